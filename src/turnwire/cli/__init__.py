@@ -1,0 +1,102 @@
+"""The command line: `serve`, `check`, `replay`, `token`."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from turnwire import __version__
+from turnwire.cli import commands
+from turnwire.core.replay import PROMPT_ID
+from turnwire.dialects import DIALECTS
+
+OK: Final = 0
+FAILED: Final = 1
+
+_DESCRIPTION: Final = """\
+A gateway: AI SDK clients (useChat) post to it and get a UI message stream; it
+talks to an agent's session backend over one WebSocket per request.
+"""
+
+_ENVIRONMENT: Final = """\
+Settings come from TURNWIRE_* variables; the README has the list. At least
+TURNWIRE_ENABLED=true, TURNWIRE_AGENT_URL and TURNWIRE_JWT_KEY are needed.
+Exit codes: 0 done, 1 failed, 2 wrong usage.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command. Returns the exit code."""
+    arguments = _parser().parse_args(argv)
+    match arguments.command:
+        case "serve":
+            return commands.serve()
+        case "check":
+            return commands.check()
+        case "replay":
+            return commands.replay_file(
+                arguments.file,
+                dialect=arguments.dialect,
+                prompt_id=arguments.prompt_id,
+                event_lines=arguments.event_lines,
+                usage=arguments.usage,
+            )
+        case _:
+            return commands.token(arguments.sub, arguments.session, arguments.ttl)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="turnwire",
+        description=_DESCRIPTION,
+        epilog=_ENVIRONMENT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"turnwire {__version__}")
+    commands_of = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands_of.add_parser("serve", help="run the gateway")
+    commands_of.add_parser("check", help="say what is wrong with the settings, one line each")
+    _add_replay(commands_of.add_parser("replay", help="turn recorded frames into the exact SSE"))
+    _add_token(commands_of.add_parser("token", help="make a token with TURNWIRE_JWT_KEY"))
+    return parser
+
+
+def _add_replay(replay: argparse.ArgumentParser) -> None:
+    replay.description = (
+        "Reads one frame a line, as the agent sent it, and writes the SSE body that a client "
+        "would have got to standard output."
+    )
+    replay.add_argument("file", type=Path, metavar="FILE.jsonl")
+    replay.add_argument("--dialect", choices=sorted(DIALECTS), default="v2", help="default: v2")
+    replay.add_argument(
+        "--prompt-id",
+        default=PROMPT_ID,
+        help=f"the promptId of the turn to follow (default: {PROMPT_ID})",
+    )
+    replay.add_argument(
+        "--no-event-lines", dest="event_lines", action="store_false", help="without `event:` lines"
+    )
+    replay.add_argument("--usage", action="store_true", help="with token counts on `finish`")
+
+
+def _add_token(token: argparse.ArgumentParser) -> None:
+    token.add_argument("--sub", required=True, metavar="USER", help="the user's id")
+    token.add_argument(
+        "--session",
+        required=True,
+        action="append",
+        type=_session,
+        metavar="SESSION=ROLE",
+        help="viewer, collaborator or owner of a session (`*`: of any); may be repeated",
+    )
+    token.add_argument(
+        "--ttl", type=int, default=3600, metavar="SECONDS", help="lifetime (default: 3600)"
+    )
+
+
+def _session(given: str) -> tuple[str, str]:
+    session_id, _, role = given.rpartition("=")
+    if not session_id or role not in {"viewer", "collaborator", "owner"}:
+        message = f"{given!r} is not SESSION=viewer|collaborator|owner"
+        raise argparse.ArgumentTypeError(message)
+    return session_id, role

@@ -1,0 +1,115 @@
+"""What each command does. Each returns an exit code and tells failures in one line."""
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import jwt
+import structlog
+from prometheus_client import CollectorRegistry, start_http_server
+
+from turnwire import __version__
+from turnwire.cli.logs import configure_logs
+from turnwire.core.replay import BadRecordingError, replay
+from turnwire.dialects import DIALECTS
+from turnwire.errors import SettingsError
+from turnwire.settings import Settings, from_environ, keys
+from turnwire.telemetry import Telemetry
+from turnwire.web.app import create_app, new_streams
+from turnwire.web.health import Health
+from turnwire.web.server import listen, new_server
+
+
+def serve() -> int:
+    """Run the gateway until it is told to stop."""
+    settings = _settings()
+    if settings is None:
+        return 1
+    configure_logs()
+    health, streams = Health(), new_streams(settings)
+    telemetry = Telemetry(CollectorRegistry())
+    app = create_app(settings, health=health, streams=streams, telemetry=telemetry)
+    try:
+        sock = listen(settings.host, settings.port, settings.stall_s)
+        if settings.metrics_port:
+            start_http_server(settings.metrics_port, settings.host, telemetry.registry)
+    except OSError as exc:
+        return _fail(f"cannot listen on {settings.host}: {exc}")
+    structlog.get_logger("turnwire").info(
+        "listening",
+        version=__version__,
+        host=settings.host,
+        port=sock.getsockname()[1],
+        metrics_port=settings.metrics_port,
+        dialect=settings.dialect,
+        enabled=settings.enabled,
+    )
+    new_server(app, settings, health=health, streams=streams).run(sockets=[sock])
+    return 0
+
+
+def check() -> int:
+    """Say what is wrong with the settings."""
+    settings = _settings()
+    if settings is None:
+        return 1
+    print("The settings are fine." if settings.enabled else "Fine, but TURNWIRE_ENABLED is false.")
+    return 0
+
+
+def replay_file(file: Path, *, dialect: str, prompt_id: str, event_lines: bool, usage: bool) -> int:
+    """Write the SSE of a recording to standard output."""
+    try:
+        recording = file.read_bytes().splitlines()
+        written = replay(
+            recording,
+            DIALECTS[dialect],
+            prompt_id=prompt_id,
+            event_lines=event_lines,
+            usage=usage,
+        )
+    except OSError as exc:
+        return _fail(f"cannot read {file}: {exc.strerror}")
+    except BadRecordingError as exc:
+        return _fail(f"{file}: {exc}")
+    sys.stdout.buffer.write(written)
+    sys.stdout.buffer.flush()
+    return 0
+
+
+def token(user_id: str, sessions: Sequence[tuple[str, str]], ttl_s: int) -> int:
+    """Print a token that the configured gateway takes."""
+    settings = _settings()
+    if settings is None:
+        return 1
+    if not settings.jwt_key:
+        return _fail("TURNWIRE_JWT_KEY: required")
+    now = int(time.time())
+    claims: dict[str, object] = {
+        "sub": user_id,
+        "iat": now,
+        "exp": now + ttl_s,
+        "sessions": dict(sessions),
+    }
+    if settings.jwt_issuer:
+        claims["iss"] = settings.jwt_issuer
+    if settings.jwt_audience:
+        claims["aud"] = settings.jwt_audience
+    print(jwt.encode(claims, keys(settings)[0], settings.jwt_algorithm))
+    return 0
+
+
+def _settings() -> Settings | None:
+    try:
+        return from_environ(os.environ)
+    except SettingsError as exc:
+        for problem in exc.problems:
+            print(f"turnwire: {problem}", file=sys.stderr)
+        return None
+
+
+def _fail(problem: str) -> int:
+    print(f"turnwire: {problem}", file=sys.stderr)
+    return 1

@@ -1,0 +1,111 @@
+"""The port between the core and an agent's wire.
+
+A `Dialect` is one wire; a `Conversation` is one connection that speaks it, on
+behalf of one request. It is pure like the core: frames and times go in; events
+of *our* turn come out (frames to send among them), and beside them its next
+deadline and what an abort would hit. Finding out which turn is ours lives
+behind this port, and so does every quirk of a wire.
+
+A new dialect is one module in `turnwire.dialects` and one entry in its table.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from turnwire.core.events import Event, Told
+
+
+class Ask(Struct, frozen=True, kw_only=True):
+    """What one request asks of the agent."""
+
+    text: str
+    prompt_id: str
+    """Made by the gateway for this request; an agent that can, echoes it."""
+    client_message_id: str | None = None
+    """The id that the client gave the message, so that a retried POST can be recognised."""
+    channel_type: str = "web"
+    channel_id: str = "default"
+    user_id: str = ""
+
+
+class Tally:
+    """What a conversation counts besides its events."""
+
+    __slots__ = ("doubled", "foreign", "malformed", "unrecognised")
+
+    KINDS_MAX = 32
+    """Distinct unknown frame types counted by name in one stream; the rest are `other`."""
+
+    def __init__(self) -> None:
+        self.foreign = 0
+        """Frames of other turns."""
+        self.malformed = 0
+        """Frames that are not JSON, or of a known type with wrong fields."""
+        self.doubled = 0
+        """Deltas that the other spelling had told already."""
+        self.unrecognised: dict[str, int] = {}
+        """Frames of unknown types, by type."""
+
+    def unknown(self, kind: str) -> None:
+        """Count a frame of an unknown type."""
+        kind = kind[:64]
+        if kind not in self.unrecognised and len(self.unrecognised) >= self.KINDS_MAX:
+            kind = "other"
+        self.unrecognised[kind] = self.unrecognised.get(kind, 0) + 1
+
+
+class Conversation(Protocol):
+    """One connection to the agent. Times are seconds on the caller's monotonic clock."""
+
+    tally: Tally
+
+    @property
+    def committed(self) -> bool:
+        """Whether it can no longer answer `Refused`, so that the response headers may go out."""
+        ...
+
+    @property
+    def queued(self) -> bool:
+        """Whether our prompt is known to wait behind another turn."""
+        ...
+
+    @property
+    def deadline(self) -> float:
+        """When to call `tick`; `math.inf` for never."""
+        ...
+
+    def open(self, now: float, /) -> Sequence[Event]:
+        """The connection stands."""
+        ...
+
+    def hear(self, frame: bytes, now: float, /) -> Told:
+        """One text frame came. Never raises: what it cannot read it counts."""
+        ...
+
+    def tick(self, now: float, /) -> Sequence[Event]:
+        """The deadline passed."""
+        ...
+
+    def abort(self) -> Sequence[bytes]:
+        """The frames that abort our turn; none if an abort could hit another turn than ours."""
+        ...
+
+
+class Dialect(Protocol):
+    """One agent wire."""
+
+    name: str
+    subprotocols: Sequence[str]
+    """WebSocket sub-protocols to offer."""
+    idle_s: float
+    """Default of `TURNWIRE_IDLE_S` on this wire."""
+
+    def prompt(self, ask: Ask, /) -> Conversation:
+        """A conversation that sends a prompt and follows its turn."""
+        ...
+
+
+NEVER = math.inf

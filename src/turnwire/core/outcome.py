@@ -1,0 +1,36 @@
+"""How a stream ends."""
+
+import enum
+from typing import Self
+
+
+class Outcome(enum.Enum):
+    """The end of one stream.
+
+    `value` is the `outcome` label in the metrics, so renaming one breaks
+    dashboards. `text` is what the client is told as `errorText`, None where
+    the agent's own verdict (or nobody) is told.
+    """
+
+    text: str | None
+    meaning: str
+
+    def __new__(cls, value: str, text: str | None, meaning: str) -> Self:
+        self = object.__new__(cls)
+        self._value_ = value
+        self.text = text
+        self.meaning = meaning
+        return self
+
+    COMPLETED = "completed", None, "the agent finished the turn"
+    FAILED = "failed", None, "the agent said that the turn failed"
+    CANCELED = "canceled", None, "the agent said that the turn was canceled"
+    REFUSED = "refused", "The session cannot take this prompt", "the agent cannot take the prompt"
+    CLIENT_GONE = "client_gone", None, "the client hung up"
+    ABANDONED = "abandoned", None, "the client hung up in the queue, and our turn never began"
+    UNREACHABLE = "unreachable", "Connection failed", "the agent could not be dialled"
+    INTERRUPTED = "interrupted", "Stream interrupted", "the agent's side closed in mid-turn"
+    SILENT = "silent", "Agent stopped responding", "the agent was silent for too long"
+    TOO_LONG = "too_long", "Turn took too long", "the turn reached the longest time of a turn"
+    SLOW_CLIENT = "slow_client", "Client too slow", "the client did not read"
+    DRAINING = "draining", "Gateway restarting", "the gateway stops, and the drain time is over"

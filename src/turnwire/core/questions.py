@@ -1,0 +1,64 @@
+"""The questions of one turn: each is told when it opens and again when it closes.
+
+`data-question` keeps its id, so a client that renders the part sees one card
+that changes from open to resolved or expired.
+"""
+
+import msgspec
+from msgspec import Raw
+
+from turnwire.core import chunks, harmless
+from turnwire.core.events import Question, QuestionClosed
+
+OPEN_MAX = 64
+"""Questions open at once. Past it the oldest is told as expired."""
+
+_KEPT_BYTES = 65_536
+"""A longer payload is sent whole, but not kept to be told again."""
+
+_fields = msgspec.json.Decoder(dict[str, Raw]).decode
+
+
+class Questions:
+    """The questions of one turn that are still open, by id."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, dict[str, Raw]] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def ask(self, question: Question) -> list[chunks.Chunk]:
+        """Tell an open question; asked again under its id, it is told anew."""
+        told: list[chunks.Chunk] = []
+        if question.question_id not in self._open and len(self._open) >= OPEN_MAX:
+            told += self.close(QuestionClosed(next(iter(self._open)), expired=True))
+        shown = bytes(harmless.value(question.payload))
+        payload = _fields(shown) if shown.startswith(b"{") else {}
+        told.append(_chunk(question.question_id, payload, "open"))
+        kept = payload if len(question.payload) <= _KEPT_BYTES else {}
+        self._open[question.question_id] = kept
+        return told
+
+    def close(self, closed: QuestionClosed) -> list[chunks.Chunk]:
+        """Tell that a question is closed; nothing if it is not open."""
+        payload = self._open.pop(closed.question_id, None)
+        if payload is None:
+            return []
+        if closed.answer is not None:
+            payload["answer"] = harmless.value(closed.answer)
+        return [_chunk(closed.question_id, payload, "expired" if closed.expired else "resolved")]
+
+    def expire(self) -> list[chunks.Chunk]:
+        """The turn is over: nobody waits for these answers any more."""
+        return [
+            chunk
+            for question_id in list(self._open)
+            for chunk in self.close(QuestionClosed(question_id, expired=True))
+        ]
+
+
+def _chunk(question_id: str, payload: dict[str, Raw], state: str) -> chunks.Chunk:
+    shown_id = harmless.mend(question_id)
+    encoded = msgspec.json.encode({**payload, "questionId": shown_id, "state": state})
+    return chunks.DataQuestion(shown_id, Raw(encoded))

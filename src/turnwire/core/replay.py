@@ -1,0 +1,73 @@
+"""Frames in, the exact SSE out: a recorded turn, without sockets or a clock.
+
+A recording has one frame a line, as the agent sent it. Blank lines and lines
+that start with `#` are skipped, so that a recording can be annotated; lines
+that start with `#!` are things that happen other than frames:
+
+    #! after 121       nothing happens for so many seconds
+    #! close           the agent's side closes
+    #! drain           the gateway is told to stop
+
+At the end of a recording whose turn is still open, the agent's side closes.
+"""
+
+from collections.abc import Iterable
+
+from turnwire.core.dialect import Ask, Dialect
+from turnwire.core.limits import Limits
+from turnwire.core.turn import Act, Turn
+
+PROMPT_ID = "p1"
+"""The prompt id that a recording's own turn carries, unless another is named."""
+
+
+class BadRecordingError(ValueError):
+    """A `#!` line says something that this build does not know."""
+
+
+def replay(
+    recording: Iterable[bytes],
+    dialect: Dialect,
+    *,
+    prompt_id: str = PROMPT_ID,
+    event_lines: bool = True,
+    usage: bool = False,
+) -> bytes:
+    """The SSE body that a client would have got.
+
+    Raises:
+        BadRecordingError: a `#!` line is not one of those above.
+
+    """
+    conversation = dialect.prompt(Ask(text="", prompt_id=prompt_id, user_id="u1"))
+    limits = Limits(idle_s=dialect.idle_s)
+    turn = Turn(conversation, limits, event_lines=event_lines, usage=usage)
+    now = 0.0
+    written = [turn.opened(now).write]
+    for raw in recording:
+        line = raw.strip()
+        if line.startswith(b"#!"):
+            acts, now = _happening(line[2:].decode().split(), turn, now)
+            written += [act.write for act in acts]
+        elif line and not line.startswith(b"#"):
+            written.append(turn.frames([line], now).write)
+    written.append(turn.agent_left(now).write)
+    return b"".join(written)
+
+
+def _happening(words: list[str], turn: Turn, now: float) -> tuple[list[Act], float]:
+    match words:
+        case ["close"]:
+            return [turn.agent_left(now)], now
+        case ["drain"]:
+            return [turn.drain(now)], now
+        case ["after", seconds]:
+            until = now + float(seconds)
+            acts = []
+            while turn.deadline <= until and turn.outcome is None:
+                now = max(now, turn.deadline)
+                acts.append(turn.tick(now))
+            return acts, until
+        case _:
+            message = f"unknown line: #! {' '.join(words)}"
+            raise BadRecordingError(message)

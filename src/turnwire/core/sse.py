@@ -1,0 +1,67 @@
+r"""Chunk to record: the bytes of one SSE event.
+
+A record is an optional `event:` line, one `data:` line of JSON and a blank
+line. The AI SDK reads the `data` alone; the `event:` lines are what the RFC
+asks for and what a person with curl likes to see.
+
+JSON keeps CR, LF and the other control characters out of a record by itself.
+U+0085, U+2028 and U+2029 end no line in SSE, but they do in the line splitters
+of several languages (Python's `str.splitlines` among them), so they go out as
+escapes too.
+"""
+
+import msgspec
+
+from turnwire.core import chunks
+
+KEEPALIVE = b": keepalive\n\n"
+"""A comment. An empty or non-JSON `data:` would be an error in every client."""
+
+DONE = b"data: [DONE]\n\n"
+
+DELTA_END = b"}\n\n"
+
+_EVENT_NAMES = {"start": "message-start", "finish": "message-finish"}
+
+_json = msgspec.json.Encoder().encode
+
+
+def one_line(json: bytes) -> bytes:
+    """Escape what some line splitter takes for the end of a line. Cheap for ASCII."""
+    if json.isascii():
+        return json
+    return (
+        json.replace(b"\xe2\x80\xa8", b"\\u2028")
+        .replace(b"\xe2\x80\xa9", b"\\u2029")
+        .replace(b"\xc2\x85", b"\\u0085")
+    )
+
+
+def record(chunk: chunks.Chunk, *, event_line: bool = True) -> bytes:
+    """The record of one chunk; behind `finish` comes `data: [DONE]`.
+
+    Raises:
+        UnicodeEncodeError: a string holds half of a surrogate pair. The
+            translator mends its strings (`core.harmless`), so this is a bug.
+
+    """
+    kind = str(chunk.__struct_config__.tag)
+    name = f"event: {_EVENT_NAMES.get(kind, kind)}\n".encode() if event_line else b""
+    end = DONE if type(chunk) is chunks.Finish else b""
+    return b"%bdata: %b\n\n%b" % (name, one_line(_json(chunk)), end)
+
+
+def delta_prefix(block_id: str, *, event_line: bool = True) -> bytes:
+    """All of a `text-delta` record that comes before its delta; `DELTA_END` comes after it."""
+    whole = record(chunks.TextDelta(block_id, ""), event_line=event_line)
+    return whole.removesuffix(b'""' + DELTA_END)
+
+
+def delta(text: str) -> bytes:
+    """The JSON of one delta.
+
+    Raises:
+        UnicodeEncodeError: the text holds half of a surrogate pair.
+
+    """
+    return _json(text) if text.isascii() else one_line(_json(text))

@@ -1,0 +1,128 @@
+"""The tool calls of one turn: which chunk each phase of each call is worth.
+
+    (unknown) --pending--> STARTED --running with args--> GIVEN --completed | error--> DONE
+
+A phase may be the first that is seen of a call; what a client needs before it
+is then synthesised from the frame at hand. `DONE` is left only by a new call
+that reuses the id, which gets an id of its own on the client's wire: clients
+from 2026 on show a reused id as a second card, older ones overwrite the first.
+"""
+
+import enum
+
+from msgspec import Raw
+
+from turnwire.core import chunks, harmless
+from turnwire.core.events import Phase, ToolUpdate
+
+CALLS_MAX = 4_096
+"""Calls remembered. Past it the oldest is settled and forgotten, so that memory stays bounded."""
+
+NO_RESULT = "No result"
+TOOL_FAILED = "Tool execution failed"
+
+
+class _Stage(enum.Enum):
+    STARTED = enum.auto()
+    GIVEN = enum.auto()
+    DONE = enum.auto()
+
+
+class _Call:
+    __slots__ = ("name", "shown_id", "stage", "step")
+
+    def __init__(self, shown_id: str, name: str) -> None:
+        self.shown_id = shown_id
+        self.name = name
+        self.stage: _Stage | None = None
+        self.step = 0
+
+
+class Calls:
+    """The calls of one turn, by the agent's id."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, _Call] = {}
+        self._shown_ids: set[str] = set()
+        self._step = 0
+        self.open = 0
+        """Calls without an outcome."""
+        self.step_has_calls = False
+
+    def next_step(self) -> None:
+        self._step += 1
+        self.step_has_calls = False
+
+    def update(self, event: ToolUpdate) -> list[chunks.Chunk]:
+        """The chunks that this phase of this call is worth; none for a repeat."""
+        call = self._calls.get(event.call_id)
+        if call is not None and call.stage is _Stage.DONE:
+            later = event.phase is Phase.RUNNING and self._step > call.step
+            if event.phase is not Phase.PENDING and not later:
+                return []
+            call = None
+        if call is not None:
+            return self._advance(call, event)
+        evicted = self._make_room()
+        call = self._open(event)
+        return [*evicted, *self._advance(call, event)]
+
+    def settle(self, error_text: str = NO_RESULT) -> list[chunks.Chunk]:
+        """Give every call that has none an outcome: no card is left running for ever."""
+        return [
+            self._done(call, chunks.ToolOutputError(call.shown_id, error_text))
+            for call in self._calls.values()
+            if call.stage is not _Stage.DONE
+        ]
+
+    def _advance(self, call: _Call, event: ToolUpdate) -> list[chunks.Chunk]:
+        match event.phase:
+            case Phase.RUNNING if event.args is not None:
+                return self._given(call, event.args)
+            case Phase.PENDING | Phase.RUNNING:
+                if call.stage is not None:
+                    return []
+                call.stage = _Stage.STARTED
+                return [chunks.ToolInputStart(call.shown_id, call.name)]
+            case Phase.COMPLETED:
+                output = harmless.value(Raw(b"null") if event.result is None else event.result)
+                outcome: chunks.Chunk = chunks.ToolOutputAvailable(call.shown_id, output)
+            case Phase.ERROR:
+                text = harmless.error_text(event.error, TOOL_FAILED)
+                outcome = chunks.ToolOutputError(call.shown_id, text)
+        args = Raw(b"{}") if event.args is None else event.args
+        return [*self._given(call, args), self._done(call, outcome)]
+
+    def _given(self, call: _Call, args: Raw) -> list[chunks.Chunk]:
+        if call.stage is _Stage.GIVEN:
+            return []
+        call.stage = _Stage.GIVEN
+        return [chunks.ToolInputAvailable(call.shown_id, call.name, harmless.value(args))]
+
+    def _done(self, call: _Call, outcome: chunks.Chunk) -> chunks.Chunk:
+        call.stage = _Stage.DONE
+        call.step = self._step
+        self.open -= 1
+        return outcome
+
+    def _open(self, event: ToolUpdate) -> _Call:
+        self._calls.pop(event.call_id, None)
+        shown_id = call_id = harmless.mend(event.call_id)
+        count = 1
+        while shown_id in self._shown_ids:
+            count += 1
+            shown_id = f"{call_id}#{count}"
+        call = self._calls[event.call_id] = _Call(shown_id, harmless.mend(event.tool_name))
+        self._shown_ids.add(shown_id)
+        self.open += 1
+        self.step_has_calls = True
+        return call
+
+    def _make_room(self) -> list[chunks.Chunk]:
+        if len(self._calls) < CALLS_MAX:
+            return []
+        call = self._calls.pop(next(iter(self._calls)))
+        self._shown_ids.discard(call.shown_id)
+        if call.stage is _Stage.DONE:
+            return []
+        return [self._done(call, chunks.ToolOutputError(call.shown_id, NO_RESULT))]

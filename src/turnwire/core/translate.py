@@ -1,0 +1,219 @@
+"""Events to chunks: the translator.
+
+Rule 1: every decision about which chunks go out, and in what order, is made
+here (and in `tools`, `questions` and `told`, which it owns) and nowhere else.
+
+Rule 2: no I/O, no clock, no log, no wire format. The same events give the same
+chunks, so that a recorded turn can be replayed on any machine.
+
+    WAITING --TurnStarted | Question--> STREAMING --TurnFinished | fail--> CLOSED
+       |                                                                     ^
+       +------------------------ TurnFinished | fail -----------------------+
+
+Whatever the events, the chunks keep six promises, checked against a strict
+client model in tests/core/test_promises.py:
+
+    P1  `start` is first (but for a transient status), `finish` last, nothing after it
+    P2  a block is opened once, closed once, and only written in between
+    P3  a tool output follows that tool's input, and comes at most once
+    P4  the text sent is the text received, in order, once
+    P5  no tool call is left without an outcome
+    P6  the stream never ends without `finish`: a silent end looks like success
+"""
+
+import enum
+
+from msgspec import UNSET, Raw
+
+from turnwire.core import chunks, events, harmless
+from turnwire.core.events import Reason
+from turnwire.core.questions import Questions
+from turnwire.core.told import Told
+from turnwire.core.tools import NO_RESULT, Calls
+
+CANCELED = "Canceled"
+TURN_FAILED = "Turn failed"
+
+
+class State(enum.Enum):
+    WAITING = enum.auto()
+    STREAMING = enum.auto()
+    CLOSED = enum.auto()
+
+
+class _Kind(enum.Enum):
+    """A kind of block. The value is the letter of its ids: `<turnId>:t0`, `<turnId>:r0`."""
+
+    TEXT = "t"
+    REASONING = "r"
+
+
+class _Block:
+    """The open block. `half` is half of a surrogate pair that waits for the other."""
+
+    __slots__ = ("half", "id", "kind")
+
+    def __init__(self, kind: _Kind, block_id: str) -> None:
+        self.kind = kind
+        self.id = block_id
+        self.half = ""
+
+
+class Translator:
+    """One UI message, from `start` to `finish`.
+
+    `usage` puts the agent's token counts into the metadata of `finish`.
+    `taken_id` is the id of the user's message: a client overwrites that message
+    if the answer comes under the same id.
+    """
+
+    def __init__(self, *, usage: bool = False, taken_id: str | None = None) -> None:
+        self.state = State.WAITING
+        self.told = Told()
+        self.calls = Calls()
+        self.questions = Questions()
+        self._usage = usage
+        self._taken_id = taken_id
+        self._turn_id = "turn"
+        self._blocks = dict.fromkeys(_Kind, 0)
+        self._block: _Block | None = None
+
+    @property
+    def text_block(self) -> str | None:
+        """The id of the open text block, if the next delta may simply be appended to it."""
+        block = self._block
+        if block is None or block.kind is not _Kind.TEXT or block.half:
+            return None
+        return block.id
+
+    def feed(self, event: events.Event) -> list[chunks.Chunk]:
+        """Translate one event. Returns the chunks to send now, possibly none."""
+        match self.state, event:
+            case State.CLOSED, _:
+                return []
+            case _, events.AgentStatus(status, detail):
+                shown = UNSET if detail is None else harmless.mend(detail)
+                return [chunks.DataAgentStatus(chunks.StatusData(harmless.mend(status), shown))]
+            case _, events.Queued():
+                return [chunks.DataAgentStatus(chunks.StatusData("queued"))]
+            case State.WAITING, events.TurnStarted(turn_id):
+                return self._start(turn_id)
+            case State.STREAMING, events.TurnStarted(turn_id):
+                self._turn_id = harmless.mend(turn_id)
+                return []
+            case State.WAITING, events.Question():
+                # Somebody must be able to answer, or the turn may never begin.
+                return [*self._start(None), *self.questions.ask(event)]
+            case State.STREAMING, events.Question():
+                return [*self._close_block(), *self.questions.ask(event)]
+            case State.STREAMING, events.QuestionClosed():
+                return self._between(self.questions.close(event))
+            case State.STREAMING, events.TextDelta(text):
+                return self._write(_Kind.TEXT, text)
+            case State.STREAMING, events.ReasoningDelta(text):
+                return self._write(_Kind.REASONING, text)
+            case State.STREAMING, events.ToolUpdate():
+                return self._tool(event)
+            case State.STREAMING, events.TurnFinished(reason=reason, final_text=str(final)):
+                tail = self.told.missing(harmless.mend(final))
+                written = self._write(_Kind.TEXT, tail)
+                return [*written, *self._end(reason, event.error, event.usage)]
+            case _, events.TurnFinished(reason=reason):
+                return self._end(reason, event.error, event.usage)
+            case _:
+                return []
+
+    def fail(self, text: str) -> list[chunks.Chunk]:
+        """End the message with an error of the gateway's own."""
+        return [] if self.state is State.CLOSED else self._end(Reason.ERROR, text, None)
+
+    def _start(self, turn_id: str | None) -> list[chunks.Chunk]:
+        self.state = State.STREAMING
+        if turn_id is None:
+            return [chunks.Start(), chunks.StartStep()]
+        self._turn_id = harmless.mend(turn_id)
+        if self._turn_id == self._taken_id:
+            self._turn_id += ":answer"
+        return [chunks.Start(self._turn_id), chunks.StartStep()]
+
+    def _write(self, kind: _Kind, text: str) -> list[chunks.Chunk]:
+        block = self._block
+        opening: list[chunks.Chunk] = []
+        if block is not None and block.kind is kind:
+            text = block.half + text
+        elif not text:
+            return []
+        else:
+            opening, block = self._open_block(kind)
+        whole, block.half = harmless.split_half(text)
+        return [*opening, *self._delta(block, whole)]
+
+    def _delta(self, block: _Block, text: str) -> list[chunks.Chunk]:
+        shown = harmless.mend(text)
+        if not shown:
+            return []
+        if block.kind is _Kind.REASONING:
+            return [chunks.ReasoningDelta(block.id, shown)]
+        self.told.add(shown)
+        return [chunks.TextDelta(block.id, shown)]
+
+    def _open_block(self, kind: _Kind) -> tuple[list[chunks.Chunk], _Block]:
+        """Open a block, in a new step if the tools of this one all have an outcome.
+
+        A new step while a call is open would leave a second card open for ever
+        in clients from 2026 on.
+        """
+        opening = self._close_block()
+        if self.calls.step_has_calls and not self.calls.open:
+            self.calls.next_step()
+            opening += [chunks.FinishStep(), chunks.StartStep()]
+        block = self._block = _Block(kind, f"{self._turn_id}:{kind.value}{self._blocks[kind]}")
+        self._blocks[kind] += 1
+        if kind is _Kind.TEXT:
+            return [*opening, chunks.TextStart(block.id)], block
+        return [*opening, chunks.ReasoningStart(block.id)], block
+
+    def _close_block(self) -> list[chunks.Chunk]:
+        block, self._block = self._block, None
+        if block is None:
+            return []
+        last = self._delta(block, block.half)
+        if block.kind is _Kind.TEXT:
+            return [*last, chunks.TextEnd(block.id)]
+        return [*last, chunks.ReasoningEnd(block.id)]
+
+    def _between(self, parts: list[chunks.Chunk]) -> list[chunks.Chunk]:
+        """Parts that stand between blocks: what follows them stands below them."""
+        return [*self._close_block(), *parts] if parts else []
+
+    def _tool(self, event: events.ToolUpdate) -> list[chunks.Chunk]:
+        parts = self._between(self.calls.update(event))
+        if parts:
+            self.told.tool()
+        return parts
+
+    def _end(self, reason: Reason, error: str | None, usage: Raw | None) -> list[chunks.Chunk]:
+        if self.state is State.STREAMING:
+            unanswered = CANCELED if reason is Reason.CANCELED else NO_RESULT
+            closing: list[chunks.Chunk] = [
+                *self._close_block(),
+                *self.questions.expire(),
+                *self.calls.settle(unanswered),
+                chunks.FinishStep(),
+            ]
+        else:
+            closing = [chunks.Start()]
+        self.state = State.CLOSED
+        match reason:
+            case Reason.END_TURN:
+                verdict: list[chunks.Chunk] = []
+            case Reason.CANCELED:
+                verdict = [chunks.Abort()]
+            case Reason.ERROR:
+                verdict = [chunks.Error(harmless.error_text(error, TURN_FAILED))]
+        return [*closing, *verdict, self._finish(usage)]
+
+    def _finish(self, usage: Raw | None) -> chunks.Chunk:
+        if not self._usage or usage is None or not bytes(usage).startswith(b"{"):
+            return chunks.Finish()
+        return chunks.Finish(Raw(b'{"usage":%b}' % bytes(harmless.value(usage))))

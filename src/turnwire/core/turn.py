@@ -1,0 +1,331 @@
+"""The whole life of one stream, without the I/O.
+
+A `Turn` is told what happened and when. Each input answers with an `Act`:
+bytes to write to the client and frames to send to the agent. When `outcome` is
+set the stream is over; nothing comes out of it after that.
+
+Times are seconds on the caller's monotonic clock. The caller sleeps until
+`deadline` and then calls `tick`; it may do so too early or late.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from turnwire.core import events, sse
+from turnwire.core.chunks import Chunk
+from turnwire.core.dialect import NEVER, Conversation
+from turnwire.core.events import Reason
+from turnwire.core.limits import Limits
+from turnwire.core.outcome import Outcome
+from turnwire.core.translate import State, Translator
+
+_VERDICTS = {
+    Reason.END_TURN: Outcome.COMPLETED,
+    Reason.ERROR: Outcome.FAILED,
+    Reason.CANCELED: Outcome.CANCELED,
+}
+
+
+class Act(Struct, frozen=True):
+    """What to do now, in this order. The response headers go out before the first write."""
+
+    write: bytes = b""
+    tell: Sequence[bytes] = ()
+
+
+_NOTHING = Act()
+
+
+class Turn:
+    """One prompt, from the dial to the last byte.
+
+        turn = Turn(conversation, limits)
+        act = turn.opened(now)
+        while turn.outcome is None:
+            do(act), then wait for an input, at most until turn.deadline
+            act = turn.<input>(now)
+
+    Every input may come at any time and any number of times.
+    """
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        limits: Limits,
+        *,
+        event_lines: bool = True,
+        usage: bool = False,
+        taken_id: str | None = None,
+    ) -> None:
+        self.outcome: Outcome | None = None
+        self.deadline = NEVER
+        self.frames_heard = 0
+        self.turn_id: str | None = None
+        self._conversation = conversation
+        self._limits = limits
+        self._event_lines = event_lines
+        self._translator = Translator(usage=usage, taken_id=taken_id)
+        self._lane: bytes | None = None
+        """What stands before the delta of the next record, while text deltas take the short way."""
+        self._write: list[bytes] = []
+        self._tell: list[bytes] = []
+        self._headers_due = False
+        self._is_open = False
+        self._client_left = False
+        self._hold_until = NEVER
+        self._heard_at = self._wrote_at = NEVER
+        self._longest_at = self._drain_at = self._give_up_at = NEVER
+        self._blocked_at: float | None = None
+        self._progress_at = NEVER
+
+    # What happened, and when.
+
+    def opened(self, now: float) -> Act:
+        """The agent took the connection."""
+        self._is_open = True
+        self._heard_at = self._wrote_at = now
+        self._hold_until = now + self._limits.hold_s
+        self._longest_at = now + self._limits.turn_s
+        return self._take(self._conversation.open(now), now)
+
+    def unreachable(self, now: float) -> Act:
+        """The agent could not be dialled."""
+        return self._end(Outcome.UNREACHABLE, now)
+
+    def frames(self, frames: Sequence[bytes], now: float) -> Act:
+        """The text frames of one socket read came."""
+        if self.outcome is not None:
+            return _NOTHING
+        hear = self._conversation.hear
+        write = self._write
+        told_text = self._translator.told.add
+        self.frames_heard += len(frames)
+        alive = fed = False
+        for frame in frames:
+            told = hear(frame, now)
+            if not isinstance(told, str):
+                if told:
+                    alive = fed = True
+                    self._feed(told, now)
+                    if self.outcome is not None:
+                        break
+                continue
+            alive = True
+            # The short lane: an open text block takes the delta as it is. Held byte-equal
+            # to the long one by tests/core/test_lanes.py.
+            if self._lane is not None and told:
+                try:
+                    delta = sse.delta(told)
+                except UnicodeEncodeError:  # half of a surrogate pair
+                    self._feed((events.TextDelta(told),), now)
+                else:
+                    write += (self._lane, delta, sse.DELTA_END)
+                    told_text(told)
+            elif told:
+                fed = True
+                self._feed((events.TextDelta(told),), now)
+        if alive:
+            self._heard_at = now
+        # A plain delta only moves the deadline away; `tick` reckons anew when it comes too early.
+        return self._act(now, reckon=fed)
+
+    def agent_left(self, now: float) -> Act:
+        """The agent's side closed, cleanly or not, or broke the WebSocket protocol."""
+        return self._end(Outcome.INTERRUPTED, now)
+
+    def client_left(self, now: float) -> Act:
+        """The client hung up.
+
+        While somebody else's turn runs an abort would hit that one, so the
+        stream goes on without its client until our turn begins.
+        """
+        if self.outcome is not None or self._client_left:
+            return _NOTHING
+        self._client_left = True
+        self.unblocked(now)
+        if not self._is_open or not self._limits.abort_on_hangup:
+            return self._end(Outcome.CLIENT_GONE, now)
+        frames = self._conversation.abort()
+        if frames:
+            self._tell += frames
+            return self._end(Outcome.CLIENT_GONE, now)
+        self._give_up_at = now + self._limits.queue_wait_s
+        return self._act(now)
+
+    def blocked(self, now: float) -> Act:
+        """The client's buffer is full; nothing is read from the agent until it is not."""
+        self._blocked_at = self._progress_at = now
+        return self._act(now)
+
+    def progressed(self, now: float, held_bytes: int = 0) -> Act:
+        """A blocked client read something; `held_bytes` came in meanwhile and wait for it."""
+        self._progress_at = now
+        return self._overflow(held_bytes, now)
+
+    def held(self, held_bytes: int, now: float) -> Act:
+        """More came in for a blocked client: `held_bytes` in all, beyond the read that blocked."""
+        return self._overflow(held_bytes, now)
+
+    def unblocked(self, now: float) -> Act:
+        """The client's buffer has room again. The agent's silence stood still meanwhile."""
+        if self._blocked_at is not None:
+            self._heard_at += now - max(self._blocked_at, self._heard_at)
+            self._wrote_at = now
+            self._blocked_at = None
+            self._progress_at = NEVER
+        return self._act(now)
+
+    def drain(self, now: float) -> Act:
+        """The gateway stops: open turns may go on for the drain time."""
+        self._drain_at = min(self._drain_at, now + self._limits.drain_s)
+        return self._act(now)
+
+    def tick(self, now: float) -> Act:
+        """Time passed."""
+        if self.outcome is not None:
+            return _NOTHING
+        if now >= self._conversation.deadline:
+            self._feed(self._conversation.tick(now), now)
+        if now >= self._drain_at:
+            return self._end(Outcome.DRAINING, now)
+        if now >= self._give_up_at:
+            return self._end(Outcome.ABANDONED, now)
+        if self._blocked_at is not None:
+            if now >= self._progress_at + self._limits.stall_s:
+                return self._end(Outcome.SLOW_CLIENT, now, abort=True)
+        elif now >= self._silence_at():
+            return self._end(Outcome.SILENT, now, abort=True)
+        if now >= self._longest_at:
+            return self._end(Outcome.TOO_LONG, now, abort=True)
+        if now >= self._keepalive_at():
+            self._write.append(sse.KEEPALIVE)
+        return self._act(now)
+
+    # What follows from it.
+
+    def _take(self, told: Sequence[events.Event], now: float) -> Act:
+        if told:
+            self._feed(told, now)
+        return self._act(now)
+
+    def _feed(self, told: Sequence[events.Event], now: float) -> None:
+        for event in told:
+            match event:
+                case events.Send(frame):
+                    self._tell.append(frame)
+                case events.Alive():
+                    pass
+                case events.Refused():
+                    self._refuse()
+                    return
+                case _:
+                    self._say(self._translator.feed(event))
+                    if type(event) is events.TurnStarted:
+                        self._begin(event.turn_id, now)
+                    elif type(event) is events.TurnFinished:
+                        self._close(_VERDICTS[event.reason])
+            if self.outcome is not None:
+                return
+        block = self._translator.text_block
+        self._lane = (
+            None if block is None else sse.delta_prefix(block, event_line=self._event_lines)
+        )
+
+    def _begin(self, turn_id: str, now: float) -> None:
+        self.turn_id = turn_id
+        self._longest_at = now + self._limits.turn_s
+        if self._client_left:
+            self._tell += self._conversation.abort()
+            self.outcome = Outcome.CLIENT_GONE
+
+    def _say(self, said: list[Chunk]) -> None:
+        self._write += (sse.record(chunk, event_line=self._event_lines) for chunk in said)
+
+    def _refuse(self) -> None:
+        """Before the headers the caller answers 409; after them it is an error like others."""
+        if self._headers_due:
+            self._say(self._translator.fail(Outcome.REFUSED.text or ""))
+        self._close(Outcome.REFUSED)
+
+    def _close(self, outcome: Outcome) -> None:
+        self.outcome = Outcome.ABANDONED if self._client_left else outcome
+
+    def _end(self, outcome: Outcome, now: float, *, abort: bool = False) -> Act:
+        """End the stream on the gateway's own account."""
+        if self.outcome is not None:
+            return _NOTHING
+        if abort:
+            self._tell += self._conversation.abort()
+        if outcome.text is not None:
+            self._say(self._translator.fail(outcome.text))
+        if outcome is Outcome.CLIENT_GONE:
+            self.outcome = outcome
+        else:
+            self._close(outcome)
+        return self._act(now)
+
+    def _overflow(self, held_bytes: int, now: float) -> Act:
+        if held_bytes > self._limits.backlog_bytes:
+            return self._end(Outcome.SLOW_CLIENT, now, abort=True)
+        return self._act(now)
+
+    def _act(self, now: float, *, reckon: bool = True) -> Act:
+        """What has gathered, as one write and the frames to tell."""
+        written = b""
+        if self._client_left:
+            self._write.clear()
+        elif (self._headers_due or self._may_commit(now)) and self._write:
+            written = b"".join(self._write)
+            self._write.clear()
+            self._wrote_at = now
+        tell: Sequence[bytes] = ()
+        if self._tell:
+            tell, self._tell = self._tell, []
+        if reckon:
+            self._reckon()
+        return Act(written, tell) if written or tell else _NOTHING
+
+    def _may_commit(self, now: float) -> bool:
+        """Whether the headers may go out; the comment before the first record flushes them."""
+        if self.outcome is Outcome.REFUSED:
+            return False
+        if self.outcome is None:
+            if not self._is_open:
+                return False
+            if not self._conversation.committed and now < self._hold_until:
+                return False
+        self._headers_due = True
+        self._write.insert(0, sse.KEEPALIVE)
+        return True
+
+    # When what follows next.
+
+    def _silence_at(self) -> float:
+        limits = self._limits
+        waits = [limits.queue_wait_s] if self._conversation.queued else []
+        if self._translator.calls.open:
+            waits.append(limits.tool_silence_s)
+        if self._translator.questions:
+            waits.append(limits.question_wait_s)
+        return self._heard_at + max(waits, default=limits.idle_s)
+
+    def _keepalive_at(self) -> float:
+        quiet = self._blocked_at is not None or self._client_left or not self._headers_due
+        return NEVER if quiet else self._wrote_at + self._limits.keepalive_s
+
+    def _reckon(self) -> None:
+        if self._translator.state is State.CLOSED or self.outcome is not None:
+            self.deadline = NEVER
+            return
+        self.deadline = min(
+            self._progress_at + self._limits.stall_s
+            if self._blocked_at is not None
+            else self._silence_at(),
+            self._keepalive_at(),
+            self._longest_at,
+            self._drain_at,
+            self._give_up_at,
+            NEVER if self._headers_due else self._hold_until,
+            self._conversation.deadline,
+        )

@@ -1,0 +1,1 @@
+"""The shell: sockets, timers and tasks. It carries what the core decides, and decides nothing."""

@@ -1,0 +1,204 @@
+"""One stream: carries inputs to its `Turn` and does what the `Turn` says.
+
+What can happen to a stream comes in as a callback (the agent's socket, the
+client's buffer, the one timer) or from the one task that watches the client,
+and goes to the `Turn` with a time. Nothing here decides anything, but for what
+lies before the `Turn`: the dial.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from turnwire.core.dialect import NEVER
+from turnwire.core.outcome import Outcome
+from turnwire.core.turn import Act, Turn
+from turnwire.relay.client import ClientWriter, Message, Send
+from turnwire.relay.dialler import DialError, Dialler
+from turnwire.relay.upstream import DialFailure, Upstream
+
+Receive = Callable[[], Awaitable[Message]]
+
+ABORT_EXTENSION: Final = "turnwire.abort"
+"""ASGI scope extension: cuts the client's connection without waiting for its buffer."""
+
+
+class Call(Struct, frozen=True):
+    """Where to dial, and with what."""
+
+    url: str
+    headers: Mapping[str, str]
+    subprotocols: Sequence[str] = ()
+
+
+class Stream:
+    """One request's stream, from the dial to the last byte.
+
+    `dial_s` bounds the dial, `stall_s` the wait for a client that does not take
+    the end of its stream; both in seconds.
+    """
+
+    def __init__(
+        self,
+        turn: Turn,
+        *,
+        send: Send,
+        receive: Receive,
+        headers: list[tuple[bytes, bytes]],
+        dial_s: float,
+        stall_s: float,
+        cut_client: Callable[[], None] | None = None,
+    ) -> None:
+        self.turn = turn
+        self.dial_failure: DialFailure | None = None
+        self.dial_status: int | None = None
+        self.first_byte_at: float | None = None
+        self._client = ClientWriter(send, headers, self)
+        self._receive = receive
+        self._dial_s = dial_s
+        self._stall_s = stall_s
+        self._cut_client = cut_client
+        self._loop = asyncio.get_running_loop()
+        self._over = self._loop.create_future()
+        self._upstream: Upstream | None = None
+        self._is_open = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = NEVER
+
+    @property
+    def started(self) -> bool:
+        """Whether the response headers are out."""
+        return self._client.started
+
+    @property
+    def bytes_written(self) -> int:
+        return self._client.bytes_written
+
+    async def run(self, dialler: Dialler, call: Call, *, refusable: Callable[[], bool]) -> None:
+        """Dial, and relay until the turn is over.
+
+        `refusable` is asked when the dial failed: True leaves the response to
+        the caller, who answers with a status; False streams the failure.
+        """
+        dialling = self._loop.create_task(self._dial(dialler, call))
+        watching = self._loop.create_task(self._watch_client())
+        self._arm(self._loop.time() + self._dial_s)
+        try:
+            await self._over
+            if self.dial_failure is not None and self.turn.outcome is None and not refusable():
+                self._do(self.turn.unreachable(self._loop.time()))
+        finally:
+            # Without an await in between, so that a cancellation cannot get in between.
+            dialling.cancel()
+            if self._timer is not None:
+                self._timer.cancel()
+            if self._upstream is not None:
+                self._upstream.close()
+        try:
+            await self._say_goodbye()
+        finally:
+            watching.cancel()
+
+    def drain(self) -> None:
+        """The gateway stops."""
+        self._do(self.turn.drain(self._loop.time()))
+
+    # The agent's side (relay.upstream.Listener).
+
+    def agent_opened(self, upstream: Upstream) -> None:
+        self._upstream = upstream
+        self._is_open = True
+        self._do(self.turn.opened(self._loop.time()))
+        self._arm(self.turn.deadline)
+
+    def agent_refused(self, why: DialFailure, status: int | None = None) -> None:
+        self.dial_failure = why
+        self.dial_status = status
+        self._end()
+
+    def agent_frames(self, frames: Sequence[bytes]) -> None:
+        self._do(self.turn.frames(frames, self._loop.time()))
+
+    def agent_left(self) -> None:
+        self._do(self.turn.agent_left(self._loop.time()))
+
+    # The client's side (relay.client.Flow).
+
+    def client_blocked(self) -> None:
+        if self._upstream is not None:
+            self._upstream.pause()
+        self._do(self.turn.blocked(self._loop.time()))
+
+    def client_progressed(self) -> None:
+        self._do(self.turn.progressed(self._loop.time()))
+
+    def client_unblocked(self) -> None:
+        if self._upstream is not None:
+            self._upstream.resume()
+        self._do(self.turn.unblocked(self._loop.time()))
+
+    def client_held(self, held_bytes: int) -> None:
+        self._do(self.turn.held(held_bytes, self._loop.time()))
+
+    # What is done about it.
+
+    def _do(self, act: Act) -> None:
+        if act.tell and self._upstream is not None:
+            self._upstream.send(act.tell)
+        if act.write:
+            if self.first_byte_at is None:
+                self.first_byte_at = self._loop.time()
+            self._client.write(act.write)
+        if self.turn.outcome is not None:
+            self._end()
+        elif self.turn.deadline < self._timer_at:
+            self._arm(self.turn.deadline)
+
+    def _end(self) -> None:
+        if not self._over.done():
+            self._over.set_result(None)
+
+    def _arm(self, at: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._timer_at = at
+        if at < NEVER:
+            self._timer = self._loop.call_at(at, self._tick)
+
+    def _tick(self) -> None:
+        self._timer, self._timer_at = None, NEVER
+        if not self._is_open:
+            self.agent_refused(DialFailure.TIMEOUT)
+            return
+        self._do(self.turn.tick(self._loop.time()))
+
+    async def _dial(self, dialler: Dialler, call: Call) -> None:
+        try:
+            self._upstream = await dialler.dial(call.url, call.headers, self, call.subprotocols)
+        except DialError as failure:
+            self.agent_refused(failure.why)
+
+    async def _watch_client(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._do(self.turn.client_left(self._loop.time()))
+
+    async def _say_goodbye(self) -> None:
+        """Give the client the rest, for as long as it reads."""
+        outcome = self.turn.outcome
+        if outcome is Outcome.SLOW_CLIENT:
+            await self._cut()
+        elif outcome in {Outcome.CLIENT_GONE, Outcome.ABANDONED}:
+            self._client.discard()
+        elif self._client.started and not await self._client.finish(self._stall_s):
+            await self._cut()
+
+    async def _cut(self) -> None:
+        """Close the connection over what the client has not read."""
+        self._client.discard()
+        if self._cut_client is not None:
+            self._cut_client()
+            await asyncio.sleep(0)  # the server must see the end before the response's end

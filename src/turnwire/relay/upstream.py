@@ -1,0 +1,225 @@
+"""One WebSocket to the agent: the only importer of `websockets`.
+
+The library's Sans-I/O protocol inside an `asyncio.Protocol`: frames are taken
+in the socket's own callback, all of one read at once, without a task or a
+queue between the socket and the `Turn`. No compression, no library pings, one
+dial, no redirect.
+"""
+
+import asyncio
+import enum
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol, cast
+
+from websockets.client import ClientProtocol
+from websockets.exceptions import InvalidStatus
+from websockets.frames import Frame, Opcode
+from websockets.protocol import OPEN
+from websockets.typing import Subprotocol
+from websockets.uri import parse_uri
+
+LINGER_S: Final = 0.5
+"""How long a closed connection waits for the agent's side before it is cut."""
+
+_TEXT: Final = Opcode.TEXT
+
+
+class DialFailure(enum.Enum):
+    """Why a connection did not open. The value is a metric label."""
+
+    DNS = "dns"
+    CONNECT = "connect"
+    TLS = "tls"
+    TIMEOUT = "timeout"
+    HANDSHAKE = "handshake"
+    REDIRECT = "redirect"
+    STATUS = "status"
+
+
+class Listener(Protocol):
+    """Who is told what happens on the connection. All calls come from the event loop."""
+
+    def agent_opened(self, upstream: "Upstream") -> None:
+        """The handshake succeeded: frames may be sent."""
+        ...
+
+    def agent_refused(self, why: DialFailure, status: int | None) -> None:
+        """The handshake failed; `status` is the agent's HTTP status where it gave one."""
+        ...
+
+    def agent_frames(self, frames: Sequence[bytes]) -> None:
+        """The text frames of one socket read, whole, in valid UTF-8."""
+        ...
+
+    def agent_left(self) -> None:
+        """The agent closed, or broke the protocol. Called once, and never after `close`."""
+        ...
+
+
+class Upstream(asyncio.Protocol):
+    """One connection, from the TCP connect to its end. `url` is valid (`Dialler` checks it)."""
+
+    def __init__(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        listener: Listener,
+        *,
+        subprotocols: Sequence[str],
+        frame_bytes: int,
+    ) -> None:
+        self._headers = headers
+        self._listener = listener
+        self._websocket = ClientProtocol(
+            parse_uri(url),
+            max_size=frame_bytes,
+            subprotocols=[Subprotocol(name) for name in subprotocols] or None,
+        )
+        self._partial: bytearray | None = None
+        self._open = False
+        self._over = False
+        self._transport: asyncio.Transport | None = None
+
+    # What the core may ask for.
+
+    def send(self, frames: Sequence[bytes]) -> None:
+        """Send text frames. The prompt and an abort are small: they fit the socket's buffer."""
+        if self._websocket.state is not OPEN:
+            return
+        for frame in frames:
+            self._websocket.send_text(frame)
+        self._flush()
+
+    def pause(self) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.pause_reading()
+
+    def resume(self) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.resume_reading()
+
+    def close(self) -> None:
+        """Say goodbye without waiting, and read nothing more.
+
+        What the agent still sends is thrown away for at most `LINGER_S`: a
+        socket closed over unread data is reset, and the reset may overtake the
+        abort that was just written.
+        """
+        self._over = True
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
+        if self._websocket.state is not OPEN:
+            transport.abort()
+            return
+        self._websocket.send_close(1000)
+        self._flush()
+        self.resume()
+        asyncio.get_running_loop().call_later(LINGER_S, transport.abort)
+
+    # What the socket tells.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # A cast, not a check: uvloop's transports are no subclasses of asyncio's.
+        self._transport = cast("asyncio.Transport", transport)
+        if self._over:
+            self._transport.abort()
+            return
+        request = self._websocket.connect()
+        for name, value in self._headers.items():
+            request.headers[name] = value
+        self._websocket.send_request(request)
+        self._flush()
+
+    def data_received(self, data: bytes) -> None:
+        if self._over:
+            return
+        websocket = self._websocket
+        websocket.receive_data(data)
+        frames: list[bytes] = []
+        sound = True
+        for event in websocket.events_received():
+            if type(event) is not Frame:
+                sound = self._shake_hands()
+            elif event.opcode is _TEXT and event.fin:
+                frames.append(bytes(event.data))
+            else:
+                sound = self._take(event, frames)
+            if not sound:
+                break
+        self._flush()
+        if not all(map(bytes.isascii, frames)):
+            count = len(frames)
+            frames = list(itertools.takewhile(_is_utf8, frames))
+            sound = sound and len(frames) == count
+        if frames:
+            self._listener.agent_frames(frames)
+        if not sound or websocket.parser_exc is not None or websocket.handshake_exc is not None:
+            self._left()
+
+    def eof_received(self) -> None:
+        if not self._over:
+            self._websocket.receive_eof()
+
+    def connection_lost(self, _exc: Exception | None) -> None:
+        self._left()
+
+    def _take(self, frame: Frame, frames: list[bytes]) -> bool:
+        """Take a frame that is not a whole text frame. False: the connection is of no more use."""
+        match frame.opcode:
+            case Opcode.PING | Opcode.PONG:  # the library has put the pong in its outbox
+                return True
+            case Opcode.TEXT:
+                self._partial = bytearray(frame.data)
+                return True
+            case Opcode.CONT if self._partial is not None:
+                self._partial += frame.data
+                if frame.fin:
+                    frames.append(bytes(self._partial))
+                    self._partial = None
+                return True
+            case _:  # binary, or the agent's close
+                return False
+
+    def _shake_hands(self) -> bool:
+        problem = self._websocket.handshake_exc
+        if problem is None:
+            self._open = True
+            self._listener.agent_opened(self)
+            return not self._over
+        why, status = DialFailure.HANDSHAKE, None
+        if isinstance(problem, InvalidStatus):
+            status = problem.response.status_code
+            is_redirect = 300 <= status < 400  # noqa: PLR2004 (the class of status)
+            why = DialFailure.REDIRECT if is_redirect else DialFailure.STATUS
+        self._fail(why, status)
+        return False
+
+    def _fail(self, why: DialFailure, status: int | None = None) -> None:
+        if not self._over:
+            self._over = True
+            self._listener.agent_refused(why, status)
+            if self._transport is not None:
+                self._transport.abort()
+
+    def _left(self) -> None:
+        if not self._open:
+            self._fail(DialFailure.HANDSHAKE)
+        elif not self._over:
+            self.close()
+            self._listener.agent_left()
+
+    def _flush(self) -> None:
+        transport = self._transport
+        for data in self._websocket.data_to_send():
+            if transport is not None and not transport.is_closing() and data:
+                transport.write(data)
+
+
+def _is_utf8(frame: bytes) -> bool:
+    try:
+        frame.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

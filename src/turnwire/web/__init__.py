@@ -1,0 +1,1 @@
+"""HTTP: identity, access, bodies, refusals, and the composition root."""

@@ -1,0 +1,93 @@
+"""May this caller use this session? A port, and the two answers that need nobody else."""
+
+import enum
+import re
+from typing import Protocol
+
+from msgspec import Struct
+
+from turnwire.errors import NotFound
+from turnwire.web.identity import Caller
+
+_SESSION_ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
+
+
+class Role(enum.IntEnum):
+    """What a user is in a session. Each may do what the ones before it may."""
+
+    VIEWER = 0
+    COLLABORATOR = 1
+    OWNER = 2
+
+
+class Grant(Struct, frozen=True):
+    """Who the caller is in a session."""
+
+    user_id: str
+    role: Role
+
+
+class Access(Protocol):
+    """Says who a caller is in a session."""
+
+    async def grant(self, caller: Caller, session_id: str, /) -> Grant | None:
+        """What this caller is there; None if nothing, or if there is no such session.
+
+        Raises:
+            Unauthorized: the token is not good after all.
+            Unavailable: it cannot be told now.
+
+        """
+        ...
+
+
+class ClaimsAccess:
+    """The token's `sessions` claim says it: `{"<session_id>": "viewer|collaborator|owner"}`.
+
+    `"*"` stands for any session; the session's own entry wins. An orchestrator
+    session is its owner's alone, so `"*"` does not reach it.
+    """
+
+    async def grant(self, caller: Caller, session_id: str) -> Grant | None:
+        sessions = caller.claims.get("sessions")
+        if not isinstance(sessions, dict):
+            return None
+        orchestrator = is_orchestrator(session_id)
+        named = sessions.get(session_id, None if orchestrator else sessions.get("*"))
+        role = _ROLES.get(named) if isinstance(named, str) else None
+        if role is None or (orchestrator and role is not Role.OWNER):
+            return None
+        return Grant(caller.user_id, role)
+
+
+class OpenAccess:
+    """Everybody with a valid token may do everything. For demos on this machine."""
+
+    async def grant(self, caller: Caller, _session_id: str) -> Grant | None:
+        return Grant(caller.user_id, Role.OWNER)
+
+
+_ROLES = {role.name.lower(): role for role in Role}
+
+
+def is_orchestrator(session_id: str) -> bool:
+    """Whether a session orchestrates its owner's other sessions."""
+    return session_id == "orchestrator" or session_id.startswith("orchestrator:")
+
+
+async def require(access: Access, caller: Caller, session_id: str, least: Role) -> Grant:
+    """The caller's grant in a session, if it is enough.
+
+    Raises:
+        NotFound: the id is malformed, there is no such session, it is not the
+            caller's, or the role is not enough. The client cannot tell which.
+
+    """
+    if _SESSION_ID.fullmatch(session_id) is None or session_id in {".", ".."}:
+        raise NotFound("malformed session id")
+    grant = await access.grant(caller, session_id)
+    if grant is None:
+        raise NotFound("no such session for this user")
+    if grant.role < least:
+        raise NotFound(f"needs {least.name.lower()}")
+    return grant

@@ -1,0 +1,62 @@
+"""What is left of a stream when it is over: its metrics, and one wide log line."""
+
+import structlog
+
+from turnwire.core.dialect import Tally
+from turnwire.relay.stream import Stream
+from turnwire.telemetry import Telemetry
+from turnwire.web.access import Grant
+from turnwire.web.request import Request
+
+_log = structlog.get_logger("turnwire.stream")
+
+REFUSED = "refused"
+
+
+def report(
+    telemetry: Telemetry,
+    request: Request,
+    grant: Grant,
+    stream: Stream,
+    tally: Tally,
+    arrived: float,
+    seconds: float,
+) -> None:
+    """Flush a stream's own counters. Never a prompt, a delta or a token.
+
+    A dial that the agent answered with a status has no outcome: it is a refusal.
+    """
+    outcome = stream.turn.outcome
+    label = REFUSED if outcome is None else outcome.value
+    telemetry.streams.labels(label).inc()
+    telemetry.turn.observe(seconds)
+    first_byte_s = None
+    if stream.first_byte_at is not None:
+        first_byte_s = stream.first_byte_at - arrived
+        telemetry.first_byte.observe(first_byte_s)
+    telemetry.frames.inc(stream.turn.frames_heard)
+    telemetry.foreign.inc(tally.foreign)
+    telemetry.malformed.inc(tally.malformed)
+    telemetry.doubled.inc(tally.doubled)
+    for kind, count in tally.unrecognised.items():
+        telemetry.unrecognised.labels(telemetry.frame_type(kind)).inc(count)
+    if stream.dial_failure is not None:
+        telemetry.dial_failures.labels(stream.dial_failure.value).inc()
+    _log.info(
+        "stream ended",
+        outcome=label,
+        session_id=request.session_id,
+        user_id=grant.user_id,
+        turn_id=stream.turn.turn_id,
+        request_id=request.id,
+        seconds=round(seconds, 3),
+        first_byte_s=None if first_byte_s is None else round(first_byte_s, 3),
+        frames=stream.turn.frames_heard,
+        foreign=tally.foreign,
+        malformed=tally.malformed,
+        doubled=tally.doubled,
+        unrecognised=tally.unrecognised or None,
+        bytes_written=stream.bytes_written,
+        dial_failure=None if stream.dial_failure is None else stream.dial_failure.value,
+        dial_status=stream.dial_status,
+    )

@@ -1,0 +1,85 @@
+"""What is read off a request before anybody looks at its meaning."""
+
+import re
+import uuid
+from collections.abc import Sequence
+
+from starlette.datastructures import QueryParams
+from starlette.types import Receive, Scope
+
+from turnwire.errors import BadRequest, BodyTooLarge, WrongMediaType
+
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
+_CHANNEL = re.compile(r"[^\x00-\x1f\x7f]{1,256}")
+_MEDIA_TYPES = {b"application/json", b"text/plain"}
+"""`text/plain` is what `WorkflowChatTransport` sends. A token still forces a preflight."""
+
+
+class ClientGoneError(Exception):
+    """The client hung up before its body was whole."""
+
+
+class Request:
+    """One request: its headers by name, its id, its query."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self._headers: dict[bytes, list[bytes]] = {}
+        for name, value in scope["headers"]:
+            self._headers.setdefault(name, []).append(value)
+        self.id = _request_id(self.headers(b"x-request-id"))
+        self.session_id: str = scope.get("path_params", {}).get("session_id", "")
+
+    def headers(self, name: bytes) -> Sequence[bytes]:
+        """All values of a header; `name` in lower case."""
+        return self._headers.get(name, ())
+
+    def channel(self) -> tuple[str, str]:
+        """The channel's type and id that the query names.
+
+        Raises:
+            BadRequest: one of them is malformed.
+
+        """
+        query = QueryParams(self.scope["query_string"])
+        kind = query.get("channelType", "web")
+        name = query.get("channelId", "default")
+        if _CHANNEL.fullmatch(kind) is None or _CHANNEL.fullmatch(name) is None:
+            raise BadRequest("channelType and channelId are 1 to 256 characters")
+        return kind, name
+
+    async def body(self, receive: Receive, most_bytes: int) -> bytes:
+        """Read the body.
+
+        Raises:
+            WrongMediaType: it is not declared as uncompressed JSON or text.
+            BodyTooLarge: it is, or says it is, longer than `most_bytes`.
+            ClientGoneError: the client hung up.
+
+        """
+        media_type = b"".join(self.headers(b"content-type")).split(b";")[0].strip().lower()
+        encodings = b",".join(self.headers(b"content-encoding")).strip().lower()
+        if media_type not in _MEDIA_TYPES or encodings not in {b"", b"identity"}:
+            raise WrongMediaType("content type or encoding")
+        for length in self.headers(b"content-length"):
+            if not length.isdigit() or int(length) > most_bytes:
+                raise BodyTooLarge("content-length")
+        chunks: list[bytes] = []
+        size = 0
+        more = True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ClientGoneError
+            chunks.append(message.get("body", b""))
+            size += len(chunks[-1])
+            if size > most_bytes:
+                raise BodyTooLarge("body")
+            more = message.get("more_body", False)
+        return b"".join(chunks)
+
+
+def _request_id(given: Sequence[bytes]) -> str:
+    if len(given) == 1 and _REQUEST_ID.fullmatch(given[0]) is not None:
+        return given[0].decode()
+    return uuid.uuid4().hex

@@ -1,0 +1,106 @@
+"""The server that we start, so that nothing of it needs patching."""
+
+import asyncio
+import gc
+import socket
+from types import FrameType
+from typing import Any, Final
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from turnwire.relay.sockets import watch_peer
+from turnwire.relay.stream import ABORT_EXTENSION
+from turnwire.relay.streams import Streams
+from turnwire.settings import Settings
+from turnwire.web.health import Health
+
+_BACKLOG: Final = 2048
+_FAREWELL_S: Final = 5.0
+"""On top of the drain time and the stall time: for the last bytes of the last streams."""
+
+
+class _Http(HttpToolsProtocol):
+    """Lets a stream cut its client's connection: ASGI has no word for that."""
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        extensions: dict[str, Any] = {ABORT_EXTENSION: self.transport.abort}
+        self.scope["extensions"] = extensions
+
+
+class DrainingServer(uvicorn.Server):
+    """Asked to stop, it says "not ready" for the lame-duck time, then lets open turns finish.
+
+    uvicorn closes the listener and waits for open responses by itself; what it
+    lacks is somebody to tell the streams. A second signal ends the wait.
+    """
+
+    def __init__(
+        self, config: uvicorn.Config, *, health: Health, streams: Streams, lameduck_s: float
+    ) -> None:
+        super().__init__(config)
+        self._health = health
+        self._streams = streams
+        self._lameduck_s = lameduck_s
+        self._hurry = asyncio.Event()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self.should_exit:
+            self._hurry.set()
+        super().handle_exit(sig, frame)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        gc.collect()
+        gc.freeze()  # what start-up made lives for ever: no need to look at it again
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._health.is_ready = False
+        try:
+            async with asyncio.timeout(self._lameduck_s):
+                await self._hurry.wait()
+        except TimeoutError:
+            pass
+        self._streams.drain()
+        await super().shutdown(sockets)
+
+
+def listen(host: str, port: int, peer_timeout_s: float) -> socket.socket:
+    """A listening socket whose accepted sockets notice a peer that vanished.
+
+    Raises:
+        OSError: the address cannot be listened on.
+
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        watch_peer(sock, peer_timeout_s)
+        sock.bind((host, port))
+    except OSError:
+        sock.close()
+        raise
+    return sock
+
+
+def new_server(
+    app: ASGIApp, settings: Settings, *, health: Health, streams: Streams
+) -> DrainingServer:
+    """The server, not yet listening; run it with a socket of `listen`."""
+    wait_s = settings.drain_s + settings.stall_s + _FAREWELL_S
+    config = uvicorn.Config(
+        app,
+        http=_Http,
+        ws="none",
+        lifespan="off",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=False,
+        backlog=_BACKLOG,
+        timeout_graceful_shutdown=int(wait_s) + 1,
+    )
+    return DrainingServer(config, health=health, streams=streams, lameduck_s=settings.lameduck_s)
