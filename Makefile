@@ -1,0 +1,84 @@
+# Every target says what it does and about how long it takes. `make` lists them.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PY := .venv/bin/python
+STAMP := .venv/.installed
+CODE := src tests
+
+export PYTHONWARNINGS ?= default
+
+.PHONY: help
+help:  ## This list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
+
+$(STAMP): requirements-dev.txt pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+.PHONY: install
+install: $(STAMP)  ## Create .venv with everything in it (30 s)
+
+.PHONY: demo
+demo: $(STAMP)  ## Agent and gateway on this machine, a token, and lines to paste
+	.venv/bin/turnwire-lab demo
+
+.PHONY: node
+node:  ## Install the AI SDK clients that the tests run (1 min)
+	node tests/clients/install.mjs
+
+.PHONY: fmt
+fmt: $(STAMP)  ## Format the code
+	$(PY) -m ruff check --fix --quiet $(CODE) || true
+	$(PY) -m ruff format $(CODE)
+
+.PHONY: lint
+lint: $(STAMP)  ## Style, types, import rules; no tests (20 s)
+	$(PY) -m ruff format --check $(CODE)
+	$(PY) -m ruff check $(CODE)
+	$(PY) -m mypy
+	.venv/bin/lint-imports --no-logo
+
+.PHONY: unit
+unit: $(STAMP)  ## The fast tests: no sockets, no Node (10 s)
+	$(PY) -m pytest -q -m "not sockets and not node and not long"
+
+.PHONY: test
+test: lint docs-check node  ## Everything: lint, docs, all tests, coverage (10 min)
+	rm -f .coverage .coverage.*
+	$(PY) -m pytest --cov=turnwire --cov=turnwire_lab --cov-report=
+	$(PY) -m coverage report --skip-covered --include='src/turnwire/core/*,src/turnwire/dialects/*' --fail-under=100
+	$(PY) -m coverage report --skip-covered
+
+.PHONY: ci
+ci: test  ## What CI runs
+
+.PHONY: golden
+golden: $(STAMP)  ## Write the transcripts anew; their diff is the review
+	GOLDEN=rewrite $(PY) -m pytest -q tests/core/test_golden.py
+	git --no-pager diff --stat -- tests/golden
+
+.PHONY: docs
+docs: $(STAMP)  ## Write the generated tables of README.md and docs/ anew
+	$(PY) -m turnwire_lab.docs
+
+.PHONY: docs-check
+docs-check: $(STAMP)  ## Fail if a generated table lags behind the code
+	$(PY) -m turnwire_lab.docs --check
+
+.PHONY: mutants
+mutants: $(STAMP)  ## Plant faults, one at a time; the tests must catch each (5 min)
+	$(PY) tests/mutants/run.py
+
+.PHONY: locks
+locks: $(STAMP)  ## Write requirements*.txt anew from pyproject.toml
+	.venv/bin/uv pip compile -q --no-header --no-emit-index-url --no-annotate --generate-hashes \
+	  --universal --python-version 3.11 pyproject.toml -o requirements.txt
+	.venv/bin/uv pip compile -q --no-header --no-emit-index-url --no-annotate --generate-hashes \
+	  --universal --python-version 3.11 --extra dev -c requirements.txt pyproject.toml \
+	  -o requirements-dev.txt
+
+.PHONY: clean
+clean:  ## Remove what the other targets made
+	rm -rf .venv .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .import_linter_cache tests/clients/*/node_modules

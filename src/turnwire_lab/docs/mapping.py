@@ -1,0 +1,99 @@
+"""The mapping table: frames of the `v2` wire fed to a real `Turn`, and what came out of it."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from turnwire.core.dialect import Ask
+from turnwire.core.limits import Limits
+from turnwire.core.turn import Turn
+from turnwire.dialects import DIALECTS
+
+Frame = dict[str, Any]
+
+_TURN: Final = {"turnId": "T"}
+_CREATE: Final[Frame] = {"type": "message.create", "promptId": "P", **_TURN}
+_TEXT: Final[Frame] = {"type": "message.part.text-delta", "delta": "Hi", **_TURN}
+_CHUNK: Final[Frame] = {"type": "chunk", "content": "Hi", "messageId": "T"}
+_THOUGHT: Final[Frame] = {"type": "message.part.reasoning-delta", "delta": "Hm", **_TURN}
+
+
+def _tool(status: str, **more: Any) -> Frame:
+    kind = "message.part.tool-update"
+    return {"type": kind, "callId": "c1", "toolName": "bash", "status": status, **_TURN, **more}
+
+
+def _final(reason: str, **more: Any) -> Frame:
+    return {"type": "message.finalize", "reason": reason, **_TURN, **more}
+
+
+_PENDING = _tool("pending")
+_RUNNING = _tool("running", args={"n": 1})
+_DONE = _tool("completed", result=2)
+_ASKED: Final[Frame] = {"type": "question", "questionId": "q1", "text": "Go?"}
+
+_ROWS: Final[Sequence[tuple[str, Sequence[Frame], Frame]]] = (
+    ("`message.create` of our prompt", [], _CREATE),
+    ("`message.create` of another prompt", [], {**_CREATE, "turnId": "U", "promptId": "Q"}),
+    ("the first `message.part.text-delta` or `chunk` of a block", [_CREATE], _TEXT),
+    ("the next one", [_CREATE, _TEXT], _TEXT),
+    ("the same delta, told as `chunk` too", [_CREATE, _TEXT], _CHUNK),
+    ("text after tools that all have an outcome", [_CREATE, _RUNNING, _DONE], _TEXT),
+    ("text while a tool runs", [_CREATE, _RUNNING], _TEXT),
+    ("`message.part.reasoning-delta`", [_CREATE], _THOUGHT),
+    ("text after reasoning", [_CREATE, _THOUGHT], _TEXT),
+    ("`message.part.tool-update` `pending`", [_CREATE, _TEXT], _PENDING),
+    ("… `running` with `args`", [_CREATE, _PENDING], _RUNNING),
+    ("… `running` without", [_CREATE, _PENDING], _tool("running")),
+    ("… `completed`", [_CREATE, _PENDING, _RUNNING], _DONE),
+    ("… `completed`, first seen", [_CREATE], _DONE),
+    ("… `error`", [_CREATE, _RUNNING], _tool("error", error="exit 1")),
+    ("… `completed`, told again", [_CREATE, _RUNNING, _DONE], _DONE),
+    ("`agentStatus`", [_CREATE], {"type": "agentStatus", "status": "thinking"}),
+    ("`question`", [_CREATE], _ASKED),
+    (
+        "`question.resolved`",
+        [_CREATE, _ASKED],
+        {"type": "question.resolved", "questionId": "q1", "answer": "yes"},
+    ),
+    ("`question.expired`", [_CREATE, _ASKED], {"type": "question.expired", "questionId": "q1"}),
+    ("`message.finalize` `end_turn`", [_CREATE, _TEXT], _final("end_turn")),
+    (
+        "… with a `finalText` that goes on",
+        [_CREATE, _TEXT],
+        _final("end_turn", finalText="Hi there"),
+    ),
+    ("… while a tool runs", [_CREATE, _RUNNING], _final("end_turn")),
+    ("… `error`", [_CREATE, _TEXT], _final("error", error="out of tokens")),
+    ("… `canceled`", [_CREATE, _RUNNING], _final("canceled")),
+    ("`complete`", [_CREATE, _TEXT], {"type": "complete"}),
+    ("`error` before the turn", [], {"type": "error", "message": "no"}),
+    ("`error` in mid-turn", [_CREATE, _TEXT], {"type": "error", "message": "no"}),
+    ("a frame of another turn", [_CREATE], {**_TEXT, "turnId": "U"}),
+    ("hydration and domain frames (`message.updated`, …)", [_CREATE], {"type": "audit_log"}),
+    ("a frame of an unknown type", [_CREATE], {"type": "agentPlan"}),
+)
+
+
+def rows() -> Iterator[tuple[str, str]]:
+    """What the agent says, and the types of the chunks that it is worth."""
+    for label, before, frame in _ROWS:
+        kinds = [_shown(record) for record in _records(before, frame)]
+        yield label, " → ".join(kinds) or "nothing"
+
+
+def _records(before: Sequence[Frame], frame: Frame) -> list[dict[str, Any]]:
+    turn = Turn(DIALECTS["v2"].prompt(Ask(text="", prompt_id="P")), Limits())
+    turn.opened(0)
+    turn.frames([json.dumps(each).encode() for each in before], 0)
+    written = turn.frames([json.dumps(frame).encode()], 0).write
+    lines = [line for line in written.decode().split("\n") if line.startswith("data: {")]
+    return [json.loads(line.removeprefix("data: ")) for line in lines]
+
+
+def _shown(chunk: dict[str, Any]) -> str:
+    data = chunk.get("data")
+    said = (data.get("state") or data.get("status")) if isinstance(data, dict) else None
+    state = f" ({said})" if said else ""
+    text = f" “{chunk['errorText']}”" if "errorText" in chunk else ""
+    return f"`{chunk['type']}`{state}{text}"

@@ -1,0 +1,140 @@
+"""The tables themselves. Each reads the code that it tells about."""
+
+import typing
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, Final
+
+import msgspec
+from prometheus_client import CollectorRegistry
+
+from turnwire import errors
+from turnwire.core.outcome import Outcome
+from turnwire.settings import SECRETS, Settings, variable
+from turnwire.telemetry import Telemetry
+from turnwire_lab.docs.mapping import rows as mapping_rows
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [list(head), *(list(row) for row in rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def mapping() -> str:
+    """Which frame becomes which chunks."""
+    return _table(("The agent says", "The client gets"), mapping_rows())
+
+
+def settings() -> str:
+    """Every setting, its default and what it does."""
+    return _table(
+        ("Variable", "Default", "What it does"),
+        (
+            (f"`{variable(field.name)}`", _default(field), _description(field))
+            for field in msgspec.structs.fields(Settings)
+        ),
+    )
+
+
+def metrics() -> str:
+    """Every metric."""
+    registry = CollectorRegistry()
+    telemetry = Telemetry(registry)
+    families = [
+        (family, getattr(collector, "_labelnames", ()))
+        for collector in vars(telemetry).values()
+        if hasattr(collector, "describe") and not isinstance(collector, CollectorRegistry)
+        for family in collector.describe()
+    ]
+    return _table(
+        ("Metric", "Type", "Labels", "What it counts"),
+        (
+            (
+                f"`{family.name}{'_total' if family.type == 'counter' else ''}`",
+                family.type,
+                ", ".join(f"`{label}`" for label in labels) or "none",
+                family.documentation,
+            )
+            for family, labels in families
+        ),
+    )
+
+
+def outcomes() -> str:
+    """Every way a stream can end."""
+    return _table(
+        ("Outcome", "When", "The client is told"),
+        (
+            (f"`{outcome.value}`", outcome.meaning, outcome.text or _TOLD.get(outcome, "nothing"))
+            for outcome in Outcome
+        ),
+    )
+
+
+_TOLD: Final = {
+    Outcome.COMPLETED: "`finish`",
+    Outcome.FAILED: "`error` with the agent's text, `finish`",
+    Outcome.CANCELED: "`abort`, `finish`",
+}
+
+
+def refusals() -> str:
+    """Every answer that is not a stream."""
+    kinds = [
+        kind
+        for kind in vars(errors).values()
+        if isinstance(kind, type)
+        and issubclass(kind, errors.Refused)
+        and kind is not errors.Refused
+    ]
+    return _table(
+        ("Status", "`code`", "`error`"),
+        (
+            (str(kind.status), f"`{kind.code}`", getattr(kind, "public", "(says what is wrong)"))
+            for kind in sorted(kinds, key=lambda kind: kind.status)
+        ),
+    )
+
+
+def _default(field: msgspec.structs.FieldInfo) -> str:
+    match field.default:
+        case None:
+            return "(unset)"
+        case "":
+            return "(empty)"
+        case bool() as value:
+            return f"`{str(value).lower()}`"
+        case float() as value:
+            return f"`{value:g}`"
+        case value:
+            return f"`{value}`"
+
+
+def _description(field: msgspec.structs.FieldInfo) -> str:
+    text = _meta(field.type)
+    if field.name in SECRETS:
+        text += f" Also `{variable(field.name)}_FILE`."
+    choices = _choices(field.type)
+    return f"{text} One of {choices}." if choices else text
+
+
+def _meta(hint: Any) -> str:
+    if typing.get_origin(hint) is not Annotated:
+        return ""
+    return next((m.description for m in hint.__metadata__ if m.description), "")
+
+
+def _choices(hint: Any) -> str:
+    inner = typing.get_args(hint)[0] if typing.get_origin(hint) is Annotated else hint
+    if typing.get_origin(inner) is not typing.Literal:
+        return ""
+    return ", ".join(f"`{choice}`" for choice in typing.get_args(inner))
+
+
+TABLES: Final[dict[str, Callable[[], str]]] = {
+    "mapping": mapping,
+    "settings": settings,
+    "metrics": metrics,
+    "outcomes": outcomes,
+    "refusals": refusals,
+}
