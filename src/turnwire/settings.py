@@ -25,7 +25,10 @@ SECRETS: Final = ("jwt_key", "agent_token")
 PLACEHOLDER: Final = "{session_id}"
 HMAC_KEY_BYTES_MIN: Final = 32
 
-_Seconds = Annotated[float, Meta(gt=0)]
+SECONDS_MAX: Final = 1_000_000
+"""Eleven days. Sockets count their timeouts in milliseconds, in 31 bits."""
+
+_Seconds = Annotated[float, Meta(gt=0, le=SECONDS_MAX)]
 _Port = Annotated[int, Meta(ge=0, le=65535)]
 _Count = Annotated[int, Meta(ge=0)]
 _Bytes = Annotated[int, Meta(gt=0)]
@@ -35,7 +38,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One field per variable: `TURNWIRE_IDLE_S` sets `idle_s`. Times are in seconds."""
 
     enabled: Annotated[bool, Meta(description="The feature flag. Off: no chat routes.")] = False
-    host: Annotated[str, Meta(description="Address to listen on.")] = "127.0.0.1"
+    host: Annotated[str, Meta(min_length=1, description="Address to listen on.")] = "127.0.0.1"
     port: Annotated[_Port, Meta(description="Port to listen on.")] = 8787
     metrics_port: Annotated[
         _Port, Meta(description="Port of `/metrics`, on the same address. 0: none.")
@@ -105,7 +108,10 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         _Seconds, Meta(description="How long open turns may go on after SIGTERM.")
     ] = 30.0
     lameduck_s: Annotated[
-        float, Meta(ge=0, description="How long `/readyz` says 503 before the drain begins.")
+        float,
+        Meta(
+            ge=0, le=SECONDS_MAX, description="How long `/readyz` says 503 before the drain begins."
+        ),
     ] = 0.0
     backlog_bytes: Annotated[
         _Bytes, Meta(description="Most bytes held for a client that does not read.")
@@ -146,7 +152,7 @@ def from_environ(environ: Mapping[str, str]) -> Settings:
         if name in ALIASES:
             values.setdefault(ALIASES[name], value)
         elif name.startswith(PREFIX) and not name.startswith(LAB_PREFIX):
-            _take(name, value, values, problems)
+            _take(name, environ, values, problems)
     settings = _convert(values, problems)
     if settings is not None:
         problems += _contradictions(settings)
@@ -160,12 +166,18 @@ def variable(field: str) -> str:
     return PREFIX + field.upper()
 
 
-def _take(name: str, value: str, values: dict[str, Any], problems: list[str]) -> None:
+def _take(
+    name: str, environ: Mapping[str, str], values: dict[str, Any], problems: list[str]
+) -> None:
+    value = environ[name]
     field = name.removeprefix(PREFIX).lower()
     of_file = field.removesuffix("_file")
     if field in Settings.__struct_fields__:
         values[field] = value
     elif of_file != field and of_file in SECRETS:
+        if variable(of_file) in environ:
+            problems.append(f"{name}: {variable(of_file)} is set too")
+            return
         try:
             values[of_file] = Path(value).read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as exc:
@@ -188,6 +200,8 @@ def _convert(values: dict[str, Any], problems: list[str]) -> Settings | None:
 
 def _contradictions(settings: Settings) -> list[str]:
     problems = []
+    if settings.port and settings.port == settings.metrics_port:
+        problems.append("TURNWIRE_METRICS_PORT: is TURNWIRE_PORT too")
     if settings.access == "open" and not is_loopback(settings.host):
         problems.append("TURNWIRE_ACCESS: `open` is for loopback addresses only")
     if not settings.enabled:

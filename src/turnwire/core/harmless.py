@@ -18,8 +18,12 @@ from typing import Any
 
 from msgspec import Raw
 
-_SUSPECT = re.compile(rb'[\r\n]|__proto__|"constructor"|\\u00[4-7]')
-r"""What may need work. `\u00[4-7]` escapes an ASCII letter or `_`, and so may hide a key."""
+_SUSPECT = re.compile(rb'[\r\n]|__proto__|"constructor"|\\u(?:00[4-7]|[dD][89a-fA-F])')
+r"""What may need work.
+
+`\u00[4-7]` escapes an ASCII letter or `_`, and so may hide a key; `\ud8` to
+`\udf` escape one half of a surrogate pair, whose other half may be missing.
+"""
 
 _RENAMED = {"__proto__": "_proto_", "constructor": "_constructor_"}
 
@@ -73,7 +77,7 @@ def parse(data: bytes) -> Any:
         RecursionError: it is nested too deeply.
 
     """
-    return _lenient(data.decode())
+    return _lenient(data.decode(errors="replace"))
 
 
 def dump(value: Any) -> bytes:

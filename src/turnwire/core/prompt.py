@@ -6,6 +6,7 @@ message has `parts` (AI SDK 5 and later) or `content` as a string (AI SDK 4 and
 third-party tools).
 """
 
+import itertools
 import re
 
 import msgspec
@@ -19,8 +20,11 @@ TEXT_MAX = 100_000
 DEPTH_MAX = 64
 """Deepest nesting of a body."""
 
-_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
-_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_ONE_KIND = bytes.maketrans(b"[]", b"{}")
+_NOT_READ = bytes(set(range(256)) - set(b'[]{}"'))
+_STRING = re.compile(rb'"[^"]*+"')
+_OPENING = ord("{")
+_RUN = re.compile(rb"\{++|\}++")
 
 
 class Prompt(Struct, frozen=True):
@@ -140,14 +144,26 @@ def _text(part: _Part) -> str:
 def _deeper(raw: bytes, limit: int) -> bool:
     """Whether valid JSON is nested deeper than `limit`.
 
-    Takes away one level of empty brackets at a time, in C: a body of 16 MiB of
-    brackets must not hold the event loop for seconds.
+    A body of 16 MiB of brackets must not hold the event loop for seconds. So
+    the levels are taken away in C, the innermost first, while that shortens
+    what is left; what it no longer shortens is made of long runs of brackets.
     """
     if raw.count(b"[") + raw.count(b"{") <= limit:
         return False
-    brackets = _STRING.sub(b"", raw).translate(None, _NOT_BRACKETS)
-    for _ in range(limit):
-        if not brackets:
-            return False
-        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
-    return bool(brackets)
+    unescaped = raw.replace(rb"\\", b"").replace(rb"\"", b"")
+    read = unescaped.translate(_ONE_KIND, _NOT_READ).replace(b'""', b"")
+    brackets = _STRING.sub(b"", read)
+    while brackets:
+        if limit == 0:
+            return True
+        left = brackets.replace(b"{}", b"")
+        limit -= 1
+        if len(left) > len(brackets) * 7 // 8:
+            return _deepest(left) > limit
+        brackets = left
+    return False
+
+
+def _deepest(brackets: bytes) -> int:
+    lengths = (len(run) if run[0] == _OPENING else -len(run) for run in _RUN.findall(brackets))
+    return max(itertools.accumulate(lengths))

@@ -18,6 +18,9 @@ from turnwire.core.events import Phase, ToolUpdate
 CALLS_MAX = 4_096
 """Calls remembered. Past it the oldest is settled and forgotten, so that memory stays bounded."""
 
+_SHOWN_MAX = 4 * CALLS_MAX
+"""Ids on the client's wire remembered, so that none is used twice."""
+
 NO_RESULT = "No result"
 TOOL_FAILED = "Tool execution failed"
 
@@ -29,11 +32,12 @@ class _Stage(enum.Enum):
 
 
 class _Call:
-    __slots__ = ("name", "shown_id", "stage", "step")
+    __slots__ = ("count", "name", "shown_id", "stage", "step")
 
-    def __init__(self, shown_id: str, name: str) -> None:
+    def __init__(self, shown_id: str, name: str, count: int) -> None:
         self.shown_id = shown_id
         self.name = name
+        self.count = count
         self.stage: _Stage | None = None
         self.step = 0
 
@@ -43,7 +47,7 @@ class Calls:
 
     def __init__(self) -> None:
         self._calls: dict[str, _Call] = {}
-        self._shown_ids: set[str] = set()
+        self._shown_ids: dict[str, None] = {}
         self._step = 0
         self.open = 0
         """Calls without an outcome."""
@@ -70,9 +74,10 @@ class Calls:
     def settle(self, error_text: str = NO_RESULT) -> list[chunks.Chunk]:
         """Give every call that has none an outcome: no card is left running for ever."""
         return [
-            self._done(call, chunks.ToolOutputError(call.shown_id, error_text))
+            chunk
             for call in self._calls.values()
             if call.stage is not _Stage.DONE
+            for chunk in self._settled(call, error_text)
         ]
 
     def _advance(self, call: _Call, event: ToolUpdate) -> list[chunks.Chunk]:
@@ -99,6 +104,10 @@ class Calls:
         call.stage = _Stage.GIVEN
         return [chunks.ToolInputAvailable(call.shown_id, call.name, harmless.value(args))]
 
+    def _settled(self, call: _Call, error_text: str) -> list[chunks.Chunk]:
+        outcome = chunks.ToolOutputError(call.shown_id, error_text)
+        return [*self._given(call, Raw(b"{}")), self._done(call, outcome)]
+
     def _done(self, call: _Call, outcome: chunks.Chunk) -> chunks.Chunk:
         call.stage = _Stage.DONE
         call.step = self._step
@@ -106,14 +115,17 @@ class Calls:
         return outcome
 
     def _open(self, event: ToolUpdate) -> _Call:
-        self._calls.pop(event.call_id, None)
+        before = self._calls.pop(event.call_id, None)
         shown_id = call_id = harmless.mend(event.call_id)
-        count = 1
+        count = 1 if before is None else before.count
         while shown_id in self._shown_ids:
             count += 1
             shown_id = f"{call_id}#{count}"
-        call = self._calls[event.call_id] = _Call(shown_id, harmless.mend(event.tool_name))
-        self._shown_ids.add(shown_id)
+        call = _Call(shown_id, harmless.mend(event.tool_name), count)
+        self._calls[event.call_id] = call
+        if len(self._shown_ids) >= _SHOWN_MAX:
+            del self._shown_ids[next(iter(self._shown_ids))]
+        self._shown_ids[shown_id] = None
         self.open += 1
         self.step_has_calls = True
         return call
@@ -122,7 +134,4 @@ class Calls:
         if len(self._calls) < CALLS_MAX:
             return []
         call = self._calls.pop(next(iter(self._calls)))
-        self._shown_ids.discard(call.shown_id)
-        if call.stage is _Stage.DONE:
-            return []
-        return [self._done(call, chunks.ToolOutputError(call.shown_id, NO_RESULT))]
+        return [] if call.stage is _Stage.DONE else self._settled(call, NO_RESULT)

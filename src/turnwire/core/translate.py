@@ -115,9 +115,7 @@ class Translator:
             case State.STREAMING, events.ToolUpdate():
                 return self._tool(event)
             case State.STREAMING, events.TurnFinished(reason=reason, final_text=str(final)):
-                tail = self.told.missing(harmless.mend(final))
-                written = self._write(_Kind.TEXT, tail)
-                return [*written, *self._end(reason, event.error, event.usage)]
+                return [*self._rest(final), *self._end(reason, event.error, event.usage)]
             case _, events.TurnFinished(reason=reason):
                 return self._end(reason, event.error, event.usage)
             case _:
@@ -147,6 +145,13 @@ class Translator:
             opening, block = self._open_block(kind)
         whole, block.half = harmless.split_half(text)
         return [*opening, *self._delta(block, whole)]
+
+    def _rest(self, final_text: str) -> list[chunks.Chunk]:
+        """What `final_text` has beyond the text sent; the half that waits is part of it."""
+        tail = self.told.missing(harmless.mend(final_text))
+        if tail and self._block is not None and self._block.kind is _Kind.TEXT:
+            self._block.half = ""
+        return self._write(_Kind.TEXT, tail)
 
     def _delta(self, block: _Block, text: str) -> list[chunks.Chunk]:
         shown = harmless.mend(text)

@@ -82,7 +82,9 @@ class Turn:
     # What happened, and when.
 
     def opened(self, now: float) -> Act:
-        """The agent took the connection."""
+        """The agent took the connection. Nothing is asked of it if the client is gone by then."""
+        if self.outcome is not None or self._is_open:
+            return _NOTHING
         self._is_open = True
         self._heard_at = self._wrote_at = now
         self._hold_until = now + self._limits.hold_s
@@ -155,7 +157,8 @@ class Turn:
 
     def blocked(self, now: float) -> Act:
         """The client's buffer is full; nothing is read from the agent until it is not."""
-        self._blocked_at = self._progress_at = now
+        if self._blocked_at is None:
+            self._blocked_at = self._progress_at = now
         return self._act(now)
 
     def progressed(self, now: float, held_bytes: int = 0) -> Act:
@@ -170,7 +173,8 @@ class Turn:
     def unblocked(self, now: float) -> Act:
         """The client's buffer has room again. The agent's silence stood still meanwhile."""
         if self._blocked_at is not None:
-            self._heard_at += now - max(self._blocked_at, self._heard_at)
+            if self._is_open:
+                self._heard_at += now - max(self._blocked_at, self._heard_at)
             self._wrote_at = now
             self._blocked_at = None
             self._progress_at = NEVER
@@ -187,6 +191,8 @@ class Turn:
             return _NOTHING
         if now >= self._conversation.deadline:
             self._feed(self._conversation.tick(now), now)
+            if self.outcome is not None:
+                return self._act(now)
         if now >= self._drain_at:
             return self._end(Outcome.DRAINING, now)
         if now >= self._give_up_at:
@@ -326,6 +332,6 @@ class Turn:
             self._longest_at,
             self._drain_at,
             self._give_up_at,
-            NEVER if self._headers_due else self._hold_until,
+            NEVER if self._headers_due or self._client_left else self._hold_until,
             self._conversation.deadline,
         )

@@ -61,7 +61,7 @@ class Dialler:
 
         try:
             addresses = await self._resolve(host, port)
-        except OSError as exc:
+        except (OSError, UnicodeError) as exc:  # the latter: a name that IDNA cannot encode
             raise DialError(DialFailure.DNS) from exc
         return await self._connect(connection, addresses, port, tls, host)
 

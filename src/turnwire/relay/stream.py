@@ -65,7 +65,7 @@ class Stream:
         self._upstream: Upstream | None = None
         self._is_open = False
         self._timer: asyncio.TimerHandle | None = None
-        self._timer_at = NEVER
+        self._timer_at = self._dial_until = NEVER
 
     @property
     def started(self) -> bool:
@@ -84,7 +84,16 @@ class Stream:
         """
         dialling = self._loop.create_task(self._dial(dialler, call))
         watching = self._loop.create_task(self._watch_client())
-        self._arm(self._loop.time() + self._dial_s)
+        self._dial_until = self._loop.time() + self._dial_s
+        self._arm(min(self._dial_until, self.turn.deadline))
+        try:
+            await self._talk(dialling, refusable)
+            await self._say_goodbye()
+        finally:
+            watching.cancel()
+            self._client.discard()
+
+    async def _talk(self, dialling: asyncio.Task[None], refusable: Callable[[], bool]) -> None:
         try:
             await self._over
             if self.dial_failure is not None and self.turn.outcome is None and not refusable():
@@ -96,10 +105,6 @@ class Stream:
                 self._timer.cancel()
             if self._upstream is not None:
                 self._upstream.close()
-        try:
-            await self._say_goodbye()
-        finally:
-            watching.cancel()
 
     def drain(self) -> None:
         """The gateway stops."""
@@ -170,10 +175,14 @@ class Stream:
 
     def _tick(self) -> None:
         self._timer, self._timer_at = None, NEVER
-        if not self._is_open:
-            self.agent_refused(DialFailure.TIMEOUT)
+        now = self._loop.time()
+        self._do(self.turn.tick(now))
+        if self._is_open or self.turn.outcome is not None:
             return
-        self._do(self.turn.tick(self._loop.time()))
+        if now >= self._dial_until:
+            self.agent_refused(DialFailure.TIMEOUT)
+        else:
+            self._arm(min(self._dial_until, self.turn.deadline))
 
     async def _dial(self, dialler: Dialler, call: Call) -> None:
         try:

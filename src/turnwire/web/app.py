@@ -51,10 +51,13 @@ def create_app(
         streams=streams or new_streams(settings),
         telemetry=telemetry or Telemetry(CollectorRegistry()),
     )
-    return Starlette(
+    app = Starlette(
         routes=_routes(gateway, health or Health()),
         exception_handlers={HTTPException: on_http_exception, Exception: on_crash},
     )
+    # A redirect's target would be made from the request's `Host`, and without TLS behind a proxy.
+    app.router.redirect_slashes = False
+    return app
 
 
 def new_streams(settings: Settings) -> Streams:

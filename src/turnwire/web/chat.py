@@ -116,12 +116,15 @@ class Chat:
             self._agent_headers(request, caller, grant),
             gateway.dialect.subprotocols,
         )
-        with gateway.streams.running(stream), gateway.telemetry.active.track_inprogress():
-            await stream.run(
-                gateway.dialler, call, refusable=lambda: stream.dial_status in _DIAL_REFUSALS
-            )
-        seconds = asyncio.get_running_loop().time() - arrived
-        report(gateway.telemetry, request, grant, stream, conversation.tally, arrived, seconds)
+        try:
+            with gateway.streams.running(stream), gateway.telemetry.active.track_inprogress():
+                await stream.run(
+                    gateway.dialler, call, refusable=lambda: stream.dial_status in _DIAL_REFUSALS
+                )
+        finally:
+            seconds = asyncio.get_running_loop().time() - arrived
+            tally = conversation.tally
+            report(gateway.telemetry, request, grant, stream, tally, arrived, seconds)
         if not stream.started:
             _refuse(stream, settings.agent_auth)
 

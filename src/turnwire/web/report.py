@@ -3,14 +3,13 @@
 import structlog
 
 from turnwire.core.dialect import Tally
+from turnwire.core.outcome import Outcome
 from turnwire.relay.stream import Stream
 from turnwire.telemetry import Telemetry
 from turnwire.web.access import Grant
 from turnwire.web.request import Request
 
 _log = structlog.get_logger("turnwire.stream")
-
-REFUSED = "refused"
 
 
 def report(
@@ -26,8 +25,9 @@ def report(
 
     A dial that the agent answered with a status has no outcome: it is a refusal.
     """
-    outcome = stream.turn.outcome
-    label = REFUSED if outcome is None else outcome.value
+    dialled = stream.dial_status is None
+    outcome = stream.turn.outcome or (Outcome.CRASHED if dialled else Outcome.REFUSED)
+    label = outcome.value
     telemetry.streams.labels(label).inc()
     telemetry.turn.observe(seconds)
     first_byte_s = None

@@ -14,6 +14,9 @@ _CHANNEL = re.compile(r"[^\x00-\x1f\x7f]{1,256}")
 _MEDIA_TYPES = {b"application/json", b"text/plain"}
 """`text/plain` is what `WorkflowChatTransport` sends. A token still forces a preflight."""
 
+_DIGITS_MAX = 19
+"""Of a content-length. Python refuses to read a number of thousands of digits."""
+
 
 class ClientGoneError(Exception):
     """The client hung up before its body was whole."""
@@ -62,7 +65,7 @@ class Request:
         if media_type not in _MEDIA_TYPES or encodings not in {b"", b"identity"}:
             raise WrongMediaType("content type or encoding")
         for length in self.headers(b"content-length"):
-            if not length.isdigit() or int(length) > most_bytes:
+            if len(length) > _DIGITS_MAX or not length.isdigit() or int(length) > most_bytes:
                 raise BodyTooLarge("content-length")
         chunks: list[bytes] = []
         size = 0

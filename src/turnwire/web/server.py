@@ -80,6 +80,7 @@ def listen(host: str, port: int, peer_timeout_s: float) -> socket.socket:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         watch_peer(sock, peer_timeout_s)
         sock.bind((host, port))
+        sock.listen(_BACKLOG)  # only this tells that nobody else listens there
     except OSError:
         sock.close()
         raise

@@ -29,12 +29,14 @@ class Others:
     def saw(self, turn_id: str, channel: Channel | None) -> None:
         """A frame of this turn came; one that comes late does not open it again."""
         if turn_id not in self._open and turn_id not in self._closed:
+            if channel is None:
+                self._nameless = False  # it began before we came: this is its name
             if len(self._open) >= self._MAX:
                 del self._open[next(iter(self._open))]
             self._open[turn_id] = channel
 
     def closed(self, turn_id: str) -> None:
-        if self._open.pop(turn_id, self) is self:
+        if self._open.pop(turn_id, self) is self and turn_id not in self._closed:
             self._nameless = False  # so this was the one without a name
         if len(self._closed) >= self._MAX:
             del self._closed[next(iter(self._closed))]

@@ -355,7 +355,7 @@ class _Conversation:
 
     def _concerns(self, frame: _Unnamed) -> bool:
         """Whether a frame that need not name its turn is about ours."""
-        if frame.turn_id:
+        if frame.turn_id and (self._turn_id or not frame.prompt_id):
             return frame.turn_id == self._turn_id
         if frame.prompt_id:
             return frame.prompt_id == self._ask.prompt_id

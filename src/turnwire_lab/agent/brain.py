@@ -1,0 +1,181 @@
+"""What to answer to which prompt: a few patterns in order, no model, no dice.
+
+The first skill whose pattern is found in the prompt answers it. A new one, say one that asks the
+visitor back, is one function and one line of `SKILLS`.
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from turnwire_lab.agent.tool import ToolFailed
+from turnwire_lab.agent.turn import Turn, TurnFailed
+
+Skill = Callable[[Turn, re.Match[str]], Awaitable[None]]
+
+FLOOD_DEFAULT: Final = 5000
+FLOOD_MOST: Final = 100_000
+SLOW_DELTAS: Final = 50
+READ: Final = 500
+"""Characters of a prompt that decide what it asks for."""
+
+TRY: Final = (
+    "- `what is 12*7?` runs a calculator\n"
+    "- `what time is it in Tokyo?` looks at a clock\n"
+    "- `search for keepalive` looks through this project's pages\n"
+    "- `divide 1 by 0` shows a tool that fails, `make the turn fail` a turn that does\n"
+    "- `think about rivers` thinks aloud first\n"
+    "- `be slow`, `hang`, `flood 5000` and `say nothing` try a client's patience\n"
+)
+
+
+def refusal(content: str) -> str | None:
+    """Why a prompt is not taken at all, told before any turn begins."""
+    if re.search(r"\brefuse (this|my|the) prompt\b", content, re.IGNORECASE):
+        return "The agent was told to refuse this prompt."
+    return None
+
+
+async def answer(turn: Turn) -> None:
+    """Answer the turn's prompt; `TurnFailed` if it is to end in an error."""
+    for pattern, skill in SKILLS:
+        # Only the beginning: a pattern may need quadratic time, and a prompt may be very long.
+        if found := pattern.search(turn.prompt.content[:READ]):
+            await skill(turn, found)
+            return
+    await chat(turn)
+
+
+async def say_nothing(_turn: Turn, _found: re.Match[str]) -> None:
+    """An empty turn: it begins, and it ends."""
+
+
+async def fail(turn: Turn, _found: re.Match[str]) -> None:
+    await turn.say("I will try, but it will not ")
+    raise TurnFailed("The agent was told to fail this turn.")
+
+
+async def hang_up(turn: Turn, _found: re.Match[str]) -> None:
+    await turn.say("Hanging up on everybody in the middle of a ")
+    turn.hang_up()
+
+
+async def hang(turn: Turn, _found: re.Match[str]) -> None:
+    await turn.say("I will say this much, and then nothing until somebody stops me. ")
+    await asyncio.get_running_loop().create_future()
+
+
+async def flood(turn: Turn, found: re.Match[str]) -> None:
+    count = min(int(found["count"] or found["deltas"] or FLOOD_DEFAULT), FLOOD_MOST)
+    for number in range(count):
+        turn.say_delta(f"{number} ")
+        await turn.pause(0)
+
+
+async def dawdle(turn: Turn, _found: re.Match[str]) -> None:
+    for number in range(SLOW_DELTAS):
+        turn.say_delta(f"{number + 1} of {SLOW_DELTAS}, no hurry. ")
+        await turn.pause(turn.habits.slow_s)
+
+
+async def think(turn: Turn, found: re.Match[str]) -> None:
+    topic = found["topic"].strip() or "nothing in particular"
+    await turn.think(f"I am asked to think about {topic}. I have no mind, so I will be brief. ")
+    await turn.think("Counting its words is the best I can do.")
+    await turn.say(f"I thought about {topic}: {_count(len(topic.split()), 'word')}.\n")
+
+
+async def divide(turn: Turn, found: re.Match[str]) -> None:
+    await compute(turn, f"{found['a']}/{found['b']}")
+
+
+async def break_tool(turn: Turn, _found: re.Match[str]) -> None:
+    await compute(turn, "1/0")
+
+
+async def calculate(turn: Turn, found: re.Match[str]) -> None:
+    await compute(turn, found["expression"].strip())
+
+
+async def compute(turn: Turn, expression: str) -> None:
+    await turn.say("Let me work that out. ")
+    try:
+        result = await turn.use("calculator", {"expression": expression})
+    except ToolFailed as failure:
+        await turn.say(f"The calculator gave up: {failure}\n")
+    else:
+        await turn.say(f"{expression} is **{result['value']}**.\n")
+
+
+async def tell_time(turn: Turn, found: re.Match[str]) -> None:
+    place = (found["place"] or "UTC").strip(" .?!") or "UTC"
+    await turn.say("I will look at the clock. ")
+    try:
+        result = await turn.use("clock", {"place": place})
+    except ToolFailed as failure:
+        await turn.say(f"It did not help: {failure}\n")
+    else:
+        await turn.say(f"In {place} it is **{result['time']}** on {result['day']}.\n")
+
+
+async def look_up(turn: Turn, found: re.Match[str]) -> None:
+    query = found["query"].strip(" .?!")
+    await turn.say(f"Searching this project's pages for {query!r}. ")
+    try:
+        result = await turn.use("search", {"query": query})
+    except ToolFailed as failure:
+        await turn.say(f"No luck: {failure}\n")
+        return
+    if not result["hits"]:
+        await turn.say(f"Nothing found in {_count(result['pages'], 'page')}.\n")
+        return
+    await turn.say("I found:\n\n")
+    for hit in result["hits"]:
+        await turn.say(f"- **{hit['heading']}** (`{hit['page']}`): {hit['excerpt']}\n")
+
+
+async def chat(turn: Turn) -> None:
+    said = " ".join(turn.prompt.content.split())
+    await turn.say("Hello! I am a small agent without a model behind me. ")
+    if said:
+        await turn.say(f"You said:\n\n> {said}\n\n")
+    if turn.prompt.attachments:
+        kinds = ", ".join(f"`{a.mime}`" for a in turn.prompt.attachments)
+        await turn.say(
+            f"With it came {_count(len(turn.prompt.attachments), 'attachment')}: {kinds}.\n\n"
+        )
+    await turn.say(f"Things to try:\n\n{TRY}")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE | re.DOTALL)
+
+
+# Order matters: "make the tool fail" before anything that looks for a word in it.
+SKILLS: Final[tuple[tuple[re.Pattern[str], Skill], ...]] = (
+    (_pattern(r"\bsay nothing\b"), say_nothing),
+    (_pattern(r"\bmake the turn fail\b"), fail),
+    (_pattern(r"\bmake the tool fail\b"), break_tool),
+    (_pattern(r"\bhang up\b"), hang_up),
+    (_pattern(r"^\W*hang\b"), hang),
+    (_pattern(r"\bflood(\s+(?P<count>\d{1,9}))?|\bsay (?P<deltas>\d{1,9}) deltas"), flood),
+    (_pattern(r"\bbe slow\b"), dawdle),
+    (_pattern(r"^\W*think\b(\s+(about|of|hard about))?(?P<topic>.*)"), think),
+    (_pattern(r"\bwhat(?:'s| is)? (?:the )?time\b(.*?\bin (?P<place>[^?!]+))?"), tell_time),
+    (_pattern(r"\bsearch (?:the docs )?for (?P<query>.+)"), look_up),
+    (_pattern(r"\bdivide (?P<a>[\d.]+) by (?P<b>[\d.]+)"), divide),
+    (_pattern(r"\b(?:calculate|compute)\b(?P<expression>[^?=]+)"), calculate),
+    (
+        _pattern(
+            r"^\s*(?:what(?:'s| is)|how much is)?\s*"
+            r"(?P<expression>[-+(.\d][-+*/%().\d\s]*[-+*/%][-+*/%().\d\s]*[\d)])"
+            r"\s*(?:please)?[\s=?.!]*$"
+        ),
+        calculate,
+    ),
+)

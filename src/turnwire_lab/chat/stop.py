@@ -1,0 +1,38 @@
+"""Ctrl-C during a turn: stops the turn, but never in the middle of a line on the screen.
+
+Python raises KeyboardInterrupt wherever the program happens to be. Inside a print that would leave
+half a line, and nobody would know which half, so there it waits until the print is done.
+"""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from turnwire_lab.chat.wire import Chunk
+
+
+@contextmanager
+def stoppable(show: Callable[[Chunk], None]) -> Iterator[Callable[[Chunk], None]]:
+    """The same `show`, during which Ctrl-C waits."""
+    showing = wanted = False
+
+    def heard(_number: int, _frame: FrameType | None) -> None:
+        nonlocal wanted
+        if not showing:
+            raise KeyboardInterrupt
+        wanted = True
+
+    def shown(chunk: Chunk) -> None:
+        nonlocal showing
+        showing = True
+        show(chunk)
+        showing = False
+        if wanted:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, heard)
+    try:
+        yield shown
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,155 @@
+"""The command line of the lab: what each command is for, and what its options mean.
+
+It reads arguments and the environment and hands them down; it decides nothing else.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from turnwire_lab.agent.frames import BOTH, Habits, Spelling
+from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.chat.talk import chat
+from turnwire_lab.demo import demo
+from turnwire_lab.running import run
+
+HIGHEST_PORT = 65535
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """0 when all went well, 1 when something failed, 2 when the command line was wrong."""
+    parser = _parser()
+    try:
+        asked = parser.parse_args(argv)
+    except SystemExit as stop:  # argparse has said what there is to say
+        return stop.code if isinstance(stop.code, int) else 2
+    try:
+        match asked.command:
+            case "agent":
+                return run(_agent(asked))
+            case "demo":
+                return run(
+                    demo(
+                        port=asked.port,
+                        metrics_port=asked.metrics_port,
+                        agent_port=asked.agent_port,
+                        pace_s=asked.pace,
+                    )
+                )
+            case _:
+                return chat(
+                    url=asked.url,
+                    session=asked.session,
+                    token=asked.token or os.environ.get("TURNWIRE_LAB_TOKEN"),
+                    once=asked.once,
+                )
+    except KeyboardInterrupt:
+        return 1
+
+
+async def _agent(asked: argparse.Namespace) -> int:
+    spellings: tuple[Spelling, ...] = BOTH if asked.told == "both" else (asked.told,)
+    habits = Habits(
+        pace_s=asked.pace,
+        spellings=spellings,
+        prompt_ids=asked.prompt_id,
+        init=asked.init,
+        noise=asked.noise,
+    )
+    try:
+        async with ReferenceAgent(habits, host=asked.host, port=asked.port) as agent:
+            print(f"The reference agent speaks v2 at {agent.url}", flush=True)
+            print("Ctrl-C ends it.", flush=True)
+            await asyncio.get_running_loop().create_future()
+    except OSError as error:
+        print(f"turnwire-lab agent: cannot listen: {error.strerror}", file=sys.stderr)
+    return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="turnwire-lab",
+        description="Try the turnwire gateway without a product behind it: an agent to talk to, "
+        "a demo that starts everything, a chat for the terminal.",
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {version('turnwire')}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    told = "start an agent and a gateway on this machine and print how to talk to them"
+    command = commands.add_parser("demo", help=told, description=_sentence(told))
+    command.add_argument("--port", type=_port, default=8787, help="of the gateway (8787; 0: any)")
+    command.add_argument(
+        "--metrics-port", type=_port, default=9787, help="of its metrics (9787; 0: none)"
+    )
+    command.add_argument("--agent-port", type=_port, default=0, help="of the agent (0: any)")
+    _add_pace(command)
+
+    told = "run the reference agent alone: a WebSocket server that speaks the v2 wire"
+    command = commands.add_parser("agent", help=told, description=_sentence(told))
+    command.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help="address to listen on (127.0.0.1; whoever reaches it may use it)",
+    )
+    command.add_argument("--port", type=_port, default=8788, help="(8788; 0: any)")
+    _add_pace(command)
+    command.add_argument(
+        "--told",
+        choices=("both", *BOTH),
+        default="both",
+        help="the frames that tell a delta of text: chunk, message.part.text-delta, or both (both)",
+    )
+    for name, words in (
+        ("prompt-id", "leave promptId out of all frames, as older agents do"),
+        ("init", "say no init when a socket opens"),
+        ("noise", "send only what a turn needs, no hydration or domain frames"),
+    ):
+        dest = name.replace("-", "_")
+        command.add_argument(f"--no-{name}", dest=dest, action="store_false", help=words)
+
+    told = "chat in the terminal with an agent behind a gateway"
+    command = commands.add_parser(
+        "chat",
+        help=told,
+        description=f"{_sentence(told)} Prompts come from the keyboard, or one a line from a pipe.",
+    )
+    command.add_argument(
+        "--url", default="http://127.0.0.1:8787", help="of the gateway (http://127.0.0.1:8787)"
+    )
+    command.add_argument("--session", default="demo", help="session to talk to (demo)")
+    command.add_argument(
+        "--token", help="bearer token (the variable TURNWIRE_LAB_TOKEN if not given)"
+    )
+    command.add_argument(
+        "--once", metavar="TEXT", help="ask this, print the answer, leave; exit 1 if it failed"
+    )
+    return parser
+
+
+def _add_pace(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--pace", type=_seconds, default=0.02, help="seconds between two deltas (0.02)"
+    )
+
+
+def _sentence(told: str) -> str:
+    return f"{told[0].upper()}{told[1:]}."
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) <= HIGHEST_PORT):
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to {HIGHEST_PORT}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError("seconds are a number, 0 or more")
+    return seconds
