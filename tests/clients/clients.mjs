@@ -1,0 +1,14 @@
+// Which clients there are: one folder each, named after its `ai` release.
+//
+// The oldest of each major refuse every field that they do not know; the newest have new readers.
+// zod differs on purpose: from 4.4 on a missing key is an error, 3.25.76 lets it pass. The
+// @ai-sdk/react 3.0.326 asks for ai 6.0.323; an override gives it the same copy as the transport.
+import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+export const HERE = fileURLToPath(new URL(".", import.meta.url));
+
+export const CLIENTS = readdirSync(HERE, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && /^v\d+\.\d+\.\d+$/.test(entry.name))
+  .map((entry) => entry.name)
+  .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));

@@ -1,0 +1,104 @@
+"""Plays jobs to the released clients under `tests/clients`, and reads what they report."""
+
+import json
+import shutil
+import subprocess
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+FOLDER: Final = Path(__file__).parent.parent / "clients"
+CLIENTS: Final = sorted(
+    (path.name for path in FOLDER.glob("v*.*.*") if path.is_dir()),
+    key=lambda name: [int(number) for number in name[1:].split(".")],
+)
+# Less than pytest's limit for a test that starts the clients; Node's own limit is shorter still.
+RUN_S: Final = 150
+
+Job: TypeAlias = dict[str, Any]
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    role: str
+    parts: list[dict[str, Any]]
+    metadata: Any = None
+
+
+class Played(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One job as its client's user saw it; the fields are explained in `turn.mjs`."""
+
+    name: str
+    messages: list[Message]
+    status: str
+    error: str | None
+    posts: int
+    timed_out: bool
+    data: list[dict[str, Any]]
+    finishes: list[dict[str, Any]]
+    errors: list[str]
+    statuses: list[str]
+    responses: list[int]
+
+    @property
+    def answers(self) -> list[Message]:
+        return [message for message in self.messages if message.role == "assistant"]
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    client: dict[str, str]  # package -> the version that ran
+    unhandled: list[str]
+    late: bool
+    jobs: list[Played]
+
+    def job(self, name: str) -> Played:
+        return next(job for job in self.jobs if job.name == name)
+
+
+Reports: TypeAlias = dict[str, Future[Report]]
+
+
+class NoClientsError(Exception):
+    """Node or a client is missing. A failure, never a skip: nothing would be tested."""
+
+
+def read_json(text: str | bytes) -> Any:
+    """Read as JavaScript does: it has only doubles, so that 2**53 + 1 is 2**53."""
+    return json.loads(text, parse_int=lambda digits: int(float(digits)), parse_constant=_refuse)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def version(client: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in client.removeprefix("v").split("."))
+
+
+def node() -> str:
+    found = shutil.which("node")
+    if found is None:
+        raise NoClientsError("there is no `node` on the path; install Node 20, then `make node`")
+    return found
+
+
+def play(client: str, jobs: list[Job], *, limit_s: float = RUN_S - 30) -> Report:
+    """Play the jobs to one client, in one Node process.
+
+    Raises:
+        NoClientsError: Node or the client is not installed.
+    """
+    if not (FOLDER / client / "node_modules" / ".stamp").exists():
+        raise NoClientsError(f"client {client} is not installed; run `make node`")
+    asked = json.dumps({"limitMs": limit_s * 1000, "jobs": jobs})
+    ran = subprocess.run(
+        [node(), str(FOLDER / "run.mjs"), client],
+        input=asked.encode(),
+        capture_output=True,
+        timeout=limit_s + 30,
+        check=False,
+    )
+    assert ran.returncode == 0, f"{client} exited with {ran.returncode}:\n{ran.stderr.decode()}"
+    return msgspec.convert(read_json(ran.stdout), Report)

@@ -1,0 +1,47 @@
+"""Every recorded stream, read by every released client: they must all show the same answer."""
+
+from pathlib import Path
+
+import pytest
+
+from conformance.clients import CLIENTS, Reports
+from conformance.model import read
+from conformance.transcripts import TRANSCRIPTS, title
+from conformance.verdict import faults
+
+# The first test waits for all clients' whole work.
+pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
+
+every_client = pytest.mark.parametrize("client", CLIENTS)
+every_transcript = pytest.mark.parametrize("path", TRANSCRIPTS, ids=title)
+
+
+def test_there_is_something_to_read() -> None:
+    assert len(TRANSCRIPTS) > 0
+    assert len(CLIENTS) > 0
+
+
+@every_client
+def test_no_client_leaves_an_error_unhandled(client: str, reports: Reports) -> None:
+    report = reports[client].result()
+
+    assert report.unhandled == []
+    assert not report.late
+
+
+@every_client
+@every_transcript
+def test_every_client_shows_what_the_transcript_says(
+    client: str, path: Path, reports: Reports
+) -> None:
+    played = reports[client].result().job(f"{title(path)} whole")
+
+    assert faults(client, read(path.read_bytes()), played) == []
+
+
+@every_client
+@every_transcript
+def test_it_does_not_matter_how_the_bytes_arrive(client: str, path: Path, reports: Reports) -> None:
+    played = reports[client].result().job(f"{title(path)} bytes")
+
+    assert faults(client, read(path.read_bytes()), played) == []
