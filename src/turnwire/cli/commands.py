@@ -1,5 +1,6 @@
 """What each command does. Each returns an exit code and tells failures in one line."""
 
+import contextlib
 import os
 import sys
 import time
@@ -12,7 +13,7 @@ from prometheus_client import CollectorRegistry, start_http_server
 
 from turnwire import __version__
 from turnwire.cli.logs import configure_logs
-from turnwire.core.replay import BadRecordingError, replay
+from turnwire.core.replay import replay
 from turnwire.dialects import DIALECTS
 from turnwire.errors import SettingsError
 from turnwire.settings import Settings, from_environ, keys
@@ -31,12 +32,14 @@ def serve() -> int:
     health, streams = Health(), new_streams(settings)
     telemetry = Telemetry(CollectorRegistry())
     app = create_app(settings, health=health, streams=streams, telemetry=telemetry)
+    port = settings.port
     try:
-        sock = listen(settings.host, settings.port, settings.stall_s)
+        sock = listen(settings.host, port, settings.stall_s)
         if settings.metrics_port:
-            start_http_server(settings.metrics_port, settings.host, telemetry.registry)
-    except OSError as exc:
-        return _fail(f"cannot listen on {settings.host}: {exc}")
+            port = settings.metrics_port
+            start_http_server(port, settings.host, telemetry.registry)
+    except (OSError, UnicodeError) as exc:  # the latter: a host that IDNA cannot encode
+        return _fail(f"cannot listen on {settings.host}, port {port}: {exc}")
     structlog.get_logger("turnwire").info(
         "listening",
         version=__version__,
@@ -46,7 +49,9 @@ def serve() -> int:
         dialect=settings.dialect,
         enabled=settings.enabled,
     )
-    new_server(app, settings, health=health, streams=streams).run(sockets=[sock])
+    # The server raises the signal anew when all is closed; Ctrl-C is no failure.
+    with contextlib.suppress(KeyboardInterrupt):
+        new_server(app, settings, health=health, streams=streams).run(sockets=[sock])
     return 0
 
 
@@ -72,10 +77,14 @@ def replay_file(file: Path, *, dialect: str, prompt_id: str, event_lines: bool, 
         )
     except OSError as exc:
         return _fail(f"cannot read {file}: {exc.strerror}")
-    except BadRecordingError as exc:
+    except ValueError as exc:  # `BadRecordingError` is one; so is a time that is no number
         return _fail(f"{file}: {exc}")
-    sys.stdout.buffer.write(written)
-    sys.stdout.buffer.flush()
+    try:
+        sys.stdout.buffer.write(written)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:  # `| head` has enough; Python would complain anew at its exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     return 0
 
 

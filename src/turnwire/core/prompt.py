@@ -153,15 +153,14 @@ def _deeper(raw: bytes, limit: int) -> bool:
     unescaped = raw.replace(rb"\\", b"").replace(rb"\"", b"")
     read = unescaped.translate(_ONE_KIND, _NOT_READ).replace(b'""', b"")
     brackets = _STRING.sub(b"", read)
+    levels = 0
     while brackets:
-        if limit == 0:
-            return True
         left = brackets.replace(b"{}", b"")
-        limit -= 1
+        levels += 1
         if len(left) > len(brackets) * 7 // 8:
-            return _deepest(left) > limit
+            return levels + _deepest(left) > limit
         brackets = left
-    return False
+    return levels > limit
 
 
 def _deepest(brackets: bytes) -> int:

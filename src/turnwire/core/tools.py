@@ -9,6 +9,7 @@ from 2026 on show a reused id as a second card, older ones overwrite the first.
 """
 
 import enum
+from typing import assert_never
 
 from msgspec import Raw
 
@@ -95,6 +96,8 @@ class Calls:
             case Phase.ERROR:
                 text = harmless.error_text(event.error, TOOL_FAILED)
                 outcome = chunks.ToolOutputError(call.shown_id, text)
+            case _:
+                assert_never(event.phase)
         args = Raw(b"{}") if event.args is None else event.args
         return [*self._given(call, args), self._done(call, outcome)]
 
@@ -116,11 +119,10 @@ class Calls:
 
     def _open(self, event: ToolUpdate) -> _Call:
         before = self._calls.pop(event.call_id, None)
-        shown_id = call_id = harmless.mend(event.call_id)
-        count = 1 if before is None else before.count
-        while shown_id in self._shown_ids:
+        call_id = harmless.mend(event.call_id)
+        count = 1 if before is None else before.count + 1
+        while (shown_id := _numbered(call_id, count)) in self._shown_ids:
             count += 1
-            shown_id = f"{call_id}#{count}"
         call = _Call(shown_id, harmless.mend(event.tool_name), count)
         self._calls[event.call_id] = call
         if len(self._shown_ids) >= _SHOWN_MAX:
@@ -135,3 +137,7 @@ class Calls:
             return []
         call = self._calls.pop(next(iter(self._calls)))
         return [] if call.stage is _Stage.DONE else self._settled(call, NO_RESULT)
+
+
+def _numbered(call_id: str, count: int) -> str:
+    return call_id if count == 1 else f"{call_id}#{count}"

@@ -22,6 +22,7 @@ client model in tests/core/test_promises.py:
 """
 
 import enum
+from typing import assert_never
 
 from msgspec import UNSET, Raw
 
@@ -216,6 +217,8 @@ class Translator:
                 verdict = [chunks.Abort()]
             case Reason.ERROR:
                 verdict = [chunks.Error(harmless.error_text(error, TURN_FAILED))]
+            case _:
+                assert_never(reason)
         return [*closing, *verdict, self._finish(usage)]
 
     def _finish(self, usage: Raw | None) -> chunks.Chunk:

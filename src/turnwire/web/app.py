@@ -48,7 +48,7 @@ def create_app(
         access=access or _access(settings),
         dialler=dialler
         or Dialler(frame_bytes=settings.frame_bytes, user_timeout_s=settings.stall_s),
-        streams=streams or new_streams(settings),
+        streams=new_streams(settings) if streams is None else streams,  # empty ones are false
         telemetry=telemetry or Telemetry(CollectorRegistry()),
     )
     app = Starlette(

@@ -10,6 +10,8 @@ from msgspec import Struct
 from turnwire.errors import Unauthorized
 
 _BEARER = re.compile(rb"[Bb][Ee][Aa][Rr][Ee][Rr] +([\x21-\x7e]+)")
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half of a surrogate pair: JSON can say it, but nothing can be sent that holds it."""
 
 
 class Caller(Struct, frozen=True):
@@ -54,7 +56,7 @@ class JwtIdentity:
     async def identify(self, token: str) -> Caller:
         claims = self._verify(token)
         user_id = claims["sub"]
-        if not isinstance(user_id, str) or not user_id:
+        if not isinstance(user_id, str) or not user_id or _HALF.search(user_id):
             raise Unauthorized("the token has no subject")
         return Caller(token, user_id, claims)
 

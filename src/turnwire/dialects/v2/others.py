@@ -19,8 +19,8 @@ class Others:
         self._closed: dict[str, None] = {}
         self._nameless = False
 
-    def __bool__(self) -> bool:
-        return bool(self._open) or self._nameless
+    def __len__(self) -> int:
+        return len(self._open) + self._nameless
 
     def busy(self) -> None:
         """The agent is busy with a turn that it does not name."""

@@ -11,7 +11,7 @@ A new frame is a struct, a line in `_Read` and a `case` in `_events`, all in thi
 
 import enum
 from collections.abc import Callable, Sequence
-from typing import Annotated, Literal, TypeAlias, Union
+from typing import Annotated, Literal, TypeAlias, Union, assert_never
 
 import msgspec
 from msgspec import Meta, Raw, Struct
@@ -244,14 +244,14 @@ class _Conversation:
         return ()
 
     def _told(self, heard: _Read, frame: bytes) -> Sequence[Event]:
-        waited = self.queued
+        waited, ahead = self.queued, len(self._others)
         told = self._events(heard, frame)
         if self.queued and not self._told_queued:
             self._told_queued = True
             return [*told, events.Queued()]
-        if waited and not self.queued:
-            self._told_queued = False
-            return told or [events.Alive()]  # our place in the queue moved: we are next
+        self._told_queued = self.queued
+        if waited and len(self._others) < ahead:
+            return told or [events.Alive()]  # our place in the queue moved
         return told
 
     def _events(self, heard: _Read, frame: bytes) -> Sequence[Event]:
@@ -303,6 +303,8 @@ class _Conversation:
                 return self._foreign(turn_id)
             case TextDelta(turn_id) | ReasoningDelta(turn_id) | ToolUpdate(turn_id):
                 return self._foreign(turn_id)
+            case _:
+                assert_never(heard)
 
     def _foreign(self, turn_id: str, channel: Channel | None = None) -> Sequence[Event]:
         self.tally.foreign += 1

@@ -1,0 +1,114 @@
+import pytest
+from msgspec import Raw
+
+from turnwire.core import harmless
+
+DEEP = b"[" * 50_000 + b'"__proto__"' + b"]" * 50_000
+
+
+@pytest.mark.parametrize(
+    ("given", "made"),
+    [
+        pytest.param(b'{"a": 1}', b'{"a": 1}', id="most values come back as they are"),
+        pytest.param(b'{"__proto__":1}', b'{"_proto_":1}', id="__proto__"),
+        pytest.param(rb'{"\u005f_proto__":1}', b'{"_proto_":1}', id="__proto__ behind an escape"),
+        pytest.param(
+            b'{"__proto__":1,"_proto_":2}', b'{"_proto__":1,"_proto_":2}', id="a name taken"
+        ),
+        pytest.param(
+            b'{"constructor":{"prototype":1}}',
+            b'{"_constructor_":{"prototype":1}}',
+            id="constructor over prototype",
+        ),
+        pytest.param(
+            rb'[{"c\u006fnstructor":{"pr\u006ftotype":1}}]',
+            b'[{"_constructor_":{"prototype":1}}]',
+            id="constructor behind escapes",
+        ),
+        pytest.param(b'{"constructor":"x"}', b'{"constructor":"x"}', id="a harmless constructor"),
+        pytest.param(b'["__proto__"]', b'["__proto__"]', id="a value is no key"),
+        pytest.param(b'{"a":\r\n1}', b'{"a":1}', id="line breaks between tokens"),
+        pytest.param(rb'"a\ud83d"', '"a\ufffd"'.encode(), id="half of a pair"),
+        pytest.param(rb'"\ud83d\ude00"', '"\U0001f600"'.encode(), id="a whole pair in escapes"),
+        pytest.param(rb'"\ude00\u00e9"', '"\ufffdé"'.encode(), id="the other half"),
+        pytest.param(b"[\n1e999,-1e999,1.5]", b"[null,null,1.5]", id="numbers without end"),
+        pytest.param(b"[\n" + b"9" * 2_000 + b"]", b"[null]", id="a number too long for anybody"),
+        pytest.param(DEEP, harmless.TOO_DEEP, id="nested too deeply to be looked into"),
+    ],
+)
+def test_a_value_becomes_harmless(given: bytes, made: bytes) -> None:
+    assert bytes(harmless.value(Raw(given))) == made
+
+
+@pytest.mark.parametrize(
+    ("given", "parsed"),
+    [
+        (b"[NaN,Infinity,-Infinity]", [None, None, None]),
+        (rb'"\ud83d"', "\ud83d"),
+        (b"[1,2.5,true]", [1, 2.5, True]),
+    ],
+)
+def test_what_is_almost_json_is_read(given: bytes, parsed: object) -> None:
+    assert harmless.parse(given) == parsed
+
+
+def test_what_is_no_json_is_not_read() -> None:
+    with pytest.raises(ValueError, match="Expecting"):
+        harmless.parse(b"{a}")
+
+
+def test_what_was_read_is_written_on_one_line_without_halves() -> None:
+    assert harmless.dump({"é": ["\ud83d\n"]}) == '{"é":["\ufffd\\n"]}'.encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "mended"),
+    [("a", "a"), ("é", "é"), ("\ud83d\ude00", "\U0001f600"), ("\ude00\ud83d", "\ufffd\ufffd")],
+)
+def test_halves_are_joined_or_replaced(text: str, mended: str) -> None:
+    assert harmless.mend(text) == mended
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("", ("", "")),
+        ("a", ("a", "")),
+        ("a\ud83d", ("a", "\ud83d")),
+        ("a\ude00", ("a\ude00", "")),
+        ("\U0001f600", ("\U0001f600", "")),
+    ],
+)
+def test_only_a_high_half_at_the_end_waits(text: str, parts: tuple[str, str]) -> None:
+    assert harmless.split_half(text) == parts
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (b"", None),
+        (b"null", None),
+        (b'"no"', "no"),
+        (b'{"message":"no","code":1}', "no"),
+        (b'{"message":7}', '{"message":7}'),
+        (b"[1, 2]", "[1, 2]"),
+        (DEEP, None),
+    ],
+)
+def test_the_words_of_an_error(raw: bytes, words: str | None) -> None:
+    assert harmless.words(Raw(raw)) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (None, "default"),
+        ("", "default"),
+        ("\n\x1b\x07 ", "default"),
+        ("a\n\tb  c\x1b[31m", "a b c[31m"),
+        ("\ud83d", "\ufffd"),
+        ("x" * 9_000, "x" * 2_000),
+    ],
+)
+def test_an_error_text_is_short_and_plain(text: str | None, shown: str) -> None:
+    assert harmless.error_text(text, "default") == shown

@@ -1,0 +1,180 @@
+"""P1 to P6 of `core.translate`, whatever events arrive in whatever order."""
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
+from msgspec import Raw
+
+from core.client_model import Client
+from core.said import Said
+from turnwire.core import events, sse
+from turnwire.core.events import Event, Phase, Reason
+from turnwire.core.translate import State, Translator
+
+# What breaks line formats, and halves of surrogate pairs, which meet or stay alone.
+TEXT = st.lists(
+    st.sampled_from(
+        ["a", "b ", "\n\n", "\r", "\u2028", "\x85", "\0", "\U0001f600", "\ud83d", "\ude00"]
+    ),
+    max_size=4,
+).map("".join)
+CALLS = st.sampled_from(["c1", "c2", "c2", "c1#2", "x\ud83d"])
+VALUES = st.sampled_from(
+    [
+        None,
+        Raw(b"{}"),
+        Raw(b"null"),
+        Raw('{"a":\r\n"\u2028"}'.encode()),
+        Raw(b'{"__proto__":1,"constructor":{"prototype":2}}'),
+        Raw(rb'{"\u005f_proto__":{"b":["\ud83d"]}}'),
+    ]
+)
+ERRORS = st.sampled_from([None, "", "it broke\x1b", "\ud83d"])
+QUESTIONS = st.sampled_from(["q1", "q2"])
+PAYLOADS = st.sampled_from([Raw(b'{"text":"ok?"}'), Raw(b'{"__proto__":1}'), Raw(b"[]")])
+TAILS = st.sampled_from(["", "tail", "\U0001f600 \u2028"])
+
+
+class AnyEvents(RuleBasedStateMachine):
+    """Model: `client` reads along; `said` and `thought` are what the agent wrote.
+
+    An ending is not allowed before step `quiet_until`: without that, most runs
+    end at once and spend the rest of their steps on a closed translator.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.translator = Translator(usage=True)
+        self.client = Client()
+        self.said = Said(self.client, self.client.texts)
+        self.thought = Said(self.client, self.client.reasonings)
+        self.steps = 0
+        self.quiet_until = 0
+        self.expected_end: str | None = None
+
+    @initialize(started=st.sampled_from([True, True, True, False]), quiet_until=st.integers(0, 20))
+    def begin(self, *, started: bool, quiet_until: int) -> None:
+        self.quiet_until = quiet_until
+        if started:
+            self.feed(events.TurnStarted("turn"))
+
+    @property
+    def streaming(self) -> bool:
+        return self.translator.state is State.STREAMING
+
+    def feed(self, event: Event) -> None:
+        self.steps += 1
+        self.show(sse.record(chunk) for chunk in self.translator.feed(event))
+
+    def show(self, records: object) -> None:
+        assert hasattr(records, "__iter__")
+        self.client.read(b"".join(records))
+
+    @rule(turn_id=st.sampled_from(["turn", "turn-2", "t\ud83d"]))
+    def start_again(self, turn_id: str) -> None:
+        self.feed(events.TurnStarted(turn_id))
+
+    @rule(text=TEXT)
+    def write(self, text: str) -> None:
+        heard = self.streaming
+        self.feed(events.TextDelta(text))
+        self.said.add(text if heard else "")
+
+    @rule(text=TEXT)
+    def think(self, text: str) -> None:
+        heard = self.streaming
+        self.feed(events.ReasoningDelta(text))
+        self.thought.add(text if heard else "")
+
+    @rule(
+        call=CALLS, phase=st.sampled_from(Phase), name=st.sampled_from("xy"),
+        args=VALUES, result=VALUES, error=ERRORS,
+    )  # fmt: skip
+    def use_tool(
+        self, *, call: str, phase: Phase, name: str, args: Raw, result: Raw, error: str
+    ) -> None:
+        before = dict(self.client.tools)
+        self.feed(
+            events.ToolUpdate(
+                call_id=call, tool_name=name, phase=phase, args=args, result=result, error=error
+            )
+        )
+        if self.streaming and phase in {Phase.COMPLETED, Phase.ERROR}:
+            assert "output" in self.client.tools.values()
+        if self.streaming and phase is Phase.PENDING:
+            assert len(before) <= len(self.client.tools)
+            assert self.translator.calls.open
+
+    @rule(question=QUESTIONS, payload=PAYLOADS)
+    def ask(self, question: str, payload: Raw) -> None:
+        self.feed(events.Question(question, payload))
+        if self.streaming:
+            assert self.client.questions[question] == "open"
+
+    @rule(question=QUESTIONS, expired=st.booleans(), answer=VALUES)
+    def close_question(self, *, question: str, expired: bool, answer: Raw) -> None:
+        was_open = self.streaming and question in self.client.questions
+        self.feed(events.QuestionClosed(question, expired=expired, answer=answer))
+        if was_open:
+            assert self.client.questions[question] != "open"
+
+    @rule(
+        event=st.sampled_from(
+            [events.AgentStatus("thinking", "d\ud83d"), events.Queued(), events.Alive()]
+        )
+    )
+    def tell_status(self, event: Event) -> None:
+        self.feed(event)
+
+    @precondition(lambda self: self.steps >= self.quiet_until and self.expected_end is None)
+    @rule(reason=st.sampled_from(Reason), error=ERRORS, tail=TAILS, kind=st.integers(0, 3))
+    def finish(self, reason: Reason, error: str, tail: str, kind: int) -> None:
+        whole, since, before = self.said.whole, self.said.since_last_block, self.client.text
+        final = [None, whole + tail, "another story" + tail, None][kind]
+        heard = self.streaming
+        self.feed(
+            events.TurnFinished(
+                reason=reason, error=error, final_text=final, usage=Raw(b'{"totalTokens":1}')
+            )
+        )
+        self.expected_end = reason.value
+        if heard and kind == 1:
+            assert self.client.text == whole + tail
+        if heard and kind == 2 and since and not self.client.tools:
+            assert self.client.text == whole
+        assert self.client.text.startswith(before)
+
+    @precondition(lambda self: self.steps >= self.quiet_until and self.expected_end is None)
+    @rule()
+    def fail(self) -> None:
+        self.show(sse.record(chunk) for chunk in self.translator.fail("Stream interrupted"))
+        self.expected_end = "error"
+
+    @invariant()
+    def shows_what_was_said(self) -> None:
+        if self.expected_end is None:
+            self.said.check()
+        self.thought.check()
+
+    @invariant()
+    def is_over_when_the_turn_is(self) -> None:
+        assert (self.client.at == "done") == (self.expected_end is not None)
+
+    def teardown(self) -> None:
+        self.show(sse.record(chunk) for chunk in self.translator.fail("Stream interrupted"))
+        self.client.close()
+        verdict = None if self.client.verdict is None else self.client.verdict["type"]
+        expected = {"end_turn": None, "canceled": "abort"}.get(self.expected_end or "", "error")
+        assert verdict == expected
+
+
+TestAnyEvents = AnyEvents.TestCase
+TestAnyEvents.settings = settings(
+    max_examples=80, stateful_step_count=30, deadline=None, database=None
+)

@@ -1,0 +1,246 @@
+"""P1 to P6 through a whole `Turn`, whatever frames come and whatever else happens."""
+
+import itertools
+import json
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
+
+from core import frames as f
+from core.client_model import Client
+from core.said import Said
+from turnwire.core.dialect import Ask
+from turnwire.core.limits import Limits
+from turnwire.core.outcome import Outcome
+from turnwire.core.turn import Act, Turn
+from turnwire.dialects import DIALECTS
+
+TEXT = st.lists(
+    st.sampled_from(["a", "b ", "\n\n", "\u2028", "\0", "\U0001f600", "\ud83d", "\ude00"]),
+    min_size=1,
+    max_size=4,
+).map("".join)
+OTHERS = st.sampled_from(["turn-0", "turn-9"])
+CALLS = st.sampled_from(["c1", "c2", "__proto__"])
+VALUES = st.sampled_from([{}, {"args": None}, {"args": {"__proto__": "\u2028"}, "result": [1.5]}])
+STATUSES = st.sampled_from(["pending", "running", "completed", "error"])
+SPELLINGS = st.sampled_from([0, 1])
+GONE = {Outcome.CLIENT_GONE, Outcome.ABANDONED}
+
+
+class AnyFrames(RuleBasedStateMachine):
+    """Model: the agent writes `written`, and tells each prefix of it in two spellings.
+
+    `told` is how far each spelling is, in UTF-16 units. Nothing that ends the
+    turn may happen before step `quiet_until`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conversation = DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=f.PROMPT))
+        self.turn = Turn(self.conversation, Limits())
+        self.client = Client()
+        self.said = Said(self.client, self.client.texts)
+        self.thought = Said(self.client, self.client.reasonings)
+        self.now = 0.0
+        self.steps = 0
+        self.quiet_until = 0
+        self.begun = False
+        self.client_left = False
+        self.others: set[str] = set()
+        self.written = b""
+        self.told = [0, 0]
+        self.turn_id = f.OURS
+        self.final: str | None = None
+
+    @initialize(quiet_until=st.integers(0, 25), begun=st.sampled_from([True, True, False]))
+    def open(self, *, quiet_until: int, begun: bool) -> None:
+        self.quiet_until = quiet_until
+        act = self.turn.opened(self.now)
+        assert [json.loads(frame)["type"] for frame in act.tell] == ["prompt"]
+        self.client.read(act.write)
+        if begun:
+            self.begin()
+
+    @property
+    def running(self) -> bool:
+        return self.begun and self.turn.outcome is None
+
+    def do(self, act: Act) -> None:
+        assert not (self.client_left and act.write)
+        self.client.read(act.write)
+        for told in map(json.loads, act.tell):
+            assert told["type"] == "abort"
+            assert told["promptId"] == f.PROMPT
+            assert self.begun or not self.others, "the abort may hit another turn"
+
+    def hear(self, *frames: bytes) -> None:
+        self.steps += 1
+        was_over = self.turn.outcome is not None
+        act = self.turn.frames(frames, self.now)
+        assert not (was_over and (act.write or act.tell))
+        self.do(act)
+
+    @rule()
+    def begin(self) -> None:
+        self.begun = self.begun or self.turn.outcome is None
+        self.hear(f.begin(self.turn_id))
+
+    @precondition(lambda self: self.running)
+    @rule()
+    def start_over(self) -> None:
+        self.turn_id += "'"
+        self.written, self.told = b"", [0, 0]
+        self.hear(f.begin(self.turn_id))
+
+    @precondition(lambda self: self.running and not self.client_left)
+    @rule(text=TEXT, spelling=SPELLINGS, units=st.sampled_from([1, 2, 100]), split=st.booleans())
+    def tell(self, *, text: str, spelling: int, units: int, split: bool) -> None:
+        """One spelling goes on from where it is; what only it has told is shown."""
+        ahead, start = max(self.told), self.told[spelling]
+        if start == len(self.written) // 2:
+            self.written += text.encode("utf-16-le", "surrogatepass")
+        end = min(start + units, len(self.written) // 2)
+        spell = (f.part, f.chunk)[spelling]
+        cuts = [start, *([(start + end) // 2] if split else []), end]
+        self.hear(*(spell(self.units(a, b), self.turn_id) for a, b in itertools.pairwise(cuts)))
+        self.told[spelling] = end
+        self.said.add(self.units(ahead, end) if end > ahead else "")
+
+    def units(self, start: int, end: int) -> str:
+        return self.written[2 * start : 2 * end].decode("utf-16-le", "surrogatepass")
+
+    @rule(call=CALLS, status=STATUSES, fields=VALUES)
+    def use_tool(self, call: str, status: str, fields: dict[str, Any]) -> None:
+        self.hear(f.tool(status, call, turn=self.turn_id, **fields))
+
+    @rule(text=TEXT)
+    def think(self, text: str) -> None:
+        heard = self.running and not self.client_left
+        self.hear(f.reasoning(text, self.turn_id))
+        self.thought.add(text if heard else "")
+
+    @rule(closes=st.sampled_from([None, "question.resolved", "question.expired"]))
+    def ask(self, closes: str | None) -> None:
+        self.hear(f.question(turnId=self.turn_id) if closes is None else _closed(closes))
+
+    @rule(noise=st.sampled_from(f.NOISE))
+    def say_noise(self, noise: bytes) -> None:
+        self.hear(noise)
+
+    @rule(turn=OTHERS, what=st.integers(0, 7), text=TEXT)
+    def say_of_another(self, turn: str, what: int, text: str) -> None:
+        said = (
+            f.create(turn, promptId="p0"),
+            f.part(text, turn),
+            f.chunk(text, turn),
+            f.tool("running", turn=turn, args={}),
+            f.frame("error", error="no", turnId=turn),
+            f.frame("question", questionId="q9", turnId=turn),
+            f.frame("agentStatus", status="thinking", promptId="p0"),
+            f.reasoning("secret", turn),
+        )[what]
+        if what == 0:
+            self.others.add(turn)
+        self.hear(said)
+
+    @rule(turn=OTHERS)
+    def end_another(self, turn: str) -> None:
+        self.others.discard(turn)
+        self.hear(f.finalize(turn), f.frame("complete", turnId=turn))
+
+    @rule(status=st.sampled_from(["idle", "thinking"]))
+    def say_status(self, status: str) -> None:
+        self.hear(f.frame("agentStatus", status=status))
+
+    @rule(seconds=st.sampled_from([0.0, 1.0, 4.0]))
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+        if self.steps >= self.quiet_until:
+            self.do(self.turn.tick(self.now))
+
+    @rule()
+    def block(self) -> None:
+        self.do(self.turn.blocked(self.now))
+        self.do(self.turn.progressed(self.now, 1))
+
+    @rule()
+    def unblock(self) -> None:
+        self.do(self.turn.unblocked(self.now))
+
+    @precondition(lambda self: not self.begun and self.others and not self.client_left)
+    @rule()
+    def hang_up_in_the_queue(self) -> None:
+        self.client_left = True
+        self.do(self.turn.client_left(self.now))
+
+    @precondition(lambda self: self.steps >= self.quiet_until and self.turn.outcome is None)
+    @rule(what=st.integers(0, 9), reason=st.sampled_from(["end_turn", "error", "canceled", "?"]))
+    def end(self, what: int, reason: str) -> None:
+        match what:
+            case 0 | 1:
+                self.hear(f.finalize(self.turn_id, reason, error="boom"))
+            case 2:
+                whole = self.said.whole + "tail"
+                self.final = whole if self.running and not self.client_left else None
+                self.hear(f.finalize(self.turn_id, reason, finalText=whole))
+            case 3:
+                self.hear(f.frame("error", message="boom"))
+            case 4:
+                self.hear(f.frame("complete"))
+                self.others.clear()
+            case 5:
+                self.do(self.turn.agent_left(self.now))
+            case 6:
+                self.do(self.turn.drain(self.now))
+            case 7:
+                self.do(self.turn.held(2**21, self.now))
+            case 8:
+                self.client_left = True
+                self.do(self.turn.client_left(self.now))
+            case _:
+                self.now += 700
+                self.do(self.turn.tick(self.now))
+
+    @invariant()
+    def shows_what_was_said(self) -> None:
+        if not self.client_left:
+            self.thought.check()
+            if self.final is None:
+                self.said.check()
+            else:
+                assert self.client.text == self.final
+
+    @invariant()
+    def is_over_when_the_turn_is(self) -> None:
+        if not self.client_left:
+            assert (self.client.at == "done") == (self.turn.outcome is not None)
+        assert (self.turn.outcome not in GONE) or self.client_left
+
+    @invariant()
+    def has_a_deadline_while_it_lives(self) -> None:
+        if self.turn.outcome is None:
+            assert self.turn.deadline < self.now + 3700
+
+    def teardown(self) -> None:
+        self.do(self.turn.agent_left(self.now))
+        if not self.client_left:
+            self.client.close()
+
+
+def _closed(kind: str) -> bytes:
+    return f.frame(kind, questionId="q1", answer="yes")
+
+
+TestAnyFrames = AnyFrames.TestCase
+TestAnyFrames.settings = settings(
+    max_examples=80, stateful_step_count=40, deadline=None, database=None
+)

@@ -1,0 +1,40 @@
+import pytest
+
+from core import frames as f
+from turnwire.core.replay import BadRecordingError, replay
+from turnwire.dialects import DIALECTS
+
+V2 = DIALECTS["v2"]
+
+
+@pytest.mark.parametrize(
+    ("recording", "says"),
+    [
+        ([f.begin(), b"#! close", f.part("late")], "Stream interrupted"),
+        ([f.begin()], "Stream interrupted"),
+        ([f.begin(), b"#! after 500"], "Agent stopped responding"),
+        ([f.begin(), b"#! drain", b"#! after 31"], "Gateway restarting"),
+        ([f.begin(), b"", b"# a note", f.part("a"), f.finalize()], ""),
+    ],
+)
+def test_what_happens_is_replayed(recording: list[bytes], says: str) -> None:
+    stream = replay(recording, V2)
+
+    assert stream.endswith(b"data: [DONE]\n\n")
+    assert (f'"errorText":"{says}"'.encode() in stream) == bool(says)
+    assert b"late" not in stream
+
+
+def test_another_prompt_id_and_plain_records_can_be_asked_for() -> None:
+    recording = [f.begin(prompt="mine"), f.finalize(usage={})]
+
+    stream = replay(recording, V2, prompt_id="mine", event_lines=False, usage=True)
+
+    assert b"event:" not in stream
+    assert b'"messageMetadata":{"usage":{}}' in stream
+
+
+@pytest.mark.parametrize("line", [b"#! explode", b"#! after", b"#!"])
+def test_a_line_that_nobody_knows_is_refused(line: bytes) -> None:
+    with pytest.raises(BadRecordingError, match="unknown line"):
+        replay([line], V2)

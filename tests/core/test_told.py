@@ -1,0 +1,49 @@
+import pytest
+
+from turnwire.core.told import Told
+
+TOOL = None
+"""A tool between two texts."""
+
+
+def told(*said: str | None) -> Told:
+    noted = Told()
+    for text in said:
+        if text is TOOL:
+            noted.tool()
+        else:
+            noted.add(text)
+    return noted
+
+
+@pytest.mark.parametrize(
+    ("said", "final", "missing"),
+    [
+        pytest.param([], "", "", id="nothing at all"),
+        pytest.param([], "all", "all", id="all of it"),
+        pytest.param(["a", "b"], "ab", "", id="nothing is missing"),
+        pytest.param(["a", "b"], "abcd", "cd", id="a tail is missing"),
+        pytest.param(["ab"], "a", "", id="shorter than what was streamed"),
+        pytest.param(["ab"], "xbcd", "", id="another story"),
+        pytest.param(["é\U0001f600"], "é\U0001f600!", "!", id="lengths are in characters"),
+        pytest.param(["a", TOOL, "b"], "abc", "c", id="the whole turn"),
+        pytest.param(["a", TOOL, "b"], "bc", "c", id="the text after the last tool"),
+        pytest.param(["a", TOOL, "b"], "ac", "", id="the text before a tool"),
+        pytest.param(["a", TOOL], "a", "", id="the last words again, after a tool"),
+        pytest.param(["a", TOOL, TOOL], "a", "", id="the last words again, after two tools"),
+        pytest.param(["a", TOOL, "b", TOOL], "b", "", id="the last words before the last tool"),
+        pytest.param(["a", TOOL], "new", "new", id="words that only the end has"),
+        pytest.param(["x" * 20_000, "y"], "x" * 20_000 + "yz", "z", id="more than one batch"),
+    ],
+)
+def test_what_of_a_final_text_is_missing(said: list[str | None], final: str, missing: str) -> None:
+    assert told(*said).missing(final) == missing
+
+
+def test_what_was_streamed_is_not_kept() -> None:
+    noted = Told()
+
+    for _ in range(1_000):
+        noted.add("x" * 1_000)
+
+    assert sum(map(len, noted._fresh)) < 20_000

@@ -1,0 +1,168 @@
+"""What becomes of a stream whose client is gone, or does not read."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from core import frames as f
+from core.turns import NOTHING, QUESTION, QUEUED, RUNNING, TOOL, opened, told, verdict, wait
+from turnwire.core.dialect import Ask
+from turnwire.core.limits import Limits
+from turnwire.core.outcome import Outcome
+from turnwire.core.turn import Turn
+from turnwire.dialects import DIALECTS
+
+
+def test_a_client_gone_during_the_dial_prompts_nobody() -> None:
+    turn = Turn(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=f.PROMPT)), Limits())
+
+    assert turn.client_left(1) == NOTHING
+    assert turn.outcome is Outcome.CLIENT_GONE
+    assert turn.opened(1.1) == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("frames", "names"),
+    [
+        pytest.param((), {"promptId"}, id="asked"),
+        pytest.param(RUNNING, {"promptId", "turnId"}, id="running"),
+    ],
+)
+def test_a_client_gone_aborts_our_turn(frames: tuple[bytes, ...], names: set[str]) -> None:
+    turn = opened(*frames)
+
+    act = turn.client_left(2)
+
+    (abort,) = map(json.loads, act.tell)
+    assert act.write == b""
+    assert abort.keys() == {"type", "channelType", "channelId"} | names
+    assert turn.outcome is Outcome.CLIENT_GONE
+
+
+def test_a_client_gone_in_the_queue_never_aborts_the_turn_of_another() -> None:
+    turn = opened(*QUEUED)
+
+    assert turn.client_left(2) == NOTHING
+    assert turn.client_left(2) == NOTHING
+    assert turn.frames([f.part("secret", "turn-0"), f.finalize("turn-0")], 3) == NOTHING
+    assert turn.outcome is None
+
+    act = turn.frames([f.begin(), f.part("a")], 4)
+
+    assert (told(act), act.write) == (["abort"], b"")
+    assert turn.outcome is Outcome.CLIENT_GONE
+
+
+@pytest.mark.parametrize(
+    "happens",
+    [
+        pytest.param(lambda t: wait(t, 602), id="the queue limit"),
+        pytest.param(lambda t: t.agent_left(3), id="the agent leaves"),
+        pytest.param(lambda t: t.frames([f.frame("error", promptId="p1")], 3), id="refused"),
+        pytest.param(lambda t: (t.drain(3), wait(t, 40)), id="the gateway stops"),
+    ],
+)
+def test_a_stream_without_client_is_abandoned(happens: Callable[[Turn], object]) -> None:
+    turn = opened(*QUEUED)
+    turn.client_left(2)
+
+    happens(turn)
+
+    assert turn.outcome is Outcome.ABANDONED
+
+
+def test_the_queue_limit_counts_from_the_hang_up_at_most() -> None:
+    turn = opened(*QUEUED)
+    turn.client_left(2)
+
+    turn.frames([f.frame("status")], 599)
+    acts = wait(turn, 5_000)
+
+    assert [(at, act) for at, act in acts if act != NOTHING] == []
+    assert acts[-1][0] == 602
+
+
+def test_a_client_gone_does_not_abort_where_the_policy_says_so() -> None:
+    turn = opened(*RUNNING, abort_on_hangup=False)
+
+    assert turn.client_left(2) == NOTHING
+    assert turn.outcome is Outcome.CLIENT_GONE
+
+
+@pytest.mark.parametrize(
+    ("frames", "limit"), [(RUNNING, 120), (TOOL, 600), (QUESTION, 330), (QUEUED, 600)]
+)
+def test_silence_stands_still_while_nothing_is_read(
+    frames: tuple[bytes, ...], limit: float
+) -> None:
+    turn = opened(*frames)
+
+    turn.blocked(11)
+    for now in range(12, 1_000, 10):
+        assert turn.progressed(now) == NOTHING
+        assert turn.tick(now) == NOTHING
+    turn.blocked(1_001)  # again: the pause goes on
+    turn.unblocked(1_011)
+    at, last = wait(turn, 5_000)[-1]
+
+    assert at == 1_011 - 10 + limit
+    assert verdict(last) == "Agent stopped responding"
+
+
+def test_what_one_read_brought_during_the_pause_counts_as_heard() -> None:
+    turn = opened(*RUNNING)
+
+    turn.blocked(10)
+    assert turn.frames([f.part("b")], 12).write
+    turn.unblocked(20)
+
+    assert wait(turn, 500)[-1][0] == 20 + 120
+
+
+def test_a_client_without_progress_is_cut_at_the_stall_limit() -> None:
+    turn = opened(*RUNNING)
+    turn.blocked(3)
+
+    turn.progressed(10)
+
+    assert [at for at, _ in wait(turn, 500)] == [30]
+    assert turn.outcome is Outcome.SLOW_CLIENT
+
+
+def test_as_much_as_the_backlog_is_held() -> None:
+    turn = opened(*RUNNING)
+    turn.blocked(3)
+
+    assert turn.held(2**20, 4) == NOTHING
+    assert turn.outcome is None
+
+
+def test_no_keepalive_is_written_to_a_client_that_does_not_read() -> None:
+    turn = opened(*RUNNING, stall_s=300)
+    turn.blocked(3)
+
+    assert turn.tick(100) == NOTHING
+    turn.unblocked(101)
+
+    assert turn.deadline == 116
+
+
+def test_a_pause_before_the_connection_stands_does_no_harm() -> None:
+    turn = Turn(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=f.PROMPT)), Limits())
+    turn.blocked(1)
+    turn.unblocked(2)
+
+    assert turn.tick(2) == NOTHING
+    turn.opened(3)
+
+    assert wait(turn, 500)[-1][0] == 123
+
+
+def test_a_client_that_hangs_up_while_it_does_not_read_ends_the_pause() -> None:
+    turn = opened(*QUEUED)
+    turn.blocked(3)
+    turn.client_left(4)
+
+    assert [at for at, _ in wait(turn, 5_000)] == [602]
+    assert turn.outcome is Outcome.ABANDONED

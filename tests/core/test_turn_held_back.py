@@ -1,0 +1,149 @@
+"""Response headers are held back where a dialect can still refuse the prompt."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from turnwire.core import events
+from turnwire.core.dialect import NEVER, Tally
+from turnwire.core.events import Event, Reason, Told
+from turnwire.core.limits import Limits
+from turnwire.core.outcome import Outcome
+from turnwire.core.turn import Act, Turn
+
+ABORT = b"abort"
+
+
+class Hesitant:
+    """A wire on which `yes`, `no`, `wait` and `end` are said; it decides at its deadline."""
+
+    def __init__(self, *, late: Sequence[Event] = (), deadline: float = NEVER) -> None:
+        self.tally = Tally()
+        self.committed = False
+        self.queued = False
+        self.deadline = deadline
+        self._late = late
+
+    def open(self, _now: float) -> Sequence[Event]:
+        return ()
+
+    def hear(self, frame: bytes, _now: float) -> Told:
+        match frame:
+            case b"yes":
+                self.committed, self.queued = True, False
+                return [events.TurnStarted("t")]
+            case b"no":
+                return [events.Refused(), events.TextDelta("never")]
+            case b"wait":
+                self.queued = True
+                return [events.Queued()]
+            case _:
+                return [events.TurnFinished(reason=Reason.END_TURN)]
+
+    def tick(self, _now: float) -> Sequence[Event]:
+        self.deadline = NEVER
+        return self._late
+
+    def abort(self) -> Sequence[bytes]:
+        return () if self.queued else [ABORT]
+
+
+def opened(conversation: Hesitant | None = None) -> Turn:
+    turn = Turn(conversation or Hesitant(), Limits(hold_s=5))
+    assert turn.opened(0) == Act()
+    return turn
+
+
+def test_nothing_is_written_until_the_dialect_commits() -> None:
+    turn = opened()
+
+    assert turn.frames([b"wait"], 1) == Act()
+    assert turn.deadline == 5
+
+    written = turn.frames([b"yes"], 2).write
+
+    assert written.startswith(b": keepalive\n\nevent: data-agent-status\n")
+    assert b"message-start" in written
+
+
+def test_nothing_is_held_back_longer_than_it_may_be() -> None:
+    turn = opened()
+    turn.frames([b"wait"], 1)
+
+    assert b'"queued"' in turn.tick(5).write
+    assert turn.deadline == 20
+
+
+def test_the_headers_go_out_even_if_there_is_nothing_to_say() -> None:
+    turn = opened()
+
+    assert turn.tick(5).write == b": keepalive\n\n"
+
+
+def test_a_refusal_before_the_headers_leaves_the_answer_to_the_caller() -> None:
+    turn = opened()
+    turn.frames([b"wait"], 1)
+
+    assert turn.frames([b"no"], 2) == Act()
+    assert turn.outcome is Outcome.REFUSED
+    assert turn.tick(9) == turn.blocked(9) == Act()
+
+
+def test_a_refusal_after_the_headers_is_an_error_in_the_stream() -> None:
+    turn = opened()
+    turn.tick(5)
+
+    written = turn.frames([b"no"], 6).write
+
+    assert turn.outcome is Outcome.REFUSED
+    assert b'"errorText":"The session cannot take this prompt"' in written
+    assert written.endswith(b"data: [DONE]\n\n")
+
+
+def test_an_end_before_the_headers_is_streamed() -> None:
+    turn = opened()
+
+    written = turn.frames([b"end"], 1).write
+
+    assert turn.outcome is Outcome.COMPLETED
+    assert written.startswith(b": keepalive\n\n")
+    assert written.endswith(b"data: [DONE]\n\n")
+
+
+@pytest.mark.parametrize("now", [1, 15, 500, 5_000])
+def test_an_end_at_the_dialects_own_deadline_is_the_last_word(now: float) -> None:
+    finished = [events.TurnFinished(reason=Reason.END_TURN)]
+    turn = opened(Hesitant(late=finished, deadline=1))
+    turn.drain(0)
+    assert turn.deadline == 1
+
+    act = turn.tick(now)
+
+    assert turn.outcome is Outcome.COMPLETED
+    assert act.write.endswith(b'{"type":"finish"}\n\ndata: [DONE]\n\n')
+    assert act.tell == ()
+
+
+def test_a_deadline_of_the_dialect_may_bring_frames_to_send() -> None:
+    turn = opened(Hesitant(late=[events.Send(b"ping")], deadline=1))
+
+    assert turn.tick(1) == Act(tell=[b"ping"])
+    assert turn.outcome is None
+
+
+def test_a_client_gone_before_the_headers_is_waited_for_without_spinning() -> None:
+    turn = opened()
+    turn.frames([b"wait"], 1)
+    turn.client_left(2)
+
+    assert turn.tick(5) == Act()
+    assert turn.deadline == 601  # the queue's silence
+    assert turn.frames([b"yes"], 9).tell == [ABORT]
+    assert turn.outcome is Outcome.CLIENT_GONE
+
+
+def test_before_the_dial_is_done_nothing_is_written() -> None:
+    turn = Turn(Hesitant(), Limits())
+
+    assert turn.frames([b"yes"], 1) == Act()
+    assert turn.agent_left(2).write.endswith(b"data: [DONE]\n\n")
