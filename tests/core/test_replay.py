@@ -38,3 +38,8 @@ def test_another_prompt_id_and_plain_records_can_be_asked_for() -> None:
 def test_a_line_that_nobody_knows_is_refused(line: bytes) -> None:
     with pytest.raises(BadRecordingError, match="unknown line"):
         replay([line], V2)
+
+
+def test_a_frame_that_is_not_utf8_is_refused_as_the_websocket_refuses_it() -> None:
+    with pytest.raises(BadRecordingError, match="not UTF-8"):
+        replay([b'{"type":"\xff"}'], V2)

@@ -82,7 +82,7 @@ class Conversation(Protocol):
         ...
 
     def hear(self, frame: bytes, now: float, /) -> Told:
-        """One text frame came. Never raises: what it cannot read it counts."""
+        """One text frame came, in valid UTF-8. Never raises: what it cannot read it counts."""
         ...
 
     def tick(self, now: float, /) -> Sequence[Event]:

@@ -22,7 +22,7 @@ PROMPT_ID = "p1"
 
 
 class BadRecordingError(ValueError):
-    """A `#!` line says something that this build does not know."""
+    """A `#!` line says something that this build does not know, or a frame is not UTF-8."""
 
 
 def replay(
@@ -36,7 +36,8 @@ def replay(
     """The SSE body that a client would have got.
 
     Raises:
-        BadRecordingError: a `#!` line is not one of those above.
+        BadRecordingError: a `#!` line is not one of those above, or a frame is
+            not UTF-8. (No such frame gets past the WebSocket.)
 
     """
     conversation = dialect.prompt(Ask(text="", prompt_id=prompt_id, user_id="u1"))
@@ -50,9 +51,18 @@ def replay(
             acts, now = _happening(line[2:].decode().split(), turn, now)
             written += [act.write for act in acts]
         elif line and not line.startswith(b"#"):
-            written.append(turn.frames([line], now).write)
+            written.append(turn.frames([_frame(line)], now).write)
     written.append(turn.agent_left(now).write)
     return b"".join(written)
+
+
+def _frame(line: bytes) -> bytes:
+    try:
+        line.decode()
+    except UnicodeDecodeError as exc:
+        message = f"a frame is not UTF-8: {exc.reason}"
+        raise BadRecordingError(message) from exc
+    return line
 
 
 def _happening(words: list[str], turn: Turn, now: float) -> tuple[list[Act], float]:

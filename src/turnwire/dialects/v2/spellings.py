@@ -1,15 +1,20 @@
 """Text told twice: `message.part.text-delta` and `chunk` may both tell every delta."""
 
 import enum
+from typing import Final
 
 from turnwire.core.dialect import Tally
 
 
-class Spelling(enum.Enum):
-    """The two ways to tell a text delta."""
+class Spelling(enum.IntEnum):
+    """The two ways to tell a text delta. Integers: every delta looks its spelling up."""
 
-    PART = enum.auto()
-    CHUNK = enum.auto()
+    PART = 0
+    CHUNK = 1
+
+
+PART: Final = Spelling.PART
+CHUNK: Final = Spelling.CHUNK
 
 
 class Spellings:
@@ -25,7 +30,7 @@ class Spellings:
 
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
-        self._told = dict.fromkeys(Spelling, 0)
+        self._told = [0] * len(Spelling)
         self._sent = 0
 
     def fresh(self, spelling: Spelling, text: str) -> str:

@@ -23,7 +23,7 @@ from turnwire.core.questions import OPEN_MAX
 from turnwire.dialects.v2 import outgoing
 from turnwire.dialects.v2.others import Channel, Others
 from turnwire.dialects.v2.skipped import SKIPPED
-from turnwire.dialects.v2.spellings import Spelling, Spellings
+from turnwire.dialects.v2.spellings import CHUNK, PART, Spellings
 
 _Id: TypeAlias = Annotated[str, Meta(min_length=1, max_length=512)]
 
@@ -209,9 +209,9 @@ class _Conversation:
 
     def _sort(self, heard: _Read, frame: bytes) -> Told:
         if type(heard) is TextDelta and heard.turn_id == self._turn_id:
-            return self._spellings.fresh(Spelling.PART, heard.delta)
+            return self._spellings.fresh(PART, heard.delta)
         if type(heard) is ChunkDelta and heard.message_id == self._turn_id:
-            return self._spellings.fresh(Spelling.CHUNK, heard.content)
+            return self._spellings.fresh(CHUNK, heard.content)
         return self._told(heard, frame)
 
     def _hear_unusual(self, frame: bytes) -> Told:
