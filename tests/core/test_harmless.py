@@ -27,12 +27,23 @@ DEEP = b"[" * 50_000 + b'"__proto__"' + b"]" * 50_000
         ),
         pytest.param(b'{"constructor":"x"}', b'{"constructor":"x"}', id="a harmless constructor"),
         pytest.param(b'["__proto__"]', b'["__proto__"]', id="a value is no key"),
-        pytest.param(b'{"a":\r\n1}', b'{"a":1}', id="line breaks between tokens"),
+        pytest.param(b'{"a":\r\n1}', b'{"a":  1}', id="line breaks between tokens"),
+        pytest.param(b'{"constructor":null}', b'{"_constructor_":null}', id="constructor null"),
+        pytest.param(rb'"\\ud83d"', rb'"\\ud83d"', id="a backslash and letters"),
+        pytest.param(rb'"\\\ud83d"', '"\\\\\ufffd"'.encode(), id="a backslash and a half"),
         pytest.param(rb'"a\ud83d"', '"a\ufffd"'.encode(), id="half of a pair"),
-        pytest.param(rb'"\ud83d\ude00"', '"\U0001f600"'.encode(), id="a whole pair in escapes"),
+        pytest.param(rb'"\ud83d\ude00"', rb'"\ud83d\ude00"', id="a whole pair in escapes"),
         pytest.param(rb'"\ude00\u00e9"', '"\ufffdé"'.encode(), id="the other half"),
-        pytest.param(b"[\n1e999,-1e999,1.5]", b"[null,null,1.5]", id="numbers without end"),
-        pytest.param(b"[\n" + b"9" * 2_000 + b"]", b"[null]", id="a number too long for anybody"),
+        pytest.param(
+            rb'["\ude00",1e999,-1e999,1.5]',
+            '["\ufffd",null,null,1.5]'.encode(),
+            id="numbers without end",
+        ),
+        pytest.param(
+            rb'["\ude00",' + b"9" * 2_000 + b"]",
+            '["\ufffd",null]'.encode(),
+            id="a number too long for anybody",
+        ),
         pytest.param(DEEP, harmless.TOO_DEEP, id="nested too deeply to be looked into"),
     ],
 )
@@ -112,3 +123,23 @@ def test_the_words_of_an_error(raw: bytes, words: str | None) -> None:
 )
 def test_an_error_text_is_short_and_plain(text: str | None, shown: str) -> None:
     assert harmless.error_text(text, "default") == shown
+
+
+def test_a_value_that_would_take_seconds_to_mend_is_replaced() -> None:
+    large = Raw(b'["__proto__",{"__proto__":"' + b"x" * harmless.LOOSE_MAX + b'"}]')
+
+    assert bytes(harmless.value(large)) == harmless.TOO_LONG
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b'"a\\u00e9"', "a\u00e9"),
+        (rb'"a\ud83d b"', "a\ud83d b"),
+        (b"5", None),
+        (b"null", None),
+        (b"", None),
+    ],
+)
+def test_a_string_is_read_with_the_halves_in_it(raw: bytes, said: str | None) -> None:
+    assert harmless.string(Raw(raw)) == said

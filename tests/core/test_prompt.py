@@ -12,7 +12,7 @@ USER = {"role": "user", "parts": HI}
 ANSWER = {"role": "assistant", "id": "a", "parts": [{"type": "text", "text": "hello"}]}
 MIB_16 = 16 * 2**20
 WRONG_TYPE = "The body has a field of a wrong type, or lacks one"
-NOT_JSON = "The body is not valid JSON"
+NOT_JSON = "The body is not valid JSON, or cuts a character in two"
 TOO_DEEP = "The body is nested deeper than 64"
 EMPTY = "The prompt is empty"
 
@@ -81,6 +81,9 @@ def nested(depth: int, inner: str = "") -> bytes:
             Prompt("hi"),
             id="regenerate sends the last message of the user again",
         ),
+        pytest.param(
+            body(USER, x='"\\' + "," * 300_000), Prompt("hi"), id="commas in strings are no values"
+        ),
         pytest.param(nested(64), Prompt("hi"), id="nested as deep as may be"),
         pytest.param(
             body(USER, x="[" * 99 + '"[\\' + "{" * 99, y=[[]] * 99),
@@ -111,6 +114,20 @@ def test_a_body_gives_its_prompt(given: bytes, prompt: Prompt) -> None:
         pytest.param(body({"parts": HI}), WRONG_TYPE, id="no role"),
         pytest.param(body({"role": 7, "parts": HI}), WRONG_TYPE, id="a role that is no string"),
         pytest.param(body(USER | {"id": 7}), WRONG_TYPE, id="an id that is no string"),
+        pytest.param(body(USER | {"id": "x" * 513}), WRONG_TYPE, id="an id too long"),
+        pytest.param(
+            body({"role": "user", "parts": HI * 1_001}),
+            "The last message has too many parts",
+            id="too many parts",
+        ),
+        pytest.param(
+            body(USER, x=[1] * 200_002), "The body has too many values", id="too many values"
+        ),
+        pytest.param(
+            body(USER, *[ANSWER] * 1_000, trigger="regenerate-message"),
+            "There is no message of the user to send again",
+            id="the user's last message is too far back",
+        ),
         pytest.param(body({"role": "user", "parts": "hi"}), WRONG_TYPE, id="parts are no list"),
         pytest.param(body({"role": "user", "parts": ["hi"]}), WRONG_TYPE, id="a part no object"),
         pytest.param(body({"role": "user", "parts": [{}]}), WRONG_TYPE, id="a part of no type"),
@@ -173,11 +190,11 @@ def test_a_body_without_a_prompt_is_refused_with_the_reason(given: bytes, reason
 @pytest.mark.parametrize(
     ("piece", "fits"),
     [
-        (b"[]", True),
-        (b'"[",{}', True),
-        (b"[{}]", True),
+        (b"[]", False),  # too many values
+        (b'"[",{}', False),
+        (b"[{}]", False),
         (b"[" * 62 + b"]" * 62, True),
-        (b"[" * 62 + b"],[" * 62 + b"]" * 62, True),
+        (b"[" * 62 + b"],[" * 9 + b"]" * 62, True),
         (b"[" * 63 + b"]" * 63, False),
         (b'["' + b"\\\\" * 9 + b'\\""]', True),
     ],

@@ -32,6 +32,18 @@ def told(*said: str | None) -> Told:
         pytest.param(["a", TOOL], "a", "", id="the last words again, after a tool"),
         pytest.param(["a", TOOL, TOOL], "a", "", id="the last words again, after two tools"),
         pytest.param(["a", TOOL, "b", TOOL], "b", "", id="the last words before the last tool"),
+        pytest.param(["is 84.\n", TOOL], "is 84.", "", id="the last words again, trimmed"),
+        pytest.param(["\n\nDone. ", " ", TOOL], "Done.", "", id="trimmed at both ends"),
+        pytest.param(["A.", TOOL, "B.", TOOL], "A.\n\nB.", "", id="all that was said, joined"),
+        pytest.param(["Hello", TOOL, "World", TOOL], "Hello", "", id="the first words again"),
+        pytest.param(["a b", TOOL, " ", TOOL], "a b", "", id="white space alone is no stretch"),
+        pytest.param(
+            ["x", TOOL, "It", TOOL], "Items are three.", "Items are three.", id="half a word alike"
+        ),
+        pytest.param(
+            ["x", TOOL, "a" * 20_000, "  ", TOOL], "a" * 20_000, "", id="a batch of white space"
+        ),
+        pytest.param([" ", TOOL], "new", "new", id="white space was said before the tool"),
         pytest.param(["a", TOOL], "new", "new", id="words that only the end has"),
         pytest.param(["x" * 20_000, "y"], "x" * 20_000 + "yz", "z", id="more than one batch"),
     ],

@@ -247,3 +247,10 @@ def test_event_lines_can_be_left_out() -> None:
     assert b"event:" not in written
     assert b'"messageId":"turn-1:answer"' in written
     assert b'"messageMetadata":{"usage":{"totalTokens":' in written
+
+
+def test_half_of_a_pair_takes_the_long_way_and_waits_for_the_other() -> None:
+    turn = opened(f.begin(), f.part("a"))
+
+    assert turn.frames([f.part("\ud83d")], 1) == NOTHING
+    assert "\U0001f600".encode() in turn.frames([f.part("\ude00")], 2).write

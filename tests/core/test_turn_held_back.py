@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from turnwire.core import events
-from turnwire.core.dialect import NEVER, Tally
+from turnwire.core.dialect import NEVER, Reach, Tally
 from turnwire.core.events import Event, Reason, Told
 from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
@@ -43,6 +43,10 @@ class Hesitant:
     def tick(self, _now: float) -> Sequence[Event]:
         self.deadline = NEVER
         return self._late
+
+    @property
+    def reach(self) -> Reach:
+        return Reach.OTHERS if self.queued else Reach.OURS
 
     def abort(self) -> Sequence[bytes]:
         return () if self.queued else [ABORT]
@@ -147,3 +151,36 @@ def test_before_the_dial_is_done_nothing_is_written() -> None:
 
     assert turn.frames([b"yes"], 1) == Act()
     assert turn.agent_left(2).write.endswith(b"data: [DONE]\n\n")
+
+
+class Unasked(Hesitant):
+    """A wire on which the gateway waits for something before it asks."""
+
+    @property
+    def reach(self) -> Reach:
+        return Reach.NOTHING
+
+    def abort(self) -> Sequence[bytes]:
+        return ()
+
+
+def test_a_client_that_leaves_before_anything_was_asked_ends_the_stream() -> None:
+    turn = opened(Unasked())
+
+    assert turn.client_left(1) == Act()
+    assert turn.outcome is Outcome.CLIENT_GONE
+
+
+class Restless(Hesitant):
+    """A wire that sets itself a deadline with a frame that tells nothing."""
+
+    def hear(self, _frame: bytes, now: float) -> Told:
+        self.deadline = now + 1
+        return ()
+
+
+def test_a_deadline_that_comes_nearer_is_noticed_though_nothing_was_told() -> None:
+    turn = opened(Restless())
+    turn.frames([b"x"], 2)
+
+    assert turn.deadline == 3

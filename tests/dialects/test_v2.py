@@ -237,3 +237,10 @@ def test_queued_is_told_once_until_our_place_moves() -> None:
     assert made.hear(f.finalize("turn-0"), 0) == ALIVE
     assert made.hear(f.finalize("turn-9"), 0) == ALIVE
     assert made.hear(f.begin("turn-8", "p8"), 0) == [Queued()]
+
+
+def test_a_loose_frame_of_an_unknown_type_is_counted_by_its_type() -> None:
+    made = conversation(b'{"type":"agentPlan","cost":NaN}', b'{"type":"chunk","content":NaN}')
+
+    assert made.tally.unrecognised == {"agentPlan": 1}
+    assert made.tally.malformed == 1

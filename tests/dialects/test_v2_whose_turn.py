@@ -7,7 +7,8 @@ import pytest
 
 from core import frames as f
 from dialects.test_v2 import conversation
-from turnwire.core.events import Alive, Queued, TurnFinished, TurnStarted
+from turnwire.core.dialect import Reach
+from turnwire.core.events import Alive, Queued, Reason, TurnFinished, TurnStarted
 
 OTHER = f.begin("turn-0", "p0")
 NAMELESS = f.init(runnerBusy=True)
@@ -54,6 +55,36 @@ STARTED = [TurnStarted(f.OURS)]
             id="a finalize told again does not end the one without a name",
         ),
         pytest.param([NAMELESS, f.frame("complete")], f.create(), True, id="the agent is idle"),
+        pytest.param(
+            [f.frame("init", session={"messages": [{"id": "u0", "promptId": "p0"}]})],
+            f.create(),
+            False,
+            id="init tells of a promptId",
+        ),
+        pytest.param(
+            [f.frame("init", session={"messages": [{"id": "u0"}, 7]})],
+            f.create(),
+            True,
+            id="an init whose history is none of ours",
+        ),
+        pytest.param(
+            [f.frame("complete", promptId="p0")],
+            f.create(),
+            False,
+            id="a promptId was seen on another frame",
+        ),
+        pytest.param(
+            [f.init(runningTurnId="turn-0"), f.frame("error", error="no", turnId="turn-0")],
+            f.create(),
+            True,
+            id="the other ended with an error",
+        ),
+        pytest.param(
+            [f.create("turn-0"), f.frame("complete", channelId="x"), f.frame("pong")],
+            f.create(),
+            False,
+            id="idle on another channel is not idle on ours",
+        ),
         pytest.param(
             [f.init(runningTurnId="turn-0"), f.frame("complete", turnId="turn-0")],
             f.create(),
@@ -126,6 +157,56 @@ def test_frames_of_other_turns_are_dropped_and_counted(frame: bytes) -> None:
 
 
 UNNAMED = f.frame("error", error="no")
+
+
+@pytest.mark.parametrize(
+    ("sign", "queued"),
+    [
+        (f.frame("agentStatus", status="thinking", turnId="turn-0"), True),
+        (f.frame("agentStatus", status="idle", turnId="turn-0"), False),
+        (f.question(turnId="turn-0"), True),
+        (f.frame("complete", turnId="turn-0"), False),
+    ],
+)
+def test_a_sign_of_another_turn_before_ours(sign: bytes, *, queued: bool) -> None:
+    made = conversation(sign)
+
+    assert made.queued is queued
+    assert made.reach is (Reach.OTHERS if queued else Reach.OURS)
+    assert bool(made.abort()) is not queued
+
+
+@pytest.mark.parametrize("end", ["complete", "error"])
+def test_a_prompt_of_another_that_ends_is_no_longer_ahead_of_us(end: str) -> None:
+    made = conversation(OTHER)
+    assert made.queued
+
+    assert made.hear(f.frame(end, promptId="p0"), 0) == [Alive()]
+    assert not made.queued
+
+
+def test_idle_on_a_channel_ends_what_was_open_there() -> None:
+    made = conversation(f.create("turn-0", channelId="x"), f.create("turn-9", channelId="y"))
+
+    made.hear(f.frame("complete", channelId="x"), 0)
+
+    assert made.queued
+    made.hear(f.frame("complete", channelId="y"), 0)
+    assert not made.queued
+
+
+def test_once_our_turn_is_over_an_abort_would_hit_nothing_of_ours() -> None:
+    made = conversation(f.begin(), f.finalize())
+
+    assert made.reach is Reach.NOTHING
+    assert made.abort() == ()
+
+
+@pytest.mark.parametrize("odd", [{"reason": None}, {"reason": 7}, {"finalText": 5}])
+def test_what_is_odd_about_a_finalize_does_not_keep_the_turn_open(odd: dict[str, Any]) -> None:
+    finalize = json.dumps({"type": "message.finalize", "turnId": f.OURS} | odd).encode()
+
+    assert conversation(f.begin()).hear(finalize, 0) == [TurnFinished(reason=Reason.END_TURN)]
 
 
 @pytest.mark.parametrize(

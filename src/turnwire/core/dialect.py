@@ -9,6 +9,7 @@ behind this port, and so does every quirk of a wire.
 A new dialect is one module in `turnwire.dialects` and one entry in its table.
 """
 
+import enum
 import math
 from collections.abc import Sequence
 from typing import Protocol
@@ -57,6 +58,17 @@ class Tally:
         self.unrecognised[kind] = self.unrecognised.get(kind, 0) + 1
 
 
+class Reach(enum.Enum):
+    """Whom an abort would hit now."""
+
+    NOTHING = enum.auto()
+    """Nothing of ours is at the agent: not asked yet, over, or only looked at."""
+    OURS = enum.auto()
+    """Our turn, or our prompt, alone."""
+    OTHERS = enum.auto()
+    """Another turn, while our prompt waits behind it."""
+
+
 class Conversation(Protocol):
     """One connection to the agent. Times are seconds on the caller's monotonic clock."""
 
@@ -89,8 +101,13 @@ class Conversation(Protocol):
         """The deadline passed."""
         ...
 
+    @property
+    def reach(self) -> Reach:
+        """Whom an abort would hit now."""
+        ...
+
     def abort(self) -> Sequence[bytes]:
-        """The frames that abort our turn; none if an abort could hit another turn than ours."""
+        """The frames that abort our turn; none unless `reach` is `OURS`."""
         ...
 
 

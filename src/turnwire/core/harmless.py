@@ -11,19 +11,31 @@ dropped and none goes out as it came:
 * a line break between two JSON tokens, which would end the `data:` line.
 """
 
+import contextlib
 import json
 import re
 import unicodedata
 from typing import Any
 
-from msgspec import Raw
+import msgspec
+from msgspec import Raw, Struct
 
-_SUSPECT = re.compile(rb'[\r\n]|__proto__|"constructor"|\\u(?:00[4-7]|[dD][89a-fA-F])')
-r"""What may need work.
+_ESCAPES = re.compile(
+    rb"\\u00[4-7]"
+    rb"|\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])"
+    rb"|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]"
+)
+r"""Escapes that may need work, once `\\\\` is out of the way.
 
-`\u00[4-7]` escapes an ASCII letter or `_`, and so may hide a key; `\ud8` to
-`\udf` escape one half of a surrogate pair, whose other half may be missing.
+`\u00[4-7]` is an ASCII letter or `_`, and so may hide a key; the others are
+halves of a surrogate pair without the other half.
 """
+
+_BREAKS_TO_SPACES = bytes.maketrans(b"\r\n", b"  ")
+"""JSON has raw line breaks between its tokens alone."""
+
+LOOSE_MAX = 4_194_304
+"""Longest JSON, in bytes, that is taken apart and put together anew: it holds the event loop."""
 
 _RENAMED = {"__proto__": "_proto_", "constructor": "_constructor_"}
 
@@ -33,6 +45,7 @@ ERROR_TEXT_MAX = 2_000
 _DIGITS_MAX = 1_000
 
 TOO_DEEP = b'"(nested too deeply)"'
+TOO_LONG = b'"(too long)"'
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -48,7 +61,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _has_prototype(value: Any) -> bool:
-    return isinstance(value, dict) and "prototype" in value
+    """Whether a client refuses it as a constructor. 5.0.0 and 6.0.0 trip over `null` too."""
+    return value is None or (isinstance(value, dict) and "prototype" in value)
 
 
 def _finite(digits: str) -> float | None:
@@ -60,6 +74,13 @@ def _whole(digits: str) -> float | None:
     # Python refuses to read longer integers; a client rounds them anyway.
     return int(digits) if len(digits) < _DIGITS_MAX else _finite(digits)
 
+
+class _Head(Struct):
+    type: str
+
+
+_head = msgspec.json.Decoder(_Head).decode
+_string = msgspec.json.Decoder(str).decode
 
 _lenient = json.JSONDecoder(
     object_pairs_hook=_object,
@@ -73,10 +94,12 @@ def parse(data: bytes) -> Any:
     """Parse JSON leniently: NaN, infinities and halves of surrogate pairs are let in.
 
     Raises:
-        ValueError: it is no JSON even so.
+        ValueError: it is no JSON even so, or longer than `LOOSE_MAX`.
         RecursionError: it is nested too deeply.
 
     """
+    if len(data) > LOOSE_MAX:
+        raise ValueError("too long to be read leniently")
     return _lenient(data.decode(errors="replace"))
 
 
@@ -94,12 +117,32 @@ def dump(value: Any) -> bytes:
 def value(raw: Raw) -> Raw:
     """A JSON value that every client's parser takes. `raw` is valid JSON; most come back as is."""
     data = bytes(raw)
-    if _SUSPECT.search(data) is None:
-        return raw
+    if b"\n" in data or b"\r" in data:
+        data = data.translate(_BREAKS_TO_SPACES)
+    if not _is_suspect(data):
+        return Raw(data)
     try:
         return Raw(dump(parse(data)))
     except RecursionError:
         return Raw(TOO_DEEP)
+    except ValueError:
+        return Raw(TOO_LONG)
+
+
+def _is_suspect(data: bytes) -> bool:
+    if b'"__proto__"' in data or b'"constructor"' in data:
+        return True
+    return b"\\u" in data and _ESCAPES.search(data.replace(rb"\\", b"")) is not None
+
+
+def kind(frame: bytes) -> str:
+    """The `type` of a frame that did not fit, be it strict JSON or not; empty if it has none."""
+    with contextlib.suppress(ValueError, RecursionError):
+        try:
+            return _head(frame).type
+        except (msgspec.DecodeError, RecursionError):
+            return _head(dump(parse(frame))).type
+    return ""
 
 
 def mend(text: str) -> str:
@@ -120,11 +163,23 @@ def split_half(text: str) -> tuple[str, str]:
     return text, ""
 
 
+def string(raw: Raw) -> str | None:
+    """A JSON string, halves of surrogate pairs included; None for anything else."""
+    data = bytes(raw)
+    if not data.startswith(b'"'):
+        return None
+    try:
+        return _string(data)
+    except msgspec.DecodeError:
+        said: str = json.loads(data)
+        return said
+
+
 def words(raw: Raw) -> str | None:
     """An agent's error: a string, an object with a message, or anything else as its JSON."""
     try:
         said: Any = parse(bytes(raw)) if raw else None
-    except RecursionError:
+    except (ValueError, RecursionError):
         return None
     if isinstance(said, dict) and isinstance(said.get("message"), str):
         said = said["message"]

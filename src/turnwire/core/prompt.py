@@ -8,9 +8,10 @@ third-party tools).
 
 import itertools
 import re
+from typing import Annotated
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Meta, Raw, Struct
 
 from turnwire.errors import BadRequest
 
@@ -20,8 +21,20 @@ TEXT_MAX = 100_000
 DEPTH_MAX = 64
 """Deepest nesting of a body."""
 
+VALUES_MAX = 200_000
+"""Most values in a body: each costs memory and time, and a conversation has far fewer."""
+
+PARTS_MAX = 1_000
+"""Most parts of a message."""
+
+_SEARCHED_MAX = 1_000
+"""Messages that are searched, from the end, for the user's last one."""
+
+_Id = Annotated[str, Meta(max_length=512)]
+
 _ONE_KIND = bytes.maketrans(b"[]", b"{}")
 _NOT_READ = bytes(set(range(256)) - set(b'[]{}"'))
+_NOT_COUNTED = bytes(set(range(256)) - set(b',"'))
 _STRING = re.compile(rb'"[^"]*+"')
 _OPENING = ord("{")
 _RUN = re.compile(rb"\{++|\}++")
@@ -36,7 +49,7 @@ class Prompt(Struct, frozen=True):
 
 class _Message(Struct):
     role: str
-    id: str | None = None
+    id: _Id | None = None
     parts: list[Raw] | None = None
     content: Raw = Raw()
 
@@ -70,7 +83,7 @@ def extract(body: bytes) -> Prompt:
     except msgspec.ValidationError as exc:
         raise BadRequest("The body has a field of a wrong type, or lacks one") from exc
     except (msgspec.DecodeError, UnicodeDecodeError) as exc:
-        raise BadRequest("The body is not valid JSON") from exc
+        raise BadRequest("The body is not valid JSON, or cuts a character in two") from exc
     except RecursionError as exc:
         raise BadRequest(_too_deep()) from exc
 
@@ -80,6 +93,8 @@ def _too_deep() -> str:
 
 
 def _extract(raw: bytes) -> Prompt:
+    if _values(raw) > VALUES_MAX:
+        raise BadRequest("The body has too many values")
     body = _body(raw)
     if _deeper(raw, DEPTH_MAX):
         raise BadRequest(_too_deep())
@@ -110,7 +125,7 @@ def _is_regenerate(trigger: Raw) -> bool:
 
 
 def _last_of_user(messages: list[Raw]) -> _Message:
-    for raw in reversed(messages):
+    for raw in reversed(messages[-_SEARCHED_MAX:]):
         message = _message(raw)
         if message.role == "user":
             return message
@@ -119,6 +134,8 @@ def _last_of_user(messages: list[Raw]) -> _Message:
 
 def _prompt(message: _Message) -> Prompt:
     if message.parts is not None:
+        if len(message.parts) > PARTS_MAX:
+            raise BadRequest("The last message has too many parts")
         text = "".join(_text(_part(part)) for part in message.parts)
     elif message.content:
         text = _string(message.content)
@@ -141,6 +158,20 @@ def _text(part: _Part) -> str:
             return ""
 
 
+def _values(raw: bytes) -> int:
+    """The values in JSON, or less if they are few: commas outside of strings."""
+    commas = raw.count(b",")
+    if commas <= VALUES_MAX:
+        return commas
+    read = _unescaped(raw).translate(None, _NOT_COUNTED).replace(b'""', b"")
+    return _STRING.sub(b"", read).count(b",")
+
+
+def _unescaped(raw: bytes) -> bytes:
+    """JSON whose quotation marks all begin or end a string."""
+    return raw.replace(rb"\\", b"").replace(rb"\"", b"")
+
+
 def _deeper(raw: bytes, limit: int) -> bool:
     """Whether valid JSON is nested deeper than `limit`.
 
@@ -150,8 +181,7 @@ def _deeper(raw: bytes, limit: int) -> bool:
     """
     if raw.count(b"[") + raw.count(b"{") <= limit:
         return False
-    unescaped = raw.replace(rb"\\", b"").replace(rb"\"", b"")
-    read = unescaped.translate(_ONE_KIND, _NOT_READ).replace(b'""', b"")
+    read = _unescaped(raw).translate(_ONE_KIND, _NOT_READ).replace(b'""', b"")
     brackets = _STRING.sub(b"", read)
     levels = 0
     while brackets:

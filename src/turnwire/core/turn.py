@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from turnwire.core import events, sse
 from turnwire.core.chunks import Chunk
-from turnwire.core.dialect import NEVER, Conversation
+from turnwire.core.dialect import NEVER, Conversation, Reach
 from turnwire.core.events import Reason
 from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
@@ -28,10 +28,12 @@ _VERDICTS = {
 
 
 class Act(Struct, frozen=True):
-    """What to do now, in this order. The response headers go out before the first write."""
+    """What to do now. The response headers go out before the first write."""
 
     write: bytes = b""
+    """For the client."""
     tell: Sequence[bytes] = ()
+    """Text frames for the agent."""
 
 
 _NOTHING = Act()
@@ -129,8 +131,9 @@ class Turn:
                 self._feed((events.TextDelta(told),), now)
         if alive:
             self._heard_at = now
-        # A plain delta only moves the deadline away; `tick` reckons anew when it comes too early.
-        return self._act(now, reckon=fed)
+        # A plain delta only moves our deadlines away; `tick` reckons anew when it comes too early.
+        nearer = self._conversation.deadline < self.deadline
+        return self._act(now, reckon=fed or nearer)
 
     def agent_left(self, now: float) -> Act:
         """The agent's side closed, cleanly or not, or broke the WebSocket protocol."""
@@ -148,12 +151,10 @@ class Turn:
         self.unblocked(now)
         if not self._is_open or not self._limits.abort_on_hangup:
             return self._end(Outcome.CLIENT_GONE, now)
-        frames = self._conversation.abort()
-        if frames:
-            self._tell += frames
-            return self._end(Outcome.CLIENT_GONE, now)
-        self._give_up_at = now + self._limits.queue_wait_s
-        return self._act(now)
+        if self._conversation.reach is Reach.OTHERS:
+            self._give_up_at = now + self._limits.queue_wait_s
+            return self._act(now)
+        return self._end(Outcome.CLIENT_GONE, now, abort=True)
 
     def blocked(self, now: float) -> Act:
         """The client's buffer is full; nothing is read from the agent until it is not."""
@@ -239,8 +240,9 @@ class Turn:
         )
 
     def _begin(self, turn_id: str, now: float) -> None:
+        if self.turn_id is None:  # a turn that is started over has no more time than others
+            self._longest_at = now + self._limits.turn_s
         self.turn_id = turn_id
-        self._longest_at = now + self._limits.turn_s
         if self._client_left:
             self._tell += self._conversation.abort()
             self.outcome = Outcome.CLIENT_GONE

@@ -2,14 +2,14 @@
 
 Spec section 4. What is peculiar to this wire stays in this package:
 
-* every socket of a session hears every turn of it (`others`);
+* every socket of a session hears every turn of it (`whose`, `others`);
 * a text delta may be told in two spellings, in one or in both (`spellings`);
 * a frame of no known type is counted, not an error; hydration and domain frames are skipped.
 
 A new frame is a struct, a line in `_Read` and a `case` in `_events`, all in this file.
 """
 
-import enum
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Annotated, Literal, TypeAlias, Union, assert_never
 
@@ -17,13 +17,14 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 
 from turnwire.core import events, harmless
-from turnwire.core.dialect import NEVER, Ask, Tally
+from turnwire.core.dialect import NEVER, Ask, Reach, Tally
 from turnwire.core.events import Event, Phase, Reason, Told
 from turnwire.core.questions import OPEN_MAX
 from turnwire.dialects.v2 import outgoing
-from turnwire.dialects.v2.others import Channel, Others
+from turnwire.dialects.v2.others import DEFAULT_CHANNEL, Channel
 from turnwire.dialects.v2.skipped import SKIPPED
 from turnwire.dialects.v2.spellings import CHUNK, PART, Spellings
+from turnwire.dialects.v2.whose import Whose
 
 _Id: TypeAlias = Annotated[str, Meta(min_length=1, max_length=512)]
 
@@ -37,8 +38,17 @@ class _InitData(Struct, frozen=True, rename="camel"):
     running_turn_id: str | None = None
 
 
+class _InitMessage(Struct, frozen=True, rename="camel"):
+    prompt_id: str | None = None
+
+
+class _InitSession(Struct, frozen=True):
+    messages: list[_InitMessage] = []
+
+
 class Init(_Frame, frozen=True, tag="init"):
     data: _InitData = _InitData()
+    session: Raw = Raw()
 
 
 class MessageCreate(_Frame, frozen=True, tag="message.create"):
@@ -74,9 +84,11 @@ class ToolUpdate(_Frame, frozen=True, tag="message.part.tool-update"):
 
 
 class Finalize(_Frame, frozen=True, tag="message.finalize"):
+    """What is wrong beside the turn's id must not keep a turn from ending: read leniently."""
+
     turn_id: _Id
-    reason: str = "end_turn"
-    final_text: str | None = None
+    reason: Raw = Raw()
+    final_text: Raw = Raw()
     error: Raw = Raw()
     usage: Raw = Raw()
 
@@ -153,18 +165,8 @@ FRAME_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in _KNOWN)
 _decode: Callable[[bytes], _Read] = msgspec.json.Decoder(Union[_KNOWN]).decode  # noqa: UP007 (built at run time)
 
 
-class _Head(Struct):
-    type: str
-
-
-_head = msgspec.json.Decoder(_Head).decode
 _fields = msgspec.json.Decoder(dict[str, Raw]).decode
-
-
-class _Stage(enum.Enum):
-    ASKED = enum.auto()
-    RUNNING = enum.auto()
-    OVER = enum.auto()
+_session = msgspec.json.Decoder(_InitSession).decode
 
 
 class _Conversation:
@@ -176,26 +178,26 @@ class _Conversation:
     def __init__(self, ask: Ask) -> None:
         self.tally = Tally()
         self._ask = ask
-        self._channel = (ask.channel_type, ask.channel_id)
-        self._stage = _Stage.ASKED
-        self._turn_id: str | None = None
-        self._others = Others()
+        self._whose = Whose(ask)
         self._told_queued = False
-        self._names_prompts = False
         self._spellings = Spellings(self.tally)
         self._questions: dict[str, None] = {}
 
     @property
     def queued(self) -> bool:
-        return self._stage is _Stage.ASKED and bool(self._others)
+        return self._whose.queued
+
+    @property
+    def reach(self) -> Reach:
+        return self._whose.reach
 
     def open(self, _now: float) -> Sequence[Event]:
         return [events.Send(outgoing.prompt(self._ask))]
 
     def abort(self) -> Sequence[bytes]:
-        if self._stage is _Stage.OVER or self.queued:
+        if self.reach is not Reach.OURS:
             return ()
-        return [outgoing.abort(self._ask, self._turn_id)]
+        return [outgoing.abort(self._ask, self._whose.turn_id)]
 
     def tick(self, _now: float) -> Sequence[Event]:
         return ()
@@ -203,19 +205,22 @@ class _Conversation:
     def hear(self, frame: bytes, _now: float) -> Told:
         try:
             heard = _decode(frame)
+        except msgspec.ValidationError:
+            return self._count(frame)
         except (msgspec.DecodeError, RecursionError):
-            return self._hear_unusual(frame)
+            return self._hear_loose(frame)
         return self._sort(heard, frame)
 
     def _sort(self, heard: _Read, frame: bytes) -> Told:
-        if type(heard) is TextDelta and heard.turn_id == self._turn_id:
+        turn_id = self._whose.turn_id
+        if type(heard) is TextDelta and heard.turn_id == turn_id:
             return self._spellings.fresh(PART, heard.delta)
-        if type(heard) is ChunkDelta and heard.message_id == self._turn_id:
+        if type(heard) is ChunkDelta and heard.message_id == turn_id:
             return self._spellings.fresh(CHUNK, heard.content)
         return self._told(heard, frame)
 
-    def _hear_unusual(self, frame: bytes) -> Told:
-        """Read what is not strict JSON, or not of a shape we know; count what stays unread."""
+    def _hear_loose(self, frame: bytes) -> Told:
+        """Read what is not strict JSON (NaN, half of a surrogate pair); count what stays unread."""
         try:
             loose = harmless.parse(frame)
             strict = harmless.dump(loose)
@@ -233,10 +238,7 @@ class _Conversation:
         return self._sort(heard, strict)
 
     def _count(self, frame: bytes) -> Told:
-        try:
-            kind = _head(frame).type
-        except msgspec.ValidationError:
-            kind = ""
+        kind = harmless.kind(frame)
         if not kind or kind in FRAME_TYPES:
             self.tally.malformed += 1
         else:
@@ -244,28 +246,31 @@ class _Conversation:
         return ()
 
     def _told(self, heard: _Read, frame: bytes) -> Sequence[Event]:
-        waited, ahead = self.queued, len(self._others)
+        whose = self._whose
+        waited, ahead = whose.queued, len(whose.others)
         told = self._events(heard, frame)
-        if self.queued and not self._told_queued:
+        if whose.queued and not self._told_queued:
             self._told_queued = True
             return [*told, events.Queued()]
-        self._told_queued = self.queued
-        if waited and len(self._others) < ahead:
+        self._told_queued = whose.queued
+        if waited and len(whose.others) < ahead:
             return told or [events.Alive()]  # our place in the queue moved
         return told
 
     def _events(self, heard: _Read, frame: bytes) -> Sequence[Event]:
+        ours = self._whose.turn_id
         match heard:
             case Skipped():
                 return ()
             case Status():
                 return [events.Alive()]
-            case Init(data):
-                return self._init(data)
-            case MessageCreate():
-                return self._create(heard)
-            case Complete():
-                return self._complete(heard)
+            case Init(data, session):
+                return self._init(data, session)
+            case MessageCreate(turn_id, prompt_id):
+                if self._whose.created(turn_id, prompt_id, _channel(heard) or DEFAULT_CHANNEL):
+                    self._spellings = Spellings(self.tally)
+                    return [events.TurnStarted(turn_id)]
+                return [events.Alive()] if turn_id == ours else self._foreign()
             case AgentStatus(status=status, detail=detail) if self._concerns(heard):
                 return [events.AgentStatus(status, detail)]
             case Question(question_id=question_id) if self._concerns(heard):
@@ -282,23 +287,37 @@ class _Conversation:
                 del self._questions[question_id]
                 return [events.QuestionClosed(question_id, expired=True)]
             case AgentError(message=message, error=error) if self._concerns(heard):
-                self._stage = _Stage.OVER
+                self._whose.over()
                 text = harmless.words(message) or harmless.words(error)
                 return [events.TurnFinished(reason=Reason.ERROR, error=text)]
-            case AgentStatus() | Question() | QuestionResolved() | QuestionExpired() | AgentError():
-                self.tally.foreign += 1
-                return ()
-            case ReasoningDelta(turn_id, delta) if turn_id == self._turn_id:
+            case Complete() if self._concerns(heard):
+                if not self._whose.is_running:
+                    return ()
+                self._whose.over()
+                return [events.TurnFinished(reason=Reason.END_TURN)]
+            case AgentError(turn_id=turn_id, prompt_id=prompt_id):
+                self._whose.ended(turn_id, prompt_id)
+                return self._foreign()
+            case Complete(turn_id=turn_id, prompt_id=prompt_id):
+                if not self._whose.ended(turn_id, prompt_id):
+                    self._whose.others.idle(_channel(heard))
+                return self._foreign()
+            case AgentStatus(turn_id=turn_id, status=status):
+                return self._foreign(turn_id if status != "idle" else None)
+            case Question(turn_id=turn_id):
+                return self._foreign(turn_id)
+            case QuestionResolved() | QuestionExpired():
+                return self._foreign()
+            case ReasoningDelta(turn_id, delta) if turn_id == ours:
                 return [events.ReasoningDelta(delta)]
-            case ToolUpdate(turn_id) if turn_id == self._turn_id:
+            case ToolUpdate(turn_id) if turn_id == ours:
                 return [_tool(heard)]
-            case Finalize(turn_id) if turn_id == self._turn_id:
-                self._stage = _Stage.OVER
+            case Finalize(turn_id) if turn_id == ours:
+                self._whose.over()
                 return [_finished(heard)]
             case Finalize(turn_id):
-                self.tally.foreign += 1
-                self._others.closed(turn_id)
-                return ()
+                self._whose.ended(turn_id, None)
+                return self._foreign()
             case ChunkDelta(message_id=turn_id):
                 return self._foreign(turn_id)
             case TextDelta(turn_id) | ReasoningDelta(turn_id) | ToolUpdate(turn_id):
@@ -306,71 +325,31 @@ class _Conversation:
             case _:
                 assert_never(heard)
 
-    def _foreign(self, turn_id: str, channel: Channel | None = None) -> Sequence[Event]:
+    def _foreign(self, turn_id: str | None = None) -> Sequence[Event]:
+        """Drop a frame that is not about our turn; `turn_id` if it shows that another is open."""
         self.tally.foreign += 1
-        self._others.saw(turn_id, channel)
+        if turn_id:
+            self._whose.others.saw(turn_id)
         return ()
 
-    def _init(self, data: _InitData) -> Sequence[Event]:
-        if data.running_turn_id and data.running_turn_id != self._turn_id:
-            self._others.saw(data.running_turn_id, None)
-        elif data.runner_busy and self._stage is _Stage.ASKED:
-            self._others.busy()
+    def _init(self, data: _InitData, session: Raw) -> Sequence[Event]:
+        with contextlib.suppress(msgspec.DecodeError):  # the history may have any shape
+            if any(message.prompt_id for message in _session(session or b"{}").messages):
+                self._whose.names_prompts()
+        if data.running_turn_id or data.runner_busy:
+            self._whose.busy(data.running_turn_id or None)
         return [events.Alive()]
 
-    def _create(self, create: MessageCreate) -> Sequence[Event]:
-        channel = _channel(create)
-        if create.prompt_id:
-            self._names_prompts = True
-            ours = create.prompt_id == self._ask.prompt_id
-        else:
-            ours = (
-                self._stage is _Stage.ASKED
-                and not self._names_prompts
-                and channel == self._channel
-                and not self._others.on(channel)
-            )
-        if not ours or self._stage is _Stage.OVER:
-            if create.turn_id == self._turn_id:
-                return [events.Alive()]
-            return self._foreign(create.turn_id, channel)
-        if create.turn_id == self._turn_id:
-            return [events.Alive()]
-        # A second id for our prompt: the agent started it over, and we follow.
-        self._stage = _Stage.RUNNING
-        self._turn_id = create.turn_id
-        self._spellings = Spellings(self.tally)
-        return [events.TurnStarted(create.turn_id)]
-
-    def _complete(self, complete: Complete) -> Sequence[Event]:
-        if not self._concerns(complete):
-            self.tally.foreign += 1
-            if complete.turn_id:
-                self._others.closed(complete.turn_id)
-            elif not complete.prompt_id:
-                self._others.none()
-            return ()
-        if self._stage is not _Stage.RUNNING:
-            return ()
-        self._stage = _Stage.OVER
-        return [events.TurnFinished(reason=Reason.END_TURN)]
-
     def _concerns(self, frame: _Unnamed) -> bool:
-        """Whether a frame that need not name its turn is about ours."""
-        if frame.turn_id and (self._turn_id or not frame.prompt_id):
-            return frame.turn_id == self._turn_id
-        if frame.prompt_id:
-            return frame.prompt_id == self._ask.prompt_id
-        running = self._stage is _Stage.RUNNING
-        if frame.channel_type or frame.channel_id:
-            if _channel(frame) != self._channel:
-                return False
-            return running or not self._others.on(self._channel)
-        return running or not self._others
+        return self._whose.concerns(frame.turn_id, frame.prompt_id, _channel(frame))
 
 
-def _channel(frame: MessageCreate | _Unnamed) -> Channel:
-    return (frame.channel_type or "web", frame.channel_id or "default")
+def _channel(frame: MessageCreate | _Unnamed) -> Channel | None:
+    """The channel that a frame names, if it does."""
+    if not frame.channel_type and not frame.channel_id:
+        return None
+    kind, name = DEFAULT_CHANNEL
+    return (frame.channel_type or kind, frame.channel_id or name)
 
 
 def _tool(update: ToolUpdate) -> Event:
@@ -386,12 +365,12 @@ def _tool(update: ToolUpdate) -> Event:
 
 def _finished(finalize: Finalize) -> Event:
     try:
-        reason = Reason(finalize.reason)
+        reason = Reason(harmless.string(finalize.reason))
     except ValueError:
         reason = Reason.END_TURN  # it ended, whatever the word
     return events.TurnFinished(
         reason=reason,
-        final_text=finalize.final_text,
+        final_text=harmless.string(finalize.final_text),
         error=harmless.words(finalize.error),
         usage=finalize.usage or None,
     )

@@ -1,0 +1,103 @@
+"""Whose turn is it: every socket of a session hears all its turns, and one of them is ours.
+
+Ours is the one whose `message.create` carries our `promptId`. Where the agent
+names no prompts, it is the first turn on our channel that is created after our
+prompt while no earlier one of that channel is open. What an abort would hit
+follows from the same knowledge.
+"""
+
+import enum
+
+from turnwire.core.dialect import Ask, Reach
+from turnwire.dialects.v2.others import Channel, Others
+
+
+class _Stage(enum.Enum):
+    ASKED = enum.auto()
+    RUNNING = enum.auto()
+    OVER = enum.auto()
+
+
+class Whose:
+    """What is known of our turn and of the others. An id that is None is not known, or not said."""
+
+    def __init__(self, ask: Ask) -> None:
+        self.turn_id: str | None = None
+        self.others = Others()
+        self._prompt_id = ask.prompt_id
+        self._channel: Channel = (ask.channel_type, ask.channel_id)
+        self._stage = _Stage.ASKED
+        self._names_prompts = False
+
+    @property
+    def is_running(self) -> bool:
+        return self._stage is _Stage.RUNNING
+
+    @property
+    def queued(self) -> bool:
+        return self._stage is _Stage.ASKED and bool(self.others)
+
+    @property
+    def reach(self) -> Reach:
+        if self._stage is _Stage.OVER:
+            return Reach.NOTHING
+        return Reach.OTHERS if self.queued else Reach.OURS
+
+    def over(self) -> None:
+        """Our turn is over, or will never begin."""
+        self._stage = _Stage.OVER
+
+    def names_prompts(self) -> None:
+        """A `promptId` was seen: from now on no turn is ours without one."""
+        self._names_prompts = True
+
+    def busy(self, turn_id: str | None) -> None:
+        """The agent was busy when we came; `turn_id` if it said with what."""
+        if turn_id is not None:
+            if turn_id != self.turn_id:
+                self.others.saw(turn_id)
+        elif self._stage is _Stage.ASKED:
+            self.others.busy()
+
+    def created(self, turn_id: str, prompt_id: str | None, channel: Channel) -> bool:
+        """A turn was created. True: it is ours, for the first time or started over."""
+        if prompt_id:
+            self._names_prompts = True
+        if turn_id == self.turn_id:
+            return False
+        if self._is_ours(prompt_id, channel):
+            self._stage = _Stage.RUNNING
+            self.turn_id = turn_id
+            return True
+        self.others.saw(turn_id, channel, prompt_id)
+        return False
+
+    def concerns(self, turn_id: str | None, prompt_id: str | None, channel: Channel | None) -> bool:
+        """Whether a frame that need not name its turn is about ours."""
+        if prompt_id:
+            self._names_prompts = True
+        if turn_id and (self.turn_id or not prompt_id):
+            return turn_id == self.turn_id
+        if prompt_id:
+            return prompt_id == self._prompt_id
+        if channel is None:
+            return self.is_running or not self.others
+        if channel != self._channel:
+            return False
+        return self.is_running or not self.others.on(channel)
+
+    def ended(self, turn_id: str | None, prompt_id: str | None) -> bool:
+        """Another turn ended. False: it is not said which."""
+        if turn_id:
+            self.others.closed(turn_id)
+        elif prompt_id:
+            self.others.answered(prompt_id)
+        return bool(turn_id or prompt_id)
+
+    def _is_ours(self, prompt_id: str | None, channel: Channel) -> bool:
+        if self._stage is _Stage.OVER:
+            return False
+        if prompt_id:
+            return prompt_id == self._prompt_id
+        nameless = self._stage is _Stage.ASKED and not self._names_prompts
+        return nameless and channel == self._channel and not self.others.on(channel)
