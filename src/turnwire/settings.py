@@ -212,6 +212,8 @@ def _contradictions(settings: Settings) -> list[str]:
         problems.append("TURNWIRE_AGENT_URL: required")
     if settings.agent_auth == "service" and not settings.agent_token:
         problems.append("TURNWIRE_AGENT_TOKEN: required by TURNWIRE_AGENT_AUTH=service")
+    if not re.fullmatch(r"[\x21-\x7e]*", settings.agent_token):
+        problems.append("TURNWIRE_AGENT_TOKEN: must be one word of visible ASCII")
     if not settings.jwt_key:
         problems.append("TURNWIRE_JWT_KEY: required")
     elif any(len(key.encode()) < HMAC_KEY_BYTES_MIN for key in keys(settings)):
@@ -233,6 +235,8 @@ def _agent_url_problems(settings: Settings) -> list[str]:
         return [f"{name}: not a URL"]
     if url.scheme not in {"ws", "wss"} or not host:
         return [f"{name}: must start with ws:// or wss:// and a host"]
+    if not settings.agent_url.isascii():
+        return [f"{name}: must be ASCII (an international host in its `xn--` form)"]
     if url.username is not None or url.fragment or re.search(r"\s", settings.agent_url):
         return [f"{name}: must have no user, no fragment and no white space"]
     if PLACEHOLDER in url.netloc or PLACEHOLDER not in settings.agent_url:

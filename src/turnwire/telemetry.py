@@ -35,7 +35,7 @@ class Telemetry:
         self.active = Gauge("turnwire_streams_active", "Streams open now.", registry=registry)
         self.refusals = Counter(
             "turnwire_refusals",
-            "Requests answered with an HTTP status instead of a stream, by code.",
+            "Requests for a turn answered with an HTTP status instead of a stream, by code.",
             ["code"],
             registry=registry,
         )

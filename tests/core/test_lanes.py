@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core import frames as f
 from turnwire.core import events
-from turnwire.core.dialect import NEVER, Ask, Tally
+from turnwire.core.dialect import NEVER, Ask, Reach, Tally
 from turnwire.core.events import Event, Told
 from turnwire.core.limits import Limits
 from turnwire.core.turn import Turn
@@ -40,6 +40,10 @@ class Telling:
 
     def tick(self, _now: float) -> Sequence[Event]:
         return ()
+
+    @property
+    def reach(self) -> Reach:
+        return Reach.NOTHING
 
     def abort(self) -> Sequence[bytes]:
         return ()

@@ -11,10 +11,13 @@ or a queue per write, and no delay.
 """
 
 import asyncio
+import math
 import types
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Generator, MutableMapping
 from typing import Any, Final, Protocol, TypeAlias
+
+from turnwire.relay.sockets import ClientSocket
 
 Message: TypeAlias = MutableMapping[str, Any]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
@@ -42,7 +45,13 @@ class Flow(Protocol):
 class ClientWriter:
     """Writes the response. The headers go out before the first write."""
 
-    def __init__(self, send: Send, headers: list[tuple[bytes, bytes]], flow: Flow) -> None:
+    def __init__(
+        self,
+        send: Send,
+        headers: list[tuple[bytes, bytes]],
+        flow: Flow,
+        client_socket: ClientSocket | None = None,
+    ) -> None:
         self.started = False
         self.bytes_written = 0
         self._send = send
@@ -51,8 +60,10 @@ class ClientWriter:
         self._pending: deque[bytes] = deque()
         self._unblocking: asyncio.Task[None] | None = None
         self._held_bytes = 0
+        self._socket = client_socket
         self._taken = 0
-        """Messages that the client took, to see its progress by."""
+        """Messages that the server took, to see a client's progress by where there is no socket."""
+        self._left: float = math.inf
 
     @property
     def blocked(self) -> bool:
@@ -75,17 +86,31 @@ class ClientWriter:
                 self._flow.client_blocked()
                 return
 
+    def progressed(self) -> bool:
+        """Whether the client took anything since this was last asked."""
+        left = float(-self._taken)
+        if self._socket is not None:
+            left = sum(map(len, self._pending)) + self._socket.unsent_bytes()
+        before, self._left = self._left, left
+        return left < before
+
     async def finish(self, patience_s: float) -> bool:
         """End the response. False: the client read nothing for `patience_s` seconds."""
         ending = asyncio.get_running_loop().create_task(self._last(self._unblocking))
         self._unblocking = ending
+        self.progressed()
         while True:
-            taken = self._taken
             done, _ = await asyncio.wait({ending}, timeout=patience_s)
             if done:
                 return True
-            if taken == self._taken:
+            if not self.progressed():
                 return False
+
+    def cut(self) -> None:
+        """Close the connection over what the client has not read."""
+        self.discard()
+        if self._socket is not None:
+            self._socket.cut()
 
     def discard(self) -> None:
         """Write nothing more."""

@@ -17,12 +17,16 @@ from turnwire.core.outcome import Outcome
 from turnwire.core.turn import Act, Turn
 from turnwire.relay.client import ClientWriter, Message, Send
 from turnwire.relay.dialler import DialError, Dialler
+from turnwire.relay.sockets import ClientSocket
 from turnwire.relay.upstream import DialFailure, Upstream
+
+_LOOKS: Final = 8
+"""How often a client that does not read is looked at in the time it has for it."""
 
 Receive = Callable[[], Awaitable[Message]]
 
-ABORT_EXTENSION: Final = "turnwire.abort"
-"""ASGI scope extension: cuts the client's connection without waiting for its buffer."""
+SOCKET_EXTENSION: Final = "turnwire.client_socket"
+"""ASGI scope extension, where the server is ours: the `ClientSocket` of the request."""
 
 
 class Call(Struct, frozen=True):
@@ -49,17 +53,16 @@ class Stream:
         headers: list[tuple[bytes, bytes]],
         dial_s: float,
         stall_s: float,
-        cut_client: Callable[[], None] | None = None,
+        client_socket: ClientSocket | None = None,
     ) -> None:
         self.turn = turn
         self.dial_failure: DialFailure | None = None
         self.dial_status: int | None = None
         self.first_byte_at: float | None = None
-        self._client = ClientWriter(send, headers, self)
+        self._client = ClientWriter(send, headers, self, client_socket)
         self._receive = receive
         self._dial_s = dial_s
         self._stall_s = stall_s
-        self._cut_client = cut_client
         self._loop = asyncio.get_running_loop()
         self._over = self._loop.create_future()
         self._upstream: Upstream | None = None
@@ -134,7 +137,9 @@ class Stream:
     def client_blocked(self) -> None:
         if self._upstream is not None:
             self._upstream.pause()
+        self._client.progressed()  # from here on
         self._do(self.turn.blocked(self._loop.time()))
+        self._arm(self.turn.deadline)
 
     def client_progressed(self) -> None:
         self._do(self.turn.progressed(self._loop.time()))
@@ -150,15 +155,15 @@ class Stream:
     # What is done about it.
 
     def _do(self, act: Act) -> None:
+        if self.turn.outcome is not None:
+            self._end()  # first, so that nothing that fails below leaves the stream open
         if act.tell and self._upstream is not None:
             self._upstream.send(act.tell)
         if act.write:
             if self.first_byte_at is None:
                 self.first_byte_at = self._loop.time()
             self._client.write(act.write)
-        if self.turn.outcome is not None:
-            self._end()
-        elif self.turn.deadline < self._timer_at:
+        if self.turn.deadline < self._timer_at:
             self._arm(self.turn.deadline)
 
     def _end(self) -> None:
@@ -169,6 +174,8 @@ class Stream:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        if self._client.blocked:  # look now and then whether it reads
+            at = min(at, self._loop.time() + self._stall_s / _LOOKS)
         self._timer_at = at
         if at < NEVER:
             self._timer = self._loop.call_at(at, self._tick)
@@ -176,6 +183,8 @@ class Stream:
     def _tick(self) -> None:
         self._timer, self._timer_at = None, NEVER
         now = self._loop.time()
+        if self._client.blocked and self._client.progressed():
+            self._do(self.turn.progressed(now))
         self._do(self.turn.tick(now))
         if self._is_open or self.turn.outcome is not None:
             return
@@ -207,7 +216,5 @@ class Stream:
 
     async def _cut(self) -> None:
         """Close the connection over what the client has not read."""
-        self._client.discard()
-        if self._cut_client is not None:
-            self._cut_client()
-            await asyncio.sleep(0)  # the server must see the end before the response's end
+        self._client.cut()
+        await asyncio.sleep(0)  # the server must see the end before the response's end

@@ -55,11 +55,16 @@ class Streams:
 
     @contextmanager
     def running(self, stream: Drains) -> Iterator[None]:
-        """Have a stream told when the gateway drains; at once if it does already."""
+        """Have a stream told when the gateway drains.
+
+        Raises:
+            Unavailable: it does already: what was not asked yet is not asked.
+
+        """
+        if self.draining:
+            raise Unavailable("draining")
         self._open.add(stream)
         try:
-            if self.draining:
-                stream.drain()
             yield
         finally:
             self._open.discard(stream)

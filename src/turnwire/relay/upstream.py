@@ -80,6 +80,7 @@ class Upstream(asyncio.Protocol):
         self._open = False
         self._over = False
         self._transport: asyncio.Transport | None = None
+        self._pauses = 0
 
     # What the core may ask for.
 
@@ -92,11 +93,14 @@ class Upstream(asyncio.Protocol):
         self._flush()
 
     def pause(self) -> None:
+        """Read nothing more, until `resume` was called as often."""
+        self._pauses += 1
         if self._transport is not None and not self._transport.is_closing():
             self._transport.pause_reading()
 
     def resume(self) -> None:
-        if self._transport is not None and not self._transport.is_closing():
+        self._pauses -= 1
+        if not self._pauses and self._transport is not None and not self._transport.is_closing():
             self._transport.resume_reading()
 
     def close(self) -> None:
@@ -110,12 +114,13 @@ class Upstream(asyncio.Protocol):
         transport = self._transport
         if transport is None or transport.is_closing():
             return
-        if self._websocket.state is not OPEN:
+        if not self._open:
             transport.abort()
             return
-        self._websocket.send_close(1000)
-        self._flush()
-        self.resume()
+        if self._websocket.state is OPEN:
+            self._websocket.send_close(1000)
+            self._flush()
+        transport.resume_reading()
         asyncio.get_running_loop().call_later(LINGER_S, transport.abort)
 
     # What the socket tells.
@@ -157,6 +162,13 @@ class Upstream(asyncio.Protocol):
             self._listener.agent_frames(frames)
         if not sound or websocket.parser_exc is not None or websocket.handshake_exc is not None:
             self._left()
+
+    def pause_writing(self) -> None:
+        """The agent does not read. Its pings would pile up as pongs, so it is not read either."""
+        self.pause()
+
+    def resume_writing(self) -> None:
+        self.resume()
 
     def eof_received(self) -> None:
         if not self._over:

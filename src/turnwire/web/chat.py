@@ -21,7 +21,7 @@ from turnwire.core.outcome import Outcome
 from turnwire.core.prompt import extract
 from turnwire.core.turn import Turn
 from turnwire.errors import NotFound, Refused, SessionConflict, Unauthorized, Unavailable
-from turnwire.relay.stream import ABORT_EXTENSION, Call, Stream
+from turnwire.relay.stream import SOCKET_EXTENSION, Call, Stream
 from turnwire.settings import PLACEHOLDER
 from turnwire.web.access import Grant, Role, require
 from turnwire.web.gateway import Gateway
@@ -68,17 +68,17 @@ class Chat:
         gateway = self._gateway
         caller = await gateway.identity.identify(bearer_token(request.headers(b"authorization")))
         grant = await require(gateway.access, caller, request.session_id, Role.COLLABORATOR)
-        prompt = extract(await request.body(receive, gateway.settings.body_bytes))
-        channel_type, channel_id = request.channel()
-        ask = Ask(
-            text=prompt.text,
-            prompt_id=uuid.uuid4().hex,
-            client_message_id=prompt.message_id,
-            channel_type=channel_type,
-            channel_id=channel_id,
-            user_id=grant.user_id,
-        )
-        with gateway.streams.place(grant.user_id):
+        with gateway.streams.place(grant.user_id):  # before the body, whose bytes it bounds
+            prompt = extract(await request.body(receive, gateway.settings.body_bytes))
+            channel_type, channel_id = request.channel()
+            ask = Ask(
+                text=prompt.text,
+                prompt_id=uuid.uuid4().hex,
+                client_message_id=prompt.message_id,
+                channel_type=channel_type,
+                channel_id=channel_id,
+                user_id=grant.user_id,
+            )
             await self._stream(request, receive, send, caller, grant, ask, arrived)
 
     async def _stream(
@@ -109,7 +109,7 @@ class Chat:
             headers=[*_HEADERS, (b"x-request-id", request.id.encode())],
             dial_s=settings.dial_s,
             stall_s=settings.stall_s,
-            cut_client=request.scope.get("extensions", {}).get(ABORT_EXTENSION),
+            client_socket=request.scope.get("extensions", {}).get(SOCKET_EXTENSION),
         )
         call = Call(
             settings.agent_url.replace(PLACEHOLDER, quote(request.session_id, safe=":")),

@@ -75,7 +75,7 @@ _REFUSAL = {
     "additionalProperties": False,
     "properties": {
         "error": {"type": "string"},
-        "code": {"enum": sorted({refused.code for refused in CHAT_REFUSALS})},
+        "code": {"enum": sorted({"internal", *(refused.code for refused in CHAT_REFUSALS)})},
         "requestId": {"type": "string"},
     },
 }
@@ -147,6 +147,10 @@ _CHAT: dict[str, Any] = {
                 "x-request-id": {"schema": {"type": "string"}},
             },
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        },
+        "500": {
+            "description": "Internal error",
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}},
         },
         **{
             str(refused.status): {

@@ -1,8 +1,10 @@
 """What is read off a request before anybody looks at its meaning."""
 
+import asyncio
 import re
 import uuid
 from collections.abc import Sequence
+from typing import Final
 
 from starlette.datastructures import QueryParams
 from starlette.types import Receive, Scope
@@ -16,6 +18,10 @@ _MEDIA_TYPES = {b"application/json", b"text/plain"}
 
 _DIGITS_MAX = 19
 """Of a content-length. Python refuses to read a number of thousands of digits."""
+
+
+BODY_S: Final = 30.0
+"""How long a body may take, in seconds."""
 
 
 class ClientGoneError(Exception):
@@ -51,12 +57,13 @@ class Request:
             raise BadRequest("channelType and channelId are 1 to 256 characters")
         return kind, name
 
-    async def body(self, receive: Receive, most_bytes: int) -> bytes:
+    async def body(self, receive: Receive, most_bytes: int, *, within_s: float = BODY_S) -> bytes:
         """Read the body.
 
         Raises:
             WrongMediaType: it is not declared as uncompressed JSON or text.
             BodyTooLarge: it is, or says it is, longer than `most_bytes`.
+            BadRequest: it did not come within `within_s` seconds.
             ClientGoneError: the client hung up.
 
         """
@@ -67,19 +74,27 @@ class Request:
         for length in self.headers(b"content-length"):
             if len(length) > _DIGITS_MAX or not length.isdigit() or int(length) > most_bytes:
                 raise BodyTooLarge("content-length")
-        chunks: list[bytes] = []
-        size = 0
-        more = True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise ClientGoneError
-            chunks.append(message.get("body", b""))
-            size += len(chunks[-1])
-            if size > most_bytes:
-                raise BodyTooLarge("body")
-            more = message.get("more_body", False)
-        return b"".join(chunks)
+        try:
+            async with asyncio.timeout(within_s):
+                return await _read(receive, most_bytes)
+        except TimeoutError as exc:
+            raise BadRequest("The body came too slowly") from exc
+
+
+async def _read(receive: Receive, most_bytes: int) -> bytes:
+    chunks: list[bytes] = []
+    size = 0
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGoneError
+        chunks.append(message.get("body", b""))
+        size += len(chunks[-1])
+        if size > most_bytes:
+            raise BodyTooLarge("body")
+        more = message.get("more_body", False)
+    return b"".join(chunks)
 
 
 def _request_id(given: Sequence[bytes]) -> str:

@@ -4,37 +4,28 @@ import asyncio
 import gc
 import socket
 from types import FrameType
-from typing import Any, Final
+from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from turnwire.relay.sockets import watch_peer
-from turnwire.relay.stream import ABORT_EXTENSION
 from turnwire.relay.streams import Streams
 from turnwire.settings import Settings
 from turnwire.web.health import Health
+from turnwire.web.http import HttpConnection
 
 _BACKLOG: Final = 2048
 _FAREWELL_S: Final = 5.0
 """On top of the drain time and the stall time: for the last bytes of the last streams."""
 
 
-class _Http(HttpToolsProtocol):
-    """Lets a stream cut its client's connection: ASGI has no word for that."""
-
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        extensions: dict[str, Any] = {ABORT_EXTENSION: self.transport.abort}
-        self.scope["extensions"] = extensions
-
-
 class DrainingServer(uvicorn.Server):
     """Asked to stop, it says "not ready" for the lame-duck time, then lets open turns finish.
 
     uvicorn closes the listener and waits for open responses by itself; what it
-    lacks is somebody to tell the streams. A second signal ends the wait.
+    lacks is somebody to tell the streams. A second signal ends the lame-duck time, SIGINT the
+    wait for the streams too.
     """
 
     def __init__(
@@ -94,7 +85,7 @@ def new_server(
     wait_s = settings.drain_s + settings.stall_s + _FAREWELL_S
     config = uvicorn.Config(
         app,
-        http=_Http,
+        http=HttpConnection,
         ws="none",
         lifespan="off",
         access_log=False,

@@ -1,0 +1,120 @@
+"""The gateway, under its own server, on the test's loop."""
+
+import asyncio
+import gc
+import ssl
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Self
+
+from prometheus_client import CollectorRegistry
+
+from gateway.tokens import KEY
+from gateway.waiting import closed, until
+from turnwire.relay.dialler import Dialler
+from turnwire.settings import Settings, from_environ, variable
+from turnwire.telemetry import Telemetry
+from turnwire.web.app import create_app, new_streams
+from turnwire.web.health import Health
+from turnwire.web.server import listen, new_server
+
+NOWHERE = "ws://127.0.0.1:1/{session_id}"
+
+
+def settings(agent_url: str = NOWHERE, **given: object) -> Settings:
+    """Settings as a shell would give them; short times, so that a failing test fails soon."""
+    values = {
+        "enabled": "true",
+        "agent_url": agent_url,
+        "jwt_key": KEY,
+        "dial_s": 2,
+        "stall_s": 5,
+        "drain_s": 5,
+        **given,
+    }
+    return from_environ({variable(name): str(value) for name, value in values.items()})
+
+
+class Gateway:
+    """`async with Gateway(agent.url(), idle_s=0.2) as gateway:` listens on `gateway.url`.
+
+    At its end no stream may be left, and unless `stop` was called it is taken
+    down at once.
+    """
+
+    def __init__(
+        self,
+        agent_url: str = NOWHERE,
+        *,
+        tls: ssl.SSLContext | None = None,
+        peer_timeout_s: float = 60,
+        given: Mapping[str, object] | None = None,
+        **more: object,
+    ) -> None:
+        self.settings = settings(agent_url, **(given or {}), **more)
+        # Far longer than the stall time, so that no kernel does what is ours to do.
+        self._peer_timeout_s = peer_timeout_s
+        self.health = Health()
+        self.streams = new_streams(self.settings)
+        self.telemetry = Telemetry(CollectorRegistry())
+        self.dialler = Dialler(
+            frame_bytes=self.settings.frame_bytes, user_timeout_s=self.settings.stall_s, tls=tls
+        )
+        self.app = create_app(
+            self.settings,
+            health=self.health,
+            streams=self.streams,
+            telemetry=self.telemetry,
+            dialler=self.dialler,
+        )
+        self.server = new_server(self.app, self.settings, health=self.health, streams=self.streams)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def ended(self, outcome: str) -> float:
+        """How many streams ended so."""
+        return self.counted("turnwire_streams_total", outcome=outcome)
+
+    def counted(self, name: str, **labels: str) -> float:
+        return self.telemetry.registry.get_sample_value(name, labels) or 0.0
+
+    async def has_ended(self, outcome: str, times: int = 1) -> None:
+        await until(lambda: self.ended(outcome) == times)
+
+    def stop(self) -> None:
+        """Tell it to stop, as SIGTERM does."""
+        self.server.handle_exit(15, None)
+
+    async def stopped(self) -> None:
+        await asyncio.wait_for(asyncio.shield(self._serving), 10)
+
+    async def __aenter__(self) -> Self:
+        self._sock = listen("127.0.0.1", 0, self._peer_timeout_s)
+        self.port: int = self._sock.getsockname()[1]
+        self._serving = asyncio.create_task(self.server._serve([self._sock]))
+        await until(lambda: self.server.started)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if error is None:
+                await until(lambda: len(self.streams) == 0)
+                await until(lambda: not self.server.server_state.tasks)
+        finally:
+            self._serving.cancel()
+            for server in self.server.servers:
+                server.close()
+            for connection in list(self.server.server_state.connections):
+                assert connection.transport is not None
+                connection.transport.abort()
+            self._sock.close()
+            await asyncio.wait([self._serving, *self.server.server_state.tasks], timeout=5)
+            await closed(self.port)
+            gc.unfreeze()  # the server froze what it found, and that was ours

@@ -1,0 +1,203 @@
+"""The way to the client, without sockets: a send that may wait, and a flow that is told."""
+
+import asyncio
+import functools
+
+import pytest
+
+from gateway.waiting import until
+from turnwire.relay.client import ClientWriter, Message
+
+
+class Client:
+    """Takes `room` messages, then waits."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.messages: list[Message] = []
+        self._changed = asyncio.Event()
+
+    def take(self, more: int) -> None:
+        self.room += more
+        self._changed.set()
+
+    async def send(self, message: Message) -> None:
+        while not self.room:
+            self._changed.clear()
+            await self._changed.wait()
+        self.room -= 1
+        self.messages.append(message)
+
+    def has_taken(self, messages: int) -> bool:
+        return len(self.messages) == messages
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(message.get("body", b"") for message in self.messages)
+
+
+class Told:
+    """What the flow was told, in order."""
+
+    def __init__(self) -> None:
+        self.events: list[str | int] = []
+
+    def client_blocked(self) -> None:
+        self.events.append("blocked")
+
+    def client_progressed(self) -> None:
+        self.events.append("progressed")
+
+    def client_unblocked(self) -> None:
+        self.events.append("unblocked")
+
+    def client_held(self, held_bytes: int) -> None:
+        self.events.append(held_bytes)
+
+
+ALWAYS = 1_000
+
+
+def writer(client: Client) -> tuple[ClientWriter, Told]:
+    told = Told()
+    return ClientWriter(client.send, [(b"a", b"b")], told), told
+
+
+async def test_the_headers_go_out_before_the_first_bytes_and_once() -> None:
+    client = Client(ALWAYS)
+    to_client, told = writer(client)
+    assert not to_client.started
+
+    to_client.write(b"one")
+    to_client.write(b"two")
+
+    assert to_client.started
+    assert [message["type"] for message in client.messages] == [
+        "http.response.start",
+        "http.response.body",
+        "http.response.body",
+    ]
+    assert client.messages[0]["headers"] == [(b"a", b"b")]
+    assert told.events == []
+    assert to_client.bytes_written == 6
+
+
+async def test_a_write_that_the_client_takes_needs_no_task() -> None:
+    client = Client(ALWAYS)
+    to_client, _ = writer(client)
+    before = asyncio.all_tasks()
+
+    to_client.write(b"now")
+
+    assert client.body == b"now"
+    assert asyncio.all_tasks() == before
+    assert not to_client.blocked
+
+
+async def test_what_came_while_the_client_blocked_follows_in_order() -> None:
+    client = Client(2)
+    to_client, told = writer(client)
+    for data in (b"a", b"b", b"c", b"dd"):
+        to_client.write(data)
+    assert client.body == b"a"
+    assert told.events == ["blocked", 1, 3]
+
+    client.take(ALWAYS)
+    await until(lambda: not to_client.blocked)
+
+    assert client.body == b"abcdd"
+    assert told.events[3:] == ["progressed"] * 3 + ["unblocked"]
+
+
+async def test_each_block_counts_what_it_holds_anew() -> None:
+    client = Client(2)
+    to_client, told = writer(client)
+    for data in (b"a", b"b", b"ccc"):
+        to_client.write(data)
+    client.take(2)
+    await until(lambda: not to_client.blocked)
+    for data in (b"d", b"ee"):
+        to_client.write(data)
+
+    assert [event for event in told.events if isinstance(event, int)] == [3, 2]
+    to_client.discard()
+
+
+async def test_a_long_write_goes_in_pieces_and_tells_of_each() -> None:
+    client = Client(3)
+    to_client, told = writer(client)
+    data = bytes(range(256)) * 2_000
+    to_client.write(data)
+    assert told.events == ["blocked"], "what one write holds is nobody's backlog"
+
+    client.take(ALWAYS)
+    await until(lambda: not to_client.blocked)
+
+    assert client.body == data
+    assert max(len(message.get("body", b"")) for message in client.messages) == 65_536
+    assert told.events.count("progressed") == 6
+
+
+@pytest.mark.parametrize("size", [262_144, 262_145])
+async def test_only_a_long_write_goes_in_pieces(size: int) -> None:
+    client = Client(ALWAYS)
+    to_client, _ = writer(client)
+    to_client.write(b"x" * size)
+
+    assert len(client.messages) - 1 == (1 if size == 262_144 else 5)
+
+
+async def test_the_end_comes_after_what_was_held() -> None:
+    client = Client(2)
+    to_client, _ = writer(client)
+    for data in (b"a", b"b", b"c"):
+        to_client.write(data)
+    ending = asyncio.ensure_future(to_client.finish(5))
+    for _ in range(3):
+        await asyncio.sleep(0)  # so that the end waits for room too
+    for taken in range(3, 6):
+        client.take(1)
+        await until(functools.partial(client.has_taken, taken))
+
+    assert await ending
+    assert client.body == b"abc"
+    assert [message["more_body"] for message in client.messages[1:]] == [True, True, True, False]
+
+
+async def test_an_end_that_nobody_takes_is_given_up() -> None:
+    client = Client(2)
+    to_client, _ = writer(client)
+    to_client.write(b"a")
+    to_client.write(b"b")
+
+    assert not await to_client.finish(0.02)
+    to_client.discard()
+
+
+async def test_a_client_that_takes_some_is_waited_for() -> None:
+    """Patience is from one message taken to the next, not for all of them."""
+    client = Client(2)
+    to_client, _ = writer(client)
+    for data in (b"a", b"b", b"c", b"d"):
+        to_client.write(data)
+    ending = asyncio.ensure_future(to_client.finish(0.1))
+    for _ in range(4):
+        await asyncio.sleep(0.05)
+        client.take(1)
+
+    assert await ending
+    assert client.body == b"abcd"
+
+
+async def test_after_a_discard_nothing_more_is_sent_and_no_task_is_left() -> None:
+    before = asyncio.all_tasks()
+    client = Client(2)
+    to_client, _ = writer(client)
+    for data in (b"a", b"b", b"c"):
+        to_client.write(data)
+
+    to_client.discard()
+    client.take(ALWAYS)
+    await until(lambda: asyncio.all_tasks() == before)
+
+    assert client.body == b"a"

@@ -1,0 +1,304 @@
+"""The dial: how it fails, what the client hears of it, and what is cached."""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from gateway.agent import ScriptedAgent
+from gateway.clients import RawClient, chatting, errors, is_whole, outline, post
+from gateway.rawagent import RawAgent
+from gateway.running import Gateway
+from gateway.waiting import until
+from turnwire.relay.dialler import DialError, Dialler
+from turnwire.relay.upstream import DialFailure, Upstream
+
+pytestmark = pytest.mark.sockets
+
+ACCEPTED = (
+    b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
+    b"sec-websocket-accept: bm90IHRoZSByaWdodCBvbmUhIQ==\r\n"
+)
+
+
+def _closed_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port: int = sock.getsockname()[1]
+        return port
+
+
+async def _fails(gateway: Gateway, reason: str) -> None:
+    response = await post(gateway)
+
+    assert response.status_code == 200
+    assert outline(response.text) == ["start", "error", "finish"]
+    assert errors(response.text) == ["Connection failed"]
+    assert is_whole(response.text)
+    assert gateway.ended("unreachable") == 1
+    assert gateway.counted("turnwire_dial_failures_total", reason=reason) == 1
+
+
+async def test_a_refused_connection_is_told_in_a_stream() -> None:
+    async with Gateway(f"ws://127.0.0.1:{_closed_port()}/{{session_id}}") as gateway:
+        await _fails(gateway, "connect")
+
+
+@pytest.mark.parametrize("host", ["no-such-host.invalid", "a..b", "x" * 64 + ".invalid"])
+async def test_a_name_that_has_no_address_is_told_in_a_stream(host: str) -> None:
+    url = f"wss://{host}/{{session_id}}"
+    async with Gateway(url) as gateway:
+        await _fails(gateway, "dns")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(b"SSH-2.0-OpenSSH_9.2\r\n", id="another protocol"),
+        pytest.param(b"", id="nothing at all"),
+        pytest.param(b"HTTP/1.1 101", id="half an answer"),
+        pytest.param(b"\0" * 100_000, id="zeroes"),
+        pytest.param(ACCEPTED + b"\r\n", id="the key of another handshake"),
+        pytest.param(b"HTTP/1.1 101 x\r\n\r\n", id="no upgrade"),
+        pytest.param(b"HTTP/1.1 101 x\r\n" + b"a: b\r\n" * 10_000 + b"\r\n", id="endless headers"),
+    ],
+)
+async def test_a_handshake_of_garbage_is_told_in_a_stream(reply: bytes) -> None:
+    async with RawAgent(reply) as agent, Gateway(agent.url()) as gateway:
+        await _fails(gateway, "handshake")
+        await agent.all_left()
+
+        assert len(agent.requests) == 1
+
+
+@pytest.mark.parametrize("reply", [b"", b"HTTP/1.1 101 Switching"])
+async def test_a_hung_handshake_ends_with_the_dial_time(reply: bytes) -> None:
+    async with RawAgent(reply, hang=True) as agent, Gateway(agent.url(), dial_s=0.2) as gateway:
+        started = asyncio.get_running_loop().time()
+        await _fails(gateway, "timeout")
+        await agent.all_left()
+
+        assert 0.2 <= asyncio.get_running_loop().time() - started < 1
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_a_redirect_is_not_followed(status: int) -> None:
+    async with ScriptedAgent(status=status) as agent, Gateway(agent.url()) as gateway:
+        await _fails(gateway, "redirect")
+
+        assert agent.connections == 1
+
+
+@pytest.mark.parametrize("status", [200, 400, 403, 409, 429, 500, 503])
+async def test_any_other_status_of_the_handshake_is_told_in_a_stream(status: int) -> None:
+    async with ScriptedAgent(status=status) as agent, Gateway(agent.url()) as gateway:
+        await _fails(gateway, "status")
+
+        assert agent.connections == 1
+
+
+@pytest.mark.parametrize(("status", "code"), [(401, "unauthorized"), (404, "not_found")])
+async def test_what_the_handshake_says_of_the_users_token_becomes_the_status(
+    status: int, code: str
+) -> None:
+    async with ScriptedAgent(status=status) as agent, Gateway(agent.url()) as gateway:
+        response = await post(gateway, headers={"x-request-id": "r-9"})
+
+        assert response.status_code == status
+        assert response.json()["code"] == code
+        assert response.json()["requestId"] == "r-9"
+        assert response.headers["cache-control"] == "no-store"
+        assert gateway.ended("refused") == 1
+        assert gateway.counted("turnwire_refusals_total", code=code) == 1
+
+
+@pytest.mark.parametrize("status", [401, 404])
+@pytest.mark.parametrize(
+    "auth", [{"agent_auth": "service", "agent_token": "t"}, {"agent_auth": "none"}]
+)
+async def test_what_the_handshake_says_of_the_gateways_own_token_is_503(
+    status: int, auth: dict[str, str]
+) -> None:
+    async with ScriptedAgent(status=status) as agent, Gateway(agent.url(), given=auth) as gateway:
+        response = await post(gateway)
+
+        assert response.status_code == 503
+        assert response.headers["retry-after"] == "5"
+        assert response.json()["code"] == "unavailable"
+
+
+async def test_a_client_that_leaves_during_the_handshake_costs_no_prompt() -> None:
+    """Its handshake is cut, and the agent never hears what was asked."""
+    async with RawAgent(hang=True) as agent, Gateway(agent.url(), dial_s=5) as gateway:
+        async with RawClient(gateway) as client:
+            await client.chat()
+            await until(lambda: agent.requests)
+        await agent.all_left()
+        await gateway.has_ended("client_gone")
+
+    assert b"prompt" not in agent.requests[0]
+
+
+@pytest.fixture
+def full_port() -> Iterator[int]:
+    """A port that never accepts: its queue is full, so a connect hangs."""
+    with ExitStack() as stack:
+        full = stack.enter_context(socket.socket())
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(4):
+            filler = stack.enter_context(socket.socket())
+            filler.setblocking(False)  # noqa: FBT003 (the library's signature)
+            filler.connect_ex(full.getsockname())
+        yield full.getsockname()[1]
+
+
+async def test_a_client_that_leaves_during_the_connect_ends_it(full_port: int) -> None:
+    async with Gateway(f"ws://127.0.0.1:{full_port}/{{session_id}}", dial_s=5) as gateway:
+        async with RawClient(gateway) as client:
+            await client.chat()
+            await until(_is_dialling)
+        await gateway.has_ended("client_gone")
+        await until(lambda: not _is_dialling())
+
+
+def _is_dialling() -> bool:
+    names = [getattr(task.get_coro(), "__qualname__", "") for task in asyncio.all_tasks()]
+    return "Stream._dial" in names
+
+
+async def test_a_connect_that_hangs_ends_with_the_dial_time(full_port: int) -> None:
+    url = f"ws://127.0.0.1:{full_port}/{{session_id}}"
+    async with Gateway(url, dial_s=0.2) as gateway:
+        await _fails(gateway, "timeout")
+
+
+async def test_a_name_is_dialled_on_whichever_of_its_addresses_answers() -> None:
+    """`localhost` may be ::1 first, where nobody listens."""
+    async with ScriptedAgent() as agent, Gateway(agent.url("localhost")) as gateway:
+        response = await post(gateway)
+
+        assert is_whole(response.text)
+        assert agent.lines[0].headers["host"] == f"localhost:{agent.port}"
+
+
+async def test_an_address_in_brackets_is_dialled() -> None:
+    try:
+        agent = await ScriptedAgent(host="::1").__aenter__()
+    except OSError:
+        pytest.skip("no IPv6 here")
+    async with Gateway(agent.url("[::1]")) as gateway:
+        response = await post(gateway)
+    await agent.__aexit__(None, None, None)
+
+    assert is_whole(response.text)
+
+
+class _Nobody:
+    """A listener that only keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.opened = 0
+        self.left = 0
+        self.refused: list[DialFailure] = []
+
+    def agent_opened(self, _: Upstream) -> None:
+        self.opened += 1
+
+    def agent_refused(self, why: DialFailure, status: int | None) -> None:
+        del status
+        self.refused.append(why)
+
+    def agent_frames(self, frames: object) -> None: ...
+
+    def agent_left(self) -> None:
+        self.left += 1
+
+
+async def test_a_look_up_is_cached_and_the_cache_is_bounded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loop = asyncio.get_running_loop()
+    looked_up: list[str] = []
+    look_up = loop.getaddrinfo
+
+    async def counted(host: str, port: int, **more: Any) -> object:
+        looked_up.append(host)
+        return await look_up("127.0.0.1", port, **more)
+
+    monkeypatch.setattr(loop, "getaddrinfo", counted)  # the loop's, no code of ours
+    dialler = Dialler(frame_bytes=1000, user_timeout_s=1)
+    async with ScriptedAgent() as agent:
+        for name in ["a.example"] * 3 + [f"{number}.example" for number in range(70)]:
+            upstream = await dialler.dial(f"ws://{name}:{agent.port}/", {}, _Nobody(), ())
+            upstream.close()
+
+    assert looked_up.count("a.example") == 1
+    assert len(dialler._addresses) <= 64
+
+
+async def test_a_second_address_is_tried_when_the_first_refuses() -> None:
+    dialler = Dialler(frame_bytes=1000, user_timeout_s=1)
+    listener = _Nobody()
+    async with ScriptedAgent() as agent:
+        far = asyncio.get_running_loop().time() + 60
+        dialler._addresses["two.example", agent.port] = (far, ["127.0.0.2", "127.0.0.1"])
+        upstream = await dialler.dial(f"ws://two.example:{agent.port}/", {}, listener, ())
+        await until(lambda: listener.opened)
+        upstream.close()
+
+
+async def test_a_name_without_addresses_is_a_failure_of_its_look_up() -> None:
+    dialler = Dialler(frame_bytes=1000, user_timeout_s=1)
+    dialler._addresses["none.example", 80] = (asyncio.get_running_loop().time() + 60, [])
+    with pytest.raises(DialError) as failure:
+        await dialler.dial("ws://none.example/", {}, _Nobody(), ())
+
+    assert failure.value.why is DialFailure.DNS
+
+
+async def test_a_sub_protocol_is_offered_as_the_dialect_names_it() -> None:
+    listener = _Nobody()
+    async with ScriptedAgent(subprotocols=["agent.v9"]) as agent:
+        url = agent.url().format(session_id="s1")
+        dialler = Dialler(frame_bytes=1000, user_timeout_s=1)
+        upstream = await dialler.dial(url, {"x": "y"}, listener, ["agent.v9", "agent.v8"])
+        await until(lambda: listener.opened)
+        line = await agent.line()
+        upstream.close()
+
+        assert line.headers["sec-websocket-protocol"] == "agent.v9, agent.v8"
+        assert line.connection.subprotocol == "agent.v9"
+
+
+async def test_the_agents_socket_notices_a_peer_that_vanished() -> None:
+    async with ScriptedAgent() as agent:
+        dialler = Dialler(frame_bytes=1000, user_timeout_s=7)
+        upstream = await dialler.dial(agent.url().format(session_id="s1"), {}, _Nobody(), ())
+        assert upstream._transport is not None
+        sock = upstream._transport.get_extra_info("socket")
+        options = [
+            sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE),
+            sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT),
+        ]
+        upstream.close()
+
+    assert options == [1, 8750]
+
+
+async def test_the_same_holds_for_the_sockets_of_clients() -> None:
+    async with (
+        ScriptedAgent() as agent,
+        Gateway(agent.url(), peer_timeout_s=7) as gateway,
+        chatting(gateway) as chat,
+    ):
+        await chat.sees("start-step")
+        (connection,) = gateway.server.server_state.connections
+        assert connection.transport is not None
+        sock = connection.transport.get_extra_info("socket")
+        timeout_ms = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+
+    assert timeout_ms == 8750

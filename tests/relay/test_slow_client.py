@@ -1,0 +1,203 @@
+"""A client that does not read: the agent is paused, memory is bounded, and in the end it is cut."""
+
+import asyncio
+import json
+
+import pytest
+
+from gateway import frames
+from gateway.agent import Line, ScriptedAgent
+from gateway.clients import RawClient, is_whole, post, said
+from gateway.running import Gateway
+from gateway.waiting import until
+
+pytestmark = pytest.mark.sockets
+
+MB = 1_000_000
+PIECE = frames.raw(frames.text(frames.delta("x" * 50_000)).encode())
+
+
+class Flood:
+    """An agent that says 50 KB after 50 KB for as long as they are taken."""
+
+    def __init__(self, most: int = 40 * MB) -> None:
+        self.sent = 0
+        self._most = most
+
+    async def __call__(self, line: Line) -> None:
+        await line.begin()
+        while self.sent < self._most and line.is_open:
+            line.connection.transport.write(PIECE)
+            self.sent += len(PIECE)
+            await until(
+                lambda: (
+                    not line.is_open or line.connection.transport.get_write_buffer_size() < 65_536
+                ),
+                20,
+            )
+        if line.is_open:
+            await line.say(frames.finalize())
+
+
+async def stuck(flood: Flood) -> None:
+    """Wait until the agent gets nothing off any more."""
+    before = -1
+    while before != flood.sent:
+        before = flood.sent
+        await asyncio.sleep(0.15)
+
+
+async def test_the_agent_is_paused_and_the_client_cut_after_the_stall_time() -> None:
+    flood = Flood()
+    async with (
+        ScriptedAgent(flood) as agent,
+        Gateway(agent.url(), stall_s=1) as gateway,
+        RawClient(gateway, receive_buffer=4096) as client,
+    ):
+        await client.chat()
+        line = await agent.line()
+        await stuck(flood)
+
+        assert 0 < flood.sent < 20 * MB
+        assert not line.closed
+
+        await until(lambda: line.closed)
+        await gateway.has_ended("slow_client")
+        assert len(line.aborts) == 1
+        await until(lambda: not gateway.server.server_state.connections, 1)
+        body = await client.read_all()
+        assert b"[DONE]" not in body
+
+
+async def test_what_one_read_brought_is_held_whatever_the_backlog() -> None:
+    """Only what came beyond the read that found the client blocked counts."""
+    flood = Flood()
+    async with (
+        ScriptedAgent(flood) as agent,
+        Gateway(agent.url(), stall_s=30, backlog_bytes=1) as gateway,
+        RawClient(gateway, receive_buffer=4096) as client,
+    ):
+        await client.chat()
+        await stuck(flood)
+
+        assert len(gateway.streams) == 1, "one read may be of any size"
+
+
+async def test_a_client_that_reads_slowly_gets_everything() -> None:
+    flood = Flood(6 * MB)
+    async with (
+        ScriptedAgent(flood) as agent,
+        Gateway(agent.url(), stall_s=1) as gateway,
+        RawClient(gateway, receive_buffer=4096) as client,
+    ):
+        await client.chat()
+        got: list[bytes] = []
+        async with asyncio.timeout(20):
+            while not (got and got[-1].endswith(b"0\r\n\r\n")):
+                got.append(await client.read(200_000))
+        text = b"".join(got)
+
+        assert text.count(b"x" * 1000) > 0
+        assert b"data: [DONE]" in text
+        await gateway.has_ended("completed")
+
+
+async def test_pausing_does_not_count_as_the_agents_silence() -> None:
+    flood = Flood(12 * MB)
+    async with (
+        ScriptedAgent(flood) as agent,
+        Gateway(agent.url(), idle_s=0.4, stall_s=5) as gateway,
+        RawClient(gateway, receive_buffer=4096) as client,
+    ):
+        await client.chat()
+        await stuck(flood)
+        await asyncio.sleep(0.6)  # longer than the agent may be silent
+        assert gateway.ended("silent") == 0
+        async with asyncio.timeout(20):
+            while await client.read(1_000_000):
+                if gateway.ended("completed"):
+                    break
+
+        await gateway.has_ended("completed")
+
+
+async def test_a_client_that_leaves_while_it_blocks_aborts_and_frees_the_agent_in_a_second() -> (
+    None
+):
+    flood = Flood()
+    async with ScriptedAgent(flood) as agent, Gateway(agent.url(), stall_s=30) as gateway:
+        async with RawClient(gateway, receive_buffer=4096) as client:
+            await client.chat()
+            line = await agent.line()
+            await stuck(flood)
+            client.reset()
+            left_at = asyncio.get_running_loop().time()
+            await until(lambda: line.closed)
+
+            assert line.closed_at is not None
+            assert line.closed_at - left_at < 1
+            assert len(line.aborts) == 1
+            assert line.heard_at[-1] - left_at < 0.25
+        await gateway.has_ended("client_gone")
+
+
+async def test_one_slow_client_does_not_slow_another() -> None:
+    flood = Flood()
+
+    async def either(line: Line) -> None:
+        if line.path.endswith("/s2/ws"):
+            await line.begin()
+            await line.say(frames.delta("quick"), frames.finalize())
+        else:
+            await flood(line)
+
+    async with (
+        ScriptedAgent(either) as agent,
+        Gateway(agent.url(), stall_s=30) as gateway,
+        RawClient(gateway, receive_buffer=4096) as client,
+    ):
+        await client.chat()
+        await stuck(flood)
+        started = asyncio.get_running_loop().time()
+        response = await post(gateway, session="s2")
+
+        assert asyncio.get_running_loop().time() - started < 0.5
+        assert said(response.text) == "quick"
+
+
+async def test_an_end_that_the_client_does_not_take_is_cut_after_the_stall_time() -> None:
+    """The turn is over, so the metrics know no slow client; its connection goes all the same."""
+
+    async def shout(line: Line) -> None:
+        await line.begin()
+        whole = frames.text(frames.delta("x" * 12 * MB)).encode()
+        await line.raw(frames.raw(whole) + frames.raw(frames.text(frames.finalize()).encode()))
+
+    async with (
+        ScriptedAgent(shout) as agent,
+        Gateway(agent.url(), stall_s=0.5) as gateway,
+        RawClient(gateway, receive_buffer=4096) as client,
+    ):
+        await client.chat()
+        await until(lambda: gateway.counted("turnwire_streams_active") == 1)
+        await until(lambda: not gateway.server.server_state.connections)
+
+        body = await client.read_all()
+        assert b"[DONE]" not in body
+        assert agent.lines[0].aborts == []
+
+
+async def test_a_long_write_is_cut_in_pieces_so_that_progress_is_seen() -> None:
+    """One delta of 12 MB takes a slow client longer than the stall time; it reads, so it stays."""
+    words = "y" * 12 * MB
+
+    async def shout(line: Line) -> None:
+        await line.begin()
+        await line.say(frames.delta(words), frames.finalize())
+
+    async with ScriptedAgent(shout) as agent, Gateway(agent.url(), stall_s=0.3) as gateway:
+        response = await post(gateway)
+
+    assert said(response.text) == words
+    assert is_whole(response.text)
+    assert json.dumps(words)[1:-1] in response.text

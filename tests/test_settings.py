@@ -1,0 +1,320 @@
+"""Settings: what each variable means, what is refused, and what never shows."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from gateway.tokens import KEY, NEXT_KEY
+from turnwire.errors import SettingsError
+from turnwire.settings import (
+    LAB_PREFIX,
+    SECRETS,
+    Settings,
+    from_environ,
+    is_loopback,
+    keys,
+    variable,
+)
+
+GOOD = {
+    "TURNWIRE_ENABLED": "true",
+    "TURNWIRE_AGENT_URL": "wss://agents.example/api/sessions/{session_id}/ws?role=client",
+    "TURNWIRE_JWT_KEY": KEY,
+}
+
+DEFAULTS: dict[str, Any] = {
+    "TURNWIRE_ENABLED": False,
+    "TURNWIRE_HOST": "127.0.0.1",
+    "TURNWIRE_PORT": 8787,
+    "TURNWIRE_METRICS_PORT": 9787,
+    "TURNWIRE_AGENT_URL": "",
+    "TURNWIRE_AGENT_AUTH": "forward",
+    "TURNWIRE_AGENT_TOKEN": "",
+    "TURNWIRE_DIALECT": "v2",
+    "TURNWIRE_INSECURE": False,
+    "TURNWIRE_AUTH": "jwt",
+    "TURNWIRE_JWT_ALGORITHM": "HS256",
+    "TURNWIRE_JWT_KEY": "",
+    "TURNWIRE_JWT_ISSUER": "",
+    "TURNWIRE_JWT_AUDIENCE": "",
+    "TURNWIRE_JWT_LEEWAY_S": 0,
+    "TURNWIRE_ACCESS": "claims",
+    "TURNWIRE_IDLE_S": None,
+    "TURNWIRE_TOOL_SILENCE_S": 600,
+    "TURNWIRE_QUESTION_WAIT_S": 330,
+    "TURNWIRE_QUEUE_WAIT_S": 600,
+    "TURNWIRE_TURN_S": 3600,
+    "TURNWIRE_KEEPALIVE_S": 15,
+    "TURNWIRE_STALL_S": 20,
+    "TURNWIRE_DIAL_S": 5,
+    "TURNWIRE_DRAIN_S": 30,
+    "TURNWIRE_LAMEDUCK_S": 0,
+    "TURNWIRE_BACKLOG_BYTES": 1024**2,
+    "TURNWIRE_BODY_BYTES": 16 * 1024**2,
+    "TURNWIRE_FRAME_BYTES": 32 * 1024**2,
+    "TURNWIRE_MAX_STREAMS": 8000,
+    "TURNWIRE_MAX_STREAMS_PER_USER": 20,
+    "TURNWIRE_ON_DISCONNECT": "abort",
+    "TURNWIRE_EVENT_LINES": True,
+    "TURNWIRE_USAGE": False,
+}
+
+
+def problems(**given: str) -> list[str]:
+    """What is wrong with these beside settings that are good."""
+    with pytest.raises(SettingsError) as refused:
+        from_environ(GOOD | {f"TURNWIRE_{name.upper()}": value for name, value in given.items()})
+    return refused.value.problems
+
+
+def test_every_variable_has_the_default_that_people_rely_on() -> None:
+    settings = from_environ({})
+
+    assert {
+        variable(name): value for name, value in msgspec.structs.asdict(settings).items()
+    } == DEFAULTS
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "read"),
+    [
+        ("ENABLED", "TRUE", True),
+        ("ENABLED", "1", True),
+        ("ENABLED", "0", False),
+        ("HOST", "::1", "::1"),
+        ("PORT", "0", 0),
+        ("METRICS_PORT", "0", 0),
+        ("IDLE_S", "0.5", 0.5),
+        ("IDLE_S", "7", 7.0),
+        ("LAMEDUCK_S", "0", 0.0),
+        ("MAX_STREAMS", "0", 0),
+        ("EVENT_LINES", "false", False),
+        ("ON_DISCONNECT", "continue", "continue"),
+        ("AGENT_AUTH", "none", "none"),
+        ("ACCESS", "open", "open"),
+        ("JWT_LEEWAY_S", "300", 300.0),
+    ],
+)
+def test_a_value_is_read(name: str, given: str, read: object) -> None:
+    settings = from_environ(GOOD | {f"TURNWIRE_{name}": given})
+
+    assert getattr(settings, name.lower()) == read
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("ENABLED", ""),
+        ("ENABLED", "yes please"),
+        ("HOST", ""),
+        ("PORT", "http"),
+        ("PORT", "-1"),
+        ("PORT", "65536"),
+        ("PORT", "80.5"),
+        ("DIALECT", "v3"),
+        ("AUTH", "basic"),
+        ("JWT_ALGORITHM", "none"),
+        ("ACCESS", "everybody"),
+        ("AGENT_AUTH", "both"),
+        ("ON_DISCONNECT", "shrug"),
+        ("IDLE_S", "0"),
+        ("IDLE_S", "-1"),
+        ("IDLE_S", "nan"),
+        ("IDLE_S", "soon"),
+        ("STALL_S", "inf"),
+        ("STALL_S", "1e10"),
+        ("DRAIN_S", "inf"),
+        ("LAMEDUCK_S", "-1"),
+        ("LAMEDUCK_S", "inf"),
+        ("JWT_LEEWAY_S", "301"),
+        ("BODY_BYTES", "0"),
+        ("FRAME_BYTES", "big"),
+        ("MAX_STREAMS", "-1"),
+    ],
+)
+def test_a_wrong_value_is_refused_in_one_line_that_names_its_variable(
+    name: str, given: str
+) -> None:
+    (problem,) = problems(**{name: given})
+
+    assert problem.startswith(f"TURNWIRE_{name}: ")
+    assert "\n" not in problem
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "TURNWIRE_IDEL_S",
+        "TURNWIRE_",
+        "TURNWIRE_HOST_FILE",
+        "TURNWIRE_SERVICE_HOST",
+        "TURNWIRE_FILE",
+        "TURNWIRE_LAB",
+    ],
+)
+def test_an_unknown_variable_is_refused(name: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        from_environ({**GOOD, name: "1"})
+
+    assert refused.value.problems == [f"{name}: no such setting"]
+
+
+def test_everything_wrong_is_told_at_once() -> None:
+    told = problems(port="x", idle_s="-1", idel_s="1")
+
+    assert [line.split(":")[0] for line in told] == [
+        "TURNWIRE_IDEL_S",
+        "TURNWIRE_PORT",
+        "TURNWIRE_IDLE_S",
+    ]
+
+
+def test_variables_of_others_and_of_the_lab_are_left_alone() -> None:
+    others = {"PATH": "/bin", "turnwire_idle_s": "x", "TURNWIREX": "x", f"{LAB_PREFIX}MODEL": "x"}
+
+    assert from_environ(GOOD | others) == from_environ(GOOD)
+
+
+def test_the_flag_has_a_second_name_and_its_own_wins_in_any_order() -> None:
+    rest = {name: value for name, value in GOOD.items() if name != "TURNWIRE_ENABLED"}
+
+    assert from_environ({**rest, "ENABLE_AI_SDK_ADAPTER": "true"}).enabled
+    assert not from_environ({"ENABLE_AI_SDK_ADAPTER": "true", "TURNWIRE_ENABLED": "0"}).enabled
+    assert not from_environ({"TURNWIRE_ENABLED": "0", "ENABLE_AI_SDK_ADAPTER": "true"}).enabled
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_a_secret_may_come_from_a_file(secret: str, tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text(f"  {NEXT_KEY}\n")
+    rest = {name: value for name, value in GOOD.items() if name != variable(secret)}
+
+    settings = from_environ({**rest, f"{variable(secret)}_FILE": str(file)})
+
+    assert getattr(settings, secret) == NEXT_KEY
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe"], ids=["absent", "not text"])
+def test_a_file_that_cannot_be_read_is_told_without_its_content(
+    content: bytes | None, tmp_path: Path
+) -> None:
+    file = tmp_path / "secret"
+    if content is not None:
+        file.write_bytes(content)
+
+    (problem,) = problems(agent_token_file=str(file))
+
+    assert problem.startswith("TURNWIRE_AGENT_TOKEN_FILE: cannot be read (")
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_secret_given_twice_is_refused(
+    first: bool,  # noqa: FBT001 (a table's column)
+    tmp_path: Path,
+) -> None:
+    file = {"TURNWIRE_JWT_KEY_FILE": str(tmp_path)}
+    with pytest.raises(SettingsError, match="TURNWIRE_JWT_KEY is set too"):
+        from_environ(file | GOOD if first else GOOD | file)
+
+
+def test_no_secret_shows_in_a_repr() -> None:
+    shown = repr(from_environ({**GOOD, "TURNWIRE_AGENT_TOKEN": "hush-hush"}))
+
+    assert KEY not in shown
+    assert "hush" not in shown
+    assert "idle_s=None" in shown
+    assert set(SECRETS) == {
+        name for name in Settings.__struct_fields__ if re.search("key$|token$|secret", name)
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"agent_url": ""}, "AGENT_URL"),
+        ({"jwt_key": ""}, "JWT_KEY"),
+        ({"jwt_key": "x" * 31}, "JWT_KEY"),
+        ({"jwt_key": f"{KEY},short"}, "JWT_KEY"),
+        ({"jwt_key": f"{KEY},"}, "JWT_KEY"),
+        ({"agent_auth": "service"}, "AGENT_TOKEN"),
+        ({"access": "open", "host": "0.0.0.0"}, "ACCESS"),  # noqa: S104 (it is refused)
+        ({"access": "open", "host": "::"}, "ACCESS"),
+        ({"access": "open", "host": "example.com"}, "ACCESS"),
+        ({"port": "9787"}, "METRICS_PORT"),
+        ({"agent_url": "https://h/{session_id}"}, "AGENT_URL"),
+        ({"agent_url": "wss:///{session_id}"}, "AGENT_URL"),
+        ({"agent_url": "agents.example/{session_id}"}, "AGENT_URL"),
+        ({"agent_url": "wss://h:port/{session_id}"}, "AGENT_URL"),
+        ({"agent_url": "wss://h:99999/{session_id}"}, "AGENT_URL"),
+        ({"agent_url": "wss://[::1/{session_id}"}, "AGENT_URL"),
+        ({"agent_url": "wss://u:p@h/{session_id}"}, "AGENT_URL"),
+        ({"agent_url": "wss://h/{session_id}#x"}, "AGENT_URL"),
+        ({"agent_url": "wss://h/ {session_id}"}, "AGENT_URL"),
+        ({"agent_url": "wss://h/ws"}, "AGENT_URL"),
+        ({"agent_url": "wss://{session_id}/ws"}, "AGENT_URL"),
+        ({"agent_url": "wss://h.{session_id}/{session_id}"}, "AGENT_URL"),
+        ({"agent_url": "ws://agents.example/{session_id}"}, "AGENT_URL"),
+        ({"agent_url": "ws://127.0.0.1.evil.example/{session_id}"}, "AGENT_URL"),
+        ({"agent_url": "ws://localhost.evil.example/{session_id}"}, "AGENT_URL"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(given: dict[str, str], named: str) -> None:
+    (problem,) = problems(**given)
+
+    assert problem.startswith(f"TURNWIRE_{named}: ")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"agent_url": "ws://127.0.0.1:1/{session_id}"},
+        {"agent_url": "ws://[::1]:1/{session_id}"},
+        {"agent_url": "ws://localhost/?s={session_id}"},
+        {"agent_url": "ws://agents.example/{session_id}", "insecure": "true"},
+        {"agent_url": "ws://agents.example/{session_id}", "agent_auth": "none"},
+        {"agent_auth": "service", "agent_token": "t"},
+        {"access": "open", "host": "::1"},
+        {"access": "open", "host": "localhost"},
+        {"port": "0", "metrics_port": "0"},
+        {"enabled": "false", "agent_url": "", "jwt_key": ""},
+    ],
+)
+def test_what_goes_together_is_taken(given: dict[str, str]) -> None:
+    from_environ(GOOD | {variable(name): value for name, value in given.items()})
+
+
+def test_several_keys_are_taken_apart_for_rotation() -> None:
+    assert keys(from_environ(GOOD | {"TURNWIRE_JWT_KEY": f" {KEY} , {NEXT_KEY}"})) == [
+        KEY,
+        NEXT_KEY,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("host", "is_so"),
+    [
+        ("127.0.0.1", True),
+        ("127.8.9.10", True),
+        ("::1", True),
+        ("localhost", True),
+        ("0.0.0.0", False),  # noqa: S104 (it is refused)
+        ("10.0.0.1", False),
+        ("localhost.example", False),
+        ("", False),
+    ],
+)
+def test_only_loopback_is_loopback(
+    host: str,
+    is_so: bool,  # noqa: FBT001 (a table's column)
+) -> None:
+    assert is_loopback(host) is is_so
+
+
+def test_every_field_says_what_it_is() -> None:
+    for field in msgspec.structs.fields(Settings):
+        (meta,) = [m for m in field.type.__metadata__ if m.description]
+
+        assert meta.description.endswith("."), field.name

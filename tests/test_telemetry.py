@@ -1,0 +1,90 @@
+"""Metrics: closed labels, whatever comes from outside."""
+
+import random
+import string
+
+from prometheus_client import CollectorRegistry, generate_latest
+
+from turnwire import __version__
+from turnwire.core.dialect import Tally
+from turnwire.core.outcome import Outcome
+from turnwire.telemetry import TYPES_MAX, Telemetry
+
+
+def telemetry() -> Telemetry:
+    return Telemetry(CollectorRegistry())
+
+
+def series(of: Telemetry, name: str) -> int:
+    text = generate_latest(of.registry).decode()
+    return sum(line.startswith((f"{name}{{", f"{name} ")) for line in text.splitlines())
+
+
+def test_ten_thousand_unknown_frame_types_make_a_bounded_number_of_series() -> None:
+    metrics = telemetry()
+    dice = random.Random(7)  # noqa: S311 (dice of a test)
+    for _ in range(10_000):
+        kind = "".join(dice.choices(string.ascii_letters, k=12))
+        metrics.unrecognised.labels(metrics.frame_type(kind)).inc()
+
+    assert series(metrics, "turnwire_frames_unrecognised_total") == TYPES_MAX + 1
+    counted = [
+        sample.value
+        for metric in metrics.unrecognised.collect()
+        for sample in metric.samples
+        if sample.name.endswith("_total")
+    ]
+    assert sum(counted) == 10_000
+
+
+def test_a_type_that_was_seen_early_keeps_its_label() -> None:
+    metrics = telemetry()
+    assert metrics.frame_type("brand.new") == "brand.new"
+    for number in range(1_000):
+        metrics.frame_type(f"type-{number}")
+
+    assert metrics.frame_type("brand.new") == "brand.new"
+    assert metrics.frame_type("newer") == "other"
+
+
+def test_a_type_that_is_no_name_gets_no_label() -> None:
+    metrics = telemetry()
+    strange = ["", " ", "a b", 'a"b', "a\nb", "é", "x" * 65, "{}", "\u202e", "type\n"]
+
+    assert {metrics.frame_type(kind) for kind in strange} == {"other"}
+
+
+def test_one_stream_cannot_fill_the_memory_with_names() -> None:
+    tally = Tally()
+    for number in range(10_000):
+        tally.unknown(f"{number}" * 100)
+
+    assert len(tally.unrecognised) == Tally.KINDS_MAX + 1
+    assert sum(tally.unrecognised.values()) == 10_000
+    assert all(len(kind) <= 64 for kind in tally.unrecognised)
+
+
+def test_the_names_of_the_metrics_are_those_that_dashboards_use() -> None:
+    metrics = telemetry()
+    names = {metric.name for metric in metrics.registry.collect()}
+
+    assert names == {
+        "turnwire_streams",
+        "turnwire_streams_active",
+        "turnwire_refusals",
+        "turnwire_time_to_first_byte_seconds",
+        "turnwire_turn_duration_seconds",
+        "turnwire_dial_failures",
+        "turnwire_frames",
+        "turnwire_frames_foreign",
+        "turnwire_frames_malformed",
+        "turnwire_frames_unrecognised",
+        "turnwire_deltas_doubled",
+        "turnwire_build_info",
+    }
+    build = metrics.registry.get_sample_value("turnwire_build_info", {"version": __version__})
+    assert build == 1
+
+
+def test_the_labels_of_outcomes_are_words() -> None:
+    assert all(outcome.value.replace("_", "").isalpha() for outcome in Outcome)

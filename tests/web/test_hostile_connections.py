@@ -1,0 +1,86 @@
+"""Connections that no browser, proxy or HTTP library makes."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from gateway.agent import ScriptedAgent, begin_only
+from gateway.clients import RawClient, ask, get, request
+from gateway.running import Gateway
+from gateway.waiting import until
+from turnwire.errors import BadRequest
+from turnwire.web.http import HEAD_BYTES_MAX
+from turnwire.web.request import Request
+
+
+@pytest.mark.sockets
+async def test_a_request_behind_an_open_stream_cuts_the_connection_and_the_turn_is_aborted() -> (
+    None
+):
+    async with (
+        ScriptedAgent(begin_only) as agent,
+        Gateway(agent.url()) as gateway,
+        RawClient(gateway) as client,
+    ):
+        await client.send(request(json.dumps(ask()).encode()))
+        line = await agent.line()
+        await until(lambda: line.of_type("prompt"))
+        await client.send(request(path="/healthz", method="GET"))
+
+        await until(lambda: line.aborts)
+        await until(lambda: line.closed)
+        assert len(gateway.streams) == 0
+
+
+@pytest.mark.sockets
+async def test_requests_one_after_the_other_share_a_connection() -> None:
+    async with Gateway() as gateway, RawClient(gateway) as client:
+        for _ in range(2):
+            await client.send(request(path="/healthz", method="GET"))
+            got = b""
+            while not got.endswith(b"ok\n"):
+                got += await client.read()
+
+
+@pytest.mark.sockets
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"GET /healthz HTTP/1.1\r\nhost: x\r\nx-long: ",
+        b"GET /healthz?",
+        b"GET /healthz HTTP/1.1\r\nhost: x\r\nx: y\r\nx-long: ",
+    ],
+)
+async def test_a_head_without_end_is_refused(begun: bytes) -> None:
+    async with Gateway() as gateway, RawClient(gateway) as client:
+        await client.send(begun)
+        for _ in range(HEAD_BYTES_MAX // 8_192 + 1):
+            await client.send(b"a" * 8_192)
+        answer = await client.read_all()
+
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert json.loads(answer.split(b"\r\n\r\n")[1])["code"] == "bad_request"
+        assert (await get(gateway, "/healthz")).status_code == 200
+
+
+@pytest.mark.sockets
+async def test_what_is_no_http_is_refused_in_the_words_of_all_refusals() -> None:
+    async with Gateway() as gateway, RawClient(gateway) as client:
+        await client.send(b"\x16\x03\x01 this is TLS\r\n\r\n")
+        answer = await client.read_all()
+
+    head, body = answer.split(b"\r\n\r\n")
+    assert b"cache-control: no-store" in head
+    assert json.loads(body).keys() == {"error", "code", "requestId"}
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for() -> None:
+    async def never() -> Any:
+        await asyncio.Event().wait()
+
+    headers = [(b"content-type", b"application/json")]
+
+    with pytest.raises(BadRequest, match="too slowly"):
+        await Request({"headers": headers}).body(never, 10, within_s=0.01)

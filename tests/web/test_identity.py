@@ -1,0 +1,213 @@
+"""Who is asking: signed tokens, and what a session's roles allow."""
+
+import json
+import time
+
+import jwt
+import pytest
+
+from gateway.running import settings
+from gateway.tokens import KEY, NEXT_KEY, OTHER_KEY, claims, token
+from turnwire.errors import NotFound, Unauthorized
+from turnwire.settings import keys
+from turnwire.web.access import ClaimsAccess, Grant, OpenAccess, Role, is_orchestrator, require
+from turnwire.web.identity import Caller, JwtIdentity, bearer_token
+
+
+def identity(
+    *signed_with: str, issuer: str = "", audience: str = "", leeway_s: float = 0
+) -> JwtIdentity:
+    return JwtIdentity(
+        signed_with or [KEY],
+        algorithm="HS256",
+        issuer=issuer,
+        audience=audience,
+        leeway_s=leeway_s,
+    )
+
+
+async def test_a_good_token_names_its_user_and_is_kept_for_the_agent() -> None:
+    given = token("alice", anything="else")
+
+    caller = await identity().identify(given)
+
+    assert caller.user_id == "alice"
+    assert caller.token == given
+    assert caller.claims["anything"] == "else"
+
+
+async def test_a_caller_never_shows_its_token() -> None:
+    given = token("alice", email="alice@example.com")
+
+    caller = await identity().identify(given)
+
+    assert repr(caller) == "Caller(user_id='alice')"
+    assert given not in f"{caller} {caller!r} {[caller]}"
+
+
+@pytest.mark.parametrize("key", [KEY, NEXT_KEY])
+async def test_while_keys_are_rotated_both_are_good(key: str) -> None:
+    both = identity(*keys(settings(jwt_key=f"{KEY}, {NEXT_KEY}")))
+
+    assert (await both.identify(token(key=key))).user_id == "u1"
+
+
+async def test_a_third_key_is_not() -> None:
+    with pytest.raises(Unauthorized):
+        await identity(KEY, NEXT_KEY).identify(token(key=OTHER_KEY))
+
+
+async def test_an_expired_token_is_not_saved_by_a_second_key() -> None:
+    with pytest.raises(Unauthorized, match="Expired"):
+        await identity(KEY, NEXT_KEY).identify(token(exp=int(time.time()) - 5))
+
+
+@pytest.mark.parametrize(
+    ("expected", "told", "good"),
+    [
+        ({"issuer": "https://id.example"}, {"iss": "https://id.example"}, True),
+        ({"issuer": "https://id.example"}, {"iss": "https://id.example.evil"}, False),
+        ({"issuer": "https://id.example"}, {}, False),
+        ({"audience": "turnwire"}, {"aud": "turnwire"}, True),
+        ({"audience": "turnwire"}, {"aud": ["other", "turnwire"]}, True),
+        ({"audience": "turnwire"}, {"aud": "other"}, False),
+        ({"audience": "turnwire"}, {}, False),
+        ({}, {"iss": "anybody", "aud": "anything"}, True),
+    ],
+)
+async def test_issuer_and_audience_are_asked_for_if_set(
+    expected: dict[str, str],
+    told: dict[str, str],
+    good: bool,  # noqa: FBT001 (a table's column)
+) -> None:
+    asked = identity(issuer=expected.get("issuer", ""), audience=expected.get("audience", ""))
+    given = token(**told)
+
+    if good:
+        assert (await asked.identify(given)).user_id == "u1"
+    else:
+        with pytest.raises(Unauthorized):
+            await asked.identify(given)
+
+
+@pytest.mark.parametrize(("leeway_s", "good"), [(0, False), (30, True)])
+async def test_leeway_forgives_a_clock_that_is_off(
+    leeway_s: int,
+    good: bool,  # noqa: FBT001 (a table's column)
+) -> None:
+    given = token(exp=int(time.time()) - 10)
+
+    if good:
+        assert (await identity(leeway_s=leeway_s).identify(given)).user_id == "u1"
+    else:
+        with pytest.raises(Unauthorized):
+            await identity(leeway_s=leeway_s).identify(given)
+
+
+async def test_without_a_key_nobody_is_known() -> None:
+    with pytest.raises(Unauthorized):
+        await JwtIdentity([], algorithm="HS256", issuer="", audience="", leeway_s=0).identify(
+            token()
+        )
+
+
+async def test_header_fields_that_name_a_key_are_not_looked_at() -> None:
+    header = {"kid": "../../x", "jku": "http://127.0.0.1:1/", "jwk": {"kty": "oct", "k": "AA"}}
+    good = jwt.encode(claims(), KEY, "HS256", headers=header)
+    evil = jwt.encode(claims(), OTHER_KEY, "HS256", headers=header)
+
+    assert (await identity().identify(good)).user_id == "u1"
+    with pytest.raises(Unauthorized):
+        await identity().identify(evil)
+
+
+@pytest.mark.parametrize("subject", ["", 7, None, ["u1"], "\ud800"])
+async def test_a_subject_that_is_no_name_is_nobody(subject: object) -> None:
+    payload = {**claims(), "sub": subject}
+    given = jwt.api_jws.encode(json.dumps(payload).encode(), KEY, "HS256")
+
+    with pytest.raises(Unauthorized):
+        await identity().identify(given)
+
+
+@pytest.mark.parametrize("scheme", [b"Bearer", b"bearer", b"BEARER"])
+def test_the_scheme_is_read_in_any_case(scheme: bytes) -> None:
+    assert bearer_token([b" " + scheme + b"  a.b.c "]) == "a.b.c"
+
+
+def caller(sessions: object, user: str = "u1") -> Caller:
+    return Caller("t", user, {} if sessions is None else {"sessions": sessions})
+
+
+@pytest.mark.parametrize(
+    ("sessions", "role"),
+    [
+        ({"s1": "viewer"}, Role.VIEWER),
+        ({"s1": "collaborator"}, Role.COLLABORATOR),
+        ({"s1": "owner"}, Role.OWNER),
+        ({"*": "owner"}, Role.OWNER),
+        ({"*": "owner", "s1": "viewer"}, Role.VIEWER),
+        ({"*": "owner", "s1": "none"}, None),
+        ({"s2": "owner"}, None),
+        ({"s1": "Owner"}, None),
+        ({"s1": 2}, None),
+        ({}, None),
+        ([], None),
+        ("owner", None),
+        (None, None),
+    ],
+)
+async def test_the_token_says_what_its_user_is_in_a_session(
+    sessions: object, role: Role | None
+) -> None:
+    granted = await ClaimsAccess().grant(caller(sessions), "s1")
+
+    assert granted == (None if role is None else Grant("u1", role))
+
+
+@pytest.mark.parametrize("session", ["orchestrator", "orchestrator:u1"])
+@pytest.mark.parametrize(
+    ("sessions", "owns"),
+    [
+        ("{}", False),
+        ("owner", True),
+        ("collaborator", False),
+        ("viewer", False),
+        ("*", False),
+    ],
+)
+async def test_an_orchestrator_session_is_its_owners_alone(
+    session: str,
+    sessions: str,
+    owns: bool,  # noqa: FBT001 (a table's column)
+) -> None:
+    roles = {"*": "owner"} if sessions == "*" else {session: sessions, "*": "owner"}
+    granted = await ClaimsAccess().grant(caller(roles), session)
+
+    assert granted == (Grant("u1", Role.OWNER) if owns else None)
+
+
+def test_a_name_that_only_looks_like_an_orchestrators_is_a_plain_session() -> None:
+    assert not any(map(is_orchestrator, ("orchestrators", "my-orchestrator", "Orchestrator", "s1")))
+
+
+@pytest.mark.parametrize("role", list(Role))
+@pytest.mark.parametrize("least", list(Role))
+async def test_a_role_may_do_what_the_lesser_ones_may(role: Role, least: Role) -> None:
+    asking = caller({"s1": role.name.lower()})
+
+    if role >= least:
+        assert await require(ClaimsAccess(), asking, "s1", least) == Grant("u1", role)
+    else:
+        with pytest.raises(NotFound):
+            await require(ClaimsAccess(), asking, "s1", least)
+
+
+async def test_open_access_lets_everybody_in_who_has_a_name() -> None:
+    assert await OpenAccess().grant(caller(None), "s1") == Grant("u1", Role.OWNER)
+
+
+@pytest.mark.parametrize("session", ["", ".", "..", "s1\n", "a/b", "a b", "é", "x" * 129])
+async def test_a_malformed_id_is_refused_before_anybody_is_asked(session: str) -> None:
+    with pytest.raises(NotFound, match="malformed"):
+        await require(OpenAccess(), caller(None), session, Role.VIEWER)

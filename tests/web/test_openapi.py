@@ -1,0 +1,84 @@
+"""The OpenAPI document is valid, and true to the code."""
+
+import ast
+import inspect
+import re
+
+import msgspec
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+from starlette.routing import Route
+
+from gateway.asgi import Exchange
+from gateway.running import settings
+from turnwire import __version__, errors
+from turnwire.errors import Refused
+from turnwire.web import access, chat, identity, openapi, request
+from turnwire.web.app import create_app
+from turnwire.web.openapi import document
+
+CHAT = "/api/sessions/{session_id}/chat"
+
+
+@pytest.mark.parametrize("enabled", ["true", "false"])
+def test_it_is_a_valid_document(enabled: str) -> None:
+    OpenAPIV31SpecValidator(document(settings(enabled=enabled))).validate()
+
+
+@pytest.mark.parametrize("enabled", ["true", "false"])
+def test_it_has_exactly_the_routes_that_exist(enabled: str) -> None:
+    given = settings(enabled=enabled)
+    routes = {
+        (route.path, method)
+        for route in create_app(given).routes
+        if isinstance(route, Route) and route.methods is not None
+        for method in route.methods - {"HEAD"}
+    }
+
+    documented = {
+        (path, method.upper())
+        for path, methods in document(given)["paths"].items()
+        for method in methods
+    }
+
+    assert documented == routes
+
+
+def test_the_documented_refusals_are_those_that_the_route_can_raise() -> None:
+    """Every class that a module on the route's way mentions, plus the router's own."""
+    mentioned = {
+        node.id
+        for module in (chat, access, identity, request)
+        for node in ast.walk(ast.parse(inspect.getsource(module)))
+        if isinstance(node, ast.Name)
+    }
+    raised = {
+        kind.status
+        for kind in Refused.__subclasses__()
+        if kind.__name__ in mentioned | {"MethodNotAllowed", "TooManyStreams"}
+    }
+
+    documented = set(document(settings())["paths"][CHAT]["post"]["responses"])
+
+    assert documented == {"200", "500", *map(str, raised)}
+    assert {kind.code for kind in openapi.CHAT_REFUSALS} == {
+        kind.code for kind in Refused.__subclasses__()
+    }
+
+
+def test_every_refusal_on_the_page_of_errors_is_in_its_tree() -> None:
+    page = inspect.getdoc(errors) or ""
+    drawn = {(name, int(status)) for name, status in re.findall(r"-- (\w+) +(\d{3})", page)}
+
+    assert drawn == {(kind.__name__, kind.status) for kind in Refused.__subclasses__()}
+
+
+async def test_it_is_served_uncached_with_the_version_that_runs() -> None:
+    served = await Exchange(
+        create_app(settings()), method="GET", path="/openapi.json", headers=[]
+    ).run()
+
+    assert served.status == 200
+    assert served.headers["cache-control"] == "no-store"
+    assert served.json["info"]["version"] == __version__
+    assert served.json == msgspec.json.decode(msgspec.json.encode(document(settings())))
