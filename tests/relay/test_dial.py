@@ -13,7 +13,8 @@ from gateway.clients import RawClient, chatting, errors, is_whole, outline, post
 from gateway.rawagent import RawAgent
 from gateway.running import Gateway
 from gateway.waiting import until
-from turnwire.relay.dialler import DialError, Dialler
+from turnwire.relay.dialler import Dialler
+from turnwire.relay.lookup import Addresses
 from turnwire.relay.upstream import DialFailure, Upstream
 
 pytestmark = pytest.mark.sockets
@@ -240,24 +241,58 @@ async def test_a_look_up_is_cached_and_the_cache_is_bounded(
     assert len(dialler._addresses) <= 64
 
 
-async def test_a_second_address_is_tried_when_the_first_refuses() -> None:
+async def test_dials_of_one_name_at_once_share_its_look_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loop = asyncio.get_running_loop()
+    looked_up: list[str] = []
+
+    async def slow(host: str, port: int, **_: Any) -> object:
+        looked_up.append(host)
+        await asyncio.sleep(0)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+
+    monkeypatch.setattr(loop, "getaddrinfo", slow)  # the loop's, no code of ours
+    addresses = Addresses()
+    first = asyncio.create_task(addresses.of("a.example", 1))
+    others = [asyncio.create_task(addresses.of("a.example", 1)) for _ in range(3)]
+    await asyncio.sleep(0)
+    first.cancel()
+
+    assert {len(await other) for other in others} == {1}
+    assert looked_up == ["a.example"]
+
+
+async def test_a_look_up_that_failed_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = asyncio.get_running_loop()
+
+    async def fails(*_: Any, **__: Any) -> object:
+        raise socket.gaierror
+
+    monkeypatch.setattr(loop, "getaddrinfo", fails)  # the loop's, no code of ours
+    addresses = Addresses()
+    with pytest.raises(OSError):  # noqa: PT011 (a gaierror has no text of its own)
+        await addresses.of("a.example", 1)
+
+    assert len(addresses) == 0
+
+
+async def test_a_second_address_is_tried_when_the_first_refuses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     dialler = Dialler(frame_bytes=1000, user_timeout_s=1)
     listener = _Nobody()
     async with ScriptedAgent() as agent:
-        far = asyncio.get_running_loop().time() + 60
-        dialler._addresses["two.example", agent.port] = (far, ["127.0.0.2", "127.0.0.1"])
+
+        async def two(_host: str, port: int, **_: Any) -> object:
+            kind = (socket.AF_INET, socket.SOCK_STREAM, 6, "")
+            return [(*kind, ("127.0.0.2", port)), (*kind, ("127.0.0.1", port))]
+
+        loop = asyncio.get_running_loop()
+        monkeypatch.setattr(loop, "getaddrinfo", two)  # the loop's, no code of ours
         upstream = await dialler.dial(f"ws://two.example:{agent.port}/", {}, listener, ())
         await until(lambda: listener.opened)
         upstream.close()
-
-
-async def test_a_name_without_addresses_is_a_failure_of_its_look_up() -> None:
-    dialler = Dialler(frame_bytes=1000, user_timeout_s=1)
-    dialler._addresses["none.example", 80] = (asyncio.get_running_loop().time() + 60, [])
-    with pytest.raises(DialError) as failure:
-        await dialler.dial("ws://none.example/", {}, _Nobody(), ())
-
-    assert failure.value.why is DialFailure.DNS
 
 
 async def test_a_sub_protocol_is_offered_as_the_dialect_names_it() -> None:

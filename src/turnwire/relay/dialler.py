@@ -1,19 +1,20 @@
 """Dialling the agent: names to addresses, TCP, TLS. One dial a request, no retry, no proxy."""
 
 import asyncio
-import socket
 import ssl
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
+from aiohappyeyeballs import AddrInfoType, start_connection
+
+from turnwire.relay.lookup import Addresses, is_literal
 from turnwire.relay.sockets import watch_peer
 from turnwire.relay.upstream import DialFailure, Listener, Upstream
 
-LOOKUP_S: Final = 30.0
-"""How long a name's addresses are good for."""
+_NEXT_ADDRESS_S: Final = 0.25
+"""When the next address of a name is tried beside one that does not answer (RFC 8305)."""
 
-_NAMES_MAX: Final = 64
 _PORTS: Final = {"ws": 80, "wss": 443}
 
 
@@ -34,7 +35,7 @@ class Dialler:
         self._frame_bytes = frame_bytes
         self._user_timeout_s = user_timeout_s
         self._tls = tls
-        self._addresses: dict[tuple[str, int], tuple[float, list[str]]] = {}
+        self._addresses = Addresses()
 
     async def dial(
         self,
@@ -60,51 +61,38 @@ class Dialler:
             )
 
         try:
-            addresses = await self._resolve(host, port)
-        except (OSError, UnicodeError) as exc:  # the latter: a name that IDNA cannot encode
+            addresses = [] if is_literal(host) else await self._addresses.of(host, port)
+        except (OSError, UnicodeError) as exc:
             raise DialError(DialFailure.DNS) from exc
-        return await self._connect(connection, addresses, port, tls, host)
+        return await self._connect(connection, host, port, addresses, tls)
 
     async def _connect(
         self,
         connection: Callable[[], Upstream],
-        addresses: Sequence[str],
-        port: int,
-        tls: ssl.SSLContext | None,
         host: str,
+        port: int,
+        addresses: list[AddrInfoType],
+        tls: ssl.SSLContext | None,
     ) -> Upstream:
-        """Try the addresses in turn; the first that takes the connection is used."""
+        """Connect to whichever address answers first; one that drops packets holds nobody up."""
+        name = host if tls else None
         loop = asyncio.get_running_loop()
-        failure: DialError | None = None
-        for address in addresses:
-            try:
+        try:
+            if addresses:
+                sock = await start_connection(addresses, happy_eyeballs_delay=_NEXT_ADDRESS_S)
                 transport, upstream = await loop.create_connection(
-                    connection, address, port, ssl=tls, server_hostname=host if tls else None
+                    connection, sock=sock, ssl=tls, server_hostname=name
                 )
-            except ssl.SSLError as exc:
-                failure = DialError(DialFailure.TLS)
-                failure.__cause__ = exc
-            except OSError as exc:
-                failure = DialError(DialFailure.CONNECT)
-                failure.__cause__ = exc
             else:
-                sock: socket.socket = transport.get_extra_info("socket")
-                watch_peer(sock, self._user_timeout_s)
-                return upstream
-        raise failure or DialError(DialFailure.DNS)
-
-    async def _resolve(self, host: str, port: int) -> list[str]:
-        loop = asyncio.get_running_loop()
-        known = self._addresses.get((host, port))
-        if known is not None and known[0] > loop.time():
-            return known[1]
-        # A literal address is taken as it is: no look-up is made for it.
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        addresses = list(dict.fromkeys(str(info[4][0]) for info in found))
-        if len(self._addresses) >= _NAMES_MAX:
-            self._addresses.clear()
-        self._addresses[host, port] = (loop.time() + LOOKUP_S, addresses)
-        return addresses
+                transport, upstream = await loop.create_connection(
+                    connection, host, port, ssl=tls, server_hostname=name
+                )
+        except ssl.SSLError as exc:
+            raise DialError(DialFailure.TLS) from exc
+        except OSError as exc:
+            raise DialError(DialFailure.CONNECT) from exc
+        watch_peer(transport.get_extra_info("socket"), self._user_timeout_s)
+        return upstream
 
     def _context(self) -> ssl.SSLContext:
         """Certificates are checked, with the system's authorities unless others were given."""
