@@ -15,6 +15,9 @@ from turnwire_lab.agent.server import ReferenceAgent
 from turnwire_lab.chat.talk import chat
 from turnwire_lab.demo import demo
 from turnwire_lab.running import run
+from turnwire_lab.session_agent.habits import REVISIONS
+from turnwire_lab.session_agent.habits import Habits as SessionHabits
+from turnwire_lab.session_agent.server import SessionAgent
 
 HIGHEST_PORT = 65535
 
@@ -51,22 +54,32 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 async def _agent(asked: argparse.Namespace) -> int:
+    agent: ReferenceAgent | SessionAgent
+    if asked.wire == "session-agent":
+        session_habits = SessionHabits(revision=asked.revision, pace_s=asked.pace)
+        agent = SessionAgent(session_habits, host=asked.host, port=asked.port)
+    else:
+        agent = ReferenceAgent(_habits(asked), host=asked.host, port=asked.port)
+    spoken = asked.wire if asked.wire == "v2" else f"{asked.wire} as of {asked.revision}"
+    try:
+        async with agent:
+            print(f"The reference agent speaks {spoken} at {agent.url}", flush=True)
+            print("Ctrl-C ends it.", flush=True)
+            await asyncio.get_running_loop().create_future()
+    except OSError as error:
+        print(f"turnwire-lab agent: cannot listen: {error.strerror}", file=sys.stderr)
+    return 1
+
+
+def _habits(asked: argparse.Namespace) -> Habits:
     spellings: tuple[Spelling, ...] = BOTH if asked.told == "both" else (asked.told,)
-    habits = Habits(
+    return Habits(
         pace_s=asked.pace,
         spellings=spellings,
         prompt_ids=asked.prompt_id,
         init=asked.init,
         noise=asked.noise,
     )
-    try:
-        async with ReferenceAgent(habits, host=asked.host, port=asked.port) as agent:
-            print(f"The reference agent speaks v2 at {agent.url}", flush=True)
-            print("Ctrl-C ends it.", flush=True)
-            await asyncio.get_running_loop().create_future()
-    except OSError as error:
-        print(f"turnwire-lab agent: cannot listen: {error.strerror}", file=sys.stderr)
-    return 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -87,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--agent-port", type=_port, default=0, help="of the agent (0: any)")
     _add_pace(command)
 
-    told = "run the reference agent alone: a WebSocket server that speaks the v2 wire"
+    told = "run a reference agent alone: a WebSocket server that speaks one of the wires"
     command = commands.add_parser("agent", help=told, description=_sentence(told))
     command.add_argument(
         "--host",
@@ -96,11 +109,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--port", type=_port, default=8788, help="(8788; 0: any)")
     _add_pace(command)
+    _add_wire(command)
     command.add_argument(
         "--told",
         choices=("both", *BOTH),
         default="both",
-        help="the frames that tell a delta of text: chunk, message.part.text-delta, or both (both)",
+        help="v2: the frames that tell a delta: chunk, message.part.text-delta, or both (both)",
     )
     for name, words in (
         ("prompt-id", "leave promptId out of all frames, as older agents do"),
@@ -108,7 +122,7 @@ def _parser() -> argparse.ArgumentParser:
         ("noise", "send only what a turn needs, no hydration or domain frames"),
     ):
         dest = name.replace("-", "_")
-        command.add_argument(f"--no-{name}", dest=dest, action="store_false", help=words)
+        command.add_argument(f"--no-{name}", dest=dest, action="store_false", help=f"v2: {words}")
 
     told = "chat in the terminal with an agent behind a gateway"
     command = commands.add_parser(
@@ -132,6 +146,18 @@ def _parser() -> argparse.ArgumentParser:
 def _add_pace(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--pace", type=_seconds, default=0.02, help="seconds between two deltas (0.02)"
+    )
+
+
+def _add_wire(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--wire", choices=("v2", "session-agent"), default="v2", help="what the agent speaks (v2)"
+    )
+    command.add_argument(
+        "--revision",
+        choices=REVISIONS,
+        default="V",
+        help="session-agent: as of February (R), April (A) or July 2026 (V)",
     )
 
 

@@ -33,24 +33,25 @@ def serve() -> int:
     telemetry = Telemetry(CollectorRegistry())
     app = create_app(settings, health=health, streams=streams, telemetry=telemetry)
     port = settings.port
-    try:
-        sock = listen(settings.host, port, settings.stall_s)
-        if settings.metrics_port:
-            port = settings.metrics_port
-            start_http_server(port, settings.host, telemetry.registry)
-    except (OSError, UnicodeError) as exc:  # the latter: a host that IDNA cannot encode
-        return _fail(f"cannot listen on {settings.host}, port {port}: {exc}")
-    structlog.get_logger("turnwire").info(
-        "listening",
-        version=__version__,
-        host=settings.host,
-        port=sock.getsockname()[1],
-        metrics_port=settings.metrics_port,
-        dialect=settings.dialect,
-        enabled=settings.enabled,
-    )
-    # The server raises the signal anew when all is closed; Ctrl-C is no failure.
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.ExitStack() as stack:
+        try:
+            sock = stack.enter_context(listen(settings.host, port, settings.stall_s))
+            if settings.metrics_port:
+                port = settings.metrics_port
+                start_http_server(port, settings.host, telemetry.registry)
+        except (OSError, UnicodeError) as exc:  # the latter: a host that IDNA cannot encode
+            return _fail(f"cannot listen on {settings.host}, port {port}: {exc}")
+        structlog.get_logger("turnwire").info(
+            "listening",
+            version=__version__,
+            host=settings.host,
+            port=sock.getsockname()[1],
+            metrics_port=settings.metrics_port,
+            dialect=settings.dialect,
+            enabled=settings.enabled,
+        )
+        # The server raises the signal anew when all is closed; Ctrl-C is no failure.
+        stack.enter_context(contextlib.suppress(KeyboardInterrupt))
         new_server(app, settings, health=health, streams=streams).run(sockets=[sock])
     return 0
 

@@ -66,7 +66,8 @@ def listen(host: str, port: int, peer_timeout_s: float) -> socket.socket:
 
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_STREAM)
+    # The protocol is named, or asyncio would not switch Nagle's algorithm off on what it accepts.
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         watch_peer(sock, peer_timeout_s)

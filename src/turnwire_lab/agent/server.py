@@ -117,6 +117,9 @@ class ReferenceAgent:
         session_id = _asked_for(line.request)[0]
         session = self.session(session_id)
         session.join(line, user_of(line.request.headers))
+        # Many small frames: without this they would wait for each other's acknowledgment.
+        sock: socket.socket = line.transport.get_extra_info("socket")
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.connections += 1
         self._stir()
         try:

@@ -1,0 +1,90 @@
+"""Skills that use the tools: they compute, look at a clock, search, ask and wait for leave."""
+
+import re
+
+from turnwire_lab.agent.tool import ToolFailed
+from turnwire_lab.session_agent.questions import EXPIRED, FAILED
+from turnwire_lab.session_agent.turn import Turn
+
+
+async def calculate(turn: Turn, found: re.Match[str]) -> None:
+    await _compute(turn, found["expression"].strip())
+
+
+async def break_tool(turn: Turn, _found: re.Match[str]) -> None:
+    await _compute(turn, "1/0")
+
+
+async def tell_time(turn: Turn, found: re.Match[str]) -> None:
+    place = (found["place"] or "UTC").strip(" .?!") or "UTC"
+    await turn.say("I will look at the clock. ")
+    try:
+        result = await turn.use("clock", {"place": place})
+    except ToolFailed as failure:
+        await turn.say(f"It did not help: {failure}\n")
+    else:
+        await turn.say(f"In {place} it is **{result['time']}** on {result['day']}.\n")
+
+
+async def look_up(turn: Turn, found: re.Match[str]) -> None:
+    query = found["query"].strip(" .?!")
+    await turn.say(f"Searching this project's pages for {query!r}. ")
+    try:
+        result = await turn.use("search", {"query": query})
+    except ToolFailed as failure:
+        await turn.say(f"No luck: {failure}\n")
+        return
+    lines = [f"- **{hit['heading']}** (`{hit['page']}`)\n" for hit in result["hits"]]
+    await turn.say("I found:\n\n" + "".join(lines) if lines else "Nothing found.\n")
+
+
+async def use_two(turn: Turn, _found: re.Match[str]) -> None:
+    """Two tools at once, the second done before the first."""
+    one, two = turn.open_call("bash"), turn.open_call("grep")
+    await turn.pause()
+    turn.run_call(one, {"command": "ls"})
+    turn.run_call(two, {"pattern": "x"})
+    await turn.pause()
+    turn.close_call(two, "completed", args={"pattern": "x"}, result="x")
+    turn.close_call(one, "error", args={"command": "ls"}, error="No such file")
+    await turn.say("Both tools are done.\n")
+
+
+async def ask(turn: Turn, found: re.Match[str]) -> None:
+    if found["two"]:
+        answers = await turn.ask_all(("Which color?", ("red", "blue")), ("How many?", ()))
+    else:
+        answers = [await turn.ask("Proceed?", "yes", "no")]
+    if EXPIRED in answers:
+        await turn.say("Nobody answered in time.\n")
+    else:
+        await turn.say(f"You said: {', '.join(str(answer) for answer in answers)}.\n")
+
+
+async def approve(turn: Turn, found: re.Match[str]) -> None:
+    """A tool that needs somebody's leave; R knows only questions."""
+    params = {"to": "ann@users.example"} | ({"fails": True} if found["fail"] else {})
+    if turn.habits.revision == "R":
+        given = await turn.ask("May I send the mail?", "Allow", "Deny")
+        await turn.say("Sent.\n" if given == "Allow" else "Not sent.\n")
+        return
+    await turn.say("I will send a mail. ")
+    call_id = turn.open_call("gmail:send")
+    turn.run_call(call_id, params)
+    given = await turn.ask_approval("gmail:send", params)
+    if given in {"cancel", EXPIRED, FAILED}:
+        turn.close_call(call_id, "error", args=params, error=f"Not done: {given}")
+        await turn.say("Not sent.\n")
+    else:
+        turn.close_call(call_id, "completed", args=params, result="sent")
+        await turn.say("Sent.\n")
+
+
+async def _compute(turn: Turn, expression: str) -> None:
+    await turn.say("Let me work that out. ")
+    try:
+        result = await turn.use("calculator", {"expression": expression})
+    except ToolFailed as failure:
+        await turn.say(f"The calculator gave up: {failure}\n")
+    else:
+        await turn.say(f"{expression} is **{result['value']}**.\n")
