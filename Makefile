@@ -1,27 +1,27 @@
 # Every target says what it does and about how long it takes. `make` lists them.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PY := .venv/bin/python
+PYTEST := PYTHONWARNINGS=default $(PY) -m pytest
 STAMP := .venv/.installed
 CODE := src tests
-
-export PYTHONWARNINGS ?= default
 
 .PHONY: help
 help:  ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
 
 $(STAMP): requirements-dev.txt pyproject.toml
-	$(PYTHON) -m venv .venv
-	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
-	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	touch $@
+	@echo "Installing into .venv: half a minute"
+	@$(PYTHON) -m venv .venv
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
 
 .PHONY: install
 install: $(STAMP)  ## Create .venv with everything in it (30 s)
 
 .PHONY: demo
-demo: $(STAMP)  ## Agent and gateway on this machine, a token, and lines to paste
-	.venv/bin/turnwire-lab demo
+demo: $(STAMP)  ## Agent and gateway here, with lines to paste; ARGS="--port 8799" and so on
+	@.venv/bin/turnwire-lab demo $(ARGS)
 
 .PHONY: node
 node:  ## Install the AI SDK clients that the tests run (1 min)
@@ -41,12 +41,12 @@ lint: $(STAMP)  ## Style, types, import rules; no tests (20 s)
 
 .PHONY: unit
 unit: $(STAMP)  ## The fast tests: no sockets, no Node (10 s)
-	$(PY) -m pytest -q -m "not sockets and not node and not long"
+	$(PYTEST) -q -m "not sockets and not node and not long"
 
 .PHONY: test
 test: lint docs-check node  ## Everything: lint, docs, all tests, coverage (10 min)
 	rm -f .coverage .coverage.*
-	$(PY) -m pytest --cov=turnwire --cov=turnwire_lab --cov-report=
+	$(PYTEST) --cov=turnwire --cov=turnwire_lab --cov-report=
 	$(PY) -m coverage report --skip-covered --include='src/turnwire/core/*,src/turnwire/dialects/*' --fail-under=100
 	$(PY) -m coverage report --skip-covered
 

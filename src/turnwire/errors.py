@@ -95,7 +95,7 @@ class BodyTooLarge(Refused):
 class WrongMediaType(Refused):
     status = 415
     code = "unsupported_media_type"
-    public = "The body must be uncompressed application/json"
+    public = "The body must be uncompressed application/json or text/plain"
 
 
 class TooManyStreams(Refused):

@@ -4,7 +4,7 @@ import ipaddress
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args, get_origin
 from urllib.parse import urlsplit
 
 import msgspec
@@ -194,8 +194,16 @@ def _convert(values: dict[str, Any], problems: list[str]) -> Settings | None:
         try:
             good[field] = msgspec.convert(value, hints[field], strict=False)
         except msgspec.ValidationError as exc:
-            problems.append(f"{variable(field)}: {exc}")
+            problems.append(f"{variable(field)}: {_expected(hints[field]) or exc}")
     return None if problems else Settings(**good)
+
+
+def _expected(hint: Any) -> str:
+    """What a value must be, where the library says it in words of its own."""
+    inner = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    if get_origin(inner) is Literal:
+        return f"must be one of {', '.join(get_args(inner))}"
+    return "must be true or false" if inner is bool else ""
 
 
 def _contradictions(settings: Settings) -> list[str]:

@@ -75,8 +75,10 @@ class Telemetry:
         self.doubled = Counter(
             "turnwire_deltas_doubled", "Text deltas told twice, sent once.", registry=registry
         )
-        build = Gauge("turnwire_build_info", "The running version.", ["version"], registry=registry)
-        build.labels(__version__).set(1)
+        self.build = Gauge(
+            "turnwire_build_info", "The running version.", ["version"], registry=registry
+        )
+        self.build.labels(__version__).set(1)
 
     def frame_type(self, kind: str) -> str:
         """The label of an unknown frame type."""

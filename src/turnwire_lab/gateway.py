@@ -56,9 +56,9 @@ class Gateway:
 
     async def __aenter__(self) -> Self:
         # Without this look first, another gateway on the same port would answer for ours.
-        self.port = _free(self.port)
+        self.port = _free(self.port, "--port")
         if self._metrics_port:
-            _free(self._metrics_port)
+            _free(self._metrics_port, "--metrics-port")
         self._process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "turnwire", "serve"),
             env=self._environ(),
@@ -123,13 +123,15 @@ class Gateway:
             await self._process.wait()
 
 
-def _free(port: int) -> int:
+def _free(port: int, option: str) -> int:
     """That port, or for 0 one that nobody has; `GatewayDown` if it is taken."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((HOST, port))
         except (OSError, OverflowError):
-            raise GatewayDown(f"Port {port} on {HOST} is in use; choose another.") from None
+            raise GatewayDown(
+                f"Port {port} on {HOST} is in use; choose another with {option}."
+            ) from None
         found: int = probe.getsockname()[1]
         return found

@@ -99,7 +99,7 @@ def test_a_body_gives_its_prompt(given: bytes, prompt: Prompt) -> None:
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        pytest.param(b"", NOT_JSON, id="no body"),
+        pytest.param(b"", "The body is empty", id="no body"),
         pytest.param(b"{", NOT_JSON, id="half a body"),
         pytest.param(body(USER) + b"x", NOT_JSON, id="more than a body"),
         pytest.param(b'{"messages":[],"x":NaN}', NOT_JSON, id="NaN"),

@@ -149,7 +149,9 @@ async def test_a_taken_port_is_told_in_one_line(option: str) -> None:
         demo = await lab("demo", *(word for pair in ports.items() for word in pair))
         out, errors = await demo.communicate()
 
-    words = f"turnwire-lab demo: Port {port} on 127.0.0.1 is in use; choose another.\n"
+    words = (
+        f"turnwire-lab demo: Port {port} on 127.0.0.1 is in use; choose another with {option}.\n"
+    )
     assert (demo.returncode, out, errors.decode()) == (1, b"", words)
 
 

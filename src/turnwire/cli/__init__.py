@@ -9,6 +9,7 @@ from turnwire import __version__
 from turnwire.cli import commands
 from turnwire.core.replay import PROMPT_ID
 from turnwire.dialects import DIALECTS
+from turnwire.web.access import is_session_id
 
 OK: Final = 0
 FAILED: Final = 1
@@ -21,7 +22,8 @@ talks to an agent's session backend over one WebSocket per request.
 _ENVIRONMENT: Final = """\
 Settings come from TURNWIRE_* variables; the README has the list. At least
 TURNWIRE_ENABLED=true, TURNWIRE_AGENT_URL and TURNWIRE_JWT_KEY are needed.
-Exit codes: 0 done, 1 failed, 2 wrong usage.
+Exit codes: 0 done, 1 failed, 2 wrong usage. A gateway that SIGTERM stopped has
+finished its streams, and ends by that signal (143 in a shell).
 """
 
 
@@ -66,12 +68,11 @@ def _add_replay(replay: argparse.ArgumentParser) -> None:
         "Reads one frame a line, as the agent sent it, and writes the SSE body that a client "
         "would have got to standard output."
     )
-    replay.add_argument("file", type=Path, metavar="FILE.jsonl")
+    replay.add_argument("file", type=Path, metavar="FILE.jsonl", help="`-`: standard input")
     replay.add_argument("--dialect", choices=sorted(DIALECTS), default="v2", help="default: v2")
     replay.add_argument(
         "--prompt-id",
-        default=PROMPT_ID,
-        help=f"the promptId of the turn to follow (default: {PROMPT_ID})",
+        help=f"the promptId of the turn to follow (default: {PROMPT_ID}, or the only one there is)",
     )
     replay.add_argument(
         "--no-event-lines", dest="event_lines", action="store_false", help="without `event:` lines"
@@ -80,7 +81,7 @@ def _add_replay(replay: argparse.ArgumentParser) -> None:
 
 
 def _add_token(token: argparse.ArgumentParser) -> None:
-    token.add_argument("--sub", required=True, metavar="USER", help="the user's id")
+    token.add_argument("--sub", required=True, type=_user, metavar="USER", help="the user's id")
     token.add_argument(
         "--session",
         required=True,
@@ -90,13 +91,28 @@ def _add_token(token: argparse.ArgumentParser) -> None:
         help="viewer, collaborator or owner of a session (`*`: of any); may be repeated",
     )
     token.add_argument(
-        "--ttl", type=int, default=3600, metavar="SECONDS", help="lifetime (default: 3600)"
+        "--ttl", type=_lifetime, default=3600, metavar="SECONDS", help="lifetime (default: 3600)"
     )
+
+
+def _user(given: str) -> str:
+    if not given:
+        message = "a user's id is not empty"
+        raise argparse.ArgumentTypeError(message)
+    return given
+
+
+def _lifetime(given: str) -> int:
+    if not given.isdecimal() or not int(given):
+        message = f"{given!r} is no number of seconds"
+        raise argparse.ArgumentTypeError(message)
+    return int(given)
 
 
 def _session(given: str) -> tuple[str, str]:
     session_id, _, role = given.rpartition("=")
-    if not session_id or role not in {"viewer", "collaborator", "owner"}:
+    known = session_id == "*" or is_session_id(session_id)
+    if not known or role not in {"viewer", "collaborator", "owner"}:
         message = f"{given!r} is not SESSION=viewer|collaborator|owner"
         raise argparse.ArgumentTypeError(message)
     return session_id, role

@@ -4,19 +4,20 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import jwt
 import structlog
-from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client import CollectorRegistry, disable_created_metrics, start_http_server
 
 from turnwire import __version__
+from turnwire.cli import recording
 from turnwire.cli.logs import configure_logs
 from turnwire.core.replay import replay
 from turnwire.dialects import DIALECTS
 from turnwire.errors import SettingsError
-from turnwire.settings import Settings, from_environ, keys
+from turnwire.settings import Settings, from_environ, keys, variable
 from turnwire.telemetry import Telemetry
 from turnwire.web.app import create_app, new_streams
 from turnwire.web.health import Health
@@ -30,6 +31,7 @@ def serve() -> int:
         return 1
     configure_logs()
     health, streams = Health(), new_streams(settings)
+    disable_created_metrics()  # type: ignore[no-untyped-call]  # nobody asks for them
     telemetry = Telemetry(CollectorRegistry())
     app = create_app(settings, health=health, streams=streams, telemetry=telemetry)
     port = settings.port
@@ -61,18 +63,23 @@ def check() -> int:
     settings = _settings()
     if settings is None:
         return 1
-    print("The settings are fine." if settings.enabled else "Fine, but TURNWIRE_ENABLED is false.")
+    if settings.enabled:
+        print("The settings are fine.")
+    else:
+        print("Nothing is wrong, but TURNWIRE_ENABLED is false: there will be no chat routes.")
     return 0
 
 
-def replay_file(file: Path, *, dialect: str, prompt_id: str, event_lines: bool, usage: bool) -> int:
+def replay_file(
+    file: Path, *, dialect: str, prompt_id: str | None, event_lines: bool, usage: bool
+) -> int:
     """Write the SSE of a recording to standard output."""
     try:
-        recording = file.read_bytes().splitlines()
+        lines = recording.read(file)
         written = replay(
-            recording,
+            lines,
             DIALECTS[dialect],
-            prompt_id=prompt_id,
+            prompt_id=recording.prompt_id(lines, prompt_id),
             event_lines=event_lines,
             usage=usage,
         )
@@ -80,6 +87,8 @@ def replay_file(file: Path, *, dialect: str, prompt_id: str, event_lines: bool, 
         return _fail(f"cannot read {file}: {exc.strerror}")
     except ValueError as exc:  # `BadRecordingError` is one; so is a time that is no number
         return _fail(f"{file}: {exc}")
+    if odd := recording.odd_lines(lines):
+        print(f"turnwire: {odd} of {len(lines)} lines are no frames", file=sys.stderr)
     try:
         sys.stdout.buffer.write(written)
         sys.stdout.buffer.flush()
@@ -90,8 +99,9 @@ def replay_file(file: Path, *, dialect: str, prompt_id: str, event_lines: bool, 
 
 
 def token(user_id: str, sessions: Sequence[tuple[str, str]], ttl_s: int) -> int:
-    """Print a token that the configured gateway takes."""
-    settings = _settings()
+    """Print a token that the configured gateway takes. Only its key and the like need be set."""
+    prefix = variable("jwt_")
+    settings = _settings({k: v for k, v in os.environ.items() if k.startswith(prefix)})
     if settings is None:
         return 1
     if not settings.jwt_key:
@@ -111,9 +121,9 @@ def token(user_id: str, sessions: Sequence[tuple[str, str]], ttl_s: int) -> int:
     return 0
 
 
-def _settings() -> Settings | None:
+def _settings(environ: Mapping[str, str] = os.environ) -> Settings | None:
     try:
-        return from_environ(os.environ)
+        return from_environ(environ)
     except SettingsError as exc:
         for problem in exc.problems:
             print(f"turnwire: {problem}", file=sys.stderr)

@@ -25,7 +25,11 @@ class Outcome(enum.Enum):
     COMPLETED = "completed", None, "the agent finished the turn"
     FAILED = "failed", None, "the agent said that the turn failed"
     CANCELED = "canceled", None, "the agent said that the turn was canceled"
-    REFUSED = "refused", "The session cannot take this prompt", "the agent cannot take the prompt"
+    REFUSED = (
+        "refused",
+        "The session cannot take this prompt",
+        "the session cannot take the prompt (409)",
+    )
     CLIENT_GONE = "client_gone", None, "the client hung up"
     ABANDONED = "abandoned", None, "the client hung up in the queue, and our turn never began"
     UNREACHABLE = "unreachable", "Connection failed", "the agent could not be dialled"

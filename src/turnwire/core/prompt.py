@@ -78,6 +78,8 @@ def extract(body: bytes) -> Prompt:
         BadRequest: it holds none that can be sent.
 
     """
+    if not body:
+        raise BadRequest("The body is empty")
     try:
         return _extract(body)
     except msgspec.ValidationError as exc:

@@ -4,6 +4,7 @@ A recording has one frame a line, as the agent sent it. Blank lines and lines
 that start with `#` are skipped, so that a recording can be annotated; lines
 that start with `#!` are things that happen other than frames:
 
+    #! prompt Hi       what was asked, for an agent that echoes no more than that; first of all
     #! after 121       nothing happens for so many seconds
     #! close           the agent's side closes
     #! drain           the gateway is told to stop
@@ -19,6 +20,11 @@ from turnwire.core.turn import Act, Turn
 
 PROMPT_ID = "p1"
 """The prompt id that a recording's own turn carries, unless another is named."""
+
+USER_ID = "u1"
+"""Who asked, in a recording."""
+
+_PROMPT = b"#! prompt "
 
 
 class BadRecordingError(ValueError):
@@ -40,13 +46,13 @@ def replay(
             not UTF-8. (No such frame gets past the WebSocket.)
 
     """
-    conversation = dialect.prompt(Ask(text="", prompt_id=prompt_id, user_id="u1"))
+    lines = [raw.strip() for raw in recording]
+    conversation = dialect.prompt(Ask(text=_asked(lines), prompt_id=prompt_id, user_id=USER_ID))
     limits = Limits(idle_s=dialect.idle_s)
     turn = Turn(conversation, limits, event_lines=event_lines, usage=usage)
     now = 0.0
     written = [turn.opened(now).write]
-    for raw in recording:
-        line = raw.strip()
+    for line in lines:
         if line.startswith(b"#!"):
             acts, now = _happening(line[2:].decode().split(), turn, now)
             written += [act.write for act in acts]
@@ -54,6 +60,12 @@ def replay(
             written.append(turn.frames([_frame(line)], now).write)
     written.append(turn.agent_left(now).write)
     return b"".join(written)
+
+
+def _asked(lines: Iterable[bytes]) -> str:
+    return next(
+        (_frame(line).decode()[len(_PROMPT) :] for line in lines if line.startswith(_PROMPT)), ""
+    )
 
 
 def _frame(line: bytes) -> bytes:
@@ -67,6 +79,8 @@ def _frame(line: bytes) -> bytes:
 
 def _happening(words: list[str], turn: Turn, now: float) -> tuple[list[Act], float]:
     match words:
+        case ["prompt", _, *_]:
+            return [], now
         case ["close"]:
             return [turn.agent_left(now)], now
         case ["drain"]:

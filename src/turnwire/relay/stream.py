@@ -58,6 +58,8 @@ class Stream:
         self.turn = turn
         self.dial_failure: DialFailure | None = None
         self.dial_status: int | None = None
+        self.dial_error: str | None = None
+        """What the operating system or TLS said, for the log alone."""
         self.first_byte_at: float | None = None
         self._client = ClientWriter(send, headers, self, client_socket)
         self._receive = receive
@@ -197,6 +199,7 @@ class Stream:
         try:
             self._upstream = await dialler.dial(call.url, call.headers, self, call.subprotocols)
         except DialError as failure:
+            self.dial_error = None if failure.__cause__ is None else repr(failure.__cause__)
             self.agent_refused(failure.why)
 
     async def _watch_client(self) -> None:

@@ -70,6 +70,11 @@ class OpenAccess:
 _ROLES = {role.name.lower(): role for role in Role}
 
 
+def is_session_id(given: str) -> bool:
+    """Whether this can be the id of a session: it goes into a URL, so little is allowed."""
+    return _SESSION_ID.fullmatch(given) is not None and given not in {".", ".."}
+
+
 def is_orchestrator(session_id: str) -> bool:
     """Whether a session orchestrates its owner's other sessions."""
     return session_id == "orchestrator" or session_id.startswith("orchestrator:")
@@ -83,7 +88,7 @@ async def require(access: Access, caller: Caller, session_id: str, least: Role) 
             caller's, or the role is not enough. The client cannot tell which.
 
     """
-    if _SESSION_ID.fullmatch(session_id) is None or session_id in {".", ".."}:
+    if not is_session_id(session_id):
         raise NotFound("malformed session id")
     grant = await access.grant(caller, session_id)
     if grant is None:

@@ -58,7 +58,14 @@ class Chat:
             await self._serve(request, receive, send)
         except Refused as refused:
             self._gateway.telemetry.refusals.labels(refused.code).inc()
-            _log.info("refused", code=refused.code, reason=str(refused), request_id=request.id)
+            _log.info(
+                "refused",
+                code=refused.code,
+                reason=str(refused),
+                session_id=request.session_id,
+                user_id=request.user_id,
+                request_id=request.id,
+            )
             await refusal(refused, request.id)(scope, receive, send)
         except ClientGoneError:
             _log.info("gone before its body was whole", request_id=request.id)
@@ -67,6 +74,7 @@ class Chat:
         arrived = asyncio.get_running_loop().time()
         gateway = self._gateway
         caller = await gateway.identity.identify(bearer_token(request.headers(b"authorization")))
+        request.user_id = caller.user_id
         grant = await require(gateway.access, caller, request.session_id, Role.COLLABORATOR)
         with gateway.streams.place(grant.user_id):  # before the body, whose bytes it bounds
             prompt = extract(await request.body(receive, gateway.settings.body_bytes))

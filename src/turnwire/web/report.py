@@ -42,7 +42,8 @@ def report(
         telemetry.unrecognised.labels(telemetry.frame_type(kind)).inc(count)
     if stream.dial_failure is not None:
         telemetry.dial_failures.labels(stream.dial_failure.value).inc()
-    _log.info(
+    tell = _log.info if stream.dial_failure is None else _log.warning
+    tell(
         "stream ended",
         outcome=label,
         session_id=request.session_id,
@@ -59,4 +60,5 @@ def report(
         bytes_written=stream.bytes_written,
         dial_failure=None if stream.dial_failure is None else stream.dial_failure.value,
         dial_status=stream.dial_status,
+        dial_error=stream.dial_error,
     )

@@ -37,6 +37,8 @@ class Request:
         for name, value in scope["headers"]:
             self._headers.setdefault(name, []).append(value)
         self.id = _request_id(self.headers(b"x-request-id"))
+        self.user_id: str | None = None
+        """Known once the token is accepted."""
         self.session_id: str = scope.get("path_params", {}).get("session_id", "")
 
     def headers(self, name: bytes) -> Sequence[bytes]:

@@ -29,7 +29,7 @@ def search(args: Json, *, root: Path) -> Json:
     if not words:
         raise ToolFailed("Tell me at least one word to search for.")
     # From the start of a word: "time" is in "timeout" too, but "the" is not in "other".
-    terms = [re.compile(rf"\b{word}") for word in words]
+    terms = [re.compile(rf"(?<![^\W_]){word}") for word in words]
     pages = _pages(root)
     sections = [section for page in pages for section in _sections(page, root)]
     # Page and heading break a tie, so that the same query always gives the same answer.

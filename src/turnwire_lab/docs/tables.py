@@ -87,12 +87,14 @@ def refusals() -> str:
         and issubclass(kind, errors.Refused)
         and kind is not errors.Refused
     ]
+    rows = [
+        (kind.status, f"`{kind.code}`", getattr(kind, "public", "(says what is wrong)"))
+        for kind in kinds
+    ]
+    rows.append((500, "`internal`", "Internal error"))
     return _table(
         ("Status", "`code`", "`error`"),
-        (
-            (str(kind.status), f"`{kind.code}`", getattr(kind, "public", "(says what is wrong)"))
-            for kind in sorted(kinds, key=lambda kind: kind.status)
-        ),
+        ((str(status), code, text) for status, code, text in sorted(rows)),
     )
 
 
