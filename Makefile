@@ -41,7 +41,7 @@ lint: $(STAMP)  ## Style, types, import rules; no tests (20 s)
 
 .PHONY: unit
 unit: $(STAMP)  ## The fast tests: no sockets, no Node (10 s)
-	$(PYTEST) -q -m "not sockets and not node and not long"
+	$(PYTEST) -q -m "not sockets and not node and not long" --ignore=tests/conformance
 
 .PHONY: test
 test: lint docs-check node  ## Everything: lint, docs, all tests, coverage (10 min)
