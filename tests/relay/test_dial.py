@@ -39,7 +39,7 @@ async def _fails(gateway: Gateway, reason: str) -> None:
     assert outline(response.text) == ["start", "error", "finish"]
     assert errors(response.text) == ["Connection failed"]
     assert is_whole(response.text)
-    assert gateway.ended("unreachable") == 1
+    await until(lambda: gateway.ended("unreachable") == 1)
     assert gateway.counted("turnwire_dial_failures_total", reason=reason) == 1
 
 
@@ -112,7 +112,7 @@ async def test_what_the_handshake_says_of_the_users_token_becomes_the_status(
         assert response.json()["code"] == code
         assert response.json()["requestId"] == "r-9"
         assert response.headers["cache-control"] == "no-store"
-        assert gateway.ended("refused") == 1
+        await until(lambda: gateway.ended("refused") == 1)
         assert gateway.counted("turnwire_refusals_total", code=code) == 1
 
 

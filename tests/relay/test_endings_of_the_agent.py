@@ -78,7 +78,7 @@ async def test_an_agent_that_leaves_or_breaks_the_wire_interrupts_the_stream(
         assert errors(response.text) == ["Stream interrupted"]
         assert outline(response.text)[-4:] == ["text-end", "finish-step", "error", "finish"]
         assert is_whole(response.text)
-        assert gateway.ended("interrupted") == 1
+        await until(lambda: gateway.ended("interrupted") == 1)
         await until(lambda: agent.lines[0].closed)
 
 
@@ -115,7 +115,7 @@ async def test_an_error_of_the_agent_is_told_in_its_words() -> None:
     assert told.startswith("no credit")
     assert len(told) == 2000
     assert is_whole(response.text)
-    assert gateway.ended("failed") == 1
+    await until(lambda: gateway.ended("failed") == 1)
 
 
 async def test_a_bare_error_before_the_turn_is_heard_at_once() -> None:
@@ -127,7 +127,7 @@ async def test_a_bare_error_before_the_turn_is_heard_at_once() -> None:
         response = await post(gateway)
 
     assert errors(response.text) == ["read only"]
-    assert gateway.ended("failed") == 1
+    await until(lambda: gateway.ended("failed") == 1)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ async def test_a_finalize_with_another_reason_is_told(reason: str, last: str, ou
         response = await post(gateway)
 
     assert outline(response.text)[-2:] == [last, "finish"]
-    assert gateway.ended(outcome) == 1
+    await until(lambda: gateway.ended(outcome) == 1)
 
 
 async def test_silence_ends_the_stream_and_aborts_the_turn() -> None:
@@ -154,7 +154,7 @@ async def test_silence_ends_the_stream_and_aborts_the_turn() -> None:
 
         assert errors(response.text) == ["Agent stopped responding"]
         assert [frame["turnId"] for frame in line.aborts] == [frames.TURN]
-        assert gateway.ended("silent") == 1
+        await until(lambda: gateway.ended("silent") == 1)
 
 
 async def test_an_agent_that_never_begins_is_silent_too_and_hears_an_abort() -> None:
@@ -220,4 +220,4 @@ async def test_a_turn_that_takes_too_long_is_aborted() -> None:
 
         assert errors(response.text) == ["Turn took too long"]
         assert len(agent.lines[0].aborts) == 1
-        assert gateway.ended("too_long") == 1
+        await until(lambda: gateway.ended("too_long") == 1)

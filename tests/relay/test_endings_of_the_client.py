@@ -86,7 +86,7 @@ async def test_behind_anothers_turn_nothing_is_aborted_until_ours_begins() -> No
             await until(lambda: line.closed)
 
         assert [frame["turnId"] for frame in line.aborts] == ["ours"]
-        assert gateway.ended("client_gone") == 1
+        await until(lambda: gateway.ended("client_gone") == 1)
 
 
 async def test_while_it_waits_without_a_client_a_prompt_keeps_its_place_in_the_caps() -> None:
@@ -165,4 +165,4 @@ async def test_the_next_request_of_the_same_connection_is_another_turn() -> None
                     got += await client.read()
                 assert agent.connections == turn + 1
 
-        assert gateway.ended("completed") == 3
+        await until(lambda: gateway.ended("completed") == 3)

@@ -9,6 +9,7 @@ from gateway.agent import Line, ScriptedAgent
 from gateway.clients import ask, errors, is_whole, new_client, said
 from gateway.running import Gateway
 from gateway.tokens import bearer
+from gateway.waiting import until
 
 pytestmark = pytest.mark.sockets
 
@@ -73,6 +74,6 @@ async def test_each_of_a_hundred_clients_gets_its_own_turn_and_nothing_else(
         ]
         assert all(map(is_whole, bodies))
         assert not any(map(errors, bodies))
-        assert gateway.ended("completed") == CLIENTS
+        await until(lambda: gateway.ended("completed") == CLIENTS)
         assert len({frame["promptId"] for line in agent.lines for frame in line.heard}) == CLIENTS
         assert all(not line.aborts for line in agent.lines)

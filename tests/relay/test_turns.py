@@ -9,7 +9,7 @@ from gateway.agent import Line, ScriptedAgent, answer
 from gateway.clients import chunks, is_whole, outline, post, said
 from gateway.running import Gateway
 from gateway.tokens import token
-from gateway.waiting import open_to
+from gateway.waiting import open_to, until
 
 pytestmark = pytest.mark.sockets
 
@@ -27,7 +27,7 @@ async def test_a_turn_is_streamed_from_its_start_to_done() -> None:
     assert chunks(response.text)[0]["messageId"] == frames.TURN
     assert is_whole(response.text)
     assert response.text.startswith(": keepalive\n\n")
-    assert gateway.ended("completed") == 1
+    await until(lambda: gateway.ended("completed") == 1)
 
 
 async def test_the_headers_of_a_stream_are_those_that_proxies_and_clients_need() -> None:

@@ -40,7 +40,7 @@ async def test_an_open_turn_finishes_and_newcomers_are_refused() -> None:
 
     assert said(body) == "Hello again"
     assert is_whole(body)
-    assert gateway.ended("completed") == 1
+    await until(lambda: gateway.ended("completed") == 1)
 
 
 async def test_over_the_drain_time_the_stream_says_so_and_the_turn_is_not_aborted() -> None:
@@ -60,7 +60,7 @@ async def test_over_the_drain_time_the_stream_says_so_and_the_turn_is_not_aborte
     assert outline(body)[-4:] == ["text-end", "finish-step", "error", "finish"]
     assert is_whole(body)
     assert line.aborts == []
-    assert gateway.ended("draining") == 1
+    await until(lambda: gateway.ended("draining") == 1)
 
 
 async def test_a_dial_that_outlasts_the_drain_is_ended_by_it() -> None:
