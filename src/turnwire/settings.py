@@ -56,7 +56,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = "forward"
     agent_token: Annotated[str, Meta(description="Token of `service` authentication.")] = ""
-    dialect: Annotated[Literal["v2"], Meta(description="The agent's wire.")] = "v2"
+    dialect: Annotated[Literal["v2", "session-agent"], Meta(description="The agent's wire.")] = "v2"
     insecure: Annotated[
         bool, Meta(description="Allow tokens over plain `ws:` to a host that is not loopback.")
     ] = False
@@ -82,7 +82,10 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = "claims"
     idle_s: Annotated[
         _Seconds | None,
-        Meta(description="Longest silence of the agent. Unset: what suits the dialect (v2: 120)."),
+        Meta(
+            description="Longest silence of the agent. Unset: what suits the dialect "
+            "(v2: 120, session-agent: 330)."
+        ),
     ] = None
     tool_silence_s: Annotated[_Seconds, Meta(description="Longest silence while a tool runs.")] = (
         600.0

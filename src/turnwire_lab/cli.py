@@ -40,6 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                         metrics_port=asked.metrics_port,
                         agent_port=asked.agent_port,
                         pace_s=asked.pace,
+                        wire=asked.wire,
+                        revision=asked.revision,
                     )
                 )
             case _:
@@ -99,6 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--agent-port", type=_port, default=0, help="of the agent (0: any)")
     _add_pace(command)
+    _add_wire(command)
 
     told = "run a reference agent alone: a WebSocket server that speaks one of the wires"
     command = commands.add_parser("agent", help=told, description=_sentence(told))

@@ -16,6 +16,9 @@ import jwt
 from turnwire_lab.agent.frames import Habits
 from turnwire_lab.agent.server import ReferenceAgent
 from turnwire_lab.gateway import Gateway, GatewayDown
+from turnwire_lab.session_agent.habits import Habits as SessionHabits
+from turnwire_lab.session_agent.habits import Revision
+from turnwire_lab.session_agent.server import SessionAgent
 
 TOKEN_LIFE_S: Final = 24 * 3600
 SESSION: Final = "demo"
@@ -24,16 +27,34 @@ PROMPT: Final = (
 )
 
 
-async def demo(*, port: int, metrics_port: int, agent_port: int, pace_s: float) -> int:
+async def demo(
+    *,
+    port: int,
+    metrics_port: int,
+    agent_port: int,
+    pace_s: float,
+    wire: str = "v2",
+    revision: Revision = "V",
+) -> int:
     """Run until canceled; 1 if something does not start, or the gateway ends by itself."""
     key = secrets.token_hex(32)
     async with AsyncExitStack() as stack:
         try:
-            agent = await stack.enter_async_context(
-                ReferenceAgent(Habits(pace_s=pace_s), port=agent_port)
-            )
+            agent: ReferenceAgent | SessionAgent
+            if wire == "session-agent":
+                habits = SessionHabits(revision=revision, pace_s=pace_s)
+                agent = SessionAgent(habits, port=agent_port)
+            else:
+                agent = ReferenceAgent(Habits(pace_s=pace_s), port=agent_port)
+            await stack.enter_async_context(agent)
             gateway = await stack.enter_async_context(
-                Gateway(agent_url=agent.url, jwt_key=key, port=port, metrics_port=metrics_port)
+                Gateway(
+                    agent_url=agent.url,
+                    jwt_key=key,
+                    port=port,
+                    metrics_port=metrics_port,
+                    settings={"TURNWIRE_DIALECT": wire},
+                )
             )
         except GatewayDown as down:
             return _complain(str(down))

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from core import frames as f
@@ -34,7 +36,7 @@ def test_another_prompt_id_and_plain_records_can_be_asked_for() -> None:
     assert b'"messageMetadata":{"usage":{}}' in stream
 
 
-@pytest.mark.parametrize("line", [b"#! explode", b"#! after", b"#!"])
+@pytest.mark.parametrize("line", [b"#! explode", b"#! after", b"#!", b"#! prompt"])
 def test_a_line_that_nobody_knows_is_refused(line: bytes) -> None:
     with pytest.raises(BadRecordingError, match="unknown line"):
         replay([line], V2)
@@ -43,3 +45,16 @@ def test_a_line_that_nobody_knows_is_refused(line: bytes) -> None:
 def test_a_frame_that_is_not_utf8_is_refused_as_the_websocket_refuses_it() -> None:
     with pytest.raises(BadRecordingError, match="not UTF-8"):
         replay([b'{"type":"\xff"}'], V2)
+
+
+def test_a_recording_says_what_was_asked_where_the_agent_echoes_no_more_than_that() -> None:
+    echo = {"id": "P", "role": "user", "content": "Hi  there", "authorId": "u1"}
+    recording = [
+        b"#! prompt Hi  there",
+        b'{"type":"init","data":{}}',
+        b'{"type":"message","data":%b}' % json.dumps(echo).encode(),
+        b'{"type":"message","data":{"id":"T","role":"assistant","content":"","parts":[]}}',
+    ]
+
+    assert b'"messageId":"T"' in replay(recording, DIALECTS["session-agent"])
+    assert b'"messageId":"T"' not in replay(recording[1:], DIALECTS["session-agent"])

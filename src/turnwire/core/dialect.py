@@ -62,11 +62,11 @@ class Reach(enum.Enum):
     """Whom an abort would hit now."""
 
     NOTHING = enum.auto()
-    """Nothing of ours is at the agent: not asked yet, over, or only looked at."""
+    """Nothing that may be stopped: not asked yet, over, only looked at, or not without harm."""
     OURS = enum.auto()
     """Our turn, or our prompt, alone."""
     OTHERS = enum.auto()
-    """Another turn, while our prompt waits behind it."""
+    """Another turn, while our prompt waits behind it, or is not seen at work yet."""
 
 
 class Conversation(Protocol):

@@ -1,4 +1,4 @@
-"""The session agent from the command line."""
+"""The session agent from the command line, alone and in the demo."""
 
 import asyncio
 import signal
@@ -14,7 +14,7 @@ from turnwire_lab.session_agent.server import SessionAgent
 
 
 @pytest.mark.parametrize("option", [["--wire", "morse"], ["--revision", "Z"]])
-@pytest.mark.parametrize("command", ["agent"])
+@pytest.mark.parametrize("command", ["agent", "demo"])
 def test_a_wire_or_revision_that_is_none_is_2(
     command: str, option: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -49,7 +49,7 @@ async def test_the_agent_speaks_the_revision_it_is_told(revision: Revision) -> N
 
 
 @pytest.mark.sockets
-@pytest.mark.parametrize("command", ["agent"])
+@pytest.mark.parametrize("command", ["agent", "demo"])
 async def test_a_port_that_is_taken_is_told(command: str) -> None:
     async with SessionAgent() as taken:
         option = "--port" if command == "agent" else "--agent-port"

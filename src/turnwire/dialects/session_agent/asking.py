@@ -1,0 +1,96 @@
+"""Questions and approvals in their two forms, told alike (page 4.4).
+
+What a client is told does not depend on the revision: `questionId`, `text`,
+`options`, `expiresAt` in milliseconds; an approval has `promptType`, `body`,
+`actions` and `context` besides.
+"""
+
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw, Struct
+
+from turnwire.core.events import Question as Asked
+from turnwire.core.questions import OPEN_MAX
+from turnwire.dialects.session_agent.channel import Channel
+from turnwire.dialects.session_agent.wire import InteractivePrompt, PromptContext, Question
+
+QUESTION: Final = "question"
+
+
+class Asking:
+    """The questions of our turn that are open, by id."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, None] = {}
+
+    def asked(self, question_id: str) -> None:
+        if len(self._open) >= OPEN_MAX:
+            del self._open[next(iter(self._open))]
+        self._open[question_id] = None
+
+    def closed(self, question_id: str) -> bool:
+        """A question was closed. True: it was one of ours, and open."""
+        return self._open.pop(question_id, self) is None
+
+
+class _Action(Struct, frozen=True):
+    label: str
+
+
+_number = msgspec.json.Decoder(float).decode
+_actions = msgspec.json.Decoder(list[_Action]).decode
+_context = msgspec.json.Decoder(PromptContext).decode
+
+
+def question(asked: Question) -> Asked:
+    """A question of R, whose `expiresAt` is in seconds (page 9, trap 16)."""
+    return _asked(
+        asked.question_id,
+        text=asked.text,
+        options=asked.options,
+        expiresAt=_ms(asked.expires_at, per_unit=1_000),
+    )
+
+
+def prompt(asked: InteractivePrompt) -> Asked:
+    """A question or an approval of A and V."""
+    told = asked.prompt
+    common = {"text": told.title, "expiresAt": _ms(told.expires_at, per_unit=1)}
+    if told.type == QUESTION:
+        options = context(told.context).options or _labels(told.actions)
+        return _asked(told.id, **{**common, "options": options})
+    more = {"body": told.body, "actions": told.actions, "context": told.context}
+    return _asked(told.id, **common, promptType=told.type, **more)
+
+
+def context(raw: Raw) -> PromptContext:
+    """An approval names its channel only there (page 4.4)."""
+    try:
+        return _context(raw)
+    except msgspec.DecodeError:
+        return PromptContext()
+
+
+def channel(asked: InteractivePrompt) -> Channel:
+    return asked.named or context(asked.prompt.context).channel
+
+
+def _asked(question_id: str, **fields: Any) -> Asked:
+    order = ("text", "options", "promptType", "body", "actions", "expiresAt", "context")
+    told = {name: fields[name] for name in order if fields.get(name)}
+    return Asked(question_id, Raw(msgspec.json.encode({"questionId": question_id, **told})))
+
+
+def _labels(raw: Raw) -> list[str] | None:
+    try:
+        return [action.label for action in _actions(raw)] or None
+    except msgspec.DecodeError:
+        return None
+
+
+def _ms(raw: Raw, *, per_unit: int) -> int | None:
+    try:
+        return round(_number(raw) * per_unit)
+    except (msgspec.DecodeError, OverflowError):
+        return None

@@ -1,0 +1,131 @@
+"""A snapshot of our message: what is new in it since the last one.
+
+Every tool transition and the end of a turn are told by the whole message, so
+tools are diffed by `callId`. Its text is never added to that of `chunk`: R
+repeats and overwrites it (page 5.7).
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+from msgspec import Raw, Struct
+
+from turnwire.core import harmless
+from turnwire.core.events import Phase, Reason, ToolUpdate
+from turnwire.dialects.session_agent.wire import Snapshot
+
+_PHASES: Final = {phase.value: phase for phase in Phase}
+_OPEN: Final = frozenset({Phase.PENDING, Phase.RUNNING})
+
+
+class _Part(Struct, frozen=True, rename="camel"):
+    type: str
+    call_id: str = ""
+    tool_name: str = ""
+    status: str = ""
+    args: Raw = Raw()
+    result: Raw = Raw()
+    error: Raw = Raw()
+    text: Raw = Raw()
+    reason: Raw = Raw()
+    message: Raw = Raw()
+
+
+class News(Struct, frozen=True, kw_only=True):
+    """What a snapshot told."""
+
+    tools: Sequence[ToolUpdate] = ()
+    """The calls that moved on."""
+    tools_open: bool = False
+    """Whether a call has no outcome yet."""
+    finish: Reason | None = None
+    error: str | None = None
+    text: str = ""
+    """All that the message says it said; at the end, what it said after its last tool."""
+
+
+_parts = msgspec.json.Decoder(list[_Part]).decode
+_each = msgspec.json.Decoder(list[Raw]).decode
+_part = msgspec.json.Decoder(_Part).decode
+
+
+class Snapshots:
+    """The snapshots of one turn. Of each only the phase of every call is kept."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, tuple[Phase, bool]] = {}
+
+    def news(self, snapshot: Snapshot) -> News:
+        parts = _read(snapshot.parts)
+        calls = {
+            part.call_id: (part, _PHASES[part.status])
+            for part in parts
+            if part.type == "tool-call" and part.call_id and part.status in _PHASES
+        }
+        told = {call_id: (phase, bool(part.args)) for call_id, (part, phase) in calls.items()}
+        moved = [
+            _update(*calls[call_id])
+            for call_id, state in told.items()
+            if self._told.get(call_id) != state
+        ]
+        self._told.update(told)
+        finishes = [part.reason for part in parts if part.type == "finish"]
+        # R says the error after the finish, V before it (page 9, trap 5).
+        errors = [harmless.words(part.message) for part in parts if part.type == "error"]
+        return News(
+            tools=moved,
+            tools_open=any(phase in _OPEN for phase, _ in self._told.values()),
+            finish=_reason(finishes[-1]) if finishes else None,
+            error=errors[-1] if errors else None,
+            text=_text(snapshot, parts),
+        )
+
+
+def finished(snapshot: Snapshot) -> bool:
+    """Whether another's turn is over. Most snapshots are dropped without being taken apart."""
+    looks_so = b'"finish"' in bytes(snapshot.parts)
+    return looks_so and any(part.type == "finish" for part in _read(snapshot.parts))
+
+
+def _read(raw: Raw) -> Sequence[_Part]:
+    """The parts that can be read: it may be an array, an object or null (page 9, trap 15)."""
+    if not bytes(raw).startswith(b"["):
+        return ()
+    try:
+        return _parts(raw)
+    except msgspec.DecodeError:
+        return [part for part in map(_read_one, _each(raw)) if part is not None]
+
+
+def _read_one(raw: Raw) -> _Part | None:
+    try:
+        return _part(raw)
+    except msgspec.DecodeError:
+        return None
+
+
+def _text(snapshot: Snapshot, parts: Sequence[_Part]) -> str:
+    content = harmless.string(snapshot.content)
+    if content:
+        return content
+    texts = [part.text for part in parts if part.type == "text"]
+    return harmless.string(texts[0]) or "" if len(texts) == 1 else ""
+
+
+def _reason(raw: Raw) -> Reason:
+    try:
+        return Reason(harmless.string(raw))
+    except ValueError:
+        return Reason.END_TURN  # it ended, whatever the word
+
+
+def _update(part: _Part, phase: Phase) -> ToolUpdate:
+    return ToolUpdate(
+        call_id=part.call_id,
+        tool_name=part.tool_name or "tool",
+        phase=phase,
+        args=part.args or None,
+        result=part.result or None,
+        error=harmless.words(part.error),
+    )

@@ -1,0 +1,243 @@
+"""The frames that are read, and how they are decoded.
+
+A new frame is a struct and a line in `Read`, here, and a `case` in `conversation`.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Any, TypeAlias, Union
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+
+from turnwire.core import harmless
+from turnwire.core.dialect import Tally
+from turnwire.dialects.session_agent.channel import Placed
+from turnwire.dialects.session_agent.skipped import SKIPPED
+
+Id: TypeAlias = Annotated[str, Meta(min_length=1, max_length=512)]
+
+
+class _Frame(Struct, frozen=True, rename="camel", tag_field="type"):
+    """Base of all frames. Fields that nothing reads are left out; an absent `Raw` is empty."""
+
+
+class _PlacedFrame(Placed, frozen=True, rename="camel", tag_field="type"):
+    """Base of the frames that are flat and may name a channel."""
+
+
+class Init(_Frame, frozen=True, tag="init"):
+    """Read leniently by `hello`: what is odd in it must not keep a prompt from being sent."""
+
+    session: Raw = Raw()
+    data: Raw = Raw()
+
+
+class MessageData(Placed, frozen=True, rename="camel", kw_only=True):
+    id: Id
+    role: str | None = None
+    content: str | None = None
+    parts: Raw = Raw()
+    author_id: str | None = None
+
+
+class Message(_Frame, frozen=True, tag="message"):
+    data: MessageData
+
+
+class ChunkDelta(_PlacedFrame, frozen=True, tag="chunk", kw_only=True):
+    content: str
+    message_id: Id
+
+
+class Snapshot(Placed, frozen=True, rename="camel", kw_only=True):
+    """`parts` is an array, an object, null or absent; `content` may be absent (page 9, trap 15)."""
+
+    id: Id
+    role: str | None = None
+    content: Raw = Raw()
+    parts: Raw = Raw()
+
+
+class Updated(_Frame, frozen=True, tag="message.updated"):
+    data: Snapshot
+
+
+class AgentStatus(_PlacedFrame, frozen=True, tag="agentStatus", kw_only=True):
+    status: str
+    detail: str | None = None
+
+
+class StatusData(Placed, frozen=True, rename="camel", kw_only=True):
+    """All that `status` may say (page 4.3); nothing in it is a turn's."""
+
+    status: str | None = None
+    message_id: str | None = None
+    runner_busy: bool | None = None
+    aborted: bool = False
+    runner_connected: bool = False
+    runner_disconnected: bool = False
+    queued_prompts: int | None = None
+    prompt_queued: bool = False
+    queue_position: int | None = None
+    prompt_dequeued: bool = False
+    remaining: int | None = None
+    queue_cleared: bool = False
+    question_answered: str | None = None
+    answer: Raw = Raw()
+    question_expired: str | None = None
+
+
+class Status(_Frame, frozen=True, tag="status"):
+    data: StatusData
+
+
+class Question(_PlacedFrame, frozen=True, tag="question", kw_only=True):
+    """R. `expires_at` is in seconds."""
+
+    question_id: Id
+    text: Raw = Raw()
+    options: Raw = Raw()
+    expires_at: Raw = Raw()
+
+
+class PromptContext(Placed, frozen=True, rename="camel", kw_only=True):
+    options: Raw = Raw()
+
+
+class PromptData(Struct, frozen=True, rename="camel", kw_only=True):
+    """A question or an approval of A and V. `expires_at` is in milliseconds."""
+
+    id: Id
+    type: str = ""
+    title: Raw = Raw()
+    body: Raw = Raw()
+    actions: Raw = Raw()
+    expires_at: Raw = Raw()
+    context: Raw = Raw()
+
+
+class InteractivePrompt(_PlacedFrame, frozen=True, tag="interactive_prompt", kw_only=True):
+    prompt: PromptData
+
+
+class Resolution(Struct, frozen=True, rename="camel"):
+    value: Raw = Raw()
+    action_id: Raw = Raw()
+    resolved_by: str | None = None
+
+
+class Resolved(_Frame, frozen=True, tag="interactive_prompt_resolved"):
+    prompt_id: Id
+    resolution: Resolution = Resolution()
+
+
+class Expired(_Frame, frozen=True, tag="interactive_prompt_expired"):
+    prompt_id: Id
+
+
+class AgentError(_PlacedFrame, frozen=True, tag="error", kw_only=True):
+    """Three shapes (page 4.4): of a turn or session, and two replies to one socket."""
+
+    message_id: str | None = None
+    prompt_id: str | None = None
+    error: Raw = Raw()
+    message: Raw = Raw()
+
+
+class Pending(Struct, frozen=True, rename="camel"):
+    message_id: Id
+    content: str = ""
+    thread_id: str | None = None
+
+
+class QueueData(Struct, frozen=True):
+    pending: Pending | None = None
+
+
+class QueueState(_Frame, frozen=True, tag="queue.state"):
+    data: QueueData
+
+
+class WithdrawnData(Struct, frozen=True, rename="camel"):
+    message_id: Id
+
+
+class Withdrawn(_Frame, frozen=True, tag="queue.withdrawn"):
+    data: WithdrawnData
+
+
+class Entry(Struct, frozen=True, rename="camel"):
+    event_type: str = ""
+    created_at: Raw = Raw()
+
+
+class AuditLog(_Frame, frozen=True, tag="audit_log"):
+    entry: Entry = Entry()
+
+
+class Skipped(_Frame, frozen=True):
+    """Base of the frames that are skipped: known by type, not looked into."""
+
+
+Read: TypeAlias = (
+    Init
+    | Message
+    | ChunkDelta
+    | Updated
+    | AgentStatus
+    | Status
+    | Question
+    | InteractivePrompt
+    | Resolved
+    | Expired
+    | AgentError
+    | QueueState
+    | Withdrawn
+    | AuditLog
+    | Skipped
+)
+
+_KNOWN = (
+    *(kind for kind in Read.__args__ if kind is not Skipped),
+    *(msgspec.defstruct(tag, [], bases=(Skipped,), frozen=True, tag=tag) for tag in SKIPPED),
+)
+FRAME_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in _KNOWN)
+
+_decode: Callable[[bytes], Read] = msgspec.json.Decoder(Union[_KNOWN]).decode  # noqa: UP007 (built at run time)
+
+
+def read(frame: bytes, tally: Tally) -> Read | None:
+    """Decode a frame; None, and counted, if it cannot be."""
+    try:
+        return _decode(frame)
+    except msgspec.ValidationError:
+        _count(frame, tally)
+        return None
+    except (msgspec.DecodeError, RecursionError):
+        return _read_loose(frame, tally)
+
+
+def _read_loose(frame: bytes, tally: Tally) -> Read | None:
+    """Read what is not strict JSON (NaN, half of a surrogate pair)."""
+    try:
+        loose: Any = harmless.parse(frame)
+        strict = harmless.dump(loose)
+        heard = _decode(strict)
+    except msgspec.ValidationError:
+        _count(strict, tally)
+        return None
+    except (ValueError, RecursionError):
+        tally.malformed += 1
+        return None
+    # A half of a surrogate pair may find its other half in the next delta.
+    if isinstance(heard, ChunkDelta):
+        return msgspec.structs.replace(heard, content=loose["content"])
+    return heard
+
+
+def _count(frame: bytes, tally: Tally) -> None:
+    kind = harmless.kind(frame)
+    if not kind or kind in FRAME_TYPES:
+        tally.malformed += 1
+    else:
+        tally.unknown(kind)

@@ -1,0 +1,313 @@
+"""The 25 traps of section 9 of the wire page: each has a test here that names it."""
+
+import re
+
+import pytest
+
+from core.client_model import Client
+from core.turns import verdict, wait
+from dialects.session_agent import frames as f
+from dialects.session_agent.talk import conversation, error, hear, plain, sent
+from turnwire.core.dialect import Ask, Reach
+from turnwire.core.events import (
+    Phase,
+    QuestionClosed,
+    Reason,
+    Refused,
+    ToolUpdate,
+    TurnFinished,
+    TurnStarted,
+)
+from turnwire.core.limits import Limits
+from turnwire.core.outcome import Outcome
+from turnwire.core.turn import Turn
+from turnwire.dialects import DIALECTS
+from turnwire.dialects.session_agent import ending
+from turnwire.settings import Settings
+
+DIALECT = DIALECTS["session-agent"]
+END = TurnFinished(reason=Reason.END_TURN)
+CANCELED = TurnFinished(reason=Reason.CANCELED)
+each_revision = pytest.mark.parametrize("revision", f.REVISIONS)
+
+
+def turn(*frames: bytes, text: str = "two") -> tuple[Turn, Client]:
+    """A whole stream, opened at 0, that heard these frames at 1, and its client."""
+    made = Turn(
+        DIALECT.prompt(Ask(text=text, prompt_id="p1", user_id=f.ME)),
+        Limits(idle_s=DIALECT.idle_s),
+    )
+    client = Client()
+    client.read(made.opened(0).write)
+    client.read(made.frames(frames, 1).write)
+    return made, client
+
+
+@each_revision
+def test_trap_1_what_only_a_runner_says_is_not_waited_for(revision: str) -> None:
+    made = conversation(*f.running(revision))
+    never = [f.frame(kind, turnId=f.TURN) for kind in ("message.create", "message.finalize")]
+
+    assert hear(made, *never, f.frame("complete"), f.done("x"))[-1] == END
+    assert set(made.tally.unrecognised) == {"message.create", "message.finalize", "complete"}
+
+
+@each_revision
+def test_trap_2_the_turns_of_everybody_else_are_filtered_out(revision: str) -> None:
+    others = f.chunk("x", "T0"), f.updated(f.tool("running"), turn="T0"), f.done("x", "T0")
+    made = conversation(*f.running(revision))
+
+    assert hear(made, f.chunk("a"), *others, f.chunk("b")) == ["a", "b"]
+    assert made.tally.foreign == 3
+
+
+@each_revision
+def test_trap_3_a_snapshot_is_diffed_and_its_text_not_added(revision: str) -> None:
+    made = conversation(*f.running(revision))
+    said = f.text("Let me look. Let me look.")
+    steps = [f.tool("pending"), f.tool("running", args={}), f.tool("completed", args={})]
+
+    told = hear(made, f.chunk("Let me look."), *(f.updated(said, s, content="x") for s in steps))
+
+    assert told[0] == "Let me look."
+    assert [e.phase for e in told if isinstance(e, ToolUpdate)] == [
+        Phase.PENDING,
+        Phase.RUNNING,
+        Phase.COMPLETED,
+    ]
+    assert len(told) == 4
+
+
+@each_revision
+def test_trap_4_a_tool_closes_the_text_and_the_next_chunk_opens_another(revision: str) -> None:
+    called = f.updated(f.tool("completed", args={}, result="x"))
+    _, client = turn(*f.running(revision), f.chunk("a"), called, f.chunk("b"), f.done("b"))
+
+    client.close()
+    assert list(client.texts.values()) == ["a", "b"]
+
+
+@pytest.mark.parametrize("errors_first", [False, True])
+def test_trap_5_a_finish_may_precede_tools_and_errors_or_follow_them(*, errors_first: bool) -> None:
+    end = [f.finish("error"), {"type": "error", "message": "no"}]
+    parts = end[::-1] if errors_first else end
+    flushed = f.updated(f.tool("completed"), *parts)
+    made, client = turn(*f.running("R"), f.updated(f.tool("running"), *parts))
+
+    assert made.outcome is None
+    act = made.frames([flushed], 1.1)
+
+    client.read(act.write)
+    client.close()
+    assert verdict(act) == "no"
+    assert b"tool-output-available" in act.write
+
+
+@each_revision
+def test_trap_6_the_end_of_an_aborted_turn_is_made_up(revision: str) -> None:
+    running = f.updated(f.tool("running", args={}))
+    made, client = turn(*f.running(revision), f.chunk("a"), running)
+    made.frames([f.doing("idle"), f.audit("user.abort"), f.doing("idle")], 2)
+
+    client.read(made.frames([f.drained(revision)], 2).write)
+
+    client.close()
+    assert client.verdict == {"type": "abort"}
+    assert client.tools == {"c1": "output"}
+
+
+@each_revision
+def test_trap_7_idle_is_not_the_end(revision: str) -> None:
+    made = conversation(*f.running(revision), f.asked(revision), f.doing("idle"))
+
+    assert made.deadline == 30
+    assert hear(made, f.doing("idle"), f.chunk("on")) == ["on"]
+
+
+def test_trap_8_a_session_that_drains_may_be_anothers_or_never_say_so() -> None:
+    made = conversation(*f.running("V"), f.drained("V", "P9"))
+    never = conversation(*f.running("V"), f.chunk("a"))
+    next_one = f.status(promptDequeued=True, messageId="P3", **f.CHANNEL)
+
+    assert made.deadline == 30
+    assert hear(never, next_one) == []
+    assert never.tick(ending.COMPLETION_GRACE_S) == [CANCELED]
+
+
+@each_revision
+def test_trap_9_a_failure_without_a_turn_or_without_a_word_ends(revision: str) -> None:
+    told = conversation(f.init(revision), f.user(), f.failure("no"))
+    untold = conversation(f.init(revision), f.user(), f.drained(revision))
+
+    assert error(hear(told, f.drained(revision))) == "no"
+    assert error(untold.tick(2)) == ending.WORDLESS
+
+
+def test_trap_9_the_channel_is_always_sent() -> None:
+    (prompt,) = sent(conversation().hear(f.init("V"), 0))
+
+    assert (prompt["channelType"], prompt["channelId"]) == ("web", "default")
+
+
+@each_revision
+@pytest.mark.parametrize("alive", ["terminated", "archived", "error"])
+def test_trap_10_a_dead_session_gets_no_prompt(revision: str, alive: str) -> None:
+    assert conversation().hear(f.init(revision, alive=alive), 0) == [Refused()]
+    later = conversation(f.init(revision, runnerBusy=True), *f.queued(revision))
+    assert error(hear(later, f.status(status=alive))) == ending.SESSION_OVER
+
+
+@each_revision
+def test_trap_11_the_queue_mode_is_always_sent(revision: str) -> None:
+    (prompt,) = sent(conversation().hear(f.init(revision), 0))
+
+    assert prompt["queueMode"] == "followup"
+
+
+@pytest.mark.parametrize("revision", ["A", "V"])
+def test_trap_12_an_evicted_prompt_ends(revision: str) -> None:
+    made = conversation(f.init(revision, runnerBusy=True), *f.queued(revision))
+
+    gone = f.frame("queue.withdrawn", data={"messageId": f.PROMPT, "content": "two"})
+
+    assert error(hear(made, gone)) == ending.EVICTED
+
+
+@each_revision
+def test_trap_13_an_abort_hits_us_alone_or_is_not_sent(revision: str) -> None:
+    waits = conversation(f.init(revision, runnerBusy=True), *f.queued(revision), f.begin("T0"))
+    runs = conversation(*f.running(revision))
+    others = conversation(
+        *f.running(revision),
+        *([f.user("x", "P3", by="u2"), f.status(promptQueued=True, queuePosition=1)]),
+        f.begin("T9", channelId="c2"),
+    )
+    over = conversation(*f.running(revision), f.done("x"))
+
+    assert [made.reach for made in (waits, runs, others, over)] == [
+        Reach.OTHERS,
+        Reach.OURS,
+        Reach.NOTHING,
+        Reach.NOTHING,
+    ]
+    assert [len(made.abort()) for made in (waits, runs, others, over)] == [0, 1, 0, 0]
+
+
+def test_trap_14_a_swallowed_prompt_ends() -> None:
+    reply = {"id": "m9", "role": "system", "content": "Nothing runs", "parts": None}
+    slash, client = turn(f.init("V"), f.frame("message", data=reply), text="/status")
+    taken = f.answered("V", "q0", "two").replace(b'"owner"', b'"u1"')
+
+    client.close()
+    assert (slash.outcome, client.text) == (Outcome.COMPLETED, "Nothing runs")
+    assert error(hear(conversation(f.init("V")), taken)) == ending.ANSWERED
+
+
+@pytest.mark.parametrize("parts", [{"type": "image"}, None, [], [7, None, {"type": "new"}]])
+def test_trap_15_parts_content_and_errors_come_in_many_shapes(parts: object) -> None:
+    made = conversation(*f.running("V"))
+    snapshot = f.frame("message.updated", data={"id": f.TURN, "parts": parts})
+    transcript = f.frame("message.updated", data={"id": f.PROMPT, "parts": parts})
+
+    assert hear(made, snapshot, transcript, f.failure({"message": "no"})) == []
+    assert error(made.tick(3)) == "no"
+    assert made.tally.malformed == 0
+
+
+@each_revision
+def test_trap_16_times_are_told_in_milliseconds(revision: str) -> None:
+    made = conversation(*f.running(revision))
+
+    ((_, question),) = plain(hear(made, f.asked(revision, expires_s=1772100300)))
+
+    assert b'"expiresAt":1772100300000' in question["payload"]
+
+
+def test_trap_17_both_subprotocols_are_offered() -> None:
+    assert list(DIALECT.subprotocols) == ["valet", "agent-ops"]
+
+
+def test_trap_18_the_role_is_not_the_agents_to_check() -> None:
+    """A viewer may prompt on this socket; `web.chat` asks for a collaborator before the dial."""
+    assert sent(conversation(user_id="a-viewer").hear(f.init("V"), 0))
+
+
+@each_revision
+def test_trap_19_frames_may_come_before_init_and_noise_after_it(revision: str) -> None:
+    early = f.begin("T0"), f.chunk("x", "T0"), f.user("two", "P0")
+    noise = f.frame("models", models=[]), f.audit("user.abort", createdAt=1772100000)
+    made = conversation(*early)
+
+    assert sent(made.hear(f.init(revision, runnerBusy=True), 0))
+    assert hear(made, *noise, f.done("x", "T0"), f.user(), *noise, f.begin()) == [
+        TurnStarted(f.TURN)
+    ]
+    assert made.deadline == 30
+
+
+def test_trap_20_the_author_is_known_by_id_alone() -> None:
+    made = conversation(f.init("V"), f.user(authorEmail="", authorName=None))
+
+    assert made.prompt_id == f.PROMPT
+
+
+@each_revision
+def test_trap_21_long_silences_are_legitimate(revision: str) -> None:
+    plainly, _ = turn(*f.running(revision))
+    tool, _ = turn(*f.running(revision), f.updated(f.tool("running")))
+    asked, _ = turn(*f.running(revision), f.asked(revision))
+    queued, _ = turn(f.init(revision, runnerBusy=True), *f.queued(revision))
+
+    for made in (plainly, tool, asked, queued):
+        wait(made, 329)
+        assert made.outcome is None
+    for made in (tool, queued):
+        wait(made, 599)
+        assert made.outcome is None
+    wait(plainly, 332)
+    assert plainly.outcome is Outcome.SILENT
+    assert Settings().idle_s is None
+
+
+@each_revision
+def test_trap_22_several_turns_of_one_prompt_are_one_message(revision: str) -> None:
+    again = f.begin("turn-2"), f.chunk("b", "turn-2"), f.done("b", "turn-2")
+    made, client = turn(*f.running(revision), f.chunk("a"), *again)
+
+    client.close()
+    assert (made.outcome, client.message_id, client.text) == (Outcome.COMPLETED, f.TURN, "ab")
+
+
+@each_revision
+def test_trap_23_a_forwarded_message_begins_no_turn(revision: str) -> None:
+    made = conversation(f.init(revision), f.user())
+    forwarded = f.begin("T9", content="Fwd", parts={"forwarded": True})
+
+    assert hear(made, forwarded, f.begin()) == [TurnStarted(f.TURN)]
+
+
+@pytest.mark.parametrize("revision", ["A", "V"])
+def test_trap_24_a_turn_stays_open_until_all_its_questions_are_closed(revision: str) -> None:
+    asked = f.asked(revision, "r:0"), f.asked(revision, "r:1")
+    made = conversation(*f.running(revision), *asked)
+
+    assert [type(e) for e in hear(made, f.answered(revision, "r:0"))] == [QuestionClosed]
+    assert made.deadline == 30
+    assert [type(e) for e in hear(made, f.expired(revision, "r:1"))] == [QuestionClosed]
+    assert hear(made, f.chunk("on")) == ["on"]
+
+
+def test_trap_25_large_frames_are_let_in_and_snapshots_are_not_kept() -> None:
+    made = conversation(*f.running("R"))
+    large = "x" * 2_000_000
+
+    hear(made, f.updated(f.tool("completed", result=large), content=large))
+
+    assert Settings().frame_bytes >= 32 * 1024 * 1024
+    assert made._snapshots._told == {"c1": (Phase.COMPLETED, False)}
+
+
+def test_every_trap_has_its_test() -> None:
+    named = {int(found[1]) for name in globals() if (found := re.match(r"test_trap_(\d+)_", name))}
+
+    assert named == set(range(1, 26))
