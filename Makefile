@@ -4,6 +4,7 @@ PY := .venv/bin/python
 PYTEST := PYTHONWARNINGS=default $(PY) -m pytest
 STAMP := .venv/.installed
 CODE := src tests
+UNIT := tests/core tests/dialects tests/mutants tests/test_settings.py tests/test_telemetry.py
 
 .PHONY: help
 help:  ## This list
@@ -40,8 +41,8 @@ lint: $(STAMP)  ## Style, types, import rules; no tests (20 s)
 	.venv/bin/lint-imports --no-logo
 
 .PHONY: unit
-unit: $(STAMP)  ## The fast tests: no sockets, no Node (10 s)
-	$(PYTEST) -q -m "not sockets and not node and not long" --ignore=tests/conformance
+unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (10 s)
+	$(PYTEST) -q -p no:logging -p no:cov -m "not sockets and not long" $(UNIT)
 
 .PHONY: test
 test: lint docs-check node  ## Everything: lint, docs, all tests, coverage (10 min)

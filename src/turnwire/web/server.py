@@ -16,6 +16,9 @@ from turnwire.web.health import Health
 from turnwire.web.http import HttpConnection
 
 _BACKLOG: Final = 2048
+_GC_THRESHOLDS: Final = (10_000, 20, 50)
+"""Streams make many short-lived objects and hardly a cycle; the default looks ten times as often."""
+
 _FAREWELL_S: Final = 5.0
 """On top of the drain time and the stall time: for the last bytes of the last streams."""
 
@@ -46,6 +49,7 @@ class DrainingServer(uvicorn.Server):
         await super().startup(sockets)
         gc.collect()
         gc.freeze()  # what start-up made lives for ever: no need to look at it again
+        gc.set_threshold(*_GC_THRESHOLDS)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._health.is_ready = False
