@@ -17,7 +17,7 @@ from turnwire.web.http import HttpConnection
 
 _BACKLOG: Final = 2048
 _GC_THRESHOLDS: Final = (10_000, 20, 50)
-"""Streams make many short-lived objects and hardly a cycle; the default looks ten times as often."""
+"""Streams make many short-lived objects and hardly a cycle; the default looks far more often."""
 
 _FAREWELL_S: Final = 5.0
 """On top of the drain time and the stall time: for the last bytes of the last streams."""
