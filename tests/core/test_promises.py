@@ -176,5 +176,5 @@ class AnyEvents(RuleBasedStateMachine):
 
 TestAnyEvents = AnyEvents.TestCase
 TestAnyEvents.settings = settings(
-    max_examples=80, stateful_step_count=30, deadline=None, database=None
+    max_examples=60, stateful_step_count=30, deadline=None, database=None
 )

@@ -242,5 +242,5 @@ def _closed(kind: str) -> bytes:
 
 TestAnyFrames = AnyFrames.TestCase
 TestAnyFrames.settings = settings(
-    max_examples=80, stateful_step_count=40, deadline=None, database=None
+    max_examples=60, stateful_step_count=40, deadline=None, database=None
 )

@@ -59,7 +59,7 @@ def pool(revision: str) -> list[bytes]:
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", range(40))
 def test_any_frames_in_any_order_make_a_stream_that_ends(revision: str, seed: int) -> None:
     dice = random.Random(f"{revision}{seed}")  # noqa: S311 (a test's dice)
     conversation = DIALECT.prompt(Ask(text="two", prompt_id="p1", user_id=f.ME))
