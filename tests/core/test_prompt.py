@@ -202,7 +202,7 @@ def test_a_body_without_a_prompt_is_refused_with_the_reason(given: bytes, reason
 def test_a_large_body_of_brackets_takes_no_seconds(*, piece: bytes, fits: bool) -> None:
     head = b'{"message":{"role":"user","content":"hi"},"x":['
     large = head + b",".join([piece] * (MIB_16 // 16 // len(piece))) + b"]}"
-    began = time.perf_counter()
+    began = time.process_time()
 
     try:
         taken = extract(large) == Prompt("hi")
@@ -210,13 +210,14 @@ def test_a_large_body_of_brackets_takes_no_seconds(*, piece: bytes, fits: bool) 
         taken = False
 
     assert taken == fits
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 10
 
 
+@pytest.mark.long
 def test_sixteen_mebibytes_of_brackets_take_no_seconds() -> None:
     group = b"[" * 62 + b"]" * 62
     head = b'{"message":{"role":"user","content":"hi"},"x":['
-    began = time.perf_counter()
+    began = time.process_time()
 
     assert extract(head + b",".join([group] * (MIB_16 // 125)) + b"]}") == Prompt("hi")
-    assert time.perf_counter() - began < 3
+    assert time.process_time() - began < 3

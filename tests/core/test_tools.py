@@ -160,7 +160,7 @@ def test_past_the_limit_the_oldest_call_is_settled(oldest: ToolUpdate, chunks: l
 
 def test_a_call_id_used_again_and_again_costs_neither_memory_nor_time() -> None:
     calls = Calls()
-    began = time.perf_counter()
+    began = time.process_time()
 
     for _ in range(20_000):
         calls.update(PENDING)
@@ -168,5 +168,5 @@ def test_a_call_id_used_again_and_again_costs_neither_memory_nor_time() -> None:
 
     assert len(calls._calls) == 1
     assert len(calls._shown_ids) <= 4 * CALLS_MAX
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 10
     assert brief(calls.update(PENDING)) == ["tool-input-start c#20001"]
