@@ -27,6 +27,8 @@ PORTABLE: Final[dict[str, tuple[set[str], set[str]]]] = {
     "tool-input-available": ({"toolCallId", "toolName", "input", "providerExecuted"}, set()),
     "tool-output-available": ({"toolCallId", "output", "providerExecuted"}, set()),
     "tool-output-error": ({"toolCallId", "errorText", "providerExecuted"}, set()),
+    "file": ({"url", "mediaType"}, set()),
+    "source-url": ({"sourceId", "url"}, {"title"}),
     "data-agent-status": ({"data", "transient"}, set()),
     "data-question": ({"data", "id"}, set()),
 }
@@ -96,6 +98,8 @@ class Client:
         self.tools: dict[str, str] = {}
         self.names: dict[str, str] = {}
         self.questions: dict[str, str] = {}
+        self.media: list[str] = []
+        """The URLs of files and sources."""
         self.statuses: list[str] = []
         self._rest = b""
 
@@ -142,6 +146,8 @@ class Client:
                 self.at = "finished"
             case "step", "data-question":
                 self.questions[chunk["id"]] = chunk["data"]["state"]
+            case "step", "file" | "source-url":
+                self.media.append(chunk["url"])
             case "step", _ if kind.startswith("tool-"):
                 self._tool(kind.removeprefix("tool-"), chunk)
             case "step", _ if kind.startswith(("text-", "reasoning-")):

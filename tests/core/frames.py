@@ -44,6 +44,14 @@ def tool(
     )
 
 
+def file(url: str = "data:image/png;base64,QQ==", turn: str = OURS, **fields: Any) -> bytes:
+    return frame("message.part.file", turnId=turn, url=url, mime="image/png", **fields)
+
+
+def source(url: str = "https://a.example/", turn: str = OURS, **fields: Any) -> bytes:
+    return frame("message.part.source", turnId=turn, sourceId="s1", url=url, **fields)
+
+
 def finalize(turn: str = OURS, reason: str = "end_turn", **fields: Any) -> bytes:
     return frame("message.finalize", turnId=turn, reason=reason, **fields)
 

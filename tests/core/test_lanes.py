@@ -30,10 +30,17 @@ class Telling:
 
     def __init__(self, told: Sequence[Told]) -> None:
         self.tally = Tally()
+        self.accompanied = False
         self._told = iter(told)
 
     def open(self, _now: float) -> Sequence[Event]:
         return [events.TurnStarted("turn")]
+
+    def unattended(self) -> None:
+        pass
+
+    def doubt(self) -> None:
+        pass
 
     def hear(self, _frame: bytes, _now: float) -> Told:
         return next(self._told)

@@ -38,6 +38,7 @@ VALUES = st.sampled_from(
 ERRORS = st.sampled_from([None, "", "it broke\x1b", "\ud83d"])
 QUESTIONS = st.sampled_from(["q1", "q2"])
 PAYLOADS = st.sampled_from([Raw(b'{"text":"ok?"}'), Raw(b'{"__proto__":1}'), Raw(b"[]")])
+URLS = st.sampled_from(["https://a.example/\u2028", "data:image/png;base64,QQ==", "javascript:1"])
 TAILS = st.sampled_from(["", "tail", "\U0001f600 \u2028"])
 
 
@@ -110,6 +111,13 @@ class AnyEvents(RuleBasedStateMachine):
         if self.streaming and phase is Phase.PENDING:
             assert len(before) <= len(self.client.tools)
             assert self.translator.calls.open
+
+    @rule(url=URLS, title=st.sampled_from([None, "", "\ud83d\u2028"]), page=st.booleans())
+    def hand_out(self, *, url: str, title: str | None, page: bool) -> None:
+        before = len(self.client.media)
+        self.feed(events.SourceUrl("s1", url, title) if page else events.FilePart(url, "image/png"))
+        passes = url.startswith("https:") or (url.startswith("data:") and not page)
+        assert len(self.client.media) - before == (self.streaming and passes)
 
     @rule(question=QUESTIONS, payload=PAYLOADS)
     def ask(self, question: str, payload: Raw) -> None:

@@ -33,6 +33,8 @@ CALLS = st.sampled_from(["c1", "c2", "__proto__"])
 VALUES = st.sampled_from([{}, {"args": None}, {"args": {"__proto__": "\u2028"}, "result": [1.5]}])
 STATUSES = st.sampled_from(["pending", "running", "completed", "error"])
 SPELLINGS = st.sampled_from([0, 1])
+ERROR = 4
+"""An error ends the turn that it names."""
 GONE = {Outcome.CLIENT_GONE, Outcome.ABANDONED}
 
 
@@ -56,6 +58,7 @@ class AnyFrames(RuleBasedStateMachine):
         self.begun = False
         self.client_left = False
         self.others: set[str] = set()
+        self.ended: set[str] = set()
         self.written = b""
         self.told = [0, 0]
         self.turn_id = f.OURS
@@ -148,13 +151,19 @@ class AnyFrames(RuleBasedStateMachine):
             f.frame("agentStatus", status="thinking", promptId="p0"),
             f.reasoning("secret", turn),
         )[what]
-        if what == 0:
+        if what == 0 and turn not in self.ended:  # no turn begins after its end
             self.others.add(turn)
+        if what == ERROR:
+            self.over(turn)
         self.hear(said)
+
+    def over(self, turn: str) -> None:
+        self.others.discard(turn)
+        self.ended.add(turn)
 
     @rule(turn=OTHERS)
     def end_another(self, turn: str) -> None:
-        self.others.discard(turn)
+        self.over(turn)
         self.hear(f.finalize(turn), f.frame("complete", turnId=turn))
 
     @rule(status=st.sampled_from(["idle", "thinking"]))

@@ -38,6 +38,13 @@ OTHER_FRAMES = (
         for fields in (NO_VALUE, VALUE)
     ),
     *(f.reasoning("hm"), f.reasoning("\ud83d"), f.question(), f.question("q2", turnId=f.OURS)),
+    *(
+        f.file(),
+        f.file("javascript:1"),
+        f.file(turn="turn-9"),
+        f.source(),
+        f.source(title="\ud83d"),
+    ),
     *(f.frame(f"question.{how}", questionId="q1") for how in ("resolved", "expired")),
     *(f.frame("agentStatus", status="thinking"), f.init(runnerBusy=True), f.init()),
     *(f.frame("error", error="no", turnId="turn-9"), f.frame("complete", turnId="turn-9")),

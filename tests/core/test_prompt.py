@@ -78,8 +78,41 @@ def nested(depth: int, inner: str = "") -> bytes:
         pytest.param(body(USER, trigger="of-tomorrow"), Prompt("hi"), id="an unknown trigger"),
         pytest.param(
             body(USER, ANSWER, trigger="regenerate-message"),
-            Prompt("hi"),
+            Prompt("hi", regenerates=True),
             id="regenerate sends the last message of the user again",
+        ),
+        pytest.param(
+            body(USER | {"id": "m1"}, trigger="regenerate-message", messageId="a1"),
+            Prompt("hi", "m1", regenerates=True, replaces="a1"),
+            id="regenerate names the answer that it replaces",
+        ),
+        pytest.param(
+            body(USER | {"id": "m1"}, trigger="regenerate-message", messageId="m1"),
+            Prompt("hi", "m1", regenerates=True),
+            id="regenerate from the user's message names no answer",
+        ),
+        pytest.param(
+            body(USER | {"id": "m1"}, trigger="regenerate-message", messageId=None),
+            Prompt("hi", "m1", regenerates=True),
+            id="regenerate names nothing with null",
+        ),
+        pytest.param(
+            body(ANSWER, USER | {"id": "m1"}, trigger="submit-message", messageId="m1"),
+            Prompt("hi", "m1", replaces="m1"),
+            id="a message that names itself was edited",
+        ),
+        pytest.param(
+            body(USER | {"id": "m1"}, trigger="of-tomorrow", messageId="m1"),
+            Prompt("hi", "m1", replaces="m1"),
+            id="an unknown trigger edits as submit-message does",
+        ),
+        pytest.param(
+            body(USER | {"id": ""}, messageId=""), Prompt("hi"), id="empty ids name nothing"
+        ),
+        pytest.param(
+            json.dumps({"messages": [USER | {"id": "m1"}]}).encode(),
+            Prompt("hi", "m1"),
+            id="WorkflowChatTransport sends messages and nothing else",
         ),
         pytest.param(
             body(USER, x='"\\' + "," * 300_000), Prompt("hi"), id="commas in strings are no values"
@@ -163,16 +196,9 @@ def test_a_body_gives_its_prompt(given: bytes, prompt: Prompt) -> None:
             "There is no message of the user to send again",
             id="nothing to regenerate",
         ),
-        pytest.param(
-            body(USER, ANSWER),
-            "Nothing to forward: continuations are not supported yet",
-            id="continuations answer 400 for now",
-        ),
-        pytest.param(
-            body({"role": "user", "parts": [*HI, {"type": "file", "url": "data:,x"}]}),
-            "Attachments are not supported yet",
-            id="attachments answer 400 for now",
-        ),
+        pytest.param(body(USER, ANSWER), "Nothing to forward", id="an answer that comes back"),
+        pytest.param(body(USER, messageId=7), WRONG_TYPE, id="a messageId that is no string"),
+        pytest.param(body(USER, messageId="x" * 513), WRONG_TYPE, id="a messageId too long"),
         pytest.param(nested(65), TOO_DEEP, id="one level too deep"),
         pytest.param(nested(64, "[]," * 200 + "1"), TOO_DEEP, id="one level too deep, and broad"),
         pytest.param(nested(66), TOO_DEEP, id="two levels too deep"),

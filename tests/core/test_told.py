@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import pytest
 
 from turnwire.core.told import Told
@@ -8,12 +10,16 @@ TOOL = None
 
 def told(*said: str | None) -> Told:
     noted = Told()
+    note(noted, said)
+    return noted
+
+
+def note(noted: Told, said: Sequence[str | None]) -> None:
     for text in said:
         if text is TOOL:
             noted.tool()
         else:
             noted.add(text)
-    return noted
 
 
 @pytest.mark.parametrize(
@@ -50,6 +56,42 @@ def told(*said: str | None) -> Told:
 )
 def test_what_of_a_final_text_is_missing(said: list[str | None], final: str, missing: str) -> None:
     assert told(*said).missing(final) == missing
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "final", "missing"),
+    [
+        pytest.param(["a"], ["b"], "bc", "c", id="the tail of the new turn"),
+        pytest.param(["a"], ["b"], "b", "", id="nothing is missing"),
+        pytest.param(["a", TOOL, "b"], ["c", TOOL, "d"], "de", "e", id="after its last tool"),
+        pytest.param(["a"], ["b", TOOL, "c"], "bcd", "d", id="all of the new turn"),
+        pytest.param(["a", TOOL], ["b", TOOL], "a", "a", id="what an earlier turn said is new"),
+        pytest.param(["a"], [], "new", "new", id="the new turn streamed nothing"),
+        pytest.param(["a"], [], "a", "", id="it repeats what was said under the former id"),
+        pytest.param(["a"], [], "ab", "b", id="it goes on with that"),
+        pytest.param(["a"], ["b"], "abc", "c", id="all that was said, under both ids"),
+        pytest.param([], ["b"], "bc", "c", id="nothing was said before"),
+        pytest.param(["a" * 20_000], ["b"], "bc", "c", id="what waited for its batch is no part"),
+    ],
+)
+def test_what_is_missing_once_the_turn_was_started_over(
+    before: list[str | None], after: list[str | None], final: str, missing: str
+) -> None:
+    noted = told(*before)
+
+    noted.start_over()
+    note(noted, after)
+
+    assert noted.missing(final) == missing
+
+
+def test_a_turn_may_start_over_again_before_it_says_anything() -> None:
+    noted = told("a")
+
+    noted.start_over()
+    noted.start_over()
+
+    assert noted.missing("ab") == "b"
 
 
 def test_what_was_streamed_is_not_kept() -> None:

@@ -269,6 +269,14 @@ def test_a_turn_under_the_id_of_the_users_message_gets_another() -> None:
     assert brief(translator.feed(SAID))[0] == "text-start t:answer:t0"
 
 
+def test_a_turn_that_is_started_over_is_told_to_the_end_of_its_new_text() -> None:
+    translator = started(TextDelta("First try. "), TurnStarted("t2"), TextDelta("Second"))
+
+    told = brief(translator.feed(finished(Reason.END_TURN, final_text="Second try.")))
+
+    assert told[0] == "text-delta t:t0  try."
+
+
 @pytest.mark.parametrize("event", [SAID, DONE, ASKED, END, TurnStarted("x"), AgentStatus("idle")])
 def test_nothing_comes_after_the_end(event: Event) -> None:
     translator = started(END)

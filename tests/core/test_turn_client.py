@@ -8,7 +8,7 @@ import pytest
 from core import frames as f
 from core.turns import NOTHING, QUESTION, QUEUED, RUNNING, TOOL, opened, told, verdict, wait
 from turnwire.core.dialect import Ask
-from turnwire.core.limits import Limits
+from turnwire.core.limits import Hangup, Limits
 from turnwire.core.outcome import Outcome
 from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
@@ -45,13 +45,55 @@ def test_a_client_gone_in_the_queue_never_aborts_the_turn_of_another() -> None:
 
     assert turn.client_left(2) == NOTHING
     assert turn.client_left(2) == NOTHING
-    assert turn.frames([f.part("secret", "turn-0"), f.finalize("turn-0")], 3) == NOTHING
+    assert turn.frames([f.part("secret", "turn-0")], 3) == NOTHING
     assert turn.outcome is None
 
-    act = turn.frames([f.begin(), f.part("a")], 4)
+    act = turn.frames([f.finalize("turn-0")], 4)  # nobody is left that an abort could hit
 
-    assert (told(act), act.write) == (["abort"], b"")
+    (abort,) = map(json.loads, act.tell)
+    assert (abort["type"], abort["promptId"], "turnId" in abort) == ("abort", f.PROMPT, False)
     assert turn.outcome is Outcome.CLIENT_GONE
+    assert turn.deadline == float("inf")
+
+
+def test_an_agent_that_names_no_prompts_is_told_to_abort_the_turn() -> None:
+    turn = opened(f.part("x", "turn-0"))
+
+    assert turn.client_left(2) == NOTHING
+    assert turn.frames([f.finalize("turn-0")], 3) == NOTHING
+    act = turn.frames([f.create(), f.part("a")], 4)
+
+    (abort,) = map(json.loads, act.tell)
+    assert (abort["turnId"], act.write) == (f.OURS, b"")
+    assert turn.outcome is Outcome.CLIENT_GONE
+
+
+def test_an_agent_that_turns_out_to_name_prompts_is_told_to_abort_ours() -> None:
+    turn = opened(f.part("x", "turn-0"))
+    turn.client_left(2)
+    turn.frames([f.finalize("turn-0")], 3)
+
+    act = turn.frames([f.frame("agentStatus", status="thinking", promptId="p9")], 4)
+
+    assert told(act) == ["abort"]
+    assert turn.deadline == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("frames", "outcome"),
+    [
+        pytest.param([f.begin(), f.finalize()], Outcome.CLIENT_GONE, id="it ran"),
+        pytest.param([f.frame("error", promptId="p1")], Outcome.ABANDONED, id="it never began"),
+    ],
+)
+def test_a_turn_that_is_over_in_the_same_read_is_not_aborted(
+    frames: list[bytes], outcome: Outcome
+) -> None:
+    turn = opened(*QUEUED)
+    turn.client_left(2)
+
+    assert turn.frames([f.finalize("turn-0"), *frames], 3) == NOTHING
+    assert turn.outcome is outcome
 
 
 @pytest.mark.parametrize(
@@ -84,7 +126,7 @@ def test_the_queue_limit_counts_from_the_hang_up_at_most() -> None:
 
 
 def test_a_client_gone_does_not_abort_where_the_policy_says_so() -> None:
-    turn = opened(*RUNNING, abort_on_hangup=False)
+    turn = opened(*RUNNING, on_hangup=Hangup.CONTINUE)
 
     assert turn.client_left(2) == NOTHING
     assert turn.outcome is Outcome.CLIENT_GONE

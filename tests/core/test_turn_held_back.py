@@ -19,6 +19,7 @@ class Hesitant:
 
     def __init__(self, *, late: Sequence[Event] = (), deadline: float = NEVER) -> None:
         self.tally = Tally()
+        self.accompanied = False
         self.committed = False
         self.queued = False
         self.deadline = deadline
@@ -26,6 +27,12 @@ class Hesitant:
 
     def open(self, _now: float) -> Sequence[Event]:
         return ()
+
+    def unattended(self) -> None:
+        pass
+
+    def doubt(self) -> None:
+        pass
 
     def hear(self, frame: bytes, _now: float) -> Told:
         match frame:

@@ -83,6 +83,24 @@ class ToolOutputError(_Chunk, frozen=True, tag="tool-output-error"):
     provider_executed: bool = True
 
 
+class ToolApprovalRequest(_Chunk, frozen=True, tag="tool-approval-request"):
+    """From 6.0.0 on; a client of 5 rejects the whole answer. Only for whoever asked for it."""
+
+    approval_id: str
+    tool_call_id: str
+
+
+class File(_Chunk, frozen=True, tag="file"):
+    url: str
+    media_type: str
+
+
+class SourceUrl(_Chunk, frozen=True, tag="source-url"):
+    source_id: str
+    url: str
+    title: str | UnsetType = UNSET
+
+
 class StatusData(Struct, frozen=True):
     status: str
     detail: str | UnsetType = UNSET
@@ -130,6 +148,9 @@ Chunk: TypeAlias = (
     | ToolInputAvailable
     | ToolOutputAvailable
     | ToolOutputError
+    | ToolApprovalRequest
+    | File
+    | SourceUrl
     | DataAgentStatus
     | DataQuestion
     | Error

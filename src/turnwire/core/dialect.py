@@ -14,9 +14,12 @@ import math
 from collections.abc import Sequence
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
+from turnwire.core.attachments import Attachment
+from turnwire.core.errand import Answer, Answering, Recall, Recalling, Stop, Stopping
 from turnwire.core.events import Event, Told
+from turnwire.core.room import Seat
 
 
 class Ask(Struct, frozen=True, kw_only=True):
@@ -30,6 +33,39 @@ class Ask(Struct, frozen=True, kw_only=True):
     channel_type: str = "web"
     channel_id: str = "default"
     user_id: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    regenerates: bool = False
+    """Whether the prompt was asked before, and its answer is not wanted."""
+    replaces: str | None = None
+    """The client's id of the message that this goes in place of: that answer, or, if it does
+    not regenerate, the prompt before its user edited it."""
+
+
+class Reply(Struct, frozen=True):
+    """The answer to a question, from a client whose stream ended with it."""
+
+    question_id: str
+    answer: Raw
+    """JSON."""
+    subject: bytes | None = None
+    """What was approved (`core.approval.subject`), where that is known: only that is answered."""
+
+
+class Look(Struct, frozen=True, kw_only=True):
+    """Which turn to watch: the one that runs or waits on a channel, whoever asked for it.
+
+    With `replies` it is the one that asked, and what was told before its last
+    question is not told again.
+    """
+
+    user_id: str
+    channel_type: str = "web"
+    channel_id: str = "default"
+    init_s: float
+    """How long to wait for the agent's hydration, in seconds."""
+    replies: Sequence[Reply] = ()
+    prompt_id: str | None = None
+    """The prompt of the turn, where no other's will do; not every agent names it."""
 
 
 class Tally:
@@ -66,7 +102,7 @@ class Reach(enum.Enum):
     OURS = enum.auto()
     """Our turn, or our prompt, alone."""
     OTHERS = enum.auto()
-    """Another turn, while our prompt waits behind it, or is not seen at work yet."""
+    """Another turn, perhaps: our prompt waits behind it, or is not known to be at work."""
 
 
 class Conversation(Protocol):
@@ -102,6 +138,19 @@ class Conversation(Protocol):
         ...
 
     @property
+    def accompanied(self) -> bool:
+        """Whether somebody else follows our turn, or our user came back since `unattended`."""
+        ...
+
+    def unattended(self) -> None:
+        """Our client left, and may come back."""
+        ...
+
+    def doubt(self) -> None:
+        """Nothing was read for a while: what was heard last may be long over."""
+        ...
+
+    @property
     def reach(self) -> Reach:
         """Whom an abort would hit now."""
         ...
@@ -120,8 +169,32 @@ class Dialect(Protocol):
     idle_s: float
     """Default of `TURNWIRE_IDLE_S` on this wire."""
 
-    def prompt(self, ask: Ask, /) -> Conversation:
-        """A conversation that sends a prompt and follows its turn."""
+    def prompt(self, ask: Ask, seat: Seat | None = None, /) -> Conversation:
+        """A conversation that sends a prompt and follows its turn.
+
+        `seat` is its part in what the conversations of its session share; None: it is alone.
+        """
+        ...
+
+    def resume(self, look: Look, seat: Seat | None = None, /) -> Conversation:
+        """A conversation that follows a turn from its start, and never aborts it.
+
+        It answers `Refused` with `Refusal.NOTHING` where there is none. With replies it
+        answers first, tells what comes after the questions (`TurnContinued`), and means
+        this turn when it aborts; `Refusal.CLOSED` where one of them is not open.
+        """
+        ...
+
+    def stop(self, stop: Stop, /) -> Stopping:
+        """An errand that stops the running turn."""
+        ...
+
+    def answer(self, answer: Answer, /) -> Answering:
+        """An errand that answers an open question."""
+        ...
+
+    def recall(self, recall: Recall, /) -> Recalling:
+        """An errand that reads the history."""
         ...
 
 

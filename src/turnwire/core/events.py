@@ -12,6 +12,8 @@ from typing import TypeAlias
 
 from msgspec import Raw, Struct
 
+from turnwire.core.refusal import Refusal
+
 
 class Phase(enum.Enum):
     """Where a tool call is. The values are those of the RFC's wire."""
@@ -34,6 +36,20 @@ class TurnStarted(Struct, frozen=True):
     """Our turn began, or goes on under another id."""
 
     turn_id: str
+
+
+class TurnContinued(Struct, frozen=True):
+    """Our turn goes on for a client that has what follows, up to `PerhapsKnown` or `CaughtUp`."""
+
+    turn_id: str
+
+
+class PerhapsKnown(Struct, frozen=True):
+    """What follows, up to `CaughtUp`, the client has as far as its message says so."""
+
+
+class CaughtUp(Struct, frozen=True):
+    """What follows is news."""
 
 
 class TextDelta(Struct, frozen=True):
@@ -59,6 +75,21 @@ class ToolUpdate(Struct, frozen=True, kw_only=True):
     error: str | None = None
 
 
+class FilePart(Struct, frozen=True):
+    """The agent made a file; `url` holds it or says where it is."""
+
+    url: str
+    mime: str
+
+
+class SourceUrl(Struct, frozen=True):
+    """The agent drew on a page."""
+
+    source_id: str
+    url: str
+    title: str | None = None
+
+
 class AgentStatus(Struct, frozen=True):
     """What the agent is doing, for a status line."""
 
@@ -66,11 +97,27 @@ class AgentStatus(Struct, frozen=True):
     detail: str | None = None
 
 
+class Approval(Struct, frozen=True):
+    """The tool call that a question is about: it waits for a yes or a no."""
+
+    call_id: str
+    tool_name: str
+    args: Raw | None = None
+
+
 class Question(Struct, frozen=True):
     """The agent asks its user. `payload` is a JSON object: all that the agent said about it."""
 
     question_id: str
     payload: Raw
+    approval: Approval | None = None
+    """Set where nothing but a yes or a no is asked for, about a call that the agent named."""
+
+
+class Replied(Struct, frozen=True):
+    """Our client's answer to an open question is on its way; the agent has yet to say so."""
+
+    question_id: str
 
 
 class QuestionClosed(Struct, frozen=True):
@@ -99,7 +146,9 @@ class Queued(Struct, frozen=True):
 
 
 class Refused(Struct, frozen=True):
-    """The session cannot take this prompt: 409 while the headers are held back, else an error."""
+    """It cannot be done: a status while the headers are held back, else an error."""
+
+    why: Refusal = Refusal.SESSION
 
 
 class Send(Struct, frozen=True):
@@ -110,11 +159,17 @@ class Send(Struct, frozen=True):
 
 Event: TypeAlias = (
     TurnStarted
+    | TurnContinued
+    | PerhapsKnown
+    | CaughtUp
     | TextDelta
     | ReasoningDelta
     | ToolUpdate
+    | FilePart
+    | SourceUrl
     | AgentStatus
     | Question
+    | Replied
     | QuestionClosed
     | TurnFinished
     | Alive

@@ -1,6 +1,18 @@
 """The numbers a stream lives by."""
 
+import enum
+import math
+
 from msgspec import Struct
+
+
+class Hangup(enum.Enum):
+    """What becomes of the agent's turn when its client hangs up."""
+
+    ABORT = "abort"
+    CONTINUE = "continue"
+    GRACE = "grace"
+    """It goes on for a while, and is aborted if nobody came back by then."""
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -26,5 +38,8 @@ class Limits(Struct, frozen=True, kw_only=True):
     """How long a dialect may hold the response headers back."""
     backlog_bytes: int = 1_048_576
     """Most bytes held for a client that does not read, beyond what one read brought."""
-    abort_on_hangup: bool = True
-    """Whether the agent's turn is aborted when its client hangs up."""
+    expires_at: float = math.inf
+    """When the client's token cuts the stream, on the caller's clock."""
+    on_hangup: Hangup = Hangup.ABORT
+    grace_s: float = 30.0
+    """How long a client may stay away before its turn is aborted, under `Hangup.GRACE`."""

@@ -30,12 +30,19 @@ class Outcome(enum.Enum):
         "The session cannot take this prompt",
         "the session cannot take the prompt (409)",
     )
+    NOTHING = "nothing", None, "there was no turn to resume (204)"
+    ASKED = (
+        "asked",
+        None,
+        "the agent waits for an approval; the client answers it in a request of its own",
+    )
     CLIENT_GONE = "client_gone", None, "the client hung up"
     ABANDONED = "abandoned", None, "the client hung up in the queue, and our turn never began"
     UNREACHABLE = "unreachable", "Connection failed", "the agent could not be dialled"
     INTERRUPTED = "interrupted", "Stream interrupted", "the agent's side closed in mid-turn"
     SILENT = "silent", "Agent stopped responding", "the agent was silent for too long"
     TOO_LONG = "too_long", "Turn took too long", "the turn reached the longest time of a turn"
+    EXPIRED = "expired", "The token has expired", "the client's token expired in mid-turn"
     SLOW_CLIENT = "slow_client", "Client too slow", "the client did not read"
     CRASHED = "crashed", None, "the gateway was killed in mid-turn, or has a bug"
     DRAINING = "draining", "Gateway restarting", "the gateway stops, and the drain time is over"

@@ -1,9 +1,10 @@
-"""A request's body to a prompt: every form that clients send, and a reason for every other.
+"""A request's body to what it asks: every form that clients send, and a reason for every other.
 
 The agent owns the history, so only the last message is read. Forms (measured;
 wire/ui-message-stream 4.1): `{"messages": [...]}` and `{"message": {...}}`; a
 message has `parts` (AI SDK 5 and later) or `content` as a string (AI SDK 4 and
-third-party tools).
+third-party tools). A message of the user is a prompt; one of the assistant is a
+continuation (`continuation`).
 """
 
 import itertools
@@ -13,6 +14,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Raw, Struct
 
+from turnwire.core import attachments, continuation, harmless
+from turnwire.core.attachments import Attachment, AttachmentLimits
+from turnwire.core.continuation import Continuation
 from turnwire.errors import BadRequest
 
 TEXT_MAX = 100_000
@@ -31,6 +35,7 @@ _SEARCHED_MAX = 1_000
 """Messages that are searched, from the end, for the user's last one."""
 
 _Id = Annotated[str, Meta(max_length=512)]
+_LIMITS = AttachmentLimits()
 
 _ONE_KIND = bytes.maketrans(b"[]", b"{}")
 _NOT_READ = bytes(set(range(256)) - set(b'[]{}"'))
@@ -41,10 +46,20 @@ _RUN = re.compile(rb"\{++|\}++")
 
 
 class Prompt(Struct, frozen=True):
-    """What the user asked. `message_id` is the client's id of the message."""
+    """What the user asked. `message_id` is the client's id of the message.
+
+    `regenerates`: it was asked before, and its answer is not wanted. `replaces`
+    is the client's id of the message that this goes in place of, where it names
+    one: that answer, or the prompt's own id if the user edited it. `chat_id` is
+    the client's own id of the conversation.
+    """
 
     text: str
     message_id: str | None = None
+    attachments: tuple[Attachment, ...] = ()
+    regenerates: bool = False
+    replaces: str | None = None
+    chat_id: str | None = None
 
 
 class _Message(Struct):
@@ -54,10 +69,17 @@ class _Message(Struct):
     content: Raw = Raw()
 
 
-class _Body(Struct):
+class _Body(Struct, rename="camel"):
     messages: list[Raw] | None = None
     message: Raw = Raw()
     trigger: Raw = Raw()
+    message_id: _Id | None = None
+    id: Raw = Raw()
+
+    @property
+    def regenerates(self) -> bool:
+        """Any other string is `submit-message`; anything that is no string is a wrong type."""
+        return bool(self.trigger) and _string(self.trigger) == "regenerate-message"
 
 
 class _Part(Struct):
@@ -71,17 +93,17 @@ _part = msgspec.json.Decoder(_Part).decode
 _string = msgspec.json.Decoder(str).decode
 
 
-def extract(body: bytes) -> Prompt:
-    """Read the prompt out of a request's body.
+def extract(body: bytes, limits: AttachmentLimits = _LIMITS) -> Prompt | Continuation:
+    """Read what a request's body asks.
 
     Raises:
-        BadRequest: it holds none that can be sent.
+        BadRequest: nothing that can be sent.
 
     """
     if not body:
         raise BadRequest("The body is empty")
     try:
-        return _extract(body)
+        return _extract(body, limits)
     except msgspec.ValidationError as exc:
         raise BadRequest("The body has a field of a wrong type, or lacks one") from exc
     except (msgspec.DecodeError, UnicodeDecodeError) as exc:
@@ -94,7 +116,7 @@ def _too_deep() -> str:
     return f"The body is nested deeper than {DEPTH_MAX}"
 
 
-def _extract(raw: bytes) -> Prompt:
+def _extract(raw: bytes, limits: AttachmentLimits) -> Prompt | Continuation:
     if _values(raw) > VALUES_MAX:
         raise BadRequest("The body has too many values")
     body = _body(raw)
@@ -103,27 +125,23 @@ def _extract(raw: bytes) -> Prompt:
     message = _last(body)
     match message.role:
         case "user":
-            return _prompt(message)
+            return _prompt(body, message, limits)
         case "assistant":
-            # An answer or an approval. Our own tool output coming back is none.
-            raise BadRequest("Nothing to forward: continuations are not supported yet")
+            message_id = message.id or body.message_id or None
+            chat_id = harmless.string(body.id)
+            return continuation.read(message_id, message.parts or (), chat_id)
         case _:
             raise BadRequest("The last message is neither the user's nor the assistant's")
 
 
 def _last(body: _Body) -> _Message:
     if body.messages:
-        if _is_regenerate(body.trigger):
+        if body.regenerates:
             return _last_of_user(body.messages)
         return _message(body.messages[-1])
     if body.messages is None and body.message:
         return _message(body.message)
     raise BadRequest("The body has no messages")
-
-
-def _is_regenerate(trigger: Raw) -> bool:
-    """Any other string is `submit-message`; anything that is no string is a wrong type."""
-    return bool(trigger) and _string(trigger) == "regenerate-message"
 
 
 def _last_of_user(messages: list[Raw]) -> _Message:
@@ -134,30 +152,44 @@ def _last_of_user(messages: list[Raw]) -> _Message:
     raise BadRequest("There is no message of the user to send again")
 
 
-def _prompt(message: _Message) -> Prompt:
-    if message.parts is not None:
-        if len(message.parts) > PARTS_MAX:
-            raise BadRequest("The last message has too many parts")
-        text = "".join(_text(_part(part)) for part in message.parts)
-    elif message.content:
-        text = _string(message.content)
-    else:
-        raise BadRequest("The last message has neither parts nor content")
-    if not text.strip():
+def _prompt(body: _Body, message: _Message, limits: AttachmentLimits) -> Prompt:
+    text, files = _content(message)
+    if not text.strip() and not files:
         raise BadRequest("The prompt is empty")
     if len(text) > TEXT_MAX:
         raise BadRequest(f"The prompt is longer than {TEXT_MAX} characters")
-    return Prompt(text, message.id or None)
+    # A client names the answer that it wants anew, or this very message if it was edited.
+    names_itself = body.message_id == message.id
+    return Prompt(
+        text,
+        message.id or None,
+        attachments.read(files, limits),
+        body.regenerates,
+        (body.message_id or None) if body.regenerates is not names_itself else None,
+        harmless.string(body.id),
+    )
 
 
-def _text(part: _Part) -> str:
-    match part.type:
-        case "text":
-            return _string(part.text or b"null")
-        case "file":
-            raise BadRequest("Attachments are not supported yet")
-        case _:
-            return ""
+def _content(message: _Message) -> tuple[str, list[Raw]]:
+    """The text of a message, and the parts that are its files."""
+    if message.parts is None:
+        if not message.content:
+            raise BadRequest("The last message has neither parts nor content")
+        return _string(message.content), []
+    if len(message.parts) > PARTS_MAX:
+        raise BadRequest("The last message has too many parts")
+    texts: list[str] = []
+    files: list[Raw] = []
+    for raw in message.parts:
+        part = _part(raw)
+        match part.type:
+            case "text":
+                texts.append(_string(part.text or b"null"))
+            case "file":
+                files.append(raw)
+            case _:
+                pass
+    return "".join(texts), files
 
 
 def _values(raw: bytes) -> int:

@@ -1,8 +1,12 @@
 """The questions of one turn: each is told when it opens and again when it closes.
 
 `data-question` keeps its id, so a client that renders the part sees one card
-that changes from open to resolved or expired.
+that changes from open to resolved or expired. An approval may be requested at
+its tool's card instead, where the client knows that (`core.approval`); then the
+card tells the rest: how the call ended.
 """
+
+from collections.abc import Collection
 
 import msgspec
 from msgspec import Raw
@@ -24,9 +28,29 @@ class Questions:
 
     def __init__(self) -> None:
         self._open: dict[str, dict[str, Raw]] = {}
+        self._requested: dict[str, str] = {}
 
     def __len__(self) -> int:
-        return len(self._open)
+        return len(self._open) + len(self._requested)
+
+    @property
+    def requested(self) -> Collection[str]:
+        """The calls whose approval is requested; empty while another question is open too."""
+        return () if self._open else self._requested.values()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more approvals may be requested; they are told as questions then."""
+        return len(self._requested) >= OPEN_MAX
+
+    def request(self, question_id: str, approval_id: str, call_id: str) -> list[chunks.Chunk]:
+        """Request an approval at the card of its call, which is known there by this id."""
+        self._requested[question_id] = call_id
+        return [chunks.ToolApprovalRequest(approval_id, call_id)]
+
+    def replied(self, question_id: str) -> None:
+        """A requested approval needs no answer any more: our client gave one."""
+        self._requested.pop(question_id, None)
 
     def ask(self, question: Question) -> list[chunks.Chunk]:
         """Tell an open question; asked again under its id, it is told anew."""
@@ -42,6 +66,7 @@ class Questions:
 
     def close(self, closed: QuestionClosed) -> list[chunks.Chunk]:
         """Tell that a question is closed; nothing if it is not open."""
+        self._requested.pop(closed.question_id, None)
         payload = self._open.pop(closed.question_id, None)
         if payload is None:
             return []

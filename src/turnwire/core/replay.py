@@ -5,6 +5,7 @@ that start with `#` are skipped, so that a recording can be annotated; lines
 that start with `#!` are things that happen other than frames:
 
     #! prompt Hi       what was asked, for an agent that echoes no more than that; first of all
+    #! resume          somebody comes back to a turn under way, and asks nothing; first of all
     #! after 121       nothing happens for so many seconds
     #! close           the agent's side closes
     #! drain           the gateway is told to stop
@@ -14,7 +15,7 @@ At the end of a recording whose turn is still open, the agent's side closes.
 
 from collections.abc import Iterable
 
-from turnwire.core.dialect import Ask, Dialect
+from turnwire.core.dialect import Ask, Dialect, Look
 from turnwire.core.limits import Limits
 from turnwire.core.turn import Act, Turn
 
@@ -25,6 +26,7 @@ USER_ID = "u1"
 """Who asked, in a recording."""
 
 _PROMPT = b"#! prompt "
+_RESUME = b"#! resume"
 
 
 class BadRecordingError(ValueError):
@@ -47,8 +49,11 @@ def replay(
 
     """
     lines = [raw.strip() for raw in recording]
-    conversation = dialect.prompt(Ask(text=_asked(lines), prompt_id=prompt_id, user_id=USER_ID))
     limits = Limits(idle_s=dialect.idle_s)
+    if _RESUME in lines:
+        conversation = dialect.resume(Look(user_id=USER_ID, init_s=limits.hold_s))
+    else:
+        conversation = dialect.prompt(Ask(text=_asked(lines), prompt_id=prompt_id, user_id=USER_ID))
     turn = Turn(conversation, limits, event_lines=event_lines, usage=usage)
     now = 0.0
     written = [turn.opened(now).write]
@@ -79,7 +84,7 @@ def _frame(line: bytes) -> bytes:
 
 def _happening(words: list[str], turn: Turn, now: float) -> tuple[list[Act], float]:
     match words:
-        case ["prompt", _, *_]:
+        case ["prompt", _, *_] | ["resume"]:
             return [], now
         case ["close"]:
             return [turn.agent_left(now)], now

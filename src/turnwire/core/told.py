@@ -71,6 +71,8 @@ class Told:
         self._since_tool = _Stretch()
         self._core = _Core()
         self._earlier: deque[_Core] = deque(maxlen=_EARLIER_MAX)
+        self._again: _Stretch | None = None
+        """What was sent since the turn was started over."""
 
     def add(self, text: str) -> None:
         """Note text that was sent. It must be free of halves of surrogate pairs."""
@@ -88,6 +90,14 @@ class Told:
             self._since_tool = _Stretch()
             self._core = _Core()
 
+    def start_over(self) -> None:
+        """Note that the turn goes on under another id: its final text may be the new one's."""
+        self._settle()
+        self._again = _Stretch()
+        self._since_tool = _Stretch()
+        self._core = _Core()
+        self._earlier.clear()
+
     def missing(self, final_text: str) -> str:
         """The tail of `final_text` that was not sent; empty if it tells another story.
 
@@ -98,6 +108,8 @@ class Told:
         self._settle()
         if self._whole.begins(final_text):
             return final_text[self._whole.chars :]
+        if self._again is not None and self._again.begins(final_text):
+            return final_text[self._again.chars :]
         if not self._since_tool.chars and self._repeats(final_text):
             return ""
         if self._since_tool.begins(final_text):
@@ -112,5 +124,7 @@ class Told:
         text = "".join(self._fresh)
         for run in (self._whole, self._since_tool, self._core):
             run.add(text)
+        if self._again is not None:
+            self._again.add(text)
         self._fresh.clear()
         self._fresh_chars = 0

@@ -9,6 +9,7 @@ from 2026 on show a reused id as a second card, older ones overwrite the first.
 """
 
 import enum
+from collections.abc import Collection
 from typing import assert_never
 
 from msgspec import Raw
@@ -71,6 +72,18 @@ class Calls:
         evicted = self._make_room()
         call = self._open(event)
         return [*evicted, *self._advance(call, event)]
+
+    def open_id(self, call_id: str) -> str | None:
+        """The client's id of a call; None if it is not open."""
+        call = self._calls.get(call_id)
+        return None if call is None or call.stage is _Stage.DONE else call.shown_id
+
+    def all_open_are(self, shown_ids: Collection[str]) -> bool:
+        """Whether some calls are open, and all of them are among these."""
+        if not 0 < self.open <= len(shown_ids):
+            return False
+        waiting = (call for call in self._calls.values() if call.stage is not _Stage.DONE)
+        return all(call.shown_id in shown_ids for call in waiting)
 
     def settle(self, error_text: str = NO_RESULT) -> list[chunks.Chunk]:
         """Give every call that has none an outcome: no card is left running for ever."""

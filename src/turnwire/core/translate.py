@@ -1,14 +1,17 @@
 """Events to chunks: the translator.
 
 Rule 1: every decision about which chunks go out, and in what order, is made
-here (and in `tools`, `questions` and `told`, which it owns) and nowhere else.
+here (and in `tools`, `questions`, `media` and `told`, which it owns) and nowhere else.
 
 Rule 2: no I/O, no clock, no log, no wire format. The same events give the same
 chunks, so that a recorded turn can be replayed on any machine.
 
-    WAITING --TurnStarted | Question--> STREAMING --TurnFinished | fail--> CLOSED
-       |                                                                     ^
-       +------------------------ TurnFinished | fail -----------------------+
+    WAITING --TurnStarted | Question--> STREAMING --TurnFinished | fail | pause--> CLOSED
+       |                                                                             ^
+       +--------------------------- TurnFinished | fail ----------------------------+
+
+A turn that goes on for a client that has its beginning is told from `TurnContinued`
+on like any other, and nothing is sent that the client has: so the state is the same.
 
 Whatever the events, the chunks keep six promises, checked against a strict
 client model in tests/core/test_promises.py:
@@ -22,12 +25,13 @@ client model in tests/core/test_promises.py:
 """
 
 import enum
-from typing import assert_never
+from typing import ClassVar, assert_never
 
 from msgspec import UNSET, Raw
 
-from turnwire.core import chunks, events, harmless
-from turnwire.core.events import Reason
+from turnwire.core import chunks, events, harmless, media
+from turnwire.core.events import Phase, Reason
+from turnwire.core.known import Known, Left, What
 from turnwire.core.questions import Questions
 from turnwire.core.told import Told
 from turnwire.core.tools import NO_RESULT, Calls
@@ -65,16 +69,32 @@ class Translator:
 
     `usage` puts the agent's token counts into the metadata of `finish`.
     `taken_id` is the id of the user's message: a client overwrites that message
-    if the answer comes under the same id.
+    if the answer comes under the same id. `known` is what the client has of the message
+    that a continued turn goes on in.
     """
 
-    def __init__(self, *, usage: bool = False, taken_id: str | None = None) -> None:
+    steady: ClassVar[bool] = False
+    """Whether the steps follow from the order of the parts alone, not from when a call ended."""
+
+    def __init__(
+        self,
+        *,
+        usage: bool = False,
+        taken_id: str | None = None,
+        known: Known | None = None,
+    ) -> None:
         self.state = State.WAITING
         self.told = Told()
         self.calls = Calls()
         self.questions = Questions()
         self._usage = usage
         self._taken_id = taken_id
+        self._known = known or Known()
+        self._left: Left | None = None
+        """Of a turn that goes on: how much of it is told again before there is news."""
+        self._is_known = False
+        """Whether the client has all that is told now."""
+        self._in_step = False
         self._turn_id = "turn"
         self._blocks = dict.fromkeys(_Kind, 0)
         self._block: _Block | None = None
@@ -89,6 +109,46 @@ class Translator:
 
     def feed(self, event: events.Event) -> list[chunks.Chunk]:
         """Translate one event. Returns the chunks to send now, possibly none."""
+        told = self._translated(event)
+        return [] if self._is_known else told
+
+    def request(self, question: events.Question, approval_id: str | None) -> list[chunks.Chunk]:
+        """Request an approval at its tool's card; tell a question where there can be none."""
+        approval = question.approval
+        if approval is None or approval_id is None or self.questions.is_full:
+            return self.feed(question)
+        args = Raw(b"{}") if approval.args is None else approval.args
+        told = self._close_block()
+        told += self._tool(
+            events.ToolUpdate(
+                call_id=approval.call_id,
+                tool_name=approval.tool_name,
+                phase=Phase.RUNNING,
+                args=args,
+            )
+        )
+        call_id = self.calls.open_id(approval.call_id)
+        if call_id is None:
+            told += self.questions.ask(question)
+        else:
+            told += self.questions.request(question.question_id, approval_id, call_id)
+        return [] if self._is_known else told
+
+    @property
+    def waits_for_approval(self) -> bool:
+        """Whether nothing can go on until the client approves or denies what it was asked.
+
+        While another tool runs, its outcome is waited for: clients send no response
+        before every call of the step has an outcome or a response.
+        """
+        return self.calls.all_open_are(self.questions.requested)
+
+    def pause(self) -> list[chunks.Chunk]:
+        """End the message at its requests; their calls stay as they are."""
+        self.state = State.CLOSED
+        return [*self._close_block(), *self._finish_step(), chunks.Finish()]
+
+    def _translated(self, event: events.Event) -> list[chunks.Chunk]:
         match self.state, event:
             case State.CLOSED, _:
                 return []
@@ -101,6 +161,20 @@ class Translator:
                 return self._start(turn_id)
             case State.STREAMING, events.TurnStarted(turn_id):
                 self._turn_id = harmless.mend(turn_id)
+                self.told.start_over()
+                return []
+            case State.WAITING, events.TurnContinued(turn_id):
+                self._is_known = True
+                self._left = Left(self._known)
+                return self._start(turn_id)
+            case State.STREAMING, events.PerhapsKnown() if self._is_known:
+                return self._go_on()
+            case State.STREAMING, events.CaughtUp() if self._left is not None:
+                told = self._go_on() if self._is_known else []
+                self._left = None
+                return told
+            case State.STREAMING, events.Replied(question_id):
+                self.questions.replied(question_id)
                 return []
             case State.WAITING, events.Question():
                 # Somebody must be able to answer, or the turn may never begin.
@@ -115,6 +189,8 @@ class Translator:
                 return self._write(_Kind.REASONING, text)
             case State.STREAMING, events.ToolUpdate():
                 return self._tool(event)
+            case State.STREAMING, events.FilePart() | events.SourceUrl():
+                return self._media(event)
             case State.STREAMING, events.TurnFinished(reason=reason, final_text=str(final)):
                 return [*self._rest(final), *self._end(reason, event.error, event.usage)]
             case _, events.TurnFinished(reason=reason):
@@ -128,6 +204,7 @@ class Translator:
 
     def _start(self, turn_id: str | None) -> list[chunks.Chunk]:
         self.state = State.STREAMING
+        self._in_step = True
         if turn_id is None:
             return [chunks.Start(), chunks.StartStep()]
         self._turn_id = harmless.mend(turn_id)
@@ -135,7 +212,44 @@ class Translator:
             self._turn_id += ":answer"
         return [chunks.Start(self._turn_id), chunks.StartStep()]
 
+    def _go_on(self) -> list[chunks.Chunk]:
+        """Go on in the message that the client has, and in its last step.
+
+        A step of its own would part the outcomes from their calls: clients look at the
+        last step alone to tell whether something is to be sent, and some send for ever.
+        """
+        self._close_block()
+        self._is_known = self._in_step = False
+        known = {_Kind.TEXT: self._known.texts, _Kind.REASONING: self._known.reasonings}
+        self._blocks = {kind: max(told, known[kind]) for kind, told in self._blocks.items()}
+        if self._known.message_id is None:
+            return [chunks.Start()]
+        return [chunks.Start(harmless.mend(self._known.message_id))]
+
+    def _finish_step(self) -> list[chunks.Chunk]:
+        in_step, self._in_step = self._in_step, False
+        return [chunks.FinishStep()] if in_step else []
+
+    def _news(self, kind: _Kind, text: str) -> str:
+        """What the client lacks of a text, where the turn goes on."""
+        if self._left is None:
+            return text
+        has = self._left.take(What[kind.name], len(text))
+        if self._is_known:
+            return text  # nothing is sent, but blocks and lengths are counted
+        if kind is _Kind.TEXT:
+            self.told.add(harmless.mend(text[:has]))
+        return text[has:]
+
+    def _media(self, event: events.FilePart | events.SourceUrl) -> list[chunks.Chunk]:
+        parts = media.told(event)
+        what = What.FILES if isinstance(event, events.FilePart) else What.SOURCES
+        if parts and self._left is not None and self._left.take(what):
+            return []
+        return self._between(parts)
+
     def _write(self, kind: _Kind, text: str) -> list[chunks.Chunk]:
+        text = self._news(kind, text)
         block = self._block
         opening: list[chunks.Chunk] = []
         if block is not None and block.kind is kind:
@@ -170,9 +284,10 @@ class Translator:
         in clients from 2026 on.
         """
         opening = self._close_block()
-        if self.calls.step_has_calls and not self.calls.open:
+        if self.calls.step_has_calls and (self.steady or not self.calls.open):
             self.calls.next_step()
-            opening += [chunks.FinishStep(), chunks.StartStep()]
+            opening += [*self._finish_step(), chunks.StartStep()]
+            self._in_step = True
         block = self._block = _Block(kind, f"{self._turn_id}:{kind.value}{self._blocks[kind]}")
         self._blocks[kind] += 1
         if kind is _Kind.TEXT:
@@ -205,7 +320,7 @@ class Translator:
                 *self._close_block(),
                 *self.questions.expire(),
                 *self.calls.settle(unanswered),
-                chunks.FinishStep(),
+                *self._finish_step(),
             ]
         else:
             closing = [chunks.Start()]

@@ -13,11 +13,14 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from turnwire.core import events, sse
+from turnwire.core.approval import Requests
 from turnwire.core.chunks import Chunk
 from turnwire.core.dialect import NEVER, Conversation, Reach
-from turnwire.core.events import Reason
-from turnwire.core.limits import Limits
+from turnwire.core.events import Event, QuestionClosed, Reason
+from turnwire.core.known import Known
+from turnwire.core.limits import Hangup, Limits
 from turnwire.core.outcome import Outcome
+from turnwire.core.refusal import Refusal
 from turnwire.core.translate import State, Translator
 
 _VERDICTS = {
@@ -59,25 +62,30 @@ class Turn:
         event_lines: bool = True,
         usage: bool = False,
         taken_id: str | None = None,
+        known: Known | None = None,
+        requests: Requests | None = None,
+        translator: Translator | None = None,
     ) -> None:
         self.outcome: Outcome | None = None
+        self.refusal: Refusal | None = None
+        """Why it was refused, where the outcome is that."""
         self.deadline = NEVER
         self.frames_heard = 0
         self.turn_id: str | None = None
         self._conversation = conversation
         self._limits = limits
         self._event_lines = event_lines
-        self._translator = Translator(usage=usage, taken_id=taken_id)
+        self._translator = translator or Translator(usage=usage, taken_id=taken_id, known=known)
+        self._requests = requests
         self._lane: bytes | None = None
         """What stands before the delta of the next record, while text deltas take the short way."""
         self._write: list[bytes] = []
         self._tell: list[bytes] = []
         self._headers_due = False
-        self._is_open = False
-        self._client_left = False
+        self._is_open = self._client_left = False
         self._hold_until = NEVER
         self._heard_at = self._wrote_at = NEVER
-        self._longest_at = self._drain_at = self._give_up_at = NEVER
+        self._longest_at = self._drain_at = self._give_up_at = self._back_by = NEVER
         self._blocked_at: float | None = None
         self._progress_at = NEVER
 
@@ -91,7 +99,8 @@ class Turn:
         self._heard_at = self._wrote_at = now
         self._hold_until = now + self._limits.hold_s
         self._longest_at = now + self._limits.turn_s
-        return self._take(self._conversation.open(now), now)
+        self._feed(self._conversation.open(now), now)
+        return self._act(now)
 
     def unreachable(self, now: float) -> Act:
         """The agent could not be dialled."""
@@ -131,6 +140,11 @@ class Turn:
                 self._feed((events.TextDelta(told),), now)
         if alive:
             self._heard_at = now
+        if self._give_up_at < NEVER:
+            self._stop()
+            fed = True
+        elif self._back_by < NEVER and self._conversation.accompanied:
+            return self._end(Outcome.CLIENT_GONE, now)
         # A plain delta only moves our deadlines away; `tick` reckons anew when it comes too early.
         nearer = self._conversation.deadline < self.deadline
         return self._act(now, reckon=fed or nearer)
@@ -148,13 +162,30 @@ class Turn:
         if self.outcome is not None or self._client_left:
             return _NOTHING
         self._client_left = True
+        if self._blocked_at is not None:
+            self._conversation.doubt()
         self.unblocked(now)
-        if not self._is_open or not self._limits.abort_on_hangup:
+        if not self._is_open or self._limits.on_hangup is Hangup.CONTINUE:
             return self._end(Outcome.CLIENT_GONE, now)
-        if self._conversation.reach is Reach.OTHERS:
-            self._give_up_at = now + self._limits.queue_wait_s
+        if self._limits.on_hangup is Hangup.GRACE:
+            self._conversation.unattended()
+            if self._conversation.accompanied:
+                return self._end(Outcome.CLIENT_GONE, now)
+            self._back_by = now + self._limits.grace_s
             return self._act(now)
-        return self._end(Outcome.CLIENT_GONE, now, abort=True)
+        return self._stop_or_wait(now)
+
+    def _stop_or_wait(self, now: float) -> Act:
+        """Abort our turn for a client that is gone; not while an abort would hit another."""
+        self._give_up_at = now + self._limits.queue_wait_s
+        self._stop()
+        return self._act(now)
+
+    def _stop(self) -> None:
+        """Its client is gone: abort our turn as soon as that hits it alone, or leave it be."""
+        if self.outcome is None and self._conversation.reach is not Reach.OTHERS:
+            self._tell += self._conversation.abort()
+            self.outcome = Outcome.CLIENT_GONE
 
     def blocked(self, now: float) -> Act:
         """The client's buffer is full; nothing is read from the agent until it is not."""
@@ -196,6 +227,16 @@ class Turn:
                 return self._act(now)
         if now >= self._drain_at:
             return self._end(Outcome.DRAINING, now)
+        if now >= self._expires_at():
+            return self._end(
+                Outcome.EXPIRED, now, abort=self._limits.on_hangup is not Hangup.CONTINUE
+            )
+        if self._back_by < NEVER:
+            if self._conversation.accompanied:
+                return self._end(Outcome.CLIENT_GONE, now)
+            if now >= self._back_by:
+                self._back_by = NEVER
+                return self._stop_or_wait(now)
         if now >= self._give_up_at:
             return self._end(Outcome.ABANDONED, now)
         if self._blocked_at is not None:
@@ -211,24 +252,21 @@ class Turn:
 
     # What follows from it.
 
-    def _take(self, told: Sequence[events.Event], now: float) -> Act:
-        if told:
-            self._feed(told, now)
-        return self._act(now)
-
-    def _feed(self, told: Sequence[events.Event], now: float) -> None:
+    def _feed(self, told: Sequence[Event], now: float) -> None:
         for event in told:
             match event:
                 case events.Send(frame):
                     self._tell.append(frame)
                 case events.Alive():
                     pass
-                case events.Refused():
-                    self._refuse()
+                case events.Refused(why):
+                    self._refuse(why)
                     return
+                case events.Question():
+                    self._say(self._asked(event, told, now))
                 case _:
                     self._say(self._translator.feed(event))
-                    if type(event) is events.TurnStarted:
+                    if isinstance(event, events.TurnStarted | events.TurnContinued):
                         self._begin(event.turn_id, now)
                     elif type(event) is events.TurnFinished:
                         self._close(_VERDICTS[event.reason])
@@ -239,31 +277,43 @@ class Turn:
             None if block is None else sse.delta_prefix(block, event_line=self._event_lines)
         )
 
+    def _asked(self, asked: events.Question, told: Sequence[Event], now: float) -> list[Chunk]:
+        """An approval is requested where the client knows that, and is a question elsewhere."""
+        if self._requests is None or self.turn_id is None:
+            return self._translator.feed(asked)
+        if any(type(e) is QuestionClosed and e.question_id == asked.question_id for e in told):
+            return []  # closed by now: how its call goes on says the rest
+        return self._translator.request(asked, self._requests.approval_id(self.turn_id, asked, now))
+
     def _begin(self, turn_id: str, now: float) -> None:
         if self.turn_id is None:  # a turn that is started over has no more time than others
             self._longest_at = now + self._limits.turn_s
         self.turn_id = turn_id
-        if self._client_left:
-            self._tell += self._conversation.abort()
-            self.outcome = Outcome.CLIENT_GONE
 
     def _say(self, said: list[Chunk]) -> None:
         self._write += (sse.record(chunk, event_line=self._event_lines) for chunk in said)
 
-    def _refuse(self) -> None:
-        """Before the headers the caller answers 409; after them it is an error like others."""
+    def _refuse(self, why: Refusal) -> None:
+        """Before the headers the caller answers a status; after them it is an error like others."""
+        self.refusal = why
         if self._headers_due:
             self._say(self._translator.fail(Outcome.REFUSED.text or ""))
-        self._close(Outcome.REFUSED)
+        nothing = why is Refusal.NOTHING and not self._headers_due
+        self._close(Outcome.NOTHING if nothing else Outcome.REFUSED)
 
     def _close(self, outcome: Outcome) -> None:
-        self.outcome = Outcome.ABANDONED if self._client_left else outcome
+        if not self._client_left:
+            self.outcome = outcome
+        else:
+            self.outcome = Outcome.ABANDONED if self.turn_id is None else Outcome.CLIENT_GONE
 
     def _end(self, outcome: Outcome, now: float, *, abort: bool = False) -> Act:
         """End the stream on the gateway's own account."""
         if self.outcome is not None:
             return _NOTHING
         if abort:
+            if self._blocked_at is not None:
+                self._conversation.doubt()
             self._tell += self._conversation.abort()
         if outcome.text is not None:
             self._say(self._translator.fail(outcome.text))
@@ -280,6 +330,10 @@ class Turn:
 
     def _act(self, now: float, *, reckon: bool = True) -> Act:
         """What has gathered, as one write and the frames to tell."""
+        is_asked = self._requests is not None and self._translator.waits_for_approval
+        if is_asked and self.outcome is None and not self._client_left:
+            self._say(self._translator.pause())
+            self.outcome = Outcome.ASKED
         written = b""
         if self._client_left:
             self._write.clear()
@@ -296,7 +350,7 @@ class Turn:
 
     def _may_commit(self, now: float) -> bool:
         """Whether the headers may go out; the comment before the first record flushes them."""
-        if self.outcome is Outcome.REFUSED:
+        if self.outcome in {Outcome.REFUSED, Outcome.NOTHING}:
             return False
         if self.outcome is None:
             if not self._is_open:
@@ -322,6 +376,11 @@ class Turn:
         quiet = self._blocked_at is not None or self._client_left or not self._headers_due
         return NEVER if quiet else self._wrote_at + self._limits.keepalive_s
 
+    def _expires_at(self) -> float:
+        """The token's end cuts as a hang-up does: not while an abort would hit another's turn."""
+        held = self._client_left or self._conversation.reach is Reach.OTHERS
+        return NEVER if held else self._limits.expires_at
+
     def _reckon(self) -> None:
         if self._translator.state is State.CLOSED or self.outcome is not None:
             self.deadline = NEVER
@@ -333,7 +392,9 @@ class Turn:
             self._keepalive_at(),
             self._longest_at,
             self._drain_at,
+            self._expires_at(),
             self._give_up_at,
+            self._back_by,
             NEVER if self._headers_due or self._client_left else self._hold_until,
             self._conversation.deadline,
         )

@@ -4,6 +4,6 @@ from typing import Final
 
 from turnwire.core.dialect import Dialect
 from turnwire.dialects.session_agent.dialect import SessionAgent
-from turnwire.dialects.v2.wire import V2
+from turnwire.dialects.v2.dialect import V2
 
 DIALECTS: Final[dict[str, Dialect]] = {dialect.name: dialect for dialect in (V2(), SessionAgent())}

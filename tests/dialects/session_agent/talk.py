@@ -9,17 +9,17 @@ from msgspec import Raw
 from dialects.session_agent import frames as f
 from turnwire.core.dialect import Ask
 from turnwire.core.events import Alive, Event, Send, Told, TurnFinished
-from turnwire.dialects.session_agent.claims import Claims
+from turnwire.core.room import Seat
 from turnwire.dialects.session_agent.conversation import Conversation
 from turnwire.dialects.session_agent.dialect import SessionAgent
 
 
 def conversation(
-    *frames: bytes, claims: Claims | None = None, now: float = 0, **ask: Any
+    *frames: bytes, seat: Seat | None = None, now: float = 0, **ask: Any
 ) -> Conversation:
     """It was opened at 0, and heard these frames at `now`."""
     asked = Ask(**{"text": "two", "prompt_id": "p1", "user_id": f.ME} | ask)
-    made = SessionAgent().prompt(asked, claims)
+    made = SessionAgent().prompt(asked, seat)
     made.open(0)
     for frame in frames:
         made.hear(frame, now)

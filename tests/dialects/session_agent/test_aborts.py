@@ -11,6 +11,7 @@ from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
 from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
+from turnwire.dialects.session_agent import ending
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,13 @@ from turnwire.dialects import DIALECTS
             id="V: an old message is stamped",
         ),
         pytest.param([*f.running("V"), f.user()], Reach.OURS, id="V: our echo is told again"),
-        pytest.param([*f.running("V"), f.drained("V")], Reach.NOTHING, id="perhaps over"),
+        pytest.param([*f.running("V"), f.drained("V")], Reach.OTHERS, id="perhaps over"),
+        pytest.param([*f.running("V"), f.drained("V"), f.chunk("a")], Reach.OURS, id="not over"),
+        pytest.param(
+            [*f.running("V"), f.updated(f.finish("canceled"))],
+            Reach.OTHERS,
+            id="canceled, and perhaps begun anew",
+        ),
         pytest.param([*f.running("V"), f.done("x")], Reach.NOTHING, id="over"),
         pytest.param(
             [*f.running("V"), f.updated(f.tool("running"), f.END)], Reach.NOTHING, id="finished"
@@ -145,19 +152,129 @@ def test_an_abort_is_scoped_to_its_thread_and_hits_no_other() -> None:
     assert json.loads(abort) == {"type": "abort", "channelType": "thread", "channelId": "th1"}
 
 
-@pytest.mark.parametrize("revision", f.REVISIONS)
-def test_a_client_that_left_in_the_queue_aborts_when_its_turn_begins(revision: str) -> None:
+def abandoned(revision: str) -> Turn:
+    """Our prompt waits behind another turn, and its client has left."""
     conversation_ = DIALECTS["session-agent"].prompt(Ask(text="two", prompt_id="p1", user_id=f.ME))
     turn = Turn(conversation_, Limits())
     turn.opened(0)
     turn.frames([f.init(revision, runnerBusy=True), *f.queued(revision)], 1)
     turn.frames([f.begin("turn-0"), f.chunk("x", "turn-0")], 2)
-
     assert turn.client_left(3).tell == ()
+    assert turn.outcome is None
+    return turn
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+@pytest.mark.parametrize("sign", [f.doing("thinking"), f.begin()])
+def test_a_client_that_left_in_the_queue_aborts_at_the_first_sign_of_its_turn(
+    revision: str, sign: bytes
+) -> None:
+    turn = abandoned(revision)
+
     assert turn.frames([f.done("x", "turn-0"), *f.dequeued(revision)], 4).tell == ()
-    (abort,) = turn.frames([f.begin()], 5).tell
+    (abort,) = turn.frames([sign], 5).tell
     assert json.loads(abort)["type"] == "abort"
     assert turn.outcome is Outcome.CLIENT_GONE
+
+
+GONE = f.frame("queue.withdrawn", data={"messageId": f.PROMPT})
+BUSY = f.user("x", "P3", by="u2", channelId="c2")
+
+
+@pytest.mark.parametrize(
+    ("revision", "frames", "outcome"),
+    [
+        pytest.param("V", [GONE], Outcome.ABANDONED, id="evicted"),
+        pytest.param("R", [f.audit("user.abort")], Outcome.ABANDONED, id="the queue is emptied"),
+        pytest.param("A", [f.status(status="error")], Outcome.ABANDONED, id="the session died"),
+        pytest.param(
+            "V",
+            [f.done("x", "turn-0"), BUSY, *f.dequeued("V"), f.doing("thinking")],
+            Outcome.CLIENT_GONE,
+            id="it runs, and an abort would stop another channel",
+        ),
+        pytest.param(
+            "V",
+            [*f.dequeued("V"), f.begin(), f.done("x")],
+            Outcome.CLIENT_GONE,
+            id="it began and ended in one read",
+        ),
+    ],
+)
+def test_a_client_that_left_in_the_queue_is_not_waited_for_in_vain(
+    revision: str, frames: list[bytes], outcome: Outcome
+) -> None:
+    turn = abandoned(revision)
+
+    assert turn.frames(frames, 4).tell == ()
+    assert turn.outcome is outcome
+
+
+def test_a_client_that_left_while_its_turn_was_perhaps_over_aborts_it_if_it_is_not() -> None:
+    turn = abandoned("V")
+
+    assert turn.frames([*f.dequeued("V"), f.failure("no"), f.doing("idle")], 4).tell == ()
+    assert turn.outcome is None
+    assert turn.frames([f.begin()], 5).tell
+
+
+def test_a_client_that_left_while_its_turn_was_perhaps_over_is_done_when_it_is() -> None:
+    turn = abandoned("V")
+
+    turn.frames([*f.dequeued("V"), f.failure("no")], 4)
+    assert turn.tick(7).tell == ()
+    assert turn.outcome is Outcome.ABANDONED
+
+
+# Aborts of others (page 5.5).
+
+SAID = "User aborted agent"
+UNSCOPED = f.frame("agentStatus", status="idle")
+
+
+@pytest.mark.parametrize(
+    ("revision", "idle", "summary", "stops"),
+    [
+        pytest.param("V", f.doing("idle", **f.THREAD), "", False, id="V: a thread"),
+        pytest.param("V", f.doing("idle", channelId="c2"), "", True, id="V: all of them"),
+        pytest.param("V", UNSCOPED, SAID, True, id="V: all of them, plainly"),
+        pytest.param("A", UNSCOPED, f"{SAID} (channel: web:default)", True, id="A: ours"),
+        pytest.param("A", UNSCOPED, f"{SAID} (channel: web:c2)", False, id="A: another"),
+        pytest.param("R", UNSCOPED, f"{SAID} (channel: web:c2)", False, id="R: another"),
+        pytest.param("R", UNSCOPED, "by Ann", True, id="R: whatever runs"),
+    ],
+)
+def test_which_aborts_of_others_end_our_turn(
+    revision: str, idle: bytes, summary: str, *, stops: bool
+) -> None:
+    made = conversation(*f.running(revision), f.chunk("a"), idle)
+
+    made.hear(f.audit("user.abort", summary=summary), 10)
+
+    assert made.deadline == (10 + ending.ABORT_GRACE_S if stops else 30)
+
+
+def test_an_abort_of_a_thread_is_that_threads_alone() -> None:
+    made = conversation(
+        f.init("V"),
+        f.user(**f.THREAD),
+        f.begin(**f.THREAD),
+        channel_type="thread",
+        channel_id="th1",
+    )
+
+    made.hear(f.doing("idle", **f.THREAD), 10)
+    made.hear(f.audit("user.abort"), 10)
+
+    assert made.deadline == 10 + ending.ABORT_GRACE_S
+
+
+def test_r_empties_the_queue_of_a_channel_alone_where_it_says_so() -> None:
+    made = conversation(f.init("R", runnerBusy=True), *f.queued("R"), UNSCOPED)
+
+    made.hear(f.audit("user.abort", summary=f"{SAID} (channel: web:c2)"), 0)
+
+    assert made.queued
 
 
 def test_a_client_that_left_before_init_has_asked_nothing() -> None:

@@ -62,7 +62,7 @@ def test_a_turn_without_a_finish_ends_after_a_grace(
 
     assert not [event for event in told if isinstance(event, TurnFinished)]
     assert made.deadline == 10 + after_s
-    assert made.reach is Reach.NOTHING
+    assert made.reach is not Reach.OURS
     assert made.tick(10 + after_s) == [end]
 
 
@@ -100,7 +100,7 @@ def test_r_may_never_confirm_an_abort() -> None:
     "frame",
     [
         f.audit("user.abort"),
-        f.audit("user.abort", createdAt=1772100000),
+        f.audit("user.abort", summary="User aborted agent", createdAt=1772100000),
         f.doing("idle"),
         f.frame("agentStatus", status="idle"),
         f.drained("V", "P9"),

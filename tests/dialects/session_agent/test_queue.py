@@ -59,6 +59,30 @@ def test_a_prompt_in_the_queue_is_not_waited_for_as_an_echo() -> None:
             2, [came(queuePosition=3), moved(remaining=2)], False, id="one ahead, one behind"
         ),
         pytest.param(
+            1, [moved(remaining=1)], True, id="the system queued one behind us, without a word"
+        ),
+        pytest.param(
+            2,
+            [moved(remaining=2), moved(remaining=1)],
+            True,
+            id="one ahead, and the system's behind us",
+        ),
+        pytest.param(
+            2, [moved(remaining=2)], False, id="one ahead, and the system's behind us: one goes"
+        ),
+        pytest.param(
+            1,
+            [f.status(**LOST, queuedPrompts=1), moved(remaining=0)],
+            True,
+            id="the runner is lost, and ran nothing",
+        ),
+        pytest.param(
+            1,
+            [f.status(**LOST, queuedPrompts=1), moved(remaining=1)],
+            True,
+            id="the same, and the system's behind us",
+        ),
+        pytest.param(
             1,
             [f.status(**LOST, queuedPrompts=2), moved(remaining=1)],
             False,
@@ -142,7 +166,6 @@ def test_what_happens_to_others_leaves_our_prompt_in_the_queue(frame: bytes) -> 
         ("A", f.frame("queue.withdrawn", data={"messageId": f.PROMPT}), ending.EVICTED),
         ("R", f.status(queueCleared=True, cleared=1), ending.DROPPED),
         ("V", f.status(queueCleared=True, **f.CHANNEL), ending.DROPPED),
-        ("R", f.status(runnerBusy=False, aborted=True), ending.DROPPED),
         ("R", f.audit("user.abort"), ending.DROPPED),
         ("V", f.status(status="terminated"), ending.SESSION_OVER),
     ],

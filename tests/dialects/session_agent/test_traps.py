@@ -12,6 +12,7 @@ from turnwire.core.dialect import Ask, Reach
 from turnwire.core.events import (
     Phase,
     QuestionClosed,
+    Queued,
     Reason,
     Refused,
     ToolUpdate,
@@ -44,6 +45,10 @@ def turn(*frames: bytes, text: str = "two") -> tuple[Turn, Client]:
 
 
 @each_revision
+@pytest.mark.trap(
+    1,
+    "Frames that only a runner says (`message.create`, `message.finalize`, `complete`) never come",
+)
 def test_trap_1_what_only_a_runner_says_is_not_waited_for(revision: str) -> None:
     made = conversation(*f.running(revision))
     never = [f.frame(kind, turnId=f.TURN) for kind in ("message.create", "message.finalize")]
@@ -53,6 +58,7 @@ def test_trap_1_what_only_a_runner_says_is_not_waited_for(revision: str) -> None
 
 
 @each_revision
+@pytest.mark.trap(2, "A socket hears everybody's turns, on V one between the other")
 def test_trap_2_the_turns_of_everybody_else_are_filtered_out(revision: str) -> None:
     others = f.chunk("x", "T0"), f.updated(f.tool("running"), turn="T0"), f.done("x", "T0")
     made = conversation(*f.running(revision))
@@ -62,6 +68,7 @@ def test_trap_2_the_turns_of_everybody_else_are_filtered_out(revision: str) -> N
 
 
 @each_revision
+@pytest.mark.trap(3, "`message.updated` is a snapshot, and its text repeats what `chunk` told")
 def test_trap_3_a_snapshot_is_diffed_and_its_text_not_added(revision: str) -> None:
     made = conversation(*f.running(revision))
     said = f.text("Let me look. Let me look.")
@@ -79,6 +86,7 @@ def test_trap_3_a_snapshot_is_diffed_and_its_text_not_added(revision: str) -> No
 
 
 @each_revision
+@pytest.mark.trap(4, "Nothing but a tool in between tells one text from the next")
 def test_trap_4_a_tool_closes_the_text_and_the_next_chunk_opens_another(revision: str) -> None:
     called = f.updated(f.tool("completed", args={}, result="x"))
     _, client = turn(*f.running(revision), f.chunk("a"), called, f.chunk("b"), f.done("b"))
@@ -88,6 +96,9 @@ def test_trap_4_a_tool_closes_the_text_and_the_next_chunk_opens_another(revision
 
 
 @pytest.mark.parametrize("errors_first", [False, True])
+@pytest.mark.trap(
+    5, "The finish part stands before or after the error part, and tools may complete after it"
+)
 def test_trap_5_a_finish_may_precede_tools_and_errors_or_follow_them(*, errors_first: bool) -> None:
     end = [f.finish("error"), {"type": "error", "message": "no"}]
     parts = end[::-1] if errors_first else end
@@ -104,6 +115,7 @@ def test_trap_5_a_finish_may_precede_tools_and_errors_or_follow_them(*, errors_f
 
 
 @each_revision
+@pytest.mark.trap(6, "A turn that is aborted gets no finish part")
 def test_trap_6_the_end_of_an_aborted_turn_is_made_up(revision: str) -> None:
     running = f.updated(f.tool("running", args={}))
     made, client = turn(*f.running(revision), f.chunk("a"), running)
@@ -117,6 +129,7 @@ def test_trap_6_the_end_of_an_aborted_turn_is_made_up(revision: str) -> None:
 
 
 @each_revision
+@pytest.mark.trap(7, "`agentStatus` `idle` comes while a question waits, and late")
 def test_trap_7_idle_is_not_the_end(revision: str) -> None:
     made = conversation(*f.running(revision), f.asked(revision), f.doing("idle"))
 
@@ -124,6 +137,7 @@ def test_trap_7_idle_is_not_the_end(revision: str) -> None:
     assert hear(made, f.doing("idle"), f.chunk("on")) == ["on"]
 
 
+@pytest.mark.trap(8, "`runnerBusy: false` may be another prompt's, or never come")
 def test_trap_8_a_session_that_drains_may_be_anothers_or_never_say_so() -> None:
     made = conversation(*f.running("V"), f.drained("V", "P9"))
     never = conversation(*f.running("V"), f.chunk("a"))
@@ -135,6 +149,7 @@ def test_trap_8_a_session_that_drains_may_be_anothers_or_never_say_so() -> None:
 
 
 @each_revision
+@pytest.mark.trap(9, "A prompt may fail without a turn, and even without a word")
 def test_trap_9_a_failure_without_a_turn_or_without_a_word_ends(revision: str) -> None:
     told = conversation(f.init(revision), f.user(), f.failure("no"))
     untold = conversation(f.init(revision), f.user(), f.drained(revision))
@@ -143,6 +158,7 @@ def test_trap_9_a_failure_without_a_turn_or_without_a_word_ends(revision: str) -
     assert error(untold.tick(2)) == ending.WORDLESS
 
 
+@pytest.mark.trap(9, "What happens to a prompt without a channel is never told")
 def test_trap_9_the_channel_is_always_sent() -> None:
     (prompt,) = sent(conversation().hear(f.init("V"), 0))
 
@@ -151,6 +167,7 @@ def test_trap_9_the_channel_is_always_sent() -> None:
 
 @each_revision
 @pytest.mark.parametrize("alive", ["terminated", "archived", "error"])
+@pytest.mark.trap(10, "A prompt to a session that is over is queued for ever, without a word")
 def test_trap_10_a_dead_session_gets_no_prompt(revision: str, alive: str) -> None:
     assert conversation().hear(f.init(revision, alive=alive), 0) == [Refused()]
     later = conversation(f.init(revision, runnerBusy=True), *f.queued(revision))
@@ -158,6 +175,9 @@ def test_trap_10_a_dead_session_gets_no_prompt(revision: str, alive: str) -> Non
 
 
 @each_revision
+@pytest.mark.trap(
+    11, "A session's own queue mode may stop what runs, or join prompts under a new id"
+)
 def test_trap_11_the_queue_mode_is_always_sent(revision: str) -> None:
     (prompt,) = sent(conversation().hear(f.init(revision), 0))
 
@@ -165,6 +185,7 @@ def test_trap_11_the_queue_mode_is_always_sent(revision: str) -> None:
 
 
 @pytest.mark.parametrize("revision", ["A", "V"])
+@pytest.mark.trap(12, "On A and V any prompt may push another one out of the queue")
 def test_trap_12_an_evicted_prompt_ends(revision: str) -> None:
     made = conversation(f.init(revision, runnerBusy=True), *f.queued(revision))
 
@@ -174,6 +195,7 @@ def test_trap_12_an_evicted_prompt_ends(revision: str) -> None:
 
 
 @each_revision
+@pytest.mark.trap(13, "An abort stops whatever runs, and on R empties everybody's queue")
 def test_trap_13_an_abort_hits_us_alone_or_is_not_sent(revision: str) -> None:
     waits = conversation(f.init(revision, runnerBusy=True), *f.queued(revision), f.begin("T0"))
     runs = conversation(*f.running(revision))
@@ -193,6 +215,7 @@ def test_trap_13_an_abort_hits_us_alone_or_is_not_sent(revision: str) -> None:
     assert [len(made.abort()) for made in (waits, runs, others, over)] == [0, 1, 0, 0]
 
 
+@pytest.mark.trap(14, "V may take a prompt for a command, or for the answer to an open question")
 def test_trap_14_a_swallowed_prompt_ends() -> None:
     reply = {"id": "m9", "role": "system", "content": "Nothing runs", "parts": None}
     slash, client = turn(f.init("V"), f.frame("message", data=reply), text="/status")
@@ -204,6 +227,7 @@ def test_trap_14_a_swallowed_prompt_ends() -> None:
 
 
 @pytest.mark.parametrize("parts", [{"type": "image"}, None, [], [7, None, {"type": "new"}]])
+@pytest.mark.trap(15, "`parts`, `content` and `error` come in several shapes, or not at all")
 def test_trap_15_parts_content_and_errors_come_in_many_shapes(parts: object) -> None:
     made = conversation(*f.running("V"))
     snapshot = f.frame("message.updated", data={"id": f.TURN, "parts": parts})
@@ -214,7 +238,40 @@ def test_trap_15_parts_content_and_errors_come_in_many_shapes(parts: object) -> 
     assert made.tally.malformed == 0
 
 
+@pytest.mark.trap(15, "`parts`, `content` and `error` come in several shapes, or not at all")
+def test_trap_15_null_and_absent_are_the_same() -> None:
+    refused = f.frame("error", message="Missing content", error=None)
+    nulls = dict.fromkeys(("aborted", "promptQueued", "queueCleared", "remaining", "status"))
+    chosen = {"value": None, "actionId": "allow_once"}
+    resolved = f.frame("interactive_prompt_resolved", promptId="q1", resolution=chosen)
+    made = conversation(*f.running("V"), f.asked("V"))
+
+    assert error(hear(conversation(f.init("V")), refused)) == "Missing content"
+    assert hear(made, f.status(**nulls), f.audit("x", eventType=None)) == []
+    ((_, closed),) = plain(hear(made, resolved))
+    assert closed["answer"] == b'"allow_once"'
+    assert made.tally.malformed == 0
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"pendingPrompt": {"messageId": "P1", "content": None}},
+        {"pendingPrompt": {"messageId": 7}},
+        {"runnerBusy": None, "promptsQueued": None},
+        {"promptsQueued": "many"},
+    ],
+)
+@pytest.mark.trap(15, "`parts`, `content` and `error` come in several shapes, or not at all")
+def test_trap_15_an_odd_init_is_still_of_its_revision(data: f.Fields) -> None:
+    """V tells a prompt that waits by `queue.state` alone, so that taken for R it would hang."""
+    made = conversation(f.init("V", **data))
+
+    assert hear(made, *f.queued("V")) == [Queued()]
+
+
 @each_revision
+@pytest.mark.trap(16, "Times are seconds in one place and milliseconds in another")
 def test_trap_16_times_are_told_in_milliseconds(revision: str) -> None:
     made = conversation(*f.running(revision))
 
@@ -223,16 +280,19 @@ def test_trap_16_times_are_told_in_milliseconds(revision: str) -> None:
     assert b'"expiresAt":1772100300000' in question["payload"]
 
 
+@pytest.mark.trap(17, "The agent may name a sub-protocol, even to a client that offered none")
 def test_trap_17_both_subprotocols_are_offered() -> None:
     assert list(DIALECT.subprotocols) == ["valet", "agent-ops"]
 
 
+@pytest.mark.trap(18, "The agent takes prompts of viewers too")
 def test_trap_18_the_role_is_not_the_agents_to_check() -> None:
     """A viewer may prompt on this socket; `web.chat` asks for a collaborator before the dial."""
     assert sent(conversation(user_id="a-viewer").hear(f.init("V"), 0))
 
 
 @each_revision
+@pytest.mark.trap(19, "On R frames come before `init`, on A and V noise comes after it")
 def test_trap_19_frames_may_come_before_init_and_noise_after_it(revision: str) -> None:
     early = f.begin("T0"), f.chunk("x", "T0"), f.user("two", "P0")
     noise = f.frame("models", models=[]), f.audit("user.abort", createdAt=1772100000)
@@ -245,6 +305,7 @@ def test_trap_19_frames_may_come_before_init_and_noise_after_it(revision: str) -
     assert made.deadline == 30
 
 
+@pytest.mark.trap(20, "All that an echo says of its author may be an id")
 def test_trap_20_the_author_is_known_by_id_alone() -> None:
     made = conversation(f.init("V"), f.user(authorEmail="", authorName=None))
 
@@ -252,6 +313,7 @@ def test_trap_20_the_author_is_known_by_id_alone() -> None:
 
 
 @each_revision
+@pytest.mark.trap(21, "A tool, a question, a queue or a model may be silent for minutes")
 def test_trap_21_long_silences_are_legitimate(revision: str) -> None:
     plainly, _ = turn(*f.running(revision))
     tool, _ = turn(*f.running(revision), f.updated(f.tool("running")))
@@ -270,6 +332,7 @@ def test_trap_21_long_silences_are_legitimate(revision: str) -> None:
 
 
 @each_revision
+@pytest.mark.trap(22, "One prompt may have several turns")
 def test_trap_22_several_turns_of_one_prompt_are_one_message(revision: str) -> None:
     again = f.begin("turn-2"), f.chunk("b", "turn-2"), f.done("b", "turn-2")
     made, client = turn(*f.running(revision), f.chunk("a"), *again)
@@ -279,6 +342,7 @@ def test_trap_22_several_turns_of_one_prompt_are_one_message(revision: str) -> N
 
 
 @each_revision
+@pytest.mark.trap(23, "A message of the assistant that has content was forwarded from elsewhere")
 def test_trap_23_a_forwarded_message_begins_no_turn(revision: str) -> None:
     made = conversation(f.init(revision), f.user())
     forwarded = f.begin("T9", content="Fwd", parts={"forwarded": True})
@@ -287,6 +351,7 @@ def test_trap_23_a_forwarded_message_begins_no_turn(revision: str) -> None:
 
 
 @pytest.mark.parametrize("revision", ["A", "V"])
+@pytest.mark.trap(24, "Questions may come several at once, and the turn waits for all")
 def test_trap_24_a_turn_stays_open_until_all_its_questions_are_closed(revision: str) -> None:
     asked = f.asked(revision, "r:0"), f.asked(revision, "r:1")
     made = conversation(*f.running(revision), *asked)
@@ -297,6 +362,7 @@ def test_trap_24_a_turn_stays_open_until_all_its_questions_are_closed(revision: 
     assert hear(made, f.chunk("on")) == ["on"]
 
 
+@pytest.mark.trap(25, "A frame may have 32 MiB, and snapshots grow with their turn")
 def test_trap_25_large_frames_are_let_in_and_snapshots_are_not_kept() -> None:
     made = conversation(*f.running("R"))
     large = "x" * 2_000_000
@@ -304,7 +370,7 @@ def test_trap_25_large_frames_are_let_in_and_snapshots_are_not_kept() -> None:
     hear(made, f.updated(f.tool("completed", result=large), content=large))
 
     assert Settings().frame_bytes >= 32 * 1024 * 1024
-    assert made._snapshots._told == {"c1": (Phase.COMPLETED, False)}
+    assert made._course._snapshots._told == {"c1": (Phase.COMPLETED, False)}
 
 
 def test_every_trap_has_its_test() -> None:

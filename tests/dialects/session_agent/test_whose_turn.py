@@ -9,6 +9,7 @@ from turnwire.core.dialect import Ask, Reach
 from turnwire.core.events import Queued, Reason, Refused, TextDelta, TurnFinished, TurnStarted
 from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
+from turnwire.core.room import Room, Seat
 from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.session_agent import ending
@@ -19,14 +20,12 @@ STARTED = [TurnStarted(f.TURN)]
 HELP = f.frame("message", data={"id": "m9", "role": "system", "content": "help", "parts": None})
 
 
-class Taken:
-    """Claims in which others follow these prompts."""
-
-    def __init__(self, *prompts: str) -> None:
-        self.prompts = set(prompts)
-
-    def take(self, prompt_id: str, /) -> bool:
-        return prompt_id not in self.prompts
+def beside(*claimed: str) -> Seat:
+    """A seat beside another conversation that follows these prompts."""
+    room = Room()
+    other = Seat(room)
+    assert all(other.claim(prompt_id) for prompt_id in claimed)
+    return Seat(room)
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
@@ -59,13 +58,13 @@ def test_what_was_echoed_before_we_asked_is_not_ours() -> None:
 
 
 def test_an_echo_that_another_conversation_follows_is_not_ours() -> None:
-    made = conversation(f.init("R"), f.user(prompt="P1"), f.user(), claims=Taken("P1"))
+    made = conversation(f.init("R"), f.user(prompt="P1"), f.user(), seat=beside("P1"))
 
     assert made.prompt_id == f.PROMPT
 
 
 def test_a_queued_prompt_that_another_conversation_follows_is_not_ours() -> None:
-    made = conversation(f.init("V"), f.pending(prompt="P1"), f.pending(), claims=Taken("P1"))
+    made = conversation(f.init("V"), f.pending(prompt="P1"), f.pending(), seat=beside("P1"))
 
     assert made.prompt_id == f.PROMPT
 
@@ -296,7 +295,7 @@ def test_the_other_turns_remembered_are_bounded() -> None:
         others.closed(f"t{number}")
 
     assert not others
-    assert max(len(others._closed), len(others._prompted)) <= Others._MAX
+    assert max(len(others._closed), len(others._prompted)) <= Others.KNOWN_MAX
 
 
 def test_a_turn_that_is_over_is_not_opened_again_by_a_late_frame() -> None:

@@ -1,7 +1,7 @@
 """One prompt on one `session-agent` socket: frames and times in, events of our turn out.
 
-What a frame means for whose turn it is lies in `whose`; what a snapshot has
-that is new in `snapshot`; when a turn without a finish is over in `ending`.
+What a frame means for whose turn it is lies in `whose`, what our turn says and
+how it ends in `course`.
 """
 
 import re
@@ -11,11 +11,12 @@ from typing import Final, assert_never
 from turnwire.core import events, harmless
 from turnwire.core.dialect import NEVER, Ask, Reach, Tally
 from turnwire.core.events import Event, Reason, Told
+from turnwire.core.room import Seat
 from turnwire.dialects.session_agent import asking, ending, outgoing, wire
 from turnwire.dialects.session_agent.channel import ALLOWED
-from turnwire.dialects.session_agent.claims import Claims, Unshared
+from turnwire.dialects.session_agent.course import ALIVE, Course
 from turnwire.dialects.session_agent.hello import DEAD, hello
-from turnwire.dialects.session_agent.snapshot import Snapshots, finished
+from turnwire.dialects.session_agent.snapshot import finished
 from turnwire.dialects.session_agent.whose import Stage, Whose
 
 PING_S: Final = 30.0
@@ -27,22 +28,22 @@ ANSWER_S: Final = 30.0
 _SLASH: Final = re.compile(r"/(?:status|sessions|clear|stop|refresh|help)")
 """What A and V run themselves instead of prompting the runner (page 3)."""
 
-_ALIVE: Final = (events.Alive(),)
-
 
 class Conversation:
     """See `core.dialect.Conversation`."""
 
-    def __init__(self, ask: Ask, claims: Claims | None = None) -> None:
+    def __init__(self, ask: Ask, seat: Seat) -> None:
         self.tally = Tally()
         self._ask = ask
-        self._whose = Whose(ask, Unshared() if claims is None else claims)
-        self._ending = ending.Ending()
-        self._snapshots = Snapshots()
-        self._asking = asking.Asking()
-        self._finished: events.TurnFinished | None = None
-        self._spoke = self._chunked = False
+        self._whose = Whose(ask, seat)
+        self._seat = seat
+        self._course = Course(self._whose, self.tally)
         self._ping_at = self._answer_at = NEVER
+        self._joined = self._left = self._came_back = False
+        """Whether our own socket was told as joining; our client left; our user came back."""
+        self._pings = self._pongs = 0
+        self._sure_after = 0
+        """How many pongs have to be heard before what was heard is news again."""
 
     @property
     def prompt_id(self) -> str | None:
@@ -51,21 +52,39 @@ class Conversation:
 
     @property
     def committed(self) -> bool:
-        return self._whose.stage is not Stage.GREETING
+        return self._whose.stage not in {Stage.GREETING, Stage.WAITING}
 
     @property
     def queued(self) -> bool:
         return self._whose.queued
 
     @property
+    def accompanied(self) -> bool:
+        return self._came_back or self._seat.accompanied
+
+    def unattended(self) -> None:
+        self._left = True
+
+    def doubt(self) -> None:
+        """An abort names no turn here, so the pong of a new ping has to come first."""
+        self._sure_after = self._pings + 1
+        self._ping_at = -NEVER
+
+    @property
     def deadline(self) -> float:
-        return min(self._ping_at, self._answer_at, self._ending.at)
+        if self._whose.stage is Stage.WAITING and self._seat.speak():
+            return -NEVER
+        if self._whose.stage is Stage.OVER:
+            return NEVER
+        return min(self._ping_at, self._answer_at, self._course.ending.at)
 
     @property
     def reach(self) -> Reach:
         reach = self._whose.reach
         # A turn that may be over already: an abort would hit the next one (page 5.5, "Race").
-        return Reach.NOTHING if reach is Reach.OURS and self._ending.at < NEVER else reach
+        doubtful = self._course.ending.at < NEVER or self._pongs < self._sure_after
+        suspected = reach is Reach.OURS and doubtful
+        return Reach.OTHERS if suspected else reach
 
     def open(self, now: float) -> Sequence[Event]:
         """Nothing is sent before `init`: the session may be dead (page 6, step 1)."""
@@ -77,30 +96,31 @@ class Conversation:
         return [outgoing.abort(self._whose.channel)] if self.reach is Reach.OURS else ()
 
     def tick(self, now: float) -> Sequence[Event]:
-        if now >= self._ending.at:
-            return [self._over(self._finished or self._ending.verdict(spoke=self._spoke))]
+        if self._whose.stage is Stage.WAITING and self._seat.speak():
+            return self._speak(now)
+        if now >= self._course.ending.at:
+            return [self._course.expired()]
         if now >= self._answer_at:
             greeted = self._whose.stage is not Stage.GREETING
-            return [self._fail(ending.NO_ECHO if greeted else ending.NO_INIT)]
+            self._seat.hush()
+            return [self._course.fail(ending.NO_ECHO if greeted else ending.NO_INIT)]
         if now >= self._ping_at:
             self._ping_at = now + PING_S
+            self._pings += 1
             return [events.Send(outgoing.PING)]
         return ()
 
     def hear(self, frame: bytes, now: float) -> Told:
         heard = wire.read(frame, self.tally)
         if type(heard) is wire.ChunkDelta and heard.message_id == self._whose.turn_id:
-            return self._delta(heard.content, now)
-        return () if heard is None else self._events(heard, now)
-
-    def _delta(self, text: str, now: float) -> Told:
-        if self._finished is not None:
-            return ""  # its text is complete
-        if text:
-            self._spoke = self._chunked = True
-        self._whose.alive()
-        self._life(now)
-        return text
+            return self._course.delta(heard.content, now)
+        if heard is None:
+            return ()
+        asked = self._whose.stage is Stage.ASKED
+        told = self._events(heard, now)
+        if asked and self._whose.stage is not Stage.ASKED:
+            self._seat.hush()
+        return told
 
     def _events(self, heard: wire.Read, now: float) -> Sequence[Event]:
         whose = self._whose
@@ -111,13 +131,18 @@ class Conversation:
                 return self._greeted(heard, now)
             case wire.Status(data) if data.status in DEAD:
                 return self._died()
+            case wire.Pong():
+                self._pongs += 1
+                return ()
             case wire.Skipped():
                 return ()
+            case wire.UserJoined(user_id):
+                return self._user_joined(user_id)
             case wire.ChunkDelta(message_id=turn_id):
                 whose.others.saw(turn_id, heard.channel)
                 return self._foreign()
             case wire.Updated(data) if data.id == whose.turn_id:
-                return self._snapshot(data, now)
+                return self._course.snapshot(data, now)
             case wire.Updated(data):
                 if finished(data):
                     whose.others.closed(data.id)
@@ -127,27 +152,29 @@ class Conversation:
             case wire.Message(data):
                 return self._message(data, now)
             case wire.AgentStatus(status=status, detail=detail):
+                if status == "idle":
+                    self._course.ending.idled = heard.named
                 if heard.channel != whose.channel or not whose.concerned:
                     return self._foreign()
                 if status == "idle":
-                    return self._idle(heard, now)
+                    return self._course.idle(heard, now)
                 whose.at_it()
-                self._life(now)
+                self._course.life(now)
                 return [events.AgentStatus(status, detail)]
             case wire.Status(data):
                 return self._status(data, now)
             case wire.Question() if heard.channel == whose.channel and whose.concerned:
-                return self._asked(asking.question(heard), now)
+                return self._course.asked(asking.question(heard), now)
             case wire.InteractivePrompt() if (
                 asking.channel(heard) == whose.channel and whose.concerned
             ):
-                return self._asked(asking.prompt(heard), now)
+                return self._course.asked(asking.prompt(heard), now)
             case wire.Question() | wire.InteractivePrompt():
                 return self._foreign()
             case wire.Resolved():
                 return self._resolved(heard, now)
             case wire.Expired(question_id):
-                return self._closed(events.QuestionClosed(question_id, expired=True), now)
+                return self._course.closed(events.QuestionClosed(question_id, expired=True), now)
             case wire.AgentError():
                 return self._error(heard, now)
             case wire.QueueState(data):
@@ -155,16 +182,25 @@ class Conversation:
                     return ()
                 return self._queued()
             case wire.Withdrawn(data):
-                if whose.stage is Stage.QUEUED and data.message_id == whose.prompt_id:
-                    return [self._fail(ending.EVICTED)]
+                if whose.withdrawn(data.message_id):
+                    return [self._course.fail(ending.EVICTED)]
                 return self._foreign()
             case wire.AuditLog(entry):
-                # The history that A and V tell after `init` has its times as numbers (page 4.1).
-                if entry.event_type == "user.abort" and bytes(entry.created_at).startswith(b'"'):
-                    return self._aborted(now)
+                if entry.is_live and entry.event_type == "user.abort":
+                    return self._course.aborted(entry, now)
+                if entry.is_live and entry.event_type == "prompt.queued":
+                    whose.queued_by(entry.actor_id)
                 return ()
             case _:
                 assert_never(heard)
+
+    def _user_joined(self, user_id: str | None) -> Sequence[Event]:
+        """A socket of our user's was opened: the first one is this one (page 4.1)."""
+        if user_id != self._ask.user_id:
+            return ()
+        self._came_back = self._came_back or (self._left and self._joined)
+        self._joined = True
+        return ALIVE if self._came_back else ()
 
     # The prompt.
 
@@ -175,33 +211,38 @@ class Conversation:
         if said.is_dead or self._whose.channel[0] not in ALLOWED:
             return [events.Refused()]
         self._whose.greeted(said)
+        self._answer_at = NEVER
+        return self._speak(now) if self._seat.speak() else ALIVE
+
+    def _speak(self, now: float) -> Sequence[Event]:
+        """Send the prompt: until its echo no other conversation of ours sends one here."""
+        self._whose.stage = Stage.ASKED
+        self._seat.asked = self._whose.channel
         self._answer_at = now + ANSWER_S
-        return [events.Send(outgoing.prompt(self._ask.text, self._whose.channel)), *_ALIVE]
+        return [events.Send(outgoing.prompt(self._ask, self._whose.channel)), *ALIVE]
 
     def _died(self) -> Sequence[Event]:
-        if self._whose.stage is Stage.GREETING:
+        if not self.committed:
             return [events.Refused()]
-        if self._finished is not None:
-            return [self._over(self._finished)]
-        return [self._fail(self._ending.error or ending.SESSION_OVER)]
+        return [self._course.died()]
 
     def _message(self, data: wire.MessageData, now: float) -> Sequence[Event]:
         whose = self._whose
         # A forwarded message has content, or an object for its parts (page 9, trap 23).
         if data.role == "assistant" and data.content == "" and bytes(data.parts) == b"[]":
-            return self._began(data)
+            return self._course.began(data, now)
         if data.role == "user":
             if whose.user_message(data):
                 self._answer_at = NEVER
-                return _ALIVE
+                return ALIVE
             if whose.stage is Stage.ASKED and self._answer_at == NEVER:
                 self._answer_at = now + ANSWER_S  # what we took for ours was another's
-            if self._ending.at < NEVER and data.channel == whose.channel:
+            if self._course.ending.at < NEVER and data.channel == whose.channel:
                 whose.passed()
         swallowed = whose.stage is Stage.ASKED and whose.defers and data.role == "system"
         if swallowed and _SLASH.fullmatch(self._ask.text):
             said = events.TextDelta(data.content or "")
-            end = self._over(events.TurnFinished(reason=Reason.END_TURN))
+            end = self._course.over(events.TurnFinished(reason=Reason.END_TURN))
             return [events.TurnStarted(data.id), said, end]
         return self._foreign()
 
@@ -215,169 +256,86 @@ class Conversation:
             return self._queued() if whose.prompt_queued(data) else ()
         if data.prompt_dequeued:
             return self._dequeued(data, now)
+        if data.collect_pending:
+            whose.others.collected(data.channel)
         if data.queue_cleared:
-            return [self._fail(ending.DROPPED)] if whose.queue_cleared(data.named) else ()
+            return [self._course.fail(ending.DROPPED)] if whose.queue_cleared(data.named) else ()
         if data.runner_disconnected:
             whose.runner_lost(data.queued_prompts)
             if whose.stage is Stage.LOST:
-                self._ending.life()
+                self._course.ending.life()
         elif data.runner_busy is False:
             return self._idled(data, now)
         elif data.question_answered is not None:
-            answer = data.answer or None
-            return self._closed(events.QuestionClosed(data.question_answered, answer=answer), now)
+            answer = wire.given(data.answer)
+            return self._course.closed(
+                events.QuestionClosed(data.question_answered, answer=answer), now
+            )
         elif data.question_expired is not None:
-            return self._closed(events.QuestionClosed(data.question_expired, expired=True), now)
+            return self._course.closed(
+                events.QuestionClosed(data.question_expired, expired=True), now
+            )
         lifecycle = data.status is not None or data.runner_connected or data.runner_disconnected
-        return _ALIVE if lifecycle else ()
+        return ALIVE if lifecycle else ()
 
     def _dequeued(self, data: wire.StatusData, now: float) -> Sequence[Event]:
+        if self._whose.stage is Stage.QUEUED:
+            self._course.ending.life()
         ours = self._whose.prompt_dequeued(data)
         if self._whose.stage is Stage.PASSED:
-            return self._completed(now)
+            return self._course.completed(now)
         if data.message_id is None or data.channel == self._whose.channel:
-            return self._lingered() or (_ALIVE if ours else ())
-        return _ALIVE if ours else ()
+            return self._course.lingered() or (ALIVE if ours else ())
+        return ALIVE if ours else ()
 
     def _idled(self, data: wire.StatusData, now: float) -> Sequence[Event]:
         """The session drained: our turn is over, unless this was told early (page 5.6)."""
         if data.aborted and self._whose.stage is Stage.QUEUED:
-            return [self._fail(ending.DROPPED)]
+            # Ours is gone, unless it was queued after that abort: then the queue moves on at once.
+            self._course.ending.error = ending.DROPPED
+            self._course.ending.by(now + ending.COMPLETION_GRACE_S)
+            return ALIVE
         if self._whose.runner_idle(data.message_id):
-            self._ending.aborted = self._ending.aborted or data.aborted
-            return self._completed(now)
-        return self._lingered()
-
-    def _completed(self, now: float) -> Sequence[Event]:
-        """A completion alone may be told early; after an error or an abort it is the end."""
-        if self._ending.explained:
-            return [self._over(self._ending.verdict(spoke=self._spoke))]
-        self._ending.by(now + ending.COMPLETION_GRACE_S)
-        return _ALIVE
-
-    # The turn.
-
-    def _began(self, data: wire.MessageData) -> Sequence[Event]:
-        if not self._whose.began(data.id, data.channel):
-            return self._foreign()
-        self._snapshots = Snapshots()
-        self._finished = None
-        self._chunked = False
-        self._ending.life()
-        return [events.TurnStarted(data.id)]
-
-    def _snapshot(self, snapshot: wire.Snapshot, now: float) -> Sequence[Event]:
-        news = self._snapshots.news(snapshot)
-        told: list[Event] = list(news.tools)
-        self._spoke = self._spoke or bool(told)
-        if self._finished is not None:  # tools that the runner flushed after the end
-            waits = news.tools_open or self._whose.stage is Stage.CANCELED
-            return [*told, *(() if waits else self._lingered())] or _ALIVE
-        self._whose.alive()
-        if news.finish is None:
-            self._life(now)
-            return told or _ALIVE
-        error = news.error or self._ending.error
-        end = events.TurnFinished(reason=news.finish, final_text=news.text or None, error=error)
-        if news.text and not self._chunked:
-            # No delta came at all: the text is there alone (page 5.7).
-            told.append(events.TextDelta(news.text))
-            end = events.TurnFinished(reason=news.finish, error=error)
-        # A prompt whose turn was canceled by a restart goes on under a new id (page 5.4).
-        if news.finish is not Reason.CANCELED and not news.tools_open:
-            return [*told, self._over(end)]
-        self._finished = end
-        canceled = news.finish is Reason.CANCELED
-        self._whose.stage = Stage.CANCELED if canceled else Stage.FINISHED
-        self._ending.life()
-        self._ending.by(now + (ending.COMPLETION_GRACE_S if canceled else ending.LINGER_S))
-        return told or _ALIVE
-
-    def _lingered(self) -> Sequence[Event]:
-        """Nothing more follows the finish that we have."""
-        return () if self._finished is None else [self._over(self._finished)]
-
-    def _idle(self, status: wire.AgentStatus, now: float) -> Sequence[Event]:
-        """Never an end by itself: it comes while a question waits, and late (page 5.6)."""
-        if status.named is None:
-            return ()  # the third one of an abort, which other turns ignore (page 5.5)
-        if self._ending.aborted:
-            self._ending.by(now + ending.COMPLETION_GRACE_S)
-        return _ALIVE
-
-    def _aborted(self, now: float) -> Sequence[Event]:
-        """Somebody aborted; no finish will follow (page 5.5)."""
-        whose = self._whose
-        if whose.stage is Stage.QUEUED and not whose.defers:
-            return [self._fail(ending.DROPPED)]  # R empties its queue with every abort
-        if whose.concerned:
-            self._ending.aborted = True
-            if not whose.defers:  # on V it may have been for another channel
-                self._ending.by(now + ending.ABORT_GRACE_S)
-        return ()
+            if data.aborted:
+                self._course.ending.aborted = True
+            return self._course.completed(now)
+        if self._whose.stage in {Stage.WORKING, Stage.RUNNING}:
+            # V: no channel is busy any more, though nothing told that ours is done.
+            self._course.ending.by(now + ending.REPEATED_GRACE_S)
+        return self._course.lingered()
 
     def _error(self, error: wire.AgentError, now: float) -> Sequence[Event]:
         whose = self._whose
-        reply = bool(error.message) and not error.error and error.message_id is None
-        text = harmless.words(error.error) or harmless.words(error.message) or ""
+        said, replied = harmless.words(error.error), harmless.words(error.message)
+        reply = replied is not None and said is None and error.message_id is None
+        text = said or replied or ""
         if reply and whose.stage is Stage.ASKED:
             # Some attachments were refused, and the prompt proceeds with the rest (page 3).
             if text.startswith("Unsupported file type"):
-                return _ALIVE
-            return [self._fail(text)]
+                return ALIVE
+            return [self._course.fail(text)]
         everywhere = error.named is None and error.message_id is None and error.prompt_id is None
         if whose.stage is Stage.QUEUED and everywhere:
-            self._ending.error = text  # why the session will have ended, if it does
-            return _ALIVE
+            self._course.ending.error = text  # why the session will have ended, if it does
+            return ALIVE
         here = everywhere or (error.prompt_id is None and error.channel == whose.channel)
         if reply or not here or not whose.concerned:
             return self._foreign()
-        self._ending.error = text
-        self._ending.by(now + ending.ERROR_GRACE_S)
-        return _ALIVE
+        return self._course.failed(text, now)
 
     # Questions.
 
-    def _asked(self, question: events.Question, now: float) -> Sequence[Event]:
-        self._asking.asked(question.question_id)
-        self._life(now)
-        return [question]
-
     def _resolved(self, resolved: wire.Resolved, now: float) -> Sequence[Event]:
         resolution = resolved.resolution
-        answer = resolution.value or resolution.action_id
+        answer = wire.given(resolution.value) or wire.given(resolution.action_id)
         if (
             self._whose.stage is Stage.ASKED
+            and answer is not None
             and harmless.string(answer) == self._ask.text
             and resolution.resolved_by in {None, self._ask.user_id}
         ):
-            return [self._fail(ending.ANSWERED)]
-        return self._closed(events.QuestionClosed(resolved.prompt_id, answer=answer or None), now)
-
-    def _closed(self, closed: events.QuestionClosed, now: float) -> Sequence[Event]:
-        if not self._asking.closed(closed.question_id):
-            return self._foreign()
-        self._life(now)
-        return [closed]
-
-    # What follows from it.
-
-    def _life(self, now: float) -> None:
-        """Our turn goes on, whatever was suspected."""
-        if self._finished is None:
-            self._ending.life()
-            if self._whose.stage is Stage.PASSED:
-                self._ending.by(now + ending.COMPLETION_GRACE_S)
-
-    def _fail(self, text: str) -> Event:
-        return self._over(events.TurnFinished(reason=Reason.ERROR, error=text))
-
-    def _over(self, end: events.TurnFinished) -> Event:
-        self._whose.stage = Stage.OVER
-        self._finished = end
-        self._ping_at = self._answer_at = NEVER
-        self._ending.life()
-        return end
+            return [self._course.fail(ending.ANSWERED)]
+        return self._course.closed(events.QuestionClosed(resolved.prompt_id, answer=answer), now)
 
     def _foreign(self) -> Sequence[Event]:
         self.tally.foreign += 1

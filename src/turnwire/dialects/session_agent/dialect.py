@@ -1,10 +1,15 @@
-"""The dialect itself: its name, its defaults, and a conversation for every prompt."""
+"""The dialect itself: its name, its defaults, and what it makes of every request."""
 
 from collections.abc import Sequence
 
-from turnwire.core.dialect import Ask
-from turnwire.dialects.session_agent.claims import Claims
+from turnwire.core.dialect import Ask, Look
+from turnwire.core.errand import Answer, Recall, Stop
+from turnwire.core.room import Seat
+from turnwire.dialects.session_agent.answering import Answering
 from turnwire.dialects.session_agent.conversation import Conversation
+from turnwire.dialects.session_agent.recalling import Recalling
+from turnwire.dialects.session_agent.resuming import Resuming
+from turnwire.dialects.session_agent.stopping import Stopping
 
 
 class SessionAgent:
@@ -16,5 +21,17 @@ class SessionAgent:
     idle_s = 330.0
     """Questions wait for 300 s, and a model may be silent as long (page 1, row 14)."""
 
-    def prompt(self, ask: Ask, claims: Claims | None = None) -> Conversation:
-        return Conversation(ask, claims)
+    def prompt(self, ask: Ask, seat: Seat | None = None) -> Conversation:
+        return Conversation(ask, seat or Seat())
+
+    def resume(self, look: Look, seat: Seat | None = None) -> Resuming:
+        return Resuming(look, seat or Seat())
+
+    def stop(self, stop: Stop) -> Stopping:
+        return Stopping(stop)
+
+    def answer(self, answer: Answer) -> Answering:
+        return Answering(answer)
+
+    def recall(self, recall: Recall) -> Recalling:
+        return Recalling(recall)

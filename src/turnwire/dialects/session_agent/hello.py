@@ -1,10 +1,12 @@
 """What `init` tells: whether the session is alive, which revision this is, who is busy."""
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import Raw, Struct
 
+from turnwire.core import harmless
 from turnwire.dialects.session_agent.wire import Init, Pending
 
 DEAD: Final = frozenset({"terminated", "archived", "error"})
@@ -12,13 +14,15 @@ DEAD: Final = frozenset({"terminated", "archived", "error"})
 
 
 class _Session(Struct, frozen=True):
-    status: str = ""
+    status: Raw = Raw()
 
 
 class _Data(Struct, frozen=True, rename="camel"):
-    runner_busy: bool = False
-    prompts_queued: int = 0
-    pending_prompt: Pending | UnsetType | None = UNSET
+    """Each field is read by itself, so that an odd one does not take the others along."""
+
+    runner_busy: Raw = Raw()
+    prompts_queued: Raw = Raw()
+    pending_prompt: Raw = Raw()
 
 
 class Hello(Struct, frozen=True):
@@ -31,28 +35,29 @@ class Hello(Struct, frozen=True):
     """The prompt that was queued before we came."""
 
 
+_Read = TypeVar("_Read")
+
 _session = msgspec.json.Decoder(_Session).decode
 _data = msgspec.json.Decoder(_Data).decode
+_number = msgspec.json.Decoder(int).decode
+_pending = msgspec.json.Decoder(Pending).decode
 
 
 def hello(init: Init) -> Hello:
-    session = _lenient(init.session)
-    try:
-        data = _data(init.data or b"{}")
-    except msgspec.DecodeError:
-        data = _Data()
-    pending = data.pending_prompt
+    session = _lenient(_session, init.session) or _Session()
+    data = _lenient(_data, init.data) or _Data()
+    pending = _lenient(_pending, data.pending_prompt)
     return Hello(
-        is_dead=session.status in DEAD,
-        runner_busy=data.runner_busy,
-        prompts_queued=data.prompts_queued,
-        defers=pending is not UNSET,
-        pending_id=pending.message_id if isinstance(pending, Pending) else None,
+        is_dead=harmless.string(session.status) in DEAD,
+        runner_busy=bytes(data.runner_busy) == b"true",
+        prompts_queued=_lenient(_number, data.prompts_queued) or 0,
+        defers=bool(data.pending_prompt),
+        pending_id=None if pending is None else pending.message_id,
     )
 
 
-def _lenient(raw: Raw) -> _Session:
+def _lenient(decode: Callable[[Raw], _Read], raw: Raw) -> _Read | None:
     try:
-        return _session(raw or b"{}")
+        return decode(raw) if raw else None
     except msgspec.DecodeError:
-        return _Session()
+        return None

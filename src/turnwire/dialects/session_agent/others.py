@@ -1,23 +1,26 @@
 """The other turns of a session: V runs one on each channel at once, and every socket hears all."""
 
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from turnwire.dialects.session_agent.channel import Channel
+
+_Key = TypeVar("_Key")
 
 
 class Others:
     """The other turns that are known to be open, by id, each with its channel."""
 
-    _MAX: ClassVar = 256
+    KNOWN_MAX: ClassVar = 256
 
     def __init__(self) -> None:
         self._open: dict[str, Channel] = {}
         self._closed: dict[str, None] = {}
         self._prompted: dict[Channel, None] = {}
+        self._due: dict[Channel, None] = {}
         self._nameless = False
 
     def __bool__(self) -> bool:
-        return bool(self._open) or self._nameless
+        return bool(self._open or self._due) or self._nameless
 
     def busy(self) -> None:
         """The runner is busy with a turn of which nothing is known yet."""
@@ -25,9 +28,20 @@ class Others:
 
     def prompted(self, channel: Channel) -> None:
         """A prompt was told since we came: the next turn of its channel is no old one."""
-        if len(self._prompted) >= self._MAX:
-            del self._prompted[next(iter(self._prompted))]
-        self._prompted[channel] = None
+        _note(self._prompted, channel)
+
+    def dispatched(self, channel: Channel) -> None:
+        """The runner has this prompt: the next turn of its channel is that one's."""
+        self.prompted(channel)
+        _note(self._due, channel)
+
+    def collected(self, channel: Channel) -> None:
+        """That prompt is only collected (page 5.3)."""
+        self._due.pop(channel, None)
+
+    def due(self, channel: Channel) -> bool:
+        """Whether the next turn of this channel is another's."""
+        return channel in self._due
 
     def began(self, turn_id: str, channel: Channel) -> None:
         """A turn began, so that no earlier one of its channel is open."""
@@ -46,23 +60,22 @@ class Others:
             return  # what comes late does not open it again
         if named:
             self._nameless = False
-        if len(self._open) >= self._MAX:
+        if len(self._open) >= self.KNOWN_MAX:
             del self._open[next(iter(self._open))]
         self._open[turn_id] = channel
 
     def closed(self, turn_id: str) -> None:
         if self._open.pop(turn_id, None) is None and turn_id not in self._closed:
             self._nameless = False  # so this was the one without a name
-        if len(self._closed) >= self._MAX:
-            del self._closed[next(iter(self._closed))]
-        self._closed[turn_id] = None
+        _note(self._closed, turn_id)
 
     def forget(self, turn_id: str) -> None:
         """This was ours, and is no more: what comes of it late is no other's."""
-        self._closed[turn_id] = None
+        _note(self._closed, turn_id)
 
     def left(self, channel: Channel) -> None:
-        """No turn of this channel is open: it runs one at a time."""
+        """No turn of this channel is open or due: it runs one at a time."""
+        self._due.pop(channel, None)
         for turn_id in [t for t, its in self._open.items() if its == channel]:
             self.closed(turn_id)
 
@@ -70,4 +83,12 @@ class Others:
         """The runner is idle."""
         for turn_id in list(self._open):
             self.closed(turn_id)
+        self._due.clear()
         self._nameless = False
+
+
+def _note(known: dict[_Key, None], key: _Key) -> None:
+    """Remember it, and forget the oldest beyond what is remembered at most."""
+    if key not in known and len(known) >= Others.KNOWN_MAX:
+        del known[next(iter(known))]
+    known[key] = None

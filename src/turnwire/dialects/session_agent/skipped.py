@@ -3,8 +3,6 @@
 from typing import Final
 
 SKIPPED: Final = (
-    "pong",
-    "user.joined",
     "user.left",
     "models",
     "model-switched",

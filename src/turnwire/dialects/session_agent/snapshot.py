@@ -13,13 +13,14 @@ from msgspec import Raw, Struct
 
 from turnwire.core import harmless
 from turnwire.core.events import Phase, Reason, ToolUpdate
+from turnwire.core.tools import CALLS_MAX
 from turnwire.dialects.session_agent.wire import Snapshot
 
-_PHASES: Final = {phase.value: phase for phase in Phase}
+PHASES: Final = {phase.value: phase for phase in Phase}
 _OPEN: Final = frozenset({Phase.PENDING, Phase.RUNNING})
 
 
-class _Part(Struct, frozen=True, rename="camel"):
+class Part(Struct, frozen=True, rename="camel"):
     type: str
     call_id: str = ""
     tool_name: str = ""
@@ -45,9 +46,9 @@ class News(Struct, frozen=True, kw_only=True):
     """All that the message says it said; at the end, what it said after its last tool."""
 
 
-_parts = msgspec.json.Decoder(list[_Part]).decode
+_parts = msgspec.json.Decoder(list[Part]).decode
 _each = msgspec.json.Decoder(list[Raw]).decode
-_part = msgspec.json.Decoder(_Part).decode
+_part = msgspec.json.Decoder(Part).decode
 
 
 class Snapshots:
@@ -57,19 +58,20 @@ class Snapshots:
         self._told: dict[str, tuple[Phase, bool]] = {}
 
     def news(self, snapshot: Snapshot) -> News:
-        parts = _read(snapshot.parts)
+        parts = read(snapshot.parts)
         calls = {
-            part.call_id: (part, _PHASES[part.status])
+            part.call_id: (part, PHASES[part.status])
             for part in parts
-            if part.type == "tool-call" and part.call_id and part.status in _PHASES
+            if part.type == "tool-call" and part.call_id and part.status in PHASES
         }
         told = {call_id: (phase, bool(part.args)) for call_id, (part, phase) in calls.items()}
         moved = [
-            _update(*calls[call_id])
+            update(*calls[call_id])
             for call_id, state in told.items()
             if self._told.get(call_id) != state
         ]
-        self._told.update(told)
+        # Every snapshot has every call, so the last one says it all, should there be too many.
+        self._told = told if len(self._told) > CALLS_MAX else self._told | told
         finishes = [part.reason for part in parts if part.type == "finish"]
         # R says the error after the finish, V before it (page 9, trap 5).
         errors = [harmless.words(part.message) for part in parts if part.type == "error"]
@@ -85,10 +87,10 @@ class Snapshots:
 def finished(snapshot: Snapshot) -> bool:
     """Whether another's turn is over. Most snapshots are dropped without being taken apart."""
     looks_so = b'"finish"' in bytes(snapshot.parts)
-    return looks_so and any(part.type == "finish" for part in _read(snapshot.parts))
+    return looks_so and any(part.type == "finish" for part in read(snapshot.parts))
 
 
-def _read(raw: Raw) -> Sequence[_Part]:
+def read(raw: Raw) -> Sequence[Part]:
     """The parts that can be read: it may be an array, an object or null (page 9, trap 15)."""
     if not bytes(raw).startswith(b"["):
         return ()
@@ -98,14 +100,14 @@ def _read(raw: Raw) -> Sequence[_Part]:
         return [part for part in map(_read_one, _each(raw)) if part is not None]
 
 
-def _read_one(raw: Raw) -> _Part | None:
+def _read_one(raw: Raw) -> Part | None:
     try:
         return _part(raw)
     except msgspec.DecodeError:
         return None
 
 
-def _text(snapshot: Snapshot, parts: Sequence[_Part]) -> str:
+def _text(snapshot: Snapshot, parts: Sequence[Part]) -> str:
     content = harmless.string(snapshot.content)
     if content:
         return content
@@ -120,7 +122,7 @@ def _reason(raw: Raw) -> Reason:
         return Reason.END_TURN  # it ended, whatever the word
 
 
-def _update(part: _Part, phase: Phase) -> ToolUpdate:
+def update(part: Part, phase: Phase) -> ToolUpdate:
     return ToolUpdate(
         call_id=part.call_id,
         tool_name=part.tool_name or "tool",

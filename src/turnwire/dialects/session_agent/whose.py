@@ -5,7 +5,7 @@ prompt was echoed (its author, text and channel, or its place in the queue),
 that it was handed to the runner, and that the next turn on its channel is
 then its own: R and A run one at a time, V one on each channel.
 
-    GREETING --init--> ASKED --echo--> TAKEN | QUEUED
+    GREETING --init--> WAITING --the floor is ours--> ASKED --echo--> TAKEN | QUEUED
     QUEUED --its place--> DISPATCHED          TAKEN --"queued" (R)--> QUEUED
     TAKEN | DISPATCHED --at work--> WORKING
     TAKEN | DISPATCHED | WORKING --assistant message--> RUNNING
@@ -22,8 +22,8 @@ import enum
 from typing import Final
 
 from turnwire.core.dialect import Ask, Reach
+from turnwire.core.room import Seat
 from turnwire.dialects.session_agent.channel import THREAD, Channel
-from turnwire.dialects.session_agent.claims import Claims
 from turnwire.dialects.session_agent.hello import Hello
 from turnwire.dialects.session_agent.others import Others
 from turnwire.dialects.session_agent.place import Place
@@ -33,6 +33,10 @@ from turnwire.dialects.session_agent.wire import MessageData, Pending, StatusDat
 class Stage(enum.Enum):
     GREETING = enum.auto()
     """The agent has not said `init`: nothing is asked."""
+    LOOKING = enum.auto()
+    """We ask for nothing, and have seen no turn or prompt of our channel yet."""
+    WAITING = enum.auto()
+    """Another conversation of ours waits for its echo in this session: nothing is asked yet."""
     ASKED = enum.auto()
     """The prompt is sent, and nothing seen of it."""
     QUEUED = enum.auto()
@@ -63,7 +67,7 @@ _AT_WORK: Final = _AHEAD | {Stage.RUNNING}
 class Whose:
     """What is known of our prompt and its turn."""
 
-    def __init__(self, ask: Ask, claims: Claims) -> None:
+    def __init__(self, ask: Ask, seat: Seat) -> None:
         self.stage = Stage.GREETING
         self.channel: Channel = (ask.channel_type, ask.channel_id)
         self.prompt_id: str | None = None
@@ -72,9 +76,13 @@ class Whose:
         self.others = Others()
         self._text = ask.text
         self._user_id = ask.user_id
-        self._claims = claims
+        self._seat = seat
+        self.is_repeated = False
+        """Our prompt was dispatched more than once, so that the end of one may not be its end."""
         self._place = Place(0)
         self._earlier_id: str | None = None
+        self._queued_by: str | None = None
+        self._looks = False
 
     @property
     def at_work(self) -> bool:
@@ -95,10 +103,10 @@ class Whose:
         match self.stage:
             case Stage.WORKING | Stage.RUNNING:
                 return Reach.OURS if self._harmless else Reach.NOTHING
-            case Stage.ASKED | Stage.QUEUED | Stage.TAKEN | Stage.DISPATCHED | Stage.LOST:
-                return Reach.OTHERS
-            case _:
+            case Stage.GREETING | Stage.WAITING | Stage.PASSED | Stage.FINISHED | Stage.OVER:
                 return Reach.NOTHING
+            case _:
+                return Reach.OTHERS
 
     @property
     def _harmless(self) -> bool:
@@ -107,19 +115,28 @@ class Whose:
         V scopes it to a thread alone, and else stops every channel; R drops
         the whole queue with it.
         """
+        if self.defers and self.channel[0] == THREAD:
+            return True
+        # Of prompts that went out by this process it is known before our socket tells of them.
+        asked = self._seat.neighbours
         if not self.defers:
-            return not self._place.length
-        return self.channel[0] == THREAD or not self.others
+            return not self._place.length and not asked
+        return not self.others and all(channel == self.channel for channel in asked)
 
     # The prompt.
 
     def greeted(self, hello: Hello) -> None:
-        self.stage = Stage.ASKED
+        self.stage = Stage.WAITING
         self.defers = hello.defers
         self._place = Place(hello.prompts_queued)
         self._earlier_id = hello.pending_id
         if hello.runner_busy and not self.others:
             self.others.busy()
+
+    def asked(self, prompt_id: str) -> None:
+        """This is the prompt whose turn is ours."""
+        self.prompt_id = prompt_id
+        self._seat.follow(prompt_id)
 
     def user_message(self, data: MessageData) -> bool:
         """A prompt was echoed. True: it is ours.
@@ -127,7 +144,8 @@ class Whose:
         Authors match by id alone: the rest of them may be missing (page 9, trap 20).
         """
         if data.id == self.prompt_id:
-            if data.author_id in {None, self._user_id} or self.stage is not Stage.QUEUED:
+            ours = self._looks or data.author_id in {None, self._user_id}
+            if ours or self.stage is not Stage.QUEUED:
                 if self.stage in {Stage.QUEUED, Stage.LOST}:
                     self._dispatched(Stage.TAKEN)
                 return True
@@ -139,30 +157,62 @@ class Whose:
             and data.author_id == self._user_id
             and data.content == self._text
             and data.channel == self.channel
-            and self._claims.take(data.id)
+            and self._seat.claim(data.id)
         ):
-            self.prompt_id = data.id
+            self.asked(data.id)
             self._dispatched(Stage.TAKEN)
             return True
-        self.others.prompted(data.channel)
+        if self.defers:
+            self.others.dispatched(data.channel)
+        else:
+            self.others.prompted(data.channel)
         if self.stage is Stage.TAKEN:
             self.stage = Stage.DISPATCHED  # what is told next is no longer about ours
         return False
 
+    def queued_by(self, user_id: str | None) -> None:
+        """The audit log names the author of the prompt that is told next as waiting."""
+        self._queued_by = user_id
+
     def pending(self, pending: Pending) -> bool:
         """A and V: the prompt that waits was told. True: it is ours, for the first time."""
         thread_id = self.channel[1] if self.channel[0] == THREAD else None
+        author_id, self._queued_by = self._queued_by, None
+        if self.stage is Stage.WAITING:
+            self._earlier_id = pending.message_id
         if (
             self.stage is not Stage.ASKED
             or pending.content != self._text
             or pending.message_id == self._earlier_id
             or (pending.thread_id or None) != thread_id
-            or not self._claims.take(pending.message_id)
+            or author_id not in {None, self._user_id}
+            or not self._seat.claim(pending.message_id)
         ):
             return False
-        self.prompt_id = pending.message_id
+        self.asked(pending.message_id)
         self.stage = Stage.QUEUED
         return True
+
+    # What we did not ask for.
+
+    def looks(self) -> None:
+        """We ask for nothing: ours is what runs or waits on our channel, whoever asked for it."""
+        self._looks = True
+        self.stage = Stage.LOOKING
+
+    def follows(self, turn_id: str) -> None:
+        """This turn is at work, and ours is that one."""
+        self.stage = Stage.RUNNING
+        self.turn_id = turn_id
+        self._seat.follow(turn_id)
+
+    def awaits(self, prompt_id: str, position: int, length: int) -> None:
+        """This prompt waits at a position, from 1, of a queue, and ours is its turn."""
+        self.asked(prompt_id)
+        self.stage = Stage.QUEUED
+        self._place.enter(position)
+        for later in range(position + 1, length + 1):
+            self._place.another(later)
 
     # The queue (page 6, step 4).
 
@@ -191,6 +241,8 @@ class Whose:
             if self.stage in {Stage.QUEUED, Stage.LOST, Stage.TAKEN}:
                 self._dispatched(Stage.DISPATCHED)
             return True
+        if elsewhere and data.message_id is not None:
+            self.others.dispatched(data.channel)
         if not elsewhere and self.stage in _AT_WORK:
             self.stage = Stage.PASSED
         return self.stage is Stage.QUEUED and not self.defers
@@ -198,7 +250,11 @@ class Whose:
     def queue_cleared(self, channel: Channel | None) -> bool:
         """The queue of a channel, or all of it, was cleared. True: our prompt is gone with it."""
         self._place.clear()
-        return self.stage is Stage.QUEUED and channel in {None, self.channel}
+        return self.queued and channel in {None, self.channel}
+
+    def withdrawn(self, prompt_id: str) -> bool:
+        """A prompt was taken out of the queue. True: it is ours."""
+        return self.queued and prompt_id == self.prompt_id
 
     def runner_lost(self, queued: int | None) -> None:
         if self.stage in _AT_WORK:
@@ -220,20 +276,27 @@ class Whose:
             self.stage = Stage.WORKING
 
     def began(self, turn_id: str, channel: Channel) -> bool:
-        """A turn began. True: it is ours, for the first time or under a new id."""
+        """A turn began. True: it is ours, for the first time or under a new id.
+
+        Not if another prompt of our channel was dispatched after ours: ours is
+        over then, even where nothing told so.
+        """
         bindable = self.at_work or self.stage in {Stage.LOST, Stage.CANCELED}
-        if channel == self.channel and bindable:
+        if channel == self.channel and self.others.due(channel):
+            self.passed()
+        elif channel == self.channel and bindable:
             if self.turn_id is not None:
                 self.others.forget(self.turn_id)
             self.turn_id = turn_id
             self.stage = Stage.RUNNING
+            self._seat.follow(turn_id)
             return True
         self.others.began(turn_id, channel)
         return False
 
     def alive(self) -> None:
-        """A frame of our turn came: a runner that was lost is back."""
-        if self.stage is Stage.LOST:
+        """A frame of our turn came: a runner that was lost is back, perhaps never to begin anew."""
+        if self.stage in _AHEAD or self.stage is Stage.LOST:
             self.stage = Stage.RUNNING
 
     def passed(self) -> None:
@@ -244,6 +307,7 @@ class Whose:
             self.stage = Stage.FINISHED
 
     def _dispatched(self, stage: Stage) -> None:
+        self.is_repeated = self.is_repeated or self.stage is Stage.LOST
         self.stage = stage
         if self.defers:
             self.others.left(self.channel)

@@ -73,15 +73,16 @@ class StatusData(Placed, frozen=True, rename="camel", kw_only=True):
     status: str | None = None
     message_id: str | None = None
     runner_busy: bool | None = None
-    aborted: bool = False
-    runner_connected: bool = False
-    runner_disconnected: bool = False
+    aborted: bool | None = None
+    runner_connected: bool | None = None
+    runner_disconnected: bool | None = None
     queued_prompts: int | None = None
-    prompt_queued: bool = False
+    prompt_queued: bool | None = None
     queue_position: int | None = None
-    prompt_dequeued: bool = False
+    prompt_dequeued: bool | None = None
     remaining: int | None = None
-    queue_cleared: bool = False
+    collect_pending: bool | None = None
+    queue_cleared: bool | None = None
     question_answered: str | None = None
     answer: Raw = Raw()
     question_expired: str | None = None
@@ -146,7 +147,7 @@ class AgentError(_PlacedFrame, frozen=True, tag="error", kw_only=True):
 
 class Pending(Struct, frozen=True, rename="camel"):
     message_id: Id
-    content: str = ""
+    content: str | None = None
     thread_id: str | None = None
 
 
@@ -167,12 +168,29 @@ class Withdrawn(_Frame, frozen=True, tag="queue.withdrawn"):
 
 
 class Entry(Struct, frozen=True, rename="camel"):
-    event_type: str = ""
+    event_type: str | None = None
+    summary: str | None = None
+    actor_id: str | None = None
     created_at: Raw = Raw()
+
+    @property
+    def is_live(self) -> bool:
+        """Times of the history that A and V tell after `init` are numbers (page 4.1)."""
+        return bytes(self.created_at).startswith(b'"')
 
 
 class AuditLog(_Frame, frozen=True, tag="audit_log"):
     entry: Entry = Entry()
+
+
+class UserJoined(_Frame, frozen=True, tag="user.joined"):
+    """A socket of a user's opened, ours and that of an errand too."""
+
+    user_id: str | None = None
+
+
+class Pong(_Frame, frozen=True, tag="pong"):
+    """The answer to a `ping`: all that the agent said before it has been heard. No sign of life."""
 
 
 class Skipped(_Frame, frozen=True):
@@ -194,6 +212,8 @@ Read: TypeAlias = (
     | QueueState
     | Withdrawn
     | AuditLog
+    | UserJoined
+    | Pong
     | Skipped
 )
 
@@ -204,6 +224,11 @@ _KNOWN = (
 FRAME_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in _KNOWN)
 
 _decode: Callable[[bytes], Read] = msgspec.json.Decoder(Union[_KNOWN]).decode  # noqa: UP007 (built at run time)
+
+
+def given(raw: Raw) -> Raw | None:
+    """A field of any shape; null and absent are the same."""
+    return None if not raw or bytes(raw) == b"null" else raw
 
 
 def read(frame: bytes, tally: Tally) -> Read | None:

@@ -22,13 +22,15 @@ class Others:
         self._open: dict[str, tuple[Channel | None, str | None]] = {}
         self._closed: dict[str, None] = {}
         self._nameless = False
+        self.seen = False
+        """Whether one was ever open."""
 
     def __len__(self) -> int:
         return len(self._open) + self._nameless
 
     def busy(self) -> None:
         """The agent is busy with a turn that it does not name."""
-        self._nameless = True
+        self._nameless = self.seen = True
 
     def saw(
         self, turn_id: str, channel: Channel | None = None, prompt_id: str | None = None
@@ -40,6 +42,7 @@ class Others:
             if len(self._open) >= self._MAX:
                 del self._open[next(iter(self._open))]
             self._open[turn_id] = (channel, prompt_id)
+            self.seen = True
 
     def closed(self, turn_id: str) -> None:
         if self._open.pop(turn_id, self) is self and turn_id not in self._closed:

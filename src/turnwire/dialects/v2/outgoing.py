@@ -1,9 +1,16 @@
 """What the gateway sends on the `v2` wire."""
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from turnwire.core.dialect import Ask
+from turnwire.dialects.v2.others import Channel
+
+
+class _File(Struct, frozen=True, tag_field="type", tag="file", omit_defaults=True):
+    mime: str
+    url: str
+    filename: str | None = None
 
 
 class _Prompt(
@@ -15,6 +22,9 @@ class _Prompt(
     channel_id: str
     queue_mode: str
     client_message_id: str | None = None
+    attachments: tuple[_File, ...] = ()
+    regenerate: bool = False
+    edit: bool = False
 
 
 class _Abort(
@@ -24,6 +34,11 @@ class _Abort(
     channel_type: str
     channel_id: str
     turn_id: str | None = None
+
+
+class _Answer(Struct, frozen=True, rename="camel", tag_field="type", tag="answer"):
+    question_id: str
+    answer: Raw
 
 
 def prompt(ask: Ask) -> bytes:
@@ -36,6 +51,9 @@ def prompt(ask: Ask) -> bytes:
             channel_id=ask.channel_id,
             queue_mode="followup",
             client_message_id=ask.client_message_id,
+            attachments=tuple(_File(f.mime, f.url, f.filename) for f in ask.attachments),
+            regenerate=ask.regenerates,
+            edit=ask.replaces is not None and not ask.regenerates,
         )
     )
 
@@ -43,3 +61,12 @@ def prompt(ask: Ask) -> bytes:
 def abort(ask: Ask, turn_id: str | None) -> bytes:
     """An abort that names our prompt, and our turn once it is known."""
     return msgspec.json.encode(_Abort(ask.prompt_id, ask.channel_type, ask.channel_id, turn_id))
+
+
+def stop(channel: Channel, turn_id: str, prompt_id: str | None) -> bytes:
+    """An abort from somebody who did not ask for the turn."""
+    return msgspec.json.encode(_Abort(prompt_id or "", *channel, turn_id))
+
+
+def answer(question_id: str, given: Raw) -> bytes:
+    return msgspec.json.encode(_Answer(question_id, given))

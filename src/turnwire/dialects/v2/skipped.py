@@ -7,7 +7,6 @@ SKIPPED: Final = (
     "message.updated",
     "messages.removed",
     "pong",
-    "user.joined",
     "user.left",
     "audit_log",
     "models",

@@ -2,17 +2,21 @@
 
 Ours is the one whose `message.create` carries our `promptId`. Where the agent
 names no prompts, it is the first turn on our channel that is created after our
-prompt while no earlier one of that channel is open. What an abort would hit
-follows from the same knowledge.
+prompt while no earlier one of that channel is open, and that no other
+conversation of this process claimed. What an abort would hit follows from the
+same knowledge.
 """
 
 import enum
 
-from turnwire.core.dialect import Ask, Reach
+from turnwire.core.dialect import Reach
+from turnwire.core.room import Seat
 from turnwire.dialects.v2.others import Channel, Others
 
 
 class _Stage(enum.Enum):
+    LOOKING = enum.auto()
+    """We ask for nothing, and do not know yet which turn to follow."""
     ASKED = enum.auto()
     RUNNING = enum.auto()
     OVER = enum.auto()
@@ -21,12 +25,14 @@ class _Stage(enum.Enum):
 class Whose:
     """What is known of our turn and of the others. An id that is None is not known, or not said."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, channel: Channel, seat: Seat, prompt_id: str | None = None) -> None:
         self.turn_id: str | None = None
         self.others = Others()
-        self._prompt_id = ask.prompt_id
-        self._channel: Channel = (ask.channel_type, ask.channel_id)
-        self._stage = _Stage.ASKED
+        self._seat = seat
+        self._prompt_id = prompt_id
+        self._channel = channel
+        self._stage = _Stage.LOOKING if prompt_id is None else _Stage.ASKED
+        self._looks = prompt_id is None
         self._names_prompts = False
 
     @property
@@ -39,13 +45,30 @@ class Whose:
 
     @property
     def reach(self) -> Reach:
-        if self._stage is _Stage.OVER:
+        if self._looks or self._stage is _Stage.OVER:
             return Reach.NOTHING
+        # An agent that names no prompts can be told to abort a turn, not a prompt that waited.
+        nameless = self._stage is _Stage.ASKED and self.others.seen and not self._names_prompts
+        if nameless:
+            return Reach.OTHERS
         return Reach.OTHERS if self.queued else Reach.OURS
 
     def over(self) -> None:
         """Our turn is over, or will never begin."""
         self._stage = _Stage.OVER
+
+    def follows(self, turn_id: str) -> None:
+        """This turn runs, and is the one that we looked for."""
+        self._stage = _Stage.RUNNING
+        self.turn_id = turn_id
+        self._seat.follow(turn_id)
+
+    def awaits(self, prompt_id: str | None) -> None:
+        """The turn of this prompt is the one that we looked for, and did not begin yet."""
+        self._stage = _Stage.ASKED
+        self._prompt_id = prompt_id
+        if prompt_id is not None:
+            self._seat.follow(prompt_id)
 
     def names_prompts(self) -> None:
         """A `promptId` was seen: from now on no turn is ours without one."""
@@ -65,9 +88,8 @@ class Whose:
             self._names_prompts = True
         if turn_id == self.turn_id:
             return False
-        if self._is_ours(prompt_id, channel):
-            self._stage = _Stage.RUNNING
-            self.turn_id = turn_id
+        if self._is_ours(turn_id, prompt_id, channel):
+            self.follows(turn_id)
             return True
         self.others.saw(turn_id, channel, prompt_id)
         return False
@@ -94,10 +116,15 @@ class Whose:
             self.others.answered(prompt_id)
         return bool(turn_id or prompt_id)
 
-    def _is_ours(self, prompt_id: str | None, channel: Channel) -> bool:
+    def _is_ours(self, turn_id: str, prompt_id: str | None, channel: Channel) -> bool:
         if self._stage is _Stage.OVER:
             return False
         if prompt_id:
             return prompt_id == self._prompt_id
-        nameless = self._stage is _Stage.ASKED and not self._names_prompts
-        return nameless and channel == self._channel and not self.others.on(channel)
+        return (
+            self._stage is _Stage.ASKED
+            and not self._names_prompts
+            and channel == self._channel
+            and not self.others.on(channel)
+            and (self._looks or self._seat.claim(turn_id))
+        )

@@ -1,0 +1,186 @@
+"""A message of the assistant that comes back: what its user answered in it.
+
+Clients send the whole message again once its user approved a tool, or an app
+put an answer into it (measured; wire/ui-message-stream 4.2). Only what stands
+after its last `step-start` is news. Our own output comes back with it, and is
+ignored; a message with nothing in it but that is refused, which stops a client
+that would send it for ever.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, Final, TypeAlias
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+
+from turnwire.core import harmless
+from turnwire.core.known import Known
+from turnwire.errors import BadRequest
+
+RESPONSES_MAX: Final = 32
+"""Most answers in one message."""
+
+ANSWER_MAX: Final = 100_000
+"""Longest answer, in characters of its JSON."""
+
+REASON_MAX: Final = 10_000
+"""Longest reason of an approval or a denial, in characters."""
+
+PARTS_MAX: Final = 1_000
+"""Most parts after the last `step-start`."""
+
+_Id = Annotated[str, Meta(min_length=1, max_length=2_048)]
+"""An approval's id may carry a signature; it is opaque here."""
+
+
+class ApprovalResponse(Struct, frozen=True):
+    """The user approved, or denied, what a tool is about to do."""
+
+    approval_id: str
+    approved: bool
+    reason: str | None = None
+
+
+class QuestionAnswer(Struct, frozen=True):
+    """The user answered a question. `answer` is JSON."""
+
+    question_id: str
+    answer: Raw
+
+
+Response: TypeAlias = ApprovalResponse | QuestionAnswer
+
+
+class Continuation(Struct, frozen=True):
+    """Answers, at least one.
+
+    `message_id` is the client's id of the assistant's message, `chat_id` its id
+    of the conversation.
+    """
+
+    message_id: str | None
+    responses: tuple[Response, ...]
+    chat_id: str | None = None
+    known: Known = Known()
+
+
+class _Part(Struct):
+    type: str
+    text: Raw = Raw()
+
+
+class _Approval(Struct):
+    id: _Id
+    approved: bool
+    reason: Annotated[str, Meta(max_length=REASON_MAX)] | None = None
+
+
+class _Tool(Struct, rename="camel"):
+    state: str | None = None
+    provider_executed: bool | None = None
+    approval: Raw = Raw()
+
+
+class _Question(Struct):
+    data: Raw = Raw(b"null")
+    id: _Id | None = None
+
+
+class _Answered(Struct, rename="camel"):
+    state: str | None = None
+    answer: Raw = Raw()
+    question_id: _Id | None = None
+
+
+_json = msgspec.json.Decoder().decode
+_part = msgspec.json.Decoder(_Part).decode
+_tool = msgspec.json.Decoder(_Tool).decode
+_approval = msgspec.json.Decoder(_Approval).decode
+_question = msgspec.json.Decoder(_Question).decode
+_answered = msgspec.json.Decoder(_Answered).decode
+
+
+def read(message_id: str | None, parts: Sequence[Raw], chat_id: str | None = None) -> Continuation:
+    """Read the answers out of the parts of an assistant's message.
+
+    Raises:
+        BadRequest: there is none, or one that cannot be forwarded.
+
+    """
+    responses = tuple(found for part in _news(parts) if (found := _response(*part)) is not None)
+    if not responses:
+        raise BadRequest("Nothing to forward")
+    if len(responses) > RESPONSES_MAX:
+        raise BadRequest(f"There are more than {RESPONSES_MAX} answers")
+    return Continuation(message_id, responses, chat_id, _known(message_id, parts))
+
+
+def _known(message_id: str | None, parts: Sequence[Raw]) -> Known:
+    """What the client has of the message, all steps of it."""
+    shown = [_part(part) for part in parts]
+    chars = Counter[str]()
+    for part in shown:
+        if part.type in {"text", "reasoning"}:
+            chars[part.type] += len(harmless.string(part.text) or "")
+    count = Counter(part.type for part in shown)
+    return Known(
+        message_id=message_id,
+        text=chars["text"],
+        texts=count["text"],
+        reasoning=chars["reasoning"],
+        reasonings=count["reasoning"],
+        files=count["file"],
+        sources=count["source-url"],
+    )
+
+
+def _news(parts: Sequence[Raw]) -> Sequence[tuple[str, Raw]]:
+    """The parts after the last `step-start`, in order, each with its type."""
+    news: list[tuple[str, Raw]] = []
+    for part in reversed(parts):
+        kind = _part(part).type
+        if kind == "step-start":
+            break
+        if len(news) == PARTS_MAX:
+            raise BadRequest("The last message has too many parts")
+        news.append((kind, part))
+    return news[::-1]
+
+
+def _response(kind: str, part: Raw) -> Response | None:
+    if kind == "data-question":
+        return _answer(part)
+    if kind == "dynamic-tool" or kind.startswith("tool-"):
+        return _approved(part)
+    return None
+
+
+def _approved(part: Raw) -> ApprovalResponse | None:
+    tool = _tool(part)
+    if tool.state == "approval-responded":
+        given = _approval(tool.approval or b"null")
+        return ApprovalResponse(given.id, given.approved, given.reason or None)
+    if tool.state in {"output-available", "output-error"} and not tool.provider_executed:
+        raise BadRequest("A tool output of the client cannot be forwarded: tools run at the agent")
+    return None
+
+
+def _answer(part: Raw) -> QuestionAnswer | None:
+    """The answer that an app put into a question, and said so by its state.
+
+    A question that the agent resolved has its answer too, and another state.
+    """
+    question = _question(part)
+    told = _answered(question.data)
+    if told.state != "answered" or not told.answer:
+        return None
+    # `Raw` is skipped over, not looked into: only here are its strings known to be whole.
+    if not isinstance(_json(told.answer), str | bool | list | dict):
+        raise BadRequest("An answer is neither a text, a boolean, a list nor an object")
+    if len(bytes(told.answer).decode()) > ANSWER_MAX:
+        raise BadRequest(f"An answer is longer than {ANSWER_MAX} characters")
+    question_id = question.id or told.question_id
+    if question_id is None:
+        raise BadRequest("An answer names no question")
+    return QuestionAnswer(question_id, told.answer.copy())

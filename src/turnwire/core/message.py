@@ -1,0 +1,169 @@
+"""The history as `UIMessage[]`: what clients would hold now, had they heard it all.
+
+A turn of the history is told again to a `Translator`, and its chunks are put
+together as a client does. So there is one mapping, and a message looks the same
+whether it was streamed or loaded.
+"""
+
+from typing import assert_never
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from turnwire.core import chunks, events, harmless
+from turnwire.core.chunks import Chunk
+from turnwire.core.errand import Asked, Told, Transcript
+from turnwire.core.translate import Translator
+
+
+class _Part(Struct, rename="camel", tag_field="type"):
+    """Base of the parts whose type is fixed."""
+
+
+class _StepStart(_Part, tag="step-start"):
+    pass
+
+
+class _Text(_Part, tag="text"):
+    text: str
+    state: str | UnsetType = UNSET
+
+
+class _Reasoning(_Part, tag="reasoning"):
+    text: str
+    state: str
+
+
+class _File(_Part, tag="file"):
+    media_type: str
+    url: str
+    filename: str | UnsetType = UNSET
+
+
+class _SourceUrl(_Part, tag="source-url"):
+    source_id: str
+    url: str
+    title: str | UnsetType = UNSET
+
+
+class _Question(_Part, tag="data-question"):
+    id: str
+    data: Raw
+
+
+class _Tool(Struct, rename="camel"):
+    """The type names the tool, so it is a field like others."""
+
+    type: str
+    tool_call_id: str
+    state: str = "input-streaming"
+    provider_executed: bool = True
+    input: Raw | UnsetType = UNSET
+    output: Raw | UnsetType = UNSET
+    error_text: str | UnsetType = UNSET
+
+
+_AnyPart = _StepStart | _Text | _Reasoning | _File | _SourceUrl | _Question | _Tool
+
+
+class _Message(Struct):
+    id: str
+    role: str
+    parts: list[_AnyPart]
+
+
+def ui_messages(transcript: Transcript) -> bytes:
+    """The messages of a transcript, as a JSON array that `useChat({messages})` takes."""
+    return msgspec.json.encode([_message(said) for said in transcript.said])
+
+
+def _message(said: Asked | Told) -> _Message:
+    match said:
+        case Asked(message_id, text, files):
+            parts: list[_AnyPart] = [
+                _File(f.mime, harmless.mend(f.url), UNSET if f.filename is None else f.filename)
+                for f in files
+            ]
+            if text or not parts:
+                parts.append(_Text(harmless.mend(text)))
+            return _Message(harmless.mend(message_id), "user", parts)
+        case Told(turn_id, told):
+            translator = Translator(usage=False, taken_id=None)
+            held = _Held()
+            for event in (events.TurnStarted(turn_id), *told):
+                for chunk in translator.feed(event):
+                    held.take(chunk)
+            return _Message(harmless.mend(turn_id), "assistant", held.parts)
+        case _:
+            assert_never(said)
+
+
+class _Held:
+    """A message as a client puts it together."""
+
+    def __init__(self) -> None:
+        self.parts: list[_AnyPart] = []
+        self._texts: list[str] = []
+        self._tools: dict[str, _Tool] = {}
+        self._questions: dict[str, _Question] = {}
+
+    def take(self, chunk: Chunk) -> None:
+        match chunk:
+            case chunks.StartStep():
+                self.parts.append(_StepStart())
+            case chunks.TextDelta(_, delta) | chunks.ReasoningDelta(_, delta):
+                self._texts.append(delta)
+            case chunks.TextEnd():
+                self.parts.append(_Text(self._text(), "done"))
+            case chunks.ReasoningEnd():
+                self.parts.append(_Reasoning(self._text(), "done"))
+            case chunks.ToolInputStart(call_id, name):
+                self._tool(call_id, name)
+            case chunks.ToolInputAvailable(call_id, name, given):
+                tool = self._tool(call_id, name)
+                tool.state, tool.input = "input-available", given
+            case chunks.ToolOutputAvailable(call_id, output):
+                tool = self._tools[call_id]
+                tool.state, tool.output = "output-available", output
+            case chunks.ToolOutputError(call_id, text):
+                tool = self._tools[call_id]
+                tool.state, tool.error_text = "output-error", text
+            case chunks.File(url, media_type):
+                self.parts.append(_File(media_type, url))
+            case chunks.SourceUrl(source_id, url, title):
+                self.parts.append(_SourceUrl(source_id, url, title))
+            case chunks.DataQuestion(question_id, data):
+                self._question(question_id, data)
+            case (
+                chunks.Start()
+                | chunks.FinishStep()
+                | chunks.ToolApprovalRequest()
+                | chunks.TextStart()
+                | chunks.ReasoningStart()
+                | chunks.DataAgentStatus()
+                | chunks.Error()
+                | chunks.Abort()
+                | chunks.Finish()
+            ):
+                pass
+            case _:
+                assert_never(chunk)
+
+    def _text(self) -> str:
+        text = "".join(self._texts)
+        self._texts.clear()
+        return text
+
+    def _tool(self, call_id: str, name: str) -> _Tool:
+        tool = self._tools.get(call_id)
+        if tool is None:
+            tool = self._tools[call_id] = _Tool(f"tool-{name}", call_id)
+            self.parts.append(tool)
+        return tool
+
+    def _question(self, question_id: str, data: Raw) -> None:
+        question = self._questions.get(question_id)
+        if question is None:
+            question = self._questions[question_id] = _Question(question_id, data)
+            self.parts.append(question)
+        question.data = data

@@ -1,0 +1,233 @@
+"""Chunks cut and numbered anew, for a client that counts them and asks for the rest by a number.
+
+`WorkflowChatTransport` does: after a broken connection it asks for the chunks
+from the n-th on, and whoever answers has only what the agent keeps of the turn,
+where deltas are merged and every call stands with its outcome. So the number of
+a chunk must follow from the turn's content alone:
+
+* text is cut at words, whatever the agent's deltas were;
+* a status is left out;
+* calls and questions are told at any time, in any order, more than once: all
+  that matters is what was told last. So a run of their chunks gets more room
+  than it needs, which is filled up before the next chunk of another kind. A
+  client that was cut off within it is told the run again in what is left of it,
+  and an outcome that comes later goes where the next room is.
+
+What fills up is the agent's last status: a transient chunk, which no message ever holds.
+"""
+
+import re
+from typing import Final
+
+from turnwire.core import chunks
+from turnwire.core.chunks import Chunk
+
+PIECE_MAX: Final = 24
+"""Longest delta, in characters."""
+
+TIMES: Final = 3
+"""How often the room of a run could hold it. After three breaks in a row such a client gives up."""
+
+_CALL: Final = 3
+"""Chunks of a call: its name, its input, its outcome."""
+_QUESTION: Final = 2
+"""Chunks of a question: open, and closed."""
+
+_WORD: Final = re.compile(r"\s*\S+(?=\s)")
+
+_OfRun = (
+    chunks.ToolInputStart
+    | chunks.ToolInputAvailable
+    | chunks.ToolOutputAvailable
+    | chunks.ToolOutputError
+    | chunks.ToolApprovalRequest
+    | chunks.DataQuestion
+)
+_Outcome = chunks.ToolOutputAvailable | chunks.ToolOutputError | chunks.DataQuestion
+_Delta = chunks.TextDelta | chunks.ReasoningDelta
+
+
+class _Run:
+    """Chunks of calls and questions with nothing else between them."""
+
+    def __init__(self, begins_at: int, room: int = 0) -> None:
+        self.begins_at = begins_at
+        self.room = room
+        self.used = 0
+        self.again: list[_OfRun] = []
+        """What the client may have already."""
+
+
+class Recut:
+    """The chunks of one turn. `skip` is the number of those that the client has."""
+
+    def __init__(self, skip: int = 0) -> None:
+        self._skip = skip
+        self._at = 0
+        """The number of the next chunk."""
+        self._out: list[Chunk] = []
+        self._word = ""
+        """The end of the open block, which may not be whole."""
+        self._run: _Run | None = None
+        self._calls: dict[str, None] = {}
+        """Those without an outcome."""
+        self._questions: set[str] = set()
+        self._begun = 0
+        """Calls and questions of the turn."""
+        self._late: dict[str, _Outcome] = {}
+        """What came of calls and questions after their run, and has no room yet."""
+        self._status = chunks.DataAgentStatus(chunks.StatusData("streaming"))
+
+    def take(self, told: list[Chunk]) -> list[Chunk]:
+        """Cut and number what comes next. Returns what the client has not."""
+        is_end = bool(told) and type(told[-1]) is chunks.Finish
+        for chunk in told:
+            match chunk:
+                case chunks.DataAgentStatus():
+                    self._status = chunk
+                case chunks.TextDelta(block_id, delta):
+                    for piece in self._pieces(delta):
+                        self._tell(chunks.TextDelta(block_id, piece))
+                case chunks.ReasoningDelta(block_id, delta):
+                    for piece in self._pieces(delta):
+                        self._tell(chunks.ReasoningDelta(block_id, piece))
+                case chunks.TextEnd(block_id):
+                    self._end_word(chunks.TextDelta(block_id, self._word))
+                    self._tell(chunk)
+                case chunks.ReasoningEnd(block_id):
+                    self._end_word(chunks.ReasoningDelta(block_id, self._word))
+                    self._tell(chunk)
+                case chunks.ToolInputStart(call_id):
+                    self._calls[call_id] = None
+                    self._begin(call_id, _CALL, chunk)
+                case chunks.ToolInputAvailable(call_id, name) if call_id not in self._calls:
+                    self._calls[call_id] = None
+                    self._begin(call_id, _CALL, chunks.ToolInputStart(call_id, name))
+                    self._follow(call_id, chunk)
+                case chunks.ToolInputAvailable(call_id) | chunks.ToolApprovalRequest(_, call_id):
+                    self._follow(call_id, chunk)
+                case chunks.ToolOutputAvailable(call_id) | chunks.ToolOutputError(call_id):
+                    self._calls.pop(call_id, None)
+                    self._follow(call_id, chunk)
+                case chunks.DataQuestion(question_id) if question_id not in self._questions:
+                    self._questions.add(question_id)
+                    self._begin(question_id, _QUESTION, chunk)
+                case chunks.DataQuestion(question_id):
+                    self._follow(question_id, chunk)
+                case chunks.FinishStep() if is_end:
+                    self._close_run()
+                    # Whatever came late has room here.
+                    self._run = _Run(self._at, self._begun * TIMES)
+                    self._tell(chunk)
+                case _:
+                    self._tell(chunk)
+        out, self._out = self._out, []
+        return out
+
+    def follows(self, chunk: Chunk) -> bool:
+        """Whether it is about a call or a question that was told before."""
+        match chunk:
+            case chunks.ToolInputAvailable(call_id):
+                return call_id in self._calls
+            case chunks.DataQuestion(question_id):
+                return question_id in self._questions
+            case _:
+                return isinstance(chunk, chunks.ToolOutputAvailable | chunks.ToolOutputError)
+
+    def _pieces(self, delta: str) -> list[str]:
+        """Whole words; what is not whole yet is kept."""
+        text = self._word + delta
+        pieces: list[str] = []
+        at = 0
+        while True:
+            word = _WORD.match(text, at)
+            if word is not None and word.end() - at <= PIECE_MAX:
+                end = word.end()
+            elif len(text) - at >= PIECE_MAX:
+                end = at + PIECE_MAX
+            else:
+                break
+            pieces.append(text[at:end])
+            at = end
+        self._word = text[at:]
+        return pieces
+
+    def _end_word(self, rest: _Delta) -> None:
+        self._word = ""
+        if rest.delta:
+            self._tell(rest)
+
+    def _tell(self, chunk: Chunk) -> None:
+        """A chunk whose place follows from the turn's content."""
+        self._close_run()
+        if self._at >= self._skip or type(chunk) is chunks.Finish:
+            self._out.append(chunk)
+        self._at += 1
+
+    def _begin(self, its_id: str, size: int, chunk: _OfRun) -> None:
+        """A call or a question is told for the first time."""
+        if self._run is None:
+            self._run = _Run(self._at)
+        self._begun += 1
+        self._run.room += size * TIMES
+        self._follow(its_id, chunk)
+
+    def _follow(self, its_id: str, chunk: _OfRun) -> None:
+        """What is told of a call or a question."""
+        run = self._run
+        if run is None or run.used >= run.room:
+            self._be_late(its_id, chunk)
+            return
+        self._late.pop(its_id, None)
+        if run.begins_at < self._skip and not run.used:
+            run.again.append(chunk)
+            self._catch_up(only_whole=True)
+        else:
+            self._out.append(chunk)
+            run.used += 1
+
+    def _catch_up(self, *, only_whole: bool = False) -> None:
+        """Tell the run again, as far as there is room, to a client that was cut off within it."""
+        run = self._run
+        if run is None or not run.again:
+            return
+        has = self._skip - run.begins_at
+        free = run.room - has
+        if free > 0 and (free >= len(run.again) or not only_whole):
+            cut = max(0, len(run.again) - free)
+            left_out, told = run.again[:cut], run.again[cut:]
+            run.again = []
+            self._out += told
+            run.used = has + len(told)
+            ids = {_id(chunk) for chunk in told}
+            for chunk in left_out:
+                if _id(chunk) not in ids:
+                    self._be_late(_id(chunk), chunk)
+
+    def _close_run(self) -> None:
+        """Fill up the room of the run, which is over: what is told next has its place."""
+        run, self._run = self._run, None
+        if run is None:
+            return
+        self._at = run.begins_at + run.room
+        if self._at <= self._skip:
+            # It may have ended before its outcomes were told.
+            for chunk in run.again:
+                self._be_late(_id(chunk), chunk)
+            return
+        self._run = run
+        self._catch_up()
+        self._run = None
+        run.used = max(run.used, self._skip - run.begins_at)
+        late = list(self._late)[: run.room - run.used]
+        self._out += [self._late.pop(key) for key in late]
+        self._out += [self._status] * (run.room - run.used - len(late))
+
+    def _be_late(self, its_id: str, chunk: _OfRun) -> None:
+        # An input that comes in another step than its call would be a second card.
+        if isinstance(chunk, _Outcome):
+            self._late[its_id] = chunk
+
+
+def _id(chunk: _OfRun) -> str:
+    return chunk.id if isinstance(chunk, chunks.DataQuestion) else chunk.tool_call_id

@@ -1,0 +1,134 @@
+"""What the streams of one session in this process share: what each follows, and who may speak.
+
+An agent that names no prompts makes two prompts of one moment look the same.
+So a conversation *claims* the prompt or the turn that it takes for its own,
+which keeps the others from taking it too; and on a wire where a prompt is known
+by its echo alone, it *speaks* only while it has the floor, from its prompt to
+the echo. Who asked first has it first. And whoever *follows* the same turn as
+another is its company: a turn whose client left is not stopped under it.
+
+Several processes do not share rooms: route by session id where that matters.
+"""
+
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from typing import ClassVar
+
+
+def _nobody() -> None:
+    """Whoever is alone in a room has no news."""
+
+
+class Room:
+    """What they share. A `Seat` of its own is each one's way to it."""
+
+    def __init__(self) -> None:
+        self.seats: dict[Seat, None] = {}
+        """Who is in it."""
+        self.followers: dict[str, dict[Seat, None]] = {}
+        """Who follows which prompt or turn."""
+        self.claims: dict[str, Seat] = {}
+        self.floor: dict[Seat, None] = {}
+        """Who asked for it, in this order; the first one has it."""
+
+
+class Seat:
+    """One conversation's part in the room of its session."""
+
+    CLAIMS_MAX: ClassVar = 1024
+    """Ids that are remembered of a session; the oldest are over by then."""
+
+    FOLLOWED_MAX: ClassVar = 64
+    """Ids that one stream follows: its prompt's, and its turn's as often as that starts over."""
+
+    def __init__(self, room: Room | None = None) -> None:
+        self.on_news: Callable[[], None] = _nobody
+        """Called when the floor became ours while we waited for it, or company came."""
+        self.asked: Hashable | None = None
+        """Where it sent its prompt to, once it did."""
+        self._room = Room() if room is None else room
+        self._follows: dict[str, None] = {}
+        self._room.seats[self] = None
+
+    def claim(self, its_id: str) -> bool:
+        """Follow this prompt or turn. False: another conversation of this session does."""
+        claims = self._room.claims
+        if its_id not in claims and len(claims) >= self.CLAIMS_MAX:
+            del claims[next(iter(claims))]
+        return claims.setdefault(its_id, self) is self
+
+    def speak(self) -> bool:
+        """Ask for the floor, once or again. True: it is ours."""
+        floor = self._room.floor
+        floor.setdefault(self)
+        return next(iter(floor)) is self
+
+    def hush(self) -> None:
+        """Leave the floor, or the line before it."""
+        floor = self._room.floor
+        spoke = self in floor and self.speak()
+        floor.pop(self, None)
+        if spoke and floor:
+            next(iter(floor)).on_news()
+
+    def follow(self, its_id: str) -> None:
+        """Our stream tells this turn, or waits for the turn of this prompt."""
+        if its_id in self._follows:
+            return
+        if len(self._follows) >= self.FOLLOWED_MAX:
+            self._unfollow(next(iter(self._follows)))
+        followers = self._room.followers.setdefault(its_id, {})
+        before = list(followers) if len(followers) == 1 else []
+        self._follows[its_id] = followers[self] = None
+        for alone in before:  # to the others it is no news that they have company
+            alone.on_news()
+
+    @property
+    def accompanied(self) -> bool:
+        """Whether another stream follows the same turn or prompt."""
+        return any(len(self._room.followers[its_id]) > 1 for its_id in self._follows)
+
+    @property
+    def neighbours(self) -> list[Hashable]:
+        """Where the others sent their prompts to."""
+        others = (seat for seat in self._room.seats if seat is not self)
+        return [seat.asked for seat in others if seat.asked is not None]
+
+    def leave(self) -> None:
+        self.on_news = _nobody
+        self.hush()
+        for its_id in list(self._follows):
+            self._unfollow(its_id)
+        self._room.seats.pop(self, None)
+
+    def _unfollow(self, its_id: str) -> None:
+        del self._follows[its_id]
+        followers = self._room.followers[its_id]
+        del followers[self]
+        if not followers:
+            del self._room.followers[its_id]
+
+
+class Rooms:
+    """The rooms of the sessions that have streams now. Owned by the composition root.
+
+    As many as there are open streams at most; a room goes with its last stream.
+    """
+
+    def __init__(self) -> None:
+        self._rooms: dict[Hashable, Room] = {}
+
+    def __len__(self) -> int:
+        return len(self._rooms)
+
+    @contextmanager
+    def seat(self, session: Hashable) -> Iterator[Seat]:
+        """Sit down in the room of this session, for the time of one stream."""
+        room = self._rooms.setdefault(session, Room())
+        seat = Seat(room)
+        try:
+            yield seat
+        finally:
+            seat.leave()
+            if not room.seats:
+                del self._rooms[session]

@@ -1,0 +1,99 @@
+"""What R's `init` repeats of a session: who is at work, who waits, what was said.
+
+A and V repeat nothing but the prompt that waits (page 4.1). Read leniently: an
+entry of another shape than the wire's is left out.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Raw, Struct
+
+from turnwire.dialects.session_agent.channel import DEFAULT_CHANNEL, THREAD, Channel
+from turnwire.dialects.session_agent.hello import Hello
+from turnwire.dialects.session_agent.snapshot import finished
+from turnwire.dialects.session_agent.wire import Init, MessageData, Pending, Snapshot
+
+
+class Session(Struct, frozen=True, kw_only=True):
+    """A session of R, which runs one prompt at a time, on whichever channel."""
+
+    entries: Sequence[Snapshot]
+    turn: Snapshot | None
+    """The turn at work."""
+    prompt: Snapshot | None
+    """The prompt at work whose turn has not begun. Neither: it is not known what is at work."""
+    waiting: Sequence[Snapshot]
+    """The prompts that wait, in their order."""
+
+
+class _Session(Struct, frozen=True):
+    messages: list[Raw] = []
+
+
+class _Data(Struct, frozen=True, rename="camel"):
+    pending_prompt: Pending | None = None
+
+
+_session = msgspec.json.Decoder(_Session).decode
+_entry = msgspec.json.Decoder(Snapshot).decode
+_data = msgspec.json.Decoder(_Data).decode
+
+
+def session(init: Init, hello: Hello) -> Session:
+    """Read what R says.
+
+    A prompt is told when it comes, and waits in its order. So the last that
+    does not wait is the one at work, and its turn stands after it.
+    """
+    entries = _entries(init.session)
+    asked = [place for place, entry in enumerate(entries) if entry.role == "user"]
+    at_work = max(0, len(asked) - max(0, hello.prompts_queued))
+    waiting = [entries[place] for place in asked[at_work:]]
+    last = asked[at_work - 1] if at_work else -1
+    turns = [entry for entry in entries[last + 1 :] if is_turn(entry)]
+    turn = turns[-1] if turns and hello.runner_busy and not finished(turns[-1]) else None
+    # Where a turn after it is over, that may be its own, or the one that it waited for.
+    begins = hello.runner_busy and at_work and not turns
+    prompt = entries[last] if begins else None
+    return Session(entries=entries, turn=turn, prompt=prompt, waiting=waiting)
+
+
+def is_turn(entry: Snapshot) -> bool:
+    """Whether this is a turn, and no forwarded entry, whose parts are an object (page 4.2)."""
+    return entry.role == "assistant" and bytes(entry.parts).startswith(b"[")
+
+
+def is_start(told: MessageData) -> bool:
+    """Whether a turn begins with it: a forwarded entry has content, or other parts."""
+    return told.role == "assistant" and told.content == "" and bytes(told.parts) == b"[]"
+
+
+def pending(init: Init, channel: Channel) -> str | None:
+    """A, V: the prompt that waits, if it is on this channel.
+
+    It is told with its thread alone, so without one it is taken for the default channel's.
+    """
+    try:
+        waits = _data(init.data or b"{}").pending_prompt
+    except msgspec.DecodeError:
+        return None
+    if waits is None:
+        return None
+    its = (THREAD, waits.thread_id) if waits.thread_id else DEFAULT_CHANNEL
+    return waits.message_id if its == channel else None
+
+
+def _entries(session: Raw) -> list[Snapshot]:
+    try:
+        told = _session(session or b"{}").messages
+    except msgspec.DecodeError:
+        return []
+    return [entry for entry in map(_read, told) if entry is not None]
+
+
+def _read(raw: Raw) -> Snapshot | None:
+    try:
+        return _entry(raw)
+    except msgspec.DecodeError:
+        return None

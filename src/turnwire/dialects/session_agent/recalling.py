@@ -1,0 +1,102 @@
+"""The history of a channel, from R's `init`. A and V have it behind a route of their own alone."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from msgspec import Raw, Struct
+
+from turnwire.core import events, harmless
+from turnwire.core.attachments import Attachment
+from turnwire.core.dialect import NEVER
+from turnwire.core.errand import Asked, Recall, Told, Transcript
+from turnwire.core.events import Event, Reason
+from turnwire.core.refusal import Refusal
+from turnwire.dialects.session_agent import hydration, wire
+from turnwire.dialects.session_agent.errands import Errand
+from turnwire.dialects.session_agent.hello import Hello
+from turnwire.dialects.session_agent.retelling import Retelling
+from turnwire.dialects.session_agent.snapshot import Snapshots
+
+
+class _File(Struct, frozen=True, rename="camel"):
+    """A file of a prompt: its bytes in base64."""
+
+    mime_type: str
+    data: str
+    filename: str | None = None
+
+
+_parts = msgspec.json.Decoder(list[Raw]).decode
+_file = msgspec.json.Decoder(_File).decode
+
+
+class Recalling(Errand):
+    """Reads the history off `init`."""
+
+    def __init__(self, recall: Recall) -> None:
+        super().__init__(recall)
+        self.result: Transcript | Refusal | None = None
+        self._recall = recall
+
+    def left(self) -> None:
+        self._refuse(Refusal.SILENT)
+
+    def _greeted(self, init: wire.Init, said: Hello, _now: float) -> Sequence[bytes]:
+        if said.defers:
+            self._refuse(Refusal.UNSUPPORTED)
+            return ()
+        entries = [e for e in hydration.session(init, said).entries if e.channel == self.channel]
+        told = [one for entry in entries for one in _said(entry)]
+        before = self._recall.before
+        if before is not None:
+            ids = [one.message_id if isinstance(one, Asked) else one.turn_id for one in told]
+            told = told[: ids.index(before)] if before in ids else []
+        self.deadline = NEVER
+        self.result = Transcript(told[-self._recall.limit :])
+        return ()
+
+    def _heard(self, _heard: wire.Read, _now: float) -> Sequence[bytes]:
+        """`init` said it all."""
+        return ()
+
+    def _late(self, _now: float) -> Sequence[bytes]:
+        return ()
+
+    def _refuse(self, why: Refusal) -> None:
+        self.deadline = NEVER
+        self.result = why
+
+
+def _said(entry: wire.Snapshot) -> Iterator[Asked | Told]:
+    text = harmless.string(entry.content) or ""
+    if entry.role == "user":
+        yield Asked(entry.id, text, tuple(_files(entry.parts)))
+    elif hydration.is_turn(entry):
+        told = _turn(entry)
+        if told is not None:
+            yield Told(entry.id, told)
+    elif entry.role == "assistant" and text:  # forwarded from another session
+        yield Told(entry.id, [events.TextDelta(text), events.TurnFinished(reason=Reason.END_TURN)])
+
+
+def _turn(entry: wire.Snapshot) -> Sequence[Event] | None:
+    """What a turn told; None of one that is not over."""
+    news = Snapshots().news(entry)
+    if news.finish is None:
+        return None
+    end = events.TurnFinished(reason=news.finish, final_text=news.text or None, error=news.error)
+    told, _ = Retelling(accumulates=True).weave(entry, [*news.tools, end], whole=True)
+    return told
+
+
+def _files(raw: Raw) -> Iterator[Attachment]:
+    try:
+        parts = _parts(raw)
+    except msgspec.DecodeError:
+        return
+    for part in parts:
+        try:
+            file = _file(part)
+        except msgspec.DecodeError:
+            continue
+        yield Attachment(file.mime_type, f"data:{file.mime_type};base64,{file.data}", file.filename)

@@ -1,0 +1,33 @@
+"""A question of the `v2` wire, told by a frame or by a part of the hydration alike."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+from msgspec import Raw
+
+from turnwire.core import events, harmless
+
+APPROVAL: Final = "approval"
+"""The `kind` of a question about a tool call that waits (docs/v2.md)."""
+
+_NONE: Final = Raw()
+
+
+def question(question_id: str, payload: Mapping[str, Raw]) -> events.Question:
+    """The question; its fields go to the client as they are."""
+    shown = Raw(msgspec.json.encode(payload))
+    return events.Question(question_id, shown, _approval(payload))
+
+
+def _approval(payload: Mapping[str, Raw]) -> events.Approval | None:
+    if _string(payload, "kind") != APPROVAL:
+        return None
+    call_id, tool_name = _string(payload, "callId"), _string(payload, "toolName")
+    if not call_id or not tool_name:
+        return None
+    return events.Approval(call_id, tool_name, payload.get("args"))
+
+
+def _string(payload: Mapping[str, Raw], field: str) -> str | None:
+    return harmless.string(payload.get(field, _NONE))

@@ -1,0 +1,85 @@
+"""Answering questions of the turn that runs, and following it from there.
+
+What was told up to the last of them the client has, and of what the agent told
+since as much as its message says; the rest comes first. The turn is ours from
+then on: our client's user answered for it, and a client that hangs up means it.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from turnwire.core import events
+from turnwire.core.approval import subject
+from turnwire.core.dialect import Reach, Reply
+from turnwire.core.events import Event, Question, QuestionClosed
+from turnwire.core.refusal import Refusal
+from turnwire.dialects.v2 import hydration, outgoing
+from turnwire.dialects.v2.resuming import Resuming
+
+
+class Continuing(Resuming):
+    """A `Resuming` with replies: all of its questions must be open, or none is answered."""
+
+    @property
+    def reach(self) -> Reach:
+        return Reach.OURS if self._whose.is_running else Reach.NOTHING
+
+    def abort(self) -> Sequence[bytes]:
+        turn_id = self._whose.turn_id
+        if turn_id is None or self.reach is not Reach.OURS:
+            return ()
+        return [outgoing.stop(self.channel, turn_id, self._prompt_id)]
+
+    def unattended(self) -> None:
+        self._absent_user_id = self._look.user_id
+
+    def _unseen(self) -> Refusal:
+        """No hydration came: whether the question is open, and what followed it, is not known."""
+        return Refusal.UNSUPPORTED
+
+    def _idle(self, _entries: Iterable[hydration.Entry]) -> Refusal:
+        return Refusal.CLOSED
+
+    def _found(self, running: hydration.Entry) -> Sequence[Event] | Refusal:
+        told = list(self._noted(hydration.told(running)))
+        # A stream that was resumed knows the turn by the id that its message has.
+        turn_ids = {running.id, self._message_id}
+        if not all(_is_open(reply, turn_ids, told) for reply in self._look.replies):
+            return Refusal.CLOSED
+        self._prompt_id = running.prompt_id
+        ours = {reply.question_id for reply in self._look.replies}
+        # A question is told as often as the agent asks it; its last time counts.
+        known = 1 + max(
+            place
+            for place, event in enumerate(told)
+            if isinstance(event, Question) and event.question_id in ours
+        )
+        return [
+            events.TurnContinued(running.id),
+            *told[:known],
+            *self._replied(),
+            events.PerhapsKnown(),
+            *told[known:],
+            events.CaughtUp(),
+        ]
+
+    def _replied(self) -> Iterator[Event]:
+        for reply in self._look.replies:
+            yield events.Replied(reply.question_id)
+            yield events.Send(outgoing.answer(reply.question_id, reply.answer))
+
+
+def _is_open(reply: Reply, turn_ids: Collection[str], told: Sequence[Event]) -> bool:
+    """Whether the turn waits for this reply, to the very question that its user saw."""
+    waits = False
+    for event in told:
+        match event:
+            case Question(reply.question_id, _, approval):
+                waits = reply.subject is None or (
+                    approval is not None
+                    and reply.subject in {subject(turn_id, approval) for turn_id in turn_ids}
+                )
+            case QuestionClosed(reply.question_id):
+                waits = False
+            case _:
+                pass
+    return waits

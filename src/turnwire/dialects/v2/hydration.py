@@ -1,0 +1,213 @@
+"""What `init` repeats of a session: its entries, and the events that would tell them again.
+
+Read leniently: an entry or a part of another shape than the wire's is left out,
+and never keeps a client from the rest.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+
+from turnwire.core import events, harmless
+from turnwire.core.events import Event, Phase, Reason
+from turnwire.dialects.v2 import asking
+from turnwire.dialects.v2.others import DEFAULT_CHANNEL, Channel
+
+_HALF = "turnwire:half"
+
+
+class Entry(Struct, frozen=True, rename="camel"):
+    """One prompt or one turn."""
+
+    id: str = ""
+    role: str = ""
+    parts: list[Raw] = []
+    prompt_id: str | None = None
+    client_message_id: str | None = None
+    channel_type: str | None = None
+    channel_id: str | None = None
+    queued: bool = False
+    """Whether this is a prompt whose turn has not begun."""
+
+    @property
+    def channel(self) -> Channel:
+        kind, name = DEFAULT_CHANNEL
+        return (self.channel_type or kind, self.channel_id or name)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether this is a turn that is not over."""
+        if self.role != "assistant":
+            return False
+        # From the end, where it stands: an errand looks at every turn of a session.
+        return not any(part.type == "finish" for part in parts(self, backwards=True))
+
+
+class Part(Struct, frozen=True, rename="camel"):
+    """Any part: what its type has not, is empty."""
+
+    type: str
+    text: Raw = Raw()
+    call_id: str = ""
+    tool_name: str = ""
+    status: Raw = Raw()
+    args: Raw = Raw()
+    result: Raw = Raw()
+    error: Raw = Raw()
+    question_id: str = ""
+    answer: Raw = Raw()
+    expired: bool = False
+    reason: Raw = Raw()
+    message: Raw = Raw()
+    url: str = ""
+    mime: str = ""
+    filename: str | None = None
+    source_id: str = ""
+    title: str | None = None
+    half: Annotated[int, Meta(ge=0, le=0xDBFF)] = msgspec.field(name=_HALF, default=0)
+    """Half of a surrogate pair that the text ends with; the other may come in the next delta."""
+
+    @property
+    def is_open_question(self) -> bool:
+        return self.type == "question" and not self.answer and not self.expired
+
+
+class _Session(Struct, frozen=True):
+    messages: list[Raw] = []
+
+
+_session = msgspec.json.Decoder(_Session).decode
+_entry = msgspec.json.Decoder(Entry).decode
+_part = msgspec.json.Decoder(Part).decode
+_fields = msgspec.json.Decoder(dict[str, Raw]).decode
+
+
+def entries(session: Raw) -> list[Entry]:
+    """The entries of a session, oldest first."""
+    try:
+        told = _session(session or b"{}").messages
+    except msgspec.DecodeError:
+        return []
+    found = []
+    for raw in told:
+        try:
+            found.append(_entry(raw))
+        except msgspec.DecodeError:
+            continue
+    return found
+
+
+def keep_halves(loose: Any) -> None:
+    """Put the half that a text ends with beside it: strict JSON has no place for it.
+
+    `loose` is an `init` as `harmless.parse` gave it, of any shape.
+    """
+    session = loose.get("session")
+    for message in _list(session, "messages"):
+        for part in _list(message, "parts"):
+            match part:
+                case {"type": "text" | "reasoning", "text": str(text)}:
+                    part["text"], half = harmless.split_half(text)
+                    part[_HALF] = ord(half) if half else 0
+                case _:
+                    pass
+
+
+def _list(holder: Any, name: str) -> list[Any]:
+    held = holder.get(name) if isinstance(holder, dict) else None
+    return held if isinstance(held, list) else []
+
+
+def parts(entry: Entry, *, backwards: bool = False) -> Iterator[Part]:
+    for raw in reversed(entry.parts) if backwards else entry.parts:
+        try:
+            yield _part(raw)
+        except msgspec.DecodeError:
+            continue
+
+
+def client_ids(entries: Iterable[Entry]) -> frozenset[str]:
+    """The ids that clients gave their prompts."""
+    return frozenset(e.client_message_id for e in entries if e.client_message_id is not None)
+
+
+def message_id(turn: Entry, taken: Collection[str]) -> str:
+    """The id of a turn's message: as in its own stream, none that a client gave its prompt."""
+    return f"{turn.id}:answer" if turn.id in taken else turn.id
+
+
+def text(entry: Entry) -> str:
+    """The text of a prompt."""
+    return "".join(harmless.string(part.text) or "" for part in parts(entry) if part.type == "text")
+
+
+def told(entry: Entry) -> Iterator[Event]:
+    """The events of a turn, but for its start. One that is not over ends with no `TurnFinished`."""
+    end: Reason | None = None
+    error: str | None = None
+    for raw in entry.parts:
+        try:
+            part = _part(raw)
+        except msgspec.DecodeError:
+            continue
+        match part.type:
+            case "finish":
+                end = reason(part.reason)
+            case "error":
+                error = harmless.words(part.message)
+            case "question" if part.question_id:
+                yield from _question(part, raw)
+            case _:
+                yield from _shown(part)
+    if end is not None:
+        yield events.TurnFinished(reason=end, error=error)
+
+
+def reason(raw: Raw) -> Reason:
+    """How a turn ended. It ended, whatever the word."""
+    try:
+        return Reason(harmless.string(raw))
+    except ValueError:
+        return Reason.END_TURN
+
+
+def _shown(part: Part) -> Iterator[Event]:
+    match part.type:
+        case "text":
+            yield events.TextDelta(_said(part))
+        case "reasoning":
+            yield events.ReasoningDelta(_said(part))
+        case "file" if part.url:
+            yield events.FilePart(part.url, part.mime)
+        case "source" if part.url:
+            yield events.SourceUrl(part.source_id, part.url, part.title)
+        case "tool-call" if part.call_id:
+            try:
+                phase = Phase(harmless.string(part.status))
+            except ValueError:
+                return
+            yield events.ToolUpdate(
+                call_id=part.call_id,
+                tool_name=part.tool_name,
+                phase=phase,
+                args=part.args or None,
+                result=part.result or None,
+                error=harmless.words(part.error),
+            )
+
+
+def _said(part: Part) -> str:
+    return (harmless.string(part.text) or "") + (chr(part.half) if part.half else "")
+
+
+def _question(part: Part, raw: Raw) -> Iterator[Event]:
+    payload = _fields(raw)
+    for field in ("type", "answer", "expired"):
+        payload.pop(field, None)
+    yield asking.question(part.question_id, payload)
+    if part.answer:
+        yield events.QuestionClosed(part.question_id, answer=part.answer)
+    elif part.expired:
+        yield events.QuestionClosed(part.question_id, expired=True)

@@ -1,0 +1,91 @@
+"""Following a turn that somebody asked for before: from its hydration, and on live.
+
+`init` comes before all other frames and holds what was told so far, so that
+nothing lies between the two and nothing is told in both.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Raw
+
+from turnwire.core import events
+from turnwire.core.dialect import NEVER, Look
+from turnwire.core.events import Event, Told
+from turnwire.core.refusal import Refusal
+from turnwire.core.room import Seat
+from turnwire.dialects.v2 import hydration
+from turnwire.dialects.v2.frames import InitData
+from turnwire.dialects.v2.wire import Conversation
+
+
+class Resuming(Conversation):
+    """Follows the turn that runs or waits on a channel. It never aborts."""
+
+    def __init__(self, look: Look, seat: Seat) -> None:
+        super().__init__((look.channel_type, look.channel_id), seat)
+        self.committed = False
+        self._refused = False
+        self._look = look
+        self._message_id = ""
+
+    def open(self, now: float) -> Sequence[Event]:
+        self.deadline = now + self._look.init_s
+        return ()
+
+    def tick(self, now: float) -> Sequence[Event]:
+        return () if now < self.deadline else self._refuse(self._unseen())
+
+    def hear(self, frame: bytes, now: float) -> Told:
+        told = super().hear(frame, now)
+        # What comes before the hydration is part of it.
+        return told if self.committed or self._refused else ()
+
+    def _init(self, data: InitData, session: Raw) -> Sequence[Event]:
+        if self.committed:
+            return ()
+        super()._init(data, session)
+        self.deadline = NEVER
+        entries = [e for e in hydration.entries(session) if e.channel == self.channel]
+        asked = {None, self._look.prompt_id}
+        ours = [e for e in entries if self._look.prompt_id is None or e.prompt_id in asked]
+        running = _running(data, ours)
+        if running is not None:
+            self._message_id = hydration.message_id(running, hydration.client_ids(entries))
+        told = self._idle(ours) if running is None else self._found(running)
+        if isinstance(told, Refusal):
+            return self._refuse(told)
+        self.committed = True
+        if running is not None:
+            self._whose.follows(running.id)
+        return told
+
+    def _unseen(self) -> Refusal:
+        """No hydration came: from such an agent nothing can be resumed."""
+        return Refusal.NOTHING
+
+    def _idle(self, entries: Iterable[hydration.Entry]) -> Sequence[Event] | Refusal:
+        """No turn runs; one may wait."""
+        waiting = next((entry for entry in entries if entry.queued), None)
+        if waiting is None:
+            return Refusal.NOTHING
+        self._whose.awaits(waiting.prompt_id)
+        return [events.Alive()]
+
+    def _found(self, running: hydration.Entry) -> Sequence[Event] | Refusal:
+        """What to tell of the turn that runs."""
+        return [events.TurnStarted(self._message_id), *self._noted(hydration.told(running))]
+
+    def _noted(self, told: Iterable[Event]) -> Iterator[Event]:
+        """Keep the questions in mind, whose end need not name their turn."""
+        for event in told:
+            yield self._asked(event) if isinstance(event, events.Question) else event
+
+    def _refuse(self, why: Refusal) -> Sequence[Event]:
+        self._refused = True
+        return [events.Refused(why)]
+
+
+def _running(data: InitData, entries: Iterable[hydration.Entry]) -> hydration.Entry | None:
+    named = data.running_turn_id
+    found = [e for e in entries if e.is_open and named in {None, e.id}]
+    return found[-1] if found and (named or data.runner_busy) else None

@@ -1,0 +1,47 @@
+"""The history of a channel, from the hydration."""
+
+from collections.abc import Iterator
+
+from turnwire.core.attachments import Attachment
+from turnwire.core.errand import Asked, Recall, Told, Transcript
+from turnwire.dialects.v2 import hydration
+from turnwire.dialects.v2.hydration import Entry
+from turnwire.dialects.v2.others import Channel
+
+
+def transcript(entries: list[Entry], channel: Channel, recall: Recall) -> Transcript:
+    """What was said on this channel. A turn that is not over is left out: resume brings it."""
+    named = list(_named(entries, channel))
+    if recall.before is not None:
+        ids = [its_id for its_id, _ in named]
+        named = named[: ids.index(recall.before)] if recall.before in ids else []
+    # What is asked for alone is looked into: a session may be long.
+    return Transcript([_said(its_id, entry) for its_id, entry in named[-recall.limit :]])
+
+
+def _named(entries: list[Entry], channel: Channel) -> Iterator[tuple[str, Entry]]:
+    """The prompts and the turns that are over, each with the id of its message."""
+    taken = hydration.client_ids(entries)
+    known: set[str] = set()
+    for entry in entries:
+        if entry.channel != channel or not entry.id:
+            continue
+        if entry.role == "user":
+            its_id = entry.client_message_id or entry.id
+            if its_id in known:  # sent twice; an app wants every message under its own id
+                its_id = entry.id
+            known.add(its_id)
+            yield its_id, entry
+        elif entry.role == "assistant" and not entry.is_open:
+            yield hydration.message_id(entry, taken), entry
+
+
+def _said(its_id: str, entry: Entry) -> Asked | Told:
+    if entry.role != "user":
+        return Told(its_id, list(hydration.told(entry)), entry.prompt_id)
+    files = [
+        Attachment(part.mime, part.url, part.filename)
+        for part in hydration.parts(entry)
+        if part.type == "file" and part.url
+    ]
+    return Asked(its_id, hydration.text(entry), files)

@@ -1,0 +1,243 @@
+"""Turns of any shape with approvals in them: over all their streams, one right message."""
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from core import frames as f
+from turnwire.core.approval import Requests, Signed, Signer
+from turnwire.core.continuation import read
+from turnwire.core.dialect import Ask, Look, Reply
+from turnwire.core.limits import Limits
+from turnwire.core.outcome import Outcome
+from turnwire.core.turn import Act, Turn
+from turnwire.dialects import DIALECTS
+
+Json = dict[str, Any]
+
+SIGNER = Signer(keys=(b"k" * 32,), session_id="s1", user_id="u1")
+REQUESTS = Requests(signer=SIGNER, epoch=0, valid_s=60)
+ROUNDS = 60
+
+
+class Agent:
+    """Says, runs and asks whatever its dice tell, and remembers it for its hydration."""
+
+    def __init__(self, dice: Random) -> None:
+        self.dice = dice
+        self.parts: list[Json] = []
+        self.said = ""
+        self.thought = ""
+        self.files = 0
+        self.steps = dice.randrange(4, 24)
+        self.calls: dict[str, Json] = {}
+        self.asked: dict[str, Json] = {}
+        self.over = False
+
+    @property
+    def open_calls(self) -> list[Json]:
+        return [call for call in self.calls.values() if call["status"] == "running"]
+
+    @property
+    def waiting(self) -> list[Json]:
+        return [asked for asked in self.asked.values() if "answer" not in asked]
+
+    @property
+    def waits(self) -> bool:
+        """Whether nothing is left to do but to wait for approvals."""
+        about = {asked["callId"] for asked in self.waiting}
+        return bool(about) and {call["callId"] for call in self.open_calls} == about
+
+    def act(self) -> list[bytes]:
+        self.steps -= 1
+        free = [c for c in self.open_calls if c["callId"] not in self._about()]
+        if self.steps < 0:
+            if free:
+                return [self._end(free[0])]
+            if self.open_calls:
+                return []
+            self.over = True
+            return [f.finalize(finalText=self.said)]
+        match self.dice.choice(["say", "say", "think", "call", "end", "ask", "ask", "file"]):
+            case "call":
+                return [self._call()]
+            case "end" if free:
+                return [self._end(self.dice.choice(free))]
+            case "ask" if free:
+                return [self._ask(self.dice.choice(free))]
+            case "think":
+                return [self._words("reasoning")]
+            case "file":
+                self.files += 1
+                self.parts.append(
+                    {"type": "file", "url": "data:image/png;base64,QQ==", "mime": "image/png"}
+                )
+                return [f.file()]
+            case _:
+                return [self._words("text")]
+
+    def answer(self, reply: Json) -> list[bytes]:
+        asked = self.asked[reply["questionId"]]
+        assert "answer" not in asked, "answered twice"
+        asked["answer"] = reply["answer"]
+        resolved = f.frame(
+            "question.resolved", questionId=asked["questionId"], answer=reply["answer"]
+        )
+        return [resolved]
+
+    def hello(self) -> bytes:
+        turn = {"id": f.OURS, "role": "assistant", "parts": self.parts}
+        data = {"runnerBusy": True, "runningTurnId": f.OURS}
+        return f.frame("init", session={"messages": [turn]}, data=data)
+
+    def _about(self) -> set[str]:
+        return {asked["callId"] for asked in self.waiting}
+
+    def _words(self, kind: str) -> bytes:
+        words = self.dice.choice(["a", "bc ", "\U0001f600", "def"])
+        if not self.parts or self.parts[-1]["type"] != kind:
+            self.parts.append({"type": kind, "text": ""})
+        self.parts[-1]["text"] += words
+        if kind == "text":
+            self.said += words
+            return f.part(words)
+        self.thought += words
+        return f.reasoning(words)
+
+    def _call(self) -> bytes:
+        call: Json = {"type": "tool-call", "callId": f"c{len(self.calls)}", "toolName": "bash"}
+        call |= {"status": "running", "args": {"n": len(self.calls)}}
+        self.calls[call["callId"]] = call
+        self.parts.append(call)
+        return f.tool("running", call["callId"], args=call["args"])
+
+    def _end(self, call: Json) -> bytes:
+        call["status"] = self.dice.choice(["completed", "error"])
+        return f.tool(call["status"], call["callId"], result=1, error="no")
+
+    def _ask(self, call: Json) -> bytes:
+        asked: Json = {"questionId": f"q{len(self.asked)}", "kind": "approval", "turnId": f.OURS}
+        asked |= {name: call[name] for name in ("callId", "toolName", "args")}
+        self.asked[asked["questionId"]] = asked
+        part = asked
+        part["type"] = "question"
+        self.parts.append(part)
+        return json.dumps(part).encode()
+
+
+class Message:
+    """What a client holds, over all streams of the turn."""
+
+    def __init__(self) -> None:
+        self.parts: list[Json] = []
+        self.blocks: dict[str, Json] = {}
+        self.cards: dict[str, Json] = {}
+
+    def texts(self, kind: str) -> str:
+        return "".join(part["text"] for part in self.parts if part["type"] == kind)
+
+    def read(self, chunk: Json) -> None:
+        match chunk["type"].split("-", 1):
+            case ["start", "step"]:
+                waiting = [c for c in self.cards.values() if "output" not in c["state"]]
+                assert not waiting, "a new step parts a card from its outcome"
+                self.parts.append({"type": "step-start"})
+            case ["text" | "reasoning" as kind, "start"]:
+                assert chunk["id"] not in self.blocks, "a block's id comes twice"
+                self.blocks[chunk["id"]] = {"type": kind, "text": "", "open": True}
+                self.parts.append(self.blocks[chunk["id"]])
+            case ["text" | "reasoning", "delta"]:
+                assert self.blocks[chunk["id"]]["open"]
+                self.blocks[chunk["id"]]["text"] += chunk["delta"]
+            case ["text" | "reasoning", "end"]:
+                self.blocks[chunk["id"]]["open"] = False
+            case ["tool", what]:
+                self._tool(what, chunk)
+            case ["file"]:
+                self.parts.append(chunk)
+            case _:
+                pass
+
+    def _tool(self, what: str, chunk: Json) -> None:
+        card = self.cards.get(chunk["toolCallId"])
+        if what == "input-available":
+            if card is None:
+                card = self.cards[chunk["toolCallId"]] = {"type": "tool-bash"}
+                self.parts.append(card)
+            else:
+                place = [p is card for p in self.parts].index(True)
+                steps = [n for n, p in enumerate(self.parts) if p["type"] == "step-start"]
+                assert place > max(steps), "a second card in another step"
+        assert card is not None
+        assert what == "input-available" or "output" not in card["state"], "a second outcome"
+        card |= {"state": what, "providerExecuted": True}
+        if what == "approval-request":
+            card |= {"state": "approval-requested", "approval": {"id": chunk["approvalId"]}}
+
+    @property
+    def requested(self) -> list[Json]:
+        return [card for card in self.cards.values() if card["state"] == "approval-requested"]
+
+
+def take(act: Act, message: Message) -> list[str]:
+    lines = act.write.decode().split("\n")
+    told = [json.loads(line[6:]) for line in lines if line.startswith("data: {")]
+    for chunk in told:
+        message.read(chunk)
+    return [chunk["type"] for chunk in told]
+
+
+def respond(message: Message, dice: Random) -> tuple[list[Reply], Any]:
+    """Respond to some or all requests, and send the message back as a client does."""
+    some = dice.sample(message.requested, dice.randint(1, len(message.requested)))
+    for card in some:
+        card["state"] = "approval-responded"
+        card["approval"] |= {"approved": dice.random() < 0.5}
+    given = read("m1", [Raw(json.dumps(part).encode()) for part in message.parts])
+    replies = []
+    for response in given.responses:
+        signed = SIGNER.read(response.approval_id, 1)  # type: ignore[union-attr]
+        assert isinstance(signed, Signed)
+        answer = Raw(json.dumps(response.approved).encode())  # type: ignore[union-attr]
+        replies.append(Reply(signed.question_id, answer, signed.subject))
+    return replies, given.known
+
+
+@pytest.mark.parametrize("seed", range(250))
+def test_one_message_over_all_streams(seed: int) -> None:
+    dice = Random(seed)  # noqa: S311 (dice)
+    agent, message = Agent(dice), Message()
+    turn = Turn(
+        DIALECTS["v2"].prompt(Ask(text="", prompt_id=f.PROMPT)), Limits(), requests=REQUESTS
+    )
+    turn.opened(0)
+    types = take(turn.frames([f.begin()], 0), message)
+    for _ in range(ROUNDS):
+        while turn.outcome is None:
+            burst = [frame for _ in range(dice.randint(1, 4)) for frame in agent.act()]
+            assert burst or not agent.waits, "all waits, and the stream stays open"
+            types += take(turn.frames(burst, 1), message)
+        assert types[-1] == "finish"
+        assert types.count("start") == types.count("finish") == 1
+        assert not any(block["open"] for block in message.blocks.values())
+        if turn.outcome is not Outcome.ASKED:
+            break
+        agent.act() if dice.random() < 0.5 else None
+        replies, known = respond(message, dice)
+        look = Look(user_id="u1", init_s=5, replies=replies)
+        turn = Turn(DIALECTS["v2"].resume(look), Limits(), known=known, requests=REQUESTS)
+        turn.opened(1)
+        act = turn.frames([agent.hello()], 1)
+        types = take(act, message)
+        for frame in act.tell:
+            types += take(turn.frames(agent.answer(json.loads(frame)), 1), message)
+
+    assert (turn.outcome, agent.over) == (Outcome.COMPLETED, True)
+    assert message.texts("text") == agent.said
+    assert message.texts("reasoning") == agent.thought
+    assert sum(part["type"] == "file" for part in message.parts) == agent.files
+    outcomes = {call: "error" in c["status"] for call, c in agent.calls.items()}
+    assert {c: "error" in card["state"] for c, card in message.cards.items()} == outcomes

@@ -1,0 +1,122 @@
+"""What the streams of one session share: claims, the floor, company."""
+
+from contextlib import suppress
+from functools import partial
+
+from turnwire.core.room import Room, Rooms, Seat
+
+
+def test_an_id_is_claimed_once() -> None:
+    room = Room()
+    one, other = Seat(room), Seat(room)
+
+    assert one.claim("P1")
+    assert one.claim("P1")
+    assert not other.claim("P1")
+    assert other.claim("P2")
+
+
+def test_a_claim_outlives_whoever_made_it() -> None:
+    """The other one's socket may be behind, and hear the echo after that stream is over."""
+    room = Room()
+    one, other = Seat(room), Seat(room)
+    one.claim("P1")
+
+    one.leave()
+
+    assert not other.claim("P1")
+
+
+def test_claims_are_bounded() -> None:
+    room = Room()
+    one, other = Seat(room), Seat(room)
+    for number in range(Seat.CLAIMS_MAX + 1):
+        one.claim(str(number))
+
+    assert other.claim("0"), "the oldest is forgotten"
+    assert not other.claim("2")
+
+
+def test_the_floor_goes_round_in_the_order_of_asking() -> None:
+    room = Room()
+    seats = [Seat(room) for _ in range(3)]
+    news: list[int] = []
+    for number, seat in enumerate(seats):
+        seat.on_news = partial(news.append, number)
+
+    assert [seat.speak() for seat in seats] == [True, False, False]
+    assert [seat.speak() for seat in seats] == [True, False, False], "asking twice changes nothing"
+    seats[1].leave()
+    assert not news, "whoever gives up in the line does not move it"
+    seats[0].hush()
+
+    assert news == [2]
+    assert seats[2].speak()
+    assert not seats[0].speak()
+
+
+def test_to_hush_without_having_spoken_is_nothing() -> None:
+    room = Room()
+    one, other = Seat(room), Seat(room)
+    one.speak()
+
+    other.hush()
+
+    assert one.speak()
+
+
+def test_company_is_who_follows_the_same_turn() -> None:
+    room = Room()
+    one, other, third = Seat(room), Seat(room), Seat(room)
+    news: list[str] = []
+    one.on_news = lambda: news.append("one")
+    one.follow("p1")
+    one.follow("t1")
+
+    third.follow("t2")
+    assert not one.accompanied
+    other.follow("t1")
+
+    assert news == ["one"]
+    assert one.accompanied
+    assert other.accompanied
+    assert not third.accompanied
+    other.leave()
+    assert not one.accompanied
+
+
+def test_a_room_lasts_as_long_as_somebody_is_in_it() -> None:
+    rooms = Rooms()
+    with rooms.seat("s1") as one:
+        with rooms.seat("s1") as other, rooms.seat("s2") as elsewhere:
+            assert one.claim("P1")
+            assert not other.claim("P1")
+            assert elsewhere.claim("P1")
+            assert len(rooms) == 2
+        assert len(rooms) == 1
+    assert len(rooms) == 0
+    with rooms.seat("s1") as later:
+        assert later.claim("P1")
+
+
+def test_a_stream_that_fails_leaves_the_floor() -> None:
+    rooms = Rooms()
+    news: list[str] = []
+    with rooms.seat("s1") as waiting:
+        waiting.on_news = lambda: news.append("mine")
+        with suppress(ZeroDivisionError), rooms.seat("s1") as speaking:
+            assert speaking.speak()
+            assert not waiting.speak()
+            _ = 1 / 0
+
+        assert news == ["mine"]
+        assert waiting.speak()
+
+
+def test_neighbours_are_the_others_that_have_asked() -> None:
+    room = Room()
+    one, other, quiet = Seat(room), Seat(room), Seat(room)
+    one.asked, other.asked = "here", "there"
+
+    assert one.neighbours == ["there"]
+    assert quiet.neighbours == ["here", "there"]

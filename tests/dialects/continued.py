@@ -1,0 +1,82 @@
+"""A turn that goes on after its user approved something, and what comes out of it."""
+
+import json
+from typing import Any, Final
+
+from msgspec import Raw
+
+from core import frames as f
+from turnwire.core.approval import Requests, Signer
+from turnwire.core.dialect import Look, Reply
+from turnwire.core.known import Known
+from turnwire.core.limits import Limits
+from turnwire.core.room import Seat
+from turnwire.core.turn import Act, Turn
+from turnwire.dialects import DIALECTS
+
+Json = dict[str, Any]
+
+REQUESTS: Final = Requests(
+    signer=Signer(keys=(b"k" * 32,), session_id="s1", user_id="u1"), epoch=0, valid_s=60
+)
+YES: Final = Reply("q1", Raw(b"true"))
+ENDED: Final = ["finish-step", "finish"]
+
+
+def text(said: str) -> Json:
+    return {"type": "text", "text": said}
+
+
+def called(call: str = "c1", status: str = "running", **fields: Any) -> Json:
+    about = {"callId": call, "toolName": "bash", "args": {"n": 1}, "status": status}
+    return {"type": "tool-call", **about, **fields}
+
+
+def question(question_id: str = "q1", **fields: Any) -> Json:
+    return {"type": "question", "questionId": question_id, "text": "ok?", **fields}
+
+
+def approval(question_id: str = "q1", call: str = "c1", **fields: Any) -> Json:
+    about = {"kind": "approval", "callId": call, "toolName": "bash", "args": {"n": 1}}
+    return question(question_id, **about | fields)
+
+
+def init(*parts: Json, **data: Any) -> bytes:
+    turn = {"id": f.OURS, "role": "assistant", "promptId": "p9", "parts": parts}
+    session = {"id": "s1", "messages": [turn]}
+    told = {"runnerBusy": True, "runningTurnId": f.OURS} | data
+    return f.frame("init", session=session, data=told)
+
+
+MESSAGE: Final = Known(message_id="m1")
+
+
+def continued(
+    *replies: Reply,
+    native: bool = True,
+    seat: Seat | None = None,
+    known: Known = MESSAGE,
+    **limits: Any,
+) -> Turn:
+    look = Look(user_id="u1", init_s=5, replies=replies or (YES,))
+    turn = Turn(
+        DIALECTS["v2"].resume(look, seat),
+        Limits(**{"hold_s": 10, **limits}),
+        known=known,
+        requests=REQUESTS if native else None,
+    )
+    turn.opened(0)
+    return turn
+
+
+def chunks(act: Act) -> list[Json]:
+    lines = [line for line in act.write.decode().split("\n") if line.startswith("data: {")]
+    return [json.loads(line.removeprefix("data: ")) for line in lines]
+
+
+def brief(act: Act) -> list[str]:
+    return [" ".join(filter(None, (c["type"], c.get("toolCallId")))) for c in chunks(act)]
+
+
+def told(act: Act) -> list[Json]:
+    return [json.loads(frame) for frame in act.tell]

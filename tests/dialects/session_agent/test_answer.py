@@ -1,0 +1,252 @@
+"""Answering on the `session-agent` wire: questions of three revisions, and approvals (page 4.4)."""
+
+import json
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from dialects.session_agent import frames as f
+from turnwire.core.dialect import NEVER
+from turnwire.core.errand import Answer, Answered
+from turnwire.core.refusal import Refusal
+from turnwire.dialects.session_agent.answering import ASKED_S, Answering
+from turnwire.dialects.session_agent.dialect import SessionAgent
+
+LATER = ("A", "V")
+ACTIONS = [{"id": "allow_once"}, {"id": "allow_always"}, {"id": "cancel"}]
+
+
+def answering(answer: Any = "yes", question_id: str = "q1") -> Answering:
+    raw = Raw(json.dumps(answer).encode())
+    asked = Answer(user_id=f.ME, init_s=2, verdict_s=5, question_id=question_id, answer=raw)
+    made = SessionAgent().answer(asked)
+    assert made.open(0) == ()
+    return made
+
+
+def hear(made: Answering, *frames: bytes) -> list[dict[str, Any]]:
+    sent: list[dict[str, Any]] = []
+    for frame in frames:
+        assert made.result is None
+        sent += map(json.loads, made.hear(frame, 0))
+    return sent
+
+
+def late(made: Answering) -> None:
+    assert made.tick(made.deadline - 0.1) == ()
+    assert made.tick(made.deadline) == ()
+
+
+def approval(actions: Any = ACTIONS, **context: Any) -> bytes:
+    prompt = {"id": "inv1", "type": "approval", "title": "May I?", "actions": actions}
+    return f.frame("interactive_prompt", prompt={**prompt, "context": {**f.CHANNEL, **context}})
+
+
+def resolved(**resolution: Any) -> bytes:
+    told = {"resolvedBy": "owner", **resolution}
+    return f.frame("interactive_prompt_resolved", promptId="inv1", resolution=told)
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_a_question_is_answered(revision: str) -> None:
+    made = answering()
+
+    sent = hear(made, f.init(revision), f.asked(revision, "q0"), f.asked(revision))
+
+    assert sent == [{"type": "answer", "questionId": "q1", "answer": "yes"}]
+    hear(made, f.answered(revision, "q0"), f.expired(revision, "q0"), f.answered(revision))
+    assert made.result == Answered()
+    assert made.deadline == NEVER
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (True, True),
+        (False, False),
+        ("", ""),
+        (5, "5"),
+        (["a", "b"], '["a", "b"]'),
+        ({"a": 1}, '{"a": 1}'),
+        ("\ud800", "\ufffd"),
+    ],
+)
+def test_what_a_question_takes_is_a_text_or_a_boolean(
+    revision: str, answer: Any, told: Any
+) -> None:
+    made = answering(answer)
+
+    (sent,) = hear(made, f.init(revision), f.asked(revision))
+
+    assert sent["answer"] == told
+    hear(made, f.answered(revision, answer=told))
+    assert made.result == Answered()
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_somebody_else_was_faster(revision: str) -> None:
+    made = answering()
+
+    hear(made, f.init(revision), f.asked(revision), f.answered(revision, answer="no"))
+
+    assert made.result is Refusal.CLOSED
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_question_that_expires_is_closed(revision: str, *, asked: bool) -> None:
+    made = answering()
+
+    hear(made, f.init(revision), *([f.asked(revision)] if asked else []), f.expired(revision))
+
+    assert made.result is Refusal.CLOSED
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_a_question_that_is_answered_before_it_is_told_is_closed(revision: str) -> None:
+    made = answering()
+
+    hear(made, f.init(revision), f.answered(revision))
+
+    assert made.result is Refusal.CLOSED
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_a_question_that_is_not_told_is_not_known(revision: str) -> None:
+    """Also one that was answered before: the agent forgets it."""
+    made = answering()
+
+    assert hear(made, f.init(revision), f.asked(revision, "q0")) == []
+    assert made.deadline == ASKED_S
+    late(made)
+    assert made.result is Refusal.UNKNOWN
+
+
+def test_an_answer_that_is_told_without_its_value_is_ours() -> None:
+    made = answering()
+
+    hear(made, f.init("R"), f.asked("R"), f.status(questionAnswered="q1"))
+
+    assert made.result == Answered()
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_no_word_about_the_answer(revision: str) -> None:
+    made = answering()
+    hear(made, f.init(revision), f.asked(revision), f.asked(revision))
+
+    late(made)
+
+    assert made.result is Refusal.SILENT
+
+
+def test_no_init() -> None:
+    made = answering()
+
+    assert hear(made, f.asked("R")) == []
+    late(made)
+    assert made.result is Refusal.SILENT
+
+
+def test_an_agent_that_leaves() -> None:
+    made = answering()
+
+    made.left()
+
+    assert made.result is Refusal.SILENT
+
+
+# Approvals.
+
+
+@pytest.mark.parametrize("revision", LATER)
+@pytest.mark.parametrize(
+    ("answer", "action"),
+    [
+        (True, "allow_once"),
+        ("approve", "allow_once"),
+        ("allow_once", "allow_once"),
+        ("allow_always", "allow_always"),
+        ({"approved": True}, "allow_once"),
+    ],
+)
+def test_an_approval_is_approved(revision: str, answer: Any, action: str) -> None:
+    made = answering(answer, "inv1")
+
+    sent = hear(made, f.init(revision), approval(invocationId="inv7"))
+
+    assert sent == [{"type": "approve-action", "invocationId": "inv7", "actionId": action}]
+    hear(made, resolved(actionId=action))
+    assert made.result == Answered()
+
+
+@pytest.mark.parametrize("revision", LATER)
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (False, {}),
+        ("deny", {}),
+        ("cancel", {}),
+        ({"approved": False, "reason": "Too dear"}, {"reason": "Too dear"}),
+    ],
+)
+def test_an_approval_is_denied(revision: str, answer: Any, reason: dict[str, str]) -> None:
+    made = answering(answer, "inv1")
+
+    (sent,) = hear(made, f.init(revision), approval())
+
+    assert sent == {"type": "deny-action", "invocationId": "inv1", "actionId": "cancel", **reason}
+    hear(made, resolved(actionId="cancel"))
+    assert made.result == Answered()
+
+
+@pytest.mark.parametrize("answer", ["perhaps", 5, {"approved": "yes"}, {}])
+def test_an_approval_takes_no_other_answer(answer: Any) -> None:
+    made = answering(answer, "inv1")
+
+    assert hear(made, f.init("V"), approval()) == []
+    assert made.result is Refusal.UNSUPPORTED
+
+
+def test_an_approval_with_odd_actions_and_context_is_approved_even_so() -> None:
+    made = answering("allow_always", "inv1")
+    prompt = {"id": "inv1", "type": "approval", "actions": 5, "context": 5}
+
+    assert hear(made, f.init("V"), f.frame("interactive_prompt", prompt=prompt)) == []
+    assert made.result is Refusal.UNSUPPORTED
+
+    made = answering(answer=True, question_id="inv1")
+    (sent,) = hear(made, f.init("V"), f.frame("interactive_prompt", prompt=prompt))
+    assert sent["invocationId"] == "inv1"
+
+
+def test_an_approval_that_fails_is_closed() -> None:
+    made = answering(answer=True, question_id="inv1")
+
+    hear(made, f.init("V"), approval(), resolved(actionId="__failed__"))
+
+    assert made.result is Refusal.CLOSED
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"error": "Only the session owner can resolve this prompt", "promptId": "inv1"},
+        {"message": "Missing questionId or answer"},
+    ],
+)
+def test_an_approval_that_is_not_this_users_is_not_known(reply: dict[str, str]) -> None:
+    made = answering(answer=True, question_id="inv1")
+
+    hear(made, f.init("V"), approval(), f.failure("of a turn"), f.frame("error", **reply))
+
+    assert made.result is Refusal.UNKNOWN
+
+
+def test_an_error_before_the_answer_is_no_verdict() -> None:
+    made = answering()
+
+    assert hear(made, f.init("V"), f.frame("error", message="Invalid JSON"), f.chunk("a")) == []
+    assert made.result is None

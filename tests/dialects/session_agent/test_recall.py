@@ -1,0 +1,185 @@
+"""The history on the `session-agent` wire: R repeats it, though not as it was told (page 5.7)."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from dialects.session_agent import frames as f
+from turnwire.core.attachments import Attachment
+from turnwire.core.dialect import NEVER
+from turnwire.core.errand import Asked, Recall, Told, Transcript
+from turnwire.core.message import ui_messages
+from turnwire.core.refusal import Refusal
+from turnwire.dialects.session_agent.dialect import SessionAgent
+from turnwire.dialects.session_agent.recalling import Recalling
+
+IMAGE = {"type": "image", "data": "aGk=", "mimeType": "image/png", "filename": "a.png"}
+
+
+def recalling(*frames: bytes, **recall: Any) -> Recalling:
+    given: dict[str, Any] = {"user_id": f.ME, "init_s": 2, "verdict_s": 5, "limit": 100, **recall}
+    made = SessionAgent().recall(Recall(**given))
+    assert made.open(0) == ()
+    for frame in frames:
+        assert made.hear(frame, 0) == ()
+    return made
+
+
+def prompt(prompt: str = "P1", **fields: Any) -> f.Fields:
+    return {"id": prompt, "role": "user", "content": "hi", **f.CHANNEL, **fields}
+
+
+def turn(*parts: Any, content: str = "", turn: str = f.TURN, **fields: Any) -> f.Fields:
+    entry = {"id": turn, "role": "assistant", "content": content, "parts": list(parts)}
+    return {**entry, **f.CHANNEL, **fields}
+
+
+def init(*entries: Any, **data: Any) -> bytes:
+    told = json.loads(f.init("R", **data))
+    told["session"]["messages"] = entries
+    return json.dumps(told).encode()
+
+
+def transcript(*entries: Any, **recall: Any) -> Transcript:
+    made = recalling(init(*entries), **recall)
+    assert isinstance(made.result, Transcript)
+    assert made.deadline == NEVER
+    return made.result
+
+
+def parts(*said: Any) -> list[tuple[str, Any]]:
+    """A turn as clients hold it: what stands in each part."""
+    (message,) = msgspec.json.decode(ui_messages(transcript(turn(*said))))
+    return [
+        (part["type"], part.get("text", part.get("output", part.get("errorText"))))
+        for part in message["parts"]
+        if part["type"] != "step-start"
+    ]
+
+
+def test_prompts_and_turns_come_in_their_order() -> None:
+    said = transcript(prompt(), turn(f.text("Hello"), f.END, content="Hello")).said
+
+    assert [type(one) for one in said] == [Asked, Told]
+    assert said[0] == Asked("P1", "hi")
+
+
+def test_a_turn_with_one_text_and_a_tool() -> None:
+    assert parts(f.text("A"), f.tool("completed", result="x"), f.END) == [
+        ("text", "A"),
+        ("tool-bash", "x"),
+    ]
+
+
+def test_text_that_the_end_wrote_over_is_told_once_where_it_was_said() -> None:
+    assert parts(f.text("C"), f.tool("completed"), f.text("C"), f.END) == [
+        ("tool-bash", None),
+        ("text", "C"),
+    ]
+
+
+def test_text_that_repeats_all_that_was_said_is_taken_apart() -> None:
+    said = [f.text("A"), f.tool("completed"), f.text("AB"), f.tool("error", "c2", error="no")]
+
+    assert parts(*said, f.END) == [
+        ("text", "A"),
+        ("tool-bash", None),
+        ("text", "B"),
+        ("tool-bash", "no"),
+    ]
+
+
+def test_text_that_has_no_part_is_told_even_so() -> None:
+    message = turn(f.END, content="Only here")
+
+    (told,) = msgspec.json.decode(ui_messages(transcript(message)))
+    assert [part.get("text") for part in told["parts"]] == [None, "Only here"]
+
+
+def test_a_turn_that_failed_says_why() -> None:
+    (told,) = transcript(turn(f.finish("error"), {"type": "error", "message": "No"})).said
+
+    assert isinstance(told, Told)
+    assert [getattr(event, "error", None) for event in told.events] == ["No"]
+
+
+def test_a_turn_that_is_not_over_is_left_out() -> None:
+    said = transcript(prompt(), turn(f.text("A"), content="A")).said
+
+    assert [type(one) for one in said] == [Asked]
+
+
+def test_a_forwarded_entry_is_told_and_the_systems_are_not() -> None:
+    forwarded = turn(content="From elsewhere", parts={"forwarded": True})
+    empty = turn(turn="T2", parts={"forwarded": True})
+    system = turn(content="Woke up", turn="S1", role="system")
+
+    (told,) = transcript(forwarded, empty, system, {"id": 5}).said
+
+    assert isinstance(told, Told)
+    assert told.events[0].text == "From elsewhere"  # type: ignore[union-attr]
+
+
+def test_files_come_with_their_prompt() -> None:
+    entries = [prompt(parts=[IMAGE, {"type": "image"}, 5]), prompt("P2", parts={"a": 1})]
+
+    first, second = transcript(*entries).said
+
+    assert first == Asked(
+        "P1", "hi", (Attachment("image/png", "data:image/png;base64,aGk=", "a.png"),)
+    )
+    assert second == Asked("P2", "hi")
+
+
+def test_other_channels_are_left_out() -> None:
+    said = transcript(prompt("P1", channelId="other"), prompt("P2", channelId=None)).said
+
+    assert said == [Asked("P2", "hi")]
+
+
+@pytest.mark.parametrize(
+    ("recall", "ids"),
+    [
+        ({"limit": 2}, ["P2", "P3"]),
+        ({"limit": 1, "before": "P3"}, ["P2"]),
+        ({"before": f.TURN}, ["P1"]),
+        ({"before": "P1"}, []),
+        ({"before": "P9"}, []),
+    ],
+)
+def test_a_part_of_it(recall: dict[str, Any], ids: list[str]) -> None:
+    said = transcript(prompt(), turn(f.END), prompt("P2"), prompt("P3"), **recall).said
+
+    assert [getattr(one, "message_id", None) for one in said] == ids
+
+
+@pytest.mark.parametrize("revision", ["A", "V"])
+def test_a_v_repeat_no_history(revision: str) -> None:
+    made = recalling(f.init(revision))
+
+    assert made.result is Refusal.UNSUPPORTED
+
+
+def test_no_init() -> None:
+    made = recalling()
+
+    assert made.tick(2) == ()
+    assert made.result is Refusal.SILENT
+
+
+def test_what_follows_its_init_says_nothing_more() -> None:
+    made = recalling(init(prompt()))
+
+    assert made.hear(f.chunk("a"), 0) == ()
+    assert made.tick(NEVER) == ()
+    assert isinstance(made.result, Transcript)
+
+
+def test_an_agent_that_leaves() -> None:
+    made = recalling()
+
+    made.left()
+
+    assert made.result is Refusal.SILENT

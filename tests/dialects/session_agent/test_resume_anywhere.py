@@ -1,0 +1,127 @@
+"""Wherever a stream is resumed, it tells the turn that its first stream told, and none aborts."""
+
+import json
+import random
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from core.client_model import Client
+from core.turns import wait
+from dialects.session_agent import frames as f
+from dialects.session_agent.test_any_frames import pool
+from turnwire.core.dialect import Look
+from turnwire.core.errand import Told as Turned
+from turnwire.core.errand import Transcript
+from turnwire.core.events import Alive, Event, TextDelta, Told, TurnStarted
+from turnwire.core.limits import Limits
+from turnwire.core.message import ui_messages
+from turnwire.core.outcome import Outcome
+from turnwire.core.turn import Turn
+from turnwire.dialects.session_agent.dialect import SessionAgent
+from turnwire_lab.session_agent.channel import DEFAULT
+from turnwire_lab.session_agent.habits import REVISIONS, Revision
+from turnwire_lab.session_agent.message import TurnEntry
+
+LOOK = Look(user_id=f.ME, init_s=5)
+PROMPT = {"id": "P1", "role": "user", "content": "one", **f.CHANNEL}
+
+
+def entry_of(revision: Revision) -> TurnEntry:
+    return TurnEntry(f.TURN, DEFAULT, revision, at=0)
+
+
+def told(revision: Revision, *, lags: bool) -> Iterator[tuple[bytes, bytes]]:
+    """The frames of a turn, and before each the `init` that says what came before it.
+
+    Where it lags it has of the text only what was said up to the last tool.
+    """
+    turn, kept = entry_of(revision), entry_of(revision).written()
+    steps: list[str | tuple[str, str] | None] = [
+        "A1 ",
+        "A2 ",
+        ("c1", "pending"),
+        ("c1", "running"),
+        ("c1", "completed"),
+        "B1 ",
+        "B2 ",
+    ]
+    steps += [("c2", "running"), "C1 ", ("c3", "pending"), ("c2", "error"), ("c3", "completed")]
+    for step in [*steps, "D1 ", "D2 ", None]:
+        if revision == "R":
+            hello = json.loads(f.init("R", runnerBusy=True))
+            hello["session"]["messages"] = [PROMPT, kept if lags else turn.written()]
+            before = json.dumps(hello).encode()
+        else:
+            before = f.init(revision, runnerBusy=True)
+        match step:
+            case str():
+                turn.say(step)
+                frame = f.chunk(step)
+            case (call_id, status):
+                turn.tool({"callId": call_id, "toolName": "bash", "status": status})
+                frame = f.frame("message.updated", data=turn.snapshot())
+                kept = turn.written()
+            case None:
+                turn.finish("end_turn", "D1 D2 ", None)
+                frame = f.frame("message.updated", data=turn.snapshot())
+        yield before, frame
+
+
+def events(said: Told) -> list[Event]:
+    return [TextDelta(said)] if isinstance(said, str) else list(said)
+
+
+def message(said: list[Event]) -> tuple[str, list[dict[str, object]]]:
+    """What a client holds that heard this, but for its steps.
+
+    A call that moved on since is told with its outcome, so that a step may end there.
+    """
+    (start,) = [event for event in said if isinstance(event, TurnStarted)]
+    rest = [event for event in said if not isinstance(event, TurnStarted | Alive)]
+    (held,) = msgspec.json.decode(ui_messages(Transcript([Turned(start.turn_id, rest)])))
+    return held["id"], [part for part in held["parts"] if part["type"] != "step-start"]
+
+
+@pytest.mark.parametrize("lags", [True, False])
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_a_turn_is_told_alike_wherever_it_is_resumed(revision: Revision, *, lags: bool) -> None:
+    frames = list(told(revision, lags=lags))
+    first = SessionAgent().resume(LOOK)
+    original = [f.init(revision, runnerBusy=True), f.begin(), *(frame for _, frame in frames)]
+    whole = message([event for frame in original for event in events(first.hear(frame, 0))])
+
+    for place, (hello, _) in enumerate(frames):
+        resumed = SessionAgent().resume(LOOK)
+        heard = [hello, *(frame for _, frame in frames[place:])]
+        said = [event for frame in heard for event in events(resumed.hear(frame, 0))]
+
+        assert message(said) == whole, place
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+@pytest.mark.parametrize("seed", range(40))
+def test_any_frames_in_any_order_make_a_stream_that_ends_or_none(revision: str, seed: int) -> None:
+    dice = random.Random(f"resumed {revision}{seed}")  # noqa: S311 (a test's dice)
+    conversation = SessionAgent().resume(LOOK)
+    turn, client = Turn(conversation, Limits(hold_s=2 * LOOK.init_s)), Client()
+    hello = f.init(revision, runnerBusy=dice.random() > 0.1)
+    # One that ends on our channel while we look is taken for the one that runs there.
+    known = [frame for frame in pool(revision) if frame != f.done("foreign", "T9")]
+    frames = [hello, *dice.choices(known, k=60)]
+    now = 0.0
+    client.read(turn.opened(now).write)
+
+    for frame in frames:
+        now += dice.choice([0.0, 0.1, 1.0])
+        for act in (turn.tick(now), turn.frames([frame], now)):
+            client.read(act.write)
+            assert b"abort" not in b"".join(act.tell)
+    for _, act in wait(turn, 10_000):
+        client.read(act.write)
+
+    assert turn.outcome is not None
+    assert "foreign" not in client.text
+    if turn.outcome is not Outcome.NOTHING:
+        client.close()

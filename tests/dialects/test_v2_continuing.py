@@ -1,0 +1,308 @@
+"""A client answers what the turn waits for, and the turn goes on in the message that it has."""
+
+import json
+
+import pytest
+from msgspec import Raw
+
+from core import frames as f
+from dialects.continued import (
+    ENDED,
+    REQUESTS,
+    YES,
+    approval,
+    brief,
+    called,
+    chunks,
+    continued,
+    init,
+    question,
+    text,
+    told,
+)
+from turnwire.core.approval import Signed
+from turnwire.core.dialect import Look, Reply
+from turnwire.core.known import Known
+from turnwire.core.limits import Hangup, Limits
+from turnwire.core.outcome import Outcome
+from turnwire.core.refusal import Refusal
+from turnwire.core.turn import Act, Turn
+from turnwire.dialects import DIALECTS
+
+
+def test_the_answer_goes_out_and_the_message_goes_on() -> None:
+    turn = continued()
+
+    act = turn.frames([init(text("May I?"), called(), approval())], 1)
+
+    assert told(act) == [{"type": "answer", "questionId": "q1", "answer": True}]
+    assert chunks(act) == [{"type": "start", "messageId": "m1"}]
+    resolved = f.frame("question.resolved", questionId="q1", answer=True)
+    act = turn.frames([resolved, f.tool("completed", result=7)], 2)
+    assert brief(act) == ["tool-output-available c1"]
+    act = turn.frames([f.part("Done."), f.finalize(finalText="May I?Done. Bye.")], 3)
+    assert brief(act) == [
+        *("start-step", "text-start", "text-delta", "text-delta", "text-end", *ENDED),
+    ]
+    assert [c["id"] for c in chunks(act) if c["type"] == "text-start"] == [f"{f.OURS}:t1"]
+    assert [c["delta"] for c in chunks(act) if "delta" in c] == ["Done.", " Bye."]
+    assert turn.outcome is Outcome.COMPLETED
+
+
+def test_a_message_without_a_name_goes_on_without_one() -> None:
+    look = Look(user_id="u1", init_s=5, replies=[YES])
+    turn = Turn(DIALECTS["v2"].resume(look), Limits())
+    turn.opened(0)
+
+    assert chunks(turn.frames([init(called(), approval())], 1)) == [{"type": "start"}]
+
+
+def test_nothing_is_told_twice_and_what_is_new_is_told_first() -> None:
+    turn = continued()
+    before = [text("a"), called("c0", "completed", result=1), text("b"), called(), approval()]
+    since = [text("c"), called("c2", "completed", result=2)]
+
+    act = turn.frames([init(*before, *since)], 1)
+
+    assert brief(act) == [
+        *("start", "text-start", "text-delta", "text-end"),
+        *("tool-input-available c2", "tool-output-available c2"),
+    ]
+
+
+def test_a_turn_that_says_no_more_ends_the_message_with_the_outcome() -> None:
+    turn = continued()
+    turn.frames([init(called(), approval())], 1)
+
+    act = turn.frames([f.tool("error", error="Denied"), f.finalize()], 2)
+
+    assert brief(act) == ["tool-output-error c1", "finish"]
+
+
+@pytest.mark.parametrize(
+    ("end", "chunk"),
+    [(f.finalize(), None), (f.finalize(reason="canceled"), "abort"), (f.frame("error"), "error")],
+)
+def test_a_call_without_an_outcome_gets_one(end: bytes, chunk: str | None) -> None:
+    """Or a client would take its answer for news, and send it for ever."""
+    turn = continued()
+    turn.frames([init(called(), approval())], 1)
+
+    act = turn.frames([end], 2)
+
+    assert brief(act) == ["tool-output-error c1", *([chunk] if chunk else []), "finish"]
+
+
+def test_the_next_approval_ends_this_stream_too() -> None:
+    turn = continued()
+    turn.frames([init(called(), approval())], 1)
+
+    about = {"kind": "approval", "callId": "c2", "toolName": "bash", "turnId": f.OURS}
+    asked = json.dumps({"type": "question", "questionId": "q2", **about}).encode()
+    act = turn.frames([f.tool("completed"), f.tool("running", "c2", args={}), asked], 2)
+
+    assert brief(act) == [
+        *("tool-output-available c1", "tool-input-available c2", "tool-approval-request c2"),
+        "finish",
+    ]
+    assert turn.outcome is Outcome.ASKED
+
+
+def test_two_answers_go_out_in_one_stream() -> None:
+    turn = continued(YES, Reply("q2", Raw(b'{"approved":false,"reason":"no"}')))
+
+    act = turn.frames([init(called("c1"), called("c2"), approval("q1"), approval("q2", "c2"))], 1)
+
+    assert [(frame["questionId"], frame["answer"]) for frame in told(act)] == [
+        ("q1", True),
+        ("q2", {"approved": False, "reason": "no"}),
+    ]
+    assert (brief(act), turn.outcome) == (["start"], None)
+
+
+def test_one_answer_of_two_leaves_the_other_request_as_it_is() -> None:
+    turn = continued()
+    act = turn.frames([init(called("c1"), called("c2"), approval("q1"), approval("q2", "c2"))], 1)
+    # What it was asked after the question that it answered is requested anew, and first.
+    assert brief(act) == ["start", "tool-approval-request c2"]
+
+    act = turn.frames([f.tool("completed", "c1")], 2)
+
+    assert (brief(act), turn.outcome) == (["tool-output-available c1", "finish"], Outcome.ASKED)
+
+
+def test_a_request_from_before_still_counts() -> None:
+    turn = continued(Reply("q2", Raw(b"true")))
+    act = turn.frames([init(called("c1"), called("c2"), approval("q1"), approval("q2", "c2"))], 1)
+    assert brief(act) == ["start"]
+
+    act = turn.frames([f.tool("completed", "c2")], 2)
+
+    assert (brief(act), turn.outcome) == (["tool-output-available c2", "finish"], Outcome.ASKED)
+
+
+def test_what_was_approved_before_is_not_requested_again() -> None:
+    turn = continued(Reply("q2", Raw(b"true")))
+    done = [called("c1", "completed", result=1), approval("q1", answer=True)]
+
+    turn.frames([init(*done, called("c2"), approval("q2", "c2"))], 1)
+    act = turn.frames([f.tool("completed", "c2")], 2)
+
+    assert (brief(act), turn.outcome) == (["tool-output-available c2"], None)
+
+
+def test_in_the_portable_profile_the_question_is_told_as_resolved() -> None:
+    turn = continued(Reply("q1", Raw(b'"tea"')), native=False)
+    assert brief(turn.frames([init(text("What?"), question())], 1)) == ["start"]
+
+    act = turn.frames([f.frame("question.resolved", questionId="q1", answer="tea")], 2)
+    assert [c["data"]["state"] for c in chunks(act)] == ["resolved"]
+    act = turn.frames([f.part("Here."), f.finalize()], 3)
+    assert brief(act) == ["text-start", "text-delta", "text-end", "finish"]
+
+
+def test_a_client_that_hangs_up_means_this_turn() -> None:
+    turn = continued()
+    turn.frames([init(called(), approval())], 1)
+
+    act = turn.client_left(2)
+
+    assert told(act) == [
+        {
+            "type": "abort",
+            "promptId": "p9",
+            "channelType": "web",
+            "channelId": "default",
+            "turnId": f.OURS,
+        }
+    ]
+    assert turn.outcome is Outcome.CLIENT_GONE
+
+
+def test_nothing_is_aborted_before_the_answer() -> None:
+    turn = continued()
+
+    assert turn.client_left(2) == Act()
+    assert turn.outcome is Outcome.CLIENT_GONE
+
+
+def test_nothing_is_aborted_after_the_end() -> None:
+    turn = continued()
+    turn.frames([init(called(), approval())], 1)
+    turn.frames([f.finalize()], 2)
+
+    assert turn._conversation.abort() == ()
+
+
+def test_its_user_may_come_back() -> None:
+    turn = continued(on_hangup=Hangup.GRACE, grace_s=30)
+    turn.frames([init(called(), approval())], 1)
+    turn.client_left(2)
+
+    turn.frames([f.frame("user.joined", userId="u1")], 3)
+
+    assert turn.outcome is Outcome.CLIENT_GONE
+    assert turn.tick(40) == Act()
+
+
+def resumed(native: bool = True) -> Turn:  # noqa: FBT001, FBT002
+    look = Look(user_id="u1", init_s=5)
+    turn = Turn(DIALECTS["v2"].resume(look), Limits(), requests=REQUESTS if native else None)
+    turn.opened(0)
+    return turn
+
+
+def test_a_page_that_is_loaded_again_is_asked_again() -> None:
+    turn = resumed()
+
+    act = turn.frames([init(text("May I?"), called(), approval())], 1)
+
+    assert brief(act) == [
+        *("start", "start-step", "text-start", "text-delta", "text-end"),
+        *("tool-input-available c1", "tool-approval-request c1", *ENDED),
+    ]
+    assert (turn.outcome, act.tell) == (Outcome.ASKED, ())
+
+
+@pytest.mark.parametrize("status", ["running", "completed"])
+def test_a_page_that_is_loaded_again_is_not_asked_what_was_answered(status: str) -> None:
+    turn = resumed()
+
+    act = turn.frames([init(called(status=status), approval(answer=True))], 1)
+
+    assert "tool-approval-request c1" not in brief(act)
+    assert "data-question" not in brief(act)
+    assert turn.outcome is None
+
+
+def test_in_the_portable_profile_it_is_told_what_was_answered() -> None:
+    act = resumed(native=False).frames([init(called(), approval(answer=True))], 1)
+
+    assert brief(act)[-2:] == ["data-question"] * 2
+
+
+def test_without_hydration_there_is_nothing_to_resume() -> None:
+    turn = Turn(DIALECTS["v2"].resume(Look(user_id="u1", init_s=5)), Limits(hold_s=10))
+    turn.opened(0)
+
+    assert turn.tick(5) == Act()
+    assert (turn.outcome, turn.refusal) == (Outcome.NOTHING, Refusal.NOTHING)
+
+
+def test_a_turn_that_waits_is_resumed_when_it_begins() -> None:
+    turn = resumed()
+    waits = {"id": "p", "role": "user", "promptId": "p9", "queued": True, "parts": [text("hi")]}
+    turn.frames([f.frame("init", session={"id": "s1", "messages": [waits]}, data={})], 1)
+
+    assert brief(turn.frames([f.begin(f.OURS, "p9")], 2)) == ["start", "start-step"]
+
+
+def test_what_came_after_the_question_is_told_from_where_the_message_ends() -> None:
+    """The first stream stayed open for another tool, and told more."""
+    known = Known(message_id="m1", text=7, reasoning=4, files=1, sources=1)
+    turn = continued(known=known)
+    file = {"type": "file", "url": "data:image/png;base64,QQ==", "mime": "image/png"}
+    source = {"type": "source", "sourceId": "s1", "url": "https://a.example/"}
+    since = [text("knownnew"), {"type": "reasoning", "text": "knownnew"}, file, source]
+
+    act = turn.frames([init(text("ab"), called(), approval(), *since, file, source)], 1)
+
+    assert [c["delta"] for c in chunks(act) if "delta" in c] == ["new", "nnew"]
+    assert [c for c in brief(act) if c in {"file", "source-url"}] == ["file", "source-url"]
+    assert turn.outcome is None
+
+
+def test_live_text_is_never_skipped() -> None:
+    """A message may have more text than the agent remembers to have told."""
+    turn = continued(known=Known(text=1_000, files=9))
+    turn.frames([init(text("ab"), called(), approval(), text("cd"))], 1)
+
+    act = turn.frames([f.part("ef"), f.finalize(finalText="abcdefgh")], 2)
+
+    assert [c["delta"] for c in chunks(act) if "delta" in c] == ["ef", "gh"]
+
+
+def test_where_nothing_runs_or_waits_there_is_nothing_to_resume() -> None:
+    turn = resumed()
+
+    turn.frames([f.frame("init", session={"id": "s1", "messages": []}, data={})], 1)
+
+    assert (turn.outcome, turn.refusal) == (Outcome.NOTHING, Refusal.NOTHING)
+
+
+def test_a_turn_that_is_called_like_its_prompt_may_be_loaded_again_and_answered() -> None:
+    prompt = {"id": "p", "role": "user", "clientMessageId": f.OURS, "parts": []}
+    turn = {"id": f.OURS, "role": "assistant", "parts": [called(), approval()]}
+    data = {"runnerBusy": True, "runningTurnId": f.OURS}
+    hello = f.frame("init", session={"messages": [prompt, turn]}, data=data)
+    (request,) = [
+        chunk
+        for chunk in chunks(resumed().frames([hello], 1))
+        if chunk["type"] == "tool-approval-request"
+    ]
+    signed = REQUESTS.signer.read(request["approvalId"], 2)
+    assert isinstance(signed, Signed)
+
+    act = continued(Reply("q1", Raw(b"true"), signed.subject)).frames([hello], 3)
+
+    assert len(act.tell) == 1

@@ -1,0 +1,292 @@
+"""Following a `v2` turn from its hydration on: nothing is lost and nothing doubled at the seam."""
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+
+from conformance.model import Answer, read
+from core import frames as f
+from dialects.agent_v2 import Agent, Json
+from turnwire.core.dialect import Ask, Conversation, Look, Reach
+from turnwire.core.errand import Recall, Transcript
+from turnwire.core.limits import Limits
+from turnwire.core.message import ui_messages
+from turnwire.core.outcome import Outcome
+from turnwire.core.refusal import Refusal
+from turnwire.core.room import Room, Seat
+from turnwire.core.turn import Turn
+from turnwire.dialects import DIALECTS
+
+LOOK = Look(user_id="u1", init_s=5)
+V2 = DIALECTS["v2"]
+TURNS = 150
+
+
+def stream(conversation: Conversation, *reads: list[bytes]) -> tuple[Turn, bytes]:
+    """What a conversation that hears these frames writes; it ends when the agent leaves."""
+    turn = Turn(conversation, Limits())
+    written = turn.opened(0).write
+    for frames in reads:
+        written += turn.frames(frames, 1).write
+    written += turn.agent_left(2).write
+    return turn, written
+
+
+def live(steps: list[list[bytes]]) -> Answer:
+    return read(stream(V2.prompt(Ask(text="hi", prompt_id=f.PROMPT)), *steps)[1])
+
+
+def cuts(seed: int, *, orderly: bool) -> list[tuple[Answer, Answer]]:
+    """A turn as who never left saw it, and as some saw it who came back in the middle."""
+    inits = [(before := Agent(seed, orderly=orderly)).init()]
+    steps = []
+    for frames in before.steps():
+        steps.append(frames)
+        inits.append(before.init())
+    if before.over:
+        del inits[-1]  # then there is nothing to resume
+    undisturbed = live(steps)
+    dice = Random(seed)  # noqa: S311
+    found = []
+    for at in dice.sample(range(len(inits)), min(3, len(inits))):
+        # Some agents tell the end of what the hydration holds once more before it.
+        heard = [inits[at], *(frame for step in steps[at:] for frame in step)]
+        if dice.random() < 0.3:
+            heard[:0] = [frame for step in steps[max(0, at - 2) : at] for frame in step]
+        batches = [heard[n : n + 3] for n in range(0, len(heard), 3)]
+        found.append((undisturbed, read(stream(V2.resume(LOOK), *batches)[1])))
+    return found
+
+
+def told(answer: Answer) -> list[Json]:
+    """What a message tells, wherever it stands: its text as one, then everything else."""
+    texts = [
+        {"type": kind, "text": "".join(p["text"] for p in answer.parts if p["type"] == kind)}
+        for kind in ("text", "reasoning")
+    ]
+    others = [p for p in answer.parts if p["type"] not in {"text", "reasoning", "step-start"}]
+    return [*texts, *others]
+
+
+def test_whoever_comes_back_to_an_orderly_turn_has_the_same_message() -> None:
+    for seed in range(TURNS):
+        for undisturbed, resumed in cuts(seed, orderly=True):
+            assert resumed.parts == undisturbed.parts, seed
+            assert (resumed.message_id, resumed.error) == (f.OURS, undisturbed.error), seed
+
+
+def test_whoever_comes_back_to_any_turn_is_told_all_of_it_once() -> None:
+    for seed in range(TURNS):
+        for undisturbed, resumed in cuts(seed, orderly=False):
+            assert told(resumed) == told(undisturbed), seed
+
+
+def test_the_history_of_an_orderly_turn_is_the_same_message() -> None:
+    for seed in range(TURNS):
+        agent = Agent(seed)
+        undisturbed = live(list(agent.steps()))
+        if not agent.over:
+            continue
+        recalling = V2.recall(Recall(user_id="u1", init_s=5, verdict_s=5, limit=2))
+        recalling.open(0)
+        recalling.hear(agent.init(), 1)
+        assert isinstance(recalling.result, Transcript)
+        asked, answered = json.loads(ui_messages(recalling.result))
+        while answered["parts"][-1:] == [{"type": "step-start"}]:
+            answered["parts"].pop()
+        assert asked["id"] == "m1"
+        assert answered == {"id": f.OURS, "role": "assistant", "parts": undisturbed.parts}, seed
+
+
+# What it follows, and what it answers where there is nothing.
+
+TURN: Json = {"id": f.OURS, "role": "assistant", "promptId": f.PROMPT, "parts": []}
+WAITING: Json = {"id": "e1", "role": "user", "promptId": f.PROMPT, "queued": True, "parts": []}
+OVER: Json = TURN | {"id": "turn-0", "parts": [{"type": "finish", "reason": "end_turn"}]}
+
+
+def hello(*messages: Json, **data: Any) -> bytes:
+    return f.frame("init", session={"messages": list(messages)}, data=data)
+
+
+def resumed(*frames: bytes, look: Look = LOOK, seat: Seat | None = None) -> Turn:
+    turn = Turn(V2.resume(look, seat), Limits(hold_s=100))
+    turn.opened(0)
+    turn.frames(frames, 1)
+    return turn
+
+
+@pytest.mark.parametrize(
+    "init",
+    [
+        pytest.param(hello(), id="nothing was ever said"),
+        pytest.param(hello(OVER), id="the last turn is over"),
+        pytest.param(hello(TURN), id="a turn without an end, and the agent is idle"),
+        pytest.param(hello(OVER, runningTurnId="turn-0"), id="the turn that runs is over"),
+        pytest.param(hello(runnerBusy=True), id="it is busy with nothing that it names"),
+        pytest.param(hello(TURN | {"channelId": "C"}, runnerBusy=True), id="another channel"),
+        pytest.param(hello(WAITING | {"channelType": "slack"}), id="waits on another channel"),
+        pytest.param(hello(TURN | {"id": 7}, runnerBusy=True), id="an entry of another shape"),
+        pytest.param(f.frame("init", session={"messages": {}}), id="no list of messages"),
+        pytest.param(f.frame("init", session=7), id="a session of another shape"),
+        pytest.param(f.frame("init"), id="an init that says nothing"),
+    ],
+)
+def test_there_is_nothing_to_resume(init: bytes) -> None:
+    turn = resumed(init)
+
+    assert (turn.outcome, turn.refusal) == (Outcome.NOTHING, Refusal.NOTHING)
+
+
+def test_an_agent_that_says_no_hello_has_nothing_to_resume() -> None:
+    turn = resumed(f.begin(), f.part("a"))
+
+    assert turn.tick(4.9).write == b""
+    assert turn.outcome is None
+    assert turn.tick(5).write == b""
+    assert turn.outcome is Outcome.NOTHING
+
+
+def test_what_comes_before_the_hydration_is_part_of_it() -> None:
+    before = [f.frame("error", error="no"), f.question(), f.frame("agentStatus", status="error")]
+    _, written = stream(V2.resume(LOOK), before, [hello(TURN, runnerBusy=True), f.finalize()])
+
+    answer = read(written)
+    assert (answer.message_id, answer.parts, answer.data) == (f.OURS, [], [])
+    assert answer.error is None
+
+
+@pytest.mark.parametrize(
+    "init",
+    [
+        pytest.param(hello(TURN, runnerBusy=True), id="the last one, and the agent is busy"),
+        pytest.param(hello(TURN, runningTurnId=f.OURS), id="the one that is named"),
+        pytest.param(hello(TURN, TURN | {"id": "t9"}, runningTurnId=f.OURS), id="not the last"),
+        pytest.param(hello(TURN, WAITING, runnerBusy=True), id="before the one that waits"),
+    ],
+)
+def test_a_turn_that_runs_is_followed_from_its_start(init: bytes) -> None:
+    turn = resumed(init, init, f.part("a"))
+
+    assert turn.turn_id == f.OURS
+    assert turn.outcome is None
+
+
+def test_what_waits_is_followed_once_it_begins() -> None:
+    other = TURN | {"id": "turn-9", "promptId": "p9", "channelId": "C"}
+    turn = Turn(V2.resume(LOOK), Limits())
+    turn.opened(0)
+
+    told = turn.frames([hello(other, WAITING, runningTurnId="turn-9")], 1).write
+    assert told.count(b'"status":"queued"') == 1
+    assert (turn.turn_id, turn.outcome) == (None, None)
+    turn.frames([f.part("no", "turn-9"), f.finalize("turn-9"), f.begin()], 3)
+    assert turn.turn_id == f.OURS
+
+
+def test_of_two_that_wait_the_first_is_followed() -> None:
+    turn = resumed(hello(WAITING, WAITING | {"id": "e2", "promptId": "p2"}))
+
+    turn.frames([f.begin("turn-2", "p2")], 2)
+    assert turn.turn_id is None
+
+
+def test_what_waits_without_a_name_is_the_next_turn_of_its_channel() -> None:
+    waiting = {name: value for name, value in WAITING.items() if name != "promptId"}
+    turn = resumed(hello(waiting))
+
+    turn.frames([f.create("turn-8", channelId="C"), f.create()], 2)
+    assert turn.turn_id == f.OURS
+
+
+def test_a_prompt_that_is_taken_back_while_it_waits() -> None:
+    turn = resumed(hello(WAITING))
+
+    body = turn.frames([f.frame("error", error="taken back", promptId=f.PROMPT)], 2).write
+    assert turn.outcome is Outcome.FAILED
+    assert b"taken back" in body
+
+
+def test_a_question_that_was_asked_before_is_closed_after() -> None:
+    asked = {"type": "question", "questionId": "q1", "text": "ok?"}
+    turn = resumed(hello(TURN | {"parts": [asked]}, runnerBusy=True))
+
+    told = turn.frames([f.frame("question.resolved", questionId="q1", answer="yes")], 2).write
+    assert b'"state":"resolved"' in told
+
+
+def test_it_aborts_nothing_whatever_happens() -> None:
+    conversation = V2.resume(LOOK)
+    conversation.open(0)
+    for frame in (hello(WAITING), f.begin(), f.part("a")):
+        assert (conversation.reach, list(conversation.abort())) == (Reach.NOTHING, [])
+        conversation.hear(frame, 1)
+    conversation.unattended()
+    assert (conversation.reach, list(conversation.abort())) == (Reach.NOTHING, [])
+    assert not conversation.accompanied
+
+
+@pytest.mark.parametrize("init", [hello(TURN, runnerBusy=True), hello(WAITING)])
+def test_it_is_company_to_who_asked(init: bytes) -> None:
+    room = Room()
+    asking = V2.prompt(Ask(text="hi", prompt_id=f.PROMPT), Seat(room))
+    asking.open(0)
+    asking.hear(f.begin(), 1)
+    assert not asking.accompanied
+
+    resumed(init, seat=Seat(room))
+
+    assert asking.accompanied
+
+
+def test_an_id_that_a_client_gave_its_prompt_is_not_used_again() -> None:
+    """As in the turn's own stream: the client would overwrite the prompt."""
+    asked = {"id": "e1", "role": "user", "clientMessageId": f.OURS, "parts": []}
+    _, written = stream(V2.resume(LOOK), [hello(asked, TURN, runnerBusy=True)])
+
+    assert read(written).message_id == f"{f.OURS}:answer"
+
+
+def test_half_of_a_pair_in_the_hydration_finds_the_other_half() -> None:
+    parts = [
+        {"type": "reasoning", "text": "\ud83d"},
+        {"type": "text", "text": "a\ud83d"},
+        {"type": "text", "text": 7},
+        "no part",
+    ]
+    init = hello(TURN | {"parts": parts}, "no message", {"parts": 7}, runnerBusy=True)  # type: ignore[arg-type]
+
+    _, written = stream(V2.resume(LOOK), [init, f.part("\ude00b")])
+
+    assert [part.get("text") for part in read(written).parts] == [None, "\ufffd", "a\U0001f600b"]
+
+
+@pytest.mark.parametrize("session", [b"7", b'{"messages":[7,{"parts":[{"type":"x"}]}]}'])
+def test_a_hydration_of_another_shape_with_halves_in_it(session: bytes) -> None:
+    init = b'{"type":"init","x":"\\ud83d","session":' + session + b"}"
+
+    assert resumed(init).outcome is Outcome.NOTHING
+
+
+def test_parts_of_another_shape_are_left_out() -> None:
+    parts = [
+        {"type": "text", "text": "a"},
+        {"type": "text"},
+        {"type": "reasoning", "text": None},
+        {"type": 7},
+        {"no": "type"},
+        {"type": "tool-call", "toolName": "x", "status": "running"},
+        {"type": "tool-call", "callId": "c1", "toolName": "x", "status": "exploded"},
+        {"type": "question"},
+        {"type": "file"},
+        {"type": "source", "sourceId": "s"},
+        {"type": "new", "text": "b"},
+        {"type": "text", "text": "c"},
+    ]
+    _, written = stream(V2.resume(LOOK), [hello(TURN | {"parts": parts}, runnerBusy=True)])
+
+    assert [part for part in read(written).parts if part["type"] != "step-start"] == [
+        {"type": "text", "text": "ac", "state": "done"}
+    ]
