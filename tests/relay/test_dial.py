@@ -43,12 +43,14 @@ async def _fails(gateway: Gateway, reason: str) -> None:
     assert gateway.counted("turnwire_dial_failures_total", reason=reason) == 1
 
 
+@pytest.mark.fault("the agent refuses the connection", "“Connection failed”")
 async def test_a_refused_connection_is_told_in_a_stream() -> None:
     async with Gateway(f"ws://127.0.0.1:{_closed_port()}/{{session_id}}") as gateway:
         await _fails(gateway, "connect")
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "a..b", "x" * 64 + ".invalid"])
+@pytest.mark.fault("the agent's name has no address", "“Connection failed”")
 async def test_a_name_that_has_no_address_is_told_in_a_stream(host: str) -> None:
     url = f"wss://{host}/{{session_id}}"
     async with Gateway(url) as gateway:
@@ -67,6 +69,7 @@ async def test_a_name_that_has_no_address_is_told_in_a_stream(host: str) -> None
         pytest.param(b"HTTP/1.1 101 x\r\n" + b"a: b\r\n" * 10_000 + b"\r\n", id="endless headers"),
     ],
 )
+@pytest.mark.fault("the handshake is answered with garbage", "“Connection failed”")
 async def test_a_handshake_of_garbage_is_told_in_a_stream(reply: bytes) -> None:
     async with RawAgent(reply) as agent, Gateway(agent.url()) as gateway:
         await _fails(gateway, "handshake")
@@ -76,6 +79,7 @@ async def test_a_handshake_of_garbage_is_told_in_a_stream(reply: bytes) -> None:
 
 
 @pytest.mark.parametrize("reply", [b"", b"HTTP/1.1 101 Switching"])
+@pytest.mark.fault("the handshake hangs", "“Connection failed” after `TURNWIRE_DIAL_S`")
 async def test_a_hung_handshake_ends_with_the_dial_time(reply: bytes) -> None:
     async with RawAgent(reply, hang=True) as agent, Gateway(agent.url(), dial_s=0.2) as gateway:
         started = asyncio.get_running_loop().time()
@@ -86,6 +90,9 @@ async def test_a_hung_handshake_ends_with_the_dial_time(reply: bytes) -> None:
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.fault(
+    "the handshake is answered with a redirect", "“Connection failed”; it is not followed"
+)
 async def test_a_redirect_is_not_followed(status: int) -> None:
     async with ScriptedAgent(status=status) as agent, Gateway(agent.url()) as gateway:
         await _fails(gateway, "redirect")
@@ -94,6 +101,7 @@ async def test_a_redirect_is_not_followed(status: int) -> None:
 
 
 @pytest.mark.parametrize("status", [200, 400, 403, 409, 429, 500, 503])
+@pytest.mark.fault("the handshake is answered with 403, 429, 503, …", "“Connection failed”")
 async def test_any_other_status_of_the_handshake_is_told_in_a_stream(status: int) -> None:
     async with ScriptedAgent(status=status) as agent, Gateway(agent.url()) as gateway:
         await _fails(gateway, "status")
@@ -102,6 +110,9 @@ async def test_any_other_status_of_the_handshake_is_told_in_a_stream(status: int
 
 
 @pytest.mark.parametrize(("status", "code"), [(401, "unauthorized"), (404, "not_found")])
+@pytest.mark.fault(
+    "the handshake is answered with 401 or 404, to the user's own token", "that status"
+)
 async def test_what_the_handshake_says_of_the_users_token_becomes_the_status(
     status: int, code: str
 ) -> None:
@@ -120,6 +131,7 @@ async def test_what_the_handshake_says_of_the_users_token_becomes_the_status(
 @pytest.mark.parametrize(
     "auth", [{"agent_auth": "service", "agent_token": "t"}, {"agent_auth": "none"}]
 )
+@pytest.mark.fault("the handshake is answered with 401 or 404, to the gateway's own token", "503")
 async def test_what_the_handshake_says_of_the_gateways_own_token_is_503(
     status: int, auth: dict[str, str]
 ) -> None:
@@ -171,6 +183,7 @@ def _is_dialling() -> bool:
     return "Stream._dial" in names
 
 
+@pytest.mark.fault("the connect hangs", "“Connection failed” after `TURNWIRE_DIAL_S`")
 async def test_a_connect_that_hangs_ends_with_the_dial_time(full_port: int) -> None:
     url = f"ws://127.0.0.1:{full_port}/{{session_id}}"
     async with Gateway(url, dial_s=0.2) as gateway:
@@ -219,6 +232,7 @@ class _Nobody:
         self.left += 1
 
 
+@pytest.mark.fault("the agent's name changes its address", "looked up again after 30 s")
 async def test_a_look_up_is_cached_and_the_cache_is_bounded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -277,6 +291,7 @@ async def test_a_look_up_that_failed_is_not_remembered(monkeypatch: pytest.Monke
     assert len(addresses) == 0
 
 
+@pytest.mark.fault("one of the agent's addresses is down", "the next one is dialled")
 async def test_a_second_address_is_tried_when_the_first_refuses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

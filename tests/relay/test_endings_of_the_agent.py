@@ -60,6 +60,9 @@ DELTA = frames.text(frames.delta("never seen")).encode()
         pytest.param(_raw(b"\x81\xff" + b"\xff" * 8), id="announces a frame without end"),
     ],
 )
+@pytest.mark.fault(
+    "the agent closes in mid-turn, or breaks the WebSocket protocol", "“Stream interrupted”"
+)
 async def test_an_agent_that_leaves_or_breaks_the_wire_interrupts_the_stream(
     leave: Callable[[Line], Awaitable[None]],
 ) -> None:
@@ -146,6 +149,9 @@ async def test_a_finalize_with_another_reason_is_told(reason: str, last: str, ou
     await until(lambda: gateway.ended(outcome) == 1)
 
 
+@pytest.mark.fault(
+    "the agent falls silent", "abort, “Agent stopped responding” after `TURNWIRE_IDLE_S`"
+)
 async def test_silence_ends_the_stream_and_aborts_the_turn() -> None:
     async with ScriptedAgent(begin_only) as agent, Gateway(agent.url(), idle_s=0.2) as gateway:
         response = await post(gateway)
@@ -168,6 +174,7 @@ async def test_an_agent_that_never_begins_is_silent_too_and_hears_an_abort() -> 
         assert len(line.aborts) == 1
 
 
+@pytest.mark.fault("the agent never ends a frame", "as silence")
 async def test_an_unfinished_fragment_is_silence() -> None:
     async def half(line: Line) -> None:
         await begin_only(line)
@@ -207,6 +214,7 @@ async def test_while_a_tool_runs_or_a_question_is_open_another_limit_holds(
         assert line.heard_at[-1] - line.heard_at[0] >= 0.39
 
 
+@pytest.mark.fault("the turn does not end", "abort, “Turn took too long” after `TURNWIRE_TURN_S`")
 async def test_a_turn_that_takes_too_long_is_aborted() -> None:
     async def talk_on(line: Line) -> None:
         await line.begin()

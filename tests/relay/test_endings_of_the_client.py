@@ -23,6 +23,7 @@ async def talk(line: Line) -> None:
 
 
 @pytest.mark.parametrize("script", [talk, begin_only], ids=["it streams", "it is silent"])
+@pytest.mark.fault("the client hangs up", "the turn is aborted within 250 ms")
 async def test_a_client_that_hangs_up_aborts_the_turn_within_a_quarter_second(
     script: Script,
 ) -> None:
@@ -42,6 +43,7 @@ async def test_a_client_that_hangs_up_aborts_the_turn_within_a_quarter_second(
         await gateway.has_ended("client_gone")
 
 
+@pytest.mark.fault("the client resets its connection", "as a hang-up")
 async def test_a_reset_is_a_hang_up_too() -> None:
     async with ScriptedAgent(begin_only) as agent, Gateway(agent.url()) as gateway:
         async with RawClient(gateway) as client:
@@ -135,6 +137,7 @@ async def test_with_the_policy_continue_the_agent_goes_on_alone() -> None:
         await gateway.has_ended("client_gone")
 
 
+@pytest.mark.fault("the client leaves in mid-request", "nothing is asked of the agent")
 async def test_a_client_that_leaves_in_mid_body_opens_no_connection() -> None:
     async with ScriptedAgent() as agent, Gateway(agent.url()) as gateway:
         async with RawClient(gateway) as client:

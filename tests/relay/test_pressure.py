@@ -22,6 +22,7 @@ async def tell_much(line: Line) -> None:
     await line.say(frames.finalize())
 
 
+@pytest.mark.fault("the client reads slowly, but it reads", "nothing is lost")
 async def test_a_client_that_reads_slowly_but_steadily_gets_all_of_it() -> None:
     """What is measured is what it acknowledged, not when the server's buffer has room again."""
     async with (
@@ -42,6 +43,7 @@ async def test_a_client_that_reads_slowly_but_steadily_gets_all_of_it() -> None:
         assert b"[DONE]" in last
 
 
+@pytest.mark.fault("the agent pings and does not read", "it is not read either; memory is bounded")
 async def test_an_agent_that_pings_and_does_not_read_is_not_answered_without_end() -> None:
     """Its pongs would pile up here, so it is not read either, and its own writes come to a stop."""
     sent = 0

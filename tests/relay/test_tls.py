@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 
 from gateway.agent import ScriptedAgent
-from gateway.clients import errors, is_whole, post
+from gateway.clients import ask, errors, is_whole, new_client, post, said
+from gateway.process import Process
 from gateway.rawagent import RawAgent
-from gateway.running import Gateway
+from gateway.running import Gateway, settings
+from gateway.tokens import bearer
 from gateway.waiting import until
+from turnwire.errors import SettingsError
 
 pytestmark = pytest.mark.sockets
 
@@ -52,6 +55,38 @@ def of_agent(certificates: Path) -> ssl.SSLContext:
 @pytest.fixture
 def trusting(certificates: Path) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=str(certificates / "ca.pem"))
+
+
+def _new_client(folder: Path, name: str) -> None:
+    """A certificate of its own authority, and its key."""
+    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+    _openssl(
+        *("req", "-x509", *key, "-days", "2", "-subj", f"/CN={name}"),
+        *("-keyout", f"{name}.key", "-out", f"{name}.pem"),
+        within=folder,
+    )
+    both = (folder / f"{name}.pem").read_text() + (folder / f"{name}.key").read_text()
+    (folder / f"{name}-both.pem").write_text(both)
+
+
+@pytest.fixture(scope="module")
+def ours(certificates: Path) -> Path:
+    """Where our own certificate is, another one, and its key with a password."""
+    _new_client(certificates, "gateway")
+    _new_client(certificates, "stranger")
+    _openssl(
+        *("ec", "-in", "gateway.key", "-aes128", "-passout", "pass:hush", "-out", "locked.key"),
+        within=certificates,
+    )
+    return certificates
+
+
+@pytest.fixture
+def choosy(of_agent: ssl.SSLContext, ours: Path) -> ssl.SSLContext:
+    """The agent's side, where it asks who we are."""
+    of_agent.verify_mode = ssl.CERT_REQUIRED
+    of_agent.load_verify_locations(ours / "gateway.pem")
+    return of_agent
 
 
 async def _fails(gateway: Gateway) -> None:
@@ -102,3 +137,110 @@ async def test_an_agent_that_speaks_no_tls_is_refused(trusting: ssl.SSLContext) 
 
     assert errors(response.text) == ["Connection failed"]
     assert not any(b"authorization" in request for request in agent.requests)
+
+
+async def test_the_authority_may_come_from_the_settings(
+    of_agent: ssl.SSLContext, certificates: Path
+) -> None:
+    ca_file = certificates / "ca.pem"
+    async with (
+        ScriptedAgent(tls=of_agent) as agent,
+        Gateway(agent.url("localhost"), agent_ca_file=ca_file) as gateway,
+    ):
+        assert said((await post(gateway)).text) == "Hello world"
+
+
+async def test_another_authority_in_the_settings_vouches_for_nobody_else(
+    of_agent: ssl.SSLContext, ours: Path
+) -> None:
+    async with (
+        ScriptedAgent(tls=of_agent) as agent,
+        Gateway(agent.url("localhost"), agent_ca_file=ours / "stranger.pem") as gateway,
+    ):
+        await _fails(gateway)
+
+        assert agent.connections == 0
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {"agent_cert_file": "gateway.pem", "agent_cert_key_file": "gateway.key"},
+        {"agent_cert_file": "gateway-both.pem"},
+    ],
+)
+async def test_an_agent_that_asks_is_shown_our_certificate(
+    shown: dict[str, str], choosy: ssl.SSLContext, ours: Path
+) -> None:
+    given = {name: ours / file for name, file in {"agent_ca_file": "ca.pem", **shown}.items()}
+    async with (
+        ScriptedAgent(tls=choosy) as agent,
+        Gateway(agent.url("localhost"), given=given) as gateway,
+    ):
+        assert said((await post(gateway)).text) == "Hello world"
+
+
+@pytest.mark.parametrize("shown", [{}, {"agent_cert_file": "stranger-both.pem"}])
+async def test_an_agent_that_asks_is_not_reached_by_anybody_else(
+    shown: dict[str, str], choosy: ssl.SSLContext, ours: Path
+) -> None:
+    given = {name: ours / file for name, file in {"agent_ca_file": "ca.pem", **shown}.items()}
+    async with (
+        ScriptedAgent(tls=choosy) as agent,
+        Gateway(agent.url("localhost"), given=given) as gateway,
+    ):
+        response = await post(gateway)
+
+        assert errors(response.text) == ["Connection failed"]
+        assert agent.connections == 0
+
+
+async def test_the_gateway_itself_dials_with_what_the_settings_say(
+    choosy: ssl.SSLContext, ours: Path
+) -> None:
+    given = {"agent_ca_file": ours / "ca.pem", "agent_cert_file": ours / "gateway-both.pem"}
+    async with (
+        ScriptedAgent(tls=choosy) as agent,
+        Process(agent.url("localhost"), **given) as gateway,
+        new_client() as client,
+    ):
+        response = await client.post(
+            f"{gateway.url}/api/sessions/s1/chat", json=ask(), headers=bearer()
+        )
+
+    assert said(response.text) == "Hello world"
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"agent_ca_file": "absent.pem"}, "AGENT_CA_FILE"),
+        ({"agent_ca_file": "."}, "AGENT_CA_FILE"),
+        ({"agent_ca_file": "ca.key"}, "AGENT_CA_FILE"),
+        ({"agent_ca_file": "names"}, "AGENT_CA_FILE"),
+        ({"agent_cert_file": "absent.pem"}, "AGENT_CERT_FILE"),
+        ({"agent_cert_file": "names"}, "AGENT_CERT_FILE"),
+        ({"agent_cert_file": "gateway.pem"}, "AGENT_CERT_FILE"),
+        (
+            {"agent_cert_file": "gateway.pem", "agent_cert_key_file": "absent.key"},
+            "AGENT_CERT_KEY_FILE",
+        ),
+        ({"agent_cert_file": "gateway.pem", "agent_cert_key_file": "ca.key"}, "AGENT_CERT_FILE"),
+        ({"agent_cert_file": "gateway.pem", "agent_cert_key_file": "names"}, "AGENT_CERT_FILE"),
+        (
+            {"agent_cert_file": "gateway.pem", "agent_cert_key_file": "locked.key"},
+            "AGENT_CERT_FILE",
+        ),
+        ({"agent_cert_key_file": "gateway.key"}, "AGENT_CERT_KEY_FILE"),
+    ],
+)
+def test_a_file_that_is_not_what_it_should_be_is_told_at_start(
+    given: dict[str, str], named: str, ours: Path
+) -> None:
+    files = {name: str(ours / file) for name, file in given.items()}
+    with pytest.raises(SettingsError) as refused:
+        settings("wss://agents.example/{session_id}", **files)
+
+    (problem,) = refused.value.problems
+    assert problem.startswith(f"TURNWIRE_{named}: ")
+    assert "KEY-----" not in problem

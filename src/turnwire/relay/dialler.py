@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from aiohappyeyeballs import AddrInfoType, start_connection
 
+from turnwire.relay.budget import Budget, Hold
 from turnwire.relay.lookup import Addresses, is_literal
 from turnwire.relay.sockets import watch_peer
 from turnwire.relay.upstream import DialFailure, Listener, Upstream
@@ -30,8 +31,14 @@ class Dialler:
     """Opens connections to agents. Caches look-ups, nothing else."""
 
     def __init__(
-        self, *, frame_bytes: int, user_timeout_s: float, tls: ssl.SSLContext | None = None
+        self,
+        *,
+        frame_bytes: int,
+        user_timeout_s: float,
+        tls: ssl.SSLContext | None = None,
+        budget: Budget | None = None,
     ) -> None:
+        self.budget = budget or Budget()
         self._frame_bytes = frame_bytes
         self._user_timeout_s = user_timeout_s
         self._tls = tls
@@ -57,7 +64,12 @@ class Dialler:
 
         def connection() -> Upstream:
             return Upstream(
-                url, headers, listener, subprotocols=subprotocols, frame_bytes=self._frame_bytes
+                url,
+                headers,
+                listener,
+                subprotocols=subprotocols,
+                frame_bytes=self._frame_bytes,
+                hold=Hold(self.budget),
             )
 
         try:

@@ -31,6 +31,30 @@ def watch_peer(sock: socket.socket, stall_s: float) -> None:
             sock.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
+_VANISHED_S: Final = 20.0
+"""Nothing acknowledged for so long, the probes included: nobody is there."""
+
+_LAST_ACK: Final = struct.Struct("=56xI")
+"""Where Linux keeps `tcpi_last_ack_recv`, milliseconds, in its `tcp_info`."""
+
+
+def has_vanished(transport: asyncio.Transport) -> bool:
+    """Whether the peer's system has been silent for too long.
+
+    The kernel alone would take a stall time longer where a keepalive of ours goes out
+    after the peer vanished: what is written but not acknowledged ends its probing.
+    """
+    sock: socket.socket | None = transport.get_extra_info("socket")
+    option = getattr(socket, "TCP_INFO", None)
+    if sock is None or option is None:
+        return False
+    try:
+        info = sock.getsockopt(socket.IPPROTO_TCP, option, _LAST_ACK.size)
+    except OSError:  # closed meanwhile
+        return False
+    return len(info) == _LAST_ACK.size and _LAST_ACK.unpack(info)[0] > _VANISHED_S * 1000
+
+
 class ClientSocket:
     """What ASGI has no words for: how much a client has not taken yet, and cutting it off."""
 
@@ -42,7 +66,7 @@ class ClientSocket:
         waiting = self._transport.get_write_buffer_size()
         sock: socket.socket | None = self._transport.get_extra_info("socket")
         if sock is not None:
-            with contextlib.suppress(OSError):  # closed meanwhile, or no Linux
+            with contextlib.suppress(OSError, ValueError):  # no Linux, or closed meanwhile
                 queued = fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, bytes(_INT.size))
                 waiting += _INT.unpack(queued)[0]
         return waiting

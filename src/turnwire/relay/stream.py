@@ -7,6 +7,7 @@ lies before the `Turn`: the dial.
 """
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
@@ -15,6 +16,7 @@ from msgspec import Struct
 from turnwire.core.dialect import NEVER
 from turnwire.core.outcome import Outcome
 from turnwire.core.turn import Act, Turn
+from turnwire.relay.budget import Hold
 from turnwire.relay.client import ClientWriter, Message, Send
 from turnwire.relay.dialler import DialError, Dialler
 from turnwire.relay.sockets import ClientSocket
@@ -69,6 +71,7 @@ class Stream:
         self._over = self._loop.create_future()
         self._upstream: Upstream | None = None
         self._is_open = False
+        self._hold: Hold | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = self._dial_until = NEVER
 
@@ -87,6 +90,7 @@ class Stream:
         `refusable` is asked when the dial failed: True leaves the response to
         the caller, who answers with a status; False streams the failure.
         """
+        self._hold = Hold(dialler.budget)
         dialling = self._loop.create_task(self._dial(dialler, call))
         watching = self._loop.create_task(self._watch_client())
         self._dial_until = self._loop.time() + self._dial_s
@@ -97,6 +101,7 @@ class Stream:
         finally:
             watching.cancel()
             self._client.discard()
+            self._hold.set(0)
 
     async def _talk(self, dialling: asyncio.Task[None], refusable: Callable[[], bool]) -> None:
         try:
@@ -110,6 +115,10 @@ class Stream:
                 self._timer.cancel()
             if self._upstream is not None:
                 self._upstream.close()
+
+    def look(self) -> None:
+        """What the conversation waited for, beside the agent, is there."""
+        self._do(self.turn.tick(self._loop.time()))
 
     def drain(self) -> None:
         """The gateway stops."""
@@ -147,11 +156,15 @@ class Stream:
         self._do(self.turn.progressed(self._loop.time()))
 
     def client_unblocked(self) -> None:
+        if self._hold is not None:
+            self._hold.set(0)
         if self._upstream is not None:
             self._upstream.resume()
         self._do(self.turn.unblocked(self._loop.time()))
 
     def client_held(self, held_bytes: int) -> None:
+        if self._hold is not None and not self._hold.set(held_bytes):
+            held_bytes = sys.maxsize  # over its own bound or not, there is no more
         self._do(self.turn.held(held_bytes, self._loop.time()))
 
     # What is done about it.

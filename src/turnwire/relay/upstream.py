@@ -19,6 +19,8 @@ from websockets.protocol import OPEN
 from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
 
+from turnwire.relay.budget import Hold
+
 LINGER_S: Final = 0.5
 """How long a closed connection waits for the agent's side before it is cut."""
 
@@ -68,7 +70,9 @@ class Upstream(asyncio.Protocol):
         *,
         subprotocols: Sequence[str],
         frame_bytes: int,
+        hold: Hold,
     ) -> None:
+        self._hold = hold
         self._headers = headers
         self._listener = listener
         self._websocket = ClientProtocol(
@@ -111,6 +115,7 @@ class Upstream(asyncio.Protocol):
         abort that was just written.
         """
         self._over = True
+        self._hold.set(0)
         transport = self._transport
         if transport is None or transport.is_closing():
             return
@@ -154,6 +159,10 @@ class Upstream(asyncio.Protocol):
             if not sound:
                 break
         self._flush()
+        waiting = len(websocket.reader.buffer)
+        if self._partial is not None:
+            waiting += len(self._partial)
+        sound = self._hold.set(waiting) and sound
         if not all(map(bytes.isascii, frames)):
             count = len(frames)
             frames = list(itertools.takewhile(_is_utf8, frames))
@@ -211,6 +220,7 @@ class Upstream(asyncio.Protocol):
     def _fail(self, why: DialFailure, status: int | None = None) -> None:
         if not self._over:
             self._over = True
+            self._hold.set(0)
             self._listener.agent_refused(why, status)
             if self._transport is not None:
                 self._transport.abort()

@@ -1,0 +1,92 @@
+"""Runs one errand on a connection of its own: dial, frames in, frames out, a result."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+from turnwire.core.dialect import NEVER
+from turnwire.core.errand import Errand
+from turnwire.core.refusal import Refusal
+from turnwire.relay.dialler import DialError, Dialler
+from turnwire.relay.stream import Call
+from turnwire.relay.upstream import DialFailure, Upstream
+
+Result = TypeVar("Result")
+
+
+class NotReachedError(Exception):
+    """The agent could not be dialled; `status` is the one it answered the handshake with."""
+
+    def __init__(self, why: DialFailure, status: int | None) -> None:
+        super().__init__(why.value if status is None else f"{why.value} {status}")
+        self.why = why
+        self.status = status
+
+
+class ErrandRun(Generic[Result]):
+    """One errand on its way. Times are the loop's."""
+
+    def __init__(self, errand: Errand[Result]) -> None:
+        self._errand = errand
+        self._loop = asyncio.get_running_loop()
+        self._over: asyncio.Future[Result | Refusal] = self._loop.create_future()
+        self._upstream: Upstream | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def run(self, dialler: Dialler, call: Call, *, dial_s: float) -> Result | Refusal:
+        """Dial, and see the errand through.
+
+        Raises:
+            NotReachedError: the agent could not be dialled within `dial_s` seconds.
+
+        """
+        dialling = self._loop.create_task(self._dial(dialler, call))
+        self._timer = self._loop.call_later(dial_s, self.agent_refused, DialFailure.TIMEOUT)
+        try:
+            return await self._over
+        finally:
+            dialling.cancel()
+            self._timer.cancel()
+            if self._upstream is not None:
+                self._upstream.close()
+
+    # The agent's side (relay.upstream.Listener).
+
+    def agent_opened(self, upstream: Upstream) -> None:
+        self._upstream = upstream
+        self._do(self._errand.open(self._loop.time()))
+
+    def agent_refused(self, why: DialFailure, status: int | None = None) -> None:
+        if not self._over.done():
+            self._over.set_exception(NotReachedError(why, status))
+
+    def agent_frames(self, frames: Sequence[bytes]) -> None:
+        now = self._loop.time()
+        for frame in frames:
+            if self._errand.result is None:
+                self._do(self._errand.hear(frame, now))
+
+    def agent_left(self) -> None:
+        self._errand.left()
+        self._do(())
+
+    def _tick(self) -> None:
+        self._do(self._errand.tick(self._loop.time()))
+
+    def _do(self, tell: Sequence[bytes]) -> None:
+        if tell and self._upstream is not None:
+            self._upstream.send(tell)
+        if self._timer is not None:
+            self._timer.cancel()
+        result = self._errand.result
+        if result is None:
+            if self._errand.deadline < NEVER:
+                self._timer = self._loop.call_at(self._errand.deadline, self._tick)
+        elif not self._over.done():
+            self._over.set_result(result)
+
+    async def _dial(self, dialler: Dialler, call: Call) -> None:
+        try:
+            self._upstream = await dialler.dial(call.url, call.headers, self, call.subprotocols)
+        except DialError as failure:
+            self.agent_refused(failure.why)

@@ -1,0 +1,26 @@
+"""What is read off a client's socket, which may be gone by then."""
+
+import asyncio
+
+import pytest
+
+from gateway.waiting import until
+from turnwire.relay.sockets import ClientSocket
+
+pytestmark = pytest.mark.sockets
+
+
+async def test_a_connection_that_is_gone_has_nothing_unsent() -> None:
+    accepted: list[asyncio.StreamWriter] = []
+    server = await asyncio.start_server(lambda _, writer: accepted.append(writer), "127.0.0.1", 0)
+    async with server:
+        _, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        await until(lambda: accepted)
+        transport = accepted[0].transport
+        assert isinstance(transport, asyncio.Transport)
+        transport.abort()
+        sock = transport.get_extra_info("socket")
+        await until(lambda: sock.fileno() < 0)
+
+        assert ClientSocket(transport).unsent_bytes() == 0
+        writer.transport.abort()

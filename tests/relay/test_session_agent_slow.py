@@ -1,0 +1,83 @@
+"""A client that does not read holds back what its agent says: an abort must not act on old news."""
+
+import json
+
+import pytest
+
+from gateway.clients import RawClient, ask, chatting, request
+from gateway.running import Gateway
+from gateway.tokens import bearer
+from gateway.waiting import until
+from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision
+from turnwire_lab.session_agent.server import SessionAgent
+
+pytestmark = pytest.mark.sockets
+
+FLOOD = json.dumps(ask("flood 50000")).encode()
+"""More than all buffers on the way to a client hold."""
+
+
+async def _meet(agent: SessionAgent, gateway: Gateway, slow: RawClient, *, leaves: bool) -> bytes:
+    """Ann's turn ends unread, Bob's begins; what he was told."""
+    await slow.send(request(FLOOD, headers=bearer("ann")))
+    await until(lambda: agent.tally.finished, 15)
+    async with chatting(gateway, user="bob", text="hold") as other:
+        await other.sees("Holding")
+        assert len(gateway.streams) == 2
+        if leaves:
+            slow.reset()
+        await until(lambda: len(gateway.streams) == 1, 10)
+        agent.session("s1").release()
+        return await other.end()
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+async def test_a_client_that_leaves_after_not_reading_stops_nobody_elses_turn(
+    revision: Revision,
+) -> None:
+    async with (
+        SessionAgent(Habits(revision=revision)) as agent,
+        Gateway(agent.url, dialect="session-agent", stall_s=20) as gateway,
+        RawClient(gateway, receive_buffer=4096) as slow,
+    ):
+        body = await _meet(agent, gateway, slow, leaves=True)
+
+    assert not agent.tally.aborts
+    assert b"And " in body
+
+
+@pytest.mark.long
+async def test_nor_does_one_that_is_cut_off() -> None:
+    async with (
+        SessionAgent(Habits(revision="V")) as agent,
+        Gateway(agent.url, dialect="session-agent", stall_s=6) as gateway,
+        RawClient(gateway, receive_buffer=4096) as slow,
+    ):
+        body = await _meet(agent, gateway, slow, leaves=False)
+        await gateway.has_ended("slow_client")
+
+    assert not agent.tally.aborts
+    assert b"And " in body
+
+
+async def test_a_client_that_leaves_after_not_reading_stops_its_own_turn() -> None:
+    async with (
+        SessionAgent(Habits(revision="V", pace_s=0.0)) as agent,
+        Gateway(agent.url, dialect="session-agent", stall_s=20) as gateway,
+        RawClient(gateway, receive_buffer=4096) as slow,
+    ):
+        endless = json.dumps(ask("flood 100000")).encode()
+        await slow.send(request(endless, headers=bearer("ann")))
+        await until(lambda: gateway.streams, 15)
+        # The agent says more than the gateway reads.
+        await until(lambda: _unread(agent) > 100_000, 15)
+        slow.reset()
+        await until(lambda: agent.tally.aborts, 15)
+        await gateway.has_ended("client_gone")
+
+    assert [hit.user_id for hit in agent.tally.stopped] == ["ann"]
+
+
+def _unread(agent: SessionAgent) -> int:
+    sockets = agent.session("s1")._state.room.sockets
+    return sum(socket.transport.get_write_buffer_size() for socket in sockets)
