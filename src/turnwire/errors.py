@@ -8,15 +8,22 @@
           +-- NotFound               404   absent, or not this user's: one class for both
           +-- MethodNotAllowed       405
           +-- SessionConflict        409
+          +-- AnotherTurn            409
+          +-- QuestionClosed         409
           +-- BodyTooLarge           413
           +-- WrongMediaType         415
           +-- TooManyStreams         429
+          +-- TooManyTurns           429
+          +-- NotSupported           501
           +-- Unavailable            503
 
 After the headers of a stream nothing is raised any more: how it ends is a
 value (`turnwire.core.outcome`).
 """
 
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
 
@@ -42,7 +49,7 @@ class Refused(TurnwireError):  # noqa: N818 (a refusal is what it is; the page r
     status: ClassVar[int]
     code: ClassVar[str]
     public: str
-    headers: ClassVar[dict[str, str]] = {}
+    headers: Mapping[str, str] = MappingProxyType({})
 
 
 class BadRequest(Refused):
@@ -60,7 +67,7 @@ class Unauthorized(Refused):
     status = 401
     code = "unauthorized"
     public = "Missing or invalid authentication"
-    headers: ClassVar = {"www-authenticate": "Bearer"}
+    headers = MappingProxyType({"www-authenticate": "Bearer"})
 
 
 class NotFound(Refused):
@@ -86,6 +93,18 @@ class SessionConflict(Refused):
     public = "The session cannot take this prompt"
 
 
+class AnotherTurn(Refused):
+    status = 409
+    code = "another_turn"
+    public = "Another turn is running"
+
+
+class QuestionClosed(Refused):
+    status = 409
+    code = "question_closed"
+    public = "The question is not open any more"
+
+
 class BodyTooLarge(Refused):
     status = 413
     code = "too_large"
@@ -104,7 +123,27 @@ class TooManyStreams(Refused):
     status = 429
     code = "too_many_streams"
     public = "Too many open streams"
-    headers: ClassVar = {"retry-after": "5"}
+    headers = MappingProxyType({"retry-after": "5"})
+
+
+class TooManyTurns(Refused):
+    """This user has begun as many turns as one user may in a minute; `after_s`: until the next."""
+
+    status = 429
+    code = "too_many_turns"
+    public = "Too many turns in a minute"
+
+    def __init__(self, after_s: float) -> None:
+        super().__init__(f"turn rate of the user, for {after_s:.0f} s")
+        self.headers = {"retry-after": str(max(1, math.ceil(after_s)))}
+
+
+class NotSupported(Refused):
+    """The agent behind this gateway does not offer it."""
+
+    status = 501
+    code = "not_supported"
+    public = "Not supported by this agent"
 
 
 class Unavailable(Refused):
@@ -113,4 +152,4 @@ class Unavailable(Refused):
     status = 503
     code = "unavailable"
     public = "Temporarily unavailable"
-    headers: ClassVar = {"retry-after": "5"}
+    headers = MappingProxyType({"retry-after": "5"})

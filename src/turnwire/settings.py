@@ -1,16 +1,13 @@
-"""Settings: one frozen struct, read once from `TURNWIRE_*` variables."""
+"""Settings: one frozen struct, made once by `turnwire.environ`, and what is read off it."""
 
-import ipaddress
-import re
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_args, get_origin
-from urllib.parse import urlsplit
+import ssl
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
-from turnwire.errors import SettingsError
+from turnwire.keys import Algorithm, Key, verifying_keys
+from turnwire.tls import client_context
 
 PREFIX: Final = "TURNWIRE_"
 LAB_PREFIX: Final = "TURNWIRE_LAB_"
@@ -19,11 +16,10 @@ LAB_PREFIX: Final = "TURNWIRE_LAB_"
 ALIASES: Final = {"ENABLE_AI_SDK_ADAPTER": "enabled"}
 """The RFC's name of the feature flag."""
 
-SECRETS: Final = ("jwt_key", "agent_token")
+SECRETS: Final = ("jwt_key", "agent_token", "signing_keys")
 """Each also as `…_FILE`: the path of a file that holds it."""
 
 PLACEHOLDER: Final = "{session_id}"
-HMAC_KEY_BYTES_MIN: Final = 32
 
 SECONDS_MAX: Final = 1_000_000
 """Eleven days. Sockets count their timeouts in milliseconds, in 31 bits."""
@@ -56,30 +52,93 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = "forward"
     agent_token: Annotated[str, Meta(description="Token of `service` authentication.")] = ""
+    agent_ca_file: Annotated[
+        str,
+        Meta(
+            description="PEM file of the authorities that the agent's certificate is checked by. "
+            "Empty: the system's."
+        ),
+    ] = ""
+    agent_cert_file: Annotated[
+        str, Meta(description="PEM file of the certificate that is shown to the agent.")
+    ] = ""
+    agent_cert_key_file: Annotated[
+        str, Meta(description="PEM file of its key, unencrypted. Empty: it is in the same file.")
+    ] = ""
     dialect: Annotated[Literal["v2", "session-agent"], Meta(description="The agent's wire.")] = "v2"
     insecure: Annotated[
-        bool, Meta(description="Allow tokens over plain `ws:` to a host that is not loopback.")
+        bool,
+        Meta(
+            description="Allow tokens over plain `ws:` or `http:` to a host that is not loopback."
+        ),
     ] = False
-    auth: Annotated[Literal["jwt"], Meta(description="How the user is known.")] = "jwt"
+    auth: Annotated[
+        Literal["jwt", "opaque"],
+        Meta(
+            description="How the user is known: by a signed token, or by any token that the "
+            "control plane knows (`opaque`, which needs `http` access)."
+        ),
+    ] = "jwt"
     jwt_algorithm: Annotated[
-        Literal["HS256"], Meta(description="The one algorithm that tokens may be signed with.")
+        Algorithm, Meta(description="The one algorithm that tokens may be signed with.")
     ] = "HS256"
     jwt_key: Annotated[
         str,
-        Meta(description="Key, or keys separated by commas for rotation; 32 bytes or more each."),
+        Meta(
+            description="Key, or keys for rotation. `HS256`: 32 bytes or more each, separated by "
+            "commas. Else public keys in PEM, one behind the other."
+        ),
+    ] = ""
+    jwt_jwks_url: Annotated[
+        str,
+        Meta(
+            description="In place of `TURNWIRE_JWT_KEY`: `https:` URL of the key set (JWKS) with "
+            "the public keys, which tokens name by `kid`."
+        ),
     ] = ""
     jwt_issuer: Annotated[str, Meta(description="Required `iss`. Empty: any.")] = ""
     jwt_audience: Annotated[str, Meta(description="Required `aud`. Empty: any.")] = ""
     jwt_leeway_s: Annotated[
         float, Meta(ge=0, le=300, description="Clock skew allowed in `exp` and `nbf`.")
     ] = 0.0
-    access: Annotated[
-        Literal["claims", "open"],
+    token_expiry: Annotated[
+        Literal["finish", "cut"],
         Meta(
-            description="Who may use a session: the token's `sessions` claim says so, or everybody "
-            "with a valid token may (`open`, loopback only)."
+            description="What becomes of a stream whose token expires in mid-turn: the turn may "
+            "finish, or the stream is cut and the turn treated as at a hang-up."
+        ),
+    ] = "finish"  # noqa: S105 (no password)
+    signing_keys: Annotated[
+        str,
+        Meta(
+            description="Keys that approvals are signed with, separated by commas: the first "
+            "signs, all verify; 32 bytes or more each, and none that tokens are signed with. "
+            "Empty: no profile but the portable one."
+        ),
+    ] = ""
+    access: Annotated[
+        Literal["claims", "http", "open"],
+        Meta(
+            description="Who may use a session: the token's `sessions` claim says so, or the "
+            "control plane does, or everybody with a valid token may (`open`, loopback only)."
         ),
     ] = "claims"
+    access_url: Annotated[
+        str,
+        Meta(
+            description="`http:` or `https:` URL that `http` access asks with the user's token, "
+            "with `{session_id}` after the host."
+        ),
+    ] = ""
+    access_cache_s: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=60,
+            description="How long a role that the control plane told is good for. 0: it is asked "
+            "each time.",
+        ),
+    ] = 5.0
     idle_s: Annotated[
         _Seconds | None,
         Meta(
@@ -106,7 +165,17 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             description="A client that reads nothing for so long is cut; also the sockets' limit."
         ),
     ] = 20.0
-    dial_s: Annotated[_Seconds, Meta(description="Longest dial, handshake included.")] = 5.0
+    dial_s: Annotated[
+        _Seconds,
+        Meta(
+            description="Longest dial, handshake included; also the longest wait for the "
+            "control plane, and for the key set."
+        ),
+    ] = 5.0
+    verdict_s: Annotated[
+        _Seconds,
+        Meta(description="How long the agent may take to say what became of a stop or an answer."),
+    ] = 5.0
     drain_s: Annotated[
         _Seconds, Meta(description="How long open turns may go on after SIGTERM.")
     ] = 30.0
@@ -119,18 +188,87 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     backlog_bytes: Annotated[
         _Bytes, Meta(description="Most bytes held for a client that does not read.")
     ] = 1_048_576
+    held_bytes: Annotated[
+        _Count,
+        Meta(
+            description="Most bytes held in all streams together: frames that are not whole, and "
+            "what clients do not read. A stream that would hold more ends. 0: no limit."
+        ),
+    ] = 268_435_456
     body_bytes: Annotated[_Bytes, Meta(description="Largest request body.")] = 16_777_216
     frame_bytes: Annotated[_Bytes, Meta(description="Largest frame of the agent.")] = 33_554_432
+    attachments: Annotated[
+        _Count, Meta(description="Most files with one prompt. 0: none are taken.")
+    ] = 8
+    attachment_bytes: Annotated[
+        _Bytes,
+        Meta(description="Largest file, as its URL: base64 is a third longer than the file."),
+    ] = 12_000_000
+    attachment_types: Annotated[
+        str,
+        Meta(
+            description="MIME types of files that are taken, separated by commas; `kind/*` for all "
+            "of a kind. `image/svg+xml` can run code, and is taken only if it is named."
+        ),
+    ] = "image/*,audio/*,application/pdf,text/*,application/json"
+    attachment_hosts: Annotated[
+        str,
+        Meta(
+            description="Hosts whose `https:` URLs are passed on as files, separated by commas. "
+            "The gateway fetches none of them; the agent may. Empty: `data:` URLs alone."
+        ),
+    ] = ""
     max_streams: Annotated[
         _Count, Meta(description="Open streams of this process; over it 503. 0: no limit.")
     ] = 8000
     max_streams_per_user: Annotated[
         _Count, Meta(description="Open streams of one user here; over it 429. 0: no limit.")
     ] = 20
+    turns_per_minute: Annotated[
+        _Count,
+        Meta(description="Turns that a user may begin in a minute; over it 429. 0: no limit."),
+    ] = 0
+    rates_url: Annotated[
+        str,
+        Meta(
+            description="`redis:` or `rediss:` URL where all replicas count the turns of a user "
+            "together (`pip install 'turnwire[redis]'`). Empty: each process by itself."
+        ),
+    ] = ""
+    lag_s: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=60,
+            description="New streams are refused with 503 while the event loop is late by more. "
+            "0: however late it is.",
+        ),
+    ] = 1.0
+    threads: Annotated[
+        Literal["shared", "chat"],
+        Meta(
+            description="Where a request names no channel: all chats of a session share one, or "
+            "each has a thread of its own, named by the `id` that `useChat` gives it."
+        ),
+    ] = "shared"
     on_disconnect: Annotated[
-        Literal["abort", "continue"],
-        Meta(description="What becomes of the turn when its client hangs up."),
+        Literal["abort", "continue", "grace"],
+        Meta(
+            description="What becomes of the turn when its client hangs up: it is aborted, goes "
+            "on, or is aborted unless somebody comes back to it within `TURNWIRE_GRACE_S`. A "
+            "request may say otherwise by `?onDisconnect=`."
+        ),
     ] = "abort"
+    grace_s: Annotated[
+        _Seconds, Meta(description="How long a client may stay away under `grace`.")
+    ] = 30.0
+    cors_origins: Annotated[
+        str,
+        Meta(
+            description="Origins whose pages may call the chat routes, separated by commas and "
+            "spelled as browsers do (`https://app.example`); `*`: any. Empty: none."
+        ),
+    ] = ""
     event_lines: Annotated[bool, Meta(description="Send `event:` lines.")] = True
     usage: Annotated[
         bool, Meta(description="Send the agent's token counts as metadata of `finish`.")
@@ -141,126 +279,47 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return f"Settings({', '.join(f'{k}={v!r}' for k, v in shown.items())})"
 
 
-def from_environ(environ: Mapping[str, str]) -> Settings:
-    """Read the settings.
-
-    Raises:
-        SettingsError: an unknown variable, a wrong value, or values that do
-            not go together; one line for each.
-
-    """
-    values: dict[str, Any] = {}
-    problems: list[str] = []
-    for name, value in environ.items():
-        if name in ALIASES:
-            values.setdefault(ALIASES[name], value)
-        elif name.startswith(PREFIX) and not name.startswith(LAB_PREFIX):
-            _take(name, environ, values, problems)
-    settings = _convert(values, problems)
-    if settings is not None:
-        problems += _contradictions(settings)
-    if problems or settings is None:
-        raise SettingsError(problems)
-    return settings
-
-
 def variable(field: str) -> str:
     """The variable that sets a field."""
     return PREFIX + field.upper()
 
 
-def _take(
-    name: str, environ: Mapping[str, str], values: dict[str, Any], problems: list[str]
-) -> None:
-    value = environ[name]
-    field = name.removeprefix(PREFIX).lower()
-    of_file = field.removesuffix("_file")
-    if field in Settings.__struct_fields__:
-        values[field] = value
-    elif of_file != field and of_file in SECRETS:
-        if variable(of_file) in environ:
-            problems.append(f"{name}: {variable(of_file)} is set too")
-            return
-        try:
-            values[of_file] = Path(value).read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as exc:
-            problems.append(f"{name}: cannot be read ({type(exc).__name__})")
-    else:
-        problems.append(f"{name}: no such setting")
+def listed(setting: str) -> tuple[str, ...]:
+    """The entries of a setting that is a list, in lower case."""
+    return tuple(entry.strip().lower() for entry in setting.split(",") if entry.strip())
 
 
-def _convert(values: dict[str, Any], problems: list[str]) -> Settings | None:
-    """Check each value by itself, so that every wrong one is told at once."""
-    hints = {field.name: field.type for field in msgspec.structs.fields(Settings)}
-    good: dict[str, Any] = {}
-    for field, value in values.items():
-        try:
-            good[field] = msgspec.convert(value, hints[field], strict=False)
-        except msgspec.ValidationError as exc:
-            problems.append(f"{variable(field)}: {_expected(hints[field]) or exc}")
-    return None if problems else Settings(**good)
+def signing_keys(settings: Settings) -> tuple[bytes, ...]:
+    """The keys that approvals are signed with; the first signs."""
+    if not settings.signing_keys:
+        return ()
+    return tuple(key.strip().encode() for key in settings.signing_keys.split(","))
 
 
-def _expected(hint: Any) -> str:
-    """What a value must be, where the library says it in words of its own."""
-    inner = get_args(hint)[0] if get_origin(hint) is Annotated else hint
-    if get_origin(inner) is Literal:
-        return f"must be one of {', '.join(get_args(inner))}"
-    return "must be true or false" if inner is bool else ""
+def keys(settings: Settings) -> list[Key]:
+    """The keys that tokens may be signed with.
+
+    Raises:
+        BadKeyError: one of them is none.
+
+    """
+    return verifying_keys(settings.jwt_key, settings.jwt_algorithm)
 
 
-def _contradictions(settings: Settings) -> list[str]:
-    problems = []
-    if settings.port and settings.port == settings.metrics_port:
-        problems.append("TURNWIRE_METRICS_PORT: is TURNWIRE_PORT too")
-    if settings.access == "open" and not is_loopback(settings.host):
-        problems.append("TURNWIRE_ACCESS: `open` is for loopback addresses only")
-    if not settings.enabled:
-        return problems
-    if settings.agent_url:
-        problems += _agent_url_problems(settings)
-    else:
-        problems.append("TURNWIRE_AGENT_URL: required")
-    if settings.agent_auth == "service" and not settings.agent_token:
-        problems.append("TURNWIRE_AGENT_TOKEN: required by TURNWIRE_AGENT_AUTH=service")
-    if not re.fullmatch(r"[\x21-\x7e]*", settings.agent_token):
-        problems.append("TURNWIRE_AGENT_TOKEN: must be one word of visible ASCII")
-    if not settings.jwt_key:
-        problems.append("TURNWIRE_JWT_KEY: required")
-    elif any(len(key.encode()) < HMAC_KEY_BYTES_MIN for key in keys(settings)):
-        problems.append(f"TURNWIRE_JWT_KEY: a key has fewer than {HMAC_KEY_BYTES_MIN} bytes")
-    return problems
+def origins(settings: Settings) -> tuple[str, ...]:
+    """The origins of pages that may call us; `*` is any."""
+    return tuple(each.strip() for each in settings.cors_origins.split(",") if each.strip())
 
 
-def keys(settings: Settings) -> list[str]:
-    """The keys that tokens may be signed with."""
-    return [key.strip() for key in settings.jwt_key.split(",")]
+def agent_tls(settings: Settings) -> ssl.SSLContext | None:
+    """TLS towards the agent, where it is not the usual one.
 
+    Raises:
+        BadCertificateError: a file is not what it should be.
 
-def _agent_url_problems(settings: Settings) -> list[str]:
-    name = "TURNWIRE_AGENT_URL"
-    try:
-        url = urlsplit(settings.agent_url)
-        host, _port = url.hostname, url.port
-    except ValueError:
-        return [f"{name}: not a URL"]
-    if url.scheme not in {"ws", "wss"} or not host:
-        return [f"{name}: must start with ws:// or wss:// and a host"]
-    if not settings.agent_url.isascii():
-        return [f"{name}: must be ASCII (an international host in its `xn--` form)"]
-    if url.username is not None or url.fragment or re.search(r"\s", settings.agent_url):
-        return [f"{name}: must have no user, no fragment and no white space"]
-    if PLACEHOLDER in url.netloc or PLACEHOLDER not in settings.agent_url:
-        return [f"{name}: {PLACEHOLDER} must stand in it, after the host"]
-    tokens_travel = settings.agent_auth != "none"
-    if url.scheme == "ws" and tokens_travel and not settings.insecure and not is_loopback(host):
-        return [f"{name}: a token would travel over plain ws: (TURNWIRE_INSECURE=true allows it)"]
-    return []
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address, or the name `localhost`, stays on this machine."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    """
+    return client_context(
+        agent_ca_file=settings.agent_ca_file,
+        agent_cert_file=settings.agent_cert_file,
+        agent_cert_key_file=settings.agent_cert_key_file,
+    )

@@ -10,10 +10,11 @@ import jwt
 import pytest
 
 from gateway.process import environ
+from gateway.signers import signer
 from gateway.tokens import KEY, NEXT_KEY
 from turnwire import __version__
 from turnwire.cli import main
-from turnwire.web.identity import JwtIdentity
+from turnwire.web.identity import JwtIdentity, StaticKeys
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "v2"
 
@@ -68,7 +69,8 @@ async def test_a_token_is_one_that_the_gateway_takes(
 
     assert main(["token", "--sub", "alice", *sessions, "--ttl", "60"]) == 0
 
-    identity = JwtIdentity([KEY], algorithm="HS256", issuer="me", audience="you", leeway_s=0)
+    keys = StaticKeys([KEY.encode()])
+    identity = JwtIdentity(keys, algorithm="HS256", issuer="me", audience="you", leeway_s=0)
     caller = await identity.identify(capsys.readouterr().out.strip())
     assert caller.user_id == "alice"
     assert caller.claims["sessions"] == {"s1": "viewer", "*": "collaborator"}
@@ -99,6 +101,16 @@ def test_a_token_needs_its_key_alone(capsys: Captured, monkeypatch: pytest.Monke
 
     assert main(["token", "--sub", "u", "--session", "s=owner"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_no_token_is_made_without_the_key_that_signs(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TURNWIRE_JWT_ALGORITHM", "ES256")
+    monkeypatch.setenv("TURNWIRE_JWT_KEY", signer("ES256").pem)
+
+    assert main(["token", "--sub", "u", "--session", "s=owner"]) == 1
+    assert capsys.readouterr().err.startswith("turnwire: TURNWIRE_JWT_ALGORITHM: ")
 
 
 def test_a_token_names_no_issuer_that_was_not_set(capsys: Captured) -> None:

@@ -56,6 +56,7 @@ class Process:
         self.errors = ""
         self.port = 0
         self._env = environ(agent_url, **given)
+        self._command: tuple[str, ...] = (sys.executable, "-m", "turnwire", "serve")
 
     @property
     def url(self) -> str:
@@ -79,7 +80,7 @@ class Process:
 
     async def __aenter__(self) -> Self:
         self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "turnwire", "serve"),
+            *self._command,
             env=self._env,
             stdin=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,

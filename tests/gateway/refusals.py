@@ -42,6 +42,12 @@ def _deep(levels: int) -> bytes:
 
 _TEXT = {"type": "text", "text": "hi"}
 _MINE = {"type": "tool-x", "toolCallId": "c", "state": "output-available", "providerExecuted": True}
+_PAGE = {
+    "type": "file",
+    "mediaType": "image/png",
+    "filename": "secret",
+    "url": "data:image/png;base64,PGh0bWw+",
+}
 
 MALFORMED = [
     Refusal("no body", 400, body=b""),
@@ -69,6 +75,8 @@ MALFORMED = [
     Refusal("text of a wrong type", 400, body=_parts({"type": "text", "text": 7})),
     Refusal("parts of a wrong type", 400, body=_messages({"role": "user", "parts": "x"})),
     Refusal("too long a prompt", 400, body=_parts({"type": "text", "text": "x" * 100_001})),
+    Refusal("a page as a picture", 400, body=_parts(_TEXT, _PAGE)),
+    Refusal("a picture elsewhere", 400, body=_parts(_TEXT, _PAGE | {"url": "https://secret.x/a"})),
     Refusal("a continuation", 400, body=_parts(_TEXT, _MINE, role="assistant")),
     Refusal("a trigger of a wrong type", 400, body=GOOD_BODY[:-1] + b',"trigger":7}'),
     Refusal("nesting of 65", 400, body=_deep(64)),
@@ -180,6 +188,41 @@ WRONG_METHOD = [
 ]
 TOO_LARGE = [Refusal("17 MiB", 413, body=b" " * 17 * 1_048_576)]
 
+_STOP, _ANSWER = "/api/sessions/s1/stop", "/api/sessions/s1/answer"
+_MESSAGES, _RESUME = "/api/sessions/s1/messages", "/api/sessions/s1/chat/c1/stream"
+_METHODS = {_STOP: "POST", _ANSWER: "POST", _MESSAGES: "GET", _RESUME: "GET"}
+
+BESIDE_A_TURN = [
+    *(Refusal(f"no token: {path}", 401, path, how, {}, b"", []) for path, how in _METHODS.items()),
+    *(
+        Refusal(f"not yours: {path}", 404, path.replace("s1", "not-mine"), how, {}, b"")
+        for path, how in _METHODS.items()
+    ),
+    *(
+        Refusal(f"the wrong method: {path}", 405, path, "POST" if how == "GET" else "GET")
+        for path, how in _METHODS.items()
+    ),
+    Refusal("a viewer who stops", 404, "/api/sessions/viewed/stop"),
+    Refusal("a viewer who answers", 404, "/api/sessions/viewed/answer"),
+    Refusal("stop: no JSON", 400, _STOP, body=b"{"),
+    Refusal("stop: a turn id of a wrong type", 400, _STOP, body=b'{"turnId":7}'),
+    Refusal("stop: an empty turn id", 400, _STOP, body=b'{"turnId":""}'),
+    Refusal("stop: too long a turn id", 400, _STOP, body=b'{"turnId":"%b"}' % (b"x" * 513)),
+    Refusal("stop: nested deep", 400, _STOP, body=b"[" * 100_000),
+    Refusal("stop: a channel", 400, _STOP, body=b"{}", query="channelId="),
+    Refusal("stop: a form", 415, _STOP, headers={"content-type": "text/html"}, body=b"{}"),
+    Refusal("answer: nothing", 400, _ANSWER, body=b""),
+    Refusal("answer: no answer", 400, _ANSWER, body=b'{"questionId":"q1"}'),
+    Refusal("answer: no question", 400, _ANSWER, body=b'{"answer":"yes"}'),
+    Refusal("answer: too large", 413, _ANSWER, body=b" " * 300_000),
+    Refusal("history: a limit of 0", 400, _MESSAGES, "GET", {}, b"", query="limit=0"),
+    Refusal("history: no number", 400, _MESSAGES, "GET", {}, b"", query="limit=ten"),
+    Refusal("history: a big number", 400, _MESSAGES, "GET", {}, b"", query="limit=99999"),
+    Refusal("history: a superscript", 400, _MESSAGES, "GET", {}, b"", query="limit=%C2%B2"),
+    Refusal("resume: a thread without a name", 400, _RESUME, "GET", {}, b"", query="threadId="),
+    Refusal("a hang-up policy", 400, query="onDisconnect=perhaps"),
+]
+
 CODES = {
     400: "bad_request",
     401: "unauthorized",
@@ -191,7 +234,15 @@ CODES = {
 
 
 def every() -> list[Refusal]:
-    return [*MALFORMED, *UNREADABLE, *NO_SUCH, *strangers(), *WRONG_METHOD, *TOO_LARGE]
+    return [
+        *MALFORMED,
+        *UNREADABLE,
+        *NO_SUCH,
+        *strangers(),
+        *WRONG_METHOD,
+        *TOO_LARGE,
+        *BESIDE_A_TURN,
+    ]
 
 
 def headers(refusal: Refusal) -> list[tuple[str, str]]:

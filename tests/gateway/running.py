@@ -11,8 +11,9 @@ from prometheus_client import CollectorRegistry
 
 from gateway.tokens import KEY
 from gateway.waiting import closed, until
+from turnwire.environ import from_environ
 from turnwire.relay.dialler import Dialler
-from turnwire.settings import Settings, from_environ, variable
+from turnwire.settings import Settings, agent_tls, variable
 from turnwire.telemetry import Telemetry
 from turnwire.web.app import create_app, new_streams
 from turnwire.web.health import Health
@@ -58,7 +59,9 @@ class Gateway:
         self.streams = new_streams(self.settings)
         self.telemetry = Telemetry(CollectorRegistry())
         self.dialler = Dialler(
-            frame_bytes=self.settings.frame_bytes, user_timeout_s=self.settings.stall_s, tls=tls
+            frame_bytes=self.settings.frame_bytes,
+            user_timeout_s=self.settings.stall_s,
+            tls=tls or agent_tls(self.settings),
         )
         self.app = create_app(
             self.settings,
@@ -109,6 +112,7 @@ class Gateway:
                 await until(lambda: not self.server.server_state.tasks)
         finally:
             self._serving.cancel()
+            await self.server.lifespan.shutdown()
             for server in self.server.servers:
                 server.close()
             for connection in list(self.server.server_state.connections):

@@ -14,6 +14,7 @@ from turnwire.relay.streams import Streams
 pytestmark = pytest.mark.sockets
 
 
+@pytest.mark.fault("one user opens too many streams", "429; others are served")
 async def test_a_user_with_too_many_streams_gets_429_and_others_are_served() -> None:
     async with (
         ScriptedAgent(begin_only) as agent,
@@ -34,6 +35,7 @@ async def test_a_user_with_too_many_streams_gets_429_and_others_are_served() -> 
     assert refused.json()["code"] == "too_many_streams"
 
 
+@pytest.mark.fault("too many streams are open", "503 with `Retry-After`")
 async def test_a_process_with_too_many_streams_answers_503_to_everybody() -> None:
     async with (
         ScriptedAgent(begin_only) as agent,

@@ -53,6 +53,7 @@ async def test_requests_one_after_the_other_share_a_connection() -> None:
         b"GET /healthz HTTP/1.1\r\nhost: x\r\nx: y\r\nx-long: ",
     ],
 )
+@pytest.mark.fault("a request's head does not end", "400 at 64 KiB")
 async def test_a_head_without_end_is_refused(begun: bytes) -> None:
     async with Gateway() as gateway, RawClient(gateway) as client:
         await client.send(begun)

@@ -11,14 +11,20 @@ from gateway.tokens import KEY, NEXT_KEY, OTHER_KEY, claims, token
 from turnwire.errors import NotFound, Unauthorized
 from turnwire.settings import keys
 from turnwire.web.access import ClaimsAccess, Grant, OpenAccess, Role, is_orchestrator, require
-from turnwire.web.identity import Caller, JwtIdentity, bearer_token
+from turnwire.web.identity import (
+    Caller,
+    JwtIdentity,
+    OpaqueIdentity,
+    StaticKeys,
+    bearer_token,
+)
 
 
 def identity(
     *signed_with: str, issuer: str = "", audience: str = "", leeway_s: float = 0
 ) -> JwtIdentity:
     return JwtIdentity(
-        signed_with or [KEY],
+        StaticKeys([key.encode() for key in signed_with or [KEY]]),
         algorithm="HS256",
         issuer=issuer,
         audience=audience,
@@ -47,9 +53,10 @@ async def test_a_caller_never_shows_its_token() -> None:
 
 @pytest.mark.parametrize("key", [KEY, NEXT_KEY])
 async def test_while_keys_are_rotated_both_are_good(key: str) -> None:
-    both = identity(*keys(settings(jwt_key=f"{KEY}, {NEXT_KEY}")))
+    both = StaticKeys(keys(settings(jwt_key=f"{KEY}, {NEXT_KEY}")))
+    either = JwtIdentity(both, algorithm="HS256", issuer="", audience="", leeway_s=0)
 
-    assert (await both.identify(token(key=key))).user_id == "u1"
+    assert (await either.identify(token(key=key))).user_id == "u1"
 
 
 async def test_a_third_key_is_not() -> None:
@@ -106,9 +113,9 @@ async def test_leeway_forgives_a_clock_that_is_off(
 
 async def test_without_a_key_nobody_is_known() -> None:
     with pytest.raises(Unauthorized):
-        await JwtIdentity([], algorithm="HS256", issuer="", audience="", leeway_s=0).identify(
-            token()
-        )
+        await JwtIdentity(
+            StaticKeys([]), algorithm="HS256", issuer="", audience="", leeway_s=0
+        ).identify(token())
 
 
 async def test_header_fields_that_name_a_key_are_not_looked_at() -> None:
@@ -128,6 +135,18 @@ async def test_a_subject_that_is_no_name_is_nobody(subject: object) -> None:
 
     with pytest.raises(Unauthorized):
         await identity().identify(given)
+
+
+@pytest.mark.parametrize("given", ["x", "tok_1~+/=", "a.b.c"])
+async def test_an_opaque_token_is_anybodys_until_the_control_plane_says_whose(given: str) -> None:
+    assert await OpaqueIdentity().identify(given) == Caller(given, None, {})
+
+
+async def test_whom_nobody_knows_gets_nothing_without_a_control_plane() -> None:
+    nobody = Caller("t", None, {"sessions": {"*": "owner"}})
+
+    assert await ClaimsAccess().grant(nobody, "s1", "r1") is None
+    assert await OpenAccess().grant(nobody, "s1", "r1") is None
 
 
 @pytest.mark.parametrize("scheme", [b"Bearer", b"bearer", b"BEARER"])
@@ -160,7 +179,7 @@ def caller(sessions: object, user: str = "u1") -> Caller:
 async def test_the_token_says_what_its_user_is_in_a_session(
     sessions: object, role: Role | None
 ) -> None:
-    granted = await ClaimsAccess().grant(caller(sessions), "s1")
+    granted = await ClaimsAccess().grant(caller(sessions), "s1", "r1")
 
     assert granted == (None if role is None else Grant("u1", role))
 
@@ -182,7 +201,7 @@ async def test_an_orchestrator_session_is_its_owners_alone(
     owns: bool,  # noqa: FBT001 (a table's column)
 ) -> None:
     roles = {"*": "owner"} if sessions == "*" else {session: sessions, "*": "owner"}
-    granted = await ClaimsAccess().grant(caller(roles), session)
+    granted = await ClaimsAccess().grant(caller(roles), session, "r1")
 
     assert granted == (Grant("u1", Role.OWNER) if owns else None)
 
@@ -197,17 +216,17 @@ async def test_a_role_may_do_what_the_lesser_ones_may(role: Role, least: Role) -
     asking = caller({"s1": role.name.lower()})
 
     if role >= least:
-        assert await require(ClaimsAccess(), asking, "s1", least) == Grant("u1", role)
+        assert await require(ClaimsAccess(), asking, "s1", least, "r1") == Grant("u1", role)
     else:
         with pytest.raises(NotFound):
-            await require(ClaimsAccess(), asking, "s1", least)
+            await require(ClaimsAccess(), asking, "s1", least, "r1")
 
 
 async def test_open_access_lets_everybody_in_who_has_a_name() -> None:
-    assert await OpenAccess().grant(caller(None), "s1") == Grant("u1", Role.OWNER)
+    assert await OpenAccess().grant(caller(None), "s1", "r1") == Grant("u1", Role.OWNER)
 
 
 @pytest.mark.parametrize("session", ["", ".", "..", "s1\n", "a/b", "a b", "é", "x" * 129])
 async def test_a_malformed_id_is_refused_before_anybody_is_asked(session: str) -> None:
     with pytest.raises(NotFound, match="malformed"):
-        await require(OpenAccess(), caller(None), session, Role.VIEWER)
+        await require(OpenAccess(), caller(None), session, Role.VIEWER, "r1")

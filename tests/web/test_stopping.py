@@ -43,6 +43,22 @@ async def test_an_open_turn_finishes_and_newcomers_are_refused() -> None:
     await until(lambda: gateway.ended("completed") == 1)
 
 
+async def test_what_was_accepted_before_the_door_closed_is_served() -> None:
+    """Its request comes a moment after: a proxy could not send it to another gateway."""
+    async with (
+        ScriptedAgent() as agent,
+        Gateway(agent.url()) as gateway,
+        RawClient(gateway) as client,
+    ):
+        await until(lambda: gateway.server.server_state.connections)
+        gateway.stop()
+        await until(lambda: gateway._sock.fileno() == -1)
+        await client.chat()
+
+        assert b"[DONE]" in await client.read_all()
+        await gateway.stopped()
+
+
 async def test_over_the_drain_time_the_stream_says_so_and_the_turn_is_not_aborted() -> None:
     async with (
         ScriptedAgent(begin_only) as agent,

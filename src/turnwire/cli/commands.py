@@ -16,8 +16,9 @@ from turnwire.cli import recording
 from turnwire.cli.logs import configure_logs
 from turnwire.core.replay import replay
 from turnwire.dialects import DIALECTS
+from turnwire.environ import from_environ
 from turnwire.errors import SettingsError
-from turnwire.settings import Settings, from_environ, keys, variable
+from turnwire.settings import Settings, keys, variable
 from turnwire.telemetry import Telemetry
 from turnwire.web.app import create_app, new_streams
 from turnwire.web.health import Health
@@ -106,6 +107,8 @@ def token(user_id: str, sessions: Sequence[tuple[str, str]], ttl_s: int) -> int:
         return 1
     if not settings.jwt_key:
         return _fail("TURNWIRE_JWT_KEY: required")
+    if settings.jwt_algorithm != "HS256":
+        return _fail("TURNWIRE_JWT_ALGORITHM: tokens are made for HS256 only")
     now = int(time.time())
     claims: dict[str, object] = {
         "sub": user_id,
@@ -117,7 +120,9 @@ def token(user_id: str, sessions: Sequence[tuple[str, str]], ttl_s: int) -> int:
         claims["iss"] = settings.jwt_issuer
     if settings.jwt_audience:
         claims["aud"] = settings.jwt_audience
-    print(jwt.encode(claims, keys(settings)[0], settings.jwt_algorithm))
+    (key, *_) = keys(settings)
+    assert isinstance(key, bytes)
+    print(jwt.encode(claims, key, settings.jwt_algorithm))
     return 0
 
 

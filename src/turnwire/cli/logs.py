@@ -31,4 +31,5 @@ def configure_logs() -> None:
         )
     )
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    logging.getLogger("websockets").setLevel(logging.WARNING)
+    for chatty in ("websockets", "httpx"):  # a line for each handshake, a line for each request
+        logging.getLogger(chatty).setLevel(logging.WARNING)

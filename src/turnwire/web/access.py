@@ -2,7 +2,7 @@
 
 import enum
 import re
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 
@@ -30,8 +30,10 @@ class Grant(Struct, frozen=True):
 class Access(Protocol):
     """Says who a caller is in a session."""
 
-    async def grant(self, caller: Caller, session_id: str, /) -> Grant | None:
+    async def grant(self, caller: Caller, session_id: str, request_id: str, /) -> Grant | None:
         """What this caller is there; None if nothing, or if there is no such session.
+
+        The request's id is for whoever else is asked about it.
 
         Raises:
             Unauthorized: the token is not good after all.
@@ -48,13 +50,13 @@ class ClaimsAccess:
     session is its owner's alone, so `"*"` does not reach it.
     """
 
-    async def grant(self, caller: Caller, session_id: str) -> Grant | None:
+    async def grant(self, caller: Caller, session_id: str, _request_id: str) -> Grant | None:
         sessions = caller.claims.get("sessions")
-        if not isinstance(sessions, dict):
+        if not isinstance(sessions, dict) or caller.user_id is None:
             return None
         orchestrator = is_orchestrator(session_id)
         named = sessions.get(session_id, None if orchestrator else sessions.get("*"))
-        role = _ROLES.get(named) if isinstance(named, str) else None
+        role = ROLES.get(named) if isinstance(named, str) else None
         if role is None or (orchestrator and role is not Role.OWNER):
             return None
         return Grant(caller.user_id, role)
@@ -63,11 +65,12 @@ class ClaimsAccess:
 class OpenAccess:
     """Everybody with a valid token may do everything. For demos on this machine."""
 
-    async def grant(self, caller: Caller, _session_id: str) -> Grant | None:
-        return Grant(caller.user_id, Role.OWNER)
+    async def grant(self, caller: Caller, _session_id: str, _request_id: str) -> Grant | None:
+        return None if caller.user_id is None else Grant(caller.user_id, Role.OWNER)
 
 
-_ROLES = {role.name.lower(): role for role in Role}
+ROLES: Final = {role.name.lower(): role for role in Role}
+"""By the names that tokens and control planes use."""
 
 
 def is_session_id(given: str) -> bool:
@@ -80,17 +83,20 @@ def is_orchestrator(session_id: str) -> bool:
     return session_id == "orchestrator" or session_id.startswith("orchestrator:")
 
 
-async def require(access: Access, caller: Caller, session_id: str, least: Role) -> Grant:
+async def require(
+    access: Access, caller: Caller, session_id: str, least: Role, request_id: str
+) -> Grant:
     """The caller's grant in a session, if it is enough.
 
     Raises:
         NotFound: the id is malformed, there is no such session, it is not the
             caller's, or the role is not enough. The client cannot tell which.
+        Unauthorized, Unavailable: whoever is asked about it says so.
 
     """
     if not is_session_id(session_id):
         raise NotFound("malformed session id")
-    grant = await access.grant(caller, session_id)
+    grant = await access.grant(caller, session_id, request_id)
     if grant is None:
         raise NotFound("no such session for this user")
     if grant.role < least:

@@ -1,6 +1,8 @@
 """The composition root: settings to an ASGI application."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import assert_never
 
 import structlog
 from prometheus_client import CollectorRegistry
@@ -10,22 +12,33 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from turnwire.core.room import Rooms
 from turnwire.dialects import DIALECTS
+from turnwire.relay.budget import Budget
 from turnwire.relay.dialler import Dialler
 from turnwire.relay.streams import Streams
-from turnwire.settings import Settings, keys
+from turnwire.settings import Settings, agent_tls, keys, origins
 from turnwire.telemetry import Telemetry
 from turnwire.web.access import Access, ClaimsAccess, OpenAccess
+from turnwire.web.access_cache import CachedAccess
+from turnwire.web.admission import Admission
 from turnwire.web.chat import Chat
-from turnwire.web.gateway import Gateway, limits
+from turnwire.web.control_plane import ControlPlane
+from turnwire.web.cors import Cors
+from turnwire.web.errands import AnswerQuestion, Messages, StopTurn
+from turnwire.web.gateway import Gateway, attachment_limits, limits
 from turnwire.web.health import Health
-from turnwire.web.identity import Identity, JwtIdentity
+from turnwire.web.identity import Identity, JwtIdentity, KeySource, OpaqueIdentity, StaticKeys
+from turnwire.web.jwks import Jwks
 from turnwire.web.openapi import document
+from turnwire.web.rates import Rates
 from turnwire.web.refusals import on_crash, on_http_exception
+from turnwire.web.resume import Resume
 
 _log = structlog.get_logger("turnwire")
 
-CHAT_PATH = "/api/sessions/{session_id}/chat"
+SESSION_PATH = "/api/sessions/{session_id}"
+CHAT_PATH = f"{SESSION_PATH}/chat"
 
 
 def create_app(
@@ -38,26 +51,54 @@ def create_app(
     access: Access | None = None,
     dialler: Dialler | None = None,
 ) -> Starlette:
-    """Build the gateway. Whoever calls may bring parts of its own."""
+    """Build the gateway. Whoever calls may bring parts of its own.
+
+    What it opens while it serves, its lifespan closes.
+    """
+    closing = AsyncExitStack()
     dialect = DIALECTS[settings.dialect]
     gateway = Gateway(
         settings=settings,
         dialect=dialect,
         limits=limits(settings, dialect),
-        identity=identity or _identity(settings),
-        access=access or _access(settings),
-        dialler=dialler
-        or Dialler(frame_bytes=settings.frame_bytes, user_timeout_s=settings.stall_s),
+        attachments=attachment_limits(settings),
+        identity=identity or _identity(settings, closing),
+        access=access or _access(settings, closing),
+        dialler=dialler or new_dialler(settings),
+        rooms=Rooms(),
+        rates=Rates(settings.turns_per_minute, settings.rates_url),
+        admission=(admission := Admission(settings.lag_s)),
         streams=new_streams(settings) if streams is None else streams,  # empty ones are false
         telemetry=telemetry or Telemetry(CollectorRegistry()),
     )
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with closing:
+            admission.start()
+            closing.callback(admission.stop)
+            yield
+
     app = Starlette(
+        lifespan=lifespan,
         routes=_routes(gateway, health or Health()),
         exception_handlers={HTTPException: on_http_exception, Exception: on_crash},
     )
     # A redirect's target would be made from the request's `Host`, and without TLS behind a proxy.
     app.router.redirect_slashes = False
+    if allowed := origins(settings):
+        # Around all of it, the answer to a crash too, which Starlette's own place for it is not.
+        app.middleware_stack = Cors(app.build_middleware_stack(), allowed)
     return app
+
+
+def new_dialler(settings: Settings) -> Dialler:
+    return Dialler(
+        frame_bytes=settings.frame_bytes,
+        user_timeout_s=settings.stall_s,
+        tls=agent_tls(settings),
+        budget=Budget(settings.held_bytes),
+    )
 
 
 def new_streams(settings: Settings) -> Streams:
@@ -66,7 +107,8 @@ def new_streams(settings: Settings) -> Streams:
 
 def _routes(gateway: Gateway, health: Health) -> Sequence[Route]:
     async def openapi(_: Request) -> Response:
-        return JSONResponse(document(gateway.settings), headers={"cache-control": "no-store"})
+        headers = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+        return JSONResponse(document(gateway.settings), headers=headers)
 
     always = [
         Route("/healthz", health.live, methods=["GET"]),
@@ -76,18 +118,49 @@ def _routes(gateway: Gateway, health: Health) -> Sequence[Route]:
     if not gateway.settings.enabled:
         _log.warning("the chat routes do not exist: TURNWIRE_ENABLED is false")
         return always
-    return [Route(CHAT_PATH, Chat(gateway), methods=["POST"]), *always]
+    return [
+        Route(CHAT_PATH, Chat(gateway), methods=["POST"]),
+        Route(f"{CHAT_PATH}/{{chat_id}}/stream", Resume(gateway), methods=["GET"]),
+        Route(f"{SESSION_PATH}/stop", StopTurn(gateway), methods=["POST"]),
+        Route(f"{SESSION_PATH}/answer", AnswerQuestion(gateway), methods=["POST"]),
+        Route(f"{SESSION_PATH}/messages", Messages(gateway), methods=["GET"]),
+        *always,
+    ]
 
 
-def _identity(settings: Settings) -> Identity:
-    return JwtIdentity(
-        keys(settings),
-        algorithm=settings.jwt_algorithm,
-        issuer=settings.jwt_issuer,
-        audience=settings.jwt_audience,
-        leeway_s=settings.jwt_leeway_s,
-    )
+def _identity(settings: Settings, closing: AsyncExitStack) -> Identity:
+    match settings.auth:
+        case "opaque":
+            return OpaqueIdentity()
+        case "jwt":
+            return JwtIdentity(
+                _keys(settings, closing),
+                algorithm=settings.jwt_algorithm,
+                issuer=settings.jwt_issuer,
+                audience=settings.jwt_audience,
+                leeway_s=settings.jwt_leeway_s,
+            )
+        case _:
+            assert_never(settings.auth)
 
 
-def _access(settings: Settings) -> Access:
-    return OpenAccess() if settings.access == "open" else ClaimsAccess()
+def _keys(settings: Settings, closing: AsyncExitStack) -> KeySource:
+    if not settings.jwt_jwks_url:
+        return StaticKeys(keys(settings))
+    jwks = Jwks(settings.jwt_jwks_url, settings.jwt_algorithm, within_s=settings.dial_s)
+    closing.push_async_callback(jwks.aclose)
+    return jwks
+
+
+def _access(settings: Settings, closing: AsyncExitStack) -> Access:
+    match settings.access:
+        case "claims":
+            return ClaimsAccess()
+        case "open":
+            return OpenAccess()
+        case "http":
+            control_plane = ControlPlane(settings.access_url, within_s=settings.dial_s)
+            closing.push_async_callback(control_plane.aclose)
+            return CachedAccess(control_plane, for_s=settings.access_cache_s)
+        case _:
+            assert_never(settings.access)

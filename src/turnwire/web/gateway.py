@@ -1,26 +1,46 @@
 """What requests share: frozen, made once by the composition root, passed down."""
 
+import msgspec
 from msgspec import Struct
 
+from turnwire.core.attachments import AttachmentLimits
 from turnwire.core.dialect import Dialect
-from turnwire.core.limits import Limits
+from turnwire.core.limits import Hangup, Limits
+from turnwire.core.room import Rooms
+from turnwire.errors import BadRequest
 from turnwire.relay.dialler import Dialler
 from turnwire.relay.streams import Streams
-from turnwire.settings import Settings
+from turnwire.settings import Settings, listed
 from turnwire.telemetry import Telemetry
 from turnwire.web.access import Access
+from turnwire.web.admission import Admission
 from turnwire.web.identity import Identity
+from turnwire.web.rates import Rates
 
 
 class Gateway(Struct, frozen=True):
     settings: Settings
     dialect: Dialect
     limits: Limits
+    attachments: AttachmentLimits
     identity: Identity
     access: Access
     dialler: Dialler
     streams: Streams
+    rooms: Rooms
+    rates: Rates
+    admission: Admission
     telemetry: Telemetry
+
+
+def attachment_limits(settings: Settings) -> AttachmentLimits:
+    """What may come with a prompt, from the settings."""
+    return AttachmentLimits(
+        count=settings.attachments,
+        characters=settings.attachment_bytes,
+        types=listed(settings.attachment_types),
+        hosts=listed(settings.attachment_hosts),
+    )
 
 
 def limits(settings: Settings, dialect: Dialect) -> Limits:
@@ -36,5 +56,21 @@ def limits(settings: Settings, dialect: Dialect) -> Limits:
         drain_s=settings.drain_s,
         hold_s=settings.dial_s,
         backlog_bytes=settings.backlog_bytes,
-        abort_on_hangup=settings.on_disconnect == "abort",
+        on_hangup=Hangup(settings.on_disconnect),
+        grace_s=settings.grace_s,
     )
+
+
+def hangup(limits: Limits, asked: str | None) -> Limits:
+    """The numbers of a request that says itself what a hang-up means.
+
+    Raises:
+        BadRequest: it says something else.
+
+    """
+    if asked is None:
+        return limits
+    try:
+        return msgspec.structs.replace(limits, on_hangup=Hangup(asked))
+    except ValueError as exc:
+        raise BadRequest("onDisconnect is abort, continue or grace") from exc

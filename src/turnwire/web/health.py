@@ -18,4 +18,5 @@ class Health:
 
 
 def _plain(text: str, status: int) -> Response:
-    return PlainTextResponse(f"{text}\n", status, {"cache-control": "no-store"})
+    headers = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+    return PlainTextResponse(f"{text}\n", status, headers)

@@ -1,25 +1,46 @@
 """Who is asking: a bearer token to a caller."""
 
+import base64
+import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import jwt
-from msgspec import Struct
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from turnwire.errors import Unauthorized
+from turnwire.keys import Algorithm, Key
 
 _BEARER = re.compile(rb"[Bb][Ee][Aa][Rr][Ee][Rr] +([\x21-\x7e]+)")
 _HALF = re.compile("[\ud800-\udfff]")
 """Half of a surrogate pair: JSON can say it, but nothing can be sent that holds it."""
+
+_LATEST: Final = 2**53
+"""Of `exp`: no number that a float cannot hold. Then the sun is cold."""
+
+
+class _Header(Struct):
+    """What we look at in a token's header before its signature: nothing that is believed."""
+
+    alg: str
+    kid: str | None = None
+    crit: Raw | UnsetType = UNSET
+
+
+_header = msgspec.json.Decoder(_Header)
 
 
 class Caller(Struct, frozen=True):
     """Who is asking. `claims` are the token's; empty where the token is opaque to us."""
 
     token: str
-    user_id: str
+    user_id: str | None
+    """None where only the control plane knows."""
     claims: Mapping[str, Any]
+    expires_at: float = math.inf
+    """Until when the token is taken, in seconds of the epoch, where that is known."""
 
     def __repr__(self) -> str:
         return f"Caller(user_id={self.user_id!r})"
@@ -38,14 +59,39 @@ class Identity(Protocol):
         ...
 
 
+class KeySource(Protocol):
+    """Where the keys are that tokens may be signed with."""
+
+    async def fitting(self, key_id: str | None, /) -> Sequence[Key]:
+        """The keys that a token may be signed with that names this one, or none.
+
+        Raises:
+            Unauthorized: no key.
+            Unavailable: it cannot be told now.
+
+        """
+        ...
+
+
+class StaticKeys:
+    """Keys out of the settings: tried one after the other, whatever a token calls its own."""
+
+    def __init__(self, keys: Sequence[Key]) -> None:
+        self._keys = keys
+
+    async def fitting(self, _key_id: str | None) -> Sequence[Key]:
+        return self._keys
+
+
 class JwtIdentity:
     """Signed tokens. The algorithm comes from the settings, never from the token.
 
-    Header fields that name a key (`jku`, `x5u`, `jwk`, `kid`) are not looked at.
+    Header fields that bring a key along, or say where one is (`jku`, `x5u`, `jwk`, `x5c`), are
+    not looked at; a `crit` field is refused, since we know no extension that might matter.
     """
 
     def __init__(
-        self, keys: Sequence[str], *, algorithm: str, issuer: str, audience: str, leeway_s: float
+        self, keys: KeySource, *, algorithm: Algorithm, issuer: str, audience: str, leeway_s: float
     ) -> None:
         self._keys = keys
         self._algorithm = algorithm
@@ -54,15 +100,28 @@ class JwtIdentity:
         self._leeway_s = leeway_s
 
     async def identify(self, token: str) -> Caller:
-        claims = self._verify(token)
+        claims = self._verified(token, await self._keys.fitting(self._key_id(token)))
         user_id = claims["sub"]
         if not isinstance(user_id, str) or not user_id or _HALF.search(user_id):
             raise Unauthorized("the token has no subject")
-        return Caller(token, user_id, claims)
+        expires_at = min(int(claims["exp"]), _LATEST) + self._leeway_s
+        return Caller(token, user_id, claims, expires_at)
 
-    def _verify(self, token: str) -> Mapping[str, Any]:
-        problem: Exception = Unauthorized("no key")
-        for key in self._keys:
+    def _key_id(self, token: str) -> str | None:
+        """The key that the token names, if all else in its header is as it must be."""
+        try:
+            header = _header.decode(base64.urlsafe_b64decode(token.partition(".")[0] + "=="))
+        except (ValueError, RecursionError) as exc:
+            raise Unauthorized("no header that can be read") from exc
+        if header.alg != self._algorithm:
+            raise Unauthorized("another algorithm than the configured one")
+        if header.crit is not UNSET:
+            raise Unauthorized("critical header fields")
+        return header.kid
+
+    def _verified(self, token: str, keys: Sequence[Key]) -> Mapping[str, Any]:
+        problem: Exception | None = None
+        for key in keys:
             try:
                 return jwt.decode(
                     token,
@@ -78,6 +137,13 @@ class JwtIdentity:
             except jwt.PyJWTError as exc:
                 raise Unauthorized(type(exc).__name__) from exc
         raise Unauthorized("no key fits the signature") from problem
+
+
+class OpaqueIdentity:
+    """Tokens that mean nothing here: any one word is taken, and the control plane judges it."""
+
+    async def identify(self, token: str) -> Caller:
+        return Caller(token, None, {})
 
 
 def bearer_token(authorization: Sequence[bytes]) -> str:

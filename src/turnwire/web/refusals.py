@@ -1,5 +1,7 @@
 """A refusal to its response: short JSON with fixed text, since clients show it as it is."""
 
+from collections.abc import Mapping
+
 import msgspec
 import structlog
 from starlette.exceptions import HTTPException
@@ -34,7 +36,7 @@ def on_crash(request: StarletteRequest, exc: Exception) -> Response:
 
 
 def _response(
-    status: int, public: str, code: str, request_id: str, headers: dict[str, str]
+    status: int, public: str, code: str, request_id: str, headers: Mapping[str, str]
 ) -> Response:
     return Response(
         msgspec.json.encode({"error": public, "code": code, "requestId": request_id}),

@@ -4,6 +4,7 @@ import asyncio
 import re
 import uuid
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Final
 
 from starlette.datastructures import QueryParams
@@ -41,22 +42,39 @@ class Request:
         """Known once the token is accepted."""
         self.session_id: str = scope.get("path_params", {}).get("session_id", "")
 
+    @cached_property
+    def query(self) -> QueryParams:
+        return QueryParams(self.scope["query_string"])
+
     def headers(self, name: bytes) -> Sequence[bytes]:
         """All values of a header; `name` in lower case."""
         return self._headers.get(name, ())
 
-    def channel(self) -> tuple[str, str]:
-        """The channel's type and id that the query names.
+    @property
+    def has_body(self) -> bool:
+        """Whether it says that it has one."""
+        lengths = self.headers(b"content-length")
+        return bool(self.headers(b"transfer-encoding")) or any(n != b"0" for n in lengths)
+
+    def channel(self, thread: str | None = None) -> tuple[str, str]:
+        """The channel's type and id: what the query names, else this thread, else the default.
+
+        A thread is a channel of its own.
 
         Raises:
             BadRequest: one of them is malformed.
 
         """
-        query = QueryParams(self.scope["query_string"])
-        kind = query.get("channelType", "web")
-        name = query.get("channelId", "default")
+        thread_id = self.query.get("threadId")
+        if thread_id is None and not self.query.keys() & {"channelType", "channelId"}:
+            thread_id = thread
+        if thread_id is not None:
+            kind, name = "thread", thread_id
+        else:
+            kind = self.query.get("channelType", "web")
+            name = self.query.get("channelId", "default")
         if _CHANNEL.fullmatch(kind) is None or _CHANNEL.fullmatch(name) is None:
-            raise BadRequest("channelType and channelId are 1 to 256 characters")
+            raise BadRequest("channelType, channelId and threadId are 1 to 256 characters")
         return kind, name
 
     async def body(self, receive: Receive, most_bytes: int, *, within_s: float = BODY_S) -> bytes:

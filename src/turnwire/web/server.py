@@ -9,7 +9,7 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
-from turnwire.relay.sockets import watch_peer
+from turnwire.relay.sockets import has_vanished, watch_peer
 from turnwire.relay.streams import Streams
 from turnwire.settings import Settings
 from turnwire.web.health import Health
@@ -21,6 +21,18 @@ _GC_THRESHOLDS: Final = (10_000, 20, 50)
 
 _FAREWELL_S: Final = 5.0
 """On top of the drain time and the stall time: for the last bytes of the last streams."""
+_IDLE_S: Final = 75
+"""For connections between two requests: longer than proxies and HTTP clients keep theirs.
+
+Whoever ends one first must not be the server, or a prompt that is on its way is lost.
+"""
+
+
+_ARRIVING_S: Final = 0.25
+"""For requests on connections that were accepted just before the listener closed."""
+
+_LOOK_TICKS: Final = 40
+"""A tick is a tenth of a second: how often it is looked for clients that vanished."""
 
 
 class DrainingServer(uvicorn.Server):
@@ -51,6 +63,13 @@ class DrainingServer(uvicorn.Server):
         gc.freeze()  # what start-up made lives for ever: no need to look at it again
         gc.set_threshold(*_GC_THRESHOLDS)
 
+    async def on_tick(self, counter: int) -> bool:
+        if counter % _LOOK_TICKS == 0:
+            for connection in list(self.server_state.connections):
+                if has_vanished(connection.transport):
+                    connection.transport.abort()
+        return await super().on_tick(counter)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._health.is_ready = False
         try:
@@ -58,8 +77,23 @@ class DrainingServer(uvicorn.Server):
                 await self._hurry.wait()
         except TimeoutError:
             pass
+        await self._close_the_door(sockets or [])
         self._streams.drain()
         await super().shutdown(sockets)
+        if self.force_exit:  # which uvicorn takes for leave to let the application hang
+            await self.lifespan.shutdown()
+
+    async def _close_the_door(self, sockets: list[socket.socket]) -> None:
+        """Accept nothing new, and give what was accepted time to say what it came for.
+
+        uvicorn would close a connection whose request it has not read yet, and a proxy
+        may not send that request, once written, to another gateway.
+        """
+        for server in self.servers:
+            server.close()
+        for sock in sockets:
+            sock.close()
+        await asyncio.sleep(_ARRIVING_S)
 
 
 def listen(host: str, port: int, peer_timeout_s: float) -> socket.socket:
@@ -92,12 +126,13 @@ def new_server(
         app,
         http=HttpConnection,
         ws="none",
-        lifespan="off",
+        lifespan="on",
         access_log=False,
         log_config=None,
         server_header=False,
         proxy_headers=False,
         backlog=_BACKLOG,
+        timeout_keep_alive=_IDLE_S,
         timeout_graceful_shutdown=int(wait_s) + 1,
     )
     return DrainingServer(config, health=health, streams=streams, lameduck_s=settings.lameduck_s)

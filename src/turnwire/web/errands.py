@@ -1,0 +1,165 @@
+"""The endpoints that ask the agent something beside a turn: stop, answer, messages."""
+
+import asyncio
+from typing import Annotated, Final, TypeVar
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+from starlette.responses import Response
+from starlette.types import Receive, Send
+
+from turnwire.core.errand import Answer, Errand, Recall, Stop
+from turnwire.core.message import ui_messages
+from turnwire.core.refusal import Refusal
+from turnwire.errors import BadRequest, Unavailable
+from turnwire.relay.errand import ErrandRun, NotReachedError
+from turnwire.web.access import Role
+from turnwire.web.calling import call, dial_refused, refused
+from turnwire.web.endpoint import Endpoint, Visit
+
+BODY_BYTES: Final = 262_144
+"""Largest body of these requests."""
+
+LIMIT: Final = 100
+LIMIT_MAX: Final = 500
+"""Messages of the history at a time."""
+
+Result = TypeVar("Result")
+
+_Id = Annotated[str, Meta(min_length=1, max_length=512)]
+
+
+class _StopBody(Struct, rename="camel"):
+    turn_id: _Id | None = None
+
+
+class _AnswerBody(Struct, rename="camel"):
+    question_id: _Id
+    answer: Raw
+
+
+class _Receipt(Struct, rename="camel"):
+    stopped: bool
+    turn_id: str | None
+    reason: str
+    waited_ms: int
+
+
+Body = TypeVar("Body", bound=Struct)
+
+
+class ErrandEndpoint(Endpoint):
+    """Carries an errand to the agent and waits for what comes of it."""
+
+    least = Role.COLLABORATOR
+
+    async def run(self, visit: Visit, errand: Errand[Result]) -> Result:
+        """See an errand through.
+
+        Raises:
+            Refused: the agent's side refuses it, or cannot be reached.
+
+        """
+        gateway = self.gateway
+        running = ErrandRun(errand)
+        dial_s = gateway.settings.dial_s
+        try:
+            result = await running.run(gateway.dialler, call(gateway, visit), dial_s=dial_s)
+        except NotReachedError as exc:
+            if exc.status is not None:
+                raise dial_refused(exc.status, gateway.settings.agent_auth) from exc
+            raise Unavailable(f"the agent was not reached: {exc}") from exc
+        if isinstance(result, Refusal):
+            raise refused(result)
+        return result
+
+    async def read(self, visit: Visit, receive: Receive, shape: type[Body]) -> Body:
+        """Read a small body of this shape; none at all is an empty one.
+
+        Raises:
+            Refused: it is of another shape, or not declared as JSON.
+
+        """
+        request = visit.request
+        unsaid = not request.headers(b"content-type") and not request.has_body
+        body = b"" if unsaid else await request.body(receive, BODY_BYTES)
+        try:
+            return msgspec.json.decode(body or b"{}", type=shape)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
+            raise BadRequest("The body is not valid JSON, or has not the right fields") from exc
+
+    async def reply(
+        self, visit: Visit, body: bytes, status: int, receive: Receive, send: Send
+    ) -> None:
+        headers = {
+            "content-type": "application/json",
+            "cache-control": "no-store",
+            "x-content-type-options": "nosniff",
+            "x-request-id": visit.request.id,
+        }
+        await Response(body, status, headers)(visit.request.scope, receive, send)
+
+
+class StopTurn(ErrandEndpoint):
+    """`POST /api/sessions/{session_id}/stop`: the running turn is over when this answers."""
+
+    async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
+        body = await self.read(visit, receive, _StopBody)
+        channel_type, channel_id = self.channel(visit, visit.request.query.get("chatId"))
+        stop = Stop(
+            user_id=visit.user_id,
+            channel_type=channel_type,
+            channel_id=channel_id,
+            turn_id=body.turn_id,
+            init_s=self.gateway.settings.dial_s,
+            verdict_s=self.gateway.settings.verdict_s,
+        )
+        receipt = await self.run(visit, self.gateway.dialect.stop(stop))
+        waited_s = asyncio.get_running_loop().time() - visit.arrived
+        told = _Receipt(receipt.stopped, receipt.turn_id, receipt.reason, round(waited_s * 1000))
+        await self.reply(visit, msgspec.json.encode(told), 200, receive, send)
+
+
+class AnswerQuestion(ErrandEndpoint):
+    """`POST /api/sessions/{session_id}/answer`: 202 when the agent has it."""
+
+    async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
+        body = await self.read(visit, receive, _AnswerBody)
+        channel_type, channel_id = self.channel(visit, visit.request.query.get("chatId"))
+        answer = Answer(
+            user_id=visit.user_id,
+            channel_type=channel_type,
+            channel_id=channel_id,
+            question_id=body.question_id,
+            answer=body.answer,
+            init_s=self.gateway.settings.dial_s,
+            verdict_s=self.gateway.settings.verdict_s,
+        )
+        await self.run(visit, self.gateway.dialect.answer(answer))
+        await self.reply(visit, b"{}", 202, receive, send)
+
+
+class Messages(ErrandEndpoint):
+    """`GET /api/sessions/{session_id}/messages`: the history, for `useChat({messages})`."""
+
+    least = Role.VIEWER
+
+    async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
+        channel_type, channel_id = self.channel(visit, visit.request.query.get("chatId"))
+        recall = Recall(
+            user_id=visit.user_id,
+            channel_type=channel_type,
+            channel_id=channel_id,
+            limit=self._limit(visit),
+            before=visit.request.query.get("before"),
+            init_s=self.gateway.settings.dial_s,
+            verdict_s=self.gateway.settings.verdict_s,
+        )
+        transcript = await self.run(visit, self.gateway.dialect.recall(recall))
+        await self.reply(visit, ui_messages(transcript), 200, receive, send)
+
+    def _limit(self, visit: Visit) -> int:
+        given = visit.request.query.get("limit", str(LIMIT))
+        if not (given.isascii() and given.isdigit() and len(given) < len("10000") and int(given)):
+            raise BadRequest(f"limit is a number from 1 to {LIMIT_MAX}")
+        return min(int(given), LIMIT_MAX)

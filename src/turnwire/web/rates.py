@@ -1,0 +1,68 @@
+"""How many turns a user may begin in a minute: the only importer of `limits`.
+
+The counts are this process's own, or shared by all replicas in a Redis. While
+the Redis cannot be asked, everybody is let through: it bounds a cost, and a
+bound that is down must not be an outage.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+from limits import RateLimitItemPerMinute
+from limits.aio.strategies import SlidingWindowCounterRateLimiter
+from limits.errors import StorageError
+from limits.storage import storage_from_string
+
+from turnwire.errors import TooManyTurns
+
+_log = structlog.get_logger("turnwire.rates")
+
+IN_PROCESS: Final = "memory://"
+
+_WARN_EVERY_S: Final = 30.0
+
+
+class Rates:
+    """At most `per_minute` new turns of a user; 0 is no limit.
+
+    `store` is the URL of a Redis, or empty for this process alone.
+    """
+
+    def __init__(
+        self, per_minute: int, store: str = "", *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._limit = RateLimitItemPerMinute(per_minute) if per_minute else None
+        storage = (
+            storage_from_string(f"async+{store}", implementation="redispy", wrap_exceptions=True)
+            if store
+            else storage_from_string(f"async+{IN_PROCESS}")
+        )
+        self._limiter = SlidingWindowCounterRateLimiter(storage)
+        self._clock = clock
+        self._warn_at = -_WARN_EVERY_S
+
+    async def take(self, user_id: str) -> None:
+        """Count a turn that this user begins.
+
+        Raises:
+            TooManyTurns: they have begun too many.
+
+        """
+        if self._limit is None:
+            return
+        try:
+            if await self._limiter.hit(self._limit, user_id):
+                return
+            window = await self._limiter.get_window_stats(self._limit, user_id)
+        except StorageError as exc:
+            self._warn(exc)
+            return
+        raise TooManyTurns(window.reset_time - time.time())
+
+    def _warn(self, problem: Exception) -> None:
+        now = self._clock()
+        if now >= self._warn_at + _WARN_EVERY_S:
+            self._warn_at = now
+            _log.warning("rates are not counted", problem=type(problem).__name__)

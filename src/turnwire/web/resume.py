@@ -1,0 +1,83 @@
+"""`GET /api/sessions/{session_id}/chat/{chat_id}/stream`: the turn under way, from its start."""
+
+from typing import Final
+
+import msgspec
+from starlette.responses import Response
+from starlette.types import Receive, Send
+
+from turnwire.core.dialect import Look
+from turnwire.core.errand import Recall
+from turnwire.core.limits import Hangup
+from turnwire.web import profile, workflow
+from turnwire.web.access import Role
+from turnwire.web.endpoint import Visit
+from turnwire.web.errands import LIMIT, ErrandEndpoint
+from turnwire.web.streaming import STREAM_HEADERS, stream
+from turnwire.web.workflow import Run
+
+_NO_STORE: Final = {"cache-control": "no-store"}
+
+
+class Resume(ErrandEndpoint):
+    """Nothing is kept for it: the agent knows what it told, so any replica can tell it again."""
+
+    least = Role.VIEWER
+
+    async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
+        gateway = self.gateway
+        gateway.admission.admit()
+        request = visit.request
+        chat_id = request.scope["path_params"]["chat_id"]
+        run = workflow.resumed(request, chat_id)
+        channel_type, channel_id = self.channel(visit, chat_id if run is None else run.chat_id)
+        requests = None if run is not None else profile.requests(gateway.settings, visit)
+        look = Look(
+            user_id=visit.user_id,
+            channel_type=channel_type,
+            channel_id=channel_id,
+            init_s=gateway.settings.dial_s,
+            prompt_id=None if run is None else run.prompt_id,
+        )
+        # It never aborts, so it has nothing to wait for once its client is gone. And its headers
+        # are held a little longer than `init_s`, at which it knows whether they are a 204.
+        limits = msgspec.structs.replace(
+            gateway.limits, on_hangup=Hangup.CONTINUE, hold_s=2 * look.init_s
+        )
+        with gateway.streams.place(visit.user_id), gateway.rooms.seat(visit.room) as seat:
+            conversation = gateway.dialect.resume(look, seat)
+            if not await stream(
+                gateway,
+                visit,
+                conversation,
+                limits,
+                receive,
+                send,
+                seat=seat,
+                requests=requests,
+                run=run,
+            ):
+                response = None if run is None else await self._retold(visit, run, look)
+                response = response or Response(status_code=204, headers=_NO_STORE)
+                response.headers["x-request-id"] = request.id
+                await response(request.scope, receive, send)
+
+    async def _retold(self, visit: Visit, run: Run, look: Look) -> Response | None:
+        """The rest of a turn that is over, for a client that lost its connection before the end."""
+        if run.prompt_id is None:
+            return None
+        settings = self.gateway.settings
+        recall = Recall(
+            user_id=look.user_id,
+            channel_type=look.channel_type,
+            channel_id=look.channel_id,
+            limit=LIMIT,
+            init_s=settings.dial_s,
+            verdict_s=settings.verdict_s,
+        )
+        transcript = await self.run(visit, self.gateway.dialect.recall(recall))
+        body = run.retold(transcript, usage=settings.usage, event_lines=settings.event_lines)
+        if body is None:
+            return None
+        headers = {name.decode(): value.decode() for name, value in STREAM_HEADERS}
+        return Response(body, headers=headers)

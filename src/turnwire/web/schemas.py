@@ -1,0 +1,88 @@
+"""The JSON shapes of `/openapi.json`: bodies that are read and sent."""
+
+from typing import Any, Final
+
+from turnwire.errors import Refused
+
+
+def _object(required: list[str], **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "required": required, "properties": properties}
+
+
+def ref(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+STRING: Final = {"type": "string"}
+_ID: Final = {"type": "string", "minLength": 1, "maxLength": 512}
+
+REFUSAL: Final = {
+    **_object(
+        ["error", "code", "requestId"],
+        error=STRING,
+        code={"enum": sorted({"internal", *(kind.code for kind in Refused.__subclasses__())})},
+        requestId=STRING,
+    ),
+    "additionalProperties": False,
+}
+
+_PART: Final = _object(
+    ["type"],
+    type=STRING,
+    text=STRING,
+    mediaType=STRING,
+    url={"type": "string", "description": "Of a file: a `data:` URL in base64"},
+    filename=STRING,
+)
+
+MESSAGE: Final = _object(
+    ["role"],
+    id=STRING,
+    role={"enum": ["user", "assistant", "system"]},
+    parts={"type": "array", "items": _PART},
+    content={"type": "string", "description": "Instead of parts (AI SDK 4)"},
+)
+
+CHAT_BODY: Final = {
+    "type": "object",
+    "properties": {
+        "messages": {"type": "array", "minItems": 1, "items": ref("Message")},
+        "message": {**ref("Message"), "description": "Instead of messages: the last one alone"},
+        "id": STRING,
+        "trigger": STRING,
+        "messageId": STRING,
+    },
+    "anyOf": [{"required": ["messages"]}, {"required": ["message"]}],
+}
+
+STOP_BODY: Final = _object([], turnId={**_ID, "description": "None: whichever runs"})
+
+RECEIPT: Final = _object(
+    ["stopped", "turnId", "reason", "waitedMs"],
+    stopped={"type": "boolean", "description": "The turn is over because it was stopped"},
+    turnId={"type": ["string", "null"]},
+    reason={
+        "type": "string",
+        "description": "The agent's verdict; `idle`: nothing ran; `no_verdict`: none came in time",
+    },
+    waitedMs={"type": "integer"},
+)
+
+ANSWER_BODY: Final = _object(["questionId", "answer"], questionId=_ID, answer={})
+
+UI_MESSAGE: Final = _object(
+    ["id", "role", "parts"],
+    id=STRING,
+    role={"enum": ["user", "assistant"]},
+    parts={"type": "array", "items": {"type": "object", "required": ["type"]}},
+)
+
+SCHEMAS: Final = {
+    "Refusal": REFUSAL,
+    "Message": MESSAGE,
+    "ChatBody": CHAT_BODY,
+    "StopBody": STOP_BODY,
+    "Receipt": RECEIPT,
+    "AnswerBody": ANSWER_BODY,
+    "UIMessage": UI_MESSAGE,
+}

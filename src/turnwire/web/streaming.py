@@ -1,0 +1,126 @@
+"""One `Turn` as the response to one request."""
+
+import asyncio
+import random
+import time
+from typing import Final
+
+import msgspec
+from starlette.types import Receive, Send
+
+from turnwire.core.approval import Requests
+from turnwire.core.dialect import NEVER, Conversation
+from turnwire.core.known import Known
+from turnwire.core.limits import Limits
+from turnwire.core.outcome import Outcome
+from turnwire.core.refusal import Refusal
+from turnwire.core.room import Seat
+from turnwire.core.turn import Turn
+from turnwire.relay.stream import SOCKET_EXTENSION, Stream
+from turnwire.settings import Settings
+from turnwire.web.calling import DIAL_REFUSALS, call, dial_refused, refused
+from turnwire.web.endpoint import Visit
+from turnwire.web.gateway import Gateway
+from turnwire.web.report import report
+from turnwire.web.workflow import Run
+
+STREAM_HEADERS: Final = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+    (b"x-vercel-ai-ui-message-stream", b"v1"),
+]
+
+_JITTER: Final = 0.2
+"""Keepalives come up to this part earlier, so that idle streams do not write in step."""
+
+
+async def stream(
+    gateway: Gateway,
+    visit: Visit,
+    conversation: Conversation,
+    limits: Limits,
+    receive: Receive,
+    send: Send,
+    *,
+    seat: Seat,
+    taken_id: str | None = None,
+    known: Known | None = None,
+    requests: Requests | None = None,
+    run: Run | None = None,
+) -> bool:
+    """Stream a conversation's turn to its client, to the end. False: there is none to stream.
+
+    `taken_id` is an id that the client has given a message of its own; `known` is what it has of
+    the answer that goes on. `requests` makes approvals native ones. `run` is for a client that
+    counts its chunks.
+
+    Raises:
+        Refused: the agent's side refused before the stream had begun.
+
+    """
+    settings = gateway.settings
+    request = visit.request
+    keepalive_s = limits.keepalive_s * (1 - _JITTER * random.random())  # noqa: S311 (jitter)
+    turn = Turn(
+        conversation,
+        msgspec.structs.replace(
+            limits, keepalive_s=keepalive_s, expires_at=_expires_at(settings, visit)
+        ),
+        event_lines=settings.event_lines,
+        usage=settings.usage,
+        taken_id=taken_id,
+        known=known,
+        requests=requests,
+        translator=None if run is None else run.translator(settings.usage, taken_id),
+    )
+    relayed = Stream(
+        turn,
+        send=send,
+        receive=receive,
+        headers=[
+            *STREAM_HEADERS,
+            (b"x-request-id", request.id.encode()),
+            *([] if run is None else run.headers),
+        ],
+        dial_s=settings.dial_s,
+        stall_s=settings.stall_s,
+        client_socket=request.scope.get("extensions", {}).get(SOCKET_EXTENSION),
+    )
+    seat.on_news = relayed.look
+    try:
+        with gateway.streams.running(relayed), gateway.telemetry.active.track_inprogress():
+            await relayed.run(
+                gateway.dialler,
+                call(gateway, visit),
+                refusable=lambda: relayed.dial_status in DIAL_REFUSALS,
+            )
+    finally:
+        seconds = asyncio.get_running_loop().time() - visit.arrived
+        tally = conversation.tally
+        report(gateway.telemetry, request, visit.grant, relayed, tally, visit.arrived, seconds)
+    return relayed.started or _explained(relayed, settings.agent_auth)
+
+
+def _expires_at(settings: Settings, visit: Visit) -> float:
+    """When the token's end cuts the stream, on the loop's clock."""
+    if settings.token_expiry == "finish":  # noqa: S105 (no password)
+        return NEVER
+    return asyncio.get_running_loop().time() + visit.caller.expires_at - time.time()
+
+
+def _explained(relayed: Stream, agent_auth: str) -> bool:
+    """Turn what happened before the headers into a status, where it is worth one.
+
+    Raises:
+        Refused: it is. (A client that hung up gets nothing.)
+
+    """
+    turn = relayed.turn
+    if turn.outcome is Outcome.NOTHING:
+        return False
+    if turn.outcome is Outcome.REFUSED:
+        raise refused(turn.refusal or Refusal.SESSION)
+    if turn.outcome is None and relayed.dial_status is not None:
+        raise dial_refused(relayed.dial_status, agent_auth)
+    return True

@@ -1,0 +1,77 @@
+"""An event loop that does not keep up takes no new streams."""
+
+import asyncio
+import time
+
+import pytest
+
+from gateway.agent import Line, ScriptedAgent, stay_silent
+from gateway.clients import get, post
+from gateway.running import Gateway
+from gateway.waiting import until
+from turnwire.errors import Unavailable
+from turnwire.web.admission import Admission
+
+
+async def overload() -> None:
+    """Callbacks that hold the loop for longer than anything should."""
+    for _ in range(4):
+        time.sleep(0.8)  # noqa: ASYNC251 (this is the overload)
+        await asyncio.sleep(0)
+
+
+def test_one_long_callback_is_no_overload_and_three_are() -> None:
+    admission = Admission(1.0)
+
+    admission.looked(2.0)
+    admission.admit()
+    admission.looked(2.0)
+    admission.looked(2.0)
+
+    with pytest.raises(Unavailable):
+        admission.admit()
+    for _ in range(10):
+        admission.looked(0.0)
+    admission.admit()
+
+
+def test_it_may_be_switched_off() -> None:
+    admission = Admission(0)
+    admission.start()  # with no loop to look at
+    admission.looked(60.0)
+
+    admission.admit()
+
+
+async def test_it_looks_at_the_loop() -> None:
+    admission = Admission(0.2)
+    admission.start()
+    admission.start()
+    try:
+        await overload()
+        with pytest.raises(Unavailable):
+            admission.admit()
+        await until(lambda: admission.lag_s < 0.2)
+        admission.admit()
+    finally:
+        admission.stop()
+
+
+@pytest.mark.sockets
+async def test_new_streams_are_refused_and_open_ones_go_on() -> None:
+    async def talk(line: Line) -> None:
+        await line.begin()
+        await stay_silent(line)
+
+    async with ScriptedAgent(talk) as agent, Gateway(agent.url(), lag_s=0.2) as gateway:
+        first = asyncio.create_task(post(gateway))
+        line = await agent.line()
+        await until(lambda: line.of_type("prompt"))
+        await overload()
+        refused = await post(gateway)
+
+        assert refused.status_code == 503
+        assert (await get(gateway, "/healthz")).status_code == 200
+        await until(lambda: not first.done())
+        line.cut()
+        assert "Stream interrupted" in (await first).text

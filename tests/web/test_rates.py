@@ -1,0 +1,102 @@
+"""How many turns a user may begin in a minute, and what that costs when Redis is gone."""
+
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gateway.agent import ScriptedAgent
+from gateway.clients import post
+from gateway.running import Gateway
+from gateway.waiting import until
+from turnwire.errors import TooManyTurns
+from turnwire.web.rates import Rates
+
+
+async def test_one_more_than_the_limit_is_refused_until_the_window_moves() -> None:
+    rates = Rates(3)
+    for _ in range(3):
+        await rates.take("ann")
+
+    with pytest.raises(TooManyTurns) as refused:
+        await rates.take("ann")
+
+    assert 1 <= int(refused.value.headers["retry-after"]) <= 120
+    await rates.take("bob")
+
+
+async def test_no_limit_counts_nothing() -> None:
+    rates = Rates(0)
+    for _ in range(1_000):
+        await rates.take("ann")
+
+
+@pytest.mark.sockets
+async def test_through_the_gateway_it_is_a_429_with_retry_after() -> None:
+    async with (
+        ScriptedAgent() as agent,
+        Gateway(agent.url(), turns_per_minute=2) as gateway,
+    ):
+        statuses = [(await post(gateway)).status_code for _ in range(2)]
+        refused = await post(gateway)
+        other = await post(gateway, user="u2")
+
+        assert statuses == [200, 200]
+        assert (refused.status_code, refused.json()["code"]) == (429, "too_many_turns")
+        assert int(refused.headers["retry-after"]) >= 1
+        assert other.status_code == 200
+        assert agent.connections == 3, "a refused turn opens no connection"
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
+    """A real Redis on a free port."""
+    server = shutil.which("redis-server")
+    assert server is not None, "redis-server is missing: `make system` installs it"
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [
+        server,
+        "--port",
+        str(port),
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+        "--dir",
+        str(tmp_path),
+    ]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        try:
+            yield f"redis://127.0.0.1:{port}", process
+        finally:
+            process.kill()
+
+
+def _answers(url: str) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", int(url.rpartition(":")[2]))) == 0
+
+
+@pytest.mark.sockets
+async def test_replicas_count_together_and_a_redis_that_is_gone_is_no_outage(
+    redis: tuple[str, "subprocess.Popen[bytes]"],
+) -> None:
+    url, process = redis
+    await until(lambda: _answers(url))
+    one, other = Rates(2, url), Rates(2, url)
+
+    await one.take("ann")
+    await other.take("ann")
+    for rates in (one, other):
+        with pytest.raises(TooManyTurns):
+            await rates.take("ann")
+    process.kill()
+    process.wait()
+
+    await one.take("ann")
+    await other.take("ann")
