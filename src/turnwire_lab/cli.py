@@ -42,6 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                         pace_s=asked.pace,
                         wire=asked.wire,
                         revision=asked.revision,
+                        opaque=asked.opaque,
                     )
                 )
             case _:
@@ -102,6 +103,11 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--agent-port", type=_port, default=0, help="of the agent (0: any)")
     _add_pace(command)
     _add_wire(command)
+    command.add_argument(
+        "--opaque",
+        action="store_true",
+        help="let the agent's access route say who a token's user is, instead of a signed token",
+    )
 
     told = "run a reference agent alone: a WebSocket server that speaks one of the wires"
     command = commands.add_parser("agent", help=told, description=_sentence(told))

@@ -22,6 +22,8 @@ from turnwire_lab.session_agent.server import SessionAgent
 
 TOKEN_LIFE_S: Final = 24 * 3600
 SESSION: Final = "demo"
+VISITOR: Final = "visitor"
+"""A user; for the lab's agents, which let anybody in, a token too."""
 PROMPT: Final = (
     '{"messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"what is 12*7?"}]}]}'
 )
@@ -35,6 +37,7 @@ async def demo(
     pace_s: float,
     wire: str = "v2",
     revision: Revision = "V",
+    opaque: bool = False,
 ) -> int:
     """Run until canceled; 1 if something does not start, or the gateway ends by itself."""
     key = secrets.token_hex(32)
@@ -47,27 +50,35 @@ async def demo(
             else:
                 agent = ReferenceAgent(Habits(pace_s=pace_s), port=agent_port)
             await stack.enter_async_context(agent)
+            settings = {"TURNWIRE_DIALECT": wire, "TURNWIRE_ON_DISCONNECT": "grace"}
+            if opaque:
+                settings |= {
+                    "TURNWIRE_AUTH": "opaque",
+                    "TURNWIRE_ACCESS": "http",
+                    "TURNWIRE_ACCESS_URL": agent.access_url,
+                }
             gateway = await stack.enter_async_context(
                 Gateway(
                     agent_url=agent.url,
                     jwt_key=key,
                     port=port,
                     metrics_port=metrics_port,
-                    settings={"TURNWIRE_DIALECT": wire},
+                    settings=settings,
                 )
             )
         except GatewayDown as down:
             return _complain(str(down))
         except OSError as error:
             return _complain(f"The agent cannot listen on port {agent_port}: {error.strerror}.")
-        print(banner(gateway.url, agent.url, new_token(key)), flush=True)
+        token = VISITOR if opaque else new_token(key)
+        print(banner(gateway.url, agent.url, token), flush=True)
         status = await gateway.ended()
         return _complain(f"The gateway ended by itself (exit {status}).")
 
 
 def new_token(key: str) -> str:
     expires = int(time.time()) + TOKEN_LIFE_S
-    claims = {"sub": "visitor", "exp": expires, "sessions": {"*": "collaborator"}}
+    claims = {"sub": VISITOR, "exp": expires, "sessions": {"*": "collaborator"}}
     return jwt.encode(claims, key, algorithm="HS256")
 
 
@@ -107,6 +118,10 @@ def banner(url: str, agent_url: str, token: str) -> str:
             "",
             "Ask it: what is 12*7? | what time is it in Tokyo? | search for tokens | think about",
             "rivers | make the tool fail | make the turn fail | say 5000 deltas | hang",
+            "tell me a long story | ask me: tea or coffee? | approve 12*7 | send me a picture",
+            "",
+            "A turn goes on for 30 s when its page is reloaded or its connection breaks: who comes",
+            "back sees all of it. To stop one, stop it: POST /stop, or Ctrl-C in the chat.",
             "",
             "Ctrl-C ends the demo. Below is what the gateway logs.",
             "",

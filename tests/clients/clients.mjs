@@ -8,6 +8,9 @@ import { fileURLToPath } from "node:url";
 
 export const HERE = fileURLToPath(new URL(".", import.meta.url));
 
+// Another transport under the newest chat, with tests of its own (tests/conformance/test_workflow.py).
+export const TRANSPORTS = ["workflow-2.0.43"];
+
 export const CLIENTS = readdirSync(HERE, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && /^v\d+\.\d+\.\d+$/.test(entry.name))
   .map((entry) => entry.name)

@@ -2,8 +2,9 @@
 //
 //   node tests/clients/run.mjs v7.0.173 < jobs.json > report.json
 //
-// In: {"limitMs": 60000, "jobs": [...]}, see turn.mjs. Out: {client, unhandled, late, jobs: [...]},
-// reports in the order of the jobs. Ends by itself: at the limit it tells what it has, exit 1.
+// In: {"limitMs": 60000, "atOnce": 8, "jobs": [...]}, see turn.mjs. Out: {client, unhandled, late,
+// jobs: [...]}, reports in the order of the jobs. Ends by itself: at the limit it tells what it has,
+// exit 1.
 import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -49,7 +50,7 @@ function versions(found) {
 async function main() {
   if (!CLIENTS.includes(client)) throw new Error(`no client ${client}; there are ${CLIENTS}`);
   const patience = setTimeout(() => giveUp("no jobs on standard input"), STDIN_LIMIT_MS);
-  const { jobs, limitMs = LIMIT_MS } = JSON.parse(await text(process.stdin));
+  const { jobs, limitMs = LIMIT_MS, atOnce = AT_ONCE } = JSON.parse(await text(process.stdin));
   clearTimeout(patience);
   setTimeout(() => giveUp(`not done after ${limitMs} ms`), limitMs);
 
@@ -67,7 +68,7 @@ async function main() {
       report.jobs[place] = await play(sdk, job, job.url ?? server.add(job));
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: atOnce }, worker));
   // Rejections nobody handled are told one turn of the loop later.
   await new Promise((resolve) => setTimeout(resolve, 20));
   leave(0);

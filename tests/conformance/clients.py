@@ -16,6 +16,7 @@ CLIENTS: Final = sorted(
 )
 # Less than pytest's limit for a test that starts the clients; Node's own limit is shorter still.
 RUN_S: Final = 150
+AT_ONCE: Final = 8
 
 Job: TypeAlias = dict[str, Any]
 
@@ -41,6 +42,9 @@ class Played(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     errors: list[str]
     statuses: list[str]
     responses: list[int]
+    earlier: list[list[Message]]
+    receipts: list[dict[str, Any]]
+    checked: list[list[str]]
 
     @property
     def answers(self) -> list[Message]:
@@ -84,7 +88,9 @@ def node() -> str:
     return found
 
 
-def play(client: str, jobs: list[Job], *, limit_s: float = RUN_S - 30) -> Report:
+def play(
+    client: str, jobs: list[Job], *, limit_s: float = RUN_S - 30, at_once: int = AT_ONCE
+) -> Report:
     """Play the jobs to one client, in one Node process.
 
     Raises:
@@ -92,7 +98,7 @@ def play(client: str, jobs: list[Job], *, limit_s: float = RUN_S - 30) -> Report
     """
     if not (FOLDER / client / "node_modules" / ".stamp").exists():
         raise NoClientsError(f"client {client} is not installed; run `make node`")
-    asked = json.dumps({"limitMs": limit_s * 1000, "jobs": jobs})
+    asked = json.dumps({"limitMs": limit_s * 1000, "atOnce": at_once, "jobs": jobs})
     ran = subprocess.run(
         [node(), str(FOLDER / "run.mjs"), client],
         input=asked.encode(),

@@ -27,6 +27,8 @@ PORTABLE: Final[dict[str, tuple[set[str], set[str]]]] = {
     "tool-input-available": ({"toolCallId", "toolName", "input", "providerExecuted"}, set()),
     "tool-output-available": ({"toolCallId", "output", "providerExecuted"}, set()),
     "tool-output-error": ({"toolCallId", "errorText", "providerExecuted"}, set()),
+    "file": ({"url", "mediaType"}, set()),
+    "source-url": ({"sourceId", "url"}, {"title"}),
     "data-*": ({"data"}, {"id", "transient"}),
     "finish-step": (set(), set()),
     "error": ({"errorText"}, set()),
@@ -133,6 +135,8 @@ def read(transcript: bytes) -> Answer:
                 block["state"] = "done" if act == "end" else "streaming"
             case ["tool", *what]:
                 _tool("-".join(what), chunk, tools, answer)
+            case ["file"] | ["source", "url"]:
+                answer.parts.append(dict(chunk))
             case ["data", *_]:
                 _data(chunk, answer)
             case ["error"]:
@@ -192,7 +196,8 @@ class _Order:
             need(not unclosed, f"{kind} while {unclosed} is open")
             waiting = [name for name, tool in tools.items() if not tool["state"].startswith("out")]
             need(not waiting, f"{kind} while the tools {waiting} have no outcome")
-        if kind.endswith("-start") or kind.startswith("tool-"):
+        stands_alone = kind.startswith("tool-") or kind in {"file", "source-url"}
+        if stands_alone or kind.endswith("-start"):
             need(not unclosed, f"{kind} while {unclosed} is open")
         match self.at, kind:
             case "before", "start":

@@ -58,7 +58,7 @@ def recording(seed: int) -> list[bytes]:
 
 
 def _something(dice: Random) -> Iterator[bytes]:
-    match dice.randrange(12):
+    match dice.randrange(13):
         case 0 | 1 | 2:
             text = "".join(dice.choices(PIECES, k=dice.randrange(4)))
             spellings = dice.choice((("chunk",), ("text-delta",), ("chunk", "text-delta")))
@@ -82,6 +82,23 @@ def _something(dice: Random) -> Iterator[bytes]:
             yield _json({"type": kind, **question, **asked})
         case 10:
             yield dice.choice((*NO_FRAMES, b"#! after 20"))
+        case 11:
+            url = dice.choice(("https://a.example/", "data:image/png;base64,QQ==", "javascript:1"))
+            title = dice.choice(({}, {"title": dice.choice(PIECES)}))
+            yield dice.choice(
+                (
+                    _json({"type": "message.part.file", **OURS, "url": url, "mime": "image/png"}),
+                    _json(
+                        {
+                            "type": "message.part.source",
+                            **OURS,
+                            "sourceId": dice.choice(CALLS),
+                            "url": url,
+                            **title,
+                        }
+                    ),
+                )
+            )
         case _:
             yield _json(
                 {"type": "message.part.text-delta", "turnId": "turn-9", "delta": "not ours"}

@@ -1,6 +1,7 @@
 """A scripted gateway for the chat: it says what it was given, over a real socket."""
 
 import json
+import select
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,7 +11,7 @@ import pytest
 
 
 class ScriptedGateway(ThreadingHTTPServer):
-    """Answers every POST the same way, and keeps what it was asked."""
+    """Answers every turn the same way, the rest as it is scripted, and keeps what was asked."""
 
     daemon_threads = True
 
@@ -20,18 +21,28 @@ class ScriptedGateway(ThreadingHTTPServer):
         self.headers = {"content-type": "text/event-stream"}
         self.body = b""
         self.hold = False
-        """Whether the line stays open after the body, until the client hangs up."""
+        """Whether the line stays open after the body, until the client hangs up or is stopped."""
+        self.deaf = False
+        """Whether a stop changes nothing."""
+        self.rest = b""
+        """What is said on a held line once somebody asks to stop."""
+        self.others: dict[str, tuple[int, bytes]] = {}
+        """Status and body of the other routes, by the last word of their path; 501 by default."""
         self.asked: list[tuple[str, str | None, Any]] = []
         self.hung_up = threading.Event()
+        self.stopped = threading.Event()
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def say(self, *chunks: dict[str, Any], done: bool = True) -> None:
-        records = [f"event: {chunk['type']}\ndata: {json.dumps(chunk)}\n\n" for chunk in chunks]
-        ending = "data: [DONE]\n\n" if done else ""
-        self.body = (": keepalive\n\n" + "".join(records) + ending).encode()
+        self.body = b": keepalive\n\n" + records(*chunks, done=done)
+
+
+def records(*chunks: dict[str, Any], done: bool = True) -> bytes:
+    told = [f"event: {chunk['type']}\ndata: {json.dumps(chunk)}\n\n" for chunk in chunks]
+    return ("".join(told) + ("data: [DONE]\n\n" if done else "")).encode()
 
 
 class Reply(BaseHTTPRequestHandler):
@@ -40,19 +51,47 @@ class Reply(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.server.asked.append((self.path, self.headers["authorization"], body))
+        word = self._word()
+        if word == "chat":
+            self._stream()
+        else:
+            self._reply(word)
+        if word in self.server.others and word == "stop" and not self.server.deaf:
+            self.server.stopped.set()
+
+    def do_GET(self) -> None:
+        self.server.asked.append((self.path, self.headers["authorization"], None))
+        self._reply(self._word())
+
+    def log_message(self, *_: object) -> None:
+        """Tests speak for themselves."""
+
+    def _word(self) -> str:
+        return self.path.partition("?")[0].rpartition("/")[2]
+
+    def _reply(self, word: str) -> None:
+        status, body = self.server.others.get(word, (501, b""))
+        self.send_response(status)
+        kind = "text/event-stream" if word == "stream" else "application/json"
+        self.send_header("content-type", kind)
+        self.end_headers()
+        self.wfile.write(body)
+        self.close_connection = True
+
+    def _stream(self) -> None:
         self.send_response(self.server.status)
         for name, value in self.server.headers.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(self.server.body)
         self.wfile.flush()
-        if self.server.hold:
-            self.rfile.read(1)  # returns when the client is gone
-            self.server.hung_up.set()
+        while self.server.hold and not self.server.stopped.wait(0.01):
+            if select.select([self.connection], [], [], 0)[0]:
+                self.server.hung_up.set()  # nothing else comes from a client
+                break
+        else:
+            self.wfile.write(self.server.rest)
         self.close_connection = True
-
-    def log_message(self, *_: object) -> None:
-        """Tests speak for themselves."""
 
 
 @pytest.fixture

@@ -67,6 +67,11 @@ async def test_init_counts_the_prompts_that_wait() -> None:
             init = await later.hear("init")
 
         assert init["data"]["promptsQueued"] == 1
+        running, answer, waiting = init["session"]["messages"]
+        assert (running["promptId"], "queued" in running) == ("p1", False)
+        assert (answer["promptId"], answer["role"]) == ("p1", "assistant")
+        assert (waiting["promptId"], waiting["queued"]) == ("p2", True)
+        assert (waiting["channelType"], waiting["channelId"]) == ("web", "default")
 
 
 async def test_a_dead_socket_does_not_stop_the_others() -> None:
@@ -116,7 +121,7 @@ async def test_an_attachment_alone_is_a_prompt() -> None:
         picture = {"type": "file", "mime": "image/png", "url": "data:image/png;base64,"}
         frames = await ours.turn("", attachments=[picture])
 
-        assert "1 attachment: `image/png`" in text(frames)
+        assert "With it came 1 file: image/png 0 bytes." in text(frames)
 
 
 @pytest.mark.parametrize(

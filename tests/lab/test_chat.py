@@ -1,20 +1,18 @@
 """The terminal chat against a scripted gateway: what a person sees, and how a turn ended."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from io import StringIO
-from subprocess import PIPE
+from subprocess import DEVNULL, PIPE
 from typing import Any, Protocol
 
 import pytest
-from rich.console import Console
 
-from turnwire_lab.chat.screen import Screen
-from turnwire_lab.chat.wire import Ending
 from turnwire_lab.cli import main
 
 Chunk = dict[str, Any]
@@ -29,6 +27,9 @@ class Gateway(Protocol):
     body: bytes
     hold: bool
     asked: list[tuple[str, str | None, Any]]
+    others: dict[str, tuple[int, bytes]]
+    rest: bytes
+    deaf: bool
     hung_up: Any
 
     def say(self, *chunks: Chunk, done: bool = True) -> None: ...
@@ -41,17 +42,22 @@ TEXT: tuple[Chunk, ...] = (
     {"type": "text-delta", "id": "t1:t0", "delta": "there."},
     {"type": "text-end", "id": "t1:t0"},
 )
+TOOL: tuple[Chunk, ...] = (
+    {"type": "tool-input-available", "toolCallId": "c1", "toolName": "calculator", "input": {}},
+    {"type": "tool-output-available", "toolCallId": "c1", "output": {"value": 84}},
+)
 END: tuple[Chunk, ...] = ({"type": "finish-step"}, {"type": "finish"})
+CHAT = "/api/sessions/demo/chat?onDisconnect=grace"
+RECEIPT = b'{"stopped":true,"turnId":"t1","reason":"canceled","waitedMs":3}'
+
+
+def records(*chunks: Chunk, done: bool = True) -> bytes:
+    told = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
+    return ("".join(told) + ("data: [DONE]\n\n" if done else "")).encode()
 
 
 def once(gateway: Gateway, text: str = "hi", *more: str) -> int:
     return main(["chat", "--url", gateway.url, "--token", "secret", "--once", text, *more])
-
-
-def screen(*, terminal: bool = False) -> tuple[Screen, StringIO]:
-    out = StringIO()
-    console = Console(file=out, force_terminal=terminal, width=60, highlight=False)
-    return Screen(console), out
 
 
 @pytest.mark.sockets
@@ -61,7 +67,7 @@ def test_a_turn_is_shown_and_succeeds(gateway: Gateway, capsys: pytest.CaptureFi
     assert once(gateway, "hi", "--session", "a:b") == 0
     assert capsys.readouterr().out == "Hello there.\n"
     path, authorization, body = gateway.asked[0]
-    assert path == "/api/sessions/a%3Ab/chat"
+    assert path == "/api/sessions/a%3Ab/chat?onDisconnect=grace"
     assert authorization == "Bearer secret"
     assert body["trigger"] == "submit-message"
     assert body["messages"][0]["parts"] == [{"type": "text", "text": "hi"}]
@@ -188,9 +194,11 @@ def test_prompts_come_one_a_line_from_a_pipe(gateway: Gateway) -> None:
 
 
 @pytest.mark.sockets
-def test_ctrl_c_stops_the_turn_by_closing_the_stream(gateway: Gateway) -> None:
+def test_ctrl_c_has_the_turn_stopped_and_waits_for_its_end(gateway: Gateway) -> None:
     gateway.say(*START, *TEXT, done=False)
     gateway.hold = True
+    gateway.rest = records({"type": "abort"}, *END)
+    gateway.others["stop"] = 200, RECEIPT
 
     arguments = ["-m", "turnwire_lab", "chat", "--url", gateway.url]
     with started(arguments, stdin=PIPE, stdout=PIPE) as chat:
@@ -203,24 +211,67 @@ def test_ctrl_c_stops_the_turn_by_closing_the_stream(gateway: Gateway) -> None:
 
         assert line + chat.stdout.read() == "Hello there.\nStopped\n"
         assert chat.wait() == 1
+    assert not gateway.hung_up.is_set()
+    assert [path for path, _, _ in gateway.asked] == [CHAT, "/api/sessions/demo/stop"]
+    assert gateway.asked[1][2] == {"turnId": "t1"}
+
+
+@pytest.mark.sockets
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        # Without the id of our turn, somebody else's might be stopped.
+        ((), "Stopped\n"),
+        ((*START, *TEXT), "It could not be stopped (501: Not Implemented); hung up instead\n"),
+    ],
+)
+def test_a_turn_that_cannot_be_stopped_is_hung_up_on(
+    gateway: Gateway, told: tuple[Chunk, ...], words: str
+) -> None:
+    gateway.say({"type": "data-agent-status", "data": {"status": "queued"}}, *told, done=False)
+    gateway.hold = True
+
+    arguments = ["-m", "turnwire_lab", "chat", "--url", gateway.url, "--once", "hi"]
+    with started(arguments, stdin=DEVNULL, stdout=PIPE) as chat:
+        assert chat.stdout is not None
+        if told:
+            chat.stdout.readline()
+        else:
+            wait_for(lambda: gateway.asked)
+        chat.send_signal(signal.SIGINT)
+
+        assert chat.stdout.read().startswith(words)
+        assert chat.wait() == 1
     assert gateway.hung_up.wait(5)
-    assert len(gateway.asked) == 1
+
+
+@pytest.mark.sockets
+def test_ctrl_c_once_more_waits_no_longer(gateway: Gateway) -> None:
+    gateway.say(*START, *TEXT, done=False)
+    gateway.hold = gateway.deaf = True
+    gateway.others["stop"] = 200, RECEIPT
+
+    arguments = ["-m", "turnwire_lab", "chat", "--url", gateway.url, "--once", "hi"]
+    with started(arguments, stdin=DEVNULL, stdout=PIPE) as chat:
+        assert chat.stdout is not None
+        chat.stdout.readline()
+        chat.send_signal(signal.SIGINT)
+        wait_for(lambda: len(gateway.asked) > 1)
+        chat.send_signal(signal.SIGINT)
+
+        assert chat.stdout.read() == "Stopped\n"
+        assert chat.wait() == 1
+    assert gateway.hung_up.wait(5)
 
 
 @pytest.mark.sockets
 def test_at_a_terminal_ctrl_c_stops_a_turn_and_ctrl_d_leaves(gateway: Gateway) -> None:
     gateway.say(*START, *TEXT, done=False)
     gateway.hold = True
-    ours, theirs = os.openpty()
-    program = (
-        "import os, sys; os.login_tty(0)\n"
-        "from turnwire_lab.cli import main\n"
-        f"sys.exit(main(['chat', '--url', {gateway.url!r}]))"
-    )
+    gateway.rest = records({"type": "abort"}, *END)
+    gateway.others["stop"] = 200, RECEIPT
 
-    with started(["-c", program], stdin=theirs, stdout=theirs, stderr=theirs) as chat:
-        os.close(theirs)
-        person = Terminal(ours)
+    with at_a_terminal(gateway) as (chat, person):
         person.see(b"you >")
         person.type(b"hi\n")
         person.see(b"Hello there.")
@@ -230,8 +281,59 @@ def test_at_a_terminal_ctrl_c_stops_a_turn_and_ctrl_d_leaves(gateway: Gateway) -
         person.type(b"\x04")
 
         assert chat.wait() == 0
-    os.close(ours)
-    assert gateway.hung_up.wait(5)
+
+
+@pytest.mark.sockets
+def test_at_a_terminal_ctrl_c_leaves_too(gateway: Gateway) -> None:
+    with at_a_terminal(gateway) as (chat, person):
+        person.see(b"you >")
+        person.type(b"\x03")
+
+        assert chat.wait() == 0
+
+
+@pytest.mark.sockets
+def test_a_lost_connection_is_taken_up_where_it_broke(
+    gateway: Gateway, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gateway.say(*START, *TEXT[:2], done=False)
+    gateway.others["stream"] = 200, records(*START, *TEXT, *TOOL, *END)
+
+    assert once(gateway) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Hello there."
+    assert "calculator" in lines[1]
+    assert "/stream" in gateway.asked[1][0]
+
+
+@pytest.mark.sockets
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (204, b""),
+        (503, b""),
+        (200, b'data: {"type":"start","messageId":"t2"}\n\n'),
+    ],
+)
+def test_a_turn_that_is_over_meanwhile_cannot_be_taken_up(
+    gateway: Gateway, capsys: pytest.CaptureFixture[str], status: int, body: bytes
+) -> None:
+    gateway.say(*START, *TEXT, done=False)
+    gateway.others["stream"] = status, body
+
+    assert once(gateway) == 1
+    assert "The stream broke: the stream ended without `finish`" in capsys.readouterr().out
+    assert len(gateway.asked) == 2
+
+
+@pytest.mark.sockets
+def test_it_takes_a_turn_up_only_once(gateway: Gateway, capsys: pytest.CaptureFixture[str]) -> None:
+    gateway.say(*START, *TEXT, done=False)
+    gateway.others["stream"] = 200, records(*START, *TEXT, done=False)
+
+    assert once(gateway) == 1
+    assert "Hello there.\nThe stream broke" in capsys.readouterr().out
+    assert len(gateway.asked) == 2
 
 
 class Terminal:
@@ -251,6 +353,27 @@ class Terminal:
 
 
 @contextmanager
+def at_a_terminal(gateway: Gateway) -> Iterator[tuple[subprocess.Popen[str], Terminal]]:
+    ours, theirs = os.openpty()
+    program = (
+        "import os, sys; os.login_tty(0)\n"
+        "from turnwire_lab.cli import main\n"
+        f"sys.exit(main(['chat', '--url', {gateway.url!r}]))"
+    )
+    with started(["-c", program], stdin=theirs, stdout=theirs, stderr=theirs) as chat:
+        os.close(theirs)
+        yield chat, Terminal(ours)
+    os.close(ours)
+
+
+def wait_for(fact: Callable[[], object]) -> None:
+    until = time.monotonic() + 10
+    while not fact():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+@contextmanager
 def started(arguments: list[str], **how: Any) -> Iterator[subprocess.Popen[str]]:
     """A program that does not outlive its test, however that ends."""
     with subprocess.Popen([sys.executable, *arguments], text=True, **how) as process:
@@ -258,71 +381,3 @@ def started(arguments: list[str], **how: Any) -> Iterator[subprocess.Popen[str]]
             yield process
         finally:
             process.kill()  # nothing, if it has been waited for
-
-
-def test_tools_are_cards_with_input_and_outcome() -> None:
-    shown, out = screen()
-    for chunk in (
-        {"type": "text-delta", "id": "a", "delta": "Let me see"},
-        {"type": "tool-input-start", "toolCallId": "c1", "toolName": "calculator"},
-        {"type": "tool-input-available", "toolCallId": "c1", "toolName": "calculator", "input": {}},
-        {"type": "tool-output-available", "toolCallId": "c1", "output": {"value": 84}},
-        {"type": "tool-input-available", "toolCallId": "c2", "toolName": "clock", "input": "x"},
-        {"type": "tool-output-error", "toolCallId": "c2", "errorText": "Broken"},
-        {"type": "tool-output-available", "toolCallId": "?", "output": "y" * 3000},
-    ):
-        shown.show(chunk)
-
-    lines = out.getvalue().splitlines()
-    assert lines[0] == "Let me see"
-    assert lines[1].startswith("╭─ calculator ─")
-    assert "input   {}" in lines[2]
-    assert 'output  {"value": 84}' in lines[3]
-    assert "clock" in lines[5]
-    assert "failed  Broken" in lines[7]
-    assert "y…" in out.getvalue()
-
-
-def test_a_terminal_shows_status_and_dims_reasoning() -> None:
-    shown, out = screen(terminal=True)
-    shown.wait("waiting")
-    shown.show({"type": "data-agent-status", "data": {"status": "thinking"}, "transient": True})
-    shown.show({"type": "data-agent-status", "data": {"status": "queued", "detail": "behind one"}})
-    shown.show({"type": "reasoning-delta", "id": "r", "delta": "hm"})
-    shown.show({"type": "data-agent-status", "data": {"status": "streaming"}})
-    shown.show({"type": "reasoning-end", "id": "r"})
-    shown.ended(Ending.FINISHED, "")
-
-    assert "\x1b[2;3mhm\x1b[0m" in out.getvalue()
-    assert "queued: behind one" in out.getvalue()
-    assert "streaming" not in out.getvalue()
-
-
-def test_an_empty_answer_is_not_mistaken_for_a_lost_one() -> None:
-    shown, out = screen()
-    shown.ended(Ending.FINISHED, "")
-    shown.show({"type": "text-delta", "id": "a", "delta": "Hi"})
-    shown.ended(Ending.FINISHED, "")
-
-    assert out.getvalue() == "(the answer is empty)\nHi\n"
-
-
-def test_a_question_is_shown() -> None:
-    shown, out = screen()
-    question = {"text": "Go on?", "options": ["yes", "no"], "state": "open"}
-    shown.show({"type": "data-question", "id": "q1", "data": question})
-    shown.show({"type": "data-question", "id": "q2", "data": {"text": "Why?", "state": "expired"}})
-
-    assert "question, open" in out.getvalue()
-    assert "Go on?" in out.getvalue()
-    assert "yes / no" in out.getvalue()
-    assert "question, expired" in out.getvalue()
-
-
-def test_an_answer_cannot_play_with_the_terminal() -> None:
-    shown, out = screen()
-    shown.show({"type": "text-delta", "id": "a", "delta": "a\x1b[2Jb\x07\x9bc\ud83d [red]d\n"})
-    shown.show({"type": "text-delta", "id": "a", "delta": ""})
-    shown.ended(Ending.FAILED, "\x1b]0;title\x07")
-
-    assert out.getvalue() == "a[2Jbc? [red]d\nThe turn failed: ]0;title\n"

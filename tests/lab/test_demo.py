@@ -33,10 +33,11 @@ async def lab(*arguments: str, **environ: str) -> Process:
     )
 
 
-async def start_demo() -> tuple[Process, dict[str, str]]:
+async def start_demo(*more: str) -> tuple[Process, dict[str, str]]:
     """A demo that is ready, and its lines by their first word."""
     # A setting of another tool in the shell must not keep the gateway from starting.
-    demo = await lab("demo", "--port", "0", "--metrics-port", "0", "--pace", "0", TURNWIRE_X="y")
+    arguments = ("demo", "--port", "0", "--metrics-port", "0", "--pace", "0", *more)
+    demo = await lab(*arguments, TURNWIRE_X="y")
     assert demo.stdout is not None
     lines: dict[str, str] = {}
     while (line := (await demo.stdout.readline()).decode()) and "Ctrl-C ends" not in line:
@@ -92,6 +93,19 @@ async def test_the_chat_line_talks_to_it(demo: tuple[Process, dict[str, str]]) -
     assert "The turn failed: The agent was told to fail this turn." in sorry
     assert stranger.returncode == 1
     assert "Refused: 401" in refused
+
+
+@pytest.mark.parametrize("wire", ["v2", "session-agent"])
+async def test_its_agent_may_be_the_one_who_knows_the_token(wire: str) -> None:
+    demo, lines = await start_demo("--opaque", "--wire", wire)
+    where = ("chat", "--url", lines["gateway"].split()[1], "--session", "demo")
+    chat = await lab(*where, "--once", "what is 6*7?", TURNWIRE_LAB_TOKEN="visitor")
+    told = (await chat.communicate())[0].decode()
+    demo.terminate()
+    await demo.communicate()
+
+    assert "6*7 is **42**." in told
+    assert "TOKEN=visitor" in lines["export"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -5,11 +5,14 @@ same prompt always gets the same answer. Start with `server.ReferenceAgent`.
 
     server    sockets and HTTP: who may connect, what a frame asks for
     visitor   who is on the line
-    session   one session: its sockets, its queue of turns, its history
-    brain     what to answer to which prompt
+    session   one session: its sockets, its queue of turns
+    history   what was said, as `init` repeats it; `parts` is what it is made of
+    journal   what became of each prompt, for tests to read
     turn      one turn: tells every step to the sockets and writes it down
+    asking    the questions of a turn that are open
+    retelling a turn once more from its beginning, for a prompt that came before
+    brain     what to answer to which prompt; `dialogue`, `files` and `story` hold some answers
     toolbox   the calculator, the clock and the search the brain may use
-    history   what was said, as `init` repeats it
     frames    the wire: what is read, and how the agent may differ from its default
     line      the other end of the wire, to try an agent without a gateway
 """

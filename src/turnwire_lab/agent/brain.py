@@ -1,7 +1,7 @@
 """What to answer to which prompt: a few patterns in order, no model, no dice.
 
-The first skill whose pattern is found in the prompt answers it. A new one, say one that asks the
-visitor back, is one function and one line of `SKILLS`.
+The first skill whose pattern is found in the prompt answers it. A new one is one function and one
+line of `SKILLS`.
 """
 
 import asyncio
@@ -9,8 +9,11 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from turnwire_lab.agent import dialogue, files, story
+from turnwire_lab.agent.frames import Prompt
 from turnwire_lab.agent.tool import ToolFailed
 from turnwire_lab.agent.turn import Turn, TurnFailed
+from turnwire_lab.agent.wording import counted
 
 Skill = Callable[[Turn, re.Match[str]], Awaitable[None]]
 
@@ -19,20 +22,30 @@ FLOOD_MOST: Final = 100_000
 SLOW_DELTAS: Final = 50
 READ: Final = 500
 """Characters of a prompt that decide what it asks for."""
+ATTACHMENTS: Final = 64
 
 TRY: Final = (
     "- `what is 12*7?` runs a calculator\n"
     "- `what time is it in Tokyo?` looks at a clock\n"
     "- `search for keepalive` looks through this project's pages\n"
     "- `divide 1 by 0` shows a tool that fails, `make the turn fail` a turn that does\n"
-    "- `think about rivers` thinks aloud first\n"
+    "- `think about rivers` thinks aloud first, `tell me a long story` leaves time to reload\n"
+    "- `ask me: tea or coffee?`, `ask free text`, `ask two things` and `ask quickly`\n"
+    "  need an answer\n"
+    "- `approve 12*7` and `approve two things` need your approval\n"
+    "- `send me a file`, `send me a picture` and `cite a source` give you something, and\n"
+    "  `describe these files` looks at what you attach\n"
     "- `be slow`, `hang`, `flood 5000` and `say nothing` try a client's patience\n"
 )
 
 
-def refusal(content: str) -> str | None:
+def refusal(prompt: Prompt) -> str | None:
     """Why a prompt is not taken at all, told before any turn begins."""
-    if re.search(r"\brefuse (this|my|the) prompt\b", content, re.IGNORECASE):
+    if not prompt.content.strip() and not prompt.attachments:
+        return "Missing content or attachments"
+    if len(prompt.attachments) > ATTACHMENTS:
+        return f"A prompt has at most {ATTACHMENTS} attachments."
+    if re.search(r"\brefuse (this|my|the) prompt\b", prompt.content, re.IGNORECASE):
         return "The agent was told to refuse this prompt."
     return None
 
@@ -79,11 +92,16 @@ async def dawdle(turn: Turn, _found: re.Match[str]) -> None:
         await turn.pause(turn.habits.slow_s)
 
 
+async def tell_story(turn: Turn, _found: re.Match[str]) -> None:
+    for chapter in story.chapters():
+        await turn.say(chapter)
+
+
 async def think(turn: Turn, found: re.Match[str]) -> None:
     topic = found["topic"].strip() or "nothing in particular"
     await turn.think(f"I am asked to think about {topic}. I have no mind, so I will be brief. ")
     await turn.think("Counting its words is the best I can do.")
-    await turn.say(f"I thought about {topic}: {_count(len(topic.split()), 'word')}.\n")
+    await turn.say(f"I thought about {topic}: {counted(len(topic.split()), 'word')}.\n")
 
 
 async def divide(turn: Turn, found: re.Match[str]) -> None:
@@ -128,7 +146,7 @@ async def look_up(turn: Turn, found: re.Match[str]) -> None:
         await turn.say(f"No luck: {failure}\n")
         return
     if not result["hits"]:
-        await turn.say(f"Nothing found in {_count(result['pages'], 'page')}.\n")
+        await turn.say(f"Nothing found in {counted(result['pages'], 'page')}.\n")
         return
     await turn.say("I found:\n\n")
     for hit in result["hits"]:
@@ -141,15 +159,8 @@ async def chat(turn: Turn) -> None:
     if said:
         await turn.say(f"You said:\n\n> {said}\n\n")
     if turn.prompt.attachments:
-        kinds = ", ".join(f"`{a.mime}`" for a in turn.prompt.attachments)
-        await turn.say(
-            f"With it came {_count(len(turn.prompt.attachments), 'attachment')}: {kinds}.\n\n"
-        )
+        await turn.say(f"With it came {files.described(turn.prompt.attachments)}.\n\n")
     await turn.say(f"Things to try:\n\n{TRY}")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -165,6 +176,19 @@ SKILLS: Final[tuple[tuple[re.Pattern[str], Skill], ...]] = (
     (_pattern(r"^\W*hang\b"), hang),
     (_pattern(r"\bflood(\s+(?P<count>\d{1,9}))?|\bsay (?P<deltas>\d{1,9}) deltas"), flood),
     (_pattern(r"\bbe slow\b"), dawdle),
+    (_pattern(r"\btell me a long story\b"), tell_story),
+    (_pattern(r"\bask (?:me )?two things\b"), dialogue.ask_two_things),
+    (_pattern(r"\bask (?:me )?quickly\b(?P<about>.*)"), dialogue.ask_quickly),
+    (_pattern(r"\bask (?:me )?free(?:ly| text)?\b(?: about)?(?P<about>.*)"), dialogue.ask_freely),
+    (_pattern(r"\bask me\b(?P<about>.*)"), dialogue.choose),
+    (_pattern(r"\bapprove two things\b"), dialogue.approve_two),
+    (_pattern(r"\bapprove\b(?:[^-+(\d]*(?P<sum>[-+(\d][-+*/%().\d ]*\d\)*))?"), dialogue.approve),
+    (_pattern(r"\bsend me a (?P<kind>file|picture)\b"), files.send_file),
+    (_pattern(r"\bcite (?:a source|(?P<two>two sources))\b"), files.cite),
+    (
+        _pattern(r"\b(?:describe|look at) (?:my|these|this|the) (?:files?|pictures?)\b"),
+        files.describe,
+    ),
     (_pattern(r"^\W*think\b(\s+(about|of|hard about))?(?P<topic>.*)"), think),
     (_pattern(r"\bwhat(?:'s| is)? (?:the )?time\b(.*?\bin (?P<place>[^?!]+))?"), tell_time),
     (_pattern(r"\bsearch (?:the docs )?for (?P<query>.+)"), look_up),

@@ -21,12 +21,21 @@ class Habits(msgspec.Struct, frozen=True, kw_only=True):
     """Between two deltas, and between two states of a tool."""
     slow_s: float = 0.2
     """Between two deltas of a turn that was asked to be slow."""
+    question_s: float = 300.0
+    """How long a question waits for its answer."""
+    quick_s: float = 5.0
+    """The same for one that was asked quickly."""
     spellings: tuple[Spelling, ...] = BOTH
     """The frames that tell a delta, in this order."""
     prompt_ids: bool = True
     """Whether frames carry `promptId`; without it a gateway must find its turn by channel."""
     init: bool = True
     """Whether a socket hears `init` first. Some agents send none."""
+    recognise: bool = False
+    """Whether a prompt whose `clientMessageId` is known is told the turn that it began.
+
+    Off, it is one more turn: most agents take no notice.
+    """
     buffer_bytes: int = 64 * 1024 * 1024
     """What may wait for one socket before it is cut off."""
     noise: bool = True
@@ -56,6 +65,10 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True, tag="prompt", rename="ca
     channel_type: str = "web"
     channel_id: str = "default"
     attachments: list[Attachment] = []
+    regenerate: bool = False
+    """Whether the answer takes the place of the one before."""
+    edit: bool = False
+    """Whether it takes the place of the prompt with its `clientMessageId`, and of what followed."""
 
     @property
     def channel(self) -> Channel:

@@ -20,6 +20,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from turnwire_lab.agent.frames import Abort, Answer, Habits, Json, Ping, Prompt, parse, parse_plain
+from turnwire_lab.agent.journal import Journal
 from turnwire_lab.agent.session import Session
 from turnwire_lab.agent.toolbox import CHECKOUT, toolbox, utc_now
 from turnwire_lab.agent.visitor import bearer_of, user_of
@@ -49,6 +50,8 @@ class ReferenceAgent:
         self.port = port
         self.heard: list[Json] = []
         self.connections = 0
+        self.journal = Journal()
+        self._now = now
         self._habits = habits or Habits()
         self._tools = toolbox(now=now, docs=docs)
         self._sessions: dict[str, Session] = {}
@@ -69,6 +72,8 @@ class ReferenceAgent:
                 session_id,
                 habits=self._habits,
                 tools=self._tools,
+                now=self._now,
+                journal=self.journal,
                 group=self._group,
                 changed=self._stir,
             )
@@ -139,11 +144,13 @@ class ReferenceAgent:
             case Prompt():
                 session.ask(line, asked)
             case Abort():
-                session.abort(asked)
+                session.abort(line, asked)
+            case Answer():
+                session.answer(line, asked)
             case Ping():
                 session.tell_one(line, {"type": "pong"})
-            case Answer() | None:
-                pass  # nothing is asked yet; what makes no sense is not worth a quarrel
+            case None:
+                pass  # what makes no sense is not worth a quarrel
             case _:
                 assert_never(asked)
         self._stir()

@@ -10,3 +10,7 @@ Tool = Callable[[Json], Any]
 
 class ToolFailed(Exception):  # noqa: N818 - a result of a tool, not a fault of the program
     """The tool could not do it; its text is told to everybody."""
+
+
+class ToolDenied(ToolFailed):
+    """The tool was not run: nobody approved it."""

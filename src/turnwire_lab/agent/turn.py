@@ -6,16 +6,17 @@ that is told in two spellings is never split by it.
 """
 
 import asyncio
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Literal
 from uuid import uuid4
 
+from turnwire_lab.agent.asking import Asking
 from turnwire_lab.agent.frames import Habits, Json, Prompt
-from turnwire_lab.agent.history import Called, Ended, Entry, Failed, Reason, Said
-from turnwire_lab.agent.tool import Tool, ToolFailed
-
-_WORDS = re.compile(r"\s*\S+\s?|\s+")
+from turnwire_lab.agent.history import Entry
+from turnwire_lab.agent.parts import Called, Ended, Failed, File, Question, Reason, Said, Source
+from turnwire_lab.agent.tool import Tool, ToolDenied, ToolFailed
+from turnwire_lab.agent.wording import pieces
 
 
 class TurnFailed(Exception):  # noqa: N818 - a verdict of the brain, not a fault of the program
@@ -32,32 +33,28 @@ class Turn:
         user_id: str | None,
         habits: Habits,
         tools: Mapping[str, Tool],
+        now: Callable[[], datetime],
         tell: Callable[[Json], None],
         hang_up: Callable[[], None],
     ) -> None:
-        self.id = f"turn-{uuid4().hex[:12]}"
+        self.id = _new_id("turn")
         self.prompt = prompt
         self.user_id = user_id
         self.habits = habits
         self.hang_up = hang_up
         self.tools = tools
+        self.asking = Asking(tell)
+        self.prompt_ids = {prompt.prompt_id}
+        """What an abort may name to mean this turn."""
+        self._now = now
         self._tell = tell
         self._deltas = 0
         origin = prompt.channel.fields()
         if habits.prompt_ids and prompt.prompt_id is not None:
             origin["promptId"] = prompt.prompt_id
         self._origin = origin
+        self.prompted = self._as_asked()
         self.entry = Entry(self.id, "assistant", origin)
-
-    def asked(self) -> Entry:
-        """The prompt as the history keeps it."""
-        origin = dict(self._origin)
-        if self.prompt.client_message_id is not None:
-            origin["clientMessageId"] = self.prompt.client_message_id
-        if self.user_id is not None:
-            origin["userId"] = self.user_id
-        said = Said("text", [self.prompt.content], streaming=False)
-        return Entry(f"prompt-{uuid4().hex[:12]}", "user", origin, [said])
 
     def begin(self) -> None:
         user = {} if self.user_id is None else {"userId": self.user_id}
@@ -71,12 +68,12 @@ class Turn:
         self._tell(frame | self.prompt.channel.fields())
 
     async def say(self, text: str) -> None:
-        for piece in _WORDS.findall(text):
+        for piece in pieces(text):
             self.say_delta(piece)
             await self.pause()
 
     async def think(self, text: str) -> None:
-        for piece in _WORDS.findall(text):
+        for piece in pieces(text):
             self._block("reasoning").pieces.append(piece)
             self._tell({"type": "message.part.reasoning-delta", "turnId": self.id, "delta": piece})
             await self.pause()
@@ -96,10 +93,13 @@ class Turn:
                     delta = {"type": "message.part.text-delta", "turnId": self.id, "delta": piece}
                     self._tell(delta)
 
-    async def use(self, tool_name: str, args: Json) -> Any:
-        """Run a tool and return its result; `ToolFailed` is told first, then raised."""
+    async def use(self, tool_name: str, args: Json, *, approval: str | None = None) -> Any:
+        """Run a tool and return its result; `ToolFailed` is told first, then raised.
+
+        `approval` is the question that has to be approved before the tool runs.
+        """
         self.entry.close()
-        call = Called(f"call-{uuid4().hex[:12]}", tool_name)
+        call = Called(_new_id("call"), tool_name)
         self.entry.parts.append(call)
         self.status("tool_calling", tool_name)
         self._tell_tool(call)
@@ -108,6 +108,8 @@ class Turn:
         self._tell_tool(call)
         await self.pause()
         try:
+            if approval is not None:
+                await self._ask_approval(approval, call)
             call.result = self.tools[tool_name](args)
         except ToolFailed as failure:
             call.status, call.error = "error", str(failure)
@@ -117,11 +119,41 @@ class Turn:
         self._tell_tool(call)
         return call.result
 
+    def question(
+        self,
+        text: str,
+        options: Sequence[str] = (),
+        *,
+        wait_s: float | None = None,
+        about: Called | None = None,
+    ) -> Question:
+        """A question that has yet to be asked."""
+        wait_s = self.habits.question_s if wait_s is None else wait_s
+        expires_at = int((self._now().timestamp() + wait_s) * 1000)
+        return Question(_new_id("question"), self.id, text, options, expires_at, wait_s, about)
+
+    async def ask(self, *questions: Question) -> None:
+        """Ask all at once, and return when each is answered or expired."""
+        self.entry.close()
+        for question in questions:
+            self.entry.parts.append(question)
+            self.asking.begin(question)
+        self._tell_snapshot()
+        await asyncio.gather(*(self.asking.end(question) for question in questions))
+        self._tell_snapshot()
+
+    def hand_out(self, file: File) -> None:
+        self._show("message.part.file", file)
+
+    def cite(self, source: Source) -> None:
+        self._show("message.part.source", source)
+
     async def pause(self, pause_s: float | None = None) -> None:
         """Let others speak: an abort can only arrive while the turn pauses."""
         await asyncio.sleep(self.habits.pace_s if pause_s is None else pause_s)
 
     def end(self, reason: Reason, error: str | None = None) -> None:
+        self.asking.give_up()
         self.entry.close()
         for part in self.entry.parts:
             if isinstance(part, Called) and part.status in {"pending", "running"}:
@@ -140,6 +172,32 @@ class Turn:
             self.status("error", error)
         ids = {k: v for k, v in self._origin.items() if k == "promptId"}
         self._tell({"type": "complete", "turnId": self.id, **ids})
+
+    def _as_asked(self) -> Entry:
+        """The prompt as the history keeps it, from now on until its turn begins in the queue."""
+        origin = dict(self._origin)
+        if self.prompt.client_message_id is not None:
+            origin["clientMessageId"] = self.prompt.client_message_id
+        if self.user_id is not None:
+            origin["userId"] = self.user_id
+        entry = Entry(_new_id("prompt"), "user", origin, queued=True)
+        if self.prompt.content:
+            entry.parts.append(Said("text", [self.prompt.content], streaming=False))
+        entry.parts += [File(a.mime, a.url, a.filename) for a in self.prompt.attachments]
+        return entry
+
+    async def _ask_approval(self, text: str, call: Called) -> None:
+        question = self.question(text, ("approve", "deny"), about=call)
+        await self.ask(question)
+        if question.expired:
+            raise ToolDenied("No answer in time")
+        if not question.approved:
+            raise ToolDenied("Denied")
+
+    def _show(self, kind: str, part: File | Source) -> None:
+        self.entry.close()
+        self.entry.parts.append(part)
+        self._tell({"type": kind, "turnId": self.id, **part.fields()})
 
     def _block(self, kind: Literal["text", "reasoning"]) -> Said:
         block = self.entry.last_said(kind)
@@ -163,3 +221,7 @@ class Turn:
         """Words for tokens: made up, but the same every time."""
         asked, told = len(self.prompt.content.split()), self._deltas
         return {"promptTokens": asked, "completionTokens": told, "totalTokens": asked + told}
+
+
+def _new_id(kind: str) -> str:
+    return f"{kind}-{uuid4().hex[:12]}"

@@ -1,6 +1,11 @@
 """The terminal chat: what a useChat client does, in a terminal.
 
-talk      the conversation: prompts in, turns out, how it ends
-wire      one turn over HTTP: the POST, and the records of its stream
+talk      the conversation: prompts and commands in, turns out
+turn      one turn: read along, stopped, taken up again after a lost connection
+asking    the agent's questions, asked on the way
+seen      what of a turn was shown, so that nothing is shown twice
 screen    what a person sees of a chunk
+ending    how a turn can end
+lines     what a person or a pipe says, line by line
+stop      what Ctrl-C means when
 """

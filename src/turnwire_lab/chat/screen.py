@@ -5,6 +5,8 @@ or a test, the same words come out plain and the status is left out.
 """
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from rich.console import Console
@@ -12,7 +14,11 @@ from rich.panel import Panel
 from rich.status import Status
 from rich.text import Text
 
-from turnwire_lab.chat.wire import Chunk, Ending
+from turnwire_lab.chat.ending import Ending
+from turnwire_lab.client import chunks, message
+from turnwire_lab.client.chunks import Chunk
+from turnwire_lab.client.message import UIMessage
+from turnwire_lab.client.question import Question
 
 MAX_VALUE: Final = 2000
 """Characters of a tool's input or output that are shown."""
@@ -44,11 +50,12 @@ class Screen:
         self._spinner: Status | None = None
         self._mid_line = False
         self._empty = True
+        self._asking = False
         self._tools: dict[str, tuple[str, Any]] = {}
 
     def wait(self, words: str) -> None:
         """Show that something is going on, where a person can see it."""
-        if not self.console.is_terminal or self._mid_line:
+        if not self.console.is_terminal or self._mid_line or self._asking:
             return
         if self._spinner is None:
             self._spinner = self.console.status(words)
@@ -56,31 +63,79 @@ class Screen:
         else:
             self._spinner.update(words)
 
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Keep still while a person types."""
+        self._end_line()
+        self._asking = True
+        try:
+            yield
+        finally:
+            self._asking = False
+
+    def prompt(self, who: str) -> None:
+        """Say whose turn it is to type, where somebody may."""
+        if self.console.is_terminal:
+            self._end_line()
+            self.console.print(f"[bold cyan]{who} >[/] ", end="")
+
     def show(self, chunk: Chunk) -> None:
         match chunk:
-            case {"type": "text-delta", "delta": str(delta)}:
+            case chunks.TextDelta(_, delta):
                 self._stream(delta)
-            case {"type": "reasoning-delta", "delta": str(delta)}:
+            case chunks.ReasoningDelta(_, delta):
                 self._stream(delta, style="dim italic")
-            case {"type": "text-end" | "reasoning-end"}:
+            case chunks.TextEnd() | chunks.ReasoningEnd():
                 self._end_line()
-            case {"type": "tool-input-start", "toolName": name}:
+            case chunks.ToolInputStart(_, name):
                 self._end_line()
                 self.wait(f"calling {_clean(name)}")
-            case {"type": "tool-input-available", "toolCallId": call, "toolName": name}:
-                self._tools[str(call)] = str(name), chunk.get("input")
+            case chunks.ToolInputAvailable(call, name, given):
+                self._tools[call] = name, given
                 self.wait(f"running {_clean(name)}")
-            case {"type": "tool-output-available", "toolCallId": call}:
-                self._card(str(call), "output", chunk.get("output"), style="green")
-            case {"type": "tool-output-error", "toolCallId": call, "errorText": why}:
-                self._card(str(call), "failed", why, style="red")
-            case {"type": "data-agent-status", "data": {"status": status, **more}}:
-                detail = more.get("detail")
+            case chunks.ToolOutputAvailable(call, output):
+                self._card(call, "output", output, style="green")
+            case chunks.ToolOutputError(call, why):
+                self._card(call, "failed", why, style="red")
+            case chunks.ToolOutputDenied(call):
+                self._card(call, "denied", "", style="red")
+            case chunks.AgentStatus(status, detail):
                 self.wait(_clean(f"{status}: {detail}" if detail else status))
-            case {"type": "data-question", "data": {"text": text, "state": state, **more}}:
-                self._question(text, state, more.get("options"))
+            case Question():
+                self._question(chunk)
+            case chunks.File(url, media_type):
+                self._file(media_type, url)
+            case chunks.SourceUrl(_, url, title):
+                self._fact("source", f"{title} ({url})" if title else url)
             case _:
                 pass  # what a person has nothing to look at
+
+    def show_message(self, said: UIMessage) -> None:
+        """A message of the history, as it looked when it was told."""
+        if said.role == "user":
+            self.say(f"you > {said.text}", style="cyan")
+        for part in said.parts:
+            match part:
+                case message.Text(text) if said.role == "assistant":
+                    self._stream(text)
+                case message.Reasoning(text):
+                    self._stream(text, style="dim italic")
+                case message.Tool(name=name, tool_call_id=call):
+                    self._tools[call] = name, part.input
+                    failed = part.error_text is not None
+                    word, value = ("failed", part.error_text) if failed else ("output", part.output)
+                    self._card(call, word, value, style="red" if failed else "green")
+                case message.File(url, media_type):
+                    self._file(media_type, url)
+                case message.Source(_, url, title):
+                    self._fact("source", f"{title} ({url})" if title else url)
+                case Question():
+                    self._question(part)
+                case _:
+                    pass  # what a person has nothing to look at
+            self._end_line()
+        self._tools.clear()
+        self._empty = True
 
     def ended(self, ending: Ending, why: str) -> None:
         self._end_line()
@@ -114,13 +169,28 @@ class Screen:
         self.console.print(card)
         self._empty = False
 
-    def _question(self, text: Any, state: Any, options: Any) -> None:
+    def _question(self, asked: Question) -> None:
         self._end_line()
-        body = Text(_clean(text))
-        if isinstance(options, list):
-            body.append("\n" + " / ".join(_clean(option) for option in options), style="bold")
-        title = Text(f"question, {_clean(state)}")
+        body = Text(_clean(asked.text))
+        if asked.body:
+            body.append(f"\n{_clean(asked.body)}")
+        if asked.is_open:
+            for number, choice in enumerate(asked.choices, start=1):
+                body.append(f"\n{number}  {_clean(choice.label)}", style="bold")
+        elif asked.answer is not None:
+            body.append(f"\n{_value(asked.answer)}", style="bold")
+        kind = "approval" if asked.is_approval else "question"
+        title = Text(f"{kind}, {_clean(asked.state)}")
         self.console.print(Panel(body, title=title, title_align="left", border_style="cyan"))
+        self._empty = False
+
+    def _file(self, media_type: str, url: str) -> None:
+        inline = url.startswith("data:")
+        self._fact(media_type, f"a file of {len(url)} characters" if inline else url)
+
+    def _fact(self, kind: str, words: str) -> None:
+        self.say(f"[{kind}] {words}", style="cyan")
+        self._empty = False
 
     def _end_line(self) -> None:
         self._still()

@@ -1,49 +1,33 @@
-"""Ctrl-C during a turn: stops the turn, but never in the middle of a line on the screen.
+"""What Ctrl-C means: whoever waits for something says so, and it is undone with the waiting.
 
-Python raises KeyboardInterrupt wherever the program happens to be. Inside a print that would leave
-half a line, and nobody would know which half, so there it waits until the print is done. Inside a
-finalizer Python would throw it away, so it is raised again until the turn is left.
+It arrives between two steps of the event loop, so never in the middle of a line on the screen.
 """
 
+import asyncio
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
-from typing import Final
-
-from turnwire_lab.chat.wire import Chunk
-
-AGAIN_S: Final = 0.3
 
 
-@contextmanager
-def stoppable(show: Callable[[Chunk], None]) -> Iterator[Callable[[Chunk], None]]:
-    """The same `show`, during which Ctrl-C waits."""
-    showing = wanted = False
+class CtrlC:
+    """Takes Ctrl-C from the running loop, for as long as that runs."""
 
-    def insisted(number: int, frame: FrameType | None) -> None:
-        signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
-        heard(number, frame)
+    def __init__(self) -> None:
+        self._acts: list[Callable[[], object]] = [_leave]
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._pressed)
 
-    def heard(_number: int, _frame: FrameType | None) -> None:
-        nonlocal wanted
-        if not showing:
-            raise KeyboardInterrupt
-        wanted = True
+    @contextmanager
+    def means(self, act: Callable[[], object]) -> Iterator[None]:
+        """Do this when it is pressed, until the block is left."""
+        self._acts.append(act)
+        try:
+            yield
+        finally:
+            self._acts.pop()
 
-    def shown(chunk: Chunk) -> None:
-        nonlocal showing
-        showing = True
-        show(chunk)
-        showing = False
-        if wanted:
-            raise KeyboardInterrupt
+    def _pressed(self) -> None:
+        self._acts[-1]()
 
-    before = signal.signal(signal.SIGINT, insisted)
-    before_alarm = signal.signal(signal.SIGALRM, insisted)
-    try:
-        yield shown
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before_alarm)
-        signal.signal(signal.SIGINT, before)
+
+def _leave() -> None:
+    raise KeyboardInterrupt

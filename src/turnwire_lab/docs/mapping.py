@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from turnwire.core.approval import Requests, Signer
 from turnwire.core.dialect import Ask
 from turnwire.core.limits import Limits
 from turnwire.core.turn import Turn
@@ -16,6 +17,19 @@ _CREATE: Final[Frame] = {"type": "message.create", "promptId": "P", **_TURN}
 _TEXT: Final[Frame] = {"type": "message.part.text-delta", "delta": "Hi", **_TURN}
 _CHUNK: Final[Frame] = {"type": "chunk", "content": "Hi", "messageId": "T"}
 _THOUGHT: Final[Frame] = {"type": "message.part.reasoning-delta", "delta": "Hm", **_TURN}
+
+_FILE: Final[Frame] = {
+    "type": "message.part.file",
+    "url": "data:image/png;base64,QQ==",
+    "mime": "image/png",
+    **_TURN,
+}
+_SOURCE: Final[Frame] = {
+    "type": "message.part.source",
+    "sourceId": "s1",
+    "url": "https://a.example/",
+    **_TURN,
+}
 
 
 def _tool(status: str, **more: Any) -> Frame:
@@ -31,6 +45,7 @@ _PENDING = _tool("pending")
 _RUNNING = _tool("running", args={"n": 1})
 _DONE = _tool("completed", result=2)
 _ASKED: Final[Frame] = {"type": "question", "questionId": "q1", "text": "Go?"}
+_APPROVAL: Final[Frame] = {**_ASKED, "kind": "approval", "callId": "c1", "toolName": "bash"}
 
 _ROWS: Final[Sequence[tuple[str, Sequence[Frame], Frame]]] = (
     ("`message.create` of our prompt", [], _CREATE),
@@ -49,8 +64,12 @@ _ROWS: Final[Sequence[tuple[str, Sequence[Frame], Frame]]] = (
     ("… `completed`, first seen", [_CREATE], _DONE),
     ("… `error`", [_CREATE, _RUNNING], _tool("error", error="exit 1")),
     ("… `completed`, told again", [_CREATE, _RUNNING, _DONE], _DONE),
+    ("`message.part.file`", [_CREATE, _TEXT], _FILE),
+    ("`message.part.source`", [_CREATE, _TEXT], _SOURCE),
+    ("… whose `url` is none of `https:`, `http:`", [_CREATE], {**_SOURCE, "url": "javascript:1"}),
     ("`agentStatus`", [_CREATE], {"type": "agentStatus", "status": "thinking"}),
     ("`question`", [_CREATE], _ASKED),
+    ("… of `kind` `approval`", [_CREATE, _RUNNING], _APPROVAL),
     (
         "`question.resolved`",
         [_CREATE, _ASKED],
@@ -75,15 +94,35 @@ _ROWS: Final[Sequence[tuple[str, Sequence[Frame], Frame]]] = (
 )
 
 
+_NATIVE_ROWS: Final[Sequence[tuple[str, Sequence[Frame], Frame]]] = (
+    ("… in the profiles `6` and `7`", [_CREATE, _RUNNING], _APPROVAL),
+    ("… while another tool runs", [_CREATE, _RUNNING, {**_RUNNING, "callId": "c2"}], _APPROVAL),
+)
+"""What differs for a client that asks for a profile; they stand below the last row about it."""
+
+_REQUESTS: Final = Requests(
+    signer=Signer(keys=[b"a key"], session_id="S", user_id="U"), epoch=0.0, valid_s=60.0
+)
+
+
 def rows() -> Iterator[tuple[str, str]]:
     """What the agent says, and the types of the chunks that it is worth."""
     for label, before, frame in _ROWS:
-        kinds = [_shown(record) for record in _records(before, frame)]
-        yield label, " → ".join(kinds) or "nothing"
+        yield label, _worth(before, frame)
+        if frame is _APPROVAL:
+            yield from ((n, _worth(b, f, requests=_REQUESTS)) for n, b, f in _NATIVE_ROWS)
 
 
-def _records(before: Sequence[Frame], frame: Frame) -> list[dict[str, Any]]:
-    turn = Turn(DIALECTS["v2"].prompt(Ask(text="", prompt_id="P")), Limits())
+def _worth(before: Sequence[Frame], frame: Frame, *, requests: Requests | None = None) -> str:
+    kinds = [_shown(record) for record in _records(before, frame, requests)]
+    return " → ".join(kinds) or "nothing"
+
+
+def _records(
+    before: Sequence[Frame], frame: Frame, requests: Requests | None
+) -> list[dict[str, Any]]:
+    conversation = DIALECTS["v2"].prompt(Ask(text="", prompt_id="P"))
+    turn = Turn(conversation, Limits(), requests=requests)
     turn.opened(0)
     turn.frames([json.dumps(each).encode() for each in before], 0)
     written = turn.frames([json.dumps(frame).encode()], 0).write

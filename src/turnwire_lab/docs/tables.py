@@ -11,7 +11,9 @@ from turnwire import errors
 from turnwire.core.outcome import Outcome
 from turnwire.settings import SECRETS, Settings, variable
 from turnwire.telemetry import Telemetry
+from turnwire_lab.docs.faults import rows as fault_rows
 from turnwire_lab.docs.mapping import rows as mapping_rows
+from turnwire_lab.docs.traps import rows as trap_rows
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -23,6 +25,21 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 def mapping() -> str:
     """Which frame becomes which chunks."""
     return _table(("The agent says", "The client gets"), mapping_rows())
+
+
+def traps() -> str:
+    """Every trap of the `session-agent` wire, and what its tests say."""
+    return _table(("#", "The wire", "The tests say that"), trap_rows())
+
+
+def faults() -> str:
+    """Every fault that a test causes, and what happens then."""
+    return _table(("What breaks", "What happens", "The test"), fault_rows())
+
+
+def attacks() -> str:
+    """Every attack that a test tries, and what happens then."""
+    return _table(("The attack", "What happens", "The test"), fault_rows(mark="attack"))
 
 
 def settings() -> str:
@@ -135,6 +152,9 @@ def _choices(hint: Any) -> str:
 
 TABLES: Final[dict[str, Callable[[], str]]] = {
     "mapping": mapping,
+    "traps": traps,
+    "faults": faults,
+    "attacks": attacks,
     "settings": settings,
     "metrics": metrics,
     "outcomes": outcomes,

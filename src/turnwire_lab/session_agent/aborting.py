@@ -5,25 +5,34 @@ from turnwire_lab.session_agent.state import State
 from turnwire_lab.session_agent.tally import Aborted, removed
 
 
-def abort(state: State, channel: Channel, by: str | None) -> None:
+def abort(state: State, channel: Channel, by: str | None, line: int | None = None) -> None:
     """Tell everybody at once, before the runner knows; its answer comes later."""
     scope = _scope(state, channel)
+    ended = None if line is None else state.ended.get(line)
+    late = None if ended is None else state.room.told - ended
     # R and A do not look at the channel at all.
     state.tell_idle(channel.fields() if state.revision == "V" else {})
     if state.revision == "R":
         # Everybody's queued prompts go too, and nobody is told (§5.5).
-        delete_queued(state, by)
+        delete_queued(state, by, line)
     state.note("user.abort", "Aborted by a user", by)
     stopped = state.runner.abort(scope) if state.connected else ()
-    abort = Aborted(session_id=state.id, by=by, thread=scope.thread, stopped=stopped)
+    abort = Aborted(
+        session_id=state.id,
+        by=by,
+        line=line,
+        thread=scope.thread,
+        stopped=stopped,
+        late=late,
+    )
     state.tally.aborts.append(abort)
 
 
-def delete_queued(state: State, by: str | None) -> int:
+def delete_queued(state: State, by: str | None, line: int | None = None) -> int:
     rows = state.rows.queued
     for row in rows:
         state.rows.remove(row)
-        state.tally.deleted.append(removed(state.id, row, by))
+        state.tally.deleted.append(removed(state.id, row, by, line))
     return len(rows)
 
 

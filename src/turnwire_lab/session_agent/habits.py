@@ -34,6 +34,8 @@ class Habits(msgspec.Struct, frozen=True, kw_only=True):
     """Ids that exist; None: all of them."""
     forbidden: frozenset[str] = frozenset()
     """Ids nobody may see. The answer is the same as for an id that does not exist (§2.2)."""
+    revoked: frozenset[str] = frozenset()
+    """Users whose tokens are no good any more."""
     status: Status = "running"
     """What a session is when it is first asked for."""
     queue_mode: QueueMode = "followup"
@@ -44,6 +46,9 @@ class Habits(msgspec.Struct, frozen=True, kw_only=True):
     """R as it was built from 27 February to 4 March: it echoes a sub-protocol (§2.1)."""
     ties_backwards: bool = False
     """R orders its queue by whole seconds (§5.3). Whether of one second the last goes first."""
+    settles: bool = False
+    """Whether a prompt's runner waits at its end until every socket has heard it. The product's
+    does not: without this, what a client sends meanwhile comes too late (§5.5)."""
     pace_s: float = 0.0
     """Between two deltas, and between two states of a tool."""
     slow_s: float = 0.2

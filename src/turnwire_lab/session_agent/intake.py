@@ -25,7 +25,7 @@ class Intake:
         self._state = state
         self._collected: dict[str, list[Row]] = {}
 
-    def take(self, asked: Prompt, by: str, complain: Callable[[str], None]) -> None:
+    def take(self, asked: Prompt, by: str, line: int, complain: Callable[[str], None]) -> None:
         """One prompt of a user; what is wrong with it is told to its sender alone."""
         state = self._state
         content = asked.content or ""
@@ -40,6 +40,7 @@ class Intake:
             complain(MISSING)
             return
         row = self._row(content, channel, by)
+        row.line = line
         row.files = sifted.parts
         self.submit(row, self._mode(asked, channel))
 
@@ -55,7 +56,7 @@ class Intake:
             case "steer":
                 if state.busy and dispatching.must_wait(state, row):
                     row.steering = state.revision != "R"
-                    aborting.abort(state, row.channel, row.user_id)
+                    aborting.abort(state, row.channel, row.user_id, row.line)
                 self._accept(row)
             case "followup":
                 self._accept(row)

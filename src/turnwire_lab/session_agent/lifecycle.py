@@ -24,6 +24,8 @@ def hibernate(state: State) -> None:
     state.connected = state.ready = False
     state.runner.drop()
     state.rows.requeue()
+    # Its sandbox stops, and so the runner's socket closes.
+    _tell_loss(state)
     if state.habits.hibernate_s:
         state.later(state.habits.hibernate_s, lambda: fall_asleep(state))
     else:
@@ -60,11 +62,14 @@ def lose_runner(state: State) -> None:
         state.rows.requeue()
     elif state.busy:
         state.later(state.habits.grace_s, lambda: _after_grace(state))
-    state.tell_status(
-        runnerConnected=False, runnerDisconnected=True, queuedPrompts=len(state.rows.queued)
-    )
+    _tell_loss(state)
     state.later(state.habits.reconnect_s, lambda: find_runner(state))
     state.later(state.habits.loss_s, lambda: _respawn(state))
+
+
+def _tell_loss(state: State) -> None:
+    queued = len(state.rows.queued)
+    state.tell_status(runnerConnected=False, runnerDisconnected=True, queuedPrompts=queued)
 
 
 def find_runner(state: State) -> None:

@@ -57,14 +57,20 @@ class Reports:
             return
         turn.finish(reason, final_text, error)
         self._tell_snapshot(turn)
+        if row.line is not None:
+            self._state.ended[row.line] = self._state.room.told
         finished = Finished(
             session_id=self._state.id,
             prompt_id=row.id,
             turn_id=turn_id,
             user_id=row.user_id,
             reason=reason,
+            line=row.line,
         )
         self._state.tally.finished.append(finished)
+
+    async def settle(self) -> None:
+        await self._state.room.settle()
 
     def complete(self, row: Row) -> None:
         if row in self._state.rows:

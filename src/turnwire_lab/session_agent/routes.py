@@ -10,7 +10,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 
 from turnwire_lab.agent.frames import Json
-from turnwire_lab.session_agent.caller import token_of
+from turnwire_lab.session_agent.caller import token_of, user_of
 from turnwire_lab.session_agent.habits import Habits
 from turnwire_lab.session_agent.session import Session
 
@@ -39,7 +39,8 @@ def refusal(
     line: ServerConnection, request: Request, route: Route, habits: Habits
 ) -> Response | None:
     """Why not, in the product's order: who is it, may they see it, is it well asked."""
-    if token_of(request.headers) is None:
+    token = token_of(request.headers)
+    if token is None or user_of(request.headers, token) in habits.revoked:
         words = "Missing or invalid authentication"
         return respond(line, 401, {"error": words, "code": "UNAUTHORIZED"})
     if route.kind == "nothing" or not _visible(route.session_id, habits):

@@ -18,6 +18,8 @@ class Row:
     """Whole seconds, as the product's table has them."""
     channel: Channel = NOWHERE
     user_id: str | None = None
+    line: int | None = None
+    """The socket that asked."""
     files: list[Json] = field(default_factory=list)
     """Attachments as parts of the user's entry."""
     kind: Literal["user", "system"] = "user"

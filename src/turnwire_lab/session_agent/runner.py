@@ -80,7 +80,12 @@ class Runner:
             # Only V answers if there was nothing to stop (§5.5).
             self._start(self._acknowledge(runs, channel.fields()))
         return tuple(
-            Stopped(prompt_id=run.row.id, turn_id=run.turn.id, user_id=run.row.user_id)
+            Stopped(
+                prompt_id=run.row.id,
+                turn_id=run.turn.id,
+                user_id=run.row.user_id,
+                line=run.row.line,
+            )
             for run in runs
         )
 
@@ -113,6 +118,8 @@ class Runner:
         self._reports.status(row, "thinking")
         await turn.pause()
         await self._answer(turn)
+        if self._habits.settles:
+            await self._reports.settle()
         # From here on nothing waits: an abort that comes now hits whatever is next (§5.5).
         self._runs.pop(row.id, None)
         self._reports.complete(row)

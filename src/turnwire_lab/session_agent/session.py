@@ -91,12 +91,12 @@ class Session:
 
     def hear(self, socket: ServerConnection, asked: Asked) -> None:
         state = self._state
-        by = state.room.user_of(socket)
+        by, line = state.room.user_of(socket), state.room.line_of(socket)
         match asked:
             case Prompt():
-                self._intake.take(asked, by, lambda words: self.complain(socket, words))
+                self._intake.take(asked, by, line, lambda words: self.complain(socket, words))
             case Abort():
-                aborting.abort(state, Channel(asked.channel_type, asked.channel_id), by)
+                aborting.abort(state, Channel(asked.channel_type, asked.channel_id), by, line)
             case Answer(question_id=str() as found, answer=str() | bool() as answer):
                 questions.answer(state, found, answer)
             case Answer():

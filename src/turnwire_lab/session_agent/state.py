@@ -77,6 +77,8 @@ class State:
         self.rows = Rows(ties_backwards=habits.ties_backwards and habits.revision == "R")
         self.entries: dict[str, Entry | TurnEntry] = {}
         self.pending: dict[str, Pending] = {}
+        self.ended: dict[int, int] = {}
+        """Sockets whose turn has ended, each with the count of frames told until then."""
         self.threads: set[str] = set()
         self.introduced: set[str] = set()
         """Users whose details have been looked up."""

@@ -16,6 +16,8 @@ class Stopped(msgspec.Struct, frozen=True, kw_only=True):
     """None if it was stopped before its first turn."""
     user_id: str | None
     """Whose prompt it was."""
+    line: int | None = None
+    """The socket that had asked it."""
 
 
 class Aborted(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,6 +29,15 @@ class Aborted(msgspec.Struct, frozen=True, kw_only=True):
     thread: str | None
     """V: the one thread it was for; None: the whole session."""
     stopped: tuple[Stopped, ...]
+    line: int | None = None
+    """The socket that it came by."""
+    late: int | None = None
+    """How many frames were told between the end of that socket's own turn and the abort."""
+
+    @property
+    def crossed(self) -> tuple[Stopped, ...]:
+        """The turns of other sockets that it stopped, those of the same user among them."""
+        return tuple(hit for hit in self.stopped if hit.line != self.line)
 
     @property
     def foreign(self) -> tuple[Stopped, ...]:
@@ -43,6 +54,10 @@ class Removed(msgspec.Struct, frozen=True, kw_only=True):
     user_id: str | None
     by: str | None
     """Whose frame removed it; None if it was nobody's."""
+    line: int | None = None
+    """The socket that had asked it."""
+    by_line: int | None = None
+    """The socket whose frame removed it."""
 
 
 class Finished(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +68,8 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
     turn_id: str
     user_id: str | None
     reason: str
+    line: int | None = None
+    """The socket that had asked its prompt."""
 
 
 @dataclass(slots=True)
@@ -77,12 +94,19 @@ class Tally:
         """Turns that were stopped by somebody else than their user."""
         return [hit for abort in self.aborts for hit in abort.foreign]
 
+    @property
+    def crossed(self) -> list[Stopped]:
+        """Turns that were stopped by another socket than the one that had asked."""
+        return [hit for abort in self.aborts for hit in abort.crossed]
 
-def removed(session_id: str, row: Row, by: str | None) -> Removed:
+
+def removed(session_id: str, row: Row, by: str | None, by_line: int | None = None) -> Removed:
     return Removed(
         session_id=session_id,
         prompt_id=row.id,
         content=row.content,
         user_id=row.user_id,
         by=by,
+        line=row.line,
+        by_line=by_line,
     )

@@ -1,0 +1,74 @@
+"""How it can go wrong.
+
+ClientError
+├── Refused       the gateway answered with a status, and no stream
+├── Unreachable   nobody answered
+├── Malformed     what came is no UI message stream
+├── Truncated     the stream ended before its `finish`
+├── TurnError     the stream says that the turn failed
+└── NothingAsked  there is no prompt that could be sent once more
+"""
+# ruff: noqa: N818 (each is named after what happened)
+
+import msgspec
+from httpx import Response
+
+
+class ClientError(Exception):
+    """Base of them all; its text is for a person."""
+
+
+class Refused(ClientError):
+    """The gateway refused. `code` and `text` are empty where it did not say; times in seconds."""
+
+    def __init__(
+        self, status: int, code: str = "", text: str = "", retry_after: int | None = None
+    ) -> None:
+        super().__init__(f"{status}: {text}")
+        self.status = status
+        self.code = code
+        self.text = text
+        self.retry_after = retry_after
+
+
+class Unreachable(ClientError):
+    """There is no connection to a gateway at all."""
+
+
+class Malformed(ClientError):
+    """It is no UI message stream, or breaks the rules of one."""
+
+
+class Truncated(ClientError):
+    """The body ended, or broke off, before `finish`: what was told so far may not be all."""
+
+
+class TurnError(ClientError):
+    """The agent, or the gateway for it, said `error`; this is its text."""
+
+
+class NothingAsked(ClientError):
+    """There is no prompt that could be sent once more."""
+
+
+class _Refusal(msgspec.Struct):
+    error: str = ""
+    code: str = ""
+
+
+_refusal = msgspec.json.Decoder(_Refusal).decode
+
+
+def refused(response: Response) -> Refused:
+    """What a response that is no success says; its body was read."""
+    try:
+        said = _refusal(response.content)
+    except msgspec.DecodeError:
+        said = _Refusal()
+    after = response.headers.get("retry-after", "")
+    return Refused(
+        response.status_code,
+        said.code,
+        said.error or response.reason_phrase,
+        int(after) if after.isascii() and after.isdigit() else None,
+    )
