@@ -5,7 +5,7 @@ PY := .venv/bin/python
 PYTEST := env -u PYTHONDONTWRITEBYTECODE PYTHONWARNINGS=default $(PY) -m pytest
 STAMP := .venv/.installed
 CODE := src tests
-UNIT := tests/core tests/dialects tests/mutants tests/test_settings.py tests/test_telemetry.py
+UNIT := tests/core tests/dialects tests/mutants $(wildcard tests/test_*.py)
 
 .PHONY: help
 help:  ## This list
@@ -46,11 +46,20 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (10 s)
 	$(PYTEST) -q -p no:logging -p no:cov -m "not sockets and not long" $(UNIT)
 
 .PHONY: test
-test: lint docs-check node  ## Everything: lint, docs, all tests, coverage (10 min)
+test: lint docs-check node system  ## Everything: lint, docs, all tests, coverage (12 min)
 	rm -f .coverage .coverage.*
-	$(PYTEST) --cov=turnwire --cov=turnwire_lab --cov-report=
+	$(PYTEST) --ignore=tests/chaos --cov=turnwire --cov=turnwire_lab --cov-report=
 	$(PY) -m coverage report --skip-covered --include='src/turnwire/core/*,src/turnwire/dialects/*' --fail-under=100
 	$(PY) -m coverage report --skip-covered
+	$(MAKE) chaos
+
+.PHONY: chaos
+chaos: $(STAMP) system  ## Break lines, processes and clocks (2 min); LONG=1: more of it (10 min)
+	LONG=$(LONG) $(PYTEST) -q -p no:cov tests/chaos
+
+.PHONY: system
+system:  ## Install the Debian packages that the fault suite needs, if root (10 s)
+	@tests/system.sh
 
 .PHONY: ci
 ci: test  ## What CI runs
