@@ -1,0 +1,9 @@
+"""One turn of a gateway, read to its end."""
+
+from gateway.reading import App, Listens
+
+
+async def answer(gateway: Listens, *, session: str = "s1", user: str = "u1") -> bytes:
+    """Its body."""
+    async with App(gateway, session=session, user=user).prompt("hi") as chat:
+        return await chat.end()

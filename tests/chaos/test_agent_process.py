@@ -1,0 +1,86 @@
+"""The agent's process dies, or stops without dying."""
+
+import asyncio
+import signal
+
+import pytest
+
+from chaos.agents import AgentProcess
+from chaos.serving import Served
+from chaos.verdicts import agree
+from gateway.clients import errors, is_whole, said
+from gateway.reading import App
+
+pytestmark = pytest.mark.sockets
+
+
+@pytest.mark.fault("the agent is killed in mid-turn", "“Stream interrupted” within a second")
+async def test_an_agent_that_is_killed_interrupts_every_one_of_its_streams() -> None:
+    async with AgentProcess() as agent, Served(agent.url) as gateway:
+        async with (
+            App(gateway, session="a").prompt("hang") as one,
+            App(gateway, session="b").prompt("hang") as two,
+        ):
+            await one.sees("until")
+            await two.sees("until")
+            agent.signal(signal.SIGKILL)
+            bodies = [await asyncio.wait_for(chat.end(), 5) for chat in (one, two)]
+
+        assert [errors(body) for body in bodies] == [["Stream interrupted"]] * 2
+        assert await agree(gateway, bodies) == {"interrupted": 2}
+
+
+@pytest.mark.fault(
+    "the agent is stopped (SIGSTOP) in mid-turn",
+    "keepalives go on; at the idle limit “Agent stopped responding”",
+)
+async def test_an_agent_that_is_frozen_is_told_from_one_that_thinks_by_time_alone() -> None:
+    async with (
+        AgentProcess() as agent,
+        Served(agent.url, keepalive_s=0.1, idle_s=1) as gateway,
+    ):
+        async with App(gateway).prompt("tell me a long story") as chat:
+            await chat.sees("text-delta")
+            agent.signal(signal.SIGSTOP)
+            body = await chat.end()
+
+        _, _, after_text = body.rpartition(b"text-delta")
+        assert after_text.count(b": keepalive") >= 5
+        assert errors(body) == ["Agent stopped responding"]
+        assert is_whole(body)
+        assert await agree(gateway, [body]) == {"silent": 1}
+
+
+@pytest.mark.fault("the agent is frozen, and goes on before the limit", "nothing is lost")
+async def test_an_agent_that_thaws_in_time_goes_on() -> None:
+    async with (
+        AgentProcess() as agent,
+        Served(agent.url, keepalive_s=0.1, idle_s=20) as gateway,
+    ):
+        async with App(gateway).prompt("tell me a long story") as chat:
+            await chat.sees("text-delta")
+            agent.signal(signal.SIGSTOP)
+            await chat.sees(": keepalive\n\n: keepalive")
+            agent.signal(signal.SIGCONT)
+            body = await chat.end()
+
+        assert said(body).endswith("and this is the end.")
+        assert await agree(gateway, [body]) == {"completed": 1}
+
+
+@pytest.mark.fault("the agent is down, then up again", "“Connection failed” until it is back")
+async def test_an_agent_that_comes_back_is_dialled_at_once() -> None:
+    async with AgentProcess() as agent, Served(agent.url) as gateway:
+        bodies = []
+        agent.signal(signal.SIGKILL)
+        await agent.gone()
+        async with App(gateway).prompt("say nothing") as chat:
+            bodies.append(await chat.end())
+        async with (
+            AgentProcess(port=agent.port),
+            App(gateway).prompt("say nothing") as chat,
+        ):
+            bodies.append(await chat.end())
+
+        assert [errors(body) for body in bodies] == [["Connection failed"], []]
+        assert await agree(gateway, bodies) == {"unreachable": 1, "completed": 1}
