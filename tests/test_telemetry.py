@@ -3,6 +3,7 @@
 import random
 import string
 
+import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from turnwire import __version__
@@ -20,6 +21,7 @@ def series(of: Telemetry, name: str) -> int:
     return sum(line.startswith((f"{name}{{", f"{name} ")) for line in text.splitlines())
 
 
+@pytest.mark.attack("10,000 unknown frame types over many streams", "50 series and `other`")
 def test_ten_thousand_unknown_frame_types_make_a_bounded_number_of_series() -> None:
     metrics = telemetry()
     dice = random.Random(7)  # noqa: S311 (dice of a test)
@@ -54,6 +56,7 @@ def test_a_type_that_is_no_name_gets_no_label() -> None:
     assert {metrics.frame_type(kind) for kind in strange} == {"other"}
 
 
+@pytest.mark.attack("10,000 long frame types in one stream", "32 are kept, cut to 64 letters")
 def test_one_stream_cannot_fill_the_memory_with_names() -> None:
     tally = Tally()
     for number in range(10_000):
@@ -71,6 +74,7 @@ def test_the_names_of_the_metrics_are_those_that_dashboards_use() -> None:
     assert names == {
         "turnwire_streams",
         "turnwire_streams_active",
+        "turnwire_tasks",
         "turnwire_refusals",
         "turnwire_time_to_first_byte_seconds",
         "turnwire_turn_duration_seconds",

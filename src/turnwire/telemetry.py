@@ -33,6 +33,7 @@ class Telemetry:
             "turnwire_streams", "Streams ended, by outcome.", ["outcome"], registry=registry
         )
         self.active = Gauge("turnwire_streams_active", "Streams open now.", registry=registry)
+        self.tasks = Gauge("turnwire_tasks", "Tasks of the event loop.", registry=registry)
         self.refusals = Counter(
             "turnwire_refusals",
             "Requests for a turn answered with an HTTP status instead of a stream, by code.",

@@ -92,12 +92,13 @@ class FaultProxy:
         self._open.add(task)
         self.connections += 1
         writers = [writer]
+        there, back = self.there, self.back
         try:
             far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._to_port)
             writers.append(far_writer)
             async with asyncio.TaskGroup() as group:
-                group.create_task(_carry(reader, far_writer, self.there, writers))
-                group.create_task(_carry(far_reader, writer, self.back, writers))
+                group.create_task(_carry(reader, far_writer, there, writers))
+                group.create_task(_carry(far_reader, writer, back, writers))
             for each in writers:
                 each.close()
                 with contextlib.suppress(OSError):

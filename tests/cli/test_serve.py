@@ -53,6 +53,9 @@ async def test_it_serves_and_leaves_one_wide_line_for_a_stream(client: httpx.Asy
     assert line["seconds"] >= line["first_byte_s"] >= 0
 
 
+@pytest.mark.attack(
+    "every refusal there is, and the log", "neither token nor prompt nor answer is in it"
+)
 async def test_neither_token_nor_prompt_nor_answer_is_ever_logged(
     client: httpx.AsyncClient,
 ) -> None:
@@ -174,6 +177,7 @@ async def test_ctrl_c_is_no_failure() -> None:
     assert "Traceback" not in gateway.errors
 
 
+@pytest.mark.attack("the metrics on the public port", "404")
 async def test_metrics_are_on_their_own_port_only(client: httpx.AsyncClient) -> None:
     metrics_port = free_port()
     async with (

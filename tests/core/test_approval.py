@@ -72,6 +72,7 @@ def test_keys_are_rotated() -> None:
     assert SIGNER.read(signed(renewed), 0) is Invalid.NOT_OURS
 
 
+@pytest.mark.attack("an approval with one bit changed", "it is not ours")
 def test_no_bit_of_an_id_can_be_changed() -> None:
     whole = base64.urlsafe_b64decode(signed() + "=" * (-len(signed()) % 4))
     for place in range(len(whole)):
@@ -106,6 +107,7 @@ def test_an_id_that_would_not_be_taken_back_is_not_signed() -> None:
     [
         ("t2", CALL),
         ("t1", Approval("c2", "bash", CALL.args)),
+        ("t1", Approval("c1", "rm", CALL.args)),
         ("t1", Approval("c1", "bash", Raw(b'{"rm":"y"}'))),
         ("t1", Approval("c1", "bash", Raw(b"null"))),
         ("t1", Approval("c1", "bash", None)),

@@ -258,3 +258,21 @@ def test_a_turn_that_ends_with_a_request_open_settles_its_card() -> None:
 
     assert brief(act) == ["tool-output-error c1", "tool-output-error c2", *ENDED]
     assert turn.outcome is Outcome.COMPLETED
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        pytest.param({"args": {"n": 2}}, id="another input"),
+        pytest.param({"args": {"n": 1}, "toolName": "rm"}, id="another tool"),
+        pytest.param({"toolName": "rm"}, id="another tool, and no input"),
+    ],
+)
+def test_what_the_card_does_not_show_is_not_requested_there(about: dict[str, Any]) -> None:
+    """A user would approve what they see, and the agent would do something else."""
+    turn = opened()
+
+    act = turn.frames([f.begin(), running(), approval(**about)], 5)
+
+    assert brief(act)[-1] == "data-question"
+    assert turn.outcome is None

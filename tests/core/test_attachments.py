@@ -132,6 +132,7 @@ def test_the_bytes_say_the_type(data: bytes, declared: str, mime: str) -> None:
         pytest.param(PNG, "image/" + "x" * 101, NO_TYPE, id="a long type"),
     ],
 )
+@pytest.mark.attack("a page or a program that says it is a picture", "400: the bytes say the type")
 def test_a_file_that_is_something_else_is_refused(data: bytes, declared: str, reason: str) -> None:
     assert refusal({"type": "file", "mediaType": declared, "url": held(data)}) == reason
 
@@ -248,6 +249,9 @@ def test_a_remote_file_of_a_listed_host_is_passed_on(url: str) -> None:
         "https://169.254.169.254/latest/meta-data",
         "https://files.example/" + "x" * 2_048,
     ],
+)
+@pytest.mark.attack(
+    "a file that the agent would fetch from a host of its choice", "400 unless the host is listed"
 )
 def test_any_other_remote_file_is_refused(url: str) -> None:
     part = {"type": "file", "mediaType": "image/png", "url": url}

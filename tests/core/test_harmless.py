@@ -47,6 +47,10 @@ DEEP = b"[" * 50_000 + b'"__proto__"' + b"]" * 50_000
         pytest.param(DEEP, harmless.TOO_DEEP, id="nested too deeply to be looked into"),
     ],
 )
+@pytest.mark.attack(
+    "`__proto__`, `constructor` over `prototype`, behind escapes too",
+    "the key is renamed before it reaches a browser",
+)
 def test_a_value_becomes_harmless(given: bytes, made: bytes) -> None:
     assert bytes(harmless.value(Raw(given))) == made
 

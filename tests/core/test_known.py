@@ -40,3 +40,30 @@ def test_what_it_has_is_taken_from_the_start() -> None:
 
     assert [left.take(What.TEXT, 3), left.take(What.TEXT, 3), left.take(What.TEXT, 3)] == [3, 2, 0]
     assert [left.take(What.FILES), left.take(What.FILES), left.take(What.SOURCES)] == [1, 0, 0]
+
+
+def test_what_has_no_end_is_pending() -> None:
+    def call(its_id: object, state: object, kind: str = "tool-bash") -> dict[str, Any]:
+        return {"type": kind, "toolCallId": its_id, "state": state}
+
+    def asked(its_id: object, data: object) -> dict[str, Any]:
+        return {"type": "data-question", "id": its_id, "data": data}
+
+    pending = known(
+        call("c1", "input-available"),
+        call("c2", "input-streaming", "dynamic-tool"),
+        call("c3", "output-available"),
+        call("c4", "output-error"),
+        call("c5", "output-denied"),
+        call(7, "input-available"),
+        asked("q2", {"state": "resolved"}),
+        asked("q3", {"state": 7}),
+        asked("q4", 7),
+        asked(7, {"state": "open"}),
+        {"type": "data-question", "id": "q5"},
+        {"type": "step-start"},
+        call("c6", "approval-requested"),
+        asked("q1", {"state": "open"}),
+    ).pending
+
+    assert pending == {"c1", "c2", "c6", "q1"}

@@ -53,6 +53,11 @@ def test_nothing_was_said() -> None:
             id="a file alone",
         ),
         pytest.param(
+            Asked("m1", "hi", [Attachment("text/html", "javascript:alert(1)")]),
+            [{"type": "text", "text": "hi"}],
+            id="a file whose URL runs something",
+        ),
+        pytest.param(
             Asked("m1", "hi", [Attachment("image/png", "data:,x", "a.png")]),
             [
                 {"type": "file", "mediaType": "image/png", "url": "data:,x", "filename": "a.png"},

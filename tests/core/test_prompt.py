@@ -240,6 +240,7 @@ def test_a_large_body_of_brackets_takes_no_seconds(*, piece: bytes, fits: bool) 
 
 
 @pytest.mark.long
+@pytest.mark.attack("16 MiB of brackets", "400; the nesting is measured without recursion")
 def test_sixteen_mebibytes_of_brackets_take_no_seconds() -> None:
     group = b"[" * 62 + b"]" * 62
     head = b'{"message":{"role":"user","content":"hi"},"x":['

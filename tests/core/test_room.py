@@ -120,3 +120,30 @@ def test_neighbours_are_the_others_that_have_asked() -> None:
 
     assert one.neighbours == ["there"]
     assert quiet.neighbours == ["here", "there"]
+
+
+def test_only_who_is_alone_hears_of_company() -> None:
+    room = Room()
+    seats = [Seat(room) for _ in range(3)]
+    news: list[int] = []
+    for number, seat in enumerate(seats):
+        seat.on_news = partial(news.append, number)
+        seat.follow("t1")
+        seat.follow("t1")
+
+    assert news == [0]
+
+
+def test_a_turn_that_starts_over_for_ever_is_followed_within_bounds() -> None:
+    room = Room()
+    one, other = Seat(room), Seat(room)
+    for number in range(Seat.FOLLOWED_MAX + 1):
+        one.follow(str(number))
+
+    other.follow("0")
+    assert not one.accompanied, "the oldest is forgotten"
+    other.follow("2")
+    assert one.accompanied
+    one.leave()
+    other.leave()
+    assert not room.followers

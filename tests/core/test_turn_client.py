@@ -208,3 +208,68 @@ def test_a_client_that_hangs_up_while_it_does_not_read_ends_the_pause() -> None:
 
     assert [at for at, _ in wait(turn, 5_000)] == [602]
     assert turn.outcome is Outcome.ABANDONED
+
+
+def cut_in_the_queue(**limits: float) -> Turn:
+    """A turn that waits behind another, whose client was cut off at 23."""
+    turn = opened(*QUEUED, **limits)
+    turn.blocked(3)
+    act = turn.tick(23)
+    assert (told(act), act.cut, verdict(act)) == ([], True, "Client too slow")
+    assert turn.outcome is None
+    return turn
+
+
+def test_one_that_is_cut_in_the_queue_never_aborts_the_turn_of_another() -> None:
+    turn = cut_in_the_queue()
+
+    for late in (turn.client_left(24), turn.held(2**20 + 1, 24), turn.blocked(24)):
+        assert late == NOTHING
+    assert turn.frames([f.part("secret", "turn-0"), f.frame("status")], 25) == NOTHING
+    act = turn.frames([f.finalize("turn-0"), f.begin()], 26)
+
+    assert (told(act), act.write, act.cut) == (["abort"], b"", False)
+    assert turn.outcome is Outcome.SLOW_CLIENT
+
+
+@pytest.mark.parametrize(
+    "happens",
+    [
+        pytest.param(lambda t: wait(t, 5_000), id="the queue limit"),
+        pytest.param(lambda t: t.agent_left(30), id="the agent leaves"),
+        pytest.param(lambda t: t.frames([f.frame("error", promptId="p1")], 30), id="refused"),
+        pytest.param(lambda t: (t.drain(30), wait(t, 70)), id="the gateway stops"),
+    ],
+)
+def test_however_it_ends_then_it_was_slow(happens: Callable[[Turn], object]) -> None:
+    turn = cut_in_the_queue()
+
+    happens(turn)
+
+    assert turn.outcome is Outcome.SLOW_CLIENT
+
+
+def test_after_the_cut_the_queue_limit_holds() -> None:
+    turn = cut_in_the_queue()
+    turn.frames([f.frame("status")], 600)
+
+    acts = wait(turn, 5_000)
+
+    assert ([act for _, act in acts], acts[-1][0]) == ([NOTHING] * len(acts), 623)
+
+
+def test_one_that_holds_too_much_is_cut_before_its_time() -> None:
+    turn = opened(*QUEUED)
+    turn.blocked(3)
+
+    assert turn.held(2**20 + 1, 4).cut
+
+
+def test_where_an_abort_hits_us_alone_the_cut_is_the_end() -> None:
+    turn = opened(*RUNNING)
+    turn.blocked(3)
+
+    act = turn.tick(23)
+
+    assert (told(act), act.cut, verdict(act)) == (["abort"], False, "Client too slow")
+    assert turn.outcome is Outcome.SLOW_CLIENT

@@ -26,6 +26,7 @@ from turnwire.core.known import Known
 from turnwire.core.limits import Hangup, Limits
 from turnwire.core.outcome import Outcome
 from turnwire.core.refusal import Refusal
+from turnwire.core.room import Room, Seat
 from turnwire.core.turn import Act, Turn
 from turnwire.dialects import DIALECTS
 
@@ -306,3 +307,62 @@ def test_a_turn_that_is_called_like_its_prompt_may_be_loaded_again_and_answered(
     act = continued(Reply("q1", Raw(b"true"), signed.subject)).frames([hello], 3)
 
     assert len(act.tell) == 1
+
+
+def test_a_page_that_is_loaded_again_is_asked_what_was_asked_anew() -> None:
+    turn = resumed()
+
+    act = turn.frames([init(called(), approval(expired=True), approval())], 1)
+
+    assert brief(act)[-3:] == ["tool-approval-request c1", *ENDED]
+
+
+def test_a_question_that_was_asked_twice_is_requested_as_it_was_asked_last() -> None:
+    act = resumed().frames([init(called(), called("c2"), approval(), approval(call="c2"))], 1)
+
+    assert [c for c in brief(act) if c.startswith("tool-approval")] == ["tool-approval-request c2"]
+
+
+@pytest.mark.parametrize(("asker", "aborted"), [("u1", 1), ("u2", 0), (None, 1), (7, 1)], ids=str)
+@pytest.mark.parametrize("said_by", ["prompt", "turn"])
+def test_a_hang_up_stops_no_turn_of_another_user(asker: object, aborted: int, said_by: str) -> None:
+    said = {said_by: {"userId": asker}}
+    prompt = {"id": "e1", "role": "user", "promptId": "p9", **said.get("prompt", {})}
+    parts = [called(), approval()]
+    asked = {"id": f.OURS, "role": "assistant", "promptId": "p9", "parts": parts}
+    messages = [prompt, asked | said.get("turn", {})]
+    data = {"runningTurnId": f.OURS}
+    turn = continued()
+    turn.frames([f.frame("init", session={"messages": messages}, data=data)], 1)
+
+    assert len(turn.client_left(2).tell) == aborted
+    assert turn.outcome is Outcome.CLIENT_GONE
+
+
+def test_a_hang_up_stops_no_turn_that_another_stream_follows() -> None:
+    room = Room()
+    turn = continued(seat=Seat(room))
+    turn.frames([init(called(), approval())], 1)
+    Seat(room).follow(f.OURS)
+
+    assert turn.client_left(2) == Act()
+    assert turn.outcome is Outcome.CLIENT_GONE
+
+
+def test_how_a_call_and_a_question_ended_while_the_client_was_away_is_told() -> None:
+    """The stream broke, so they are open in the client's message; in the hydration they are not."""
+    known = Known(message_id="m1", pending=frozenset({"c1", "c2", "c3", "q0", "q1"}))
+    turn = continued(native=False, known=known)
+    ended = [called("c2", "completed", result=1), called("c3", "error", error="no")]
+    more = [called("c4", "completed"), question("q0", answer="tea"), approval()]
+
+    act = turn.frames([init(called(), *ended, *more)], 1)
+
+    assert [c.get("toolCallId") or c.get("id") for c in chunks(act)] == [
+        None,
+        "c2",
+        "c3",
+        "q0",
+        "q1",
+    ]
+    assert [c["data"]["state"] for c in chunks(act)[3:]] == ["resolved", "open"]

@@ -260,6 +260,24 @@ def test_what_the_agent_says_to_an_answer(frame: bytes, result: object) -> None:
     assert errand.result == result
 
 
+@pytest.mark.parametrize("answer", [{}, {"answer": "yes"}])
+def test_what_was_answered_before_ours_was_sent_is_closed(answer: Json) -> None:
+    """An agent that says no hello: ours waits for one, and somebody else is first."""
+    errand = answering()
+
+    assert play(errand, f.frame("question.resolved", questionId="q1", **answer)) == []
+    assert errand.result is Refusal.CLOSED
+
+
+def test_an_answer_that_cannot_be_compared() -> None:
+    errand = answering()
+    resolved = b'{"type":"question.resolved","questionId":"q1","answer":1e999}'
+
+    play(errand, hello(turn(QUESTION), **BUSY), resolved)
+
+    assert errand.result is Refusal.CLOSED
+
+
 def test_an_answer_that_is_not_confirmed_counts_as_given() -> None:
     errand = answering()
     play(errand, hello(turn(QUESTION), **BUSY))

@@ -186,6 +186,75 @@ def test_what_waits_is_followed_once_it_begins() -> None:
     assert turn.turn_id == f.OURS
 
 
+ASKED: Json = {"id": "e1", "role": "user", "promptId": f.PROMPT, "parts": []}
+
+
+@pytest.mark.parametrize(
+    ("messages", "count", "waits"),
+    [
+        pytest.param([ASKED], 1, True, id="no turn names it"),
+        pytest.param([ASKED | {"promptId": "p0"}, ASKED], 1, True, id="an older one was lost"),
+        pytest.param([ASKED, ASKED | {"promptId": "p2", "channelId": "C"}], 2, True, id="two"),
+        pytest.param(
+            [ASKED, ASKED | {"promptId": "p2", "channelId": "C"}], 1, False, id="the last"
+        ),
+        pytest.param([ASKED, OVER | {"promptId": f.PROMPT}], 1, False, id="its turn is over"),
+        pytest.param([{**ASKED, "promptId": None}], 1, False, id="no name"),
+        pytest.param([ASKED], 0, False, id="none waits"),
+        pytest.param([ASKED], -1, False, id="less than none"),
+        pytest.param([ASKED], [f.PROMPT], False, id="no number"),
+    ],
+)
+def test_an_agent_that_does_not_mark_what_waits_says_how_many(
+    messages: list[Json],
+    count: object,
+    waits: bool,  # noqa: FBT001
+) -> None:
+    turn = resumed(hello(*messages, promptsQueued=count))
+    assert (turn.outcome is None) is waits
+
+    turn.frames([f.begin()], 2)
+    assert turn.turn_id == (f.OURS if waits else None)
+
+
+def test_what_waits_behind_a_turn_without_a_name_may_wait_as_long() -> None:
+    limits = Limits(queue_wait_s=600, idle_s=120)
+    turn = Turn(V2.resume(LOOK), limits)
+    turn.opened(0)
+
+    assert b'"status":"queued"' in turn.frames([hello(WAITING, runnerBusy=True)], 1).write
+    turn.tick(599)
+    assert turn.outcome is None
+    turn.tick(601)
+    assert turn.outcome is Outcome.SILENT
+
+
+def test_what_an_agent_says_by_null_it_does_not_say() -> None:
+    nothing = dict.fromkeys(
+        ["callId", "toolName", "questionId", "expired", "url", "mime", "sourceId", "title"]
+    )
+    parts = [
+        {**nothing, "type": "text", "text": "hello"},
+        {**nothing, "type": "file", "url": "https://a.example/"},
+        {**nothing, "type": "source", "url": "https://a.example/"},
+        {**nothing, "type": "tool-call", "callId": "c1", "status": "pending"},
+        {**nothing, "type": "question", "questionId": "q1"},
+    ]
+    asked = TURN | {"parts": parts, "queued": None}
+    _, written = stream(V2.resume(LOOK), [hello(asked, runnerBusy=None, runningTurnId=f.OURS)])
+
+    kinds = [part["type"] for part in read(written).parts if part["type"] != "step-start"]
+    assert kinds == ["text", "file", "source-url", "tool-", "data-question"]
+
+
+@pytest.mark.parametrize("half", [-1, 0xDC00, 1 << 40, 1 << 80, "x"])
+def test_a_half_that_is_none_is_not_taken(half: object) -> None:
+    parts = [{"type": "text", "text": "a", "turnwire:half": half}, {"type": "text", "text": "b"}]
+    _, written = stream(V2.resume(LOOK), [hello(TURN | {"parts": parts}, runnerBusy=True)])
+
+    assert [part.get("text") for part in read(written).parts if part["type"] == "text"] == ["b"]
+
+
 def test_of_two_that_wait_the_first_is_followed() -> None:
     turn = resumed(hello(WAITING, WAITING | {"id": "e2", "promptId": "p2"}))
 

@@ -37,6 +37,10 @@ def begun_frame(size: int) -> bytes:
 
 
 @pytest.mark.sockets
+@pytest.mark.attack(
+    "many agents send frames without end at once",
+    "all share one budget of memory; whoever is over it ends",
+)
 async def test_frames_that_are_not_whole_count_and_whoever_comes_late_ends() -> None:
     async def half_a_frame(line: Line) -> None:
         await line.begin()

@@ -44,6 +44,7 @@ async def test_a_client_that_reads_slowly_but_steadily_gets_all_of_it() -> None:
 
 
 @pytest.mark.fault("the agent pings and does not read", "it is not read either; memory is bounded")
+@pytest.mark.attack("an agent that pings and does not read", "it is cut; memory stays bounded")
 async def test_an_agent_that_pings_and_does_not_read_is_not_answered_without_end() -> None:
     """Its pongs would pile up here, so it is not read either, and its own writes come to a stop."""
     sent = 0

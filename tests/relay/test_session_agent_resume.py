@@ -114,6 +114,34 @@ async def test_a_turn_is_resumed_in_a_tool(revision: Revision) -> None:
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
+async def test_a_client_that_left_answers_with_its_message(revision: Revision) -> None:
+    async with product(revision) as (_, gateway):
+        async with chatting(gateway, text="ask me") as left:
+            await left.sees("data-question")
+        question_id = first(left.body, "data-question")["id"]
+        message_id = first(left.body, "start")["messageId"]
+        call_id = first(left.body, "tool-input-available")["toolCallId"]
+        card = {"toolCallId": call_id, "state": "input-available", "providerExecuted": True}
+        data = {"state": "answered", "answer": "yes"}
+        parts = [
+            {"type": "step-start"},
+            {"type": "tool-question", "input": {}, **card},
+            {"type": "data-question", "id": question_id, "data": data},
+        ]
+        message = {"id": message_id, "role": "assistant", "parts": parts}
+        body = {"id": "chat-1", "messages": [message]}
+        replied = await call(gateway, "POST", "/chat", body)
+        again = await call(gateway, "POST", "/chat", body)
+
+    assert is_whole(replied.text)
+    assert first(replied.content, "start") == {"type": "start", "messageId": message_id}
+    assert first(replied.content, "data-question")["data"]["state"] == "resolved"
+    assert first(replied.content, "tool-output-available")["toolCallId"] == call_id
+    assert said(replied.text) == "You said: yes.\n"
+    assert (again.status_code, again.json()["code"]) == (409, "question_closed")
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
 async def test_a_prompt_that_waits_is_resumed(revision: Revision) -> None:
     async with product(revision, status="hibernated", wake_s=math.inf) as (agent, gateway):
         async with chatting(gateway, text="what is 12*7?") as waiting:

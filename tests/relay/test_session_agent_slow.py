@@ -1,9 +1,14 @@
 """A client that does not read holds back what its agent says: an abort must not act on old news."""
 
+import asyncio
 import json
+from contextlib import suppress
 
 import pytest
+from websockets.exceptions import ConnectionClosed
 
+from dialects.session_agent import frames as f
+from gateway.agent import Line, ScriptedAgent
 from gateway.clients import RawClient, ask, chatting, request
 from gateway.running import Gateway
 from gateway.tokens import bearer
@@ -76,6 +81,55 @@ async def test_a_client_that_leaves_after_not_reading_stops_its_own_turn() -> No
         await gateway.has_ended("client_gone")
 
     assert [hit.user_id for hit in agent.tally.stopped] == ["ann"]
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+async def test_one_that_is_cut_off_stops_its_own_turn(revision: Revision) -> None:
+    async with (
+        SessionAgent(Habits(revision=revision, pace_s=0.0)) as agent,
+        Gateway(agent.url, dialect="session-agent", stall_s=1) as gateway,
+        RawClient(gateway, receive_buffer=4096) as slow,
+    ):
+        endless = json.dumps(ask("flood 100000")).encode()
+        await slow.send(request(endless, headers=bearer("ann")))
+        await until(lambda: gateway.streams, 15)
+        await until(lambda: agent.tally.aborts, 20)
+        await gateway.has_ended("slow_client")
+        assert b"[DONE]" not in await slow.read_all()
+
+    assert [hit.user_id for hit in agent.tally.stopped] == ["ann"]
+
+
+async def _flood(line: Line) -> None:
+    """A turn of V that says more than anybody reads, of an agent that is late with its pong."""
+    await line.connection.send(f.init("V").decode())
+    text = (await line.prompt())["content"]
+    for frame in (f.user(text), f.begin()):
+        await line.connection.send(frame.decode())
+    piece = f.chunk("x" * 50_000).decode()
+    while line.is_open and not line.of_type("ping"):
+        with suppress(ConnectionClosed, TimeoutError):
+            await asyncio.wait_for(line.connection.send(piece), 0.2)
+
+
+async def test_it_is_cut_at_once_and_its_turn_is_aborted_later() -> None:
+    async with (
+        ScriptedAgent(_flood) as agent,
+        Gateway(agent.url(), dialect="session-agent", stall_s=1) as gateway,
+        RawClient(gateway, receive_buffer=4096) as slow,
+    ):
+        await slow.send(request(json.dumps(ask("two")).encode()))
+        line = await agent.line()
+        await until(lambda: line.of_type("ping"), 15)
+        assert b"[DONE]" not in await slow.read_all()
+        await until(lambda: not gateway.server.server_state.connections)
+        assert (len(gateway.streams), line.aborts) == (1, [])
+
+        await line.connection.send(f.frame("pong").decode())
+
+        await until(lambda: line.aborts)
+        await gateway.has_ended("slow_client")
+        assert not gateway.streams
 
 
 def _unread(agent: SessionAgent) -> int:

@@ -47,6 +47,10 @@ async def stuck(flood: Flood) -> None:
         await asyncio.sleep(0.15)
 
 
+@pytest.mark.attack(
+    "a client that does not read its stream",
+    "the agent is paused, the client cut after the stall time",
+)
 async def test_the_agent_is_paused_and_the_client_cut_after_the_stall_time() -> None:
     flood = Flood()
     async with (

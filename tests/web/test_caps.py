@@ -15,6 +15,7 @@ pytestmark = pytest.mark.sockets
 
 
 @pytest.mark.fault("one user opens too many streams", "429; others are served")
+@pytest.mark.attack("one user opens very many streams", "429 at the limit; others are served")
 async def test_a_user_with_too_many_streams_gets_429_and_others_are_served() -> None:
     async with (
         ScriptedAgent(begin_only) as agent,
@@ -36,6 +37,7 @@ async def test_a_user_with_too_many_streams_gets_429_and_others_are_served() -> 
 
 
 @pytest.mark.fault("too many streams are open", "503 with `Retry-After`")
+@pytest.mark.attack("many users open very many streams", "503 with `Retry-After` at the limit")
 async def test_a_process_with_too_many_streams_answers_503_to_everybody() -> None:
     async with (
         ScriptedAgent(begin_only) as agent,

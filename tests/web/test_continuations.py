@@ -131,6 +131,7 @@ async def test_a_response_is_forwarded_with_its_reason(response: Json, answer: o
     assert ("**84**" in said(told.text)) is response["approved"]
 
 
+@pytest.mark.attack("an approval, sent twice", "it counts once")
 async def test_an_approval_counts_once() -> None:
     async with talk() as t:
         body = responded((await t.post(ask("approve 12*7"))).text)
@@ -151,6 +152,7 @@ async def test_the_same_response_twice_in_one_message_counts_once() -> None:
 
 
 @pytest.mark.parametrize(("user", "session"), [("u2", "s1"), ("u1", "s2")])
+@pytest.mark.attack("an approval of another user or session", "400; the agent hears nothing")
 async def test_a_foreign_approval_reaches_no_agent(user: str, session: str) -> None:
     async with talk() as t:
         body = responded((await t.post(ask("approve 12*7"))).text)
@@ -160,6 +162,7 @@ async def test_a_foreign_approval_reaches_no_agent(user: str, session: str) -> N
 
 
 @pytest.mark.parametrize("approval_id", ["ap1", "x" * 86, "é"])
+@pytest.mark.attack("a forged approval", "400 before any dial")
 async def test_a_forged_approval_is_refused_before_the_agent_is_dialled(approval_id: str) -> None:
     async with ScriptedAgent(stay_silent) as agent, Gateway(agent.url()) as gateway:
         part = {"type": "tool-x", "state": "approval-responded"}
@@ -172,6 +175,7 @@ async def test_a_forged_approval_is_refused_before_the_agent_is_dialled(approval
         assert agent.requests == []
 
 
+@pytest.mark.attack("an approval kept for later", "409 when its time is over")
 async def test_an_approval_that_expired_is_refused_before_the_agent_is_dialled() -> None:
     async with ScriptedAgent(stay_silent) as agent:
         async with Gateway(agent.url(), signing_keys=KEY) as gateway, new_client() as client:

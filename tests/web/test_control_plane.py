@@ -165,6 +165,7 @@ async def test_an_answer_that_is_none_is_no_grant(says: bytes) -> None:
         await fails(plane, "an")
 
 
+@pytest.mark.attack("a control plane whose answer has no end", "503 at its limit")
 async def test_an_answer_without_an_end_is_not_read_to_it() -> None:
     written = 0
 
@@ -311,6 +312,7 @@ async def test_there_are_only_so_many_connections_at_once() -> None:
     assert says.most_open == 2
 
 
+@pytest.mark.attack("the control plane sets a cookie", "it is not kept")
 async def test_one_users_cookie_never_goes_along_with_anothers_token() -> None:
     cookies = ("set-cookie: session=ann; Path=/", "set-cookie: b=c; Domain=127.0.0.1")
     told = reply(200, _GOOD.encode(), *cookies)
@@ -322,6 +324,7 @@ async def test_one_users_cookie_never_goes_along_with_anothers_token() -> None:
     assert all("cookie" not in question.headers for question in says.questions)
 
 
+@pytest.mark.attack("a proxy in the environment", "it is not used")
 async def test_the_environment_names_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     async with ScriptedPlane(granted("owner", "mallory")) as proxy:
         for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"):

@@ -141,6 +141,9 @@ STRANGERS = [
 
 
 @pytest.mark.parametrize("origin", STRANGERS)
+@pytest.mark.attack(
+    "a page of an origin that is not listed", "no CORS header: it cannot call, and cannot read"
+)
 async def test_another_origin_is_told_nothing(origin: str) -> None:
     """It is served as if there were no CORS: what its page may read is the browser's business."""
     app = app_of()
@@ -150,6 +153,7 @@ async def test_another_origin_is_told_nothing(origin: str) -> None:
     assert (before.status, told(before)) == (405, {"vary": "Origin"})
 
 
+@pytest.mark.attack("two `Origin` headers", "none is allowed")
 async def test_two_origins_are_none() -> None:
     app = app_of()
     done, before = await asked(app, OURS, OURS), await preflight(app, OURS, LOCAL)
@@ -166,6 +170,7 @@ async def test_without_an_origin_the_response_still_varies_by_it() -> None:
 
 
 @pytest.mark.parametrize("origin", [OURS, "null", "https://anybody.example"])
+@pytest.mark.attack("a page that wants credentials sent", "never allowed, with `*` neither")
 async def test_a_star_lets_every_page_in_and_never_with_credentials(origin: str) -> None:
     app = app_of("*")
     done = await asked(app, origin, cookie="session=1")

@@ -1,5 +1,6 @@
 """Stop, answer and history where the agent is not there, says no hello, or no verdict."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent, stay_silent
-from gateway.clients import new_client
+from gateway.clients import chatting, new_client
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
@@ -230,3 +231,54 @@ async def test_a_body_need_not_be_declared_where_there_is_none() -> None:
 
     assert response.status_code == 200
     assert json.loads(response.content)["reason"] == "idle"
+
+
+@pytest.mark.parametrize("given", [b'"\xff"', b"1e999"], ids=["no UTF-8", "no number"])
+async def test_an_answer_that_is_no_json_is_not_passed_on(given: bytes) -> None:
+    async def greet(line: Line) -> None:
+        await line.say(hello(QUESTION))
+
+    async with ScriptedAgent(greet) as agent, Gateway(agent.url()) as gateway:
+        headers = bearer() | {"content-type": "application/json"}
+        body = b'{"questionId":"q1","answer":%b}' % given
+        async with new_client() as client:
+            url = f"{gateway.url}/api/sessions/s1/answer"
+            response = await client.post(url, content=body, headers=headers)
+
+        assert response.status_code == 400
+        assert agent.connections == 0
+
+
+async def test_errands_have_limits_of_their_own() -> None:
+    """Each opens a connection to the agent, and a stop must get through beside all streams."""
+    async with (
+        ScriptedAgent(stay_silent) as agent,
+        Gateway(agent.url(), max_streams_per_user=1, max_streams=2, dial_s=5) as gateway,
+        asyncio.TaskGroup() as group,
+    ):
+        waiting = group.create_task(call(gateway, "GET", "messages"))
+        await until(lambda: agent.connections == 1)
+        refused = await call(gateway, "GET", "messages")
+        waiting.cancel()
+
+    assert (refused.status_code, refused.json()["code"]) == (429, "too_many_streams")
+    assert agent.connections == 1
+
+
+async def test_a_stop_gets_through_where_its_user_has_as_many_streams_as_may_be() -> None:
+    async def run(line: Line) -> None:
+        await line.say(hello())
+        await until(lambda: line.heard or line.closed)
+        if line.aborts:
+            await line.say(frames.finalize(reason="canceled"))
+        else:
+            await line.begin("mine")
+
+    async with (
+        ScriptedAgent(run) as agent,
+        Gateway(agent.url(), max_streams_per_user=1, idle_s=30) as gateway,
+        chatting(gateway),
+    ):
+        await until(lambda: agent.connections == 1)
+
+        assert (await stop(gateway, TURN)).json()["stopped"] is True

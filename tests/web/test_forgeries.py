@@ -62,6 +62,10 @@ async def identities(algorithm: Algorithm) -> AsyncIterator[list[JwtIdentity]]:
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.attack(
+    "forged tokens: `none`, a public key as secret, `jku`, `x5u`, `jwk`, `kid`, `crit`, times",
+    "none is taken; nothing is fetched for one",
+)
 async def test_no_forgery_is_taken_and_nothing_is_fetched_for_one(algorithm: Algorithm) -> None:
     taken = []
     async with Server(key_set(signer("RS256", 7).jwk(FITTING_ID))) as attacker:
@@ -82,6 +86,7 @@ async def test_no_forgery_is_taken_and_nothing_is_fetched_for_one(algorithm: Alg
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.attack("the same on the wire", "401 before any dial")
 async def test_a_forgery_costs_the_agent_no_connection(algorithm: Algorithm) -> None:
     async with (
         Server() as attacker,
@@ -121,6 +126,9 @@ async def test_a_forgery_costs_the_agent_no_connection(algorithm: Algorithm) -> 
         ({"iss": "https://id/", "aud": "us"}, False),
         ({"iss": "HTTPS://ID", "aud": "us"}, False),
     ],
+)
+@pytest.mark.attack(
+    "a token of another issuer or for another audience", "401 where the settings name them"
 )
 async def test_issuer_and_audience_are_checked_with_every_algorithm(
     algorithm: Algorithm,

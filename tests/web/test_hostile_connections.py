@@ -16,6 +16,7 @@ from turnwire.web.request import Request
 
 
 @pytest.mark.sockets
+@pytest.mark.attack("a request behind an open stream", "the connection is cut, the turn aborted")
 async def test_a_request_behind_an_open_stream_cuts_the_connection_and_the_turn_is_aborted() -> (
     None
 ):
@@ -54,6 +55,7 @@ async def test_requests_one_after_the_other_share_a_connection() -> None:
     ],
 )
 @pytest.mark.fault("a request's head does not end", "400 at 64 KiB")
+@pytest.mark.attack("a head without end", "400 at 64 KiB")
 async def test_a_head_without_end_is_refused(begun: bytes) -> None:
     async with Gateway() as gateway, RawClient(gateway) as client:
         await client.send(begun)
@@ -77,6 +79,7 @@ async def test_what_is_no_http_is_refused_in_the_words_of_all_refusals() -> None
     assert json.loads(body).keys() == {"error", "code", "requestId"}
 
 
+@pytest.mark.attack("a body, one byte at a time", "400 after 30 seconds")
 async def test_a_body_that_does_not_come_is_not_waited_for() -> None:
     async def never() -> Any:
         await asyncio.Event().wait()

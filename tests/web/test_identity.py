@@ -195,6 +195,7 @@ async def test_the_token_says_what_its_user_is_in_a_session(
         ("*", False),
     ],
 )
+@pytest.mark.attack("another user's orchestrator session", "404, whatever the token grants")
 async def test_an_orchestrator_session_is_its_owners_alone(
     session: str,
     sessions: str,
@@ -227,6 +228,7 @@ async def test_open_access_lets_everybody_in_who_has_a_name() -> None:
 
 
 @pytest.mark.parametrize("session", ["", ".", "..", "s1\n", "a/b", "a b", "é", "x" * 129])
+@pytest.mark.attack("a session id that is none", "404 before the control plane is asked")
 async def test_a_malformed_id_is_refused_before_anybody_is_asked(session: str) -> None:
     with pytest.raises(NotFound, match="malformed"):
         await require(OpenAccess(), caller(None), session, Role.VIEWER, "r1")

@@ -87,6 +87,7 @@ async def test_a_rotated_key_is_found_by_one_more_fetch() -> None:
         assert asked.fetches == 2
 
 
+@pytest.mark.attack("a flood of made-up key ids", "one fetch of the key set in 30 seconds")
 async def test_a_flood_of_made_up_ids_makes_one_fetch_in_thirty_seconds() -> None:
     async with Asked(key_set(OURS.jwk("k1"))) as asked:
         await asked.has("k1", OURS)

@@ -251,6 +251,7 @@ async def test_with_the_labs_other_agent() -> None:
     assert "84" in said(response.text)
 
 
+@pytest.mark.attack("reading opaque tokens in the log", "they are never logged")
 async def test_as_a_process_it_logs_neither_token_nor_each_question() -> None:
     async with ControlPlane(granted(user="ann")) as plane, ScriptedAgent() as agent:
         async with (

@@ -1,5 +1,6 @@
 """How many turns a user may begin in a minute, and what that costs when Redis is gone."""
 
+import asyncio
 import shutil
 import socket
 import subprocess
@@ -9,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from gateway.agent import ScriptedAgent
-from gateway.clients import post
+from gateway.clients import new_client, post
 from gateway.running import Gateway
+from gateway.tokens import bearer
 from gateway.waiting import until
 from turnwire.errors import TooManyTurns
 from turnwire.web.rates import Rates
@@ -35,6 +37,9 @@ async def test_no_limit_counts_nothing() -> None:
 
 
 @pytest.mark.sockets
+@pytest.mark.attack(
+    "one user begins very many turns", "429 with `Retry-After`, where a rate is set"
+)
 async def test_through_the_gateway_it_is_a_429_with_retry_after() -> None:
     async with (
         ScriptedAgent() as agent,
@@ -100,3 +105,43 @@ async def test_replicas_count_together_and_a_redis_that_is_gone_is_no_outage(
 
     await one.take("ann")
     await other.take("ann")
+
+
+@pytest.mark.sockets
+async def test_a_redis_that_hangs_is_asked_once_in_a_while() -> None:
+    """It takes the connection and says nothing: nobody's turn may wait for that each time."""
+    now = 100.0
+    taken: list[asyncio.StreamWriter] = []
+
+    async def hang(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        taken.append(writer)
+
+    server = await asyncio.start_server(hang, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        rates = Rates(1, f"redis://127.0.0.1:{port}", clock=lambda: now)
+        async with asyncio.timeout(4):  # a Redis client waits for five seconds by itself
+            await rates.take("ann")
+            for _ in range(100):
+                await rates.take("ann")
+        assert len(taken) == 1
+
+        now += 5
+        await rates.take("ann")
+        assert len(taken) == 2
+        for writer in taken:
+            writer.close()
+            await writer.wait_closed()
+
+
+@pytest.mark.sockets
+async def test_what_is_no_turn_is_not_counted() -> None:
+    continued = {"role": "assistant", "parts": [{"type": "text", "text": "x"}]}
+    async with ScriptedAgent() as agent, Gateway(agent.url(), turns_per_minute=1) as gateway:
+        async with new_client() as client:
+            for _ in range(3):
+                url = f"{gateway.url}/api/sessions/s1/chat"
+                body = {"message": continued}
+                assert (await client.post(url, json=body, headers=bearer())).status_code == 400
+
+        assert (await post(gateway)).status_code == 200

@@ -52,6 +52,10 @@ def exchange(app: Starlette, refusal: Refusal) -> Exchange:
 
 
 @pytest.mark.parametrize("refusal", every(), ids=lambda refusal: refusal.name)
+@pytest.mark.attack(
+    "every malformed, unsigned or misdirected request of a long table",
+    "its status, in fixed words; the agent is not dialled",
+)
 async def test_a_request_is_refused(refusal: Refusal, app: Starlette, agent: NoAgent) -> None:
     done = await exchange(app, refusal).run()
 
@@ -108,6 +112,7 @@ async def test_the_checks_come_in_their_order(status: int, app: Starlette) -> No
 
 
 @pytest.mark.parametrize("status", [401, 404, 415, 413])
+@pytest.mark.attack("a large body without a token", "it is not read")
 async def test_the_body_is_not_read_before_the_request_is_accepted(
     status: int, app: Starlette
 ) -> None:
@@ -116,6 +121,9 @@ async def test_the_body_is_not_read_before_the_request_is_accepted(
     assert done.read == 0
 
 
+@pytest.mark.attack(
+    "a body that says nothing of its length, and grows", "413 at the limit; its rest is not read"
+)
 async def test_a_body_that_grows_too_large_is_refused_without_its_rest(app: Starlette) -> None:
     piece = b" " * 1_048_576
     headers = [(k, v) for k, v in refusals.headers(Refusal("", 0)) if k != "content-length"]

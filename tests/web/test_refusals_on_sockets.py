@@ -78,6 +78,7 @@ async def test_a_chunked_body_of_17_mib_is_refused_when_it_is_too_long() -> None
         pytest.param(b"GET /\r\n evil HTTP/1.1\r\n\r\n", id="a line break in the target"),
     ],
 )
+@pytest.mark.attack("TLS, SPDY and two lengths on the plain port", "400")
 async def test_what_is_no_sound_http_never_reaches_the_application(sent: bytes) -> None:
     async with ScriptedAgent() as agent, Gateway(agent.url()) as gateway:
         async with RawClient(gateway) as client:

@@ -43,6 +43,15 @@ async def test_an_open_turn_finishes_and_newcomers_are_refused() -> None:
     await until(lambda: gateway.ended("completed") == 1)
 
 
+async def test_a_newcomer_that_is_refused_is_no_stream_that_crashed() -> None:
+    async with ScriptedAgent() as agent, Gateway(agent.url()) as gateway:
+        gateway.streams.drain()
+
+        assert (await post(gateway)).status_code == 503
+        assert gateway.ended("crashed") == 0
+        assert agent.connections == 0
+
+
 async def test_what_was_accepted_before_the_door_closed_is_served() -> None:
     """Its request comes a moment after: a proxy could not send it to another gateway."""
     async with (

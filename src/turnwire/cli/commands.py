@@ -9,7 +9,12 @@ from pathlib import Path
 
 import jwt
 import structlog
-from prometheus_client import CollectorRegistry, disable_created_metrics, start_http_server
+from prometheus_client import (
+    CollectorRegistry,
+    ProcessCollector,
+    disable_created_metrics,
+    start_http_server,
+)
 
 from turnwire import __version__
 from turnwire.cli import recording
@@ -34,6 +39,7 @@ def serve() -> int:
     health, streams = Health(), new_streams(settings)
     disable_created_metrics()  # type: ignore[no-untyped-call]  # nobody asks for them
     telemetry = Telemetry(CollectorRegistry())
+    ProcessCollector(registry=telemetry.registry)
     app = create_app(settings, health=health, streams=streams, telemetry=telemetry)
     port = settings.port
     with contextlib.ExitStack() as stack:

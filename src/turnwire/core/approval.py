@@ -3,8 +3,8 @@
 An id goes out with `tool-approval-request`, stays in the client's message, and
 comes back with the user's response, to any process that has one of the keys. So
 it carries what the gateway needs then: which question it is, until when it may
-be answered, and a digest of what was shown (its *subject*: turn, tool call and
-input). It is signed for one user of one session; whoever asks again about
+be answered, and a digest of what was shown (its *subject*: turn, tool call,
+tool and input). It is signed for one user of one session; whoever asks again about
 another input under the same question id asks for another approval.
 
 That an approval counts once is the agent's business: a question is closed by
@@ -112,8 +112,9 @@ class Requests(Struct, frozen=True, kw_only=True):
 
 
 def subject(turn_id: str, approval: Approval) -> bytes:
-    """A digest of what is to be approved: this call of this turn, with this input."""
-    told = (_bytes(turn_id), _bytes(approval.call_id), _canonical(approval.args))
+    """A digest of what is to be approved: this call of this turn, its tool, with this input."""
+    names = (turn_id, approval.call_id, approval.tool_name)
+    told = (*map(_bytes, names), _canonical(approval.args))
     return hashlib.sha256(_pack(told)).digest()[:_DIGEST_BYTES]
 
 

@@ -82,6 +82,15 @@ class _Tool(Struct, rename="camel"):
     approval: Raw = Raw()
 
 
+class _Shown(Struct, rename="camel"):
+    """A card, however it is: whatever is of another type is not looked at."""
+
+    id: Raw = Raw()
+    tool_call_id: Raw = Raw()
+    state: Raw = Raw()
+    data: Raw = Raw()
+
+
 class _Question(Struct):
     data: Raw = Raw(b"null")
     id: _Id | None = None
@@ -95,6 +104,7 @@ class _Answered(Struct, rename="camel"):
 
 _json = msgspec.json.Decoder().decode
 _part = msgspec.json.Decoder(_Part).decode
+_shown = msgspec.json.Decoder(_Shown).decode
 _tool = msgspec.json.Decoder(_Tool).decode
 _approval = msgspec.json.Decoder(_Approval).decode
 _question = msgspec.json.Decoder(_Question).decode
@@ -132,7 +142,32 @@ def _known(message_id: str | None, parts: Sequence[Raw]) -> Known:
         reasonings=count["reasoning"],
         files=count["file"],
         sources=count["source-url"],
+        pending=frozenset(
+            its_id
+            for part, raw in zip(shown, parts, strict=True)
+            if (its_id := _pending(part.type, raw)) is not None
+        ),
     )
+
+
+def _pending(kind: str, part: Raw) -> str | None:
+    """The id of a card that waits for its end; None if this part is none."""
+    if kind == "data-question":
+        card = _shown(part)
+        state = _state(card.data)
+        return harmless.string(card.id) if state == "open" else None
+    if kind != "dynamic-tool" and not kind.startswith("tool-"):
+        return None
+    card = _shown(part)
+    ended = harmless.string(card.state) in {"output-available", "output-error", "output-denied"}
+    return None if ended else harmless.string(card.tool_call_id)
+
+
+def _state(data: Raw) -> str | None:
+    try:
+        return harmless.string(_shown(data or b"{}").state)
+    except msgspec.ValidationError:
+        return None
 
 
 def _news(parts: Sequence[Raw]) -> Sequence[tuple[str, Raw]]:

@@ -3,6 +3,8 @@
 A stream that ends with a request for approval has told some of what came after
 the question, if another tool kept it open. Where exactly it ended nobody keeps;
 the client's own message, which comes back with the answer, says it in numbers.
+A stream that broke may have left calls and questions open that are over by now;
+those are told how they ended.
 """
 
 import enum
@@ -30,6 +32,8 @@ class Known(Struct, frozen=True, kw_only=True):
     reasonings: int = 0
     files: int = 0
     sources: int = 0
+    pending: frozenset[str] = frozenset()
+    """Calls without an outcome and questions that are open, by the ids that the client has."""
 
 
 class Left:

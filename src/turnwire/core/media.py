@@ -16,10 +16,15 @@ _FILE = re.compile(r"https?://|data:", re.IGNORECASE)
 _PAGE = re.compile(r"https?://", re.IGNORECASE)
 
 
+def is_file(url: str) -> bool:
+    """Whether this is the URL of a file that may be shown."""
+    return _FILE.match(url) is not None
+
+
 def told(part: FilePart | SourceUrl) -> list[chunks.Chunk]:
     """The chunk of a file or a source; none if its URL is of a scheme that does not pass."""
     match part:
-        case FilePart(url, mime) if _FILE.match(url):
+        case FilePart(url, mime) if is_file(url):
             return [chunks.File(harmless.mend(url), harmless.mend(mime))]
         case SourceUrl(source_id, url, title) if _PAGE.match(url):
             shown = UNSET if title is None else harmless.mend(title)

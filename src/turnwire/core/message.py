@@ -10,7 +10,7 @@ from typing import assert_never
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from turnwire.core import chunks, events, harmless
+from turnwire.core import chunks, events, harmless, media
 from turnwire.core.chunks import Chunk
 from turnwire.core.errand import Asked, Told, Transcript
 from turnwire.core.translate import Translator
@@ -83,6 +83,7 @@ def _message(said: Asked | Told) -> _Message:
             parts: list[_AnyPart] = [
                 _File(f.mime, harmless.mend(f.url), UNSET if f.filename is None else f.filename)
                 for f in files
+                if media.is_file(f.url)
             ]
             if text or not parts:
                 parts.append(_Text(harmless.mend(text)))

@@ -6,13 +6,13 @@ its tool's card instead, where the client knows that (`core.approval`); then the
 card tells the rest: how the call ended.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 import msgspec
 from msgspec import Raw
 
 from turnwire.core import chunks, harmless
-from turnwire.core.events import Question, QuestionClosed
+from turnwire.core.events import Event, Question, QuestionClosed
 
 OPEN_MAX = 64
 """Questions open at once. Past it the oldest is told as expired."""
@@ -81,6 +81,20 @@ class Questions:
             for question_id in list(self._open)
             for chunk in self.close(QuestionClosed(question_id, expired=True))
         ]
+
+
+def left_open(told: Iterable[Event]) -> dict[str, Question]:
+    """The questions that are open after all of this, each as it was asked last."""
+    waiting: dict[str, Question] = {}
+    for event in told:
+        match event:
+            case Question(question_id):
+                waiting[question_id] = event
+            case QuestionClosed(question_id):
+                waiting.pop(question_id, None)
+            case _:
+                pass
+    return waiting
 
 
 def _chunk(question_id: str, payload: dict[str, Raw], state: str) -> chunks.Chunk:

@@ -9,6 +9,8 @@ from 2026 on show a reused id as a second card, older ones overwrite the first.
 """
 
 import enum
+import hashlib
+from collections import OrderedDict
 from collections.abc import Collection
 from typing import assert_never
 
@@ -34,13 +36,15 @@ class _Stage(enum.Enum):
 
 
 class _Call:
-    __slots__ = ("count", "name", "shown_id", "stage", "step")
+    __slots__ = ("count", "given", "name", "shown_id", "stage", "step")
 
     def __init__(self, shown_id: str, name: str, count: int) -> None:
         self.shown_id = shown_id
         self.name = name
         self.count = count
         self.stage: _Stage | None = None
+        self.given: bytes | None = None
+        """Of the input that the client was shown."""
         self.step = 0
 
 
@@ -48,8 +52,9 @@ class Calls:
     """The calls of one turn, by the agent's id."""
 
     def __init__(self) -> None:
-        self._calls: dict[str, _Call] = {}
-        self._shown_ids: dict[str, None] = {}
+        # Ordered ones forget their oldest at once: `dict` looks for it past all it forgot before.
+        self._calls: OrderedDict[str, _Call] = OrderedDict()
+        self._shown_ids: OrderedDict[str, None] = OrderedDict()
         self._step = 0
         self.open = 0
         """Calls without an outcome."""
@@ -77,6 +82,14 @@ class Calls:
         """The client's id of a call; None if it is not open."""
         call = self._calls.get(call_id)
         return None if call is None or call.stage is _Stage.DONE else call.shown_id
+
+    def shows(self, call_id: str, tool_name: str, args: Raw | None) -> bool:
+        """Whether the card of a call shows no other tool and no other input than this."""
+        call = self._calls.get(call_id)
+        if call is None or call.stage is _Stage.DONE:
+            return True
+        is_input = args is None or call.given in {None, _digest(args)}
+        return is_input and call.name == harmless.mend(tool_name)
 
     def all_open_are(self, shown_ids: Collection[str]) -> bool:
         """Whether some calls are open, and all of them are among these."""
@@ -118,6 +131,7 @@ class Calls:
         if call.stage is _Stage.GIVEN:
             return []
         call.stage = _Stage.GIVEN
+        call.given = _digest(args)
         return [chunks.ToolInputAvailable(call.shown_id, call.name, harmless.value(args))]
 
     def _settled(self, call: _Call, error_text: str) -> list[chunks.Chunk]:
@@ -139,7 +153,7 @@ class Calls:
         call = _Call(shown_id, harmless.mend(event.tool_name), count)
         self._calls[event.call_id] = call
         if len(self._shown_ids) >= _SHOWN_MAX:
-            del self._shown_ids[next(iter(self._shown_ids))]
+            self._shown_ids.popitem(last=False)
         self._shown_ids[shown_id] = None
         self.open += 1
         self.step_has_calls = True
@@ -148,8 +162,13 @@ class Calls:
     def _make_room(self) -> list[chunks.Chunk]:
         if len(self._calls) < CALLS_MAX:
             return []
-        call = self._calls.pop(next(iter(self._calls)))
+        _, call = self._calls.popitem(last=False)
         return [] if call.stage is _Stage.DONE else self._settled(call, NO_RESULT)
+
+
+def _digest(args: Raw) -> bytes:
+    """Of an input as it is written: one that is written otherwise counts as another."""
+    return hashlib.sha256(bytes(args)).digest()[:16]
 
 
 def _numbered(call_id: str, count: int) -> str:

@@ -94,6 +94,8 @@ class Translator:
         """Of a turn that goes on: how much of it is told again before there is news."""
         self._is_known = False
         """Whether the client has all that is told now."""
+        self._missed: dict[str, chunks.Chunk] = {}
+        """But for this: how calls and questions ended that it has open, each by its id."""
         self._in_step = False
         self._turn_id = "turn"
         self._blocks = dict.fromkeys(_Kind, 0)
@@ -110,13 +112,30 @@ class Translator:
     def feed(self, event: events.Event) -> list[chunks.Chunk]:
         """Translate one event. Returns the chunks to send now, possibly none."""
         told = self._translated(event)
-        return [] if self._is_known else told
+        if not self._is_known:
+            return told
+        self._miss(told)
+        return []
+
+    def _miss(self, told: list[chunks.Chunk]) -> None:
+        for chunk in told:
+            match chunk:
+                case (
+                    chunks.ToolOutputAvailable(its_id)
+                    | chunks.ToolOutputError(its_id)
+                    | chunks.DataQuestion(its_id)
+                ) if its_id in self._known.pending:
+                    self._missed[its_id] = chunk
+                case _:
+                    pass
 
     def request(self, question: events.Question, approval_id: str | None) -> list[chunks.Chunk]:
         """Request an approval at its tool's card; tell a question where there can be none."""
         approval = question.approval
         if approval is None or approval_id is None or self.questions.is_full:
             return self.feed(question)
+        if not self.calls.shows(approval.call_id, approval.tool_name, approval.args):
+            return self.feed(question)  # the card would not show what is approved
         args = Raw(b"{}") if approval.args is None else approval.args
         told = self._close_block()
         told += self._tool(
@@ -222,9 +241,10 @@ class Translator:
         self._is_known = self._in_step = False
         known = {_Kind.TEXT: self._known.texts, _Kind.REASONING: self._known.reasonings}
         self._blocks = {kind: max(told, known[kind]) for kind, told in self._blocks.items()}
+        missed = self._missed.values()
         if self._known.message_id is None:
-            return [chunks.Start()]
-        return [chunks.Start(harmless.mend(self._known.message_id))]
+            return [chunks.Start(), *missed]
+        return [chunks.Start(harmless.mend(self._known.message_id)), *missed]
 
     def _finish_step(self) -> list[chunks.Chunk]:
         in_step, self._in_step = self._in_step, False

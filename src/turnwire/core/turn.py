@@ -10,18 +10,22 @@ Times are seconds on the caller's monotonic clock. The caller sleeps until
 
 from collections.abc import Sequence
 
+import msgspec
 from msgspec import Struct
 
 from turnwire.core import events, sse
 from turnwire.core.approval import Requests
 from turnwire.core.chunks import Chunk
+from turnwire.core.deadlines import Deadlines
 from turnwire.core.dialect import NEVER, Conversation, Reach
-from turnwire.core.events import Event, QuestionClosed, Reason
+from turnwire.core.events import Event, Reason
 from turnwire.core.known import Known
 from turnwire.core.limits import Hangup, Limits
 from turnwire.core.outcome import Outcome
+from turnwire.core.presence import AWAY, BLOCKED, GONE, READING, Client, Presence
+from turnwire.core.questions import left_open
 from turnwire.core.refusal import Refusal
-from turnwire.core.translate import State, Translator
+from turnwire.core.translate import Translator
 
 _VERDICTS = {
     Reason.END_TURN: Outcome.COMPLETED,
@@ -37,6 +41,8 @@ class Act(Struct, frozen=True):
     """For the client."""
     tell: Sequence[bytes] = ()
     """Text frames for the agent."""
+    cut: bool = False
+    """Close the client's connection over what it has not read, and read from the agent again."""
 
 
 _NOTHING = Act()
@@ -76,18 +82,14 @@ class Turn:
         self._limits = limits
         self._event_lines = event_lines
         self._translator = translator or Translator(usage=usage, taken_id=taken_id, known=known)
+        self._presence = Presence(limits)
+        self._times = Deadlines(limits, conversation, self._translator, self._presence)
         self._requests = requests
         self._lane: bytes | None = None
         """What stands before the delta of the next record, while text deltas take the short way."""
         self._write: list[bytes] = []
         self._tell: list[bytes] = []
-        self._headers_due = False
-        self._is_open = self._client_left = False
-        self._hold_until = NEVER
-        self._heard_at = self._wrote_at = NEVER
-        self._longest_at = self._drain_at = self._give_up_at = self._back_by = NEVER
-        self._blocked_at: float | None = None
-        self._progress_at = NEVER
+        self._is_open = self._headers_due = False
 
     # What happened, and when.
 
@@ -96,9 +98,7 @@ class Turn:
         if self.outcome is not None or self._is_open:
             return _NOTHING
         self._is_open = True
-        self._heard_at = self._wrote_at = now
-        self._hold_until = now + self._limits.hold_s
-        self._longest_at = now + self._limits.turn_s
+        self._times.opened(now)
         self._feed(self._conversation.open(now), now)
         return self._act(now)
 
@@ -139,12 +139,13 @@ class Turn:
                 fed = True
                 self._feed((events.TextDelta(told),), now)
         if alive:
-            self._heard_at = now
-        if self._give_up_at < NEVER:
-            self._stop()
-            fed = True
-        elif self._back_by < NEVER and self._conversation.accompanied:
-            return self._end(Outcome.CLIENT_GONE, now)
+            self._times.heard_at = now
+        if (client := self._presence.client) is not READING:
+            if client is GONE:
+                self._stop()
+                fed = True
+            elif client is AWAY and self._conversation.accompanied:
+                return self._end(Outcome.CLIENT_GONE, now)
         # A plain delta only moves our deadlines away; `tick` reckons anew when it comes too early.
         nearer = self._conversation.deadline < self.deadline
         return self._act(now, reckon=fed or nearer)
@@ -159,25 +160,20 @@ class Turn:
         While somebody else's turn runs an abort would hit that one, so the
         stream goes on without its client until our turn begins.
         """
-        if self.outcome is not None or self._client_left:
+        if self.outcome is not None or self._presence.left:
             return _NOTHING
-        self._client_left = True
-        if self._blocked_at is not None:
+        if self._presence.client is BLOCKED:
             self._conversation.doubt()
-        self.unblocked(now)
+            self._resumed(now)
+        self._presence.gone(now)
         if not self._is_open or self._limits.on_hangup is Hangup.CONTINUE:
             return self._end(Outcome.CLIENT_GONE, now)
         if self._limits.on_hangup is Hangup.GRACE:
             self._conversation.unattended()
             if self._conversation.accompanied:
                 return self._end(Outcome.CLIENT_GONE, now)
-            self._back_by = now + self._limits.grace_s
+            self._presence.away(now)
             return self._act(now)
-        return self._stop_or_wait(now)
-
-    def _stop_or_wait(self, now: float) -> Act:
-        """Abort our turn for a client that is gone; not while an abort would hit another."""
-        self._give_up_at = now + self._limits.queue_wait_s
         self._stop()
         return self._act(now)
 
@@ -185,36 +181,32 @@ class Turn:
         """Its client is gone: abort our turn as soon as that hits it alone, or leave it be."""
         if self.outcome is None and self._conversation.reach is not Reach.OTHERS:
             self._tell += self._conversation.abort()
-            self.outcome = Outcome.CLIENT_GONE
+            self.outcome = self._presence.outcome(Outcome.CLIENT_GONE, began=True)
 
     def blocked(self, now: float) -> Act:
         """The client's buffer is full; nothing is read from the agent until it is not."""
-        if self._blocked_at is None:
-            self._blocked_at = self._progress_at = now
+        self._presence.blocked(now)
         return self._act(now)
 
     def progressed(self, now: float, held_bytes: int = 0) -> Act:
         """A blocked client read something; `held_bytes` came in meanwhile and wait for it."""
-        self._progress_at = now
-        return self._overflow(held_bytes, now)
+        self._presence.progressed(now)
+        return self.held(held_bytes, now)
 
     def held(self, held_bytes: int, now: float) -> Act:
         """More came in for a blocked client: `held_bytes` in all, beyond the read that blocked."""
-        return self._overflow(held_bytes, now)
+        if held_bytes > self._limits.backlog_bytes:
+            return self._cut(now)
+        return self._act(now)
 
     def unblocked(self, now: float) -> Act:
         """The client's buffer has room again. The agent's silence stood still meanwhile."""
-        if self._blocked_at is not None:
-            if self._is_open:
-                self._heard_at += now - max(self._blocked_at, self._heard_at)
-            self._wrote_at = now
-            self._blocked_at = None
-            self._progress_at = NEVER
+        self._resumed(now)
         return self._act(now)
 
     def drain(self, now: float) -> Act:
         """The gateway stops: open turns may go on for the drain time."""
-        self._drain_at = min(self._drain_at, now + self._limits.drain_s)
+        self._times.drain(now)
         return self._act(now)
 
     def tick(self, now: float) -> Act:
@@ -225,34 +217,28 @@ class Turn:
             self._feed(self._conversation.tick(now), now)
             if self.outcome is not None:
                 return self._act(now)
-        if now >= self._drain_at:
+        if now >= self._times.drain_at:
             return self._end(Outcome.DRAINING, now)
-        if now >= self._expires_at():
+        if now >= self._times.expires_at:
             return self._end(
                 Outcome.EXPIRED, now, abort=self._limits.on_hangup is not Hangup.CONTINUE
             )
-        if self._back_by < NEVER:
-            if self._conversation.accompanied:
-                return self._end(Outcome.CLIENT_GONE, now)
-            if now >= self._back_by:
-                self._back_by = NEVER
-                return self._stop_or_wait(now)
-        if now >= self._give_up_at:
-            return self._end(Outcome.ABANDONED, now)
-        if self._blocked_at is not None:
-            if now >= self._progress_at + self._limits.stall_s:
-                return self._end(Outcome.SLOW_CLIENT, now, abort=True)
-        elif now >= self._silence_at():
+        if self._presence.client is AWAY and self._conversation.accompanied:
+            return self._end(Outcome.CLIENT_GONE, now)
+        if now >= self._presence.until:
+            return self._overdue(now)
+        if now >= self._times.silence_at:
             return self._end(Outcome.SILENT, now, abort=True)
-        if now >= self._longest_at:
+        if now >= self._times.longest_at:
             return self._end(Outcome.TOO_LONG, now, abort=True)
-        if now >= self._keepalive_at():
+        if self._headers_due and now >= self._times.keepalive_at:
             self._write.append(sse.KEEPALIVE)
         return self._act(now)
 
     # What follows from it.
 
     def _feed(self, told: Sequence[Event], now: float) -> None:
+        waiting = {} if self._requests is None else left_open(told)
         for event in told:
             match event:
                 case events.Send(frame):
@@ -263,7 +249,7 @@ class Turn:
                     self._refuse(why)
                     return
                 case events.Question():
-                    self._say(self._asked(event, told, now))
+                    self._say(self._asked(event, now, waiting.get(event.question_id)))
                 case _:
                     self._say(self._translator.feed(event))
                     if isinstance(event, events.TurnStarted | events.TurnContinued):
@@ -277,17 +263,17 @@ class Turn:
             None if block is None else sse.delta_prefix(block, event_line=self._event_lines)
         )
 
-    def _asked(self, asked: events.Question, told: Sequence[Event], now: float) -> list[Chunk]:
+    def _asked(self, asked: events.Question, now: float, last: Event | None) -> list[Chunk]:
         """An approval is requested where the client knows that, and is a question elsewhere."""
         if self._requests is None or self.turn_id is None:
             return self._translator.feed(asked)
-        if any(type(e) is QuestionClosed and e.question_id == asked.question_id for e in told):
-            return []  # closed by now: how its call goes on says the rest
+        if last is not asked:
+            return []  # closed or asked anew by now: how its call goes on says the rest
         return self._translator.request(asked, self._requests.approval_id(self.turn_id, asked, now))
 
     def _begin(self, turn_id: str, now: float) -> None:
         if self.turn_id is None:  # a turn that is started over has no more time than others
-            self._longest_at = now + self._limits.turn_s
+            self._times.began(now)
         self.turn_id = turn_id
 
     def _say(self, said: list[Chunk]) -> None:
@@ -302,17 +288,48 @@ class Turn:
         self._close(Outcome.NOTHING if nothing else Outcome.REFUSED)
 
     def _close(self, outcome: Outcome) -> None:
-        if not self._client_left:
-            self.outcome = outcome
-        else:
-            self.outcome = Outcome.ABANDONED if self.turn_id is None else Outcome.CLIENT_GONE
+        self.outcome = self._presence.outcome(outcome, began=self.turn_id is not None)
+
+    def _overdue(self, now: float) -> Act:
+        """The client has not read, was away, or was gone for too long."""
+        match self._presence.client:
+            case Client.BLOCKED:
+                return self._cut(now)
+            case Client.AWAY:
+                self._presence.gone(now)
+                self._stop()
+                return self._act(now)
+            case _:
+                return self._end(Outcome.ABANDONED, now)
+
+    def _cut(self, now: float) -> Act:
+        """The client does not read: end the stream, or go on without it until we may abort."""
+        if self.outcome is not None or self._presence.left:
+            return _NOTHING
+        if self._presence.client is BLOCKED:
+            self._conversation.doubt()
+        if self._conversation.reach is not Reach.OTHERS:
+            return self._end(Outcome.SLOW_CLIENT, now, abort=True)
+        self._resumed(now)
+        self._say(self._translator.fail(Outcome.SLOW_CLIENT.text or ""))
+        self._lane = None
+        last = self._act(now)
+        self._presence.gone(now, cut=True)
+        self._reckon()
+        return msgspec.structs.replace(last, cut=True)
+
+    def _resumed(self, now: float) -> None:
+        """Frames are read again, if they were not."""
+        since = self._presence.unblocked()
+        if since is not None:
+            self._times.paused(since, now)
 
     def _end(self, outcome: Outcome, now: float, *, abort: bool = False) -> Act:
         """End the stream on the gateway's own account."""
         if self.outcome is not None:
             return _NOTHING
         if abort:
-            if self._blocked_at is not None:
+            if self._presence.client is BLOCKED:
                 self._conversation.doubt()
             self._tell += self._conversation.abort()
         if outcome.text is not None:
@@ -323,30 +340,30 @@ class Turn:
             self._close(outcome)
         return self._act(now)
 
-    def _overflow(self, held_bytes: int, now: float) -> Act:
-        if held_bytes > self._limits.backlog_bytes:
-            return self._end(Outcome.SLOW_CLIENT, now, abort=True)
-        return self._act(now)
-
     def _act(self, now: float, *, reckon: bool = True) -> Act:
         """What has gathered, as one write and the frames to tell."""
         is_asked = self._requests is not None and self._translator.waits_for_approval
-        if is_asked and self.outcome is None and not self._client_left:
+        if is_asked and self.outcome is None and not self._presence.left:
             self._say(self._translator.pause())
             self.outcome = Outcome.ASKED
         written = b""
-        if self._client_left:
+        presence = self._presence
+        if presence.client is not READING and presence.left:
             self._write.clear()
         elif (self._headers_due or self._may_commit(now)) and self._write:
             written = b"".join(self._write)
             self._write.clear()
-            self._wrote_at = now
+            self._times.wrote_at = now
         tell: Sequence[bytes] = ()
         if self._tell:
             tell, self._tell = self._tell, []
         if reckon:
             self._reckon()
         return Act(written, tell) if written or tell else _NOTHING
+
+    def _reckon(self) -> None:
+        is_over = self.outcome is not None
+        self.deadline = NEVER if is_over else self._times.next(headers_due=self._headers_due)
 
     def _may_commit(self, now: float) -> bool:
         """Whether the headers may go out; the comment before the first record flushes them."""
@@ -355,46 +372,8 @@ class Turn:
         if self.outcome is None:
             if not self._is_open:
                 return False
-            if not self._conversation.committed and now < self._hold_until:
+            if not self._conversation.committed and now < self._times.hold_until:
                 return False
         self._headers_due = True
         self._write.insert(0, sse.KEEPALIVE)
         return True
-
-    # When what follows next.
-
-    def _silence_at(self) -> float:
-        limits = self._limits
-        waits = [limits.queue_wait_s] if self._conversation.queued else []
-        if self._translator.calls.open:
-            waits.append(limits.tool_silence_s)
-        if self._translator.questions:
-            waits.append(limits.question_wait_s)
-        return self._heard_at + max(waits, default=limits.idle_s)
-
-    def _keepalive_at(self) -> float:
-        quiet = self._blocked_at is not None or self._client_left or not self._headers_due
-        return NEVER if quiet else self._wrote_at + self._limits.keepalive_s
-
-    def _expires_at(self) -> float:
-        """The token's end cuts as a hang-up does: not while an abort would hit another's turn."""
-        held = self._client_left or self._conversation.reach is Reach.OTHERS
-        return NEVER if held else self._limits.expires_at
-
-    def _reckon(self) -> None:
-        if self._translator.state is State.CLOSED or self.outcome is not None:
-            self.deadline = NEVER
-            return
-        self.deadline = min(
-            self._progress_at + self._limits.stall_s
-            if self._blocked_at is not None
-            else self._silence_at(),
-            self._keepalive_at(),
-            self._longest_at,
-            self._drain_at,
-            self._expires_at(),
-            self._give_up_at,
-            self._back_by,
-            NEVER if self._headers_due or self._client_left else self._hold_until,
-            self._conversation.deadline,
-        )

@@ -42,6 +42,21 @@ class Flow(Protocol):
         ...
 
 
+class _Nobody:
+    """Feeds no writer any more."""
+
+    def client_blocked(self) -> None: ...
+
+    def client_progressed(self) -> None: ...
+
+    def client_unblocked(self) -> None: ...
+
+    def client_held(self, held_bytes: int) -> None: ...
+
+
+_NOBODY: Final = _Nobody()
+
+
 class ClientWriter:
     """Writes the response. The headers go out before the first write."""
 
@@ -56,7 +71,7 @@ class ClientWriter:
         self.bytes_written = 0
         self._send = send
         self._headers = headers
-        self._flow = flow
+        self._flow: Flow = flow
         self._pending: deque[bytes] = deque()
         self._unblocking: asyncio.Task[None] | None = None
         self._held_bytes = 0
@@ -111,6 +126,15 @@ class ClientWriter:
         self.discard()
         if self._socket is not None:
             self._socket.cut()
+
+    def leave(self) -> None:
+        """Write nothing more, and let go of who fed this.
+
+        A writer and its feeder that held each other would wait for the garbage collector,
+        which looks at what has lived for long only after hundred thousands of streams.
+        """
+        self.discard()
+        self._flow = _NOBODY
 
     def discard(self) -> None:
         """Write nothing more."""

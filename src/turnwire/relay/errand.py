@@ -49,6 +49,7 @@ class ErrandRun(Generic[Result]):
             self._timer.cancel()
             if self._upstream is not None:
                 self._upstream.close()
+                self._upstream = None  # or the two would hold each other
 
     # The agent's side (relay.upstream.Listener).
 

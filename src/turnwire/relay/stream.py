@@ -100,7 +100,7 @@ class Stream:
             await self._say_goodbye()
         finally:
             watching.cancel()
-            self._client.discard()
+            self._client.leave()
             self._hold.set(0)
 
     async def _talk(self, dialling: asyncio.Task[None], refusable: Callable[[], bool]) -> None:
@@ -115,6 +115,7 @@ class Stream:
                 self._timer.cancel()
             if self._upstream is not None:
                 self._upstream.close()
+                self._upstream = None  # or the two would hold each other
 
     def look(self) -> None:
         """What the conversation waited for, beside the agent, is there."""
@@ -174,12 +175,22 @@ class Stream:
             self._end()  # first, so that nothing that fails below leaves the stream open
         if act.tell and self._upstream is not None:
             self._upstream.send(act.tell)
-        if act.write:
+        if act.cut:
+            self._cut_off()
+        elif act.write:
             if self.first_byte_at is None:
                 self.first_byte_at = self._loop.time()
             self._client.write(act.write)
         if self.turn.deadline < self._timer_at:
             self._arm(self.turn.deadline)
+
+    def _cut_off(self) -> None:
+        """Nobody reads; the agent is read on, for what may be left to tell it."""
+        self._client.cut()
+        if self._hold is not None:
+            self._hold.set(0)
+        if self._upstream is not None:
+            self._upstream.resume()
 
     def _end(self) -> None:
         if not self._over.done():

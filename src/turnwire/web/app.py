@@ -1,5 +1,6 @@
 """The composition root: settings to an ASGI application."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import assert_never
@@ -69,6 +70,7 @@ def create_app(
         rates=Rates(settings.turns_per_minute, settings.rates_url),
         admission=(admission := Admission(settings.lag_s)),
         streams=new_streams(settings) if streams is None else streams,  # empty ones are false
+        errands=new_streams(settings),
         telemetry=telemetry or Telemetry(CollectorRegistry()),
     )
 
@@ -77,6 +79,9 @@ def create_app(
         async with closing:
             admission.start()
             closing.callback(admission.stop)
+            loop = asyncio.get_running_loop()
+            # Asked in the thread that answers `/metrics`.
+            gateway.telemetry.tasks.set_function(lambda: len(asyncio.all_tasks(loop)))
             yield
 
     app = Starlette(

@@ -29,7 +29,6 @@ class Chat(Endpoint):
     async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
         gateway = self.gateway
         gateway.admission.admit()
-        await gateway.rates.take(visit.user_id)
         with gateway.streams.place(visit.user_id):  # before the body, whose bytes it bounds
             body = await visit.request.body(receive, gateway.settings.body_bytes)
             match extract(body, gateway.attachments):
@@ -41,6 +40,7 @@ class Chat(Endpoint):
     async def _prompt(self, visit: Visit, prompt: Prompt, receive: Receive, send: Send) -> None:
         gateway = self.gateway
         channel_type, channel_id = self.channel(visit, prompt.chat_id)
+        await gateway.rates.take(visit.user_id)
         ask = Ask(
             text=prompt.text,
             prompt_id=uuid.uuid4().hex,

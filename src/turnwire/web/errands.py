@@ -57,14 +57,15 @@ class ErrandEndpoint(Endpoint):
         """See an errand through.
 
         Raises:
-            Refused: the agent's side refuses it, or cannot be reached.
+            Refused: the agent's side refuses it, or cannot be reached; or too many are under way.
 
         """
         gateway = self.gateway
         running = ErrandRun(errand)
         dial_s = gateway.settings.dial_s
         try:
-            result = await running.run(gateway.dialler, call(gateway, visit), dial_s=dial_s)
+            with gateway.errands.place(visit.user_id):
+                result = await running.run(gateway.dialler, call(gateway, visit), dial_s=dial_s)
         except NotReachedError as exc:
             if exc.status is not None:
                 raise dial_refused(exc.status, gateway.settings.agent_auth) from exc
@@ -125,6 +126,7 @@ class AnswerQuestion(ErrandEndpoint):
 
     async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
         body = await self.read(visit, receive, _AnswerBody)
+        self._check(body.answer)
         channel_type, channel_id = self.channel(visit, visit.request.query.get("chatId"))
         answer = Answer(
             user_id=visit.user_id,
@@ -137,6 +139,13 @@ class AnswerQuestion(ErrandEndpoint):
         )
         await self.run(visit, self.gateway.dialect.answer(answer))
         await self.reply(visit, b"{}", 202, receive, send)
+
+    def _check(self, answer: Raw) -> None:
+        """Look into what is passed on: of a `Raw` it is not known yet that it is whole."""
+        try:
+            msgspec.json.decode(answer)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
+            raise BadRequest("The answer is not valid JSON") from exc
 
 
 class Messages(ErrandEndpoint):

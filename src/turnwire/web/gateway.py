@@ -27,6 +27,8 @@ class Gateway(Struct, frozen=True):
     access: Access
     dialler: Dialler
     streams: Streams
+    errands: Streams
+    """Counted apart: who has as many streams as may be can still stop one."""
     rooms: Rooms
     rates: Rates
     admission: Admission

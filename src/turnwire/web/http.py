@@ -1,6 +1,9 @@
 """One HTTP connection: uvicorn's protocol, and what it lacks in front of long streams."""
 
+import asyncio
+import re
 import uuid
+from enum import Enum, auto
 from typing import Any, Final
 
 import msgspec
@@ -9,9 +12,30 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from turnwire.errors import BadRequest
 from turnwire.relay.sockets import ClientSocket
 from turnwire.relay.stream import SOCKET_EXTENSION
+from turnwire.web.request import BODY_S
 
 HEAD_BYTES_MAX: Final = 65_536
 """Longest request line and headers. Parsing them costs the square of a header's length."""
+
+HEADERS_MAX: Final = 100
+
+HEAD_S: Final = 10.0
+"""How long a head may take from its first byte, the first one from the connection's start."""
+
+_HOST: Final = re.compile(rb"[A-Za-z0-9._~%:\[\]-]*")
+_LINE: Final = len(": \r\n")
+
+
+class UnsoundRequestError(Exception):
+    """Two readers of this request might read two different ones."""
+
+
+class _At(Enum):
+    """Where in a request its client is."""
+
+    HEAD = auto()
+    BODY = auto()
+    END = auto()
 
 
 class HttpConnection(HttpToolsProtocol):
@@ -20,33 +44,72 @@ class HttpConnection(HttpToolsProtocol):
     A request that comes in behind an open response cuts the connection. uvicorn
     would stop reading and keep it for later, and so would not notice when the
     client hangs up; browsers, proxies and HTTP libraries do not pipeline.
+
+    uvicorn times idle connections only. Here a head has its time too, and so has
+    the rest of a body that was refused before it was there.
     """
 
+    head_s = HEAD_S
+    _at = _At.HEAD
     _head_bytes = 0
-    _in_head = True
+    _expected: asyncio.TimerHandle | None = None
+    """Closes the connection, unless what is expected comes before."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._expect(self.head_s)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._expect(None)
+        super().connection_lost(exc)
+        self.cycle = None  # type: ignore[assignment]  # or the two would hold each other
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self._in_head:
+        if self.transport.is_closing():
+            return
+        if self._at is _At.HEAD:
             self._head_bytes += len(data)
-            if self._head_bytes > HEAD_BYTES_MAX and not self.transport.is_closing():
+            if self._head_bytes > HEAD_BYTES_MAX:
                 self.send_400_response("The head of the request is too large")
+        elif self._at is _At.END and self._is_idle and self.timeout_keep_alive_task is None:
+            # An empty line, or a body's end: uvicorn has stopped its clock for it.
+            self.timeout_keep_alive_task = self.loop.call_later(
+                self.timeout_keep_alive, self.timeout_keep_alive_handler
+            )
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._in_head, self._head_bytes = True, 0
+        self._at, self._head_bytes = _At.HEAD, 0
+        if self._expected is None:
+            self._expect(self.head_s)
         extensions: dict[str, Any] = {SOCKET_EXTENSION: ClientSocket(self.transport)}
         self.scope["extensions"] = extensions
 
     def on_headers_complete(self) -> None:
-        self._in_head = False
-        if getattr(self.cycle, "response_complete", True):  # there may be none yet
-            super().on_headers_complete()
-        else:
+        self._at = _At.BODY
+        self._expect(None)
+        if not self._is_idle:
             self.transport.abort()
+            return
+        self._check()
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._at = _At.END
+        self._expect(None)
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self._at is _At.BODY:
+            self._expect(BODY_S)
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP request, in the words of all other refusals."""
+        if not self._is_idle and self.cycle.response_started:
+            self.transport.abort()  # nothing may be written into a response that has begun
+            return
         request_id = uuid.uuid4().hex
         body = msgspec.json.encode({"error": msg, "code": BadRequest.code, "requestId": request_id})
         head = (
@@ -57,3 +120,37 @@ class HttpConnection(HttpToolsProtocol):
         )
         self.transport.write(head.encode() + body)
         self.transport.close()
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether no response is under way. There may not have been any yet."""
+        return getattr(self.cycle, "response_complete", True)
+
+    def _expect(self, within_s: float | None) -> None:
+        """Wait for something for so long; None: it is there."""
+        if self._expected is not None:
+            self._expected.cancel()
+            self._expected = None
+        if within_s is not None and not self.transport.is_closing():
+            self._expected = self.loop.call_later(within_s, self.transport.close)
+
+    def _check(self) -> None:
+        """Look at what the parser lets through, though a proxy in front may take it otherwise.
+
+        Raises:
+            UnsoundRequestError: which the parser turns into an error of its own, so into a 400.
+
+        """
+        size = len(self.url) + sum(len(name) + len(value) + _LINE for name, value in self.headers)
+        if size > HEAD_BYTES_MAX or len(self.headers) > HEADERS_MAX:
+            raise UnsoundRequestError("the head is too large")
+        if not self.url.startswith(b"/"):
+            raise UnsoundRequestError("the target is no path")
+        is_old = self.parser.get_http_version() == "1.0"
+        hosts = [value for name, value in self.headers if name == b"host"]
+        if len(hosts) > 1 or not (hosts or is_old):
+            raise UnsoundRequestError("not one host")
+        if hosts and _HOST.fullmatch(hosts[0]) is None:
+            raise UnsoundRequestError("a host that is none")
+        if is_old and any(name == b"transfer-encoding" for name, _ in self.headers):
+            raise UnsoundRequestError("HTTP/1.0 knows no chunks")

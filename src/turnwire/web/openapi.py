@@ -23,7 +23,14 @@ from turnwire.errors import (
 from turnwire.settings import Settings
 from turnwire.web.schemas import SCHEMAS, STRING, ref
 
-_ALWAYS = (BadRequest, Unauthorized, NotFound, MethodNotAllowed, Unavailable)
+_ALWAYS = (
+    BadRequest,
+    Unauthorized,
+    NotFound,
+    MethodNotAllowed,
+    TooManyStreams,
+    Unavailable,
+)
 _BODY = (BodyTooLarge, WrongMediaType)
 
 REFUSALS: dict[str, tuple[type[Refused], ...]] = {
@@ -32,11 +39,10 @@ REFUSALS: dict[str, tuple[type[Refused], ...]] = {
         *_BODY,
         SessionConflict,
         QuestionClosed,
-        TooManyStreams,
         TooManyTurns,
         NotSupported,
     ),
-    "resume": (*_ALWAYS, TooManyStreams),
+    "resume": _ALWAYS,
     "stop": (*_ALWAYS, *_BODY, AnotherTurn, NotSupported),
     "answer": (*_ALWAYS, *_BODY, QuestionClosed, NotSupported),
     "messages": (*_ALWAYS, NotSupported),
@@ -99,7 +105,7 @@ def _query(name: str, schema: dict[str, Any], what: str = "") -> dict[str, Any]:
     return {"name": name, "in": "query", "required": False, "schema": schema, **told}
 
 
-_NAME = {"type": "string", "minLength": 1, "maxLength": 256}
+_NAME = {"type": "string", "pattern": r"^[^\u0000-\u001f\u007f]{1,256}$"}
 _SESSION = _in_path("session_id", {"type": "string", "pattern": "^[A-Za-z0-9_.:-]{1,128}$"})
 _CHANNEL = (
     _query("channelType", {**_NAME, "default": "web"}),
@@ -115,7 +121,7 @@ _HANGUP = _query(
 
 _CURSOR = _query(
     "startIndex",
-    {"type": "integer"},
+    {"type": "integer", "minimum": -999_999_999, "maximum": 999_999_999},
     "Of a `WorkflowChatTransport`, whose run id stands for the chat's: the first chunk it has not",
 )
 _PROFILE = _query(
@@ -132,7 +138,7 @@ _STREAM = {
         "x-request-id": {"schema": STRING},
         "x-workflow-run-id": {"schema": STRING, "description": "To a `WorkflowChatTransport`"},
     },
-    "content": {"text/event-stream": {"schema": STRING}},
+    "content": {"text/event-stream": {"schema": ref("Event")}},
 }
 
 

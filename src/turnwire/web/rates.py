@@ -5,6 +5,7 @@ the Redis cannot be asked, everybody is let through: it bounds a cost, and a
 bound that is down must not be an outage.
 """
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Final
@@ -22,6 +23,12 @@ _log = structlog.get_logger("turnwire.rates")
 IN_PROCESS: Final = "memory://"
 
 _WARN_EVERY_S: Final = 30.0
+
+_ANSWER_S: Final = 0.5
+"""How long a Redis may take; nobody's turn waits longer for it."""
+
+_PAUSE_S: Final = 5.0
+"""How long one that could not be asked is left alone."""
 
 
 class Rates:
@@ -42,6 +49,7 @@ class Rates:
         self._limiter = SlidingWindowCounterRateLimiter(storage)
         self._clock = clock
         self._warn_at = -_WARN_EVERY_S
+        self._ask_at = -_PAUSE_S
 
     async def take(self, user_id: str) -> None:
         """Count a turn that this user begins.
@@ -50,13 +58,15 @@ class Rates:
             TooManyTurns: they have begun too many.
 
         """
-        if self._limit is None:
+        if self._limit is None or self._clock() < self._ask_at:
             return
         try:
-            if await self._limiter.hit(self._limit, user_id):
-                return
-            window = await self._limiter.get_window_stats(self._limit, user_id)
-        except StorageError as exc:
+            async with asyncio.timeout(_ANSWER_S):
+                if await self._limiter.hit(self._limit, user_id):
+                    return
+                window = await self._limiter.get_window_stats(self._limit, user_id)
+        except (StorageError, TimeoutError) as exc:
+            self._ask_at = self._clock() + _PAUSE_S
             self._warn(exc)
             return
         raise TooManyTurns(window.reset_time - time.time())

@@ -35,19 +35,32 @@ _PART: Final = _object(
     filename=STRING,
 )
 
-MESSAGE: Final = _object(
-    ["role"],
-    id=STRING,
-    role={"enum": ["user", "assistant", "system"]},
-    parts={"type": "array", "items": _PART},
-    content={"type": "string", "description": "Instead of parts (AI SDK 4)"},
-)
+MESSAGE: Final = {
+    **_object(
+        ["role"],
+        id=STRING,
+        role={"enum": ["user", "assistant", "system"]},
+        parts={"type": "array", "items": _PART},
+        content={"type": "string", "description": "Instead of parts (AI SDK 4)"},
+    ),
+    "description": "Of the last one its user's text and files are read, or the answers in it",
+    "anyOf": [{"required": ["parts"]}, {"required": ["content"]}],
+}
+
+_LAST: Final = {
+    "description": "Instead of messages: the last one alone",
+    "allOf": [ref("Message")],
+    "properties": {
+        "role": {"enum": ["user", "assistant"]},
+        "content": {"pattern": r"\S"},
+    },
+}
 
 CHAT_BODY: Final = {
     "type": "object",
     "properties": {
         "messages": {"type": "array", "minItems": 1, "items": ref("Message")},
-        "message": {**ref("Message"), "description": "Instead of messages: the last one alone"},
+        "message": _LAST,
         "id": STRING,
         "trigger": STRING,
         "messageId": STRING,
@@ -77,7 +90,17 @@ UI_MESSAGE: Final = _object(
     parts={"type": "array", "items": {"type": "object", "required": ["type"]}},
 )
 
+EVENT: Final = {
+    **_object(
+        ["data"],
+        event={"type": "string", "description": "The chunk's type, where a setting asks for it"},
+        data={"type": "string", "description": "A chunk, in JSON; `[DONE]` after the last one"},
+    ),
+    "description": "One record of the stream",
+}
+
 SCHEMAS: Final = {
+    "Event": EVENT,
     "Refusal": REFUSAL,
     "Message": MESSAGE,
     "ChatBody": CHAT_BODY,

@@ -88,17 +88,18 @@ async def stream(
         client_socket=request.scope.get("extensions", {}).get(SOCKET_EXTENSION),
     )
     seat.on_news = relayed.look
-    try:
-        with gateway.streams.running(relayed), gateway.telemetry.active.track_inprogress():
-            await relayed.run(
-                gateway.dialler,
-                call(gateway, visit),
-                refusable=lambda: relayed.dial_status in DIAL_REFUSALS,
-            )
-    finally:
-        seconds = asyncio.get_running_loop().time() - visit.arrived
-        tally = conversation.tally
-        report(gateway.telemetry, request, visit.grant, relayed, tally, visit.arrived, seconds)
+    with gateway.streams.running(relayed):  # or it is refused, which is no stream that ended
+        try:
+            with gateway.telemetry.active.track_inprogress():
+                await relayed.run(
+                    gateway.dialler,
+                    call(gateway, visit),
+                    refusable=lambda: relayed.dial_status in DIAL_REFUSALS,
+                )
+        finally:
+            seconds = asyncio.get_running_loop().time() - visit.arrived
+            tally = conversation.tally
+            report(gateway.telemetry, request, visit.grant, relayed, tally, visit.arrived, seconds)
     return relayed.started or _explained(relayed, settings.agent_auth)
 
 

@@ -23,19 +23,16 @@ from dialects.session_agent.resumed import (
     turn,
 )
 from dialects.session_agent.talk import hear, sent
-from turnwire.core.dialect import Look, Reach, Reply
+from turnwire.core.dialect import Reach
 from turnwire.core.events import (
     AgentStatus,
     Alive,
     Reason,
-    Refused,
     TurnFinished,
     TurnStarted,
 )
-from turnwire.core.refusal import Refusal
 from turnwire.core.room import Room, Seat
 from turnwire.dialects.session_agent import ending, resuming
-from turnwire.dialects.session_agent.dialect import SessionAgent
 
 # Whether there is anything to resume.
 
@@ -146,13 +143,6 @@ def test_what_does_not_show_that_our_channel_is_at_work(revision: str, frame: by
     stream = made(init_r() if revision == "R" else busy(revision), frame)
 
     assert stream.tick(resuming.LOOK_S) == NOTHING
-
-
-def test_replies_cannot_be_taken_along() -> None:
-    replies = [Reply("q1", b'"yes"')]  # type: ignore[arg-type]
-    stream = SessionAgent().resume(Look(user_id=f.ME, init_s=INIT_S, replies=replies))
-
-    assert stream.open(0) == [Refused(Refusal.UNSUPPORTED)]
 
 
 # A and V: what the next frames say of it.
@@ -323,7 +313,11 @@ def test_it_tells_signs_of_life_while_text_is_withheld() -> None:
 
 def test_the_tests_that_the_documentation_names_are_here() -> None:
     page = (Path(__file__).parents[3] / "docs" / "session-agent.md").read_text()
-    tests = "".join(path.read_text() for path in Path(__file__).parent.glob("test_resume*.py"))
+    tests = "".join(
+        path.read_text()
+        for kind in ("resume", "continuing")
+        for path in Path(__file__).parent.glob(f"test_{kind}*.py")
+    )
 
     named = re.findall(r"`(test_\w+)`", page)
 

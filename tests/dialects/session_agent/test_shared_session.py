@@ -4,14 +4,15 @@ from typing import Any
 
 import pytest
 
+from core.turns import wait
 from dialects.session_agent import frames as f
 from dialects.session_agent.talk import conversation, error, hear, sent
-from turnwire.core.dialect import Ask, Reach
+from turnwire.core.dialect import NEVER, Ask, Reach
 from turnwire.core.events import TurnStarted
 from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
 from turnwire.core.room import Room, Seat
-from turnwire.core.turn import Turn
+from turnwire.core.turn import Act, Turn
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.session_agent import ending, outgoing
 from turnwire.dialects.session_agent.conversation import Conversation
@@ -127,12 +128,41 @@ def test_or_leaves_the_next_one_alone_if_its_turn_is_over() -> None:
     assert (act.tell, made.outcome) == ((), Outcome.CLIENT_GONE)
 
 
-def test_a_client_that_is_cut_off_for_not_reading_stops_nothing() -> None:
+def test_a_client_that_is_cut_off_stops_its_turn_once_all_was_heard() -> None:
     made = unread()
 
-    act = made.tick(2 + Limits().stall_s)
+    act = made.tick(22)
+    assert (act.tell, act.cut, made.outcome) == ((), True, None)
+    assert made.deadline < 22
+    assert made.tick(22).tell == [outgoing.PING]
+    assert made.frames([f.chunk("a")], 23) == Act()
+    act = made.frames([f.frame("pong")], 23)
 
-    assert (act.tell, made.outcome) == ((), Outcome.SLOW_CLIENT)
+    assert act == Act(tell=[outgoing.abort(("web", "default"))])
+    assert (made.outcome, made.deadline) == (Outcome.SLOW_CLIENT, NEVER)
+
+
+def test_or_stops_nothing_if_its_turn_is_over() -> None:
+    made = unread()
+    made.tick(22)
+    made.tick(22)
+
+    act = made.frames([f.done("x"), f.begin("T2"), f.frame("pong")], 23)
+
+    assert (act, made.outcome) == (Act(), Outcome.SLOW_CLIENT)
+
+
+def test_or_if_no_pong_comes() -> None:
+    made = unread()
+    made.tick(22)
+
+    made.tick(22)
+    acts = wait(made, 5_000)
+
+    assert {frame for _, act in acts for frame in act.tell} == {outgoing.PING}
+    # It was heard from at 1, and the clock stood still from 2 to 22.
+    assert acts[-1][0] == 22 - 1 + Limits().idle_s
+    assert made.outcome is Outcome.SLOW_CLIENT
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)

@@ -6,6 +6,7 @@ from turnwire.core.dialect import Ask, Look
 from turnwire.core.errand import Answer, Recall, Stop
 from turnwire.core.room import Seat
 from turnwire.dialects.session_agent.answering import Answering
+from turnwire.dialects.session_agent.continuing import Continuing
 from turnwire.dialects.session_agent.conversation import Conversation
 from turnwire.dialects.session_agent.recalling import Recalling
 from turnwire.dialects.session_agent.resuming import Resuming
@@ -25,7 +26,7 @@ class SessionAgent:
         return Conversation(ask, seat or Seat())
 
     def resume(self, look: Look, seat: Seat | None = None) -> Resuming:
-        return Resuming(look, seat or Seat())
+        return (Continuing if look.replies else Resuming)(look, seat or Seat())
 
     def stop(self, stop: Stop) -> Stopping:
         return Stopping(stop)

@@ -21,6 +21,8 @@ class Session(Struct, frozen=True, kw_only=True):
     entries: Sequence[Snapshot]
     turn: Snapshot | None
     """The turn at work."""
+    asker: str | None
+    """Who asked for what is at work, where that is known."""
     prompt: Snapshot | None
     """The prompt at work whose turn has not begun. Neither: it is not known what is at work."""
     waiting: Sequence[Snapshot]
@@ -56,7 +58,8 @@ def session(init: Init, hello: Hello) -> Session:
     # Where a turn after it is over, that may be its own, or the one that it waited for.
     begins = hello.runner_busy and at_work and not turns
     prompt = entries[last] if begins else None
-    return Session(entries=entries, turn=turn, prompt=prompt, waiting=waiting)
+    asker = entries[last].author_id if at_work else None
+    return Session(entries=entries, turn=turn, asker=asker, prompt=prompt, waiting=waiting)
 
 
 def is_turn(entry: Snapshot) -> bool:

@@ -66,8 +66,6 @@ class Resuming(Conversation):
         """Only whoever asked can come back."""
 
     def open(self, now: float) -> Sequence[Event]:
-        if self._look.replies:
-            return self._none()
         self._ping_at = now + PING_S
         self._look_by = now + self._look.init_s
         return ()
@@ -223,7 +221,7 @@ class Resuming(Conversation):
     def _none(self) -> Sequence[Event]:
         self._whose.stage = Stage.OVER
         self._look_by = math.inf
-        return [events.Refused(Refusal.UNSUPPORTED if self._look.replies else Refusal.NOTHING)]
+        return [events.Refused(Refusal.NOTHING)]
 
     def _died(self) -> Sequence[Event]:
         return super()._died() if self._found else self._none()

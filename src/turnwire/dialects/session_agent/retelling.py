@@ -50,6 +50,17 @@ class Retelling:
         return [*told, *(event for event in news if not isinstance(event, ToolUpdate))], trusted
 
 
+def last_calls(snapshot: Snapshot) -> frozenset[str]:
+    """The calls that nothing was said between: the last ones, up to the text before them."""
+    calls: list[str] = []
+    for part in reversed(read(snapshot.parts)):
+        if part.type == "tool-call":
+            calls.append(part.call_id)
+        elif part.type == "text" and calls:
+            break
+    return frozenset(calls)
+
+
 def _as_is(parts: Sequence[Part]) -> list[str]:
     return [harmless.string(part.text) or "" for part in parts]
 

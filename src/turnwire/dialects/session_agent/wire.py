@@ -56,6 +56,7 @@ class Snapshot(Placed, frozen=True, rename="camel", kw_only=True):
     role: str | None = None
     content: Raw = Raw()
     parts: Raw = Raw()
+    author_id: str | None = None
 
 
 class Updated(_Frame, frozen=True, tag="message.updated"):

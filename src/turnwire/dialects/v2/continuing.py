@@ -2,10 +2,11 @@
 
 What was told up to the last of them the client has, and of what the agent told
 since as much as its message says; the rest comes first. The turn is ours from
-then on: our client's user answered for it, and a client that hangs up means it.
+then on, unless another user asked for it or another stream follows it: a client
+that hangs up means it.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from turnwire.core import events
 from turnwire.core.approval import subject
@@ -21,7 +22,8 @@ class Continuing(Resuming):
 
     @property
     def reach(self) -> Reach:
-        return Reach.OURS if self._whose.is_running else Reach.NOTHING
+        elses = self._asker not in {None, self._look.user_id} or self._seat.accompanied
+        return Reach.OURS if self._whose.is_running and not elses else Reach.NOTHING
 
     def abort(self) -> Sequence[bytes]:
         turn_id = self._whose.turn_id
@@ -36,7 +38,7 @@ class Continuing(Resuming):
         """No hydration came: whether the question is open, and what followed it, is not known."""
         return Refusal.UNSUPPORTED
 
-    def _idle(self, _entries: Iterable[hydration.Entry]) -> Refusal:
+    def _idle(self, _waiting: hydration.Entry | None) -> Refusal:
         return Refusal.CLOSED
 
     def _found(self, running: hydration.Entry) -> Sequence[Event] | Refusal:

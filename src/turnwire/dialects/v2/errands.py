@@ -158,6 +158,7 @@ class Answering(_Errand):
             case frames.QuestionResolved(question_id=asked) if asked == self._question_id:
                 given = harmless.value(self._answer)
                 ours = not heard.answer or _same(bytes(heard.answer), bytes(given))
+                ours = ours and self._greeted  # else it is told before we answered
                 self.result = Answered() if ours else Refusal.CLOSED
             case frames.QuestionExpired(question_id=asked) if asked == self._question_id:
                 self.result = Refusal.CLOSED
@@ -193,7 +194,7 @@ def _running(init: frames.Init, entries: list[hydration.Entry]) -> list[hydratio
     named = init.data.running_turn_id
     if named is None and not init.data.runner_busy:
         return []
-    found = [entry for entry in entries if entry.is_open and named in {None, entry.id}]
+    found = [entry for entry in entries if named in {None, entry.id} and entry.is_open]
     return found or ([] if named is None else [hydration.Entry(named, "assistant")])
 
 
@@ -213,4 +214,7 @@ def _receipt(turn_id: str, ended: Reason) -> Receipt:
 
 def _same(one: bytes, other: bytes) -> bool:
     """Whether two texts in JSON say the same."""
-    return bool(msgspec.json.decode(one) == msgspec.json.decode(other))
+    try:
+        return bool(msgspec.json.decode(one) == msgspec.json.decode(other))
+    except (msgspec.DecodeError, RecursionError):
+        return one == other

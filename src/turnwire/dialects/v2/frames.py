@@ -23,8 +23,9 @@ class _Frame(Struct, frozen=True, rename="camel", tag_field="type"):
 
 
 class InitData(Struct, frozen=True, rename="camel"):
-    runner_busy: bool = False
+    runner_busy: bool | None = None
     running_turn_id: str | None = None
+    prompts_queued: Raw = Raw()
 
 
 class Init(_Frame, frozen=True, tag="init"):

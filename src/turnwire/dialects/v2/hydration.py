@@ -26,9 +26,10 @@ class Entry(Struct, frozen=True, rename="camel"):
     parts: list[Raw] = []
     prompt_id: str | None = None
     client_message_id: str | None = None
+    user_id: Raw = Raw()
     channel_type: str | None = None
     channel_id: str | None = None
-    queued: bool = False
+    queued: bool | None = None
     """Whether this is a prompt whose turn has not begun."""
 
     @property
@@ -50,21 +51,21 @@ class Part(Struct, frozen=True, rename="camel"):
 
     type: str
     text: Raw = Raw()
-    call_id: str = ""
-    tool_name: str = ""
+    call_id: str | None = None
+    tool_name: str | None = None
     status: Raw = Raw()
     args: Raw = Raw()
     result: Raw = Raw()
     error: Raw = Raw()
-    question_id: str = ""
+    question_id: str | None = None
     answer: Raw = Raw()
-    expired: bool = False
+    expired: bool | None = None
     reason: Raw = Raw()
     message: Raw = Raw()
-    url: str = ""
-    mime: str = ""
+    url: str | None = None
+    mime: str | None = None
     filename: str | None = None
-    source_id: str = ""
+    source_id: str | None = None
     title: str | None = None
     half: Annotated[int, Meta(ge=0, le=0xDBFF)] = msgspec.field(name=_HALF, default=0)
     """Half of a surrogate pair that the text ends with; the other may come in the next delta."""
@@ -81,22 +82,26 @@ class _Session(Struct, frozen=True):
 _session = msgspec.json.Decoder(_Session).decode
 _entry = msgspec.json.Decoder(Entry).decode
 _part = msgspec.json.Decoder(Part).decode
+_count = msgspec.json.Decoder(int).decode
 _fields = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 def entries(session: Raw) -> list[Entry]:
     """The entries of a session, oldest first."""
+    return list(each(session))
+
+
+def each(session: Raw) -> Iterator[Entry]:
+    """The same, for whoever may not need them all."""
     try:
         told = _session(session or b"{}").messages
     except msgspec.DecodeError:
-        return []
-    found = []
+        return
     for raw in told:
         try:
-            found.append(_entry(raw))
+            yield _entry(raw)
         except msgspec.DecodeError:
             continue
-    return found
 
 
 def keep_halves(loose: Any) -> None:
@@ -126,6 +131,31 @@ def parts(entry: Entry, *, backwards: bool = False) -> Iterator[Part]:
             yield _part(raw)
         except msgspec.DecodeError:
             continue
+
+
+def waiting(entries: Iterable[Entry], said: Raw) -> list[Entry]:
+    """The prompts whose turn has not begun.
+
+    `said` is how many the agent says there are: for one that does not mark
+    them, they are the newest of those that no turn names.
+    """
+    known = list(entries)
+    marked = [entry for entry in known if entry.queued]
+    try:
+        count = max(0, _count(said or b"0"))
+    except msgspec.DecodeError:
+        count = 0
+    if marked or not count:
+        return marked
+    begun = {entry.prompt_id for entry in known if entry.role == "assistant"}
+    prompts = [entry for entry in known if entry.role == "user" and entry.prompt_id]
+    return [entry for entry in prompts if entry.prompt_id not in begun][-count:]
+
+
+def asker(turn: Entry, among: Iterable[Entry]) -> str | None:
+    """Who asked for a turn, where the agent says so."""
+    prompts = (e for e in among if turn.prompt_id and e.prompt_id == turn.prompt_id)
+    return next(filter(None, (harmless.string(e.user_id) for e in (turn, *prompts))), None)
 
 
 def client_ids(entries: Iterable[Entry]) -> frozenset[str]:
@@ -158,7 +188,7 @@ def told(entry: Entry) -> Iterator[Event]:
             case "error":
                 error = harmless.words(part.message)
             case "question" if part.question_id:
-                yield from _question(part, raw)
+                yield from _question(part.question_id, part, raw)
             case _:
                 yield from _shown(part)
     if end is not None:
@@ -180,9 +210,9 @@ def _shown(part: Part) -> Iterator[Event]:
         case "reasoning":
             yield events.ReasoningDelta(_said(part))
         case "file" if part.url:
-            yield events.FilePart(part.url, part.mime)
+            yield events.FilePart(part.url, part.mime or "")
         case "source" if part.url:
-            yield events.SourceUrl(part.source_id, part.url, part.title)
+            yield events.SourceUrl(part.source_id or "", part.url, part.title)
         case "tool-call" if part.call_id:
             try:
                 phase = Phase(harmless.string(part.status))
@@ -190,7 +220,7 @@ def _shown(part: Part) -> Iterator[Event]:
                 return
             yield events.ToolUpdate(
                 call_id=part.call_id,
-                tool_name=part.tool_name,
+                tool_name=part.tool_name or "",
                 phase=phase,
                 args=part.args or None,
                 result=part.result or None,
@@ -202,12 +232,12 @@ def _said(part: Part) -> str:
     return (harmless.string(part.text) or "") + (chr(part.half) if part.half else "")
 
 
-def _question(part: Part, raw: Raw) -> Iterator[Event]:
+def _question(question_id: str, part: Part, raw: Raw) -> Iterator[Event]:
     payload = _fields(raw)
     for field in ("type", "answer", "expired"):
         payload.pop(field, None)
-    yield asking.question(part.question_id, payload)
+    yield asking.question(question_id, payload)
     if part.answer:
-        yield events.QuestionClosed(part.question_id, answer=part.answer)
+        yield events.QuestionClosed(question_id, answer=part.answer)
     elif part.expired:
-        yield events.QuestionClosed(part.question_id, expired=True)
+        yield events.QuestionClosed(question_id, expired=True)

@@ -27,6 +27,7 @@ class Resuming(Conversation):
         self._refused = False
         self._look = look
         self._message_id = ""
+        self._asker: str | None = None
 
     def open(self, now: float) -> Sequence[Event]:
         self.deadline = now + self._look.init_s
@@ -45,27 +46,36 @@ class Resuming(Conversation):
             return ()
         super()._init(data, session)
         self.deadline = NEVER
-        entries = [e for e in hydration.entries(session) if e.channel == self.channel]
-        asked = {None, self._look.prompt_id}
-        ours = [e for e in entries if self._look.prompt_id is None or e.prompt_id in asked]
-        running = _running(data, ours)
+        known = hydration.entries(session)
+        entries = [e for e in known if e.channel == self.channel]
+        running = _running(data, filter(self._may_be_ours, entries))
         if running is not None:
             self._message_id = hydration.message_id(running, hydration.client_ids(entries))
-        told = self._idle(ours) if running is None else self._found(running)
+            self._asker = hydration.asker(running, entries)
+            told = self._found(running)
+        else:
+            waiting = hydration.waiting(known, data.prompts_queued)
+            told = self._idle(next(filter(self._may_be_ours, waiting), None))
         if isinstance(told, Refusal):
             return self._refuse(told)
         self.committed = True
         if running is not None:
             self._whose.follows(running.id)
+        elif data.runner_busy and not data.running_turn_id:
+            self._whose.busy(None)
         return told
+
+    def _may_be_ours(self, entry: hydration.Entry) -> bool:
+        asked = self._look.prompt_id
+        is_named = asked is None or entry.prompt_id in {None, asked}
+        return is_named and entry.channel == self.channel
 
     def _unseen(self) -> Refusal:
         """No hydration came: from such an agent nothing can be resumed."""
         return Refusal.NOTHING
 
-    def _idle(self, entries: Iterable[hydration.Entry]) -> Sequence[Event] | Refusal:
-        """No turn runs; one may wait."""
-        waiting = next((entry for entry in entries if entry.queued), None)
+    def _idle(self, waiting: hydration.Entry | None) -> Sequence[Event] | Refusal:
+        """No turn runs; this prompt waits."""
         if waiting is None:
             return Refusal.NOTHING
         self._whose.awaits(waiting.prompt_id)
@@ -87,5 +97,5 @@ class Resuming(Conversation):
 
 def _running(data: InitData, entries: Iterable[hydration.Entry]) -> hydration.Entry | None:
     named = data.running_turn_id
-    found = [e for e in entries if e.is_open and named in {None, e.id}]
+    found = [e for e in entries if named in {None, e.id} and e.is_open]
     return found[-1] if found and (named or data.runner_busy) else None

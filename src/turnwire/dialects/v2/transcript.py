@@ -40,7 +40,7 @@ def _said(its_id: str, entry: Entry) -> Asked | Told:
     if entry.role != "user":
         return Told(its_id, list(hydration.told(entry)), entry.prompt_id)
     files = [
-        Attachment(part.mime, part.url, part.filename)
+        Attachment(part.mime or "", part.url, part.filename)
         for part in hydration.parts(entry)
         if part.type == "file" and part.url
     ]

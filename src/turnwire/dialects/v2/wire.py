@@ -213,7 +213,7 @@ class Conversation:
         return ()
 
     def _init(self, data: InitData, session: Raw) -> Sequence[Event]:
-        if any(entry.prompt_id for entry in hydration.entries(session)):
+        if any(entry.prompt_id for entry in hydration.each(session)):
             self._whose.names_prompts()
         if data.running_turn_id or data.runner_busy:
             self._whose.busy(data.running_turn_id or None)

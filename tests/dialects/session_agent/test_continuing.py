@@ -1,0 +1,504 @@
+"""A client answers what its turn waits for, and the turn goes on in the message that it has.
+
+The limits by revision are listed in docs/session-agent.md, each with its test.
+"""
+
+import json
+from typing import Any, Final
+
+import pytest
+from msgspec import Raw
+
+from core.turns import told, wait
+from dialects.continued import brief, chunks
+from dialects.session_agent import frames as f
+from dialects.session_agent.resumed import INIT_S, LATER, OTHER, busy, init_r, prompt, turn
+from turnwire.core.dialect import Look, Reply
+from turnwire.core.known import Known
+from turnwire.core.limits import Hangup, Limits
+from turnwire.core.outcome import Outcome
+from turnwire.core.refusal import Refusal
+from turnwire.core.room import Room, Seat
+from turnwire.core.turn import Act, Turn
+from turnwire.dialects.session_agent.answering import ASKED_S
+from turnwire.dialects.session_agent.dialect import SessionAgent
+
+YES: Final = Reply("q1", Raw(b'"yes"'))
+ANSWER: Final = {"type": "answer", "questionId": "q1", "answer": "yes"}
+ASKS: Final = f.tool("running", "c9", "question", args={})
+DONE: Final = f.tool("completed", "c9", "question", result="yes")
+BEFORE: Final = [f.text("A"), f.tool("completed", "c1"), f.text("B")]
+MESSAGE: Final = Known(message_id="m1", text=2, texts=2)
+"""What a client has that heard all of that."""
+DELTA: Final = ["text-start", "text-delta", "text-end"]
+
+
+def continued(
+    *replies: Reply,
+    seat: Seat | None = None,
+    known: Known = MESSAGE,
+    channel: f.Fields = f.CHANNEL,
+    **limits: Any,
+) -> Turn:
+    where = {"channel_type": channel["channelType"], "channel_id": channel["channelId"]}
+    look = Look(user_id=f.ME, init_s=INIT_S, replies=replies or (YES,), **where)
+    conversation = SessionAgent().resume(look, seat)
+    made = Turn(conversation, Limits(**{"hold_s": 2 * INIT_S, **limits}), known=known)
+    made.opened(0)
+    return made
+
+
+def hello(revision: str, *parts: f.Fields, content: str = "AB", by: str = f.ME) -> bytes:
+    """`init` while the turn waits for its answer."""
+    if revision != "R":
+        return busy(revision)
+    return init_r({**prompt("P1"), "authorId": by}, turn(*(parts or WAITS), content=content))
+
+
+# R begins a text after a tool with all that was said.
+WAITS: Final = [f.text("A"), f.tool("completed", "c1"), f.text("AB"), ASKS]
+
+
+def answered(revision: str, *parts: f.Fields, content: str = "AB") -> list[bytes]:
+    """The agent took the answer, and the tool that asked is done."""
+    if not parts:
+        parts = (*WAITS[:3], DONE) if revision == "R" else (*BEFORE, DONE)
+    return [f.answered(revision), f.updated(*parts, content=content)]
+
+
+def begun(revision: str, **made: Any) -> Turn:
+    """One whose answer was taken, and whose turn goes on."""
+    stream = continued(**made)
+    stream.frames([hello(revision), f.asked(revision), *answered(revision)], 1)
+    return stream
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_the_answer_goes_out_and_the_message_goes_on(revision: str) -> None:
+    stream = continued()
+
+    act = stream.frames([hello(revision), f.asked(revision)], 1)
+    assert told(act) == [ANSWER["type"]]
+    assert json.loads(act.tell[0]) == ANSWER
+    assert act.write == b""  # the agent has not taken it yet
+    act = stream.frames(answered(revision), 2)
+    assert chunks(act)[0] == {"type": "start", "messageId": "m1"}
+    assert sorted(brief(act)[1:]) == [
+        *("data-question", "tool-input-available c9", "tool-output-available c9"),
+    ]
+    (card,) = [chunk["data"] for chunk in chunks(act) if chunk["type"] == "data-question"]
+    assert (card["state"], card["answer"]) == ("resolved", "yes")
+    act = stream.frames([f.chunk("C"), f.chunk("D")], 3)
+    assert [c["delta"] for c in chunks(act) if "delta" in c] == ["C", "D"]
+    assert [c["id"] for c in chunks(act) if c["type"] == "text-start"] == [f"{f.TURN}:t2"]
+    parts = [f.text("CD"), DONE, f.text("CD")] if revision == "R" else [*BEFORE, DONE, f.text("CD")]
+    act = stream.frames([f.updated(*parts, f.END, content="CD")], 4)
+    assert brief(act) == ["text-end", "finish-step", "finish"]
+    assert stream.outcome is Outcome.COMPLETED
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_what_was_said_before_the_last_calls_is_not_told_again(revision: str) -> None:
+    stream = continued()
+
+    acts = [stream.frames([frame], 1) for frame in (hello(revision), f.asked(revision))]
+    acts += [stream.frames([frame], 2) for frame in answered(revision)]
+
+    shown = [chunk for act in acts for chunk in chunks(act)]
+    assert {chunk.get("toolCallId") for chunk in shown} == {None, "c9"}
+    assert not [chunk for chunk in shown if "delta" in chunk]
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_text_that_the_client_lacks_is_told_once(revision: str) -> None:
+    """It may have come back to the question alone (A, V)."""
+    stream = begun(revision, known=Known(message_id="m1", text=1, texts=1))
+    act = stream.frames([f.chunk("C"), f.done("C")], 3)
+
+    whole = continued(known=Known(message_id="m1", text=1, texts=1))
+    first = whole.frames([hello(revision), f.asked(revision), *answered(revision)], 1)
+    deltas = [c["delta"] for c in [*chunks(first), *chunks(act)] if "delta" in c]
+    assert "".join(deltas) == "BC"
+
+
+@pytest.mark.parametrize("revision", LATER)
+def test_a_v_a_message_of_the_question_alone_gets_the_text_below_it(revision: str) -> None:
+    stream = continued(known=Known(message_id="m1"))
+
+    act = stream.frames([hello(revision), f.asked(revision), *answered(revision)], 1)
+
+    shown = chunks(act)
+    assert "".join(c["delta"] for c in shown if "delta" in c) == "AB"
+    assert {chunk.get("toolCallId") for chunk in shown} == {None, "c9"}
+
+
+@pytest.mark.parametrize("revision", LATER)
+def test_a_v_an_outcome_comes_after_its_call_there_too(revision: str) -> None:
+    """A call that runs on beside the text before the question."""
+    runs = [f.tool("running", "c1", args={}), f.text("A")]
+    stream = continued(known=Known(message_id="m1"))
+    frames = [hello(revision), f.asked(revision), *answered(revision, *runs, DONE, content="A")]
+    assert "tool-input-available c1" in brief(stream.frames(frames, 1))
+
+    ended = f.updated(f.tool("completed", "c1"), runs[1], DONE, content="A")
+
+    assert brief(stream.frames([ended], 2)) == ["text-end", "tool-output-available c1"]
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_the_end_repeats_no_text(revision: str) -> None:
+    stream = begun(revision)
+    stream.frames([f.chunk("C")], 3)
+    later = f.tool("completed", "c10")
+    parts = [*BEFORE, DONE, f.text("C"), later]
+    stream.frames([f.updated(*parts, content="ABC")], 4)
+
+    act = stream.frames([f.updated(*parts, f.END, content="C")], 5)
+
+    assert brief(act) == ["finish-step", "finish"]
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_a_call_that_the_client_left_open_gets_its_outcome(revision: str) -> None:
+    """It ran beside the text before the question, and is over by now."""
+    known = Known(message_id="m1", text=2, texts=2, pending=frozenset({"c1"}))
+    stream = continued(known=known)
+
+    act = stream.frames([hello(revision), f.asked(revision), *answered(revision)], 1)
+
+    assert "tool-output-available c1" in brief(act)
+    assert "tool-input-available c1" not in brief(act)
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_a_call_that_runs_beside_the_question_gets_its_outcome(revision: str) -> None:
+    parts = [f.tool("running", "c1", args={}), f.text("A"), ASKS]
+    stream = continued(known=Known(message_id="m1", text=1, texts=1))
+    stream.frames([hello(revision, *parts, content="A"), f.asked(revision)], 1)
+    stream.frames(answered(revision, *parts[:2], DONE, content="A"), 2)
+
+    act = stream.frames([f.updated(f.tool("completed", "c1"), *parts[1:2], DONE, content="A")], 3)
+
+    assert brief(act) == ["tool-output-available c1"]
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_two_answers_go_out_once_both_questions_are_known_to_be_open(revision: str) -> None:
+    stream = continued(YES, Reply("q2", Raw(b'"no"')))
+
+    assert stream.frames([hello(revision), f.asked(revision)], 1) == Act()
+    act = stream.frames([f.asked(revision), f.asked(revision, "q3"), f.asked(revision, "q2")], 1)
+    assert [json.loads(frame)["questionId"] for frame in act.tell] == ["q1", "q2"]
+    assert stream.frames([f.answered(revision)], 2).write == b""
+    act = stream.frames([f.answered(revision, "q2", "no"), *answered(revision)], 2)
+    cards = [c["data"] for c in chunks(act) if c["type"] == "data-question"]
+    # What else is open is told again, under its id.
+    assert {(card["questionId"], card["state"]) for card in cards} == {
+        ("q1", "resolved"),
+        ("q2", "resolved"),
+        ("q3", "open"),
+    }
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+@pytest.mark.parametrize("asks", [[], ["q2"]])
+def test_where_a_question_is_not_open_none_is_answered(revision: str, asks: list[str]) -> None:
+    stream = continued(YES, Reply("q2", Raw(b'"no"')))
+    questions = [f.asked(revision, question) for question in asks]
+
+    assert stream.frames([hello(revision), *questions], 1) == Act()
+    assert stream.deadline == 1 + ASKED_S
+    assert stream.tick(1 + ASKED_S) == Act()
+    assert (stream.outcome, stream.refusal) == (Outcome.REFUSED, Refusal.CLOSED)
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+@pytest.mark.parametrize(
+    "told_of",
+    [
+        pytest.param(lambda revision: [f.asked(revision, "q1")], id="another channel's"),
+        pytest.param(lambda revision: [f.answered(revision)], id="answered meanwhile"),
+        pytest.param(lambda revision: [f.expired(revision)], id="expired meanwhile"),
+        pytest.param(lambda _: [f.status(status="terminated")], id="the session died"),
+        pytest.param(lambda _: [f.init("V"), f.chunk("x"), f.user(by="ann")], id="not told of"),
+    ],
+)
+def test_a_question_that_is_closed_is_a_conflict(revision: str, told_of: Any) -> None:
+    frames = told_of(revision)
+    if frames == [f.asked(revision, "q1")]:
+        frames = [frames[0].replace(b'"default"', b'"other"')]
+    stream = continued()
+
+    stream.frames([hello(revision), *frames], 1)
+    wait(stream, 3)
+
+    assert (stream.outcome, stream.refusal) == (Outcome.REFUSED, Refusal.CLOSED)
+    assert stream.frames([f.asked(revision)], 3) == Act()
+
+
+def test_a_frame_that_comes_before_the_timer_does_not_keep_the_client_waiting() -> None:
+    stream = continued()
+    stream.frames([hello("V")], 1)
+
+    assert stream.frames([f.asked("V")], 1 + ASKED_S).tell == ()
+    assert stream.refusal is Refusal.CLOSED
+    assert stream._conversation.hear(f.asked("V"), 3) == ()
+
+
+def test_what_comes_before_init_or_cannot_be_read_is_passed_over() -> None:
+    stream = continued()
+
+    assert stream.frames([f.asked("R"), f.status(status="terminated"), b"{"], 1) == Act()
+    assert stream.outcome is None
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_a_dead_session_takes_no_answer(revision: str) -> None:
+    stream = continued()
+
+    stream.frames([f.init(revision, alive="archived", runnerBusy=True)], 1)
+
+    assert stream.refusal is Refusal.CLOSED
+
+
+def test_an_approval_of_another_agent_is_not_open_here() -> None:
+    stream = continued(Reply("q1", Raw(b"true"), b"a subject"))
+
+    assert stream.frames([hello("V"), f.asked("V")], 1) == Act()
+    assert stream.refusal is Refusal.CLOSED
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        pytest.param([], id="no turn"),
+        pytest.param([prompt("P1"), turn(f.text("A"), f.END, content="A")], id="it is over"),
+        pytest.param([prompt("P1", **OTHER), turn(ASKS, **OTHER)], id="of another channel"),
+    ],
+)
+def test_r_without_its_turn_a_question_is_not_open(entries: list[f.Fields]) -> None:
+    """R gives up on a turn after a minute, and keeps its question."""
+    stream = continued()
+
+    stream.frames([init_r(*entries), f.asked("R")], 1)
+
+    assert stream.refusal is Refusal.CLOSED
+
+
+def test_r_a_question_that_names_no_channel_is_that_of_the_turn_at_work() -> None:
+    th1 = {"channelType": "web", "channelId": "th1"}
+    stream = continued(channel=th1)
+    asks = f.frame("question", questionId="q1", text="Proceed?")
+
+    act = stream.frames([init_r(prompt("P1", **th1), turn(ASKS, **th1)), asks], 1)
+
+    assert told(act) == ["answer"]
+
+
+def test_without_an_init_there_is_nobody_to_ask() -> None:
+    stream = continued()
+
+    assert stream.deadline == INIT_S
+    stream.tick(INIT_S)
+
+    assert stream.refusal is Refusal.SILENT
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_an_answer_of_which_nothing_is_heard_is_not_taken_for_taken(revision: str) -> None:
+    stream = continued()
+    stream.frames([hello(revision), f.asked(revision)], 1)
+
+    assert stream.tick(1 + INIT_S) == Act()
+
+    assert (stream.outcome, stream.refusal) == (Outcome.REFUSED, Refusal.SILENT)
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_somebody_else_was_faster(revision: str) -> None:
+    stream = continued()
+    stream.frames([hello(revision), f.asked(revision)], 1)
+
+    assert stream.frames([f.answered(revision, answer="no")], 1) == Act()
+
+    assert (stream.outcome, stream.refusal) == (Outcome.REFUSED, Refusal.CLOSED)
+
+
+# Approvals.
+
+
+def approval() -> bytes:
+    prompt = {"id": "q1", "type": "approval", "title": "May I?", "context": {**f.CHANNEL}}
+    return f.frame("interactive_prompt", prompt=prompt)
+
+
+@pytest.mark.parametrize("revision", LATER)
+@pytest.mark.parametrize(
+    ("answer", "kind", "taken"),
+    [(b"true", "approve-action", "allow_once"), (b"false", "deny-action", "cancel")],
+)
+def test_an_approval_is_decided(revision: str, answer: bytes, kind: str, taken: str) -> None:
+    stream = continued(Reply("q1", Raw(answer)))
+
+    assert told(stream.frames([hello(revision), approval()], 1)) == [kind]
+    resolution = {"actionId": taken, "resolvedBy": "owner"}
+    resolved = f.frame("interactive_prompt_resolved", promptId="q1", resolution=resolution)
+    act = stream.frames([resolved, *answered(revision)[1:]], 2)
+
+    assert brief(act)[0] == "start"
+    assert "tool-output-available c9" in brief(act)
+
+
+def test_an_approval_takes_no_other_answer() -> None:
+    stream = continued()
+
+    assert stream.frames([hello("V"), approval()], 1) == Act()
+    assert stream.refusal is Refusal.UNSUPPORTED
+
+
+def test_an_approval_that_is_not_this_users_is_not_known() -> None:
+    stream = continued(Reply("q1", Raw(b"true")))
+    stream.frames([hello("V"), approval()], 1)
+
+    said = "Only the session owner can resolve this prompt"
+    assert stream.frames([f.frame("error", error=said, promptId="q1")], 1) == Act()
+
+    assert stream.refusal is Refusal.UNKNOWN
+
+
+# What comes between the answer and the turn's next snapshot.
+
+
+@pytest.mark.parametrize("revision", LATER)
+def test_a_v_what_comes_before_a_snapshot_is_told_with_it(revision: str) -> None:
+    stream = continued()
+    stream.frames([hello(revision), f.asked(revision)], 1)
+
+    act = stream.frames([f.answered(revision), f.asked(revision, "q2"), f.chunk("C")], 2)
+    assert chunks(act) == []
+    assert stream.turn_id is None
+    act = stream.frames([f.updated(*BEFORE, DONE, f.text("C"), content="ABC")], 3)
+
+    assert brief(act) == [
+        *("start", "tool-input-available c9", "tool-output-available c9"),
+        *("data-question", "data-question"),
+        *("start-step", "text-start", "text-delta"),
+    ]
+    assert stream.turn_id == f.TURN
+
+
+@pytest.mark.parametrize("revision", LATER)
+@pytest.mark.parametrize("reason", ["canceled", "error"])
+def test_a_v_a_turn_that_ends_before_a_snapshot_ends_the_message(
+    revision: str, reason: str
+) -> None:
+    stream = continued()
+    stream.frames([hello(revision), f.asked(revision), f.answered(revision)], 1)
+    ends = f.status(status="terminated") if reason == "error" else f.drained(revision)
+
+    act = stream.frames([ends], 2)
+    late = [act for _, act in wait(stream, 60)]
+
+    shown = [chunk for act in [act, *late] for chunk in chunks(act)]
+    assert shown[0] == {"type": "start", "messageId": "m1"}
+    assert [chunk["type"] for chunk in shown[-2:]] == [
+        "abort" if reason == "canceled" else "error",
+        "finish",
+    ]
+    assert stream.outcome in {Outcome.CANCELED, Outcome.FAILED}
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_a_turn_that_begins_anew_is_news(revision: str) -> None:
+    stream = continued(known=Known(message_id="m1", text=900, texts=2))
+    stream.frames([hello(revision), f.asked(revision), f.answered(revision)], 1)
+
+    act = stream.frames([f.begin("T2"), f.chunk("new", "T2")], 2)
+
+    assert [chunk["delta"] for chunk in chunks(act) if "delta" in chunk] == ["new"]
+
+
+def test_r_text_is_withheld_until_a_snapshot_has_it() -> None:
+    """What was said beside the question may be known in part."""
+    stream = continued(known=Known(message_id="m1", text=3, texts=3))
+    stream.frames([hello("R"), f.asked("R"), f.answered("R")], 1)
+
+    assert chunks(stream.frames([f.chunk("ab")], 2)) == []
+    parts = [*WAITS[:3], DONE, f.text("ABCab"), f.tool("pending", "c10")]
+    act = stream.frames([f.updated(*parts, content="ABCab")], 3)
+
+    assert [chunk["delta"] for chunk in chunks(act) if "delta" in chunk] == ["ab"]
+
+
+def test_r_where_what_was_said_does_not_add_up_nothing_is_answered() -> None:
+    stream = continued()
+
+    assert stream.frames([hello("R", content="Z"), f.asked("R")], 1) == Act()
+    assert stream.refusal is Refusal.UNSUPPORTED
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_a_snapshot_whose_text_does_not_add_up_tells_its_tools(revision: str) -> None:
+    stream = continued()
+    stream.frames([hello(revision), f.asked(revision), f.answered(revision)], 1)
+
+    act = stream.frames([f.updated(*BEFORE, DONE, content="Z")], 2)
+    assert "tool-output-available c9" in brief(act)
+    assert chunks(stream.frames([f.chunk("C")], 2)) == []
+    act = stream.frames([f.updated(*BEFORE, DONE, f.text("C"), f.END, content="C")], 3)
+
+    assert [chunk["delta"] for chunk in chunks(act) if "delta" in chunk] == ["C"]
+
+
+# Its client hangs up.
+
+
+def test_r_a_client_that_hangs_up_means_this_turn() -> None:
+    stream = begun("R")
+
+    assert told(stream.client_left(3)) == ["abort"]
+    assert stream.outcome is Outcome.CLIENT_GONE
+
+
+def test_r_not_if_another_user_asked_for_it() -> None:
+    stream = continued()
+    stream.frames([hello("R", by="ann"), f.asked("R"), *answered("R")], 1)
+
+    assert stream.client_left(3) == Act()
+
+
+def test_r_nor_while_another_stream_follows_it() -> None:
+    room = Room()
+    stream = begun("R", seat=Seat(room))
+    Seat(room).follow(f.TURN)
+
+    assert stream.client_left(3) == Act()
+    assert stream.outcome is Outcome.CLIENT_GONE
+
+
+def test_r_nothing_is_aborted_before_the_answer() -> None:
+    stream = continued()
+    stream.frames([hello("R")], 1)
+
+    assert stream.client_left(1) == Act()
+    assert stream.outcome is Outcome.CLIENT_GONE
+
+
+@pytest.mark.parametrize("revision", LATER)
+def test_a_v_a_client_that_hangs_up_leaves_the_turn_running(revision: str) -> None:
+    """Nothing says who asked for it, nor who else is at work."""
+    stream = begun(revision)
+
+    assert stream.client_left(3) == Act()
+    assert stream.outcome is Outcome.CLIENT_GONE
+
+
+def test_its_user_may_come_back() -> None:
+    joined = f.frame("user.joined", userId=f.ME)
+    stream = continued(on_hangup=Hangup.GRACE, grace_s=30)
+    stream.frames([hello("R"), joined, f.asked("R"), *answered("R")], 1)
+    assert stream.client_left(2) == Act()
+
+    stream.frames([joined], 3)
+
+    assert stream.outcome is Outcome.CLIENT_GONE

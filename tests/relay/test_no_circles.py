@@ -1,0 +1,90 @@
+"""What a stream was made of goes with it, without the garbage collector.
+
+That looks at what has lived for long only after hundred thousands of streams
+(`web.server` sets it so), and thousands of long streams would pile up till then.
+"""
+
+import gc
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from gateway import frames
+from gateway.agent import Line, ScriptedAgent
+from gateway.clients import chatting, post
+from gateway.reading import App
+from gateway.running import Gateway
+from gateway.waiting import until
+from turnwire.core.turn import Turn
+from turnwire.relay.client import ClientWriter
+from turnwire.relay.errand import ErrandRun
+from turnwire.relay.stream import Stream
+from turnwire.relay.upstream import Upstream
+from turnwire.web.http import HttpConnection
+
+pytestmark = pytest.mark.sockets
+
+OURS = (ClientWriter, ErrandRun, HttpConnection, Stream, Turn, Upstream)
+
+
+@pytest.fixture(autouse=True)
+def no_collector() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def alive() -> Counter[str]:
+    return Counter(type(each).__name__ for each in gc.get_objects() if isinstance(each, OURS))
+
+
+async def _answer(line: Line) -> None:
+    await line.begin()
+    await line.say(frames.delta("Hello"), frames.finalize())
+
+
+async def _hang(line: Line) -> None:
+    await line.begin()
+    await line.say(frames.delta("Hello"))
+
+
+async def test_nothing_is_left_of_a_turn() -> None:
+    async with ScriptedAgent(_answer) as agent, Gateway(agent.url()) as gateway:
+        before = alive()
+        for _ in range(5):
+            await post(gateway)
+
+        await until(lambda: alive() == before)
+
+
+async def test_nothing_is_left_of_a_turn_whose_client_left() -> None:
+    async with ScriptedAgent(_hang) as agent, Gateway(agent.url()) as gateway:
+        before = alive()
+        for _ in range(5):
+            async with chatting(gateway) as chat:
+                await chat.sees("Hello")
+
+        await until(lambda: alive() == before)
+
+
+async def test_nothing_is_left_of_an_agent_that_is_not_there() -> None:
+    async with Gateway() as gateway:
+        before = alive()
+        for _ in range(5):
+            await post(gateway)
+
+        await until(lambda: alive() == before)
+
+
+async def test_nothing_is_left_of_an_errand() -> None:
+    async def script(line: Line) -> None:
+        await line.say({"type": "init", "session": {"id": "s1", "messages": []}, "data": {}})
+
+    async with ScriptedAgent(script) as agent, Gateway(agent.url()) as gateway:
+        before = alive()
+        for _ in range(5):
+            await App(gateway).messages()
+
+        await until(lambda: alive() == before)
