@@ -4,6 +4,7 @@ PY := .venv/bin/python
 # With compiled tests kept: to compile them anew is a third of a short run.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE PYTHONWARNINGS=default $(PY) -m pytest
 STAMP := .venv/.installed
+FUZZERS := .venv/.fuzzers
 CODE := src tests
 UNIT := tests/core tests/dialects tests/mutants $(wildcard tests/test_*.py)
 
@@ -20,6 +21,10 @@ $(STAMP): requirements-dev.txt pyproject.toml
 
 .PHONY: install
 install: $(STAMP)  ## Create .venv with everything in it (30 s)
+
+$(FUZZERS): requirements-fuzz.txt $(STAMP)
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-fuzz.txt
+	@touch $@
 
 .PHONY: demo
 demo: $(STAMP)  ## Agent and gateway here, with lines to paste; ARGS="--port 8799" and so on
@@ -46,16 +51,25 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (10 s)
 	$(PYTEST) -q -p no:logging -p no:cov -m "not sockets and not long" $(UNIT)
 
 .PHONY: test
-test: lint docs-check node system  ## Everything: lint, docs, all tests, coverage (12 min)
+test: lint docs-check node system $(FUZZERS)  ## Everything: lint, docs, all tests, coverage (12 min)
 	rm -f .coverage .coverage.*
-	$(PYTEST) --ignore=tests/chaos --cov=turnwire --cov=turnwire_lab --cov-report=
+	$(PYTEST) --ignore=tests/chaos --ignore=tests/soak --ignore=tests/load --cov=turnwire --cov=turnwire_lab --cov-report=
 	$(PY) -m coverage report --skip-covered --include='src/turnwire/core/*,src/turnwire/dialects/*' --fail-under=100
 	$(PY) -m coverage report --skip-covered
 	$(MAKE) chaos
+	$(MAKE) soak
 
 .PHONY: chaos
-chaos: $(STAMP) system  ## Break lines, processes and clocks (2 min); LONG=1: more of it (10 min)
+chaos: $(STAMP) system  ## Break lines, processes and clocks (2 min); LONG=1: more of it (7 min)
 	LONG=$(LONG) $(PYTEST) -q -p no:cov tests/chaos
+
+.PHONY: soak
+soak: $(STAMP)  ## Everything at once, books balanced (75 s); MINUTES=30 SEED=7: longer, other dice
+	MINUTES=$(MINUTES) SEED=$(SEED) $(PYTEST) -q -p no:cov -p no:logging tests/soak
+
+.PHONY: load
+load: $(STAMP)  ## Thousands of streams on one process, with figures; by hand (6 min)
+	$(PYTEST) -q -p no:cov tests/load
 
 .PHONY: system
 system:  ## Install the Debian packages that the fault suite needs, if root (10 s)
@@ -81,6 +95,10 @@ docs-check: $(STAMP)  ## Fail if a generated table lags behind the code
 mutants: $(STAMP)  ## Plant faults, one at a time; the tests must catch each (5 min)
 	$(PY) tests/mutants/run.py
 
+.PHONY: fuzz
+fuzz: $(FUZZERS)  ## Made-up frames and bodies against every decision (5 min); FOR=600: seconds a target
+	$(PY) tests/attacks/fuzz/run.py --seconds $(or $(FOR),60)
+
 .PHONY: locks
 locks: $(STAMP)  ## Write requirements*.txt anew from pyproject.toml
 	.venv/bin/uv pip compile -q --no-header --no-emit-index-url --no-annotate --generate-hashes \
@@ -88,6 +106,9 @@ locks: $(STAMP)  ## Write requirements*.txt anew from pyproject.toml
 	.venv/bin/uv pip compile -q --no-header --no-emit-index-url --no-annotate --generate-hashes \
 	  --universal --python-version 3.11 --extra dev -c requirements.txt pyproject.toml \
 	  -o requirements-dev.txt
+	.venv/bin/uv pip compile -q --no-header --no-emit-index-url --no-annotate --generate-hashes \
+	  --universal --python-version 3.11 --extra fuzz -c requirements-dev.txt pyproject.toml \
+	  -o requirements-fuzz.txt
 
 .PHONY: clean
 clean:  ## Remove what the other targets made

@@ -2,7 +2,8 @@
 
 import pytest
 
-from mutants.run import MUTANTS, ROOT, Mutant
+from mutants.mutant import Mutant
+from mutants.run import MUTANTS, ROOT
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

@@ -1,0 +1,241 @@
+"""What is fuzzed. Each target takes any bytes, and raises only where something is wrong."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from msgspec import Raw
+
+from attacks.fuzz.script import END, Counted, frame, play, steps
+from core import frames as f
+from core.test_promises_seeded import ENDINGS, OTHER_FRAMES, TEXTS
+from dialects.session_agent import frames as s
+from dialects.session_agent.test_any_frames import pool
+from turnwire.core.approval import Invalid, Signer
+from turnwire.core.attachments import AttachmentLimits
+from turnwire.core.continuation import ApprovalResponse, Continuation
+from turnwire.core.dialect import Ask, Dialect, Look
+from turnwire.core.errand import Answer, Answered, Errand, Recall, Receipt, Stop, Transcript
+from turnwire.core.message import ui_messages
+from turnwire.core.prompt import Prompt, extract
+from turnwire.core.refusal import Refusal
+from turnwire.dialects import DIALECTS
+from turnwire.errors import BadRequest
+
+V2: Final = (f.begin(), *TEXTS, *OTHER_FRAMES, *(end for end in ENDINGS if end[:1] == b"{"))
+AGENTS: Final = {
+    revision: [
+        s.init(revision),
+        s.user(),
+        *s.queued(revision),
+        *s.dequeued(revision),
+        *pool(revision),
+    ]
+    for revision in s.REVISIONS
+}
+LIMITS: Final = AttachmentLimits(
+    count=3, characters=10_000, types=("image/*", "text/*"), hosts=("a.b",)
+)
+SIGNER: Final = Signer(keys=(b"k" * 32,), session_id="s1", user_id="u1")
+
+
+def v2(data: bytes) -> None:
+    """Frames of the `v2` wire, for a prompt or for whoever resumes."""
+    dialect = DIALECTS["v2"]
+    if data[:1] < b"\x80":
+        conversation = dialect.prompt(Ask(text="hi", prompt_id=f.PROMPT))
+    else:
+        conversation = dialect.resume(_look())
+    play(conversation, data[1:], V2)
+
+
+def session_agent(data: bytes) -> None:
+    """Frames of the `session-agent` wire, in each of its revisions."""
+    which = data[0] if data else 0
+    revision = s.REVISIONS[which % 3]
+    dialect = DIALECTS["session-agent"]
+    if which < 0x80:
+        asked = Ask(text="two", prompt_id="p1", user_id=s.ME)
+        play(dialect.prompt(asked), data[1:], AGENTS[revision])
+    else:
+        play(dialect.resume(_look()), data[1:], AGENTS[revision])
+
+
+def _look() -> Look:
+    return Look(user_id=s.ME, channel_type="web", channel_id="default", init_s=5)
+
+
+def body(data: bytes) -> None:
+    """The body of a prompt: read, or refused with a reason."""
+    Counted.runs += 1
+    try:
+        read = extract(data, LIMITS)
+    except BadRequest:
+        return
+    match read:
+        case Prompt():
+            assert read.text.strip() or read.attachments
+            msgspec.json.encode(read.text)
+            msgspec.json.encode([read.message_id, read.chat_id, read.replaces])
+            msgspec.json.encode(read.attachments)
+        case Continuation():
+            assert read.responses
+            for response in read.responses:
+                msgspec.json.encode(response)
+
+
+def continuation(data: bytes) -> None:
+    """What follows the last step of a message that comes back, and its approvals."""
+    part = data.decode(errors="replace")
+    body(b'{"messages":[{"id":"m","role":"assistant","parts":[%b]}]}' % data)
+    signed = SIGNER.read(part, 0)
+    assert signed in {Invalid.NOT_OURS, Invalid.EXPIRED}
+    approval = SIGNER.sign(part[:200], data[:16], 10)
+    if approval is not None and approval.isascii():
+        back = SIGNER.read(approval, 1)
+        assert not isinstance(back, Invalid)
+        assert back.question_id == part[:200]
+        message = _responded(approval)
+        told = extract(json.dumps({"messages": [message]}).encode(), LIMITS)
+        assert isinstance(told, Continuation)
+        assert told.responses == (ApprovalResponse(approval, approved=True),)
+
+
+def _responded(approval: str) -> dict[str, Any]:
+    part = {
+        "type": "tool-x",
+        "toolCallId": "c",
+        "state": "approval-responded",
+        "approval": {"id": approval, "approved": True},
+    }
+    return {"id": "m", "role": "assistant", "parts": [{"type": "step-start"}, part]}
+
+
+def errands(data: bytes) -> None:
+    """Stop, answer and recall, on both wires."""
+    which = data[0] if data else 0
+    dialect: Dialect = DIALECTS[("v2", "session-agent")[which & 1]]
+    known: Sequence[bytes] = AGENTS[s.REVISIONS[(which >> 4) % 3]] if which & 1 else V2
+    errand = _errand(dialect, which)
+    now = 0.0
+    told = [*errand.open(now)]
+    for kind, rest in steps(data[1:]):
+        heard = frame(kind, rest, known)
+        if heard is not None:
+            Counted.frames += 1
+            told += errand.hear(heard, now)
+        else:
+            now += (rest[0] if rest else 1) / 4
+            told += errand.tick(now)
+        if errand.result is not None:
+            break
+    for _ in range(8):
+        if errand.result is None:
+            now = max(now, errand.deadline)
+            told += errand.tick(now)
+    if errand.result is None:
+        errand.left()
+    for each in told:
+        msgspec.json.decode(each)
+    match errand.result:
+        case Transcript():
+            for message in msgspec.json.decode(ui_messages(errand.result)):
+                assert {"id", "role", "parts"} <= message.keys()
+        case Receipt():
+            msgspec.json.encode(errand.result.turn_id)
+        case result:
+            assert isinstance(result, Answered | Refusal)
+    Counted.runs += 1
+
+
+def _errand(dialect: Dialect, which: int) -> Errand[Any]:
+    common: dict[str, Any] = {"user_id": s.ME, "init_s": 5, "verdict_s": 5}
+    match which >> 1 & 3:
+        case 0:
+            return dialect.stop(Stop(**common))
+        case 1:
+            return dialect.stop(Stop(turn_id="turn-1", **common))
+        case 2:
+            return dialect.answer(Answer(question_id="q1", answer=Raw(b'"yes"'), **common))
+        case _:
+            return dialect.recall(Recall(limit=3, **common))
+
+
+class Target(NamedTuple):
+    run: Callable[[bytes], None]
+    seeds: Sequence[bytes]
+    words: Sequence[bytes]
+    """What the fuzzer may put together."""
+
+
+def _scripts(frames: Sequence[bytes], heads: Sequence[int]) -> list[bytes]:
+    """Scripts of a few known frames, and one of each raw one."""
+    numbers = [bytes([0, number % 256]) for number in range(min(len(frames), 256))]
+    whole = [END.join(numbers[i : i + 6]) for i in range(0, len(numbers), 3)]
+    raw = [b"\x01" + each for each in frames]
+    return [bytes([head]) + each for head in heads for each in (*whole, END.join(raw[:12]), *raw)]
+
+
+_BODIES: Final = [
+    json.dumps(
+        {"messages": [message], "id": "c", "trigger": "regenerate-message", "messageId": "m"}
+    )
+    for message in (
+        {"id": "m", "role": "user", "content": "hi"},
+        {"id": "m", "role": "user", "parts": [{"type": "text", "text": "hi"}]},
+        {"role": "user", "parts": [{"type": "file", "url": "data:image/png;base64,iVBORw0KGgo="}]},
+        _responded("x"),
+    )
+]
+_PARTS: Final = [
+    b'{"type":"step-start"},{"type":"data-question","id":"q1","data":{"state":"answered","answer":1}}',
+    b'{"type":"tool-x","state":"output-available","providerExecuted":true}',
+    json.dumps(_responded("x")["parts"][1]).encode(),
+]
+_WORDS: Final = tuple(
+    f'"{word}"'.encode()
+    for word in (
+        *("type", "turnId", "promptId", "turn-1", "p1", "delta", "content", "status", "data"),
+        *(
+            "session",
+            "messages",
+            "parts",
+            "runnerBusy",
+            "runningTurnId",
+            "channelType",
+            "__proto__",
+        ),
+        *("answer", "questionId", "state", "answered", "approval", "approved", "role", "user"),
+        *(
+            "assistant",
+            "text",
+            "file",
+            "url",
+            "mediaType",
+            "providerExecuted",
+            "\\ud800",
+            "step-start",
+        ),
+    )
+)
+
+TARGETS: Final[Mapping[str, Target]] = {
+    "v2": Target(v2, _scripts(V2, (0, 0x80)), _WORDS),
+    "session-agent": Target(
+        session_agent,
+        [
+            seed
+            for number, revision in enumerate(s.REVISIONS)
+            for seed in _scripts(AGENTS[revision], (number, 0x81 + number))
+        ],
+        _WORDS,
+    ),
+    "body": Target(body, [each.encode() for each in _BODIES], _WORDS),
+    "continuation": Target(continuation, _PARTS, _WORDS),
+    "errands": Target(
+        errands,
+        [*_scripts(V2, (0, 2, 4, 6)), *_scripts(AGENTS["R"], (1, 3, 5, 7))],
+        _WORDS,
+    ),
+}

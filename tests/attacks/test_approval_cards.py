@@ -1,0 +1,54 @@
+"""An approval is asked for at a card that shows what is approved, or not at a card."""
+
+import json
+from typing import Any
+
+import pytest
+
+from core import frames as f
+from turnwire.core.approval import Requests, Signer
+from turnwire.core.dialect import Ask
+from turnwire.core.limits import Limits
+from turnwire.core.turn import Turn
+from turnwire.dialects import DIALECTS
+
+SIGNER = Signer(keys=(b"k" * 32,), session_id="s1", user_id="u1")
+REQUESTS = Requests(signer=SIGNER, epoch=0, valid_s=60)
+SHOWN = f.tool("running", "c1", "bash", args={"command": "ls"})
+
+
+def told(**asked: Any) -> list[str]:
+    """The types of the chunks, where a card shows `ls` and this is asked."""
+    conversation = DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=f.PROMPT))
+    turn = Turn(conversation, Limits(), requests=REQUESTS)
+    turn.opened(0)
+    named = {"type": "question", "kind": "approval", "questionId": "q1", "turnId": f.OURS}
+    approval = json.dumps({**named, "callId": "c1", "toolName": "bash", **asked}).encode()
+    act = turn.frames([f.begin(), SHOWN, approval], 1)
+    lines = [line for line in act.write.decode().split("\n") if line.startswith("data: {")]
+    return [json.loads(line.removeprefix("data: "))["type"] for line in lines]
+
+
+@pytest.mark.attack(
+    "an agent that shows one input or tool and asks for the approval of another",
+    "no approval at that card: a question that shows what is asked",
+)
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"args": {"command": "rm -rf /"}},
+        {"args": {"command": "ls", "sudo": True}},
+        {"args": {}},
+        {"args": {"command": "ls"}, "toolName": "sudo"},
+        {"toolName": "sudo"},
+    ],
+)
+def test_a_card_never_shows_another_thing_than_is_approved(asked: dict[str, Any]) -> None:
+    types = told(**asked)
+
+    assert "tool-approval-request" not in types
+    assert "data-question" in types
+
+
+def test_a_card_that_shows_it_is_asked_at() -> None:
+    assert "tool-approval-request" in told(args={"command": "ls"})
