@@ -105,7 +105,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Literal["finish", "cut"],
         Meta(
             description="What becomes of a stream whose token expires in mid-turn: the turn may "
-            "finish, or the stream is cut and the turn treated as at a hang-up."
+            "finish, or the stream is cut and the turn treated as at a hang-up, without a grace."
         ),
     ] = "finish"  # noqa: S105 (no password)
     signing_keys: Annotated[

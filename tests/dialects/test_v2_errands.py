@@ -325,3 +325,21 @@ def test_a_history() -> None:
     assert play(errand, hello(turn(finish()))) == []
     assert isinstance(errand.result, Transcript)
     assert len(errand.result.said) == 1
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pytest.param(b'{"type":"message.finalize"}', id="a field is missing"),
+        pytest.param(b'{"type":"no.such.frame"}', id="of no known type"),
+        pytest.param(b"{", id="not JSON"),
+    ],
+)
+def test_a_frame_that_cannot_be_read_is_no_verdict(frame: bytes) -> None:
+    errand = V2().stop(Stop(user_id="u1", turn_id="t1", init_s=5, verdict_s=5))
+    errand.open(0)
+
+    assert errand.hear(frame, 1) == ()
+    assert errand.result is None
+    assert errand.hear(b'{"type":"init","data":{"x":NaN}}', 2) == (), "nearly JSON is read"
+    assert errand.result is not None

@@ -4,7 +4,6 @@ The limits by revision are listed in docs/session-agent.md, each with its test.
 """
 
 import json
-from typing import Any, Final
 
 import pytest
 from msgspec import Raw
@@ -12,65 +11,26 @@ from msgspec import Raw
 from core.turns import told, wait
 from dialects.continued import brief, chunks
 from dialects.session_agent import frames as f
-from dialects.session_agent.resumed import INIT_S, LATER, OTHER, busy, init_r, prompt, turn
-from turnwire.core.dialect import Look, Reply
+from dialects.session_agent.continued import (
+    ANSWER,
+    ASKS,
+    BEFORE,
+    DONE,
+    WAITS,
+    YES,
+    answered,
+    approval,
+    begun,
+    continued,
+    hello,
+)
+from dialects.session_agent.resumed import LATER
+from turnwire.core.dialect import Reply
 from turnwire.core.known import Known
-from turnwire.core.limits import Hangup, Limits
+from turnwire.core.limits import Hangup
 from turnwire.core.outcome import Outcome
-from turnwire.core.refusal import Refusal
 from turnwire.core.room import Room, Seat
-from turnwire.core.turn import Act, Turn
-from turnwire.dialects.session_agent.answering import ASKED_S
-from turnwire.dialects.session_agent.dialect import SessionAgent
-
-YES: Final = Reply("q1", Raw(b'"yes"'))
-ANSWER: Final = {"type": "answer", "questionId": "q1", "answer": "yes"}
-ASKS: Final = f.tool("running", "c9", "question", args={})
-DONE: Final = f.tool("completed", "c9", "question", result="yes")
-BEFORE: Final = [f.text("A"), f.tool("completed", "c1"), f.text("B")]
-MESSAGE: Final = Known(message_id="m1", text=2, texts=2)
-"""What a client has that heard all of that."""
-DELTA: Final = ["text-start", "text-delta", "text-end"]
-
-
-def continued(
-    *replies: Reply,
-    seat: Seat | None = None,
-    known: Known = MESSAGE,
-    channel: f.Fields = f.CHANNEL,
-    **limits: Any,
-) -> Turn:
-    where = {"channel_type": channel["channelType"], "channel_id": channel["channelId"]}
-    look = Look(user_id=f.ME, init_s=INIT_S, replies=replies or (YES,), **where)
-    conversation = SessionAgent().resume(look, seat)
-    made = Turn(conversation, Limits(**{"hold_s": 2 * INIT_S, **limits}), known=known)
-    made.opened(0)
-    return made
-
-
-def hello(revision: str, *parts: f.Fields, content: str = "AB", by: str = f.ME) -> bytes:
-    """`init` while the turn waits for its answer."""
-    if revision != "R":
-        return busy(revision)
-    return init_r({**prompt("P1"), "authorId": by}, turn(*(parts or WAITS), content=content))
-
-
-# R begins a text after a tool with all that was said.
-WAITS: Final = [f.text("A"), f.tool("completed", "c1"), f.text("AB"), ASKS]
-
-
-def answered(revision: str, *parts: f.Fields, content: str = "AB") -> list[bytes]:
-    """The agent took the answer, and the tool that asked is done."""
-    if not parts:
-        parts = (*WAITS[:3], DONE) if revision == "R" else (*BEFORE, DONE)
-    return [f.answered(revision), f.updated(*parts, content=content)]
-
-
-def begun(revision: str, **made: Any) -> Turn:
-    """One whose answer was taken, and whose turn goes on."""
-    stream = continued(**made)
-    stream.frames([hello(revision), f.asked(revision), *answered(revision)], 1)
-    return stream
+from turnwire.core.turn import Act
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
@@ -200,138 +160,6 @@ def test_two_answers_go_out_once_both_questions_are_known_to_be_open(revision: s
     }
 
 
-@pytest.mark.parametrize("revision", f.REVISIONS)
-@pytest.mark.parametrize("asks", [[], ["q2"]])
-def test_where_a_question_is_not_open_none_is_answered(revision: str, asks: list[str]) -> None:
-    stream = continued(YES, Reply("q2", Raw(b'"no"')))
-    questions = [f.asked(revision, question) for question in asks]
-
-    assert stream.frames([hello(revision), *questions], 1) == Act()
-    assert stream.deadline == 1 + ASKED_S
-    assert stream.tick(1 + ASKED_S) == Act()
-    assert (stream.outcome, stream.refusal) == (Outcome.REFUSED, Refusal.CLOSED)
-
-
-@pytest.mark.parametrize("revision", f.REVISIONS)
-@pytest.mark.parametrize(
-    "told_of",
-    [
-        pytest.param(lambda revision: [f.asked(revision, "q1")], id="another channel's"),
-        pytest.param(lambda revision: [f.answered(revision)], id="answered meanwhile"),
-        pytest.param(lambda revision: [f.expired(revision)], id="expired meanwhile"),
-        pytest.param(lambda _: [f.status(status="terminated")], id="the session died"),
-        pytest.param(lambda _: [f.init("V"), f.chunk("x"), f.user(by="ann")], id="not told of"),
-    ],
-)
-def test_a_question_that_is_closed_is_a_conflict(revision: str, told_of: Any) -> None:
-    frames = told_of(revision)
-    if frames == [f.asked(revision, "q1")]:
-        frames = [frames[0].replace(b'"default"', b'"other"')]
-    stream = continued()
-
-    stream.frames([hello(revision), *frames], 1)
-    wait(stream, 3)
-
-    assert (stream.outcome, stream.refusal) == (Outcome.REFUSED, Refusal.CLOSED)
-    assert stream.frames([f.asked(revision)], 3) == Act()
-
-
-def test_a_frame_that_comes_before_the_timer_does_not_keep_the_client_waiting() -> None:
-    stream = continued()
-    stream.frames([hello("V")], 1)
-
-    assert stream.frames([f.asked("V")], 1 + ASKED_S).tell == ()
-    assert stream.refusal is Refusal.CLOSED
-    assert stream._conversation.hear(f.asked("V"), 3) == ()
-
-
-def test_what_comes_before_init_or_cannot_be_read_is_passed_over() -> None:
-    stream = continued()
-
-    assert stream.frames([f.asked("R"), f.status(status="terminated"), b"{"], 1) == Act()
-    assert stream.outcome is None
-
-
-@pytest.mark.parametrize("revision", f.REVISIONS)
-def test_a_dead_session_takes_no_answer(revision: str) -> None:
-    stream = continued()
-
-    stream.frames([f.init(revision, alive="archived", runnerBusy=True)], 1)
-
-    assert stream.refusal is Refusal.CLOSED
-
-
-def test_an_approval_of_another_agent_is_not_open_here() -> None:
-    stream = continued(Reply("q1", Raw(b"true"), b"a subject"))
-
-    assert stream.frames([hello("V"), f.asked("V")], 1) == Act()
-    assert stream.refusal is Refusal.CLOSED
-
-
-@pytest.mark.parametrize(
-    "entries",
-    [
-        pytest.param([], id="no turn"),
-        pytest.param([prompt("P1"), turn(f.text("A"), f.END, content="A")], id="it is over"),
-        pytest.param([prompt("P1", **OTHER), turn(ASKS, **OTHER)], id="of another channel"),
-    ],
-)
-def test_r_without_its_turn_a_question_is_not_open(entries: list[f.Fields]) -> None:
-    """R gives up on a turn after a minute, and keeps its question."""
-    stream = continued()
-
-    stream.frames([init_r(*entries), f.asked("R")], 1)
-
-    assert stream.refusal is Refusal.CLOSED
-
-
-def test_r_a_question_that_names_no_channel_is_that_of_the_turn_at_work() -> None:
-    th1 = {"channelType": "web", "channelId": "th1"}
-    stream = continued(channel=th1)
-    asks = f.frame("question", questionId="q1", text="Proceed?")
-
-    act = stream.frames([init_r(prompt("P1", **th1), turn(ASKS, **th1)), asks], 1)
-
-    assert told(act) == ["answer"]
-
-
-def test_without_an_init_there_is_nobody_to_ask() -> None:
-    stream = continued()
-
-    assert stream.deadline == INIT_S
-    stream.tick(INIT_S)
-
-    assert stream.refusal is Refusal.SILENT
-
-
-@pytest.mark.parametrize("revision", f.REVISIONS)
-def test_an_answer_of_which_nothing_is_heard_is_not_taken_for_taken(revision: str) -> None:
-    stream = continued()
-    stream.frames([hello(revision), f.asked(revision)], 1)
-
-    assert stream.tick(1 + INIT_S) == Act()
-
-    assert (stream.outcome, stream.refusal) == (Outcome.REFUSED, Refusal.SILENT)
-
-
-@pytest.mark.parametrize("revision", f.REVISIONS)
-def test_somebody_else_was_faster(revision: str) -> None:
-    stream = continued()
-    stream.frames([hello(revision), f.asked(revision)], 1)
-
-    assert stream.frames([f.answered(revision, answer="no")], 1) == Act()
-
-    assert (stream.outcome, stream.refusal) == (Outcome.REFUSED, Refusal.CLOSED)
-
-
-# Approvals.
-
-
-def approval() -> bytes:
-    prompt = {"id": "q1", "type": "approval", "title": "May I?", "context": {**f.CHANNEL}}
-    return f.frame("interactive_prompt", prompt=prompt)
-
-
 @pytest.mark.parametrize("revision", LATER)
 @pytest.mark.parametrize(
     ("answer", "kind", "taken"),
@@ -347,23 +175,6 @@ def test_an_approval_is_decided(revision: str, answer: bytes, kind: str, taken: 
 
     assert brief(act)[0] == "start"
     assert "tool-output-available c9" in brief(act)
-
-
-def test_an_approval_takes_no_other_answer() -> None:
-    stream = continued()
-
-    assert stream.frames([hello("V"), approval()], 1) == Act()
-    assert stream.refusal is Refusal.UNSUPPORTED
-
-
-def test_an_approval_that_is_not_this_users_is_not_known() -> None:
-    stream = continued(Reply("q1", Raw(b"true")))
-    stream.frames([hello("V"), approval()], 1)
-
-    said = "Only the session owner can resolve this prompt"
-    assert stream.frames([f.frame("error", error=said, promptId="q1")], 1) == Act()
-
-    assert stream.refusal is Refusal.UNKNOWN
 
 
 # What comes between the answer and the turn's next snapshot.
@@ -428,13 +239,6 @@ def test_r_text_is_withheld_until_a_snapshot_has_it() -> None:
     act = stream.frames([f.updated(*parts, content="ABCab")], 3)
 
     assert [chunk["delta"] for chunk in chunks(act) if "delta" in chunk] == ["ab"]
-
-
-def test_r_where_what_was_said_does_not_add_up_nothing_is_answered() -> None:
-    stream = continued()
-
-    assert stream.frames([hello("R", content="Z"), f.asked("R")], 1) == Act()
-    assert stream.refusal is Refusal.UNSUPPORTED
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)

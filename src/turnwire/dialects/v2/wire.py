@@ -9,6 +9,7 @@ Spec section 4. What is peculiar to this wire stays in this package:
 A new frame is a struct and a line in `Read`, in `frames`, and a `case` in `_events`, here.
 """
 
+import abc
 from collections.abc import Sequence
 from typing import assert_never
 
@@ -54,7 +55,7 @@ from turnwire.dialects.v2.whose import Whose
 _fields = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
-class Conversation:
+class Conversation(abc.ABC):
     """One turn on one socket, as far as frames go; how it begins is the subclass's."""
 
     committed = True
@@ -83,13 +84,15 @@ class Conversation:
     def accompanied(self) -> bool:
         return self._came_back or self._seat.accompanied
 
-    def open(self, _now: float) -> Sequence[Event]:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def open(self, _now: float, /) -> Sequence[Event]:
+        """The connection stands."""
+        ...
 
-    def unattended(self) -> None:
+    def unattended(self) -> None:  # noqa: B027 (the default)
         """Only whoever asked can come back."""
 
-    def doubt(self) -> None:
+    def doubt(self) -> None:  # noqa: B027 (the default)
         """An abort names its turn, so that old news do no harm."""
 
     def abort(self) -> Sequence[bytes]:

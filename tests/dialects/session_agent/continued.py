@@ -1,0 +1,68 @@
+"""A message that goes on after its user answered, and the frames of its turn."""
+
+from typing import Any, Final
+
+from msgspec import Raw
+
+from dialects.session_agent import frames as f
+from dialects.session_agent.resumed import INIT_S, busy, init_r, prompt, turn
+from turnwire.core.dialect import Look, Reply
+from turnwire.core.known import Known
+from turnwire.core.limits import Limits
+from turnwire.core.room import Seat
+from turnwire.core.turn import Turn
+from turnwire.dialects.session_agent.dialect import SessionAgent
+
+YES: Final = Reply("q1", Raw(b'"yes"'))
+ANSWER: Final = {"type": "answer", "questionId": "q1", "answer": "yes"}
+ASKS: Final = f.tool("running", "c9", "question", args={})
+DONE: Final = f.tool("completed", "c9", "question", result="yes")
+BEFORE: Final = [f.text("A"), f.tool("completed", "c1"), f.text("B")]
+MESSAGE: Final = Known(message_id="m1", text=2, texts=2)
+"""What a client has that heard all of that."""
+DELTA: Final = ["text-start", "text-delta", "text-end"]
+
+
+def continued(
+    *replies: Reply,
+    seat: Seat | None = None,
+    known: Known = MESSAGE,
+    channel: f.Fields = f.CHANNEL,
+    **limits: Any,
+) -> Turn:
+    where = {"channel_type": channel["channelType"], "channel_id": channel["channelId"]}
+    look = Look(user_id=f.ME, init_s=INIT_S, replies=replies or (YES,), **where)
+    conversation = SessionAgent().resume(look, seat)
+    made = Turn(conversation, Limits(**{"hold_s": 2 * INIT_S, **limits}), known=known)
+    made.opened(0)
+    return made
+
+
+def hello(revision: str, *parts: f.Fields, content: str = "AB", by: str = f.ME) -> bytes:
+    """`init` while the turn waits for its answer."""
+    if revision != "R":
+        return busy(revision)
+    return init_r({**prompt("P1"), "authorId": by}, turn(*(parts or WAITS), content=content))
+
+
+# R begins a text after a tool with all that was said.
+WAITS: Final = [f.text("A"), f.tool("completed", "c1"), f.text("AB"), ASKS]
+
+
+def answered(revision: str, *parts: f.Fields, content: str = "AB") -> list[bytes]:
+    """The agent took the answer, and the tool that asked is done."""
+    if not parts:
+        parts = (*WAITS[:3], DONE) if revision == "R" else (*BEFORE, DONE)
+    return [f.answered(revision), f.updated(*parts, content=content)]
+
+
+def begun(revision: str, **made: Any) -> Turn:
+    """One whose answer was taken, and whose turn goes on."""
+    stream = continued(**made)
+    stream.frames([hello(revision), f.asked(revision), *answered(revision)], 1)
+    return stream
+
+
+def approval() -> bytes:
+    prompt = {"id": "q1", "type": "approval", "title": "May I?", "context": {**f.CHANNEL}}
+    return f.frame("interactive_prompt", prompt=prompt)
