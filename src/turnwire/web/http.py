@@ -62,7 +62,6 @@ class HttpConnection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._expect(None)
         super().connection_lost(exc)
-        self.cycle = None  # type: ignore[assignment]  # or the two would hold each other
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
