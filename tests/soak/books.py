@@ -15,6 +15,8 @@ from soak.lives import Told
 
 AGREED: Final = ""
 UNEXPLAINED: Final = "UNEXPLAINED"
+UNHEEDED: Final = "the turn was over, or the abort was lost"
+"""Each of which is rare."""
 
 ENDED: Final = "stream ended"
 REFUSED: Final = "refused"
@@ -52,6 +54,9 @@ class Books:
         for each in heard:
             self._balance(each, lines.pop(each.request_id, []))
         self.unexplained += [f"nobody asked for {left}" for left in lines.values()]
+
+    def streams(self, outcome: str, cause: str = AGREED) -> int:
+        return self.causes[outcome, cause]
 
     def table(self) -> str:
         rows = [f"{'streams':>8}  {'outcome':<12} why the accounts differ"]
@@ -134,9 +139,8 @@ def _of_agent(heard: Heard, outcome: str, runs: Sequence[Told]) -> str:
         return AGREED
     if killed and run.reason is None:
         return "the agent was killed"
-    if outcome in _ABORTED and run.reason in {"end_turn", "error"}:
-        is_meant = heard.policy != "abort"
-        return "the turn went on" if is_meant else "the turn was over, or the abort was lost"
+    if outcome in _ABORTED and run.reason in {"end_turn", "error", None}:
+        return "the turn went on" if heard.policy != "abort" else UNHEEDED
     if outcome == "interrupted":
         return "the line broke, the turn went on"
     return UNEXPLAINED

@@ -17,7 +17,7 @@ import pytest
 
 from load.watching import MIB, Held, Watched
 from soak.acts import ACTS, Act, deck
-from soak.books import Books
+from soak.books import UNHEEDED, Books
 from soak.client import Heard, User
 from soak.faults import Dicey, kill_now_and_then, to_the_agent, to_the_gateway
 from soak.lives import Lives
@@ -145,6 +145,9 @@ async def test_a_soak_leaves_nothing_behind_and_its_books_balance(
         assert await gateway.counted("turnwire_streams_total") == books.outcomes
         assert await gateway.counted("turnwire_refusals_total") == books.refusals
         assert not books.outcomes["crashed"]
+        # Clients that leave stories: nearly all of their turns must have been stopped.
+        unheeded = books.streams("client_gone", UNHEEDED)
+        assert unheeded <= 2 + books.streams("client_gone") / 4
         assert (after.rss_bytes - before.rss_bytes) / MIB < GROWN_MIB
 
 

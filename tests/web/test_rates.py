@@ -1,11 +1,6 @@
 """How many turns a user may begin in a minute, and what that costs when Redis is gone."""
 
 import asyncio
-import shutil
-import socket
-import subprocess
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +8,6 @@ from gateway.agent import ScriptedAgent
 from gateway.clients import new_client, post
 from gateway.running import Gateway
 from gateway.tokens import bearer
-from gateway.waiting import until
 from turnwire.errors import TooManyTurns
 from turnwire.web.rates import Rates
 
@@ -54,57 +48,6 @@ async def test_through_the_gateway_it_is_a_429_with_retry_after() -> None:
         assert int(refused.headers["retry-after"]) >= 1
         assert other.status_code == 200
         assert agent.connections == 3, "a refused turn opens no connection"
-
-
-@pytest.fixture
-def redis(tmp_path: Path) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
-    """A real Redis on a free port."""
-    server = shutil.which("redis-server")
-    assert server is not None, "redis-server is missing: `make system` installs it"
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [
-        server,
-        "--port",
-        str(port),
-        "--bind",
-        "127.0.0.1",
-        "--save",
-        "",
-        "--dir",
-        str(tmp_path),
-    ]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-        try:
-            yield f"redis://127.0.0.1:{port}", process
-        finally:
-            process.kill()
-
-
-def _answers(url: str) -> bool:
-    with socket.socket() as client:
-        return client.connect_ex(("127.0.0.1", int(url.rpartition(":")[2]))) == 0
-
-
-@pytest.mark.sockets
-async def test_replicas_count_together_and_a_redis_that_is_gone_is_no_outage(
-    redis: tuple[str, "subprocess.Popen[bytes]"],
-) -> None:
-    url, process = redis
-    await until(lambda: _answers(url))
-    one, other = Rates(2, url), Rates(2, url)
-
-    await one.take("ann")
-    await other.take("ann")
-    for rates in (one, other):
-        with pytest.raises(TooManyTurns):
-            await rates.take("ann")
-    process.kill()
-    process.wait()
-
-    await one.take("ann")
-    await other.take("ann")
 
 
 @pytest.mark.sockets
