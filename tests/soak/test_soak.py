@@ -1,6 +1,6 @@
 """Everything at once, for a while; then nothing may be left, and the books must balance.
 
-make soak                       a minute: what CI runs
+make soak                       a minute
 make soak MINUTES=30 SEED=7     half an hour, with other dice
 """
 
