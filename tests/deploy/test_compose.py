@@ -1,0 +1,105 @@
+"""compose.yaml follows the specification, and what it mounts and starts is there."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from chaos.needed import program
+from deploy.parts import DEPLOY, ROOT, compose, run, tool
+from turnwire.settings import Settings
+
+pytestmark = pytest.mark.timeout(120)  # some of these tools take seconds to start
+
+CHECK: Final = ("--builtin-schema", "vendor.compose-spec")
+
+
+def test_it_follows_the_specification(tmp_path: Path) -> None:
+    broken = tmp_path / "compose.yaml"
+    text = (DEPLOY / "compose.yaml").read_text(encoding="utf-8")
+    broken.write_text(text.replace("depends_on:", "depend_on:"), encoding="utf-8")
+
+    code, out, _ = run([tool("check-jsonschema"), *CHECK, DEPLOY / "compose.yaml", broken])
+
+    assert code == 1
+    assert str(broken) in out
+    assert str(DEPLOY / "compose.yaml") not in out, out
+
+
+@pytest.mark.parametrize("name", ["gateway", "gateway2"])
+def test_gateways_are_hardened_and_have_time_to_stop(name: str) -> None:
+    gateway = compose()["services"][name]
+    values = gateway["environment"]
+
+    assert gateway["read_only"]
+    assert gateway["cap_drop"] == ["ALL"]
+    assert gateway["security_opt"] == ["no-new-privileges:true"]
+    assert "ports" not in gateway
+    takes_s = (
+        float(values["TURNWIRE_LAMEDUCK_S"])
+        + float(values["TURNWIRE_DRAIN_S"])
+        + Settings().stall_s
+        + 7
+    )
+    assert takes_s <= int(gateway["stop_grace_period"].removesuffix("s"))
+    assert gateway["ulimits"]["nofile"]["soft"] > 2 * Settings().max_streams
+
+
+def test_all_is_there_that_it_names() -> None:
+    given = compose()
+    stages = re.findall(
+        r"^FROM .* AS (\S+)$", (DEPLOY / "docker/Dockerfile").read_text("utf-8"), re.MULTILINE
+    )
+
+    for name, service in given["services"].items():
+        if build := service.get("build"):
+            assert (DEPLOY / build["context"] / build["dockerfile"]).is_file()
+            assert build["target"] in stages
+        for mount in service.get("volumes", ()):
+            source = mount.split(":")[0]
+            assert source in given["volumes"] or (DEPLOY / source).exists(), mount
+        assert set(service["networks"]) <= given["networks"].keys()
+        assert set(service.get("depends_on", ())) <= given["services"].keys()
+        # Nothing is offered to other machines.
+        assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ())), name
+
+
+def test_nginx_starts_with_its_file_and_the_gateways_in_it(tmp_path: Path) -> None:
+    shell = compose()["services"]["nginx"]["command"][-1]
+    words: list[Any] = shlex.split(shell.partition(">")[0])
+    assert words.pop() == "/turnwire.conf"
+
+    code, out, _ = run([*words, DEPLOY / "nginx/turnwire.conf"])
+
+    assert code == 0
+    assert re.findall(r"^ +server (\S+:\d+)", out, re.MULTILINE) == [
+        "gateway:8787",
+        "gateway2:8787",
+    ]
+    # It cannot look these names up here; all else it can check.
+    local = re.sub(r"gateway2?:", "127.0.0.1:", out)
+    conf = tmp_path / "nginx.conf"
+    conf.write_text(f"pid {tmp_path}/pid; events {{ }} http {{ access_log off; {local} }}")
+    code, _, err = run([program("nginx"), "-t", "-q", "-e", "stderr", "-p", tmp_path, "-c", conf])
+    assert code == 0, err
+
+
+def test_prometheus_takes_its_file() -> None:
+    scraped = (DEPLOY / "prometheus.yml").read_text(encoding="utf-8")
+
+    code, out, err = run([program("promtool"), "check", "config", DEPLOY / "prometheus.yml"])
+
+    assert code == 0, out + err
+    for name in ("gateway", "gateway2"):
+        assert f"{name}:{Settings().metrics_port}" in scraped
+
+
+def test_a_secret_of_deploy_is_never_committed_nor_sent_to_the_builder() -> None:
+    code, _, _ = run(["git", "check-ignore", "deploy/secrets/jwt_key"])
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+
+    assert code == 0
+    assert ignored[1] == "*"
+    assert not [line for line in ignored if line.startswith("!deploy") and "secrets" in line]

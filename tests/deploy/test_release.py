@@ -1,0 +1,71 @@
+"""What `make release` makes, without the image."""
+
+import hashlib
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from chaos.needed import program
+from deploy.parts import DEPLOY, ROOT, as_json, run, tool
+from turnwire import __version__
+
+pytestmark = pytest.mark.timeout(300)  # two builds and an installation
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The script itself compares two builds, and installs the wheel from the lock and asks it."""
+    tool("cyclonedx-py")
+    program("git")
+    out = tmp_path_factory.mktemp("release") / "dist"
+    code, said, wrong = run(["env", "IMAGE=no", DEPLOY / "release.sh", out])
+    assert code == 0, said + wrong
+    return out
+
+
+def test_it_has_every_part_and_their_sums(release: Path) -> None:
+    names = {path.name for path in release.iterdir()}
+    lines = (release / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
+
+    assert names == {
+        "NOTES.md",
+        "SHA256SUMS",
+        f"turnwire-{__version__}-py3-none-any.whl",
+        f"turnwire-{__version__}.cdx.json",
+        f"turnwire-{__version__}.tar.gz",
+    }
+    sums = {name: digest for digest, name in (line.split("  ") for line in lines)}
+    assert sums == {
+        name: hashlib.sha256((release / name).read_bytes()).hexdigest()
+        for name in names - {"SHA256SUMS"}
+    }
+
+
+def test_the_notes_are_the_changelogs_section(release: Path) -> None:
+    notes = (release / "NOTES.md").read_text(encoding="utf-8")
+
+    assert notes.strip()
+    assert f"## [{__version__}]" not in notes
+    assert notes in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert "\n## " not in notes
+
+
+def test_the_bill_of_materials_is_the_lock(release: Path) -> None:
+    text = (release / f"turnwire-{__version__}.cdx.json").read_text(encoding="utf-8")
+    bill: dict[str, Any] = as_json(text)
+    lock = (ROOT / "requirements-image.txt").read_text(encoding="utf-8")
+    locked = set(re.findall(r"^([a-z0-9.-]+)==(\S+)", lock, re.MULTILINE))
+
+    found = {
+        (each["name"].lower().replace("_", "-"), each["version"]) for each in bill["components"]
+    }
+    assert {"starlette", "uvicorn", "redis", "cryptography"} <= {name for name, _ in found}
+    assert {(name, version) for name, version in found if name != "turnwire"} <= locked
+    assert bill["metadata"]["component"]["name"] == "turnwire"
+    assert str(ROOT) not in text
+    assert os.path.expanduser("~/") not in text  # noqa: PTH111
+    assert msgspec.json.decode(text) == bill
