@@ -40,7 +40,7 @@ class Load:
 
     def __init__(self, url: str) -> None:
         self.verdicts: Counter[str] = Counter()
-        self._url = f"{url}/api/sessions/s1/chat"
+        self._url = url
         self._enough = False
 
     def stop(self) -> None:
@@ -48,10 +48,10 @@ class Load:
         self._enough = True
 
     async def user(self, number: int) -> None:
-        headers = bearer(f"u{number}")
+        url, headers = f"{self._url}/api/sessions/s{number}/chat", bearer(f"u{number}")
         async with new_client() as client:
             while not self._enough:
-                response = await client.post(self._url, json=ask(), headers=headers)
+                response = await client.post(url, json=ask(), headers=headers)
                 good = response.status_code == 200 and said(response.text) == "0 1 2 3 4 5 6 7 8 9 "
                 self.verdicts[verdict(response.text) if good else response.text[:300]] += 1
 
