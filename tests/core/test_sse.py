@@ -43,14 +43,18 @@ def test_the_record_of_a_chunk(chunk: chunks.Chunk, record: bytes) -> None:
 @pytest.mark.parametrize("event_line", [True, False])
 @pytest.mark.parametrize("text", ["", "a", '"', "é\u2028", "\U0001f600"])
 def test_the_short_way_writes_the_record_of_a_delta(*, text: str, event_line: bool) -> None:
-    short = sse.delta_prefix("t:t0", event_line=event_line) + sse.delta(text) + sse.DELTA_END
+    prefix = sse.delta_prefix("t:t0", event_line=event_line)
+    records = [
+        sse.record(chunks.TextDelta("t:t0", one), event_line=event_line) for one in (text, "b")
+    ]
 
-    assert short == sse.record(chunks.TextDelta("t:t0", text), event_line=event_line)
+    assert sse.deltas(prefix, [text]) == records[0]
+    assert sse.deltas(prefix, [text, "b"]) == b"".join(records)
 
 
 def test_half_of_a_pair_cannot_be_written() -> None:
     with pytest.raises(UnicodeEncodeError):
-        sse.delta("\ud83d")
+        sse.deltas(b"", ["\ud83d"])
     with pytest.raises(UnicodeEncodeError):
         sse.record(chunks.TextDelta("t:t0", "\ud83d"))
 

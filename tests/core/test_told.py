@@ -101,3 +101,13 @@ def test_what_was_streamed_is_not_kept() -> None:
         noted.add("x" * 1_000)
 
     assert sum(map(len, noted._fresh)) < 20_000
+
+
+def test_the_oldest_stretch_is_forgotten_when_there_are_too_many() -> None:
+    told = Told()
+    for number in range(66):
+        told.add(f"stretch {number}.")
+        told.tool()
+
+    assert told.missing("stretch 65. And more") == "", "it repeats a stretch that is remembered"
+    assert len(told._earlier) == 64

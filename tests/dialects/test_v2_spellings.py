@@ -3,9 +3,7 @@
 import pytest
 
 from turnwire.core.dialect import Tally
-from turnwire.dialects.v2.spellings import Spelling, Spellings
-
-PART, CHUNK = Spelling.PART, Spelling.CHUNK
+from turnwire.dialects.v2.spellings import CHUNK, PART, Spellings
 
 
 @pytest.mark.parametrize(
@@ -34,7 +32,7 @@ PART, CHUNK = Spelling.PART, Spelling.CHUNK
         pytest.param([(CHUNK, "é"), (PART, "éé")], ["é", "é"], id="lengths in UTF-16 units"),
     ],
 )
-def test_what_is_fresh(told: list[tuple[Spelling, str]], fresh: list[str]) -> None:
+def test_what_is_fresh(told: list[tuple[int, str]], fresh: list[str]) -> None:
     spellings = Spellings(Tally())
 
     assert [spellings.fresh(spelling, text) for spelling, text in told] == fresh

@@ -201,3 +201,44 @@ async def test_after_a_discard_nothing_more_is_sent_and_no_task_is_left() -> Non
     await until(lambda: asyncio.all_tasks() == before)
 
     assert client.body == b"a"
+
+
+async def test_the_end_may_go_along_with_the_last_bytes() -> None:
+    client = Client(ALWAYS)
+    to_client, _ = writer(client)
+
+    to_client.write(b"one")
+    to_client.write(b"two", is_last=True)
+
+    assert await to_client.finish(1)
+    assert [message.get("more_body") for message in client.messages] == [None, True, False]
+    assert client.body == b"onetwo"
+
+
+async def test_an_end_that_waits_for_the_client_is_waited_for() -> None:
+    client = Client(2)
+    to_client, _ = writer(client)
+    to_client.write(b"one")
+    to_client.write(b"two", is_last=True)
+    finishing = asyncio.create_task(to_client.finish(5))
+    await asyncio.sleep(0)
+    assert not finishing.done()
+
+    client.take(1)
+
+    assert await finishing
+    assert client.body == b"onetwo"
+    assert len(client.messages) == 3
+
+
+async def test_the_end_comes_after_what_is_held() -> None:
+    client = Client(1)
+    to_client, _ = writer(client)
+    to_client.write(b"one")
+    to_client.write(b"two", is_last=True)
+    client.take(ALWAYS)
+
+    assert await to_client.finish(5)
+
+    assert client.body == b"onetwo"
+    assert [message.get("more_body") for message in client.messages] == [None, True, True, False]

@@ -232,7 +232,6 @@ class _Nobody:
         self.left += 1
 
 
-@pytest.mark.fault("the agent's name changes its address", "looked up again after 30 s")
 async def test_a_look_up_is_cached_and_the_cache_is_bounded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -289,6 +288,28 @@ async def test_a_look_up_that_failed_is_not_remembered(monkeypatch: pytest.Monke
         await addresses.of("a.example", 1)
 
     assert len(addresses) == 0
+
+
+async def test_a_look_up_that_failed_when_nobody_waited_any_more_is_not_remembered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loop = asyncio.get_running_loop()
+    fail = asyncio.Event()
+
+    async def fails(*_: Any, **__: Any) -> object:
+        await fail.wait()
+        raise socket.gaierror
+
+    monkeypatch.setattr(loop, "getaddrinfo", fails)  # the loop's, no code of ours
+    addresses = Addresses()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            await addresses.of("a.example", 1)
+    assert len(addresses) == 1
+
+    fail.set()
+
+    await until(lambda: len(addresses) == 0)
 
 
 @pytest.mark.fault("one of the agent's addresses is down", "the next one is dialled")

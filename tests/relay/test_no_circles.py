@@ -9,10 +9,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+from websockets.client import ClientProtocol
 
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
 from gateway.clients import chatting, post
+from gateway.rawagent import RawAgent
 from gateway.reading import App
 from gateway.running import Gateway
 from gateway.waiting import until
@@ -25,7 +27,7 @@ from turnwire.web.http import HttpConnection
 
 pytestmark = pytest.mark.sockets
 
-OURS = (ClientWriter, ErrandRun, HttpConnection, Stream, Turn, Upstream)
+OURS = (ClientProtocol, ClientWriter, ErrandRun, HttpConnection, Stream, Turn, Upstream)
 
 
 @pytest.fixture(autouse=True)
@@ -86,5 +88,31 @@ async def test_nothing_is_left_of_an_errand() -> None:
         before = alive()
         for _ in range(5):
             await App(gateway).messages()
+
+        await until(lambda: alive() == before)
+
+
+async def test_nothing_is_left_of_a_turn_that_is_cut() -> None:
+    async def cut(line: Line) -> None:
+        await _hang(line)
+        line.cut()
+
+    async with ScriptedAgent(cut) as agent, Gateway(agent.url()) as gateway:
+        before = alive()
+        for _ in range(5):
+            await post(gateway)
+
+        await until(lambda: alive() == before)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [b"HTTP/1.1 101 Switching Pro", b"SSH-2.0\r\n", b"HTTP/1.1 503 x\r\ncontent-length: 0\r\n\r\n"],
+)
+async def test_nothing_is_left_of_a_handshake_that_fails(reply: bytes) -> None:
+    async with RawAgent(reply) as agent, Gateway(agent.url()) as gateway:
+        before = alive()
+        for _ in range(5):
+            await post(gateway)
 
         await until(lambda: alive() == before)

@@ -205,3 +205,23 @@ async def test_a_long_write_is_cut_in_pieces_so_that_progress_is_seen() -> None:
     assert said(response.text) == words
     assert is_whole(response.text)
     assert json.dumps(words)[1:-1] in response.text
+
+
+async def test_a_client_that_the_kernel_cuts_is_a_slow_one_too() -> None:
+    """Its buffers and ours are not even full: the agent says little."""
+
+    async def little(line: Line) -> None:
+        await line.begin()
+        while line.is_open:
+            await line.say(frames.delta("x" * 1000))
+            await asyncio.sleep(0.005)
+
+    async with (
+        ScriptedAgent(little) as agent,
+        Gateway(agent.url(), peer_timeout_s=1.6, stall_s=20) as gateway,
+        RawClient(gateway, receive_buffer=4096) as client,
+    ):
+        await client.chat()
+        await until(lambda: agent.lines and agent.lines[0].aborts, 20)
+
+        await gateway.has_ended("slow_client")

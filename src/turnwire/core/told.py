@@ -7,7 +7,6 @@ starts with it, and from where it goes on.
 """
 
 import zlib
-from collections import deque
 
 _SETTLE_CHARS = 16_384
 """Deltas are hashed by the batch; at most this many characters wait for it."""
@@ -64,13 +63,15 @@ class _Core:
 class Told:
     """The text sent in one turn."""
 
+    __slots__ = ("_again", "_core", "_earlier", "_fresh", "_fresh_chars", "_since_tool", "_whole")
+
     def __init__(self) -> None:
         self._fresh: list[str] = []
         self._fresh_chars = 0
         self._whole = _Stretch()
         self._since_tool = _Stretch()
         self._core = _Core()
-        self._earlier: deque[_Core] = deque(maxlen=_EARLIER_MAX)
+        self._earlier: list[_Core] = []
         self._again: _Stretch | None = None
         """What was sent since the turn was started over."""
 
@@ -85,6 +86,8 @@ class Told:
         """Note that a tool chunk was sent: what follows is "after the last tool"."""
         self._settle()
         if self._core.stretch.chars:
+            if len(self._earlier) == _EARLIER_MAX:
+                del self._earlier[0]
             self._earlier.append(self._core)
         if self._since_tool.chars:
             self._since_tool = _Stretch()

@@ -14,7 +14,14 @@ import asyncio
 import math
 import types
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Generator, MutableMapping
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Coroutine,
+    Generator,
+    MutableMapping,
+    Sequence,
+)
 from typing import Any, Final, Protocol, TypeAlias
 
 from turnwire.relay.sockets import ClientSocket
@@ -58,7 +65,26 @@ _NOBODY: Final = _Nobody()
 
 
 class ClientWriter:
-    """Writes the response. The headers go out before the first write."""
+    """Writes the response. The headers go out before the first write.
+
+    `send_body` is a shorter way than `send` for all but the headers, where there is one.
+    """
+
+    __slots__ = (
+        "_flow",
+        "_headers",
+        "_held_bytes",
+        "_is_ended",
+        "_left",
+        "_pending",
+        "_send",
+        "_send_body",
+        "_socket",
+        "_taken",
+        "_unblocking",
+        "bytes_written",
+        "started",
+    )
 
     def __init__(
         self,
@@ -66,13 +92,18 @@ class ClientWriter:
         headers: list[tuple[bytes, bytes]],
         flow: Flow,
         client_socket: ClientSocket | None = None,
+        send_body: Send | None = None,
     ) -> None:
         self.started = False
         self.bytes_written = 0
         self._send = send
+        self._send_body = send_body or send
         self._headers = headers
         self._flow: Flow = flow
-        self._pending: deque[bytes] = deque()
+        self._pending: deque[bytes] | None = None
+        """What the client cannot take yet. Most never have any, and a deque takes 700 bytes."""
+        self._is_ended = False
+        """Whether the end of the response went out, or will with what is under way."""
         self._unblocking: asyncio.Task[None] | None = None
         self._held_bytes = 0
         self._socket = client_socket
@@ -84,34 +115,65 @@ class ClientWriter:
     def blocked(self) -> bool:
         return self._unblocking is not None
 
-    def write(self, data: bytes) -> None:
-        """Write, or hold what the client cannot take yet."""
+    def write(self, data: bytes, *, is_last: bool = False) -> None:
+        """Write, or hold what the client cannot take yet.
+
+        With `is_last` the end of the response goes along, if it can: a write fewer. `finish`
+        is called all the same.
+        """
         self.bytes_written += len(data)
-        self._pending += _pieces(data)
         if self._unblocking is not None:
+            self._hold(_pieces(data))
             self._held_bytes += len(data)
             self._flow.client_held(self._held_bytes)
-            return
-        while self._pending:
-            sending = self._message(self._pending.popleft())
-            waits_for = _step(sending)
-            if waits_for is not _DONE:
-                task = asyncio.get_running_loop().create_task(self._unblock(sending, waits_for))
-                self._unblocking = task
-                self._flow.client_blocked()
+        elif len(data) <= _WHOLE_BYTES:
+            self._is_ended = is_last
+            self._go(self._message(data, is_last=is_last))
+        else:
+            self._go_in_pieces(_pieces(data))
+
+    def _go_in_pieces(self, pieces: list[bytes]) -> None:
+        for i, piece in enumerate(pieces):
+            if not self._go(self._message(piece), pieces[i + 1 :]):
                 return
+
+    def _go(self, sending: Coroutine[Any, Any, None], more: Sequence[bytes] = ()) -> bool:
+        """Send at once. False: the client's buffer is full; a task goes on, with `more` too."""
+        waits_for = _step(sending)
+        if waits_for is _DONE:
+            return True
+        self._hold(more)
+        task = asyncio.get_running_loop().create_task(self._unblock(sending, waits_for))
+        self._unblocking = task
+        self._flow.client_blocked()
+        return False
+
+    def _hold(self, pieces: Sequence[bytes]) -> None:
+        if self._pending is None:
+            self._pending = deque()
+        self._pending += pieces
 
     def progressed(self) -> bool:
         """Whether the client took anything since this was last asked."""
         left = float(-self._taken)
         if self._socket is not None:
-            left = sum(map(len, self._pending)) + self._socket.unsent_bytes()
+            left = sum(map(len, self._pending or ())) + self._socket.unsent_bytes()
         before, self._left = self._left, left
         return left < before
 
     async def finish(self, patience_s: float) -> bool:
         """End the response. False: the client read nothing for `patience_s` seconds."""
-        ending = asyncio.get_running_loop().create_task(self._last(self._unblocking))
+        if self._unblocking is None:
+            if self._is_ended:
+                return True
+            last = self._last()
+            waits_for = _step(last)
+            if waits_for is _DONE:
+                return True
+            rest = _finished(last, waits_for)
+        else:
+            rest = self._last(self._unblocking)
+        ending = asyncio.get_running_loop().create_task(rest)
         self._unblocking = ending
         self.progressed()
         while True:
@@ -138,16 +200,17 @@ class ClientWriter:
 
     def discard(self) -> None:
         """Write nothing more."""
-        self._pending.clear()
+        self._pending = None
         if self._unblocking is not None:
             self._unblocking.cancel()
 
-    async def _message(self, data: bytes) -> None:
+    async def _message(self, data: bytes, *, is_last: bool = False) -> None:
         if not self.started:
             self.started = True
             start = {"type": "http.response.start", "status": 200, "headers": self._headers}
             await self._send(start)
-        await self._send({"type": "http.response.body", "body": data, "more_body": True})
+        body = {"type": "http.response.body", "body": data, "more_body": not is_last}
+        await self._send_body(body)
         self._taken += 1
 
     async def _unblock(self, sending: Coroutine[Any, Any, None], waits_for: Any) -> None:
@@ -160,10 +223,11 @@ class ClientWriter:
         self._unblocking = None
         self._flow.client_unblocked()
 
-    async def _last(self, unblocking: asyncio.Task[None] | None) -> None:
+    async def _last(self, unblocking: asyncio.Task[None] | None = None) -> None:
         if unblocking is not None:
             await unblocking
-        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+        if not self._is_ended:
+            await self._send_body({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def _pieces(data: bytes) -> list[bytes]:
@@ -178,6 +242,11 @@ def _step(sending: Coroutine[Any, Any, None]) -> Any:
         return sending.send(None)
     except StopIteration:
         return _DONE
+
+
+async def _finished(sending: Coroutine[Any, Any, None], waits_for: Any) -> None:
+    """`_rest`, for a task."""
+    await _rest(sending, waits_for)
 
 
 @types.coroutine

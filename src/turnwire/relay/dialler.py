@@ -76,7 +76,11 @@ class Dialler:
             addresses = [] if is_literal(host) else await self._addresses.of(host, port)
         except (OSError, UnicodeError) as exc:
             raise DialError(DialFailure.DNS) from exc
-        return await self._connect(connection, host, port, addresses, tls)
+        try:
+            return await self._connect(connection, host, port, addresses, tls)
+        except (DialError, asyncio.CancelledError):  # the latter: it took too long
+            self._addresses.forget(host, port)
+            raise
 
     async def _connect(
         self,

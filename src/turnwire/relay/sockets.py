@@ -24,18 +24,29 @@ def watch_peer(sock: socket.socket, stall_s: float) -> None:
     Sockets that a listening socket accepts inherit its options. Platforms that
     lack one of them (macOS names some differently) do without it.
     """
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for name, value in (*_KEEPALIVE, ("TCP_USER_TIMEOUT", round(stall_s * _AFTER_OURS * 1000))):
-        option = getattr(socket, name, None)
-        if option is not None:
-            sock.setsockopt(socket.IPPROTO_TCP, option, value)
+    # uvloop's own kind of socket would make one of these for each option.
+    own = socket.socket(sock.family, sock.type, sock.proto, sock.fileno())
+    try:
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in (*_KEEPALIVE, ("TCP_USER_TIMEOUT", round(stall_s * _AFTER_OURS * 1000))):
+            option = getattr(socket, name, None)
+            if option is not None:
+                own.setsockopt(socket.IPPROTO_TCP, option, value)
+    finally:
+        own.detach()
 
 
 _VANISHED_S: Final = 20.0
 """Nothing acknowledged for so long, the probes included: nobody is there."""
 
+_NEARLY: Final = 0.9
+"""Of the time set: the kernel's clock is coarser than its timers."""
+
+_INT: Final = struct.Struct("i")
 _LAST_ACK: Final = struct.Struct("=56xI")
 """Where Linux keeps `tcpi_last_ack_recv`, milliseconds, in its `tcp_info`."""
+_WAITING: Final = struct.Struct("=24xI")
+"""Where it keeps `tcpi_unacked`, which of a listening socket is the length of its queue."""
 
 
 def has_vanished(transport: asyncio.Transport) -> bool:
@@ -44,21 +55,49 @@ def has_vanished(transport: asyncio.Transport) -> bool:
     The kernel alone would take a stall time longer where a keepalive of ours goes out
     after the peer vanished: what is written but not acknowledged ends its probing.
     """
-    sock: socket.socket | None = transport.get_extra_info("socket")
+    silent_ms = _option(transport, "TCP_INFO", _LAST_ACK)
+    return silent_ms is not None and silent_ms > _VANISHED_S * 1000
+
+
+def was_there(transport: asyncio.Transport) -> bool:
+    """Whether a peer that the kernel gave up on had answered it: it is there, and does not read.
+
+    The kernel cuts both alike. Who does not read answers each probe of its closed window, and
+    these come often enough; who vanished was silent for all of the time that we set.
+    """
+    silent_ms = _option(transport, "TCP_INFO", _LAST_ACK)
+    given_ms = _option(transport, "TCP_USER_TIMEOUT", _INT)
+    return silent_ms is None or given_ms is None or silent_ms < given_ms * _NEARLY
+
+
+def waiting_connections(listening: socket.socket) -> int:
+    """How many connections the kernel has made that were not accepted yet; 0 if it does not say."""
     option = getattr(socket, "TCP_INFO", None)
+    if option is None:
+        return 0
+    told = listening.getsockopt(socket.IPPROTO_TCP, option, _WAITING.size)
+    return int(_WAITING.unpack(told)[0]) if len(told) == _WAITING.size else 0
+
+
+def _option(transport: asyncio.Transport, name: str, kind: struct.Struct) -> int | None:
+    """A number that the kernel has on a TCP socket; None if it does not say."""
+    sock: socket.socket | None = transport.get_extra_info("socket")
+    option = getattr(socket, name, None)
     if sock is None or option is None:
-        return False
+        return None
     try:
-        info = sock.getsockopt(socket.IPPROTO_TCP, option, _LAST_ACK.size)
+        told = sock.getsockopt(socket.IPPROTO_TCP, option, kind.size)
     except OSError:  # closed meanwhile
-        return False
-    return len(info) == _LAST_ACK.size and _LAST_ACK.unpack(info)[0] > _VANISHED_S * 1000
+        return None
+    return None if len(told) != kind.size else int(kind.unpack(told)[0])
 
 
 class ClientSocket:
     """What ASGI has no words for: how much a client has not taken yet, and cutting it off."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
+        self.stalled = False
+        """Whether the kernel cut it, because it took nothing for too long (`watch_peer`)."""
         self._transport = transport
 
     def unsent_bytes(self) -> int:
@@ -74,6 +113,3 @@ class ClientSocket:
     def cut(self) -> None:
         """Close the connection over what was not read."""
         self._transport.abort()
-
-
-_INT: Final = struct.Struct("i")

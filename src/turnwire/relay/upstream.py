@@ -8,23 +8,31 @@ dial, no redirect.
 
 import asyncio
 import enum
+import functools
 import itertools
+import logging
 from collections.abc import Mapping, Sequence
-from typing import Final, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidStatus
 from websockets.frames import Frame, Opcode
 from websockets.protocol import OPEN
+from websockets.streams import StreamReader
 from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
 
+from turnwire.relay import plain
 from turnwire.relay.budget import Hold
 
 LINGER_S: Final = 0.5
 """How long a closed connection waits for the agent's side before it is cut."""
 
 _TEXT: Final = Opcode.TEXT
+_BETWEEN_FRAMES: Final = StreamReader.at_eof.__code__
+"""Where the library's parser waits for a head. Should it wait elsewhere, all frames go to it."""
+_log: Final = logging.getLogger("websockets.client")
+_uri: Final = functools.lru_cache(maxsize=1024)(parse_uri)
 
 
 class DialFailure(enum.Enum):
@@ -76,15 +84,21 @@ class Upstream(asyncio.Protocol):
         self._headers = headers
         self._listener = listener
         self._websocket = ClientProtocol(
-            parse_uri(url),
+            _uri(url),
             max_size=frame_bytes,
             subprotocols=[Subprotocol(name) for name in subprotocols] or None,
+            logger=_log,
         )
+        self._frame_bytes = frame_bytes
         self._partial: bytearray | None = None
+        """A message in several frames, as far as it came."""
+        self._begun = b""
+        """A plain frame, as far as it came."""
         self._open = False
         self._over = False
         self._transport: asyncio.Transport | None = None
         self._pauses = 0
+        self._lingering: asyncio.TimerHandle | None = None
 
     # What the core may ask for.
 
@@ -115,6 +129,7 @@ class Upstream(asyncio.Protocol):
         abort that was just written.
         """
         self._over = True
+        self._begun = b""
         self._hold.set(0)
         transport = self._transport
         if transport is None or transport.is_closing():
@@ -126,7 +141,7 @@ class Upstream(asyncio.Protocol):
             self._websocket.send_close(1000)
             self._flush()
         transport.resume_reading()
-        asyncio.get_running_loop().call_later(LINGER_S, transport.abort)
+        self._lingering = asyncio.get_running_loop().call_later(LINGER_S, transport.abort)
 
     # What the socket tells.
 
@@ -145,9 +160,48 @@ class Upstream(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._over:
             return
+        if self._begun:
+            data, self._begun = self._begun + data, b""
+        frames: list[bytes] = []
+        sound = is_plain = self._is_plain
+        if is_plain:
+            frames, data, is_plain = plain.cut(data, self._frame_bytes)
+        if is_plain:
+            self._begun = data
+            waiting = len(data)
+        else:
+            sound = self._parse(data, frames)
+            waiting = len(self._websocket.reader.buffer)
+            if self._partial is not None:
+                waiting += len(self._partial)
+        sound = self._hold.set(waiting) and sound
+        if not all(map(bytes.isascii, frames)):
+            count = len(frames)
+            frames = list(itertools.takewhile(_is_utf8, frames))
+            sound = sound and len(frames) == count
+        if frames:
+            self._listener.agent_frames(frames)
+        if not sound:
+            self._left()
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether the next byte begins a message.
+
+        An empty buffer does not say so: the library may have taken a head and wait for the rest.
+        """
+        websocket = self._websocket
+        if self._partial is not None or websocket.state is not OPEN:
+            return False
+        step: Any = websocket.parser
+        while step.gi_yieldfrom is not None:
+            step = step.gi_yieldfrom
+        return step.gi_code is _BETWEEN_FRAMES
+
+    def _parse(self, data: bytes, frames: list[bytes]) -> bool:
+        """Have the library read. False: the connection is of no more use."""
         websocket = self._websocket
         websocket.receive_data(data)
-        frames: list[bytes] = []
         sound = True
         for event in websocket.events_received():
             if type(event) is not Frame:
@@ -159,18 +213,7 @@ class Upstream(asyncio.Protocol):
             if not sound:
                 break
         self._flush()
-        waiting = len(websocket.reader.buffer)
-        if self._partial is not None:
-            waiting += len(self._partial)
-        sound = self._hold.set(waiting) and sound
-        if not all(map(bytes.isascii, frames)):
-            count = len(frames)
-            frames = list(itertools.takewhile(_is_utf8, frames))
-            sound = sound and len(frames) == count
-        if frames:
-            self._listener.agent_frames(frames)
-        if not sound or websocket.parser_exc is not None or websocket.handshake_exc is not None:
-            self._left()
+        return sound and websocket.parser_exc is None and websocket.handshake_exc is None
 
     def pause_writing(self) -> None:
         """The agent does not read. Its pings would pile up as pongs, so it is not read either."""
@@ -184,7 +227,21 @@ class Upstream(asyncio.Protocol):
             self._websocket.receive_eof()
 
     def connection_lost(self, _exc: Exception | None) -> None:
+        if self._lingering is not None:  # it would hold all this for as long
+            self._lingering.cancel()
         self._left()
+        self._untie()
+
+    def _untie(self) -> None:
+        """Nothing more comes: open the library's circles, or each waits for the collector.
+
+        Its parser is a generator that holds it, and so do the frames of what it raised.
+        """
+        websocket = self._websocket
+        websocket.parser.close()
+        for problem in (websocket.parser_exc, websocket.handshake_exc):
+            if problem is not None:
+                problem.__traceback__ = problem.__context__ = problem.__cause__ = None
 
     def _take(self, frame: Frame, frames: list[bytes]) -> bool:
         """Take a frame that is not a whole text frame. False: the connection is of no more use."""

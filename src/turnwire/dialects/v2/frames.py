@@ -40,12 +40,15 @@ class MessageCreate(_Frame, frozen=True, tag="message.create"):
     channel_id: str | None = None
 
 
-class TextDelta(_Frame, frozen=True, tag="message.part.text-delta"):
+# `gc=False`: these two come by the hundred thousand, and can be in no cycle.
+
+
+class TextDelta(_Frame, frozen=True, gc=False, tag="message.part.text-delta"):
     turn_id: _Id
     delta: str
 
 
-class ChunkDelta(_Frame, frozen=True, tag="chunk"):
+class ChunkDelta(_Frame, frozen=True, gc=False, tag="chunk"):
     content: str
     message_id: _Id
 
@@ -160,13 +163,13 @@ Read: TypeAlias = (
 )
 
 _READ = tuple(kind for kind in Read.__args__ if kind is not Skipped)
-_KNOWN = (
+KNOWN = (
     *_READ,
     *(msgspec.defstruct(tag, [], bases=(Skipped,), frozen=True, tag=tag) for tag in SKIPPED),
 )
-FRAME_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in _KNOWN)
+FRAME_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in KNOWN)
 
-decode: Callable[[bytes], Read] = msgspec.json.Decoder(Union[_KNOWN]).decode  # noqa: UP007 (built at run time)
+decode: Callable[[bytes], Read] = msgspec.json.Decoder(Union[KNOWN]).decode  # noqa: UP007 (built at run time)
 
 
 def read(frame: bytes, tally: Tally) -> Read | None:

@@ -1,20 +1,12 @@
 """Text told twice: `message.part.text-delta` and `chunk` may both tell every delta."""
 
-import enum
 from typing import Final
 
 from turnwire.core.dialect import Tally
 
-
-class Spelling(enum.IntEnum):
-    """The two ways to tell a text delta. Integers: every delta looks its spelling up."""
-
-    PART = 0
-    CHUNK = 1
-
-
-PART: Final = Spelling.PART
-CHUNK: Final = Spelling.CHUNK
+PART: Final = 0
+CHUNK: Final = 1
+"""The two ways to tell a text delta. Plain numbers: every delta looks its spelling up."""
 
 
 class Spellings:
@@ -30,16 +22,17 @@ class Spellings:
 
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
-        self._told = [0] * len(Spelling)
+        self._told = [0, 0]
         self._sent = 0
 
-    def fresh(self, spelling: Spelling, text: str) -> str:
-        units = len(text) if text.isascii() else len(_utf16(text)) // 2
-        told = self._told[spelling] = self._told[spelling] + units
-        excess = told - self._sent
-        if excess == units:
+    def fresh(self, spelling: int, text: str) -> str:
+        before = self._told[spelling]
+        told = before + (len(text) if text.isascii() else len(_utf16(text)) // 2)
+        self._told[spelling] = told
+        if before == self._sent:  # all of it is news
             self._sent = told
             return text
+        excess = told - self._sent
         if excess <= 0:
             self._tally.doubled += 1
             return ""

@@ -1,0 +1,107 @@
+"""Bytecodes a frame, a read and a turn: speed that is lost shows here, on whatever machine."""
+
+import asyncio
+import gc
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from gateway import frames
+from guards.counting import counted, opcodes
+from guards.limits import hold
+from guards.offline import DELTA, Offline, begun_turn, deltas, turns
+from turnwire.core.dialect import Ask
+from turnwire.core.limits import Limits
+from turnwire.core.turn import Turn
+from turnwire.dialects import DIALECTS
+from turnwire.relay.plain import cut
+
+pytestmark = pytest.mark.skipif(
+    sys.version_info[:2] != (3, 11), reason="the limits are bytecodes of Python 3.11"
+)
+
+FEW, MANY = 300, 900
+
+
+@pytest.fixture(autouse=True)
+def no_collector() -> Iterator[None]:
+    """What the collector calls back would be counted."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def test_a_delta_in_the_core() -> None:
+    turn = begun_turn()
+    few = opcodes(lambda: turn.frames(deltas(FEW), 1))
+    many = opcodes(lambda: turn.frames(deltas(MANY), 1))
+
+    hold("core: bytecodes a delta", (many - few) / (MANY - FEW))
+
+
+def test_a_delta_told_twice() -> None:
+    twice = [DELTA, frames.text(frames.told_by_chunk("T0000000000000000ab")).encode()]
+    turn = begun_turn()
+    few = opcodes(lambda: turn.frames(twice * FEW, 1))
+    many = opcodes(lambda: turn.frames(twice * MANY, 1))
+
+    hold("core: bytecodes a delta told twice", (many - few) / (MANY - FEW))
+
+
+def test_a_read_in_the_core() -> None:
+    turn = begun_turn()
+
+    hold("core: bytecodes a read of one delta", opcodes(lambda: turn.frames([DELTA], 1)))
+
+
+def test_a_turn_in_the_core() -> None:
+    said = [
+        frames.create("p"),
+        *[frames.delta("hello")] * 5,
+        frames.running_tool(),
+        frames.finalize(),
+    ]
+    read = [frames.text(one).encode() for one in said]
+
+    def turn() -> None:
+        turn = Turn(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id="p")), Limits())
+        turn.opened(0)
+        turn.frames(read, 1)
+        assert turn.outcome is not None
+
+    turn()
+    hold("core: bytecodes a short turn", opcodes(turn))
+
+
+def test_a_frame_cut_out_of_a_read() -> None:
+    few, many = (frames.raw(DELTA) * count for count in (FEW, MANY))
+    more = opcodes(lambda: cut(many, 4_000)) - opcodes(lambda: cut(few, 4_000))
+
+    hold("relay: bytecodes a frame cut out", more / (MANY - FEW))
+
+
+async def gateway(*reads: int) -> int:
+    """Bytecodes of a turn of the gateway, all of it but its server and its loop."""
+    offline = Offline(turns(*reads))
+    for _ in range(3):  # the first ones fill what is remembered
+        await offline.turn()
+    with counted() as count:
+        await asyncio.create_task(offline.turn())
+    return count.opcodes
+
+
+async def test_a_short_turn_of_the_gateway() -> None:
+    hold("gateway: bytecodes a short turn", await gateway(5))
+
+
+async def test_a_frame_of_the_gateway() -> None:
+    more = await gateway(MANY) - await gateway(FEW)
+
+    hold("gateway: bytecodes a frame in a burst", more / (MANY - FEW))
+
+
+async def test_a_paced_frame_of_the_gateway() -> None:
+    more = await gateway(*[1] * 96) - await gateway(*[1] * 32)
+
+    hold("gateway: bytecodes a frame in a read of its own", more / 64)

@@ -1,0 +1,80 @@
+"""What a frame allocates; a turn does not grow with its length, nor a gateway with its turns."""
+
+import gc
+import sys
+from collections import Counter
+from types import FunctionType, ModuleType
+
+from gateway import frames
+from guards.counting import peak_bytes
+from guards.limits import hold
+from guards.offline import Offline, begun_turn, deltas, turns
+from turnwire.core.turn import Turn
+from turnwire.relay.plain import cut
+
+FEW, MANY = 300, 900
+
+
+def size(root: object) -> int:
+    """Bytes of all that an object holds, but for code."""
+    seen: dict[int, object] = {}
+    waiting = [root]
+    while waiting:
+        one = waiting.pop()
+        if id(one) not in seen and not isinstance(one, type | ModuleType | FunctionType):
+            seen[id(one)] = one
+            waiting += gc.get_referents(one)
+    return sum(map(sys.getsizeof, seen.values()))
+
+
+def length_of(turn: Turn) -> int:
+    return turn.frames_heard
+
+
+def test_what_a_delta_allocates() -> None:
+    turn = begun_turn()
+    turn.frames(deltas(MANY), 1)
+    few = peak_bytes(lambda: turn.frames(deltas(FEW), 1))
+    many = peak_bytes(lambda: turn.frames(deltas(MANY), 1))
+
+    hold("core: bytes allocated a delta, at the peak of a read", (many - few) / (MANY - FEW))
+
+
+def test_what_a_frame_cut_out_of_a_read_allocates() -> None:
+    few, many = (frames.raw(deltas(1)[0]) * count for count in (FEW, MANY))
+    more = peak_bytes(lambda: cut(many, 4_000)) - peak_bytes(lambda: cut(few, 4_000))
+
+    hold("relay: bytes allocated a frame, at the peak of a read", more / (MANY - FEW))
+
+
+def test_a_turn_does_not_grow_with_its_length() -> None:
+    turn = begun_turn()
+    while turn.frames_heard < 1_000:
+        turn.frames(deltas(100), 1)
+    before = size(turn)
+
+    while length_of(turn) < 200_000:
+        turn.frames(deltas(500), 1)
+
+    # What is not hashed yet may be another part of a batch; 16,384 characters are the most.
+    assert size(turn) - before < 2 * 16_384 + 4_096
+
+
+def test_what_a_turn_holds() -> None:
+    hold("core: bytes of a turn that streams", size(begun_turn()))
+
+
+async def test_a_gateway_does_not_grow_with_its_turns() -> None:
+    gateway = Offline(turns(5))
+    for _ in range(20):
+        await gateway.turn()
+    gc.collect()
+    before = Counter(type(one).__name__ for one in gc.get_objects())
+
+    for _ in range(200):
+        await gateway.turn()
+
+    gc.collect()
+    more = Counter(type(one).__name__ for one in gc.get_objects()) - before
+    # asyncio keeps up to a hundred timers that were cancelled; one object a turn would be 200.
+    assert max(more.values()) < 150, more.most_common(10)

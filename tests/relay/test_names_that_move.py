@@ -1,0 +1,170 @@
+"""Names whose addresses change, or lead nowhere: the resolver is scripted, the sockets are not."""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from gateway.agent import ScriptedAgent
+from gateway.waiting import until
+from turnwire.relay.dialler import DialError, Dialler
+from turnwire.relay.lookup import AGAIN_S, LOOKUP_S
+from turnwire.relay.upstream import DialFailure, Upstream
+
+pytestmark = pytest.mark.sockets
+
+Address = tuple[str, int]
+
+
+class Listening:
+    """A listener that waits for the handshake."""
+
+    def __init__(self) -> None:
+        self.opened = False
+
+    def agent_opened(self, _: Upstream) -> None:
+        self.opened = True
+
+    def agent_refused(self, why: DialFailure, status: int | None) -> None: ...
+
+    def agent_frames(self, frames: object) -> None: ...
+
+    def agent_left(self) -> None: ...
+
+
+class Names:
+    """A resolver that answers as it is told, the clock that its answers grow old by, a dialler."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        loop = asyncio.get_running_loop()
+        time = loop.time
+        self.answer: list[Address] = []
+        self.asked = 0
+        self._passed_s = 0.0
+        self._dialler = Dialler(frame_bytes=1000, user_timeout_s=1)
+        monkeypatch.setattr(loop, "getaddrinfo", self._answered)  # the loop's, no code of ours
+        monkeypatch.setattr(loop, "time", lambda: time() + self._passed_s)
+
+    def passes(self, seconds: float) -> None:
+        self._passed_s += seconds
+
+    async def lead_to(self, agent: ScriptedAgent) -> None:
+        before = agent.connections
+        listener = Listening()
+        upstream = await self._dial(listener)
+        await until(lambda: listener.opened)
+        upstream.close()
+        assert agent.connections == before + 1
+
+    async def lead_nowhere(self, within_s: float = 5) -> None:
+        with pytest.raises((DialError, TimeoutError)):
+            async with asyncio.timeout(within_s):
+                await self._dial(Listening())
+
+    async def _dial(self, listener: Listening) -> Upstream:
+        return await self._dialler.dial("ws://agents.example:80/", {}, listener, ())
+
+    async def _answered(self, *_: object, **__: object) -> list[Any]:
+        self.asked += 1
+        kind = (socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "")
+        return [(*kind, address) for address in self.answer]
+
+
+@pytest.fixture
+def hung() -> Iterator[Address]:
+    """Where a connect hangs: the queue of its listener is full."""
+    with ExitStack() as stack:
+        full = stack.enter_context(socket.socket())
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(4):
+            filler = stack.enter_context(socket.socket())
+            filler.setblocking(False)  # noqa: FBT003 (the library's signature)
+            filler.connect_ex(full.getsockname())
+        yield full.getsockname()
+
+
+@pytest.fixture
+def closed() -> Address:
+    """Where nobody listens."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        address: Address = sock.getsockname()
+        return address
+
+
+def at(agent: ScriptedAgent) -> Address:
+    return "127.0.0.1", agent.port
+
+
+@pytest.mark.fault("the agent's name changes its address", "looked up again after 30 s")
+async def test_a_name_that_moves_is_followed_when_its_look_up_is_old(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with ScriptedAgent() as first, ScriptedAgent() as second:
+        names = Names(monkeypatch)
+        names.answer = [at(first)]
+        await names.lead_to(first)
+        names.answer = [at(second)]
+        names.passes(LOOKUP_S - 1)
+        await names.lead_to(first)
+        assert names.asked == 1
+
+        names.passes(1)
+
+        await names.lead_to(second)
+        assert names.asked == 2
+
+
+@pytest.mark.fault(
+    "the agent's name changes its address, and nobody is left at the old one",
+    "“Connection failed” once; who comes a second later is led to the new one",
+)
+@pytest.mark.parametrize("gone", ["closed", "hung"])
+async def test_a_name_that_leads_nowhere_is_looked_up_again_soon(
+    gone: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with ScriptedAgent() as agent:
+        names = Names(monkeypatch)
+        names.answer = [request.getfixturevalue(gone)]
+        await names.lead_nowhere(0.1)
+        names.answer = [at(agent)]
+        await names.lead_nowhere(0.1)  # a dead agent is not to keep the resolver busy
+        assert names.asked == 1
+
+        names.passes(AGAIN_S)
+        await names.lead_nowhere(0.1)
+
+        await names.lead_to(agent)
+        assert names.asked == 2
+
+
+@pytest.mark.fault("one of the agent's addresses swallows everything", "the next one is dialled")
+async def test_an_address_that_hangs_holds_nobody_up(
+    hung: Address, closed: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with ScriptedAgent() as agent:
+        names = Names(monkeypatch)
+        names.answer = [closed, hung, at(agent)]
+
+        await names.lead_to(agent)
+
+
+async def test_a_name_that_loses_its_addresses_leads_nowhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with ScriptedAgent() as agent:
+        names = Names(monkeypatch)
+        names.answer = [at(agent)]
+        await names.lead_to(agent)
+
+        async def none(*_: object, **__: object) -> list[Any]:
+            raise socket.gaierror
+
+        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", none)
+        await names.lead_to(agent)
+        names.passes(LOOKUP_S)
+        await names.lead_nowhere()

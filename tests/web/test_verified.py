@@ -1,0 +1,105 @@
+"""A token that was verified once is taken again as long as nothing about it has changed."""
+
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from gateway.tokens import KEY, NEXT_KEY, OTHER_KEY, token
+from turnwire.errors import Unauthorized
+from turnwire.keys import Key
+from turnwire.web.identity import JwtIdentity
+from turnwire.web.verified import TOKENS_MAX, Verified, VerifiedTokens
+
+
+class Keys:
+    """Keys that change, and how often they were asked for."""
+
+    def __init__(self, *keys: str) -> None:
+        self.keys: Sequence[Key] = [key.encode() for key in keys]
+        self.asked: list[str | None] = []
+
+    async def fitting(self, key_id: str | None) -> Sequence[Key]:
+        self.asked.append(key_id)
+        return self.keys
+
+
+def identity(keys: Keys) -> JwtIdentity:
+    return JwtIdentity(keys, algorithm="HS256", issuer="", audience="", leeway_s=0)
+
+
+async def test_the_second_time_the_same_is_told() -> None:
+    asking = identity(Keys(OTHER_KEY, KEY))
+    given = token("u1", sessions={"s1": "owner"})
+
+    first, second = await asking.identify(given), await asking.identify(given)
+
+    assert first == second
+    assert second.token == given
+    assert second.claims["sessions"] == {"s1": "owner"}
+    assert second.claims is first.claims, "it was not read again"
+
+
+async def test_a_key_that_is_withdrawn_takes_its_tokens_with_it() -> None:
+    keys = Keys(KEY)
+    asking = identity(keys)
+    given = token()
+    await asking.identify(given)
+
+    keys.keys = [NEXT_KEY.encode()]
+
+    with pytest.raises(Unauthorized):
+        await asking.identify(given)
+
+
+async def test_the_same_key_fetched_anew_is_good_again() -> None:
+    keys = Keys(KEY)
+    asking = identity(keys)
+    given = token()
+    await asking.identify(given)
+
+    keys.keys = [bytes(bytearray(KEY.encode()))]
+
+    assert (await asking.identify(given)).user_id == "u1"
+
+
+async def test_a_token_that_is_not_good_is_not_remembered() -> None:
+    asking = identity(Keys(KEY))
+    given = token(key=OTHER_KEY)
+
+    for _ in range(2):
+        with pytest.raises(Unauthorized):
+            await asking.identify(given)
+    assert asking._known.get(given) is None
+
+
+@pytest.mark.parametrize(
+    ("now", "holds"), [(99.9, False), (100, True), (199.9, True), (200, False)]
+)
+def test_it_is_taken_from_its_start_to_its_end(now: float, holds: bool) -> None:  # noqa: FBT001
+    key = KEY.encode()
+    known = Verified("u1", {}, None, key, starts_at=100, expires_at=200)
+
+    assert known.holds([key], now) is holds
+    assert not known.holds([NEXT_KEY.encode()], 150)
+
+
+async def test_the_times_that_are_remembered_are_the_tokens() -> None:
+    now = int(time.time())
+    asking = JwtIdentity(Keys(KEY), algorithm="HS256", issuer="", audience="", leeway_s=30)
+    given = token(iat=now - 9, nbf=now - 5, exp=now + 60)
+    await asking.identify(given)
+
+    known = asking._known.get(given)
+
+    assert known is not None
+    assert (known.starts_at, known.expires_at) == (now - 35, now + 90)
+
+
+def test_no_more_are_remembered_than_may_be() -> None:
+    tokens = VerifiedTokens()
+    for number in range(TOKENS_MAX + 10):
+        tokens.put(str(number), Verified("u1", {}, None, b"", 0, 0))
+
+    assert tokens.get("9") is None
+    assert tokens.get(str(TOKENS_MAX)) is not None
