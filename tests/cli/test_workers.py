@@ -1,0 +1,281 @@
+"""`turnwire serve --workers N`: processes that share a port."""
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import socket
+import threading
+from collections.abc import AsyncIterator, Iterable
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Self
+
+import httpx
+import pytest
+from prometheus_client import CollectorRegistry, Metric
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
+
+from gateway import frames
+from gateway.agent import Line, ScriptedAgent, answer, begin_only
+from gateway.clients import Chat, ask, errors, is_whole, new_client, said
+from gateway.process import Process, command, environ, free_port
+from gateway.running import NOWHERE
+from gateway.tokens import bearer
+from gateway.waiting import until
+from turnwire.cli import worker
+
+pytestmark = pytest.mark.sockets
+
+CHAT = "/api/sessions/s1/chat"
+WORKERS = 2
+
+
+class Served(Process):
+    """A supervisor and its workers."""
+
+    def __init__(self, agent_url: str = NOWHERE, **given: object) -> None:
+        self._metrics_port = free_port()
+        super().__init__(agent_url, metrics_port=self._metrics_port, **given)
+        self._command = (*self._command, "--workers", str(WORKERS))
+
+    async def __aenter__(self) -> Self:
+        await super().__aenter__()
+        await until(lambda: self._started() >= WORKERS, 20)
+        return self
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def _started(self) -> int:
+        return len([line for line in self.log if line["event"].startswith("Started server")])
+
+    async def started(self, count: int) -> None:
+        await until(lambda: self._started() >= count, 20)
+
+    async def metrics(self, name: str) -> dict[str, float]:
+        """The samples of that name, added up by worker."""
+        async with new_client() as client:
+            text = (await client.get(f"http://127.0.0.1:{self._metrics_port}/metrics")).text
+        found: dict[str, float] = {}
+        for family in text_string_to_metric_families(text):
+            for sample in family.samples:
+                if sample.name == name:
+                    worker = sample.labels.get("worker", "")
+                    found[worker] = found.get(worker, 0) + sample.value
+        return found
+
+    def workers(self) -> list[int]:
+        """Their process ids: children of the supervisor that run a worker."""
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        return [int(pid) for pid in children if b"spawn_main" in _command_line(pid)]
+
+
+def _command_line(pid: str) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[httpx.AsyncClient]:
+    async with new_client() as client:
+        yield client
+
+
+async def _turn(gateway: Process) -> str:
+    """A turn on a connection of its own, so that the kernel deals it out anew."""
+    async with new_client() as client:
+        return (await client.post(gateway.url + CHAT, json=ask(), headers=bearer())).text
+
+
+async def test_turns_are_dealt_out_and_one_scrape_tells_of_all() -> None:
+    turns = 24
+    async with ScriptedAgent() as agent, Served(agent.url()) as gateway:
+        bodies = await asyncio.gather(*(_turn(gateway) for _ in range(turns)))
+        ended = await gateway.metrics("turnwire_streams_total")
+        builds = await gateway.metrics("turnwire_build_info")
+        up = await gateway.metrics("turnwire_workers")
+        listening = gateway.logged("listening")
+
+    assert all(is_whole(body) for body in bodies)
+    assert sum(ended.values()) == turns
+    assert set(ended) == {"0", "1"}  # one of them without a turn: once in eight million
+    assert builds == {"0": 1, "1": 1}
+    assert up == {"": WORKERS}
+    assert [line["workers"] for line in listening] == [WORKERS]
+
+
+@pytest.mark.fault(
+    "SIGKILL of one of several workers",
+    "its streams end, the others' go on; it is replaced, and nobody is refused meanwhile",
+)
+async def test_a_worker_that_dies_is_replaced_and_nobody_is_refused() -> None:
+    async with ScriptedAgent(begin_only) as agent, Served(agent.url()) as gateway:
+        before = gateway.workers()
+        os.kill(before[0], signal.SIGKILL)
+        agent.script = answer
+        # Some of these come in while there is one worker; the dead one's wait for the next.
+        bodies = await asyncio.gather(*(_turn(gateway) for _ in range(12)))
+        await gateway.started(WORKERS + 1)
+        after = gateway.workers()
+        restarts = await gateway.metrics("turnwire_worker_restarts_total")
+
+    assert all(is_whole(body) for body in bodies)
+    assert len(after) == WORKERS
+    assert len(set(before) & set(after)) == WORKERS - 1
+    assert restarts == {"": 1}
+    assert [line["exit_code"] for line in gateway.logged("worker died")] == [-signal.SIGKILL]
+
+
+async def test_sigterm_lets_the_open_turns_of_every_worker_finish() -> None:
+    go_on = asyncio.Event()
+
+    async def wait(line: Line) -> None:
+        await begin_only(line)
+        await go_on.wait()
+        await line.say(frames.delta(" again"), frames.finalize())
+
+    async def one(seen: list[None]) -> bytes:
+        async with (
+            new_client() as mine,
+            mine.stream("POST", gateway.url + CHAT, json=ask(), headers=bearer()) as response,
+        ):
+            chat = Chat(response)
+            await chat.sees("Hello")
+            seen.append(None)
+            return await chat.end()
+
+    seen: list[None] = []
+    async with ScriptedAgent(wait) as agent, Served(agent.url()) as gateway:
+        turns = [asyncio.create_task(one(seen)) for _ in range(8)]
+        await until(lambda: len(seen) == len(turns))
+        gateway.signal()
+        await until(lambda: len(gateway.logged("Shutting down")) == WORKERS)
+        go_on.set()
+        bodies = await asyncio.gather(*turns)
+        code = await gateway.ended()
+
+    assert [said(body) for body in bodies] == ["Hello again"] * len(turns)
+    assert code == -signal.SIGTERM
+    assert "worker died" not in gateway.errors
+
+
+async def test_ctrl_c_stops_them_all_and_is_no_failure() -> None:
+    async with Served() as gateway:
+        workers = gateway.workers()
+        gateway.signal(signal.SIGINT)
+        code = await gateway.ended()
+
+    assert code == 0
+    assert not any(_runs(pid) for pid in workers)
+    assert "Traceback" not in gateway.errors
+
+
+@pytest.mark.fault(
+    "SIGKILL of the supervisor of several workers",
+    "they drain and end: none is left that nobody watches",
+)
+async def test_workers_do_not_outlive_their_supervisor(client: httpx.AsyncClient) -> None:
+    async with ScriptedAgent(begin_only) as agent, Served(agent.url(), drain_s=0.2) as gateway:
+        workers = gateway.workers()
+        async with client.stream(
+            "POST", gateway.url + CHAT, json=ask(), headers=bearer()
+        ) as response:
+            chat = Chat(response)
+            await chat.sees("Hello")
+            os.kill(gateway.pid, signal.SIGKILL)
+            body = await chat.end()
+        await until(lambda: not any(_runs(pid) for pid in workers))
+
+    assert len(workers) == WORKERS
+    assert errors(body) == ["Gateway restarting"]
+
+
+async def test_a_worker_that_hangs_is_left_out_of_the_scrape() -> None:
+    async with Served() as gateway:
+        (stopped, _) = gateway.workers()
+        os.kill(stopped, signal.SIGSTOP)
+        try:
+            builds = await gateway.metrics("turnwire_build_info")
+        finally:
+            os.kill(stopped, signal.SIGCONT)
+
+    assert len(builds) == WORKERS - 1
+
+
+def test_a_worker_that_hangs_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "SCRAPE_S", 0)
+    hung, theirs = piped()
+    with hung._pipe, theirs:
+        for _ in range(2_000):  # as many questions would not fit into the pipe
+            assert hung.scrape() == []
+        theirs.recv_bytes()
+        assert not theirs.poll()
+        theirs.send([])
+        hung.scrape()
+
+        assert theirs.recv_bytes() == b"metrics"
+
+
+def piped() -> tuple[worker.Worker, Connection]:
+    """A worker without a process, and its end of the pipe."""
+    bare = worker.Worker.__new__(worker.Worker)
+    bare._scraping, bare._is_asked = threading.Lock(), False
+    bare._pipe, theirs = multiprocessing.Pipe()
+    return bare, theirs
+
+
+def test_a_worker_whose_metrics_cannot_be_had_still_answers(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    ours, theirs = multiprocessing.Pipe()
+    registry = CollectorRegistry()
+    registry.register(_Broken())
+    stopped: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))
+    try:
+        answering = threading.Thread(target=worker._answer, args=(theirs, registry))
+        answering.start()
+        with ours, theirs:
+            for _ in range(2):
+                ours.send_bytes(b"metrics")
+                assert ours.recv() == []
+            assert not stopped
+            ours.close()
+            answering.join()
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+    assert stopped == [signal.SIGTERM]
+    assert "metrics cannot be collected" in capsys.readouterr().out
+
+
+class _Broken(Collector):
+    def collect(self) -> Iterable[Metric]:
+        raise FileNotFoundError
+
+
+@pytest.mark.parametrize("given", ["0", "x", "257"])
+async def test_a_number_of_workers_that_is_none_is_told(given: str) -> None:
+    code, _, err = await command("serve", "--workers", given, env=environ())
+
+    assert code == 2
+    assert "is no number from 1 to 256" in err
+
+
+async def test_a_port_in_use_is_told_in_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, _, err = await command("serve", "--workers", "2", env=environ(port=port))
+
+    assert code == 1
+    assert err.startswith(f"turnwire: cannot listen on 127.0.0.1, port {port}: ")
+    assert err.count("\n") == 1
