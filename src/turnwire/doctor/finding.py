@@ -1,0 +1,235 @@
+"""What the doctor may find, what each means, and what is to be done."""
+
+import enum
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from msgspec import Struct
+
+
+class Severity(enum.Enum):
+    ERROR = "error"
+    """Clients are harmed."""
+    WARNING = "warning"
+    """Some clients are, or will be under load or by the next proxy."""
+    NOTE = "note"
+    """Worth knowing; nothing is wrong."""
+
+
+class Code(enum.Enum):
+    NOT_TURNWIRE = "not-turnwire"
+    NOT_READY = "not-ready"
+    METRICS_EXPOSED = "metrics-exposed"
+    REDIRECTED = "redirected"
+    TLS = "tls"
+    UNREACHABLE_BEHIND = "unreachable-behind-the-proxy"
+    UNAUTHORIZED = "unauthorized"
+    NOT_FOUND = "not-found"
+    TOO_MANY = "too-many"
+    UNAVAILABLE = "unavailable"
+    REFUSED = "refused"
+    TOKEN_EXPIRED = "token-expired"  # noqa: S105 (no password)
+    CLOCK_SKEW = "clock-skew"
+    HTTP1_ONLY = "http1-only"
+    PREFLIGHT = "cors-preflight"
+    CORS_HEADERS = "cors-headers"
+    FIRST_BYTE_LATE = "first-byte-late"
+    BUFFERED = "buffered"
+    COALESCED = "coalesced"
+    ENCODED = "encoded"
+    CUT_IN_SILENCE = "cut-in-silence"
+    CUT_SHORT = "cut-short"
+    KEEPALIVES_LOST = "keepalives-lost"
+    WRONG_TYPE = "content-type"
+    TRANSFORMABLE = "cache-control"
+    UNMARKED = "stream-marker"
+    BUFFERING_ALLOWED = "x-accel-buffering"
+    REQUEST_ID = "request-id"
+    ABORT_LOST = "abort-lost"
+    TURN_FAILED = "turn-failed"
+    INCONCLUSIVE = "inconclusive"
+
+
+class Ailment(Struct, frozen=True):
+    severity: Severity
+    cause: str
+    mend: str
+
+
+_E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
+
+AILMENTS: Final[Mapping[Code, Ailment]] = MappingProxyType(
+    {
+        Code.NOT_TURNWIRE: Ailment(
+            _E,
+            "Something else than turnwire answers at this URL, or the proxy has no route to it.",
+            "Give the URL before /api/sessions/…, and route /api/sessions/ to the gateways.",
+        ),
+        Code.NOT_READY: Ailment(
+            _W,
+            "The gateway is being stopped, or the proxy does not route /readyz.",
+            "Look at the gateway's log; route /healthz and /readyz, or ignore this on purpose.",
+        ),
+        Code.METRICS_EXPOSED: Ailment(
+            _E,
+            "The metrics port is reachable through the public ingress.",
+            "Route /api/sessions/, /healthz, /readyz alone; TURNWIRE_METRICS_PORT stays private.",
+        ),
+        Code.REDIRECTED: Ailment(
+            _E,
+            "The ingress answers with a redirect, which many clients do not follow with a POST.",
+            "Use the URL that it names, to the letter (https, host, no trailing slash).",
+        ),
+        Code.TLS: Ailment(
+            _E,
+            "The certificate is not one that clients trust, or the handshake fails.",
+            "Serve the whole chain for this host name, unexpired; --ca-file for a private one.",
+        ),
+        Code.UNREACHABLE_BEHIND: Ailment(
+            _E,
+            "The proxy answers for itself: no gateway could be reached, or none answered in time.",
+            "See that the gateways listen where the proxy looks, and what its own log says.",
+        ),
+        Code.UNAUTHORIZED: Ailment(
+            _E,
+            "The token was refused: another key, issuer or audience, or it has expired; or the"
+            " proxy does not pass `Authorization` on.",
+            "Compare TURNWIRE_JWT_* with the token's maker; the gateway's log has the reason.",
+        ),
+        Code.NOT_FOUND: Ailment(
+            _E,
+            "The session is absent or not this user's (or only to be viewed), the chat routes are"
+            " off (TURNWIRE_ENABLED), or the proxy changes the path.",
+            "Try a session of which this user is a collaborator; pass the path on unchanged.",
+        ),
+        Code.TOO_MANY: Ailment(
+            _W,
+            "The user has too many streams or turns, or the proxy has a limit of its own.",
+            "Wait as long as Retry-After says; TURNWIRE_MAX_STREAMS_PER_USER and the rate limit.",
+        ),
+        Code.UNAVAILABLE: Ailment(
+            _E,
+            "The gateway takes no stream now: it is full, late, or cannot ask for access.",
+            "Look at the gateway's log for this request id; TURNWIRE_MAX_STREAMS.",
+        ),
+        Code.REFUSED: Ailment(
+            _E,
+            "The prompt was refused before a stream began.",
+            "The status and the text say why; the gateway's log has this request id.",
+        ),
+        Code.TOKEN_EXPIRED: Ailment(
+            _E, "By this machine's clock the token's time is over.", "Have a new token made."
+        ),
+        Code.CLOCK_SKEW: Ailment(
+            _W,
+            "The clocks of the token's maker, the ingress and this machine disagree.",
+            "Run NTP everywhere; TURNWIRE_JWT_LEEWAY_S forgives a few seconds.",
+        ),
+        Code.HTTP1_ONLY: Ailment(
+            _N,
+            "Without HTTP/2 a browser opens six connections to a host, and each stream takes one.",
+            "Offer HTTP/2 by TLS (ALPN `h2`) to browsers.",
+        ),
+        Code.PREFLIGHT: Ailment(
+            _E,
+            "The origin is not among TURNWIRE_CORS_ORIGINS, or the proxy answers OPTIONS itself.",
+            "List the origin there, as a browser spells it; let OPTIONS through.",
+        ),
+        Code.CORS_HEADERS: Ailment(
+            _E,
+            "The answer lacks CORS headers for this origin, or has them twice: the gateway's and"
+            " the proxy's.",
+            "Let the gateway alone set Access-Control-*.",
+        ),
+        Code.FIRST_BYTE_LATE: Ailment(
+            _W,
+            "Between the head of the response and its first byte something waits.",
+            "Turn off what collects small pieces before it sends them.",
+        ),
+        Code.BUFFERED: Ailment(
+            _E,
+            "The response is collected before it is passed on.",
+            "Turn response buffering off for /api/sessions/.",
+        ),
+        Code.COALESCED: Ailment(
+            _W,
+            "Records come in bunches: something collects them for a while, if it is not the agent.",
+            "Turn off what collects small pieces; run the doctor against the gateway to compare.",
+        ),
+        Code.ENCODED: Ailment(
+            _E,
+            "The stream is compressed, which holds records back until a block is full.",
+            "Leave text/event-stream out of compression.",
+        ),
+        Code.CUT_IN_SILENCE: Ailment(
+            _E,
+            "An idle timeout on the way is shorter than the time between two keepalives.",
+            "Allow at least 45 s without a byte (three times TURNWIRE_KEEPALIVE_S).",
+        ),
+        Code.CUT_SHORT: Ailment(
+            _E,
+            "The stream broke off without `finish` while bytes were coming: a limit on the whole"
+            " response, or a gateway that died.",
+            "Have no limit on the duration of a response; else look at the gateway's log.",
+        ),
+        Code.KEEPALIVES_LOST: Ailment(
+            _W,
+            "No keepalive came for so long: held back, or TURNWIRE_KEEPALIVE_S is high.",
+            "Turn buffering off; keep TURNWIRE_KEEPALIVE_S at 15 or below.",
+        ),
+        Code.WRONG_TYPE: Ailment(
+            _E,
+            "The content type of the stream was changed on the way.",
+            "Pass `content-type: text/event-stream` on.",
+        ),
+        Code.TRANSFORMABLE: Ailment(
+            _W,
+            "`cache-control: no-cache, no-transform` was changed on the way; a proxy or a CDN may"
+            " store or compress the stream.",
+            "Pass the header on.",
+        ),
+        Code.UNMARKED: Ailment(
+            _W,
+            "`x-vercel-ai-ui-message-stream: v1` was removed on the way.",
+            "Pass the header on.",
+        ),
+        Code.BUFFERING_ALLOWED: Ailment(
+            _N,
+            "`x-accel-buffering: no` was removed on the way (nginx takes it for itself); a further"
+            " nginx in front would buffer.",
+            "Pass the header on, where a proxy before this one needs it.",
+        ),
+        Code.REQUEST_ID: Ailment(
+            _W,
+            "The request's id was replaced or removed on the way, so that logs cannot be joined.",
+            "Pass `x-request-id` on in both directions.",
+        ),
+        Code.ABORT_LOST: Ailment(
+            _E,
+            "The proxy goes on reading when its client has hung up, so that the agent works on for"
+            " nobody. (TURNWIRE_ON_DISCONNECT=continue looks the same.)",
+            "Have the proxy close its connection to the gateway when the client goes.",
+        ),
+        Code.TURN_FAILED: Ailment(
+            _W,
+            "The way is open, but the turn ended with an error of the agent's side.",
+            "Look at the gateway's log for this request id.",
+        ),
+        Code.INCONCLUSIVE: Ailment(
+            _N,
+            "The turn was too short to judge by.",
+            "Give a --prompt whose answer takes five seconds or more.",
+        ),
+    }
+)
+
+
+class Finding(Struct, frozen=True):
+    """`mend` has the line to change for each proxy that it may be, then what holds for all."""
+
+    code: Code
+    severity: Severity
+    seen: str
+    cause: str
+    mend: tuple[str, ...]

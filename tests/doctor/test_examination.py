@@ -1,0 +1,228 @@
+"""The doctor before a gateway, and before what is none."""
+
+import json
+import ssl
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gateway import frames
+from gateway.agent import Line, ScriptedAgent, stay_silent
+from gateway.clients import Json, chatting
+from gateway.control_plane import ControlPlane as Server
+from gateway.control_plane import Question, reply
+from gateway.process import command, environ
+from gateway.running import Gateway
+from gateway.tokens import OTHER_KEY, token
+from turnwire.cli import main
+from turnwire.doctor.examination import Examination, Report
+from turnwire.doctor.finding import Code, Severity
+from turnwire.doctor.visit import CannotRunError, Where
+
+pytestmark = pytest.mark.sockets
+
+ORIGIN = "https://app.example"
+REFUSED = b'{"error":"Missing or invalid authentication","code":"unauthorized","requestId":"r"}'
+MISSING = b'{"error":"Not found","code":"not_found","requestId":"r"}'
+
+
+async def tell(line: Line) -> None:
+    await line.begin()
+    await line.say(*(frames.delta(f"{n} ") for n in range(20)), frames.finalize())
+
+
+async def examined(
+    url: str,
+    *,
+    prompt: str | None = "hi",
+    key: str = "",
+    origin: str | None = None,
+    session: str = "s1",
+) -> Report:
+    given = token(key=key) if key else token(sessions={"s1": "collaborator"})
+    where = Where(url=url, session=session, token=given, origin=origin, within_s=3)
+    return await Examination(where).run(prompt)
+
+
+def codes(report: Report) -> list[Code]:
+    return [each.code for each in report.findings if each.severity is not Severity.NOTE]
+
+
+async def test_a_gateway_without_a_proxy_is_well() -> None:
+    async with ScriptedAgent(tell) as agent, Gateway(agent.url(), cors_origins=ORIGIN) as gateway:
+        report = await examined(gateway.url, origin=ORIGIN)
+
+    assert codes(report) == []
+    assert report.is_well
+    assert report.turns == 2
+    assert report.figures["records"] > 20
+
+
+async def test_without_a_prompt_no_turn_is_begun() -> None:
+    async with ScriptedAgent(tell) as agent, Gateway(agent.url()) as gateway:
+        report = await examined(gateway.url, prompt=None)
+
+    assert agent.connections == report.turns == 0
+
+
+async def test_an_origin_that_is_not_listed() -> None:
+    async with ScriptedAgent(tell) as agent, Gateway(agent.url()) as gateway:
+        report = await examined(gateway.url, origin=ORIGIN)
+
+    assert codes(report) == [Code.PREFLIGHT, Code.CORS_HEADERS]
+
+
+async def test_a_token_of_somebody_else() -> None:
+    async with Gateway() as gateway:
+        report = await examined(gateway.url, key=OTHER_KEY)
+
+    assert codes(report) == [Code.UNAUTHORIZED]
+
+
+async def test_a_session_of_somebody_else() -> None:
+    async with Gateway() as gateway:
+        report = await examined(gateway.url, session="s2")
+
+    assert codes(report) == [Code.NOT_FOUND]
+
+
+async def test_an_agent_that_is_down() -> None:
+    async with Gateway() as gateway:
+        report = await examined(gateway.url)
+
+    assert Code.TURN_FAILED in codes(report)
+
+
+async def test_a_user_who_has_too_many_streams() -> None:
+    async with (
+        ScriptedAgent(stay_silent) as agent,
+        Gateway(agent.url(), max_streams=1, max_streams_per_user=1) as gateway,
+        chatting(gateway),
+    ):
+        report = await examined(gateway.url)
+
+    (found,) = (each for each in report.findings if each.severity is not Severity.NOTE)
+    assert found.code in {Code.TOO_MANY, Code.UNAVAILABLE}
+    assert "retry-after: 5" in found.seen
+
+
+@pytest.mark.parametrize(
+    ("says", "code"),
+    [
+        (reply(301, b"", "location: https://chat.example/?token=x"), Code.REDIRECTED),
+        (reply(502, b"Bad Gateway"), Code.UNREACHABLE_BEHIND),
+        (reply(503, b"<html>"), Code.UNREACHABLE_BEHIND),
+        (reply(200, b"<html>"), Code.NOT_TURNWIRE),
+        (reply(401, b"", "www-authenticate: Basic"), Code.NOT_TURNWIRE),
+        (reply(404, MISSING), Code.NOT_FOUND),
+    ],
+)
+async def test_what_is_no_gateway(says: bytes, code: Code) -> None:
+    async with Server(says) as server:
+        report = await examined(f"http://127.0.0.1:{server.port}")
+
+    assert codes(report) == [code]
+    assert "token=" not in report.findings[0].seen
+    assert report.turns == 0
+    assert not report.is_well
+
+
+async def test_a_gateway_whose_ingress_shows_and_lacks_things() -> None:
+    async def says(question: Question, writer: object) -> None:
+        paths = {"/metrics": reply(200, b"turnwire_streams_total 1\n"), "/readyz": reply(404)}
+        answer = paths.get(question.path, reply(401, REFUSED, "server: nginx/1.22"))
+        writer.write(answer)  # type: ignore[attr-defined]
+
+    async with Server(says) as server:
+        report = await examined(f"http://127.0.0.1:{server.port}", prompt=None)
+
+    assert report.proxy == "nginx"
+    assert codes(report) == [Code.NOT_READY, Code.METRICS_EXPOSED]
+
+
+def _certificate(folder: Path) -> None:
+    subject = ("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost")
+    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+    made = ["openssl", "req", "-x509", *key, "-days", "2", *subject, "-keyout", "k", "-out", "c"]
+    subprocess.run(made, cwd=folder, check=True, capture_output=True)
+
+
+async def test_a_certificate_of_nobody_known(tmp_path: Path) -> None:
+    _certificate(tmp_path)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(tmp_path / "c", tmp_path / "k")
+    async with Server(reply(401, REFUSED), tls=tls) as server:
+        url = f"https://localhost:{server.port}"
+        unknown = await examined(url, prompt=None)
+        where = Where(url=url, session="s1", token=token(), ca_file=str(tmp_path / "c"))
+        known = await Examination(where).run(None)
+
+    assert codes(unknown) == [Code.TLS]
+    assert codes(known) == [Code.NOT_READY]
+    assert "TLS chose http/1.1" in {each.seen for each in known.findings}
+
+
+async def test_nobody_there() -> None:
+    with pytest.raises(CannotRunError, match="cannot connect"):
+        await examined("http://127.0.0.1:1")
+
+
+async def doctor(*arguments: str) -> tuple[int, str, str]:
+    return await command("doctor", *arguments, env=environ())
+
+
+async def test_the_command_tells_it_and_hides_the_token(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text(token() + "\n")
+
+    async def says(_: Question, writer: object) -> None:
+        headers = ("location: /" + file.read_text().strip(), "server: envoy")
+        writer.write(reply(302, b"", *headers))  # type: ignore[attr-defined]
+
+    async with Server(says) as server:
+        options = ("--url", f"http://127.0.0.1:{server.port}/", "--token-file", str(file))
+        code, out, _ = await doctor(*options)
+        json_code, json_out, _ = await doctor(*options, "--json")
+
+    told: Json = json.loads(json_out)
+    assert (code, json_code) == (1, 1)
+    assert "ERROR redirected: 302 to /[token]" in out
+    assert "--yes" in out
+    assert told["proxy"] == "envoy"
+    assert told["findings"][0]["code"] == "redirected"
+    assert token() not in out + json_out
+
+
+async def test_the_command_says_that_all_is_well() -> None:
+    async with ScriptedAgent(tell) as agent, Gateway(agent.url()) as gateway:
+        code, out, _ = await doctor("--url", gateway.url, "--token", token(), "--yes")
+
+    assert code == 0
+    assert "Nothing is wrong." in out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--url", "http://127.0.0.1:1", "--token", "x"),
+        ("--url", "http://127.0.0.1:1", "--token", " "),
+        ("--url", "http://127.0.0.1:1", "--token-file", "/nowhere"),
+        ("--url", "https://127.0.0.1:1", "--token", "x", "--ca-file", __file__),
+        ("--url", "ftp://127.0.0.1", "--token", "x"),
+        ("--url", "http://[", "--token", "x"),
+        ("--url", "http://127.0.0.1:1", "--token", "x", "--session", "../x"),
+        ("--url", "http://127.0.0.1:1"),
+    ],
+)
+def test_what_cannot_be_examined(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        code: object = main(("doctor", *arguments))
+    except SystemExit as exc:  # so argparse ends
+        code = exc.code
+
+    told = capsys.readouterr()
+    assert (code, told.out) == (2, "")
+    assert "doctor: " in told.err

@@ -1,0 +1,206 @@
+"""What the times of a stream say; made-up times, no sockets."""
+
+from pathlib import Path
+
+import pytest
+
+from turnwire.doctor import judging
+from turnwire.doctor.finding import AILMENTS, Code
+from turnwire.doctor.heard import Heard, Piece
+from turnwire.doctor.proxies import Proxy, finding, recognised
+from turnwire.doctor.token import of_date, of_token
+
+KEEPALIVE = b": keepalive\n\n"
+START = b'event: message-start\ndata: {"type":"start"}\n\n'
+DELTA = b'data: {"type":"text-delta","id":"t0","delta":"x"}\n\n'
+FINISH = b'data: {"type":"finish"}\n\ndata: [DONE]\n\n'
+
+
+def stream(
+    *pieces: tuple[float, bytes], ended_at: float | None = None, broke: bool = False
+) -> Heard:
+    """Asked at 0, with a head at 0.1 s."""
+    heard = Heard(0.0, 0.1)
+    heard.pieces = [Piece(at, data) for at, data in pieces]
+    heard.ended_at, heard.broke = ended_at, broke
+    return heard
+
+
+def deltas(
+    count: int, every_s: float, at_once: int = 1, begin_s: float = 0.2
+) -> list[tuple[float, bytes]]:
+    return [(begin_s + n * every_s, DELTA * at_once) for n in range(count // at_once)]
+
+
+HEAD = (0.1, KEEPALIVE + START)
+
+WHOLE = stream(HEAD, *deltas(60, 0.03), (2.1, FINISH), ended_at=2.1)
+
+
+@pytest.mark.parametrize(
+    ("heard", "codes"),
+    [
+        pytest.param(WHOLE, [], id="as it should be"),
+        pytest.param(stream(HEAD, *deltas(60, 0.03)), [], id="left before its end"),
+        pytest.param(
+            stream(HEAD, (0.2, DELTA * 40), (0.3, FINISH), ended_at=0.3),
+            [],
+            id="an agent that is fast once",
+        ),
+        pytest.param(
+            stream((2.0, KEEPALIVE + START + DELTA * 20 + FINISH), ended_at=2.0),
+            [Code.BUFFERED],
+            id="all at once and late",
+        ),
+        pytest.param(
+            stream((0.2, KEEPALIVE + START + DELTA * 20 + FINISH), ended_at=0.2),
+            [Code.INCONCLUSIVE],
+            id="all at once and soon",
+        ),
+        pytest.param(
+            stream(
+                (0.4, KEEPALIVE + START), *deltas(20, 0.03, begin_s=0.5), (2.0, FINISH), ended_at=2
+            ),
+            [Code.FIRST_BYTE_LATE],
+            id="a head alone",
+        ),
+        pytest.param(
+            stream(HEAD, *deltas(60, 0.2, at_once=5), (3.0, FINISH), ended_at=3.0),
+            [Code.COALESCED],
+            id="in bunches",
+        ),
+        pytest.param(
+            stream(HEAD, (1.0, DELTA), (2.0, FINISH), ended_at=2.0), [Code.INCONCLUSIVE], id="few"
+        ),
+        pytest.param(
+            stream(HEAD, *deltas(20, 0.03), ended_at=60.8, broke=True),
+            [Code.CUT_IN_SILENCE],
+            id="cut in a silence",
+        ),
+        pytest.param(stream(HEAD, *deltas(20, 0.03), ended_at=0.8), [Code.CUT_SHORT], id="cut"),
+        pytest.param(stream(ended_at=0.1), [Code.CUT_SHORT], id="nothing but a head"),
+        pytest.param(
+            stream(HEAD, *deltas(20, 0.03), (30.0, FINISH), ended_at=30.0),
+            [Code.KEEPALIVES_LOST],
+            id="a silence without keepalives",
+        ),
+        pytest.param(
+            stream(
+                HEAD, *deltas(20, 0.03), (1.0, b'data: {"type":"error"}\n\n' + FINISH), ended_at=1.0
+            ),
+            [Code.TURN_FAILED],
+            id="an error of the agent",
+        ),
+        pytest.param(
+            stream(
+                HEAD, (0.2, b"data: {{\n\ndata: []\n\ndata: 7\n\n"), *deltas(20, 0.03, begin_s=0.3)
+            ),
+            [],
+            id="records of nobody",
+        ),
+    ],
+)
+def test_what_the_times_say(heard: Heard, codes: list[Code]) -> None:
+    assert [code for code, _ in judging.of_arrival(heard)] == codes
+
+
+def test_a_record_may_come_in_pieces() -> None:
+    heard = stream((0.1, START[:20]), (0.2, START[20:] + DELTA[:5]))
+
+    assert [(record.at, record.kind) for record in heard.records] == [(0.2, "start")]
+
+
+GOOD = {
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache, no-transform",
+    "x-vercel-ai-ui-message-stream": "v1",
+    "x-accel-buffering": "no",
+    "x-request-id": "r1",
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "codes"),
+    [
+        ({}, []),
+        ({"content-type": "text/html"}, [Code.WRONG_TYPE]),
+        ({"cache-control": "max-age=60"}, [Code.TRANSFORMABLE]),
+        ({"x-vercel-ai-ui-message-stream": None}, [Code.UNMARKED]),
+        ({"x-accel-buffering": None}, [Code.BUFFERING_ALLOWED]),
+        ({"content-encoding": "gzip"}, [Code.ENCODED]),
+        ({"x-request-id": "another"}, [Code.REQUEST_ID]),
+        ({"x-request-id": None}, [Code.REQUEST_ID]),
+    ],
+)
+def test_what_the_head_says(changed: dict[str, str | None], codes: list[Code]) -> None:
+    headers = {name: value for name, value in {**GOOD, **changed}.items() if value is not None}
+
+    assert [code for code, _ in judging.of_headers(headers, "r1")] == codes
+
+
+@pytest.mark.parametrize(
+    ("headers", "proxy"),
+    [
+        ({"server": "nginx/1.22.1"}, Proxy.NGINX),
+        ({"server": "envoy"}, Proxy.ENVOY),
+        ({"via": "1.1 Caddy"}, Proxy.CADDY),
+        ({"server": "uvicorn"}, None),
+        ({}, None),
+    ],
+)
+def test_who_stands_in_front(headers: dict[str, str], proxy: Proxy | None) -> None:
+    assert recognised(headers) is proxy
+
+
+def test_the_line_to_change_is_the_proxys_own_or_everybodys() -> None:
+    named = finding(Code.COALESCED, "seen", Proxy.HAPROXY)
+    unnamed = finding(Code.COALESCED, "seen", None)
+    without = finding(Code.TOKEN_EXPIRED, "seen", Proxy.HAPROXY)
+
+    assert named.mend[0] == "haproxy: option http-no-delay"
+    assert set(named.mend) < set(unnamed.mend)
+    assert without.mend == (AILMENTS[Code.TOKEN_EXPIRED].mend,)
+
+
+def test_every_code_is_explained() -> None:
+    assert set(AILMENTS) == set(Code)
+
+
+# A token is read, not verified: {"iat":1000,"nbf":1000,"exp":2000}, without a signature.
+TOKEN = "e30.eyJpYXQiOjEwMDAsIm5iZiI6MTAwMCwiZXhwIjoyMDAwfQ.x"
+
+
+@pytest.mark.parametrize(
+    ("token", "now", "codes"),
+    [
+        (TOKEN, 1500, []),
+        (TOKEN, 2000, [Code.TOKEN_EXPIRED]),
+        (TOKEN, 996, []),
+        (TOKEN, 900, [Code.CLOCK_SKEW, Code.CLOCK_SKEW]),
+        ("opaque", 0, []),
+        ("a.b.c", 0, []),
+        ("a.!!.c", 0, []),
+    ],
+)
+def test_what_a_token_says(token: str, now: float, codes: list[Code]) -> None:
+    assert [code for code, _ in of_token(token, now)] == codes
+
+
+@pytest.mark.parametrize(
+    ("date", "told"),
+    [
+        ("Thu, 01 Jan 1970 00:16:40 GMT", []),
+        ("Thu, 01 Jan 1970 00:17:40 GMT", ["the ingress is 60 s ahead of this machine"]),
+        ("Thu, 01 Jan 1970 00:15:40 GMT", ["the ingress is 60 s behind this machine"]),
+        ("yesterday", []),
+        (None, []),
+    ],
+)
+def test_what_a_date_says(date: str | None, told: list[str]) -> None:
+    assert [seen for _, seen in of_date(date, 1000)] == told
+
+
+def test_every_code_is_in_the_docs() -> None:
+    page = (Path(__file__).parents[2] / "docs/doctor.md").read_text(encoding="utf-8")
+
+    assert {code for code in Code if f"`{code.value}`" not in page} == set()
