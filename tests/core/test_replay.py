@@ -47,6 +47,12 @@ def test_a_frame_that_is_not_utf8_is_refused_as_the_websocket_refuses_it() -> No
         replay([b'{"type":"\xff"}'], V2)
 
 
+@pytest.mark.parametrize("line", [b"#! frame {", b'#! frame "\xff"', b"#! frame 1"])
+def test_an_odd_frame_is_a_json_string(line: bytes) -> None:
+    with pytest.raises(BadRecordingError, match="no JSON string"):
+        replay([line], V2)
+
+
 def test_a_recording_says_what_was_asked_where_the_agent_echoes_no_more_than_that() -> None:
     echo = {"id": "P", "role": "user", "content": "Hi  there", "authorId": "u1"}
     recording = [

@@ -273,3 +273,14 @@ def test_where_an_abort_hits_us_alone_the_cut_is_the_end() -> None:
 
     assert (told(act), act.cut, verdict(act)) == (["abort"], False, "Client too slow")
     assert turn.outcome is Outcome.SLOW_CLIENT
+
+
+@pytest.mark.parametrize("policy", list(Hangup))
+def test_one_that_the_kernel_cut_was_slow_whatever_the_policy(policy: Hangup) -> None:
+    turn = opened(*RUNNING, on_hangup=policy)
+
+    act = turn.client_left(2, stalled=True)
+
+    assert told(act) == ["abort"]
+    assert turn.outcome is Outcome.SLOW_CLIENT
+    assert turn.client_left(3, stalled=True) == NOTHING

@@ -6,7 +6,7 @@ from typing import Any, Self
 import pytest
 
 from gateway.control_plane import ControlPlane as Server
-from gateway.control_plane import reply
+from gateway.control_plane import Reply, reply
 from gateway.signers import Signer
 from gateway.waiting import until
 from turnwire.errors import Unauthorized, Unavailable
@@ -31,7 +31,9 @@ class Clock:
 class Asked:
     """`async with Asked(key_set(...)) as asked:`: a server and whoever asks it."""
 
-    def __init__(self, says: bytes, algorithm: Algorithm = "ES256", *, within_s: float = 5) -> None:
+    def __init__(
+        self, says: bytes | Reply, algorithm: Algorithm = "ES256", *, within_s: float = 5
+    ) -> None:
         self.server = Server(says)
         self.clock = Clock()
         self._algorithm = algorithm

@@ -18,6 +18,7 @@ from turnwire.telemetry import Telemetry
 from turnwire.web.app import create_app, new_streams
 from turnwire.web.health import Health
 from turnwire.web.server import listen, new_server
+from turnwire.web.tracing import Tracing
 
 NOWHERE = "ws://127.0.0.1:1/{session_id}"
 
@@ -50,6 +51,7 @@ class Gateway:
         tls: ssl.SSLContext | None = None,
         peer_timeout_s: float = 60,
         given: Mapping[str, object] | None = None,
+        tracing: Tracing | None = None,
         **more: object,
     ) -> None:
         self.settings = settings(agent_url, **(given or {}), **more)
@@ -69,6 +71,7 @@ class Gateway:
             streams=self.streams,
             telemetry=self.telemetry,
             dialler=self.dialler,
+            tracing=tracing,
         )
         self.server = new_server(self.app, self.settings, health=self.health, streams=self.streams)
 

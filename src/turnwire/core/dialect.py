@@ -20,6 +20,7 @@ from turnwire.core.attachments import Attachment
 from turnwire.core.errand import Answer, Answering, Recall, Recalling, Stop, Stopping
 from turnwire.core.events import Event, Told
 from turnwire.core.room import Seat
+from turnwire.core.vocabulary import Vocabulary
 
 
 class Ask(Struct, frozen=True, kw_only=True):
@@ -168,6 +169,8 @@ class Dialect(Protocol):
     """WebSocket sub-protocols to offer."""
     idle_s: float
     """Default of `TURNWIRE_IDLE_S` on this wire."""
+    vocabulary: Vocabulary
+    """What is known of it."""
 
     def prompt(self, ask: Ask, seat: Seat | None = None, /) -> Conversation:
         """A conversation that sends a prompt and follows its turn.

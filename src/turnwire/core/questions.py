@@ -6,6 +6,7 @@ its tool's card instead, where the client knows that (`core.approval`); then the
 card tells the rest: how the call ended.
 """
 
+import contextlib
 from collections.abc import Collection, Iterable
 
 import msgspec
@@ -58,7 +59,10 @@ class Questions:
         if question.question_id not in self._open and len(self._open) >= OPEN_MAX:
             told += self.close(QuestionClosed(next(iter(self._open)), expired=True))
         shown = bytes(harmless.value(question.payload))
-        payload = _fields(shown) if shown.startswith(b"{") else {}
+        payload: dict[str, Raw] = {}
+        if shown.startswith(b"{"):
+            with contextlib.suppress(RecursionError):  # it is asked all the same, without them
+                payload = _fields(shown)
         told.append(_chunk(question.question_id, payload, "open"))
         kept = payload if len(question.payload) <= _KEPT_BYTES else {}
         self._open[question.question_id] = kept

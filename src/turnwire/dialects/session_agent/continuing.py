@@ -84,7 +84,7 @@ class Continuing(Resuming):
         if now >= self._look_by:
             return self._none()
         heard = wire.read(frame, self.tally)
-        return () if heard is None else self._look_for(heard, now)
+        return () if heard is None else self._looked_into(self._look_for, heard, now)
 
     # Until all questions are known to be open.
 

@@ -5,8 +5,8 @@ how it ends in `course`.
 """
 
 import re
-from collections.abc import Sequence
-from typing import Final, assert_never
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias, assert_never
 
 from turnwire.core import events, harmless
 from turnwire.core.dialect import NEVER, Ask, Reach, Tally
@@ -27,6 +27,8 @@ ANSWER_S: Final = 30.0
 
 _SLASH: Final = re.compile(r"/(?:status|sessions|clear|stop|refresh|help)")
 """What A and V run themselves instead of prompting the runner (page 3)."""
+
+_Reading: TypeAlias = Callable[[wire.Read, float], Sequence[Event]]
 
 
 class Conversation:
@@ -117,10 +119,17 @@ class Conversation:
         if heard is None:
             return ()
         asked = self._whose.stage is Stage.ASKED
-        told = self._events(heard, now)
+        told = self._looked_into(self._events, heard, now)
         if asked and self._whose.stage is not Stage.ASKED:
             self._seat.hush()
         return told
+
+    def _looked_into(self, look: _Reading, heard: wire.Read, now: float) -> Sequence[Event]:
+        try:
+            return look(heard, now)
+        except RecursionError:  # nested just so deeply that the first look at it went well
+            self.tally.malformed += 1
+            return ()
 
     def _events(self, heard: wire.Read, now: float) -> Sequence[Event]:
         whose = self._whose

@@ -11,6 +11,7 @@ from turnwire.dialects.session_agent.conversation import Conversation
 from turnwire.dialects.session_agent.recalling import Recalling
 from turnwire.dialects.session_agent.resuming import Resuming
 from turnwire.dialects.session_agent.stopping import Stopping
+from turnwire.dialects.session_agent.vocabulary import VOCABULARY
 
 
 class SessionAgent:
@@ -21,6 +22,7 @@ class SessionAgent:
     """A and V answer `valet` even to a client that offers none (page 2.1)."""
     idle_s = 330.0
     """Questions wait for 300 s, and a model may be silent as long (page 1, row 14)."""
+    vocabulary = VOCABULARY
 
     def prompt(self, ask: Ask, seat: Seat | None = None) -> Conversation:
         return Conversation(ask, seat or Seat())

@@ -28,10 +28,15 @@ class Errand(ABC):
 
     def hear(self, frame: bytes, now: float) -> Sequence[bytes]:
         heard = wire.read(frame, self.tally)
-        if isinstance(heard, wire.Init) and not self._is_greeted:
-            self._is_greeted = True
-            return self._greeted(heard, hello(heard), now)
-        return () if heard is None or not self._is_greeted else self._heard(heard, now)
+        try:
+            if isinstance(heard, wire.Init) and not self._is_greeted:
+                told = self._greeted(heard, hello(heard), now)
+                self._is_greeted = True
+                return told
+            return () if heard is None or not self._is_greeted else self._heard(heard, now)
+        except RecursionError:  # nested just so deeply that the first look at it went well
+            self.tally.malformed += 1
+            return ()
 
     def tick(self, now: float) -> Sequence[bytes]:
         if now < self.deadline:

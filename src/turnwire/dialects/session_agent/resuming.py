@@ -79,7 +79,7 @@ class Resuming(Conversation):
         if now >= self._look_by:
             return self._none()
         heard = wire.read(frame, self.tally)
-        return () if heard is None else self._catch_up(heard, now)
+        return () if heard is None else self._looked_into(self._catch_up, heard, now)
 
     # Until nothing is missing.
 

@@ -218,13 +218,13 @@ Read: TypeAlias = (
     | Skipped
 )
 
-_KNOWN = (
+KNOWN = (
     *(kind for kind in Read.__args__ if kind is not Skipped),
     *(msgspec.defstruct(tag, [], bases=(Skipped,), frozen=True, tag=tag) for tag in SKIPPED),
 )
-FRAME_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in _KNOWN)
+FRAME_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in KNOWN)
 
-_decode: Callable[[bytes], Read] = msgspec.json.Decoder(Union[_KNOWN]).decode  # noqa: UP007 (built at run time)
+_decode: Callable[[bytes], Read] = msgspec.json.Decoder(Union[KNOWN]).decode  # noqa: UP007 (built at run time)
 
 
 def given(raw: Raw) -> Raw | None:

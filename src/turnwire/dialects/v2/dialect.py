@@ -8,6 +8,7 @@ from turnwire.core.room import Seat
 from turnwire.dialects.v2.continuing import Continuing
 from turnwire.dialects.v2.errands import Answering, Recalling, Stopping
 from turnwire.dialects.v2.resuming import Resuming
+from turnwire.dialects.v2.vocabulary import VOCABULARY
 from turnwire.dialects.v2.wire import Prompting
 
 
@@ -17,6 +18,7 @@ class V2:
     name = "v2"
     subprotocols: Sequence[str] = ()
     idle_s = 120.0
+    vocabulary = VOCABULARY
 
     def prompt(self, ask: Ask, seat: Seat | None = None) -> Prompting:
         return Prompting(ask, seat or Seat())

@@ -37,7 +37,12 @@ class _Errand:
         if isinstance(heard, frames.Init):
             if self._greeted:
                 return ()
-            return self._await(self._init(heard, hydration.entries(heard.session)), now)
+            try:
+                told = self._init(heard, hydration.entries(heard.session))
+            except RecursionError:  # nested just so deeply that the first look at it went well
+                self.tally.malformed += 1
+                return ()
+            return self._await(told, now)
         self._verdict(heard)
         return ()
 

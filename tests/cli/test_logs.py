@@ -1,0 +1,213 @@
+"""The log in its two forms: what is in it, and what never is, at any level."""
+
+import asyncio
+import contextlib
+import json
+import os
+import pty
+import sys
+from base64 import b64encode
+from pathlib import Path
+
+import httpx
+import pytest
+
+from gateway import frames
+from gateway.agent import Line, ScriptedAgent
+from gateway.clients import is_whole, new_client
+from gateway.process import Process, environ, free_port
+from gateway.tokens import KEY, bearer, token
+from gateway.waiting import until
+
+pytestmark = [pytest.mark.sockets, pytest.mark.timeout(60)]
+
+MARK = "zq7marker"
+"""In all that somebody said."""
+
+FILE = b64encode(f"{MARK} in a file".encode()).decode()
+
+
+async def tell(line: Line) -> None:
+    """A turn with the mark in all of it, that ends in each of the ways by its prompt."""
+    prompt = await line.prompt()
+    await line.begin()
+    tool = frames.running_tool() | {"args": {"a": MARK}}
+    await line.say(
+        frames.delta(MARK),
+        {"type": "message.part.reasoning-delta", "turnId": frames.TURN, "delta": MARK},
+        tool,
+        tool | {"status": "completed", "result": MARK},
+        {"type": "question", "questionId": "q1", "turnId": frames.TURN, "text": MARK},
+        {"type": "brand.new", "said": MARK},
+        {"type": "message.part.tool-update", "turnId": frames.TURN, "note": MARK},
+    )
+    await line.connection.send("{" + MARK)
+    if "drop" in prompt["content"]:
+        line.cut()
+    elif "break" in prompt["content"]:
+        await line.connection.send(MARK.encode())
+    else:
+        await line.say(frames.finalize(reason="error", error=MARK))
+
+
+def asking(word: str) -> dict[str, object]:
+    url = f"data:text/plain;base64,{FILE}"
+    parts = [
+        {"type": "text", "text": f"{word} {MARK}"},
+        {"type": "file", "mediaType": "text/plain", "filename": f"{MARK}.txt", "url": url},
+    ]
+    return {"id": "chat-1", "messages": [{"id": "m1", "role": "user", "parts": parts}]}
+
+
+@pytest.mark.parametrize("form", ["json", "console"])
+async def test_nothing_that_was_said_is_logged_at_any_level(form: str, tmp_path: Path) -> None:
+    mine = token("ann")
+    env = {"log_format": form, "log_level": "debug", "record_dir": tmp_path, "record_text": "true"}
+    async with ScriptedAgent(tell) as agent, new_client() as client:
+        gateway = Logged(agent.url(), **env, drift_samples=tmp_path / "samples")
+        async with gateway:
+            url = f"{gateway.url}/api/sessions/s1/chat"
+            given = {"authorization": f"Bearer {mine}", "x-request-id": "req-1"}
+            for word in ("fail", "drop", "break"):
+                response = await client.post(url, json=asking(word), headers=given)
+                assert is_whole(response.text)
+                assert MARK in response.text
+            for body in (f'{{"{MARK}', f'{{"messages":"{MARK}"}}', b"\xff" + MARK.encode()):
+                told = {**given, "content-type": "application/json"}
+                assert (await client.post(url, content=body, headers=told)).status_code == 400
+            forged = {"authorization": f"Bearer {mine}x", "cookie": MARK}
+            assert (await client.post(url, json=asking("x"), headers=forged)).status_code == 401
+            assert (await client.get(f"{url}?access_token={mine}{MARK}")).status_code in {401, 405}
+            await until(lambda: gateway.errors.count("recorded") >= 3)
+
+    log = gateway.errors
+    assert "req-1" in log
+    assert "drifted" in log
+    assert [secret for secret in (MARK, FILE, KEY, *mine.split(".")) if secret in log] == []
+    if form == "json":
+        ended = gateway.logged("stream ended")
+        assert {line["outcome"] for line in ended} == {"failed", "interrupted"}
+        fields = {"request_id", "session_id", "user_id", "turn_id", "seconds", "first_byte_s"}
+        assert all(fields <= line.keys() for line in ended)
+    else:
+        assert not any(line.startswith("{") for line in log.splitlines())
+        assert "outcome=failed" in log
+
+
+class Logged(Process):
+    """A gateway whose log need not be JSON."""
+
+    def logged(self, event: str) -> list[dict[str, object]]:
+        for line in self.errors.splitlines():
+            if event == "listening" and "port=" in line:
+                return [{"port": int(line.partition(" port=")[2].split()[0])}]
+        return super().logged(event)
+
+
+CRASHING = """
+from turnwire.cli.logs import configure_logs
+from turnwire.environ import from_environ
+import os
+from turnwire.web.app import create_app, new_streams
+from turnwire.web.health import Health
+from turnwire.web.server import listen, new_server
+
+class Crashing:
+    async def grant(self, caller, session_id, request_id):
+        held = caller.token
+        raise RuntimeError("a bug \\x1b[2J\\r\\nforged")
+
+settings = from_environ(os.environ)
+configure_logs(settings.log_format, settings.log_level)
+health, streams = Health(), new_streams(settings)
+app = create_app(settings, health=health, streams=streams, access=Crashing())
+sock = listen("127.0.0.1", 0, 5)
+print(sock.getsockname()[1], flush=True)
+new_server(app, settings, health=health, streams=streams).run(sockets=[sock])
+"""
+
+
+@pytest.mark.parametrize("form", ["json", "console"])
+async def test_a_traceback_shows_code_and_no_values(form: str) -> None:
+    mine = token("ann")
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", CRASHING),
+        env=environ(log_format=form, log_level="debug"),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    port = int(await asyncio.wait_for(process.stdout.readline(), 20))
+    async with new_client() as client:
+        url = f"http://127.0.0.1:{port}/api/sessions/s1/chat"
+        response = await client.post(url, json=asking("x"), headers=bearer("ann"))
+    process.terminate()
+    log = (await process.stderr.read()).decode()
+    await process.wait()
+
+    assert response.status_code == 500
+    assert "crashed" in log
+    assert "RuntimeError" in log
+    assert [secret for secret in (MARK, KEY, *mine.split(".")) if secret in log] == []
+    assert "\x1b" not in log
+    assert "\r" not in log
+    if form == "json":
+        assert all(json.loads(line)["event"] for line in log.splitlines())
+
+
+async def test_a_terminal_gets_lines_for_a_person() -> None:
+    ours, theirs = pty.openpty()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "turnwire", "serve"),
+        env=environ(enabled="false"),
+        stdin=asyncio.subprocess.DEVNULL,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    os.set_blocking(ours, False)
+    log = b""
+
+    def read() -> bytes:
+        nonlocal log
+        with contextlib.suppress(OSError):  # nothing yet, or nobody is left to write
+            log += os.read(ours, 65_536)
+        return log
+
+    await until(lambda: b"Started server" in read(), 20)
+    process.terminate()
+    await process.wait()
+    os.close(ours)
+
+    assert b"\x1b[" in log, "in colour"
+    assert b'"event"' not in log
+
+
+async def test_the_level_is_the_least_that_is_shown() -> None:
+    """Without the feature flag there is a warning at the start; nothing else is."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "turnwire", "serve"),
+        env=environ(enabled="false", log_level="warning", metrics_port=(metrics := free_port())),
+        stdin=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    async with new_client() as client:
+        await until_answers(client, f"http://127.0.0.1:{metrics}/metrics")
+    process.terminate()
+    log = (await process.stderr.read()).decode()
+    await process.wait()
+
+    assert "the chat routes do not exist" in log
+    assert "listening" not in log
+
+
+async def until_answers(client: httpx.AsyncClient, url: str) -> None:
+    async with asyncio.timeout(20):
+        while True:
+            try:
+                await client.get(url)
+            except httpx.ConnectError:
+                await asyncio.sleep(0.02)
+            else:
+                return
