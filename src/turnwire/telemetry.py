@@ -17,6 +17,11 @@ FIRST_BYTE_BUCKETS_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 
 
 TURN_BUCKETS_S: Final = (0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
 
+RELAY_BUCKETS_S: Final = (0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25)
+"""Around the RFC's 5 ms for a frame."""
+
+LAG_BUCKETS_S: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5)
+
 TYPES_MAX: Final = 50
 """Unknown frame types with a label of their own, in the life of the process."""
 
@@ -24,7 +29,10 @@ _TYPE = re.compile(r"[A-Za-z0-9_.:/-]{1,64}")
 
 
 class Telemetry:
-    """Counters and histograms. Nothing here is touched per frame: a stream reports at its end."""
+    """Counters, histograms, gauges. Nothing here is touched per frame: a stream reports at its end.
+
+    Gauges are read when somebody asks for the metrics (`web.metering` says where from).
+    """
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.registry = registry
@@ -34,9 +42,24 @@ class Telemetry:
         )
         self.active = Gauge("turnwire_streams_active", "Streams open now.", registry=registry)
         self.tasks = Gauge("turnwire_tasks", "Tasks of the event loop.", registry=registry)
+        self.admitted = Gauge(
+            "turnwire_streams_admitted",
+            "Places taken under TURNWIRE_MAX_STREAMS: open streams, and bodies being read for one.",
+            registry=registry,
+        )
+        self.admitted_limit = Gauge(
+            "turnwire_streams_limit", "TURNWIRE_MAX_STREAMS; +Inf: no limit.", registry=registry
+        )
+        self.requests = Counter(
+            "turnwire_requests",
+            "Requests of sessions that came in, by route.",
+            ["route"],
+            registry=registry,
+        )
         self.refusals = Counter(
             "turnwire_refusals",
-            "Requests for a turn answered with an HTTP status instead of a stream, by code.",
+            "Requests answered with the HTTP status of a failure instead of what they asked for, "
+            "by code.",
             ["code"],
             registry=registry,
         )
@@ -51,6 +74,25 @@ class Telemetry:
             "From the request to the end of its stream.",
             registry=registry,
             buckets=TURN_BUCKETS_S,
+        )
+        self.turn_wait = Histogram(
+            "turnwire_turn_wait_seconds",
+            "From the request to the begin of its turn: the agent's queue, for the most part.",
+            registry=registry,
+            buckets=TURN_BUCKETS_S,
+        )
+        self.relay = Histogram(
+            "turnwire_relay_seconds",
+            "From a read of the agent's socket to its frames' write to the client, of one read "
+            "in 16.",
+            registry=registry,
+            buckets=RELAY_BUCKETS_S,
+        )
+        self.dial = Histogram(
+            "turnwire_dial_seconds",
+            "From the dial to the agent's yes to the handshake.",
+            registry=registry,
+            buckets=FIRST_BYTE_BUCKETS_S,
         )
         self.dial_failures = Counter(
             "turnwire_dial_failures",
@@ -73,8 +115,89 @@ class Telemetry:
             ["type"],
             registry=registry,
         )
+        self.drift = Counter(
+            "turnwire_drift_frames",
+            "Frames with a type or fields that the dialect does not know, of those looked into.",
+            ["dialect", "kind", "fingerprint"],
+            registry=registry,
+        )
+        self.recordings = Counter(
+            "turnwire_recordings",
+            "Recordings of streams that failed, by what became of them.",
+            ["result"],
+            registry=registry,
+        )
         self.doubled = Counter(
             "turnwire_deltas_doubled", "Text deltas told twice, sent once.", registry=registry
+        )
+        self.keepalives = Counter(
+            "turnwire_keepalives",
+            "Keepalive comments written to streams that had nothing else to say.",
+            registry=registry,
+        )
+        self.blocks = Counter(
+            "turnwire_client_blocks",
+            "Times that a client's buffer was full, and its agent was not read.",
+            registry=registry,
+        )
+        self.written = Counter(
+            "turnwire_written_bytes", "Bytes written to streams that ended.", registry=registry
+        )
+        self.held = Gauge(
+            "turnwire_held_bytes",
+            "Bytes held under TURNWIRE_HELD_BYTES: frames that are not whole, what clients do not "
+            "read.",
+            registry=registry,
+        )
+        self.held_limit = Gauge(
+            "turnwire_held_bytes_limit", "TURNWIRE_HELD_BYTES; +Inf: no limit.", registry=registry
+        )
+        self.access = Histogram(
+            "turnwire_access_check_seconds",
+            "Questions to the control plane, by result.",
+            ["result"],
+            registry=registry,
+            buckets=FIRST_BYTE_BUCKETS_S,
+        )
+        self.key_sets = Counter(
+            "turnwire_jwks_fetches",
+            "Fetches of the key set, by result.",
+            ["result"],
+            registry=registry,
+        )
+        self.key_set_age = Gauge(
+            "turnwire_jwks_age_seconds",
+            "Age of the key set in use; of the process, while there is none. 0: without one.",
+            registry=registry,
+        )
+        self.rates_uncounted = Counter(
+            "turnwire_rate_store_failures",
+            "Times that the Redis of TURNWIRE_RATES_URL could not be asked; none is refused then.",
+            registry=registry,
+        )
+        self.lag = Histogram(
+            "turnwire_event_loop_lag_seconds",
+            "How late the event loop's timers come, looked at ten times a second.",
+            registry=registry,
+            buckets=LAG_BUCKETS_S,
+        )
+        self.late = Gauge(
+            "turnwire_event_loop_late_seconds",
+            "How late the event loop is just now, where it does not even say so itself.",
+            registry=registry,
+        )
+        self.ready = Gauge(
+            "turnwire_ready", "1 while /readyz says that it wants new streams.", registry=registry
+        )
+        self.stopping = Gauge(
+            "turnwire_stopping_seconds",
+            "For how long it has been stopping; else 0.",
+            registry=registry,
+        )
+        self.stopping_limit = Gauge(
+            "turnwire_stopping_limit_seconds",
+            "How long stopping may take, by the settings.",
+            registry=registry,
         )
         self.build = Gauge(
             "turnwire_build_info", "The running version.", ["version"], registry=registry

@@ -11,9 +11,12 @@ from turnwire import errors
 from turnwire.core.outcome import Outcome
 from turnwire.settings import SECRETS, Settings, variable
 from turnwire.telemetry import Telemetry
+from turnwire_lab.bench import report
 from turnwire_lab.docs.faults import rows as fault_rows
 from turnwire_lab.docs.mapping import rows as mapping_rows
+from turnwire_lab.docs.marks import ROOT
 from turnwire_lab.docs.traps import rows as trap_rows
+from turnwire_lab.docs.watching import alert_rows, record_rows
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -77,6 +80,16 @@ def metrics() -> str:
     )
 
 
+def alerts() -> str:
+    """Every alert."""
+    return _table(("Alert", "Severity", "Fires when", "Says"), alert_rows())
+
+
+def recording_rules() -> str:
+    """Every recording rule."""
+    return _table(("Name", "What it is"), record_rows())
+
+
 def outcomes() -> str:
     """Every way a stream can end."""
     return _table(
@@ -113,6 +126,30 @@ def refusals() -> str:
         ("Status", "`code`", "`error`"),
         ((str(status), code, text) for status, code, text in sorted(rows)),
     )
+
+
+_PICTURES: Final = "pictures/bench"
+
+
+def _measured() -> report.Table | None:
+    """What `make bench` measured last."""
+    return report.read(ROOT / "docs" / _PICTURES)
+
+
+def speed() -> str:
+    """The figures that say most, and two plots: for the README."""
+    table = report.markdown(_measured(), only_headlines=True)
+    return "\n".join((table, *filter(None, [report.pictures(_measured(), f"docs/{_PICTURES}", 2)])))
+
+
+def speed_table() -> str:
+    """Every figure that has a goal."""
+    return report.markdown(_measured())
+
+
+def speed_pictures() -> str:
+    """Every plot."""
+    return report.pictures(_measured(), _PICTURES) or report.NOTHING
 
 
 def _default(field: msgspec.structs.FieldInfo) -> str:
@@ -157,6 +194,11 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "attacks": attacks,
     "settings": settings,
     "metrics": metrics,
+    "alerts": alerts,
+    "recording-rules": recording_rules,
     "outcomes": outcomes,
     "refusals": refusals,
+    "speed": speed,
+    "speed-table": speed_table,
+    "speed-pictures": speed_pictures,
 }

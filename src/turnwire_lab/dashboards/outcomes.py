@@ -1,0 +1,42 @@
+"""Which outcomes of a stream are whose, as matchers of the `outcome` label."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from turnwire.core.outcome import Outcome
+
+NO_TURN: Final = frozenset({Outcome.REFUSED, Outcome.NOTHING})
+"""Streams that were none: an HTTP status was the answer."""
+
+BY_US: Final = frozenset(
+    {
+        Outcome.UNREACHABLE,
+        Outcome.INTERRUPTED,
+        Outcome.SILENT,
+        Outcome.TOO_LONG,
+        Outcome.EXPIRED,
+        Outcome.SLOW_CLIENT,
+        Outcome.CRASHED,
+        Outcome.DRAINING,
+    }
+)
+"""Streams that the gateway ended, by an error or a limit (the RFC's server aborts)."""
+
+ERRORS: Final = BY_US | {Outcome.FAILED}
+"""Streams whose client was told an error."""
+
+FAILED: Final = ERRORS - {Outcome.EXPIRED, Outcome.SLOW_CLIENT}
+"""Turns that failed their user, who did nothing about it."""
+
+
+def among(outcomes: Iterable[Outcome]) -> str:
+    return f'outcome=~"{_any(outcomes)}"'
+
+
+def not_among(outcomes: Iterable[Outcome]) -> str:
+    return f'outcome!~"{_any(outcomes)}"'
+
+
+def _any(outcomes: Iterable[Outcome]) -> str:
+    wanted = set(outcomes)
+    return "|".join(each.value for each in Outcome if each in wanted)

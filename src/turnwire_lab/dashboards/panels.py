@@ -1,0 +1,8 @@
+"""Every panel, in its row."""
+
+from typing import Final
+
+from turnwire_lab.dashboards.panels_means import AGENT, PROCESS, SATURATION, SECURITY
+from turnwire_lab.dashboards.panels_turns import LATENCY, OUTCOMES, TRAFFIC
+
+ROWS: Final = (TRAFFIC, OUTCOMES, LATENCY, AGENT, SATURATION, SECURITY, PROCESS)

@@ -1,0 +1,64 @@
+"""Recording rules: what alerts and panels ask for more than once."""
+
+from typing import Final
+
+from turnwire_lab.dashboards.alert import Record
+from turnwire_lab.dashboards.outcomes import BY_US, ERRORS, NO_TURN, among, not_among
+from turnwire_lab.dashboards.slo import LEVELS, TURNS
+
+_TURNS_5M: Final = f"sum by (job) (rate(turnwire_streams_total{{{not_among(NO_TURN)}}}[5m]))"
+
+
+def _share(outcomes: str) -> str:
+    return f"sum by (job) (rate(turnwire_streams_total{{{outcomes}}}[5m]))\n/\n{_TURNS_5M}"
+
+
+def _p99(metric: str, by: str = "job") -> str:
+    return f"histogram_quantile(0.99, sum by ({by}, le) (rate({metric}_bucket[5m])))"
+
+
+ERROR_SHARE: Final = "job:turnwire_streams_errors:ratio_rate5m"
+ABORT_SHARE: Final = "job:turnwire_streams_aborts:ratio_rate5m"
+UNREACHABLE_SHARE: Final = "job:turnwire_streams_unreachable:ratio_rate5m"
+FIRST_BYTE_P99: Final = "job:turnwire_time_to_first_byte_seconds:p99_5m"
+LAG_P99: Final = "instance:turnwire_event_loop_lag_seconds:p99_5m"
+UNRECOGNISED: Final = "instance:turnwire_frames_unrecognised:sum"
+
+RECORDS: Final = (
+    Record(
+        TURNS,
+        f"sum by (job) (increase(turnwire_streams_total{{{not_among(NO_TURN)}}}[1h]))",
+        "Turns that ended in an hour.",
+    ),
+    Record(
+        ERROR_SHARE,
+        _share(among(ERRORS)),
+        "Share of streams whose client was told an error (the RFC's error rate).",
+    ),
+    Record(
+        ABORT_SHARE,
+        _share(among(BY_US)),
+        "Share of streams that the gateway ended (the RFC's server aborts).",
+    ),
+    Record(
+        UNREACHABLE_SHARE,
+        _share('outcome="unreachable"'),
+        "Share of streams whose agent could not be dialled.",
+    ),
+    Record(
+        FIRST_BYTE_P99,
+        _p99("turnwire_time_to_first_byte_seconds"),
+        "Time to the first byte, of 99 in 100 streams.",
+    ),
+    Record(
+        LAG_P99,
+        _p99("turnwire_event_loop_lag_seconds", "job, instance"),
+        "How late the event loop's timers come, 99 in 100 of them.",
+    ),
+    Record(
+        UNRECOGNISED,
+        "sum by (job, instance, worker) (turnwire_frames_unrecognised_total)",
+        "Frames of unknown types. One series a process, since a type's own begins with its count.",
+    ),
+    *(record for level in LEVELS for record in level.records),
+)

@@ -1,0 +1,203 @@
+"""Every panel, rule and alert asked of a real Prometheus that scrapes real gateways."""
+
+import asyncio
+import math
+import os
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+import pytest
+from msgspec import Struct
+
+from chaos.needed import program
+from dashboards.prometheus import SCRAPE_S, Prometheus
+from dashboards.rig import Rig
+from dashboards.traffic import Crowd
+from turnwire.core.outcome import Outcome
+from turnwire.web.jwks import FETCHED
+from turnwire.web.metering import ACCESS_RESULTS
+from turnwire_lab.dashboards.alerts import ALERTS
+from turnwire_lab.dashboards.panels import ROWS
+from turnwire_lab.dashboards.recording import RECORDS
+
+pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
+
+PICTURE: Final = os.environ.get("PICTURE", "")
+"""Where to draw the dashboard; the traffic lasts a minute then."""
+
+QUIET_S: Final = 10.0
+MINUTE_S: Final = 70.0
+
+PANELS: Final = [panel for row in ROWS for panel in row.panels]
+QUERIES: Final = sorted({query.expr for panel in PANELS for query in panel.queries})
+VALUES: Final = sorted({each.value for alert in ALERTS for way in alert.when for each in way})
+EXPRS: Final = sorted({record.expr for record in RECORDS} | {record.name for record in RECORDS})
+
+
+RISEN: Final = (
+    *(f'turnwire_requests_total{{route="{route}"}}' for route in ("chat", "resume", "stop")),
+    *(
+        f'turnwire_refusals_total{{code="{code}"}}'
+        for code in ("unauthorized", "not_found", "unavailable", "too_many_streams")
+    ),
+    *(f'turnwire_access_check_seconds_count{{result="{result}"}}' for result in ACCESS_RESULTS),
+    *(f'turnwire_jwks_fetches_total{{result="{result}"}}' for result in FETCHED),
+    'turnwire_dial_failures_total{reason="connect"}',
+    'turnwire_dial_failures_total{reason="status"}',
+    'turnwire_frames_unrecognised_total{type="agentPlan"}',
+    "turnwire_frames_total",
+    "turnwire_frames_foreign_total",
+    "turnwire_frames_malformed_total",
+    "turnwire_deltas_doubled_total",
+    "turnwire_keepalives_total",
+    "turnwire_client_blocks_total",
+    "turnwire_written_bytes_total",
+    "turnwire_rate_store_failures_total",
+    "turnwire_turn_wait_seconds_sum",
+    "turnwire_relay_seconds_sum",
+    "turnwire_dial_seconds_sum",
+    "turnwire_event_loop_lag_seconds_count",
+    "turnwire_jwks_age_seconds",
+    "turnwire_streams_admitted",
+    "turnwire_streams_active",
+)
+"""What the traffic makes more than nothing."""
+
+
+class Seen(Struct):
+    """What Prometheus says after the traffic, and what happened when a gateway stopped."""
+
+    answers: dict[str, list[float]]
+    risen: set[str]
+    ended: Counter[str]
+    firing: set[str]
+    stopping_s: float
+
+
+def chosen(expr: str, window: str = "10s") -> str:
+    """A panel's query with everything chosen."""
+    return expr.replace("$__rate_interval", window).replace("$job", ".*").replace("$instance", ".*")
+
+
+def _tide(at: float) -> float:
+    """Turns a second: two waves in the minute."""
+    return 7 + 5 * math.sin(at / MINUTE_S * 4 * math.pi)
+
+
+async def _watched(folder: Path) -> Seen:
+    (folder / "recordings").mkdir()
+    async with (
+        Rig(folder / "recordings") as rig,
+        Prometheus(
+            folder, [f"127.0.0.1:{gateway._metrics_port}" for gateway in rig.all]
+        ) as prometheus,
+    ):
+        crowd, began = Crowd(rig), time.time()
+        await prometheus_has(prometheus, "count(turnwire_build_info) == 3")
+        await crowd.keys()
+        if PICTURE:
+            await asyncio.gather(crowd.murmur(_tide, MINUTE_S), _now_and_then(crowd))
+        await asyncio.gather(crowd.murmur(lambda _: 6, QUIET_S), crowd.every_way())
+        await asyncio.sleep(2 * SCRAPE_S)  # what ended last is scraped, and the rules know it
+        answers = {}
+        for expr in (*map(chosen, QUERIES), *VALUES, *EXPRS):
+            answers[expr] = await prometheus.query(expr)
+        risen = {
+            each for each in RISEN if await prometheus.query(f"max_over_time({each}[10m]) > 0")
+        }
+        firing = await prometheus.firing()
+        if PICTURE:
+            await draw(prometheus, Path(PICTURE), began, time.time())
+        stopping_s = await _stop(rig, crowd, prometheus)
+        ended = sum((gateway.logged_outcomes() for gateway in rig.all), Counter[str]())
+        return Seen(answers, risen, ended, firing, stopping_s)
+
+
+async def prometheus_has(prometheus: Prometheus, fact: str) -> list[float]:
+    """Wait until an expression has an answer."""
+    async with asyncio.timeout(20):
+        while not (found := await prometheus.query(fact)):  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+    return found
+
+
+async def _now_and_then(crowd: Crowd) -> None:
+    for _ in range(3):
+        await crowd.every_way()
+        await asyncio.sleep(10)
+
+
+async def _stop(rig: Rig, crowd: Crowd, prometheus: Prometheus) -> float:
+    """Stop a gateway over an open stream; for how long it was seen stopping."""
+    last = asyncio.create_task(crowd.turn(rig.strange, "hi", session="open"))
+    await prometheus_has(prometheus, "sum(turnwire_streams_active) > 0")
+    rig.strange.signal()
+    seen = await prometheus_has(
+        prometheus, "max(turnwire_stopping_seconds and turnwire_ready == 0) > 0"
+    )
+    await rig.strange.ended()
+    await last
+    return seen[0]
+
+
+async def draw(prometheus: Prometheus, to: Path, began: float, ended: float) -> None:
+    """Plot every panel."""
+    from turnwire_lab.dashboards.picture import picture  # noqa: PLC0415 (a second, for a picture)
+
+    series = {expr: await prometheus.over(chosen(expr), began, ended, 1.0) for expr in QUERIES}
+    to.parent.mkdir(exist_ok=True)
+    picture(series, to)
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    program("prometheus")
+    return asyncio.run(_watched(tmp_path_factory.mktemp("rig")))
+
+
+def test_every_panel_has_data(seen: Seen) -> None:
+    empty = [expr for expr in QUERIES if not any(map(math.isfinite, seen.answers[chosen(expr)]))]
+
+    assert not empty
+
+
+def test_every_value_that_an_alert_looks_at_has_data(seen: Seen) -> None:
+    assert not [expr for expr in VALUES if not any(map(math.isfinite, seen.answers[expr]))]
+
+
+def test_every_recording_rule_has_data_and_is_recorded(seen: Seen) -> None:
+    assert not [expr for expr in EXPRS if not any(map(math.isfinite, seen.answers[expr]))]
+
+
+def test_what_happened_was_counted(seen: Seen) -> None:
+    assert seen.risen == set(RISEN)
+
+
+def test_streams_ended_in_every_way_but_by_a_crash(seen: Seen) -> None:
+    assert set(seen.ended) == {outcome.value for outcome in Outcome} - {Outcome.CRASHED.value}
+
+
+def test_alerts_see_what_was_wrong_and_nothing_else(seen: Seen) -> None:
+    assert {
+        "TurnwireDialFailures",
+        "TurnwireUnknownFrames",
+        "TurnwireMalformedFrames",
+    } <= seen.firing
+    assert {"TurnwireJwksFailing", "TurnwireRateStoreFailing", "TurnwireErrorRate"} <= seen.firing
+    assert not seen.firing & {
+        "TurnwireAbsent",
+        "TurnwireInstanceDown",
+        "TurnwireDrainStuck",
+        "TurnwireCrashed",
+        "TurnwireJwksStale",
+        "TurnwireLoopHangs",
+        "TurnwireStreamsNearLimit",
+        "TurnwireHeldBytesNearLimit",
+        "TurnwireDescriptorsNearLimit",
+    }
+
+
+def test_a_gateway_that_stops_says_so(seen: Seen) -> None:
+    assert seen.stopping_s > 0
