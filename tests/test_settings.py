@@ -77,8 +77,18 @@ DEFAULTS: dict[str, Any] = {
     "TURNWIRE_ON_DISCONNECT": "abort",
     "TURNWIRE_GRACE_S": 30,
     "TURNWIRE_CORS_ORIGINS": "",
+    "TURNWIRE_TRUSTED_PROXIES": "",
     "TURNWIRE_EVENT_LINES": True,
     "TURNWIRE_USAGE": False,
+    "TURNWIRE_LOG_FORMAT": "auto",
+    "TURNWIRE_LOG_LEVEL": "info",
+    "TURNWIRE_TRACING": "off",
+    "TURNWIRE_DRIFT": True,
+    "TURNWIRE_DRIFT_SAMPLES": "",
+    "TURNWIRE_RECORD_DIR": "",
+    "TURNWIRE_RECORD_BYTES": 262_144,
+    "TURNWIRE_RECORD_FILES": 100,
+    "TURNWIRE_RECORD_TEXT": False,
 }
 
 
@@ -167,6 +177,9 @@ def test_a_value_is_read(name: str, given: str, read: object) -> None:
         ("ATTACHMENT_HOSTS", "https://a.example"),
         ("ATTACHMENT_HOSTS", "a.example:443"),
         ("ATTACHMENT_HOSTS", "*.a.example"),
+        ("TRUSTED_PROXIES", "*"),
+        ("TRUSTED_PROXIES", "0.0.0.0/0"),
+        ("TRUSTED_PROXIES", "10.0.0.0/8, proxy.example"),
     ],
 )
 def test_a_wrong_value_is_refused_in_one_line_that_names_its_variable(

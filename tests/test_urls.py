@@ -1,8 +1,8 @@
-"""Hosts and origins in the settings. URLs are told in test_settings.py."""
+"""Hosts, origins and networks in the settings. URLs are told in test_settings.py."""
 
 import pytest
 
-from turnwire.urls import is_loopback, is_origin
+from turnwire.urls import is_loopback, is_origin, network
 
 
 @pytest.mark.parametrize(
@@ -75,3 +75,27 @@ def test_an_origin_is_what_a_browser_says(given: str) -> None:
 )
 def test_what_no_browser_says_is_no_origin(given: str) -> None:
     assert not is_origin(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "is_one"),
+    [
+        ("10.0.0.0/8", True),
+        ("10.0.0.1", True),
+        ("fd00::/8", True),
+        ("::1", True),
+        ("10.0.0.1/8", False),  # which of the two is meant?
+        ("0.0.0.0/0", False),  # everybody could say who they are
+        ("::/0", False),
+        ("10.0.0.0/33", False),
+        ("10.0.0", False),
+        ("proxy.example", False),
+        ("*", False),
+        ("", False),
+    ],
+)
+def test_a_network_is_not_everybody(
+    given: str,
+    is_one: bool,  # noqa: FBT001 (a table's column)
+) -> None:
+    assert (network(given) is not None) is is_one

@@ -1,5 +1,6 @@
 """The settings, read from `TURNWIRE_*` variables, and what is wrong with them."""
 
+import importlib.util
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,6 +22,7 @@ from turnwire.settings import (
     listed,
     origins,
     signing_keys,
+    trusted_proxies,
     variable,
 )
 from turnwire.tls import BadCertificateError
@@ -101,9 +103,13 @@ def _contradictions(settings: Settings) -> list[str]:
         problems.append("TURNWIRE_ACCESS: `open` is for loopback addresses only")
     if settings.auth == "opaque" and settings.access != "http":
         problems.append("TURNWIRE_AUTH: `opaque` needs TURNWIRE_ACCESS=http")
+    if settings.tracing == "otlp" and not _is_installed("opentelemetry.exporter.otlp.proto.http"):
+        problems.append("TURNWIRE_TRACING: `otlp` needs pip install 'turnwire[otel]'")
     problems += _attachment_problems(settings)
     problems += _signing_problems(settings)
     problems += _cors_problems(settings)
+    if len(trusted_proxies(settings)) < len(listed(settings.trusted_proxies)):
+        problems.append("TURNWIRE_TRUSTED_PROXIES: must be addresses, or networks like 10.0.0.0/8")
     problems += _token_problems(settings)
     if not settings.enabled:
         return problems
@@ -126,6 +132,13 @@ def _contradictions(settings: Settings) -> list[str]:
     except BadCertificateError as exc:
         problems.append(f"{variable(exc.field)}: {exc}")
     return problems
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # nor is what it is in
+        return False
 
 
 def _attachment_problems(settings: Settings) -> list[str]:

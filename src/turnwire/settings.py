@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from turnwire.keys import Algorithm, Key, verifying_keys
 from turnwire.tls import client_context
+from turnwire.urls import Network, network
 
 PREFIX: Final = "TURNWIRE_"
 LAB_PREFIX: Final = "TURNWIRE_LAB_"
@@ -269,9 +270,70 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "spelled as browsers do (`https://app.example`); `*`: any. Empty: none."
         ),
     ] = ""
+    trusted_proxies: Annotated[
+        str,
+        Meta(
+            description="Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` is "
+            "believed, separated by commas. It is for the log alone. Empty: none."
+        ),
+    ] = ""
     event_lines: Annotated[bool, Meta(description="Send `event:` lines.")] = True
     usage: Annotated[
         bool, Meta(description="Send the agent's token counts as metadata of `finish`.")
+    ] = False
+    log_format: Annotated[
+        Literal["auto", "json", "console"],
+        Meta(
+            description="Form of the log: JSON, lines for a person, or the latter where standard "
+            "error is a terminal."
+        ),
+    ] = "auto"
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], Meta(description="Least level of the log.")
+    ] = "info"
+    tracing: Annotated[
+        Literal["off", "otlp"],
+        Meta(
+            description="Where the spans of requests go; the standard `OTEL_*` variables say which "
+            "collector (`pip install 'turnwire[otel]'`). Off: `traceparent` is passed on."
+        ),
+    ] = "off"
+    drift: Annotated[
+        bool,
+        Meta(
+            description="Look into some frames for types and fields that this build does not know."
+        ),
+    ] = True
+    drift_samples: Annotated[
+        str,
+        Meta(
+            description="File to which what is found is added, without its values: names, JSON "
+            "kinds, lengths. Empty: none."
+        ),
+    ] = ""
+    record_dir: Annotated[
+        str,
+        Meta(
+            description="Directory for recordings of streams that failed, for `turnwire replay`. "
+            "Empty: none are made."
+        ),
+    ] = ""
+    record_bytes: Annotated[
+        _Bytes,
+        Meta(
+            description="Most bytes of frames that are recorded of a stream, its beginning and its "
+            "end; held in memory while it runs."
+        ),
+    ] = 262_144
+    record_files: Annotated[
+        int, Meta(gt=0, description="Most recordings in the directory; the oldest go first.")
+    ] = 100
+    record_text: Annotated[
+        bool,
+        Meta(
+            description="Keep what was said in recordings: prompts, answers, arguments, results, "
+            "people's ids. Else letters and digits become `x`."
+        ),
     ] = False
 
     def __repr__(self) -> str:
@@ -309,6 +371,12 @@ def keys(settings: Settings) -> list[Key]:
 def origins(settings: Settings) -> tuple[str, ...]:
     """The origins of pages that may call us; `*` is any."""
     return tuple(each.strip() for each in settings.cors_origins.split(",") if each.strip())
+
+
+def trusted_proxies(settings: Settings) -> tuple[Network, ...]:
+    """The networks of the proxies that are believed; what is no network is left out."""
+    found = (network(given) for given in listed(settings.trusted_proxies))
+    return tuple(each for each in found if each is not None)
 
 
 def agent_tls(settings: Settings) -> ssl.SSLContext | None:

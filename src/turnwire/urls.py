@@ -1,9 +1,11 @@
-"""What is wrong with a URL, an origin or a host that somebody configured."""
+"""What is wrong with a URL, an origin, a host or a network that somebody configured."""
 
 import ipaddress
 import re
 from typing import Final
 from urllib.parse import urlsplit
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _ORIGIN: Final = re.compile(
     r"([a-z][a-z0-9+.-]*)://(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::([1-9]\d{0,4}))?"
@@ -41,6 +43,18 @@ def is_origin(given: str) -> bool:
     """Whether this is an origin as a browser spells it: lower case, no path, no default port."""
     found = _ORIGIN.fullmatch(given)
     return found is not None and found[2] != _DEFAULT_PORTS.get(found[1], "")
+
+
+def network(given: str) -> Network | None:
+    """The network of this name: an address, or one with the length of its prefix (CIDR).
+
+    None if it is neither, or the network of everybody.
+    """
+    try:
+        found = ipaddress.ip_network(given)
+    except ValueError:
+        return None
+    return found if found.prefixlen else None
 
 
 def is_loopback(host: str) -> bool:

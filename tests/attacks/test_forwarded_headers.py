@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from gateway.agent import ScriptedAgent
 from gateway.clients import ask, new_client
@@ -41,11 +42,13 @@ def still(text: str) -> str:
 
 @pytest.mark.attack(
     "`X-Forwarded-*`, `Forwarded`, `X-Original-URL`, `X-Turnwire-User` and the like",
-    "they change nothing: neither the answer, nor what the agent and the control plane are told",
+    "they change nothing: neither the answer, nor what the agent, the control plane and the log "
+    "are told",
 )
 @pytest.mark.parametrize("auth", ["forward", "none"])
 async def test_forwarding_headers_change_nothing(auth: str) -> None:
     told: list[Any] = []
+    signed = bearer()
     async with (
         ScriptedAgent() as agent,
         ControlPlane(granted()) as plane,
@@ -55,12 +58,13 @@ async def test_forwarding_headers_change_nothing(auth: str) -> None:
         new_client() as client,
     ):
         url = f"{gateway.url}/api/sessions/s1/chat"
-        for spoofed in ({}, SPOOFED):
-            sent = {**bearer(), "x-request-id": "r1", **spoofed}
-            response = await client.post(url, json=ask(), headers=sent)
-            told.append(
-                (response.status_code, still(response.text), {**response.headers, "date": ""})
-            )
+        with capture_logs() as logs:
+            for spoofed in ({}, SPOOFED):
+                sent = {**signed, "x-request-id": "r1", **spoofed}
+                response = await client.post(url, json=ask(), headers=sent)
+                told.append(
+                    (response.status_code, still(response.text), {**response.headers, "date": ""})
+                )
         viewed = await client.get(f"{gateway.url}/", headers=SPOOFED, follow_redirects=False)
 
     heard = [
@@ -70,7 +74,37 @@ async def test_forwarding_headers_change_nothing(auth: str) -> None:
     asked = [question.headers for question in plane.questions]
     assert told[0] == told[1]
     assert heard[0] == heard[1]
-    assert "evil" not in str(asked)
+    assert [line["client"] for line in logs] == ["127.0.0.1"] * 2
+    assert "evil" not in str(asked) + str(logs)
     assert "root" not in str(asked) + str(heard)
     assert viewed.status_code == 404
     assert "evil" not in str(viewed.headers) + viewed.text
+
+
+@pytest.mark.attack(
+    "a client that says itself where it comes from, behind a trusted proxy",
+    "the log has the address that the proxy saw",
+)
+@pytest.mark.parametrize(
+    ("trusted", "client_address"),
+    [("127.0.0.1", "203.0.113.9"), ("127.0.0.0/8, 10.0.0.0/8", "203.0.113.9"), ("10.0.0.1", None)],
+)
+async def test_the_log_has_what_a_trusted_proxy_saw(
+    trusted: str, client_address: str | None
+) -> None:
+    """In the lines of streams and of refusals."""
+    forwarded = {"x-forwarded-for": "10.9.9.9, 198.51.100.1, 203.0.113.9"}
+    async with (
+        ScriptedAgent() as agent,
+        Gateway(agent.url(), trusted_proxies=trusted) as gateway,
+        new_client() as client,
+    ):
+        url = f"{gateway.url}/api/sessions/s1/chat"
+        with capture_logs() as logs:
+            await client.post(url, json=ask(), headers={**bearer(), **forwarded})
+            await client.post(url, json=ask(), headers={**forwarded, "forwarded": "for=10.0.0.2"})
+
+    assert [(line["event"], line["client"]) for line in logs] == [
+        ("stream ended", client_address or "127.0.0.1"),
+        ("refused", client_address or "127.0.0.1"),
+    ]

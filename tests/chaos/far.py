@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Final, Self
 
-from chaos.needed import lacking, program, root
+from chaos.needed import forbidden, program
 
 _NEW_NET: Final = 0x4000_0000
 """CLONE_NEWNET of sched.h."""
@@ -21,7 +21,6 @@ class FarHost:
     """`with FarHost() as far:`; `far.address` is its own, `far.near` ours on the line to it."""
 
     def __init__(self) -> None:
-        root()
         self._ip, self._iptables = program("ip"), program("iptables")
         number = os.getpid()
         self.name = f"turnwire-{number}"
@@ -49,7 +48,10 @@ class FarHost:
         try:
             _run(self._ip, "netns", "add", self.name)
         except subprocess.CalledProcessError as exc:
-            lacking(f"no network namespace may be made here: {exc.stderr.strip()}")
+            subprocess.run(  # it may have come half-way
+                [self._ip, "netns", "del", self.name], check=False, capture_output=True
+            )
+            forbidden(f"a network namespace: {exc.stderr.strip()}")
         pair = ("veth", "peer", "name", self._far_end, "netns", self.name)
         try:
             _run(self._ip, "link", "add", self._near_end, "type", *pair)
@@ -58,6 +60,11 @@ class FarHost:
             far = (self._ip, "-n", self.name)
             _run(*far, "addr", "add", f"{self.address}/30", "dev", self._far_end)
             _run(*far, "link", "set", self._far_end, "up")
+            _run(*self.prefix, self._iptables, "-L")
+            self.new_socket().close()
+        except (subprocess.CalledProcessError, OSError) as exc:
+            self.__exit__(None, None, None)
+            forbidden(f"a network of its own: {getattr(exc, 'stderr', None) or exc}")
         except BaseException:
             self.__exit__(None, None, None)
             raise

@@ -1,4 +1,8 @@
-"""What a test needs of the machine. In CI a lack of it fails; elsewhere it skips, and says why."""
+"""What a test needs of the machine.
+
+A tool that is missing fails the test in CI, and skips it elsewhere; a right that is missing skips
+it everywhere. The reason is told.
+"""
 
 import os
 import shutil
@@ -18,7 +22,7 @@ def program(name: str) -> str:
 
 def root() -> None:
     if os.geteuid() != 0:
-        lacking("network namespaces need root")
+        lacking("this needs root")
 
 
 def lacking(why: str) -> NoReturn:
@@ -26,3 +30,8 @@ def lacking(why: str) -> NoReturn:
     if os.environ.get("CI"):
         pytest.fail(why)
     pytest.skip(why)
+
+
+def forbidden(why: str) -> NoReturn:
+    """Skip, in CI too: what may not be done in a container, no installation makes possible."""
+    pytest.skip(f"not allowed here: {why}")

@@ -29,6 +29,15 @@ class Reader:
     def is_over(self) -> bool:
         return self._reading.done() or self.heard.endswith(_LAST)
 
+    @property
+    def is_closed(self) -> bool:
+        return self._reading.done()
+
+    @property
+    def reading(self) -> asyncio.Task[None]:
+        """Is done when the connection is closed."""
+        return self._reading
+
     async def sees(self, data: bytes) -> None:
         await until(lambda: data in self.heard)
 

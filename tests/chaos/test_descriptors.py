@@ -13,6 +13,7 @@ from chaos.verdicts import agree
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
 from gateway.clients import ask, request, said
+from gateway.waiting import until
 
 pytestmark = pytest.mark.sockets
 
@@ -48,6 +49,8 @@ async def test_without_descriptors_newcomers_are_refused_and_open_streams_go_on(
             (refused if client.is_over else served).append(client)
         assert len(served) > 10
         assert len(refused) > 10
+        (warned,) = gateway.logged("too few file descriptors for TURNWIRE_MAX_STREAMS")
+        assert (warned["limit"], warned["streams_possible"]) == (MOST, 0)
         used_s = gateway.cpu_s
         await asyncio.sleep(1)  # a second in which a busy loop would burn processor time
         assert gateway.cpu_s - used_s < 0.5
@@ -56,7 +59,7 @@ async def test_without_descriptors_newcomers_are_refused_and_open_streams_go_on(
         for client in served:
             await client.ends()
         assert all(said(client.body) == "Hello again" for client in served)
-        assert gateway.descriptors < MOST
+        await until(lambda: gateway.descriptors < MOST)  # the agent's sockets linger
         assert await gateway.answers("/healthz") == 200
         async with Reader(gateway.port) as late:
             late.send(BODY)

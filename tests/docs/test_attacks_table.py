@@ -19,6 +19,8 @@ HELD = {
     "test_a_connection_whose_refused_body_came_goes_on",
     "test_a_card_that_shows_it_is_asked_at",
     "test_every_target_is_run",
+    "test_a_page_of_a_listed_origin_prompts_resumes_and_stops",
+    "test_what_the_proxy_hides_is_there",
 }
 """Beside the attacks: what must still be possible."""
 

@@ -98,13 +98,13 @@ CORE: Final = (
     Mutant(
         "the short lane is not told of",
         "core/turn.py",
-        "                    told_text(told)\n",
+        '                self._translator.told.add("".join(row))\n',
         "",
     ),
     Mutant(
         "frames after the end are heard",
         "core/turn.py",
-        "                    if self.outcome is not None:\n                        break\n",
+        "                if self.outcome is not None:\n                    break\n",
         "",
     ),
     Mutant(

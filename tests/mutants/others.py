@@ -91,7 +91,7 @@ OTHERS: Final = (
     Mutant(
         "nobody hears that the client left",
         "relay/stream.py",
-        "        self._do(self.turn.client_left(self._loop.time()))\n",
+        "        self._do(self.turn.client_left(self._loop.time(), stalled=is_stalled))\n",
         "        self._do(Act())\n",
         ("relay/test_endings_of_the_client.py",),
     ),
@@ -133,8 +133,8 @@ OTHERS: Final = (
     Mutant(
         "a head has all the time it wants",
         "web/http.py",
-        "            self._expect(self.head_s)\n        extensions",
-        "            pass\n        extensions",
+        "            self._expect(self.head_s)\n        self._client",
+        "            pass\n        self._client",
         _SLOW,
     ),
     Mutant(

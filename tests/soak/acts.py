@@ -96,7 +96,7 @@ async def read_slowly(user: User, dice: random.Random) -> None:
 
 
 async def read_no_more(user: User, _dice: random.Random) -> None:
-    async with user.prompt("flood 30000", narrow=True) as stream:
+    async with user.prompt("flood 300000", narrow=True) as stream:
         await stream.sees(b"text-delta")
         stream.pause()
         await asyncio.sleep(5)  # the patience of the gateway, and of its kernel, is half of that
@@ -106,6 +106,24 @@ async def read_no_more(user: User, _dice: random.Random) -> None:
 
 async def wait_in_vain(user: User, _dice: random.Random) -> None:
     async with user.prompt("hang") as stream:
+        await stream.ends()
+
+
+async def take_too_long(user: User, _dice: random.Random) -> None:
+    async with user.prompt("be slow") as stream:
+        await stream.ends()
+
+
+async def expire(user: User, _dice: random.Random) -> None:
+    async with user.prompt("hang", good_for_s=2) as stream:
+        await stream.ends()
+
+
+async def give_up_in_the_queue(user: User, _dice: random.Random) -> None:
+    async with user.prompt("be slow") as stream:
+        await stream.sees(b"text-delta")
+        async with user.companion().prompt("hello there") as waiting:
+            await waiting.sees(b'"queued"')
         await stream.ends()
 
 
@@ -147,6 +165,9 @@ ACTS: Final[dict[Act, int]] = {
     be_cut_off: 5,
     ask_badly: 3,
     read_no_more: 1,
+    take_too_long: 1,
+    expire: 1,
+    give_up_in_the_queue: 1,
 }
 """Each, and how often it comes in a deck."""
 

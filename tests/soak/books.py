@@ -23,13 +23,20 @@ REFUSED: Final = "refused"
 GONE: Final = "gone before its body was whole"
 
 _UNTOLD: Final = {"client_gone", "abandoned"}
-_NEVER_ASKED: Final = {"unreachable", "interrupted", "client_gone", "failed", "silent"}
+_NEVER_ASKED: Final = {
+    "unreachable",
+    "interrupted",
+    "client_gone",
+    "failed",
+    "silent",
+    "expired",
+}
 """Outcomes of a prompt that the agent need not know of."""
 
 _REASONS: Final = {"completed": "end_turn", "failed": "error", "canceled": "canceled"}
 """The journal's words for the agent's own verdicts."""
 
-_ABORTED: Final = {"client_gone", "silent", "slow_client", "abandoned", "too_long"}
+_ABORTED: Final = {"client_gone", "silent", "slow_client", "abandoned", "too_long", "expired"}
 """Outcomes after which the agent is told to stop, if it can be told."""
 
 

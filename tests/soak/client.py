@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -89,16 +90,29 @@ class User:
 
     @asynccontextmanager
     async def prompt(
-        self, text: str, policy: str = "abort", *, breaking: bool = False, narrow: bool = False
+        self,
+        text: str,
+        policy: str = "abort",
+        *,
+        breaking: bool = False,
+        narrow: bool = False,
+        good_for_s: int = 600,
     ) -> AsyncIterator[Ear]:
-        """Ask, on a line that may break, or with as small a buffer as may be."""
+        """Ask, on a line that may break, or with as small a buffer, or as old a token as may be."""
         body = json.dumps(ask(text)).encode()
         path = f"chat?onDisconnect={policy}"
         heard = self._new("prompt", policy=policy, left=breaking)
+        token = bearer(self.name, exp=int(time.time()) + good_for_s)
         async with self._open(
-            heard, "POST", path, body, breaking=breaking, narrow=narrow
+            heard, "POST", path, body, headers=token, breaking=breaking, narrow=narrow
         ) as stream:
             yield stream
+
+    def companion(self) -> "User":
+        """Somebody else of the same session, whose requests count with this one's."""
+        other = User(f"{self.name}b", self._act, self.session, (self._port, self._breaking_port))
+        other.heard = self.heard
+        return other
 
     @asynccontextmanager
     async def resume(self) -> AsyncIterator[Ear]:

@@ -41,10 +41,11 @@ class Lives:
         self._journals.append(journal)
 
     async def kill(self) -> None:
-        assert self._alive is not None
-        child, stack = self._alive
-        child.kill()
-        await stack.aclose()
+        """Kill it, unless it is dead."""
+        if self._alive is not None:
+            (child, stack), self._alive = self._alive, None
+            child.kill()
+            await stack.aclose()
 
     def told(self) -> dict[str, list[Told]]:
         """The runs of every life, by user."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
@@ -20,6 +21,19 @@ async def overload() -> None:
         await asyncio.sleep(0)
 
 
+def seen_late(admission: Admission) -> Future[float]:
+    """How late a loop is in half a second, as a thread of its own sees it."""
+
+    def look() -> float:
+        time.sleep(0.5)
+        return admission.late_s
+
+    pool = ThreadPoolExecutor(1)
+    seen = pool.submit(look)
+    pool.shutdown(wait=False)
+    return seen
+
+
 def test_one_long_callback_is_no_overload_and_three_are() -> None:
     admission = Admission(1.0)
 
@@ -36,11 +50,26 @@ def test_one_long_callback_is_no_overload_and_three_are() -> None:
 
 
 def test_it_may_be_switched_off() -> None:
-    admission = Admission(0)
-    admission.start()  # with no loop to look at
+    told: list[float] = []
+    admission = Admission(0, told.append)
     admission.looked(60.0)
 
     admission.admit()
+    assert told == [60.0]  # that it is late is still told
+
+
+async def test_another_thread_sees_a_loop_that_hangs() -> None:
+    admission = Admission(0)
+    assert admission.late_s == 0
+    admission.start()
+    try:
+        seen = seen_late(admission)
+        time.sleep(0.8)  # noqa: ASYNC251 (this is the hang)
+
+        assert seen.result(5) > 0.2
+    finally:
+        admission.stop()
+    assert admission.late_s == 0
 
 
 async def test_it_looks_at_the_loop() -> None:

@@ -1,13 +1,26 @@
 """The gateway is told to stop: what happens to streams, to readiness and to newcomers."""
 
 import asyncio
+import json
+import socket
 
 import httpx
 import pytest
 
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent, begin_only
-from gateway.clients import RawClient, chatting, errors, get, is_whole, outline, post, said
+from gateway.clients import (
+    RawClient,
+    ask,
+    chatting,
+    errors,
+    get,
+    is_whole,
+    outline,
+    post,
+    request,
+    said,
+)
 from gateway.rawagent import RawAgent
 from gateway.running import Gateway
 from gateway.waiting import until
@@ -66,6 +79,33 @@ async def test_what_was_accepted_before_the_door_closed_is_served() -> None:
 
         assert b"[DONE]" in await client.read_all()
         await gateway.stopped()
+
+
+async def test_so_is_what_nobody_but_the_kernel_had_accepted() -> None:
+    """It resets such connections when their listener closes."""
+    loop = asyncio.get_running_loop()
+    async with ScriptedAgent() as agent, Gateway(agent.url()) as gateway:
+        # The loop does not get to accept these before the door begins to close.
+        clients = [socket.create_connection(("127.0.0.1", gateway.port)) for _ in range(8)]
+        await gateway.server._close_the_door([gateway._sock])
+        answers = []
+        for client in clients:
+            client.setblocking(False)  # noqa: FBT003 (the library's signature)
+            await loop.sock_sendall(client, request(json.dumps(ask()).encode()))
+            answers.append(await _to_the_end(client))
+            client.close()
+
+    assert len(answers) == 8
+
+
+async def _to_the_end(client: socket.socket) -> bytes:
+    body = b""
+    async with asyncio.timeout(5):
+        while b"[DONE]" not in body:
+            piece = await asyncio.get_running_loop().sock_recv(client, 65_536)
+            assert piece, "cut off"
+            body += piece
+    return body
 
 
 async def test_over_the_drain_time_the_stream_says_so_and_the_turn_is_not_aborted() -> None:

@@ -1,4 +1,4 @@
-"""The command line: `serve`, `check`, `replay`, `token`."""
+"""The command line: `serve`, `check`, `replay`, `drift`, `doctor`, `token`."""
 
 import argparse
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from turnwire import __version__
-from turnwire.cli import commands
+from turnwire.cli import commands, drifted, examining
 from turnwire.core.replay import PROMPT_ID
 from turnwire.dialects import DIALECTS
 from turnwire.web.access import is_session_id
@@ -14,13 +14,15 @@ from turnwire.web.access import is_session_id
 OK: Final = 0
 FAILED: Final = 1
 
+_WORKERS_MAX: Final = 256
+
 _DESCRIPTION: Final = """\
 A gateway: AI SDK clients (useChat) post to it and get a UI message stream; it
 talks to an agent's session backend over one WebSocket per request.
 """
 
 _ENVIRONMENT: Final = """\
-Settings come from TURNWIRE_* variables; the README has the list. At least
+Settings come from TURNWIRE_* variables; docs/settings.md has the list. At least
 TURNWIRE_ENABLED=true, TURNWIRE_AGENT_URL and TURNWIRE_JWT_KEY are needed.
 Exit codes: 0 done, 1 failed, 2 wrong usage. A gateway that SIGTERM stopped has
 finished its streams, and ends by that signal (143 in a shell).
@@ -32,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     match arguments.command:
         case "serve":
-            return commands.serve()
+            return commands.serve(arguments.workers)
         case "check":
             return commands.check()
         case "replay":
@@ -43,6 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
                 event_lines=arguments.event_lines,
                 usage=arguments.usage,
             )
+        case "drift":
+            return drifted.report(arguments.file)
+        case "doctor":
+            return examining.run(arguments)
         case _:
             return commands.token(arguments.sub, arguments.session, arguments.ttl)
 
@@ -56,11 +62,30 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"turnwire {__version__}")
     commands_of = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    commands_of.add_parser("serve", help="run the gateway")
+    _add_serve(commands_of.add_parser("serve", help="run the gateway"))
     commands_of.add_parser("check", help="say what is wrong with the settings, one line each")
     _add_replay(commands_of.add_parser("replay", help="turn recorded frames into the exact SSE"))
+    drift = commands_of.add_parser("drift", help="say how the agent's wire has drifted")
+    drift.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="what TURNWIRE_DRIFT_SAMPLES names; `-`: standard input",
+    )
+    doctor = commands_of.add_parser("doctor", help="say what is wrong between a client and here")
+    examining.add_arguments(doctor)
     _add_token(commands_of.add_parser("token", help="make a token with TURNWIRE_JWT_KEY"))
     return parser
+
+
+def _add_serve(serve: argparse.ArgumentParser) -> None:
+    serve.add_argument(
+        "--workers",
+        type=_workers,
+        default=1,
+        metavar="N",
+        help="processes that share the port; one for each core (default: 1)",
+    )
 
 
 def _add_replay(replay: argparse.ArgumentParser) -> None:
@@ -69,7 +94,9 @@ def _add_replay(replay: argparse.ArgumentParser) -> None:
         "would have got to standard output."
     )
     replay.add_argument("file", type=Path, metavar="FILE.jsonl", help="`-`: standard input")
-    replay.add_argument("--dialect", choices=sorted(DIALECTS), default="v2", help="default: v2")
+    replay.add_argument(
+        "--dialect", choices=sorted(DIALECTS), help="default: what the recording says, else v2"
+    )
     replay.add_argument(
         "--prompt-id",
         help=f"the promptId of the turn to follow (default: {PROMPT_ID}, or the only one there is)",
@@ -100,6 +127,13 @@ def _user(given: str) -> str:
         message = "a user's id is not empty"
         raise argparse.ArgumentTypeError(message)
     return given
+
+
+def _workers(given: str) -> int:
+    if not given.isdecimal() or not 1 <= int(given) <= _WORKERS_MAX:
+        message = f"{given!r} is no number from 1 to {_WORKERS_MAX}"
+        raise argparse.ArgumentTypeError(message)
+    return int(given)
 
 
 def _lifetime(given: str) -> int:

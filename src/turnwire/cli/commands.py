@@ -1,6 +1,5 @@
 """What each command does. Each returns an exit code and tells failures in one line."""
 
-import contextlib
 import os
 import sys
 import time
@@ -8,60 +7,30 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import jwt
-import structlog
-from prometheus_client import (
-    CollectorRegistry,
-    ProcessCollector,
-    disable_created_metrics,
-    start_http_server,
-)
 
-from turnwire import __version__
-from turnwire.cli import recording
+from turnwire.cli import descriptors, recording, serving, supervising
 from turnwire.cli.logs import configure_logs
 from turnwire.core.replay import replay
 from turnwire.dialects import DIALECTS
 from turnwire.environ import from_environ
 from turnwire.errors import SettingsError
 from turnwire.settings import Settings, keys, variable
-from turnwire.telemetry import Telemetry
-from turnwire.web.app import create_app, new_streams
-from turnwire.web.health import Health
-from turnwire.web.server import listen, new_server
 
 
-def serve() -> int:
-    """Run the gateway until it is told to stop."""
+def serve(workers: int) -> int:
+    """Run the gateway until it is told to stop, in this process or in so many of its own."""
     settings = _settings()
     if settings is None:
         return 1
-    configure_logs()
-    health, streams = Health(), new_streams(settings)
-    disable_created_metrics()  # type: ignore[no-untyped-call]  # nobody asks for them
-    telemetry = Telemetry(CollectorRegistry())
-    ProcessCollector(registry=telemetry.registry)
-    app = create_app(settings, health=health, streams=streams, telemetry=telemetry)
-    port = settings.port
-    with contextlib.ExitStack() as stack:
-        try:
-            sock = stack.enter_context(listen(settings.host, port, settings.stall_s))
-            if settings.metrics_port:
-                port = settings.metrics_port
-                start_http_server(port, settings.host, telemetry.registry)
-        except (OSError, UnicodeError) as exc:  # the latter: a host that IDNA cannot encode
-            return _fail(f"cannot listen on {settings.host}, port {port}: {exc}")
-        structlog.get_logger("turnwire").info(
-            "listening",
-            version=__version__,
-            host=settings.host,
-            port=sock.getsockname()[1],
-            metrics_port=settings.metrics_port,
-            dialect=settings.dialect,
-            enabled=settings.enabled,
-        )
-        # The server raises the signal anew when all is closed; Ctrl-C is no failure.
-        stack.enter_context(contextlib.suppress(KeyboardInterrupt))
-        new_server(app, settings, health=health, streams=streams).run(sockets=[sock])
+    configure_logs(settings.log_format, settings.log_level)
+    descriptors.prepare(settings)
+    try:
+        if workers == 1:
+            serving.serve(settings)
+        else:
+            return supervising.serve(settings, workers)
+    except serving.CannotListenError as exc:
+        return _fail(str(exc))
     return 0
 
 
@@ -78,14 +47,14 @@ def check() -> int:
 
 
 def replay_file(
-    file: Path, *, dialect: str, prompt_id: str | None, event_lines: bool, usage: bool
+    file: Path, *, dialect: str | None, prompt_id: str | None, event_lines: bool, usage: bool
 ) -> int:
     """Write the SSE of a recording to standard output."""
     try:
         lines = recording.read(file)
         written = replay(
             lines,
-            DIALECTS[dialect],
+            DIALECTS[recording.dialect(lines, dialect)],
             prompt_id=recording.prompt_id(lines, prompt_id),
             event_lines=event_lines,
             usage=usage,
@@ -94,6 +63,8 @@ def replay_file(
         return _fail(f"cannot read {file}: {exc.strerror}")
     except ValueError as exc:  # `BadRecordingError` is one; so is a time that is no number
         return _fail(f"{file}: {exc}")
+    for lack in recording.lacks(lines):
+        print(f"turnwire: {lack}", file=sys.stderr)
     if odd := recording.odd_lines(lines):
         print(f"turnwire: {odd} of {len(lines)} lines are no frames", file=sys.stderr)
     try:

@@ -1,35 +1,116 @@
-"""Logs: one JSON object a line on standard error, the libraries' lines among them."""
+"""Logs on standard error: JSON objects, one a line, or lines for a person.
 
+What libraries log is among it. Neither form lets what comes from outside add a line, or say
+anything to a terminal.
+"""
+
+import json
 import logging
+import re
+import sys
+from typing import Final, Literal, TextIO
 
 import structlog
-from structlog.typing import Processor
+from structlog.typing import EventDict, ExcInfo, Processor, WrappedLogger
+
+Format = Literal["auto", "json", "console"]
+Level = Literal["debug", "info", "warning", "error"]
+
+_UNPRINTABLE: Final = re.compile(r"[^\x20-\x7e]")
+_UNPRINTABLE_OF_LINES: Final = re.compile(r"[^\x20-\x7e\n]")
+
+_encode: Final = json.JSONEncoder(default=repr).encode
+"""In ASCII: nothing that a terminal might act upon."""
+
+_CHATTY: Final = ("websockets", "httpx", "httpcore", "urllib3", "asyncio")
+"""What they say below a warning is a line for each handshake or request, and may be secret."""
 
 
-def configure_logs() -> None:
-    """Set up structlog, and hand it what libraries log through `logging`."""
+def configure_logs(form: Format = "auto", level: Level = "info") -> None:
+    """Set up structlog, and hand it what libraries log through `logging`.
+
+    `auto` is a person's form where standard error is a terminal, and JSON elsewhere. What we log
+    ourselves does not take the way through `logging`: each stream has its line, and `logging` was
+    most of what that cost.
+    """
     shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,  # the trace of the request, where there is one
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
     ]
+    rendering = _rendering(for_person=form == "console" or (form == "auto" and _is_watched()))
+    stream = sys.stderr
     structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
+        processors=[*shared, *rendering],
+        logger_factory=lambda name: _Lines(name, stream),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler()
+    handler = logging.StreamHandler(stream)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
-            processors=[
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.JSONRenderer(),
-            ],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *rendering],
         )
     )
-    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    for chatty in ("websockets", "httpx"):  # a line for each handshake, a line for each request
-        logging.getLogger(chatty).setLevel(logging.WARNING)
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    for chatty in _CHATTY:
+        logging.getLogger(chatty).setLevel(max(logging.WARNING, logging.getLogger().level))
+
+
+class _Lines:
+    """Where our own lines go. One that cannot be written is lost: it must not end a stream."""
+
+    def __init__(self, name: str, stream: TextIO) -> None:
+        self.name = name
+        self._stream = stream
+
+    def msg(self, line: str) -> None:
+        try:
+            self._stream.write(f"{line}\n")
+            self._stream.flush()
+        except (OSError, ValueError):
+            pass
+
+    debug = info = warning = error = critical = msg
+
+
+def _is_watched() -> bool:
+    return sys.stderr.isatty()
+
+
+def _rendering(*, for_person: bool) -> list[Processor]:
+    if not for_person:
+        return [structlog.processors.format_exc_info, _json]
+    # The renderer's own way to show a traceback shows local variables too.
+    return [
+        _printable,
+        structlog.dev.ConsoleRenderer(colors=_is_watched(), exception_formatter=_traceback),
+    ]
+
+
+def _json(_logger: WrappedLogger, _name: str, event: EventDict) -> str:
+    """As structlog's own does it, which makes an encoder for each line."""
+    return _encode(event)
+
+
+def _printable(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
+    """Values without control characters, and without fields that have none."""
+    shown = {name: value for name, value in event.items() if value is not None}
+    for name, value in shown.items():
+        if isinstance(value, str):
+            shown[name] = _UNPRINTABLE.sub(_escaped, value)
+        elif name != "exc_info":
+            shown[name] = _UNPRINTABLE.sub(_escaped, repr(value))
+    return shown
+
+
+def _traceback(to: TextIO, exc_info: ExcInfo) -> None:
+    text = structlog.processors.ExceptionRenderer()  # no locals
+    told = text(None, "", {"exc_info": exc_info})["exception"]
+    to.write("\n" + _UNPRINTABLE_OF_LINES.sub(_escaped, told))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found.group().encode("unicode_escape").decode()

@@ -5,6 +5,8 @@ those that are open get through.
 """
 
 import asyncio
+import time
+from collections.abc import Callable
 from typing import Final
 
 from turnwire.errors import Unavailable
@@ -14,21 +16,26 @@ _WEIGHT: Final = 0.3
 """Of the newest look in the average: one long callback is no overload, three are."""
 
 
+def _untold(_: float) -> None:
+    """Nobody wants to know."""
+
+
 class Admission:
     """`lag_s` is the average lateness of the loop's timers, in seconds.
 
-    Over `most_s` no new stream is let in; 0: it is not looked at.
+    Over `most_s` no new stream is let in; 0: however late they are. `tell` is told each lateness.
     """
 
-    def __init__(self, most_s: float) -> None:
+    def __init__(self, most_s: float, tell: Callable[[float], object] = _untold) -> None:
         self.lag_s = 0.0
         self._most_s = most_s
-        self._due: float | None = None
+        self._tell = tell
+        self._due = float("inf")
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
         """Begin to look; the loop must run."""
-        if self._most_s and self._timer is None:
+        if self._timer is None:
             self._again(asyncio.get_running_loop())
 
     def stop(self) -> None:
@@ -36,6 +43,12 @@ class Admission:
             self._timer.cancel()
             self._timer = None
         self.lag_s = 0.0
+        self._due = float("inf")
+
+    @property
+    def late_s(self) -> float:
+        """How late the loop's next look is by now, as another thread sees it."""
+        return max(0.0, time.monotonic() - self._due)
 
     def admit(self) -> None:
         """Let a new stream in.
@@ -50,9 +63,11 @@ class Admission:
     def looked(self, late_s: float) -> None:
         """A timer came so late."""
         self.lag_s += _WEIGHT * (late_s - self.lag_s)
+        self._tell(late_s)
 
     def _again(self, loop: asyncio.AbstractEventLoop) -> None:
         due = loop.time() + _EVERY_S
+        self._due = time.monotonic() + _EVERY_S  # the loop's own time stands still while it hangs
         self._timer = loop.call_at(due, self._look, loop, due)
 
     def _look(self, loop: asyncio.AbstractEventLoop, due: float) -> None:

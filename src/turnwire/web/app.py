@@ -1,8 +1,10 @@
 """The composition root: settings to an ASGI application."""
 
 import asyncio
+import importlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import assert_never
 
 import structlog
@@ -13,12 +15,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from turnwire.core.dialect import Dialect
 from turnwire.core.room import Rooms
 from turnwire.dialects import DIALECTS
 from turnwire.relay.budget import Budget
 from turnwire.relay.dialler import Dialler
+from turnwire.relay.filing import Filing
 from turnwire.relay.streams import Streams
-from turnwire.settings import Settings, agent_tls, keys, origins
+from turnwire.settings import Settings, agent_tls, keys, origins, trusted_proxies
 from turnwire.telemetry import Telemetry
 from turnwire.web.access import Access, ClaimsAccess, OpenAccess
 from turnwire.web.access_cache import CachedAccess
@@ -26,20 +30,23 @@ from turnwire.web.admission import Admission
 from turnwire.web.chat import Chat
 from turnwire.web.control_plane import ControlPlane
 from turnwire.web.cors import Cors
+from turnwire.web.drifting import Drifts
 from turnwire.web.errands import AnswerQuestion, Messages, StopTurn
+from turnwire.web.forwarded import Proxies
 from turnwire.web.gateway import Gateway, attachment_limits, limits
 from turnwire.web.health import Health
 from turnwire.web.identity import Identity, JwtIdentity, KeySource, OpaqueIdentity, StaticKeys
 from turnwire.web.jwks import Jwks
+from turnwire.web.metering import MeasuredAccess, meter
+from turnwire.web.observing import Observers
 from turnwire.web.openapi import document
 from turnwire.web.rates import Rates
+from turnwire.web.recorder import Recorder
 from turnwire.web.refusals import on_crash, on_http_exception
 from turnwire.web.resume import Resume
+from turnwire.web.tracing import Tracing
 
 _log = structlog.get_logger("turnwire")
-
-SESSION_PATH = "/api/sessions/{session_id}"
-CHAT_PATH = f"{SESSION_PATH}/chat"
 
 
 def create_app(
@@ -51,28 +58,37 @@ def create_app(
     identity: Identity | None = None,
     access: Access | None = None,
     dialler: Dialler | None = None,
+    tracing: Tracing | None = None,
 ) -> Starlette:
     """Build the gateway. Whoever calls may bring parts of its own.
 
     What it opens while it serves, its lifespan closes.
     """
     closing = AsyncExitStack()
+    telemetry = telemetry or Telemetry(CollectorRegistry())
     dialect = DIALECTS[settings.dialect]
     gateway = Gateway(
         settings=settings,
         dialect=dialect,
         limits=limits(settings, dialect),
         attachments=attachment_limits(settings),
-        identity=identity or _identity(settings, closing),
-        access=access or _access(settings, closing),
+        identity=identity or _identity(settings, closing, telemetry),
+        access=access or _access(settings, closing, telemetry),
         dialler=dialler or new_dialler(settings),
         rooms=Rooms(),
-        rates=Rates(settings.turns_per_minute, settings.rates_url),
-        admission=(admission := Admission(settings.lag_s)),
+        rates=Rates(
+            settings.turns_per_minute, settings.rates_url, tell=telemetry.rates_uncounted.inc
+        ),
+        proxies=Proxies(trusted_proxies(settings)),
+        admission=(admission := Admission(settings.lag_s, telemetry.lag.observe)),
         streams=new_streams(settings) if streams is None else streams,  # empty ones are false
         errands=new_streams(settings),
-        telemetry=telemetry or Telemetry(CollectorRegistry()),
+        telemetry=telemetry,
+        observers=_observers(settings, dialect, telemetry, closing),
+        tracing=tracing or _tracing(settings, closing),
     )
+    health = health or Health()
+    meter(gateway, health)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -86,7 +102,7 @@ def create_app(
 
     app = Starlette(
         lifespan=lifespan,
-        routes=_routes(gateway, health or Health()),
+        routes=_routes(gateway, health),
         exception_handlers={HTTPException: on_http_exception, Exception: on_crash},
     )
     # A redirect's target would be made from the request's `Host`, and without TLS behind a proxy.
@@ -124,22 +140,46 @@ def _routes(gateway: Gateway, health: Health) -> Sequence[Route]:
         _log.warning("the chat routes do not exist: TURNWIRE_ENABLED is false")
         return always
     return [
-        Route(CHAT_PATH, Chat(gateway), methods=["POST"]),
-        Route(f"{CHAT_PATH}/{{chat_id}}/stream", Resume(gateway), methods=["GET"]),
-        Route(f"{SESSION_PATH}/stop", StopTurn(gateway), methods=["POST"]),
-        Route(f"{SESSION_PATH}/answer", AnswerQuestion(gateway), methods=["POST"]),
-        Route(f"{SESSION_PATH}/messages", Messages(gateway), methods=["GET"]),
+        Route(Chat.path, Chat(gateway), methods=["POST"]),
+        Route(Resume.path, Resume(gateway), methods=["GET"]),
+        Route(StopTurn.path, StopTurn(gateway), methods=["POST"]),
+        Route(AnswerQuestion.path, AnswerQuestion(gateway), methods=["POST"]),
+        Route(Messages.path, Messages(gateway), methods=["GET"]),
         *always,
     ]
 
 
-def _identity(settings: Settings, closing: AsyncExitStack) -> Identity:
+def _tracing(settings: Settings, closing: AsyncExitStack) -> Tracing:
+    if settings.tracing == "off":
+        return Tracing()
+    # Only here, since an extra brings what it imports.
+    otel = importlib.import_module("turnwire.web.otel")
+    tracing: Tracing = otel.otlp(settings.agent_url)
+    closing.push_async_callback(tracing.aclose)
+    return tracing
+
+
+def _observers(
+    settings: Settings, dialect: Dialect, telemetry: Telemetry, closing: AsyncExitStack
+) -> Observers:
+    filing = Filing()
+    closing.push_async_callback(filing.aclose)
+    drifts = recorder = None
+    if settings.drift:
+        samples = Path(settings.drift_samples) if settings.drift_samples else None
+        drifts = Drifts(dialect, telemetry.drift, samples, filing)
+    if settings.record_dir:
+        recorder = Recorder(settings, dialect, filing, telemetry.recordings)
+    return Observers(drifts, recorder)
+
+
+def _identity(settings: Settings, closing: AsyncExitStack, telemetry: Telemetry) -> Identity:
     match settings.auth:
         case "opaque":
             return OpaqueIdentity()
         case "jwt":
             return JwtIdentity(
-                _keys(settings, closing),
+                _keys(settings, closing, telemetry),
                 algorithm=settings.jwt_algorithm,
                 issuer=settings.jwt_issuer,
                 audience=settings.jwt_audience,
@@ -149,15 +189,21 @@ def _identity(settings: Settings, closing: AsyncExitStack) -> Identity:
             assert_never(settings.auth)
 
 
-def _keys(settings: Settings, closing: AsyncExitStack) -> KeySource:
+def _keys(settings: Settings, closing: AsyncExitStack, telemetry: Telemetry) -> KeySource:
     if not settings.jwt_jwks_url:
         return StaticKeys(keys(settings))
-    jwks = Jwks(settings.jwt_jwks_url, settings.jwt_algorithm, within_s=settings.dial_s)
+    jwks = Jwks(
+        settings.jwt_jwks_url,
+        settings.jwt_algorithm,
+        within_s=settings.dial_s,
+        tell=lambda result: telemetry.key_sets.labels(result).inc(),
+    )
+    telemetry.key_set_age.set_function(lambda: jwks.age_s)
     closing.push_async_callback(jwks.aclose)
     return jwks
 
 
-def _access(settings: Settings, closing: AsyncExitStack) -> Access:
+def _access(settings: Settings, closing: AsyncExitStack, telemetry: Telemetry) -> Access:
     match settings.access:
         case "claims":
             return ClaimsAccess()
@@ -166,6 +212,7 @@ def _access(settings: Settings, closing: AsyncExitStack) -> Access:
         case "http":
             control_plane = ControlPlane(settings.access_url, within_s=settings.dial_s)
             closing.push_async_callback(control_plane.aclose)
-            return CachedAccess(control_plane, for_s=settings.access_cache_s)
+            measured = MeasuredAccess(control_plane, telemetry.access)
+            return CachedAccess(measured, for_s=settings.access_cache_s)
         case _:
             assert_never(settings.access)

@@ -63,7 +63,11 @@ def dial_refused(status: int, agent_auth: str) -> Refused:
 
 def _headers(gateway: Gateway, visit: Visit) -> dict[str, str]:
     settings = gateway.settings
-    headers = {"user-agent": f"turnwire/{__version__}", "x-request-id": visit.request.id}
+    headers = {
+        "user-agent": f"turnwire/{__version__}",
+        "x-request-id": visit.request.id,
+        **visit.request.trace.headers,
+    }
     match settings.agent_auth:
         case "forward":
             headers["authorization"] = f"Bearer {visit.caller.token}"

@@ -6,7 +6,7 @@ Refusals end with a status; once the stream has begun, how it ends is the
 `Turn`'s outcome.
 """
 
-import uuid
+import secrets
 
 import msgspec
 from starlette.types import Receive, Send
@@ -18,13 +18,15 @@ from turnwire.core.refusal import Refusal
 from turnwire.web import profile, workflow
 from turnwire.web.access import Role
 from turnwire.web.calling import refused
-from turnwire.web.endpoint import Endpoint, Visit
+from turnwire.web.endpoint import CHAT_PATH, Endpoint, Visit
 from turnwire.web.gateway import hangup
 from turnwire.web.streaming import stream
 
 
 class Chat(Endpoint):
     least = Role.COLLABORATOR
+    route = "chat"
+    path = CHAT_PATH
 
     async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
         gateway = self.gateway
@@ -43,7 +45,7 @@ class Chat(Endpoint):
         await gateway.rates.take(visit.user_id)
         ask = Ask(
             text=prompt.text,
-            prompt_id=uuid.uuid4().hex,
+            prompt_id=secrets.token_hex(16),
             client_message_id=prompt.message_id,
             channel_type=channel_type,
             channel_id=channel_id,
@@ -67,6 +69,7 @@ class Chat(Endpoint):
                 limits,
                 receive,
                 send,
+                asked=ask,
                 seat=seat,
                 taken_id=ask.client_message_id,
                 requests=requests,
@@ -99,6 +102,7 @@ class Chat(Endpoint):
                 limits,
                 receive,
                 send,
+                asked=look,
                 seat=seat,
                 known=continuation.known,
                 requests=requests,

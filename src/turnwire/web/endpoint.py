@@ -1,7 +1,7 @@
 """What every endpoint does first: who is asking, may they, and a refusal where not."""
 
 import asyncio
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import structlog
 from msgspec import Struct
@@ -15,6 +15,9 @@ from turnwire.web.refusals import refusal
 from turnwire.web.request import ClientGoneError, Request
 
 _log = structlog.get_logger("turnwire.http")
+
+SESSION_PATH: Final = "/api/sessions/{session_id}"
+CHAT_PATH: Final = f"{SESSION_PATH}/chat"
 
 
 class Visit(Struct, frozen=True):
@@ -46,16 +49,36 @@ class Endpoint:
     least: ClassVar[Role]
     """The role that it takes."""
 
+    route: ClassVar[str]
+    """What the metrics call it."""
+
+    path: ClassVar[str]
+    """Where it is."""
+
     def __init__(self, gateway: Gateway) -> None:
         self.gateway = gateway
+        self._requests = gateway.telemetry.requests.labels(self.route)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope)
+        request = Request(scope, self.gateway.proxies)
+        telemetry = self.gateway.telemetry
+        self._requests.inc()
+        request.trace = trace = self.gateway.tracing.begin(
+            request.trace_context,
+            method=scope["method"],
+            route=self.path,
+            request_id=request.id,
+            dialect=self.gateway.dialect.name,
+        )
+        if trace.trace_id is not None:  # of this request's task alone
+            structlog.contextvars.bind_contextvars(trace_id=trace.trace_id)
         try:
             visit = await self._admit(request)
+            trace.admitted(request.session_id)
             await self.serve(visit, receive, send)
         except Refused as refused:
-            self.gateway.telemetry.refusals.labels(refused.code).inc()
+            telemetry.refusals.labels(refused.code).inc()
+            trace.refused(refused.status, refused.code)
             _log.info(
                 "refused",
                 code=refused.code,
@@ -63,10 +86,17 @@ class Endpoint:
                 session_id=request.session_id,
                 user_id=request.user_id,
                 request_id=request.id,
+                client=request.client,
             )
             await refusal(refused, request.id)(scope, receive, send)
         except ClientGoneError:
             _log.info("gone before its body was whole", request_id=request.id)
+        except Exception:
+            telemetry.refusals.labels("internal").inc()
+            trace.refused(500, "internal")
+            raise
+        finally:
+            trace.end()
 
     async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
         """Answer an admitted request.

@@ -4,6 +4,7 @@ import asyncio
 from typing import Annotated, Final, TypeVar
 
 import msgspec
+import structlog
 from msgspec import Meta, Raw, Struct
 from starlette.responses import Response
 from starlette.types import Receive, Send
@@ -15,7 +16,9 @@ from turnwire.errors import BadRequest, Unavailable
 from turnwire.relay.errand import ErrandRun, NotReachedError
 from turnwire.web.access import Role
 from turnwire.web.calling import call, dial_refused, refused
-from turnwire.web.endpoint import Endpoint, Visit
+from turnwire.web.endpoint import SESSION_PATH, Endpoint, Visit
+
+_log = structlog.get_logger("turnwire.http")
 
 BODY_BYTES: Final = 262_144
 """Largest body of these requests."""
@@ -67,6 +70,7 @@ class ErrandEndpoint(Endpoint):
             with gateway.errands.place(visit.user_id):
                 result = await running.run(gateway.dialler, call(gateway, visit), dial_s=dial_s)
         except NotReachedError as exc:
+            gateway.telemetry.dial_failures.labels(exc.why.value).inc()
             if exc.status is not None:
                 raise dial_refused(exc.status, gateway.settings.agent_auth) from exc
             raise Unavailable(f"the agent was not reached: {exc}") from exc
@@ -92,17 +96,32 @@ class ErrandEndpoint(Endpoint):
     async def reply(
         self, visit: Visit, body: bytes, status: int, receive: Receive, send: Send
     ) -> None:
+        request = visit.request
+        request.trace.answered(status)
+        _log.info(
+            "answered",
+            route=self.route,
+            status=status,
+            session_id=request.session_id,
+            user_id=visit.user_id,
+            request_id=request.id,
+            client=request.client,
+            seconds=round(asyncio.get_running_loop().time() - visit.arrived, 3),
+        )
         headers = {
             "content-type": "application/json",
             "cache-control": "no-store",
             "x-content-type-options": "nosniff",
-            "x-request-id": visit.request.id,
+            "x-request-id": request.id,
         }
-        await Response(body, status, headers)(visit.request.scope, receive, send)
+        await Response(body, status, headers)(request.scope, receive, send)
 
 
 class StopTurn(ErrandEndpoint):
     """`POST /api/sessions/{session_id}/stop`: the running turn is over when this answers."""
+
+    route = "stop"
+    path = f"{SESSION_PATH}/stop"
 
     async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
         body = await self.read(visit, receive, _StopBody)
@@ -123,6 +142,9 @@ class StopTurn(ErrandEndpoint):
 
 class AnswerQuestion(ErrandEndpoint):
     """`POST /api/sessions/{session_id}/answer`: 202 when the agent has it."""
+
+    route = "answer"
+    path = f"{SESSION_PATH}/answer"
 
     async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
         body = await self.read(visit, receive, _AnswerBody)
@@ -152,6 +174,8 @@ class Messages(ErrandEndpoint):
     """`GET /api/sessions/{session_id}/messages`: the history, for `useChat({messages})`."""
 
     least = Role.VIEWER
+    route = "messages"
+    path = f"{SESSION_PATH}/messages"
 
     async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
         channel_type, channel_id = self.channel(visit, visit.request.query.get("chatId"))

@@ -14,8 +14,11 @@ from turnwire.settings import Settings, listed
 from turnwire.telemetry import Telemetry
 from turnwire.web.access import Access
 from turnwire.web.admission import Admission
+from turnwire.web.forwarded import Proxies
 from turnwire.web.identity import Identity
+from turnwire.web.observing import Observers
 from turnwire.web.rates import Rates
+from turnwire.web.tracing import Tracing
 
 
 class Gateway(Struct, frozen=True):
@@ -31,8 +34,11 @@ class Gateway(Struct, frozen=True):
     """Counted apart: who has as many streams as may be can still stop one."""
     rooms: Rooms
     rates: Rates
+    proxies: Proxies
     admission: Admission
     telemetry: Telemetry
+    observers: Observers
+    tracing: Tracing
 
 
 def attachment_limits(settings: Settings) -> AttachmentLimits:

@@ -1,5 +1,7 @@
 """Live, and ready."""
 
+import time
+
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
@@ -9,6 +11,18 @@ class Health:
 
     def __init__(self) -> None:
         self.is_ready = True
+        self._stopping_since: float | None = None
+
+    @property
+    def stopping_s(self) -> float:
+        """For how long it has been stopping."""
+        since = self._stopping_since
+        return 0.0 if since is None else time.monotonic() - since
+
+    def stop(self) -> None:
+        """It wants no new streams any more."""
+        self.is_ready = False
+        self._stopping_since = time.monotonic()
 
     async def live(self, _: Request) -> Response:
         return _plain("ok", 200)

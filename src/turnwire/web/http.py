@@ -3,6 +3,7 @@
 import asyncio
 import re
 import uuid
+import weakref
 from enum import Enum, auto
 from typing import Any, Final
 
@@ -10,8 +11,8 @@ import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from turnwire.errors import BadRequest
-from turnwire.relay.sockets import ClientSocket
-from turnwire.relay.stream import SOCKET_EXTENSION
+from turnwire.relay.sockets import ClientSocket, was_there
+from turnwire.relay.stream import SEND_EXTENSION, SOCKET_EXTENSION
 from turnwire.web.request import BODY_S
 
 HEAD_BYTES_MAX: Final = 65_536
@@ -52,6 +53,7 @@ class HttpConnection(HttpToolsProtocol):
     head_s = HEAD_S
     _at = _At.HEAD
     _head_bytes = 0
+    _client_socket: ClientSocket | None = None
     _expected: asyncio.TimerHandle | None = None
     """Closes the connection, unless what is expected comes before."""
 
@@ -61,6 +63,9 @@ class HttpConnection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._expect(None)
+        if self._client_socket is not None:
+            stalled = isinstance(exc, TimeoutError) and was_there(self.transport)
+            self._client_socket.stalled = stalled
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -82,8 +87,9 @@ class HttpConnection(HttpToolsProtocol):
         self._at, self._head_bytes = _At.HEAD, 0
         if self._expected is None:
             self._expect(self.head_s)
-        extensions: dict[str, Any] = {SOCKET_EXTENSION: ClientSocket(self.transport)}
-        self.scope["extensions"] = extensions
+        self._client_socket = ClientSocket(self.transport)
+        self._extensions: dict[str, Any] = {SOCKET_EXTENSION: self._client_socket}
+        self.scope["extensions"] = self._extensions
 
     def on_headers_complete(self) -> None:
         self._at = _At.BODY
@@ -93,6 +99,8 @@ class HttpConnection(HttpToolsProtocol):
             return
         self._check()
         super().on_headers_complete()
+        # Weak, or the request would hold itself.
+        self._extensions[SEND_EXTENSION] = weakref.WeakMethod(self.cycle.send)
 
     def on_message_complete(self) -> None:
         self._at = _At.END

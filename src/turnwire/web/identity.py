@@ -3,6 +3,7 @@
 import base64
 import math
 import re
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
@@ -12,6 +13,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from turnwire.errors import Unauthorized
 from turnwire.keys import Algorithm, Key
+from turnwire.web.verified import Verified, VerifiedTokens
 
 _BEARER = re.compile(rb"[Bb][Ee][Aa][Rr][Ee][Rr] +([\x21-\x7e]+)")
 _HALF = re.compile("[\ud800-\udfff]")
@@ -98,14 +100,15 @@ class JwtIdentity:
         self._issuer = issuer or None
         self._audience = audience or None
         self._leeway_s = leeway_s
+        self._known = VerifiedTokens()
 
     async def identify(self, token: str) -> Caller:
-        claims = self._verified(token, await self._keys.fitting(self._key_id(token)))
-        user_id = claims["sub"]
-        if not isinstance(user_id, str) or not user_id or _HALF.search(user_id):
-            raise Unauthorized("the token has no subject")
-        expires_at = min(int(claims["exp"]), _LATEST) + self._leeway_s
-        return Caller(token, user_id, claims, expires_at)
+        known = self._known.get(token)
+        if known is None or not known.holds(await self._keys.fitting(known.key_id), time.time()):
+            key_id = self._key_id(token)
+            known = self._verified(token, key_id, await self._keys.fitting(key_id))
+            self._known.put(token, known)
+        return Caller(token, known.user_id, known.claims, known.expires_at)
 
     def _key_id(self, token: str) -> str | None:
         """The key that the token names, if all else in its header is as it must be."""
@@ -119,11 +122,25 @@ class JwtIdentity:
             raise Unauthorized("critical header fields")
         return header.kid
 
-    def _verified(self, token: str, keys: Sequence[Key]) -> Mapping[str, Any]:
+    def _verified(self, token: str, key_id: str | None, keys: Sequence[Key]) -> Verified:
+        key, claims = self._claims(token, keys)
+        user_id = claims["sub"]
+        if not isinstance(user_id, str) or not user_id or _HALF.search(user_id):
+            raise Unauthorized("the token has no subject")
+        return Verified(
+            user_id,
+            claims,
+            key_id,
+            key,
+            starts_at=max(int(claims.get(since, 0)) for since in ("iat", "nbf")) - self._leeway_s,
+            expires_at=min(int(claims["exp"]), _LATEST) + self._leeway_s,
+        )
+
+    def _claims(self, token: str, keys: Sequence[Key]) -> tuple[Key, Mapping[str, Any]]:
         problem: Exception | None = None
         for key in keys:
             try:
-                return jwt.decode(
+                return key, jwt.decode(
                     token,
                     key,
                     algorithms=[self._algorithm],

@@ -30,6 +30,8 @@ PAUSE_S: Final = 30.0
 RETRY_S: Final = 5.0
 """The same, as long as there is no set at all."""
 
+FETCHED: Final = ("ok", "failed")
+
 _KINDS: Final[dict[Algorithm, tuple[str, str | None, tuple[str, ...]]]] = {
     "RS256": ("RSA", None, ("n", "e")),
     "ES256": ("EC", "P-256", ("crv", "x", "y")),
@@ -57,6 +59,10 @@ class _Jwk(Struct):
     d: Raw | UnsetType = UNSET
 
 
+def _untold(_: str) -> None:
+    """Nobody wants to know."""
+
+
 class _NoSetError(Exception):
     """An answer that is no key set."""
 
@@ -71,7 +77,7 @@ class Jwks:
     """Public keys by the id that a token gives; a token without one is good for a set of one key.
 
     One fetch at a time. While the server is down, or talks nonsense, the last set stays good.
-    Whoever made it closes it.
+    Whoever made it closes it. `tell` is told how each fetch went: one of `FETCHED`.
     """
 
     def __init__(
@@ -82,8 +88,11 @@ class Jwks:
         within_s: float,
         tls: ssl.SSLContext | None = None,
         clock: Callable[[], float] = time.monotonic,
+        tell: Callable[[str], object] = _untold,
     ) -> None:
         self._url = url
+        self._tell = tell
+        self._made_at = clock()
         self._algorithm = algorithm
         self._client = HttpClient(within_s=within_s, connections=1, tls=tls)
         self._clock = clock
@@ -115,6 +124,11 @@ class Jwks:
             raise Unauthorized("no key of that id" if key_id is not None else "names no key")
         return found
 
+    @property
+    def age_s(self) -> float:
+        """Of the set in use; while there is none, how long there has been none."""
+        return self._clock() - (self._made_at if self._keys is None else self._fetched_at)
+
     async def aclose(self) -> None:
         if self._fetching is not None:
             self._fetching.cancel()
@@ -145,9 +159,11 @@ class Jwks:
             keys = _usable(answer, self._algorithm)
         except (NoAnswerError, _NoSetError) as exc:
             self._failed = True
+            self._tell("failed")
             _log.warning("no key set", problem=str(exc), old_one_kept=self._keys is not None)
             return
         self._failed = False
+        self._tell("ok")
         self._keys, self._fetched_at = keys, self._clock()
         tell = _log.info if keys else _log.warning
         tell("key set fetched", usable_keys=len(keys), algorithm=self._algorithm)

@@ -31,15 +31,25 @@ _PAUSE_S: Final = 5.0
 """How long one that could not be asked is left alone."""
 
 
+def _untold() -> None:
+    """Nobody wants to know."""
+
+
 class Rates:
     """At most `per_minute` new turns of a user; 0 is no limit.
 
-    `store` is the URL of a Redis, or empty for this process alone.
+    `store` is the URL of a Redis, or empty for this process alone; `tell` is told when it fails.
     """
 
     def __init__(
-        self, per_minute: int, store: str = "", *, clock: Callable[[], float] = time.monotonic
+        self,
+        per_minute: int,
+        store: str = "",
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        tell: Callable[[], object] = _untold,
     ) -> None:
+        self._tell = tell
         self._limit = RateLimitItemPerMinute(per_minute) if per_minute else None
         storage = (
             storage_from_string(f"async+{store}", implementation="redispy", wrap_exceptions=True)
@@ -67,6 +77,7 @@ class Rates:
                 window = await self._limiter.get_window_stats(self._limit, user_id)
         except (StorageError, TimeoutError) as exc:
             self._ask_at = self._clock() + _PAUSE_S
+            self._tell()
             self._warn(exc)
             return
         raise TooManyTurns(window.reset_time - time.time())

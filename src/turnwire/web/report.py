@@ -34,10 +34,21 @@ def report(
     if stream.first_byte_at is not None:
         first_byte_s = stream.first_byte_at - arrived
         telemetry.first_byte.observe(first_byte_s)
-    telemetry.frames.inc(stream.turn.frames_heard)
-    telemetry.foreign.inc(tally.foreign)
-    telemetry.malformed.inc(tally.malformed)
-    telemetry.doubled.inc(tally.doubled)
+    if stream.dial_took_s is not None:
+        telemetry.dial.observe(stream.dial_took_s)
+    if stream.turn.began_at is not None:
+        telemetry.turn_wait.observe(stream.turn.began_at - arrived)
+    for counter, count in (
+        (telemetry.keepalives, stream.turn.keepalives),
+        (telemetry.blocks, stream.blocks),
+        (telemetry.written, stream.bytes_written),
+        (telemetry.frames, stream.turn.frames_heard),
+        (telemetry.foreign, tally.foreign),
+        (telemetry.malformed, tally.malformed),
+        (telemetry.doubled, tally.doubled),
+    ):
+        if count:
+            counter.inc(count)
     for kind, count in tally.unrecognised.items():
         telemetry.unrecognised.labels(telemetry.frame_type(kind)).inc(count)
     if stream.dial_failure is not None:
@@ -50,6 +61,7 @@ def report(
         user_id=grant.user_id,
         turn_id=stream.turn.turn_id,
         request_id=request.id,
+        client=request.client,
         seconds=round(seconds, 3),
         first_byte_s=None if first_byte_s is None else round(first_byte_s, 3),
         frames=stream.turn.frames_heard,

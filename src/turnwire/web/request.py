@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-import uuid
+import secrets
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
@@ -10,7 +10,11 @@ from typing import Final
 from starlette.datastructures import QueryParams
 from starlette.types import Receive, Scope
 
+from turnwire.core.trace_context import TraceContext
+from turnwire.core.trace_context import read as read_context
 from turnwire.errors import BadRequest, BodyTooLarge, WrongMediaType
+from turnwire.web.forwarded import Proxies
+from turnwire.web.tracing import UNTRACED, Trace
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 _CHANNEL = re.compile(r"[^\x00-\x1f\x7f]{1,256}")
@@ -25,6 +29,9 @@ BODY_S: Final = 30.0
 """How long a body may take, in seconds."""
 
 
+_NO_QUERY: Final = QueryParams()
+
+
 class ClientGoneError(Exception):
     """The client hung up before its body was whole."""
 
@@ -32,19 +39,37 @@ class ClientGoneError(Exception):
 class Request:
     """One request: its headers by name, its id, its query."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, proxies: Proxies | None = None) -> None:
         self.scope = scope
+        self._proxies = proxies or Proxies()
         self._headers: dict[bytes, list[bytes]] = {}
         for name, value in scope["headers"]:
             self._headers.setdefault(name, []).append(value)
         self.id = _request_id(self.headers(b"x-request-id"))
+        self.trace: Trace = UNTRACED
         self.user_id: str | None = None
         """Known once the token is accepted."""
         self.session_id: str = scope.get("path_params", {}).get("session_id", "")
 
+    @property
+    def client(self) -> str | None:
+        """The address that the request came from, as far as it is known; for the log."""
+        if self.scope.get("client") is None:
+            return None
+        peer: str = self.scope["client"][0]
+        return self._proxies.client(peer, self.headers(b"x-forwarded-for"))
+
     @cached_property
     def query(self) -> QueryParams:
-        return QueryParams(self.scope["query_string"])
+        query = self.scope["query_string"]
+        return QueryParams(query) if query else _NO_QUERY
+
+    @property
+    def trace_context(self) -> TraceContext | None:
+        """The trace that it says it belongs to."""
+        if not (parents := self.headers(b"traceparent")):
+            return None
+        return read_context(parents, self.headers(b"tracestate"))
 
     def headers(self, name: bytes) -> Sequence[bytes]:
         """All values of a header; `name` in lower case."""
@@ -120,4 +145,4 @@ async def _read(receive: Receive, most_bytes: int) -> bytes:
 def _request_id(given: Sequence[bytes]) -> str:
     if len(given) == 1 and _REQUEST_ID.fullmatch(given[0]) is not None:
         return given[0].decode()
-    return uuid.uuid4().hex
+    return secrets.token_hex(16)

@@ -11,7 +11,7 @@ from turnwire.core.errand import Recall
 from turnwire.core.limits import Hangup
 from turnwire.web import profile, workflow
 from turnwire.web.access import Role
-from turnwire.web.endpoint import Visit
+from turnwire.web.endpoint import CHAT_PATH, Visit
 from turnwire.web.errands import LIMIT, ErrandEndpoint
 from turnwire.web.streaming import STREAM_HEADERS, stream
 from turnwire.web.workflow import Run
@@ -23,6 +23,8 @@ class Resume(ErrandEndpoint):
     """Nothing is kept for it: the agent knows what it told, so any replica can tell it again."""
 
     least = Role.VIEWER
+    route = "resume"
+    path = f"{CHAT_PATH}/{{chat_id}}/stream"
 
     async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
         gateway = self.gateway
@@ -53,6 +55,7 @@ class Resume(ErrandEndpoint):
                 limits,
                 receive,
                 send,
+                asked=look,
                 seat=seat,
                 requests=requests,
                 run=run,
@@ -60,6 +63,7 @@ class Resume(ErrandEndpoint):
                 response = None if run is None else await self._retold(visit, run, look)
                 response = response or Response(status_code=204, headers=_NO_STORE)
                 response.headers["x-request-id"] = request.id
+                request.trace.answered(response.status_code)
                 await response(request.scope, receive, send)
 
     async def _retold(self, visit: Visit, run: Run, look: Look) -> Response | None:

@@ -3,13 +3,14 @@
 import asyncio
 import gc
 import socket
+from contextlib import suppress
 from types import FrameType
 from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from turnwire.relay.sockets import has_vanished, watch_peer
+from turnwire.relay.sockets import has_vanished, waiting_connections, watch_peer
 from turnwire.relay.streams import Streams
 from turnwire.settings import Settings
 from turnwire.web.health import Health
@@ -19,7 +20,7 @@ _BACKLOG: Final = 2048
 _GC_THRESHOLDS: Final = (10_000, 20, 50)
 """Streams make many short-lived objects and hardly a cycle; the default looks far more often."""
 
-_FAREWELL_S: Final = 5.0
+FAREWELL_S: Final = 5.0
 """On top of the drain time and the stall time: for the last bytes of the last streams."""
 _IDLE_S: Final = 75
 """For connections between two requests: longer than proxies and HTTP clients keep theirs.
@@ -30,6 +31,9 @@ Whoever ends one first must not be the server, or a prompt that is on its way is
 
 _ARRIVING_S: Final = 0.25
 """For requests on connections that were accepted just before the listener closed."""
+
+_ROUNDS: Final = 3
+"""Of the loop, in which it makes something of a connection that it has accepted."""
 
 _LOOK_TICKS: Final = 40
 """A tick is a tenth of a second: how often it is looked for clients that vanished."""
@@ -71,7 +75,7 @@ class DrainingServer(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._health.is_ready = False
+        self._health.stop()
         try:
             async with asyncio.timeout(self._lameduck_s):
                 await self._hurry.wait()
@@ -87,8 +91,15 @@ class DrainingServer(uvicorn.Server):
         """Accept nothing new, and give what was accepted time to say what it came for.
 
         uvicorn would close a connection whose request it has not read yet, and a proxy
-        may not send that request, once written, to another gateway.
+        may not send that request, once written, to another gateway. Nor may the kernel reset
+        those that it has made and nobody accepted, as it does when their listener closes.
         """
+        empty = 0
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_ARRIVING_S):
+                while empty < _ROUNDS:
+                    empty = 0 if any(map(waiting_connections, sockets)) else empty + 1
+                    await asyncio.sleep(0)
         for server in self.servers:
             server.close()
         for sock in sockets:
@@ -96,8 +107,10 @@ class DrainingServer(uvicorn.Server):
         await asyncio.sleep(_ARRIVING_S)
 
 
-def listen(host: str, port: int, peer_timeout_s: float) -> socket.socket:
+def listen(host: str, port: int, peer_timeout_s: float, *, shared: bool = False) -> socket.socket:
     """A listening socket whose accepted sockets notice a peer that vanished.
+
+    Several `shared` ones may listen on one port; the kernel deals connections out among them.
 
     Raises:
         OSError: the address cannot be listened on.
@@ -108,6 +121,8 @@ def listen(host: str, port: int, peer_timeout_s: float) -> socket.socket:
     sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shared:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         watch_peer(sock, peer_timeout_s)
         sock.bind((host, port))
         sock.listen(_BACKLOG)  # only this tells that nobody else listens there
@@ -121,7 +136,7 @@ def new_server(
     app: ASGIApp, settings: Settings, *, health: Health, streams: Streams
 ) -> DrainingServer:
     """The server, not yet listening; run it with a socket of `listen`."""
-    wait_s = settings.drain_s + settings.stall_s + _FAREWELL_S
+    wait_s = settings.drain_s + settings.stall_s + FAREWELL_S
     config = uvicorn.Config(
         app,
         http=HttpConnection,

@@ -9,18 +9,18 @@ import msgspec
 from starlette.types import Receive, Send
 
 from turnwire.core.approval import Requests
-from turnwire.core.dialect import NEVER, Conversation
+from turnwire.core.dialect import NEVER, Ask, Conversation, Look
 from turnwire.core.known import Known
 from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
 from turnwire.core.refusal import Refusal
 from turnwire.core.room import Seat
-from turnwire.core.turn import Turn
-from turnwire.relay.stream import SOCKET_EXTENSION, Stream
+from turnwire.relay.stream import SEND_EXTENSION, SOCKET_EXTENSION, Stream
 from turnwire.settings import Settings
 from turnwire.web.calling import DIAL_REFUSALS, call, dial_refused, refused
 from turnwire.web.endpoint import Visit
 from turnwire.web.gateway import Gateway
+from turnwire.web.recorder import lacks, outcome_of
 from turnwire.web.report import report
 from turnwire.web.workflow import Run
 
@@ -43,6 +43,7 @@ async def stream(
     receive: Receive,
     send: Send,
     *,
+    asked: Ask | Look,
     seat: Seat,
     taken_id: str | None = None,
     known: Known | None = None,
@@ -51,9 +52,9 @@ async def stream(
 ) -> bool:
     """Stream a conversation's turn to its client, to the end. False: there is none to stream.
 
-    `taken_id` is an id that the client has given a message of its own; `known` is what it has of
-    the answer that goes on. `requests` makes approvals native ones. `run` is for a client that
-    counts its chunks.
+    `asked` is what the conversation was made for. `taken_id` is an id that the client has given a
+    message of its own; `known` is what it has of the answer that goes on. `requests` makes
+    approvals native ones. `run` is for a client that counts its chunks.
 
     Raises:
         Refused: the agent's side refused before the stream had begun.
@@ -62,11 +63,24 @@ async def stream(
     settings = gateway.settings
     request = visit.request
     keepalive_s = limits.keepalive_s * (1 - _JITTER * random.random())  # noqa: S311 (jitter)
-    turn = Turn(
+    limits = msgspec.structs.replace(
+        limits, keepalive_s=keepalive_s, expires_at=_expires_at(settings, visit)
+    )
+    observed = gateway.observers.begin(
+        asked,
+        limits,
+        request_id=request.id,
+        token=visit.caller.token,
+        dialect=gateway.dialect.name,
+        event_lines=settings.event_lines,
+        usage=settings.usage,
+        taken_id=taken_id,
+        lacks=lacks(known=known, requests=requests, run=run),
+        others=request.trace.ears(),
+    )
+    turn = observed.turn(
         conversation,
-        msgspec.structs.replace(
-            limits, keepalive_s=keepalive_s, expires_at=_expires_at(settings, visit)
-        ),
+        limits,
         event_lines=settings.event_lines,
         usage=settings.usage,
         taken_id=taken_id,
@@ -74,6 +88,8 @@ async def stream(
         requests=requests,
         translator=None if run is None else run.translator(settings.usage, taken_id),
     )
+    observed.listen(turn)
+    extensions = request.scope.get("extensions", {})
     relayed = Stream(
         turn,
         send=send,
@@ -85,9 +101,12 @@ async def stream(
         ],
         dial_s=settings.dial_s,
         stall_s=settings.stall_s,
-        client_socket=request.scope.get("extensions", {}).get(SOCKET_EXTENSION),
+        client_socket=extensions.get(SOCKET_EXTENSION),
+        send_body=extensions.get(SEND_EXTENSION, _nothing)(),
+        sample=gateway.telemetry.relay.observe,
     )
     seat.on_news = relayed.look
+    dialled_at = asyncio.get_running_loop().time()
     with gateway.streams.running(relayed):  # or it is refused, which is no stream that ended
         try:
             with gateway.telemetry.active.track_inprogress():
@@ -100,7 +119,14 @@ async def stream(
             seconds = asyncio.get_running_loop().time() - visit.arrived
             tally = conversation.tally
             report(gateway.telemetry, request, visit.grant, relayed, tally, visit.arrived, seconds)
+            observed.over(relayed, tally)
+            outcome = outcome_of(relayed.turn.outcome, relayed.dial_status)
+            request.trace.streamed(relayed, outcome, dialled_at)
     return relayed.started or _explained(relayed, settings.agent_auth)
+
+
+def _nothing() -> None:
+    """What a weak reference to nothing gives."""
 
 
 def _expires_at(settings: Settings, visit: Visit) -> float:
