@@ -1,0 +1,70 @@
+"""What may be said of rounds: a median, how far they lie apart, and nothing where that is too far.
+
+A ratio is one of each round, since both sides of a round met the same
+machine; the median of these is what is said. How far they disagree is the
+middle half of them, as a logarithm. It may be 10 %, or half of the ratio's
+distance from 1: a factor of four is worth saying where a tenth more or less is
+not known, one of 1.05 is not.
+"""
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+LEAST_ROUNDS: Final = 3
+APART: Final = math.log(1.1)
+"""How far the middle half may always lie apart."""
+WORTH: Final = 0.5
+"""And as part of the ratio's distance from 1."""
+
+
+class Said(Struct, frozen=True):
+    """A figure. `why_not` says why it is not to be said, and there is but what was measured."""
+
+    value: float
+    low: float
+    high: float
+    """Of all rounds."""
+    lower: float
+    upper: float
+    """Of the middle half of them."""
+    rounds: int
+    why_not: str | None = None
+
+
+def figure(values: Sequence[float]) -> Said | None:
+    """The median of some rounds. None: there are none."""
+    if not values:
+        return None
+    lower, median, upper = _quartiles(values)
+    return Said(median, min(values), max(values), lower, upper, len(values))
+
+
+def ratio(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Said | None:
+    """How many times as much, by the rounds that both have. None: there are none."""
+    both = sorted(number for number in ours.keys() & theirs.keys() if theirs[number] > 0)
+    values = [ours[number] / theirs[number] for number in both]
+    if not values or min(values) <= 0:
+        return None
+    lower, median, upper = _quartiles(values)
+    why_not = None
+    if len(values) < LEAST_ROUNDS:
+        why_not = f"{len(values)} of {LEAST_ROUNDS} rounds"
+    elif math.log(upper / lower) > max(APART, WORTH * abs(math.log(median))):
+        why_not = "its rounds disagree"
+    return Said(median, min(values), max(values), lower, upper, len(values), why_not)
+
+
+def difference(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Mapping[int, float]:
+    """What is added to theirs, round by round."""
+    return {number: ours[number] - theirs[number] for number in ours.keys() & theirs.keys()}
+
+
+def _quartiles(values: Sequence[float]) -> tuple[float, float, float]:
+    if len(values) == 1:
+        return values[0], values[0], values[0]
+    lower, median, upper = statistics.quantiles(values, n=4, method="inclusive")
+    return lower, median, upper

@@ -1,0 +1,185 @@
+"""The goals, one a row of the table: what is measured, what it should be, what it was."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from turnwire_lab.bench.contenders import (
+    DIRECT,
+    FORWARDING,
+    HANDWRITTEN,
+    HELPER,
+    NGINX,
+    OWN_RELAY,
+    SESSION_AGENT,
+    TURNWIRE,
+)
+from turnwire_lab.bench.figures import LEAST_ROUNDS, Said, difference, figure, ratio
+from turnwire_lab.bench.rounds import Rounds
+
+Measure = Callable[[Rounds], Said | None]
+
+MET: Final = "met"
+MISSED: Final = "missed"
+NEAR: Final = "too close to say"
+OPEN: Final = "not said"
+NONE: Final = "not measured"
+
+
+class Goal(Struct, frozen=True):
+    what: str
+    measure: Measure
+    unit: str = "x"
+    at_least: float | None = None
+    at_most: float | None = None
+    """Neither: nothing is promised."""
+    is_headline: bool = False
+    """Worth a row where there is room for few."""
+
+    def verdict(self, said: Said | None) -> str:
+        """Whether it is met; near is where the middle half of the rounds lies on both sides."""
+        if said is None:
+            return NONE
+        if said.why_not is not None or said.rounds < LEAST_ROUNDS:
+            return OPEN
+        if self.at_least is not None:
+            if said.lower >= self.at_least:
+                return MET
+            return MISSED if said.upper < self.at_least else NEAR
+        if self.at_most is not None:
+            if said.upper <= self.at_most:
+                return MET
+            return MISSED if said.lower > self.at_most else NEAR
+        return ""
+
+
+def _rate(case: str, theirs: str, mode: str = "burst", name: str = "frames_per_core_s") -> Measure:
+    """How many times as much of something as another contender has."""
+    return lambda rounds: ratio(
+        rounds.values(mode, case, TURNWIRE, name), rounds.values(mode, case, theirs, name)
+    )
+
+
+def _cost(case: str, theirs: str) -> Measure:
+    return _rate(case, theirs, "paced", "us_per_frame")
+
+
+def _value(mode: str, case: str, name: str, contender: str = TURNWIRE) -> Measure:
+    return lambda rounds: figure(list(rounds.values(mode, case, contender, name).values()))
+
+
+def _between(mode: str, cases: tuple[str, str], contenders: tuple[str, str]) -> Measure:
+    """What a frame costs in one case, as many times as in another."""
+    return lambda rounds: ratio(
+        rounds.values(mode, cases[0], contenders[0], "us_per_frame"),
+        rounds.values(mode, cases[1], contenders[1], "us_per_frame"),
+    )
+
+
+def added_us(rounds: Rounds, case: str, contender: str, point: str) -> Mapping[int, float]:
+    """Latency by round, without the rig's own hop in the same round."""
+    ours, rig = (
+        {
+            each.number: float(getattr(each.latency_us, point))
+            for each in rounds.of("paced", case, name)
+            if each.latency_us is not None
+        }
+        for name in (contender, DIRECT)
+    )
+    return difference(ours, rig)
+
+
+def _added(case: str, point: str, contender: str = TURNWIRE) -> Measure:
+    return lambda rounds: figure(list(added_us(rounds, case, contender, point).values()))
+
+
+def _added_ratio(case: str, point: str, theirs: str) -> Measure:
+    return lambda rounds: ratio(
+        added_us(rounds, case, TURNWIRE, point), added_us(rounds, case, theirs, point)
+    )
+
+
+_BURSTS: Final = ("1 stream", "10 streams", "100 streams")
+
+
+def _bursts() -> Iterator[Goal]:
+    goals: Sequence[tuple[str, str, tuple[float, float, float]]] = (
+        ("the Node helper", HELPER, (2.5, 2.5, 4.0)),
+        ("Node by hand", HANDWRITTEN, (1.0, 1.0, 1.8)),
+        ("a `websockets` relay that translates nothing", FORWARDING, (1.4, 1.4, 1.4)),
+        ("the same path without translation", OWN_RELAY, (0.85, 0.85, 0.85)),
+    )
+    for said, theirs, least in goals:
+        for case, at_least in zip(_BURSTS, least, strict=True):
+            what = f"Burst, {case}: frames/s/core vs {said}"
+            is_headline = case == _BURSTS[-1] or theirs == OWN_RELAY
+            rate = _rate(case, theirs)
+            yield Goal(what, rate, at_least=at_least, is_headline=is_headline)
+    for case in _BURSTS:
+        rate = _value("burst", case, "frames_per_core_s")
+        yield Goal(f"Burst, {case}: frames/s/core", rate, unit="/s", is_headline=True)
+        rate = _value("burst", case, "frames_per_core_s", SESSION_AGENT)
+        yield Goal(f"… `session-agent`, {case}", rate, unit="/s")
+
+
+def _paced() -> Iterator[Goal]:
+    for case in ("100 x 50/s", "400 x 50/s"):
+        for said, theirs, at_most in (
+            ("the Node helper", HELPER, 0.6),
+            ("Node by hand", HANDWRITTEN, 1.0),
+            ("nginx proxying finished SSE", NGINX, 1.7),
+        ):
+            what = f"{case}: CPU/frame vs {said}"
+            is_headline = case.startswith("100")
+            yield Goal(what, _cost(case, theirs), at_most=at_most, is_headline=is_headline)
+        yield Goal(f"{case}: CPU/frame", _value("paced", case, "us_per_frame"), unit="µs")
+    small, large = "100 x 50/s", "400 x 50/s"
+    yield Goal(
+        f"{small}: added latency p50", _added(small, "p50"), "µs", at_most=60, is_headline=True
+    )
+    yield Goal(
+        f"{small}: added latency p99", _added(small, "p99"), "µs", at_most=250, is_headline=True
+    )
+    p99 = _added_ratio(small, "p99", HELPER)
+    yield Goal(f"{small}: added latency p99 vs the Node helper", p99, at_most=1.0)
+    yield Goal(f"{large}: added latency p99", _added(large, "p99"), "µs", at_most=1_000)
+    for case in (small, large):
+        added = _added(case, "p99", SESSION_AGENT)
+        yield Goal(f"… `session-agent`, {case}: added latency p99", added, "µs")
+
+
+def _turns() -> Iterator[Goal]:
+    for clients, at_least, at_most in ((32, 2.2, 25), (100, 2.0, 150)):
+        case = f"{clients} clients"
+        rate = _rate(case, HELPER, "short", "turns_per_s")
+        what = f"Short turns/s, {case} vs the Node helper"
+        yield Goal(what, rate, at_least=at_least, is_headline=True)
+        yield Goal(f"Short turns/s, {case}", _value("short", case, "turns_per_s"), unit="/s")
+        first = _value("short", case, "first_byte_p99_ms")
+        yield Goal(f"{case}: time to first byte p99", first, "ms", at_most=at_most)
+
+
+def _rest() -> Iterator[Goal]:
+    held = _value("memory", "1000", "mb_per_1000")
+    yield Goal("Memory of 1,000 open streams", held, "MB", at_most=25, is_headline=True)
+    held = _rate("1000", HELPER, "memory", "mb_per_1000")
+    yield Goal("Memory of open streams vs the Node helper", held, at_most=0.35)
+    grown = _value("growth", "2000", "grown_mb")
+    yield Goal("Growth over requests 300 to 2,300", grown, "MB", at_most=1)
+    grown = _value("growth", "2000", "grown_later_mb")
+    yield Goal("Growth over the next 2,000", grown, "MB", at_most=1)
+    same = (TURNWIRE, TURNWIRE)
+    cost = _between("length", ("400000", "10000"), same)
+    yield Goal("CPU/frame of a turn of 400,000 deltas vs 10,000", cost, at_most=1.1)
+    cost = _between("large", ("20 KB", "20 KB"), (TURNWIRE, OWN_RELAY))
+    yield Goal("CPU/frame, deltas of 20 KB vs copying them", cost, at_most=1.5)
+    cost = _between("twice", ("twice", "once"), same)
+    yield Goal("CPU/delta told twice vs once", cost, at_most=1.7)
+    held = _value("slow", "5", "mb_per_stream")
+    yield Goal("Slow reader, 5 x 40 MB: memory of a stream", held, "MB", at_most=1)
+    closed = _value("slow", "5", "closed_s")
+    yield Goal("… agent's sockets closed after its client went", closed, "s", at_most=1)
+
+
+GOALS: Final[Sequence[Goal]] = (*_bursts(), *_paced(), *_turns(), *_rest())

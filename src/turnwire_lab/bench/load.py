@@ -1,0 +1,134 @@
+"""What a load is, how it is asked for, and what the client found."""
+
+import msgspec
+from msgspec import Struct
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """One turn. It is the text of the prompt, so that it goes through every gateway."""
+
+    deltas: int
+    size: int = 20
+    """Bytes of a delta; 20 at least, for what a delta says about itself."""
+    rate: float = 0
+    """Deltas a second; 0 is as fast as they go."""
+    batch: int = 32
+    """Deltas of one write where they go as fast as they go."""
+    told: int = 1
+    """In how many spellings each delta is told, at most two."""
+    tools: int = 0
+    hold: bool = False
+    """Wait behind the first delta until the agent is told to go on."""
+
+    @property
+    def words(self) -> str:
+        words = f"n={self.deltas} s={self.size} r={self.rate:g} b={self.batch}"
+        return f"{words} told={self.told} tools={self.tools} hold={self.hold:d}"
+
+
+MARK = "bench "
+"""Stands before the words in a prompt."""
+
+
+def read_plan(text: str) -> Plan | None:
+    """The plan in a prompt, as the agent reads it."""
+    _, mark, words = text.partition(MARK)
+    if not mark:
+        return None
+    said = dict(word.split("=", 1) for word in words.split())
+    return Plan(
+        deltas=int(said["n"]),
+        size=int(said.get("s", "20")),
+        rate=float(said.get("r", "0")),
+        batch=int(said.get("b", "32")),
+        told=int(said.get("told", "1")),
+        tools=int(said.get("tools", "0")),
+        hold=said.get("hold") == "1",
+    )
+
+
+class Load(Struct, frozen=True, kw_only=True):
+    """Streams to open: `streams` at once, each with the same plan, until there were `total`."""
+
+    plan: Plan
+    streams: int = 1
+    total: int = 0
+    """0: as many as at once."""
+    ramp_us: int = 0
+    """Between two openings."""
+    nap_us: int = 0
+    """After each read, for a client that is slow."""
+    read_bytes: int = 262_144
+    patience_s: float = 60
+
+    def with_deltas(self, deltas: int) -> "Load":
+        """The same load of longer or shorter turns."""
+        plan = msgspec.structs.replace(self.plan, deltas=deltas)
+        return msgspec.structs.replace(self, plan=plan)
+
+    def arguments(self, port: int, path: str, *, frames: bool) -> list[str]:
+        """The command line of a client."""
+        total = self.total or self.streams
+        said = {
+            "-p": port,
+            "-P": path,
+            "-m": self.plan.words,
+            "-c": self.streams,
+            "-t": total,
+            "-R": self.ramp_us,
+            "-T": self.patience_s,
+            "-q": self.nap_us,
+            "-B": self.read_bytes,
+        }
+        arguments = [str(word) for pair in said.items() for word in pair]
+        return [*arguments, "-F"] if frames else arguments
+
+
+class Quantiles(Struct, frozen=True):
+    """In microseconds."""
+
+    count: int
+    p1: float
+    p5: float
+    p10: float
+    p25: float
+    p50: float
+    p75: float
+    p90: float
+    p95: float
+    p99: float
+    p999: float
+    most: float
+
+
+class Found(Struct, frozen=True):
+    """What a client prints."""
+
+    wall_s: float
+    streams: int
+    wrong: int
+    failed: int
+    refused: int
+    missing: int
+    deltas: int
+    bytes: int
+    reads: int
+    cpu_s: float
+    first_byte_us: Quantiles | None = None
+    first_delta_us: Quantiles | None = None
+    latency_us: Quantiles | None = None
+
+    @property
+    def fault(self) -> str | None:
+        """Why nothing of this may be used."""
+        counts = {
+            "wrong": self.wrong,
+            "failed": self.failed,
+            "refused": self.refused,
+            "missing": self.missing,
+        }
+        said = [f"{count} {name}" for name, count in counts.items() if count]
+        return f"streams: {', '.join(said)}" if said else None
+
+
+found = msgspec.json.Decoder(Found).decode

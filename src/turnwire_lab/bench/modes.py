@@ -1,0 +1,263 @@
+"""The modes: which loads, on whom."""
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Final
+
+from turnwire_lab.bench.contenders import (
+    DIRECT,
+    FORWARDING,
+    HANDWRITTEN,
+    HELPER,
+    NAIVE,
+    NGINX,
+    OWN_RELAY,
+    SESSION_AGENT,
+    TURNWIRE,
+)
+from turnwire_lab.bench.farm import Farm
+from turnwire_lab.bench.load import Load, Plan
+from turnwire_lab.bench.programs import wait_for
+from turnwire_lab.bench.rounds import Round
+from turnwire_lab.bench.run import Mode, Run
+
+MIB: Final = 1 << 20
+_FIRST_DELTAS: Final = 20_000
+"""Of a first look, in all."""
+_FIRST_BYTES: Final = 40_000_000
+_SHARED_RATE: Final = 4_000
+"""Deltas a second that a crowd of any size shares."""
+_RAMP_US: Final = 500
+_GONE_S: Final = 15.0
+
+
+def burst(run: Run) -> None:
+    """The agent sends as fast as it can."""
+    quick = run.effort.is_quick
+    names = [TURNWIRE, OWN_RELAY, HELPER, HANDWRITTEN, FORWARDING]
+    more = [] if quick else [SESSION_AGENT, NAIVE, NGINX]
+    with run.farm(*names, *more) as farm:
+        for streams in (1, 100) if quick else (1, 10, 100):
+            loads = _as_long_as(run, farm, Load(plan=Plan(deltas=0), streams=streams))
+            for number, name in run.order(farm):
+                run.load(farm, "burst", _streams(streams), number, name, loads[name])
+
+
+def paced(run: Run) -> None:
+    """Every stream gets 50 deltas a second, as model tokens come."""
+    quick = run.effort.is_quick
+    names = [TURNWIRE, HELPER, HANDWRITTEN, DIRECT]
+    more = [] if quick else [SESSION_AGENT, FORWARDING, NGINX]
+    rate = 50
+    with run.farm(*names, *more) as farm:
+        for streams in (100,) if quick else (100, 400):
+            steps = math.ceil(2 * run.effort.seconds * rate)
+            load = Load(plan=Plan(deltas=1 + steps, rate=rate, hold=True), streams=streams)
+            case = f"{streams} x {rate}/s"
+            for number, name in run.order(farm):
+                run.load(farm, "paced", case, number, name, load, window_s=steps / rate)
+
+
+def short(run: Run) -> None:
+    """Turns of five deltas, one behind the other, from 32 clients and from a hundred."""
+    quick = run.effort.is_quick
+    names = [TURNWIRE, HELPER, HANDWRITTEN]
+    more = [] if quick else [FORWARDING, NAIVE]
+    with run.farm(*names, *more) as farm:
+        for clients in (32,) if quick else (32, 100):
+            plan = Plan(deltas=5)
+            first = run.calibrated(
+                farm,
+                {name: Load(plan=plan, streams=clients, total=4 * clients) for name in farm.names},
+            )
+            for number, name in run.order(farm):
+                turns_per_s = first[name].streams / first[name].wall_s
+                total = max(clients, int(turns_per_s * run.effort.seconds))
+                load = Load(plan=plan, streams=clients, total=total)
+                run.load(farm, "short", f"{clients} clients", number, name, load)
+
+
+def length(run: Run) -> None:
+    """What a delta costs in turns of any length; as many deltas in all, or one turn."""
+    with run.farm(TURNWIRE) as farm:
+        for deltas in run.effort.lengths():
+            turns = max(1, int(250_000 * run.effort.seconds) // max(deltas, 500))
+            load = Load(plan=Plan(deltas=deltas), total=turns)
+            for number, name in run.order(farm):
+                run.load(farm, "length", f"{deltas}", number, name, load)
+
+
+def streams(run: Run) -> None:
+    """What a delta costs among any number of streams that share one rate."""
+    with run.farm(TURNWIRE) as farm:
+        for count in run.effort.crowds():
+            rate = _SHARED_RATE / count
+            steps = math.ceil(2 * run.effort.seconds * rate)
+            load = Load(
+                plan=Plan(deltas=1 + steps, rate=rate, hold=True),
+                streams=count,
+                ramp_us=_RAMP_US,
+            )
+            for number, name in run.order(farm, min(3, run.effort.rounds)):
+                run.load(farm, "streams", f"{count}", number, name, load, window_s=steps / rate)
+
+
+def large(run: Run) -> None:
+    """Deltas of 20 KB, translated and only copied."""
+    with run.farm(TURNWIRE, OWN_RELAY) as farm:
+        loads = _as_long_as(run, farm, Load(plan=Plan(deltas=0, size=20_480, batch=2)))
+        for number, name in run.order(farm):
+            run.load(farm, "large", "20 KB", number, name, loads[name])
+
+
+def twice(run: Run) -> None:
+    """Deltas told once, and in both spellings."""
+    with run.farm(TURNWIRE) as farm:
+        once = _as_long_as(run, farm, Load(plan=Plan(deltas=0)))
+        for number, name in run.order(farm):
+            deltas = once[name].plan.deltas
+            for told, case in ((1, "once"), (2, "twice")):
+                load = Load(plan=Plan(deltas=deltas, told=told))
+                run.load(farm, "twice", case, number, name, load)
+
+
+def memory(run: Run) -> None:
+    """What open streams hold. Each round is of processes that had few before."""
+    count = run.effort.streams_of_memory
+    load = Load(plan=Plan(deltas=1, hold=True), streams=count, ramp_us=_RAMP_US)
+    for number in range(min(3, run.effort.rounds)):
+        with run.farm(TURNWIRE, HELPER, HANDWRITTEN, FORWARDING, NGINX) as farm:
+            for name in farm.names:
+                measure = partial(_open, farm, name, number, load)
+                run.add("memory", f"{count}", number, name, measure)
+
+
+def _open(farm: Farm, name: str, number: int, load: Load) -> Round:
+    before = farm.pss_bytes(name)
+    client = farm.start(name, load)
+    try:
+        farm.all_held(load.streams, load.patience_s)
+        held = farm.pss_bytes(name) - before
+        farm.go()
+        found = client.found()
+    finally:
+        client.kill()
+    return Round(
+        mode="memory",
+        case=f"{load.streams}",
+        contender=name,
+        number=number,
+        figures={"mb_per_1000": held / MIB * 1000 / load.streams, "before_mb": before / MIB},
+        void=found.fault,
+    )
+
+
+def growth(run: Run) -> None:
+    """What requests leave behind, after the first 300, and after as many again."""
+    count = run.effort.requests_of_growth
+    for number in range(min(3, run.effort.rounds)):
+        with run.farm(TURNWIRE) as farm:
+            measure = partial(_grow, farm, number, count)
+            run.add("growth", f"{count}", number, TURNWIRE, measure)
+
+
+def _grow(farm: Farm, number: int, count: int) -> Round:
+    first = Load(plan=Plan(deltas=20), total=300)
+    later = Load(plan=Plan(deltas=20), total=count)
+    fault = farm.run(TURNWIRE, first)[0].fault
+    sizes = [farm.pss_bytes(TURNWIRE)]
+    for _ in range(2):
+        fault = farm.run(TURNWIRE, later)[0].fault or fault
+        sizes.append(farm.pss_bytes(TURNWIRE))
+    return Round(
+        mode="growth",
+        case=f"{count}",
+        contender=TURNWIRE,
+        number=number,
+        figures={
+            "grown_mb": (sizes[1] - sizes[0]) / MIB,
+            "grown_later_mb": (sizes[2] - sizes[1]) / MIB,
+        },
+        void=fault,
+    )
+
+
+def slow(run: Run) -> None:
+    """Five clients that hardly read 40 MB each, and then are gone."""
+    load = Load(
+        plan=Plan(deltas=run.effort.slow_deltas, size=40),
+        streams=5,
+        nap_us=5_000,
+        read_bytes=4_096,
+    )
+    for number in range(min(3, run.effort.rounds)):
+        with run.farm(TURNWIRE) as farm:
+            run.add(
+                "slow",
+                "5",
+                number,
+                TURNWIRE,
+                partial(_stall, farm, number, load, run.effort.slow_s),
+            )
+
+
+def _stall(farm: Farm, number: int, load: Load, watch_s: float) -> Round:
+    before = farm.pss_bytes(TURNWIRE)
+    most = before
+    client = farm.start(TURNWIRE, load)
+    try:
+        wait_for(lambda: farm.stats().open == load.streams, load.patience_s, "open streams")
+        until = time.monotonic() + watch_s
+        while time.monotonic() < until:
+            most = max(most, farm.pss_bytes(TURNWIRE))
+            time.sleep(0.1)
+        open_still = farm.stats().open
+    finally:
+        client.kill()
+    gone_at = time.monotonic()
+    wait_for(lambda: farm.stats().sockets == 0, _GONE_S, "the agent's sockets to close")
+    closed_s = time.monotonic() - gone_at
+    return Round(
+        mode="slow",
+        case=f"{load.streams}",
+        contender=TURNWIRE,
+        number=number,
+        figures={"mb_per_stream": (most - before) / MIB / load.streams, "closed_s": closed_s},
+        void=None if open_still == load.streams else "streams ended before their clients left",
+    )
+
+
+def _as_long_as(run: Run, farm: Farm, load: Load) -> Mapping[str, Load]:
+    """For each contender the load that keeps it busy for as long as a round is to be."""
+    first = max(20, min(_FIRST_DELTAS, _FIRST_BYTES // load.plan.size) // load.streams)
+    looks = {name: load.with_deltas(first) for name in farm.names}
+    run.calibrated(farm, looks)  # Node is slow until it has seen its work
+    found = run.calibrated(farm, looks)
+    return {
+        name: load.with_deltas(
+            max(20, int(each.deltas / each.wall_s * run.effort.seconds / load.streams))
+        )
+        for name, each in found.items()
+    }
+
+
+def _streams(count: int) -> str:
+    return f"{count} stream{'s' if count > 1 else ''}"
+
+
+MODES: Final[Mapping[str, Mode]] = {
+    "burst": burst,
+    "paced": paced,
+    "short": short,
+    "length": length,
+    "streams": streams,
+    "large": large,
+    "twice": twice,
+    "memory": memory,
+    "growth": growth,
+    "slow": slow,
+}
+
+QUICK_MODES: Final[Sequence[str]] = ("burst", "paced", "short")

@@ -1,0 +1,326 @@
+// A scripted agent that outruns a gateway: one thread, epoll.
+//
+//   agent PORT        0: any; the port it listens on is its first line
+//
+// WebSocket under any path: the `v2` wire, or `session-agent` where the path says so. A prompt
+// whose text is a plan (common.h) starts a turn. Plain HTTP: POST /sse streams a turn as finished
+// records; POST /go lets turns that are held go on; GET /stats tells what happened so far.
+#define _GNU_SOURCE
+#include "connection.h"
+
+enum { EVENTS = 512, IN_MAX_BYTES = 1 << 20 };
+
+static struct {
+  unsigned long long sockets, open, held, deltas, turns, lost, aborts;
+} stats;
+
+static int poller;
+
+static void watch(struct connection *c, bool is_stuck) {
+  if (c->is_stuck == is_stuck) return;
+  c->is_stuck = is_stuck;
+  struct epoll_event event = {EPOLLIN | (is_stuck ? EPOLLOUT : 0), {.ptr = c}};
+  epoll_ctl(poller, EPOLL_CTL_MOD, c->fd, &event);
+}
+
+// False: the connection is of no more use.
+static bool flush(struct connection *c) {
+  while (waiting(&c->out)) {
+    ssize_t sent = send(c->fd, c->out.data + c->out.start, waiting(&c->out), MSG_NOSIGNAL);
+    if (sent < 0) {
+      if (errno != EAGAIN) return false;
+      watch(c, true);
+      return true;
+    }
+    take(&c->out, (size_t)sent);
+  }
+  watch(c, false);
+  return true;
+}
+
+static void end_turn(struct connection *c) {
+  if (c->turn.is_held) stats.held--;
+  c->turn.is_open = c->turn.is_held = false;
+  stats.open--;
+  stop_bursting(c);
+  stop_pacing(c);
+}
+
+static void close_connection(struct connection *c) {
+  if (c->turn.is_open) {
+    end_turn(c);
+    stats.lost++;
+  }
+  if (c->state == WEBSOCKET) stats.sockets--;
+  *c->back = c->next;
+  if (c->next) c->next->back = c->back;
+  close(c->fd);
+  release(&c->in);
+  release(&c->out);
+  free(c);
+}
+
+// The turn goes on: a delta later, or as soon as the socket takes more.
+static void go_on(struct connection *c) {
+  struct turn *turn = &c->turn;
+  if (turn->plan.rate > 0) {
+    turn->due_ns = now_ns() + (uint64_t)(drand48() * (double)turn->period_ns);
+    pace(c);
+  } else {
+    start_bursting(c);
+  }
+}
+
+static void delta(struct connection *c, uint64_t now) {
+  tell_delta(&c->out, &c->turn, now);
+  stats.deltas++;
+}
+
+static void finish(struct connection *c) {
+  tell_end(&c->out, &c->turn);
+  end_turn(c);
+  stats.turns++;
+  if (c->state == SSE) c->state = HTTP;
+}
+
+static void start_turn(struct connection *c, const char *json, size_t length) {
+  static unsigned long long count;
+  struct turn *turn = &c->turn;
+  *turn = (struct turn){.wire = c->wire};
+  if (!read_plan(json, length, &turn->plan)) return;
+  snprintf(turn->id, sizeof turn->id, "turn-%08llx", ++count);
+  field(json, length, "promptId", turn->prompt_id, sizeof turn->prompt_id);
+  field(json, length, "content", turn->text, sizeof turn->text);
+  turn->is_open = true;
+  stats.open++;
+  if (turn->plan.rate > 0) turn->period_ns = (uint64_t)(1e9 / turn->plan.rate);
+  tell_start(&c->out, turn);
+  if (turn->plan.hold) {
+    delta(c, now_ns());
+    turn->is_held = true;
+    stats.held++;
+  } else {
+    go_on(c);
+  }
+}
+
+static void release_held(void) {
+  for (struct connection *c = all; c; c = c->next)
+    if (c->turn.is_held) {
+      c->turn.is_held = false;
+      stats.held--;
+      go_on(c);
+    }
+}
+
+static void answer(struct connection *c, const char *body) {
+  print(&c->out, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+        strlen(body), body);
+}
+
+static void respond(struct connection *c, const char *head, const char *body, size_t length) {
+  char said[256];
+  if (!strncmp(head, "GET /stats", 10)) {
+    snprintf(said, sizeof said,
+             "{\"sockets\":%llu,\"open\":%llu,\"held\":%llu,\"deltas\":%llu,\"turns\":%llu,"
+             "\"lost\":%llu,\"aborts\":%llu}",
+             stats.sockets, stats.open, stats.held, stats.deltas, stats.turns, stats.lost,
+             stats.aborts);
+    answer(c, said);
+  } else if (!strncmp(head, "POST /go", 8)) {
+    release_held();
+    answer(c, "{}");
+  } else {
+    static const char stream[] =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n";
+    put(&c->out, stream, sizeof stream - 1);
+    c->state = SSE;
+    c->wire = READY_MADE;
+    start_turn(c, body, length);
+  }
+}
+
+// One HTTP request. False: it is not all there.
+static bool take_request(struct connection *c) {
+  char *head = c->in.data + c->in.start;
+  *reserve(&c->in, 1) = 0;
+  head = c->in.data + c->in.start;
+  char *end = strstr(head, "\r\n\r\n"), key[29];
+  if (!end) return false;
+  *end = 0;
+  char *body = end + 4;
+  if (accept_key(head, key)) {
+    bool offers = strcasestr(head, "sec-websocket-protocol:") != NULL;
+    c->state = WEBSOCKET;
+    c->wire = strstr(head, "/session-agent") ? SESSION_AGENT : V2;
+    stats.sockets++;
+    print(&c->out, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
+          "Connection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n%s\r\n", key,
+          offers ? "Sec-WebSocket-Protocol: valet\r\n" : "");
+    take(&c->in, (size_t)(body - head));
+    tell_hello(&c->out, c->wire);
+    return true;
+  }
+  const char *said = strcasestr(head, "content-length:");
+  size_t length = said ? strtoul(said + 15, NULL, 10) : 0;
+  if (waiting(&c->in) < (size_t)(body - head) + length) {
+    *end = '\r';
+    return false;
+  }
+  respond(c, head, body, length);
+  take(&c->in, (size_t)(body - head) + length);
+  return true;
+}
+
+// One frame of a gateway. False: the connection is of no more use.
+static bool take_frame(struct connection *c, const struct frame *frame) {
+  switch (frame->opcode) {
+    case TEXT:
+      if (memmem(frame->data, frame->length, "\"type\":\"abort\"", 14)) {
+        stats.aborts++;
+        if (c->turn.is_open) end_turn(c);
+      } else if (!c->turn.is_open) {
+        start_turn(c, frame->data, frame->length);
+      }
+      return true;
+    case PING:
+      put_frame_head(&c->out, PONG, frame->length);
+      put(&c->out, frame->data, frame->length);
+      return true;
+    case CLOSE:
+      put_frame_head(&c->out, CLOSE, 2);
+      put(&c->out, "\x03\xe8", 2);
+      flush(c);
+      return false;
+    default:
+      return frame->opcode == PONG;
+  }
+}
+
+static bool take_input(struct connection *c) {
+  for (;;) {
+    if (c->state == SSE) return true;  // what comes behind a request waits for its end
+    if (c->state == HTTP) {
+      if (!waiting(&c->in) || !take_request(c)) return true;
+      continue;
+    }
+    struct frame frame;
+    switch (next_frame(&c->in, &frame)) {
+      case MORE:
+        return true;
+      case BROKEN:
+        return false;
+      case FRAME:
+        if (!take_frame(c, &frame)) return false;
+        take(&c->in, frame.whole);
+    }
+  }
+}
+
+static bool readable(struct connection *c) {
+  char *at = reserve(&c->in, 4096);
+  ssize_t got = recv(c->fd, at, 4095, 0);
+  if (got < 0) return errno == EAGAIN;
+  c->in.end += (size_t)got;
+  return got && waiting(&c->in) < IN_MAX_BYTES && take_input(c) && (c->is_stuck || flush(c));
+}
+
+static bool writable(struct connection *c) {
+  if (!flush(c)) return false;
+  if (!c->is_stuck && c->turn.is_open && !c->turn.is_held && c->turn.plan.rate <= 0)
+    start_bursting(c);
+  return true;
+}
+
+static void accept_all(int listener) {
+  int fd;
+  while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
+    struct connection *c = must(calloc(1, sizeof *c));
+    without_delay(fd);
+    c->fd = fd;
+    c->burst_at = c->heap_at = NOWHERE;
+    c->next = all;
+    c->back = &all;
+    if (all) all->back = &c->next;
+    all = c;
+    struct epoll_event event = {EPOLLIN, {.ptr = c}};
+    epoll_ctl(poller, EPOLL_CTL_ADD, fd, &event);
+  }
+}
+
+// One write of every turn that bursts. A socket that fails is closed when epoll says so too.
+static void burst_once(void) {
+  for (long i = bursts - 1; i >= 0; i--) {
+    struct connection *c = bursting[i];
+    struct turn *turn = &c->turn;
+    uint64_t now = now_ns();
+    for (long j = 0; j < turn->plan.batch && turn->told < turn->plan.deltas; j++) delta(c, now);
+    if (turn->told >= turn->plan.deltas) finish(c);
+    if (!flush(c)) {
+      shutdown(c->fd, SHUT_RDWR);
+      stop_bursting(c);
+    } else if (c->is_stuck) {
+      stop_bursting(c);
+    }
+  }
+}
+
+static void tell_due(void) {
+  uint64_t now = now_ns();
+  while (heaped && heap[0]->turn.due_ns <= now) {
+    struct connection *c = heap[0];
+    if (c->turn.told < c->turn.plan.deltas) {
+      delta(c, now_ns());
+      c->turn.due_ns += c->turn.period_ns;
+      sift(c, 0);
+    } else {
+      finish(c);
+    }
+    if (!c->is_stuck && !flush(c)) shutdown(c->fd, SHUT_RDWR);
+  }
+}
+
+int main(int count, char **arguments) {
+  if (count != 2) {
+    fprintf(stderr, "usage: agent PORT\n");
+    return 2;
+  }
+  signal(SIGPIPE, SIG_IGN);
+  all_descriptors();
+  for (size_t i = 0; i < sizeof filler; i++) filler[i] = i % 5 == 4 ? ' ' : 'a';
+  int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), on = 1;
+  setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  struct sockaddr_in address = loopback(atoi(arguments[1]));
+  socklen_t length = sizeof address;
+  if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 4096))
+    give_up("listen");
+  getsockname(listener, (struct sockaddr *)&address, &length);
+  printf("%d\n", ntohs(address.sin_port));
+  fflush(stdout);
+  poller = epoll_create1(0);
+  struct epoll_event event = {EPOLLIN, {.ptr = NULL}}, events[EVENTS];
+  epoll_ctl(poller, EPOLL_CTL_ADD, listener, &event);
+  for (;;) {
+    struct timespec wait = {0, 0}, *patience = NULL;
+    if (bursts) {
+      patience = &wait;
+    } else if (heaped) {
+      uint64_t now = now_ns(), due = heap[0]->turn.due_ns, left = due > now ? due - now : 0;
+      wait = (struct timespec){(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
+      patience = &wait;
+    }
+    int ready = epoll_pwait2(poller, events, EVENTS, patience, NULL);
+    for (int i = 0; i < ready; i++) {
+      struct connection *c = events[i].data.ptr;
+      if (!c) {
+        accept_all(listener);
+      } else if ((events[i].events & ~(uint32_t)EPOLLOUT && !readable(c)) ||
+                 (events[i].events & EPOLLOUT && !writable(c))) {
+        close_connection(c);
+      }
+    }
+    burst_once();
+    tell_due();
+  }
+}

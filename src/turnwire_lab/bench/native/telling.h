@@ -1,0 +1,179 @@
+// What the agent tells of a turn, on each of its wires.
+#pragma once
+
+#include "websocket.h"
+
+enum wire { V2, SESSION_AGENT, READY_MADE };  // the last one: finished records, for a plain proxy
+
+enum { ID_BYTES = 64, TEXT_BYTES = 512 };
+
+struct turn {
+  enum wire wire;
+  struct plan plan;
+  long told;  // deltas so far
+  bool is_open, is_held;
+  uint64_t due_ns, period_ns;
+  char id[24];
+  char prompt_id[ID_BYTES];
+  char text[TEXT_BYTES];  // of the prompt, still escaped
+  struct spelling {
+    char before[192], after[96];
+    size_t before_length, after_length;
+  } spellings[2];
+};
+
+static char filler[SIZE_MAX_BYTES];
+
+static void tell(struct buffer *out, enum wire wire, const char *text) {
+  size_t length = strlen(text);
+  if (wire == READY_MADE) {
+    print(out, "%zx\r\n%s\r\n", length, text);
+  } else {
+    put_frame_head(out, TEXT, length);
+    put(out, text, length);
+  }
+}
+
+__attribute__((format(printf, 3, 4)))
+static void tellf(struct buffer *out, enum wire wire, const char *format, ...) {
+  char text[4 * TEXT_BYTES];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  tell(out, wire, text);
+}
+
+#define CHANNEL "\"channelType\":\"web\",\"channelId\":\"default\""
+
+static void spell(struct spelling *spelling, const char *before, const char *id, const char *after) {
+  spelling->before_length =
+      (size_t)snprintf(spelling->before, sizeof spelling->before, before, id);
+  spelling->after_length = (size_t)snprintf(spelling->after, sizeof spelling->after, after, id);
+}
+
+// `session-agent` says hello before it is asked anything.
+static void tell_hello(struct buffer *out, enum wire wire) {
+  if (wire == SESSION_AGENT)
+    tell(out, wire,
+         "{\"type\":\"init\",\"session\":{\"id\":\"bench\",\"status\":\"running\"},"
+         "\"data\":{\"connectedUsers\":[\"bench\"],\"pendingPrompt\":null,"
+         "\"runnerConnected\":true,\"runnerBusy\":false,\"promptsQueued\":0}}");
+}
+
+static void tell_start(struct buffer *out, struct turn *turn) {
+  const char *id = turn->id;
+  switch (turn->wire) {
+    case V2:
+      if (turn->prompt_id[0])
+        tellf(out, V2, "{\"type\":\"message.create\",\"turnId\":\"%s\",\"promptId\":\"%s\","
+              CHANNEL "}", id, turn->prompt_id);
+      else
+        tellf(out, V2, "{\"type\":\"message.create\",\"turnId\":\"%s\"}", id);
+      spell(&turn->spellings[0],
+            "{\"type\":\"message.part.text-delta\",\"turnId\":\"%s\",\"delta\":\"", id, "\"}");
+      spell(&turn->spellings[1], "{\"type\":\"chunk\",\"content\":\"", id,
+            "\",\"messageId\":\"%s\"," CHANNEL "}");
+      break;
+    case SESSION_AGENT:
+      tellf(out, SESSION_AGENT, "{\"type\":\"message\",\"data\":{\"id\":\"prompt-%s\","
+            "\"role\":\"user\",\"content\":\"%s\",\"authorId\":\"bench\"," CHANNEL "}}",
+            id, turn->text);
+      tellf(out, SESSION_AGENT, "{\"type\":\"message\",\"data\":{\"id\":\"%s\","
+            "\"role\":\"assistant\",\"content\":\"\",\"parts\":[]," CHANNEL "}}", id);
+      spell(&turn->spellings[0], "{\"type\":\"chunk\",\"content\":\"", id,
+            "\",\"messageId\":\"%s\"," CHANNEL "}");
+      break;
+    case READY_MADE:
+      tellf(out, READY_MADE, "event: message-start\ndata: {\"type\":\"start\","
+            "\"messageId\":\"%s\"}\n\nevent: text-start\ndata: {\"type\":\"text-start\","
+            "\"id\":\"%s\"}\n\n", id, id);
+      spell(&turn->spellings[0],
+            "event: text-delta\ndata: {\"type\":\"text-delta\",\"id\":\"%s\",\"delta\":\"", id,
+            "\"}\n\n");
+      break;
+  }
+}
+
+static void tell_tool(struct buffer *out, const struct turn *turn, long number) {
+  static const char *const states[] = {
+      "\"pending\"",
+      "\"running\",\"args\":{\"expression\":\"2+2\"}",
+      "\"completed\",\"args\":{\"expression\":\"2+2\"},\"result\":{\"value\":4}",
+  };
+  for (size_t i = 0; i < 3 && turn->wire == V2; i++)
+    tellf(out, V2, "{\"type\":\"message.part.tool-update\",\"turnId\":\"%s\",\"callId\":\"c%ld\","
+          "\"toolName\":\"calculator\",\"status\":%s}", turn->id, number, states[i]);
+}
+
+static void tell_delta(struct buffer *out, struct turn *turn, uint64_t now) {
+  static const char digits[] = "0123456789abcdef";
+  char head[HEAD_BYTES];
+  head[0] = 'T';
+  for (int i = 0; i < 16; i++) head[1 + i] = digits[now >> (60 - 4 * i) & 15];
+  for (int i = 0; i < 3; i++) head[17 + i] = digits[turn->told >> (8 - 4 * i) & 15];
+  size_t size = (size_t)turn->plan.size;
+  int spellings = turn->plan.told == 2 && turn->wire == V2 ? 2 : 1;
+  for (int i = 0; i < spellings; i++) {
+    const struct spelling *s = &turn->spellings[i];
+    size_t length = s->before_length + size + s->after_length;
+    if (turn->wire == READY_MADE) {
+      char chunk_head[24];
+      put(out, chunk_head, (size_t)snprintf(chunk_head, sizeof chunk_head, "%zx\r\n", length));
+    } else {
+      put_frame_head(out, TEXT, length);
+    }
+    char *at = reserve(out, length + 2);
+    memcpy(at, s->before, s->before_length);
+    at += s->before_length;
+    memcpy(at, head, sizeof head);
+    memcpy(at + sizeof head, filler, size - sizeof head);
+    memcpy(at + size, s->after, s->after_length);
+    out->end += length;
+    if (turn->wire == READY_MADE) put(out, "\r\n", 2);
+  }
+  turn->told++;
+  if (turn->plan.tools) {
+    long every = turn->plan.deltas / (turn->plan.tools + 1) + 1;
+    if (turn->told % every == 0) tell_tool(out, turn, turn->told / every);
+  }
+}
+
+static void tell_end(struct buffer *out, const struct turn *turn) {
+  const char *id = turn->id;
+  switch (turn->wire) {
+    case V2:
+      tellf(out, V2, "{\"type\":\"message.finalize\",\"turnId\":\"%s\",\"reason\":\"end_turn\"}",
+            id);
+      break;
+    case SESSION_AGENT:
+      tellf(out, SESSION_AGENT, "{\"type\":\"message.updated\",\"data\":{\"id\":\"%s\","
+            "\"role\":\"assistant\",\"content\":\"\",\"parts\":[{\"type\":\"finish\","
+            "\"reason\":\"end_turn\"}]," CHANNEL "}}", id);
+      tellf(out, SESSION_AGENT, "{\"type\":\"status\",\"data\":{\"runnerBusy\":false,"
+            "\"messageId\":\"prompt-%s\"}}", id);
+      break;
+    case READY_MADE:
+      tellf(out, READY_MADE, "event: text-end\ndata: {\"type\":\"text-end\",\"id\":\"%s\"}\n\n"
+            "event: finish-step\ndata: {\"type\":\"finish-step\"}\n\n"
+            "event: message-finish\ndata: {\"type\":\"finish\"}\n\ndata: [DONE]\n\n", id);
+      put(out, "0\r\n\r\n", 5);
+      break;
+  }
+}
+
+// A string's value in flat JSON, as it is written there. False: it is not there, or too long.
+static bool field(const char *json, size_t length, const char *name, char *out, size_t room) {
+  char key[32];
+  int key_length = snprintf(key, sizeof key, "\"%s\":\"", name);
+  const char *at = memmem(json, length, key, (size_t)key_length), *end = json + length;
+  out[0] = 0;
+  if (!at) return false;
+  at += key_length;
+  const char *to = at;
+  while (to < end && *to != '"') to += *to == '\\' ? 2 : 1;
+  if (to >= end || (size_t)(to - at) >= room) return false;
+  memcpy(out, at, (size_t)(to - at));
+  out[to - at] = 0;
+  return true;
+}

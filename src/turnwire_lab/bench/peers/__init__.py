@@ -1,0 +1,1 @@
+"""What turnwire is compared with: other ways to put a WebSocket's frames into a response."""

@@ -1,0 +1,87 @@
+"""turnwire's own path without its translation: the same shell, a `Turn` that passes frames through.
+
+What is left out is what a burst compares: frames are neither decoded nor
+sorted nor encoded. Also left out are identity and access, once a turn.
+
+    python -m turnwire_lab.bench.peers.own_relay PORT AGENT_URL
+"""
+
+import asyncio
+import sys
+import uuid
+from collections.abc import Sequence
+
+import msgspec
+import uvloop
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from turnwire.core.attachments import AttachmentLimits
+from turnwire.core.dialect import Ask
+from turnwire.core.limits import Limits
+from turnwire.core.outcome import Outcome
+from turnwire.core.prompt import Prompt, extract
+from turnwire.core.turn import Act, Turn
+from turnwire.dialects import DIALECTS
+from turnwire.relay.dialler import Dialler
+from turnwire.relay.stream import SOCKET_EXTENSION, Call, Stream
+from turnwire.relay.streams import Streams
+from turnwire.settings import Settings
+from turnwire.web.health import Health
+from turnwire.web.server import listen, new_server
+from turnwire.web.streaming import STREAM_HEADERS
+
+
+class Passing(Turn):
+    """Writes what it is told. All else about a turn is as it was."""
+
+    def frames(self, frames: Sequence[bytes], now: float) -> Act:  # noqa: ARG002 (the port)
+        if self.outcome is None and b'"message.finalize"' in frames[-1]:
+            self.outcome = Outcome.COMPLETED
+        return Act(b"".join(frames))
+
+
+class Passage:
+    """A raw ASGI endpoint, as `web.endpoint` is one."""
+
+    def __init__(self, agent_url: str, settings: Settings) -> None:
+        self._agent_url = agent_url
+        self._settings = settings
+        self._dialler = Dialler(frame_bytes=settings.frame_bytes, user_timeout_s=settings.stall_s)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        settings = self._settings
+        prompt = extract(await Request(scope, receive).body(), AttachmentLimits())
+        assert isinstance(prompt, Prompt)
+        ask = Ask(text=prompt.text, prompt_id=uuid.uuid4().hex)
+        stream = Stream(
+            Passing(DIALECTS["v2"].prompt(ask), Limits()),
+            send=send,
+            receive=receive,
+            headers=STREAM_HEADERS,
+            dial_s=settings.dial_s,
+            stall_s=settings.stall_s,
+            client_socket=scope.get("extensions", {}).get(SOCKET_EXTENSION),
+        )
+        await stream.run(self._dialler, Call(self._agent_url, {}), refusable=lambda: False)
+
+
+def main() -> None:
+    """Serve until told to stop."""
+    port, agent_url = int(sys.argv[1]), sys.argv[2]
+    settings = msgspec.structs.replace(Settings(), drain_s=1.0)
+    server = new_server(
+        Starlette(routes=[Route("/api/sessions/{session_id}/chat", Passage(agent_url, settings))]),
+        settings,
+        health=Health(),
+        streams=Streams(most=0, most_per_user=0),
+    )
+    sock = listen("127.0.0.1", port, settings.stall_s)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(server.serve([sock]))
+
+
+if __name__ == "__main__":
+    main()

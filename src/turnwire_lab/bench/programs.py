@@ -1,0 +1,123 @@
+"""Programs that are started, waited for and ended. Nothing else is ended."""
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from turnwire_lab.bench.machine import pinned
+
+HOST: Final = "127.0.0.1"
+START_S: Final = 30.0
+END_S: Final = 10.0
+_POLL_S: Final = 0.02
+
+
+class NotStartedError(Exception):
+    """A program does not do what it was started for; the text is one line and what it said."""
+
+
+def free_port() -> int:
+    """A port that nobody has."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def wait_for(fact: Callable[[], object], within_s: float, what: str) -> None:
+    """Wait until something is so.
+
+    Raises:
+        NotStartedError: it is not, in time.
+
+    """
+    until = time.monotonic() + within_s
+    while not fact():
+        if time.monotonic() > until:
+            raise NotStartedError(f"{what}: not within {within_s:g} s")
+        time.sleep(_POLL_S)
+
+
+class Program:
+    """`with Program("name", [...], ...) as program:` runs meanwhile; what it says is in `log`."""
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        on: AbstractSet[int],
+        log: Path,
+        environ: Mapping[str, str] | None = None,
+        port: int = 0,
+    ) -> None:
+        self.name = name
+        self.port = port
+        self._command = command
+        self._on = on
+        self._log = log
+        self._environ = environ or {}
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def said(self) -> str:
+        return self._log.read_text(encoding="utf-8", errors="replace")
+
+    def listens(self) -> bool:
+        """Whether it takes connections.
+
+        Raises:
+            NotStartedError: it ended.
+
+        """
+        if self._process.poll() is not None:
+            raise NotStartedError(f"{self.name} ended: {self.said()[-2000:]}")
+        try:
+            socket.create_connection((HOST, self.port), 1).close()
+        except OSError:
+            return False
+        return True
+
+    def __enter__(self) -> Self:
+        with self._log.open("wb") as log, pinned(self._on):
+            self._process = subprocess.Popen(  # noqa: S603 (what we were told to start)
+                self._command,
+                env={**_clean(os.environ), **self._environ},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # Ctrl-C is ours to pass on
+            )
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def _clean(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Without settings that the gateway would take, or refuse, and without proxies."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if not name.startswith("TURNWIRE_")
+        and name != "ENABLE_AI_SDK_ADAPTER"
+        and not name.lower().endswith("_proxy")
+    }

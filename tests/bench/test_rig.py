@@ -1,0 +1,229 @@
+"""The whole rig, small: real tools, a real turnwire, real rounds."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from bench.streams import RIGHT, response, served
+from turnwire_lab.bench import contenders, machine, modes
+from turnwire_lab.bench.contenders import (
+    DIRECT,
+    FORWARDING,
+    HANDWRITTEN,
+    HELPER,
+    NAIVE,
+    NGINX,
+    OWN_RELAY,
+    SESSION_AGENT,
+    TURNWIRE,
+    Contender,
+    missing,
+)
+from turnwire_lab.bench.effort import Effort
+from turnwire_lab.bench.farm import DISTURBED, Farm, Spent, quietest
+from turnwire_lab.bench.load import Found, Load, Plan
+from turnwire_lab.bench.programs import NotStartedError, Program, free_port, wait_for
+from turnwire_lab.bench.rounds import Round
+from turnwire_lab.bench.run import Run, run_modes
+from turnwire_lab.bench.tools import Tools
+
+pytestmark = [pytest.mark.sockets, pytest.mark.timeout(90)]
+
+TINY = Effort(
+    rounds=1,
+    seconds=0.02,
+    minutes=0,
+    most_streams=10,
+    streams_of_memory=20,
+    requests_of_growth=20,
+    slow_deltas=400_000,  # fewer would fit the buffers of the kernel
+    slow_s=0.2,
+    is_quick=True,
+)
+HELD = Load(plan=Plan(deltas=3, rate=2, hold=True), streams=3)
+
+
+@pytest.fixture(scope="module")
+def farm(native: Tools, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
+    folder = tmp_path_factory.mktemp("farm")
+    with Farm(native, [TURNWIRE, SESSION_AGENT, OWN_RELAY, DIRECT], folder) as farm:
+        yield farm
+
+
+@pytest.mark.parametrize("name", [TURNWIRE, SESSION_AGENT, OWN_RELAY, DIRECT])
+def test_a_burst_comes_through_whole(farm: Farm, name: str) -> None:
+    found, spent = farm.run(name, Load(plan=Plan(deltas=5_000), streams=3, total=6))
+
+    assert (found.fault, found.streams, found.deltas) == (None, 6, 30_000)
+    assert spent.gateway_s > 0
+    assert spent.wall_s >= found.wall_s
+
+
+def test_turns_told_twice_and_with_tools_come_through_once(farm: Farm) -> None:
+    plan = Plan(deltas=500, size=200, told=2, tools=3)
+
+    found, _ = farm.run(TURNWIRE, Load(plan=plan, total=3))
+
+    assert (found.fault, found.deltas) == (None, 1_500)
+
+
+def test_what_a_window_counts_begins_when_all_are_open(farm: Farm) -> None:
+    found, spent = farm.run_held(TURNWIRE, HELD, 0.1)
+
+    assert (found.fault, found.deltas) == (None, 9)
+    assert found.latency_us is not None
+    assert found.latency_us.count == 6  # none of those from before they went on
+    assert spent.deltas <= 6
+
+
+def test_a_window_without_streams_is_an_error(farm: Farm) -> None:
+    load = msgspec.structs.replace(HELD, patience_s=0.2, ramp_us=1_000_000)
+
+    with pytest.raises(NotStartedError, match="3 open streams"):
+        farm.run_held(TURNWIRE, load, 0.1)
+
+
+def test_the_agent_sees_its_clients_leave(farm: Farm) -> None:
+    client = farm.start(TURNWIRE, Load(plan=Plan(deltas=1, hold=True), streams=2))
+    farm.all_held(2, 10)
+    before = farm.stats()
+    client.kill()
+
+    wait_for(lambda: farm.stats().sockets == 0, 10, "sockets to close")
+
+    assert (before.sockets, before.open) == (2, 2)
+    assert farm.stats().aborts == before.aborts + 2
+
+
+async def test_a_round_with_a_wrong_stream_is_void(
+    native: Tools, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stream lacks what was planned: right for three deltas, wrong for any other number."""
+    run = Run(native, TINY, folder, lambda _: None)
+    async with served(lambda: response(RIGHT)) as port:
+        broken = Contender(name="broken", port=port)
+        monkeypatch.setattr("turnwire_lab.bench.farm.contender", lambda *_: broken)
+
+        def rounds() -> None:
+            with run.farm("broken") as farm:
+                for number, deltas in enumerate((3, 4)):
+                    load = Load(plan=Plan(deltas=deltas, size=24))
+                    run.load(farm, "burst", "1 stream", number, "broken", load)
+
+        await asyncio.to_thread(rounds)
+
+    assert [each.void for each in run.rounds] == [None, "streams: 1 wrong"]
+    assert list(run.rounds.values("burst", "1 stream", "broken", "turns_per_s")) == [0]
+
+
+def test_the_fallback_takes_the_same_loads(python: Tools, folder: Path) -> None:
+    load = Load(plan=Plan(deltas=40, told=2, tools=1), streams=2, total=3)
+    with Farm(python, [TURNWIRE, DIRECT], folder) as farm:
+        burst, _ = farm.run(TURNWIRE, load)
+        held, _ = farm.run_held(TURNWIRE, HELD, 0.1)
+        direct, _ = farm.run_held(DIRECT, HELD, 0.1)
+
+    assert [each.fault for each in (burst, held, direct)] == [None] * 3
+    assert [each.deltas for each in (burst, held, direct)] == [120, 9, 9]
+    assert held.latency_us is not None
+    assert not python.are_native
+
+
+def test_every_peer_gives_right_streams(native: Tools, folder: Path) -> None:
+    """As many as can be started here; `make bench` too goes on without the others."""
+    peers = [HELPER, HANDWRITTEN, FORWARDING, NAIVE, NGINX]
+    there = [name for name in peers if missing(name) is None]
+    load = Load(plan=Plan(deltas=300), streams=2, total=4)
+
+    with Farm(native, there, folder) as farm:
+        found = {name: farm.run(name, load)[0] for name in there}
+
+    assert FORWARDING in there
+    assert {name: each.fault for name, each in found.items()} == dict.fromkeys(there)
+    assert {each.deltas for each in found.values()} == {1_200}
+
+
+class OneFarm(Run):
+    """Has one for all modes, and turnwire alone: to start them is most of a small run."""
+
+    grown: Farm
+
+    def farm(self, *names: str) -> AbstractContextManager[Farm]:  # noqa: ARG002 (the port)
+        return nullcontext(self.grown)
+
+
+def test_every_mode_runs(native: Tools, folder: Path) -> None:
+    said: list[str] = []
+    run = OneFarm(native, TINY, folder, said.append)
+    with Farm(native, [TURNWIRE], folder) as run.grown:
+        run_modes(run, modes.MODES.items(), said.append)
+
+    assert {each.mode for each in run.rounds} == set(modes.MODES), said
+    # Windows of a few milliseconds may be over before they are looked at.
+    assert {each.void for each in run.rounds} <= {None, "the client ended too early"}
+
+
+def test_who_is_not_there_is_left_out_and_named(
+    python: Tools, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contenders, "node", lambda: None)
+    run = Run(python, TINY, folder, lambda _: None)
+
+    there = [name for name in (HELPER, SESSION_AGENT, TURNWIRE) if run._is_there(name)]
+
+    assert there == [TURNWIRE]
+    assert run.absent[HELPER] == "Node is not installed"
+    assert SESSION_AGENT in run.absent  # the agent in Python does not speak it
+
+
+def test_a_mode_that_cannot_start_leaves_the_others(native: Tools, folder: Path) -> None:
+    def fails(_: Run) -> None:
+        raise NotStartedError("no")
+
+    said: list[str] = []
+    ran: list[Run] = []
+    run = Run(native, TINY, folder, said.append)
+
+    run_modes(run, [("one", fails), ("two", ran.append)], said.append)
+
+    assert ran == [run]
+    assert said[0] == "one: no"
+
+
+def test_a_round_that_fails_is_void(native: Tools, folder: Path) -> None:
+    def fails() -> Round:
+        raise NotStartedError("nobody there")
+
+    run = Run(native, TINY, folder, lambda _: None)
+
+    run.add("burst", "1 stream", 0, TURNWIRE, fails)
+
+    assert [each.void for each in run.rounds] == ["nobody there"]
+
+
+def test_a_disturbed_round_is_repeated_and_the_quietest_counts() -> None:
+    found = Found(1, 1, 0, 0, 0, 0, 1, 1, 1, 1)
+    shares = iter([0.5, DISTURBED + 0.1, 0.3, 0.0])
+
+    def measure() -> tuple[Found, Spent]:
+        return found, Spent(1, 1, 1, 1, next(shares))
+
+    until = float("inf")
+
+    assert quietest(measure, until)[1].foreign == DISTURBED + 0.1
+    assert quietest(measure, until)[1].foreign == 0.0
+    shares = iter([0.5, 0.0])
+    assert quietest(measure, 0)[1].foreign == 0.5  # no patience is left
+
+
+def test_a_program_that_ends_at_once_says_why(folder: Path) -> None:
+    command = ("sh", "-c", "echo it broke; exit 3")
+    on = machine.cores().gateway
+    program = Program("it", command, on=on, log=folder / "log", port=free_port())
+
+    with program, pytest.raises(NotStartedError, match="it broke"):
+        wait_for(program.listens, 10, "it")
