@@ -12,6 +12,8 @@ from importlib.metadata import version
 
 from turnwire_lab.agent.frames import BOTH, Habits, Spelling
 from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.bench.command import add_options as add_bench_options
+from turnwire_lab.bench.command import from_options as bench
 from turnwire_lab.chat.talk import chat
 from turnwire_lab.demo import demo
 from turnwire_lab.running import run
@@ -39,12 +41,16 @@ def main(argv: Sequence[str] | None = None) -> int:
                         port=asked.port,
                         metrics_port=asked.metrics_port,
                         agent_port=asked.agent_port,
+                        page_port=asked.page_port,
+                        site_port=asked.site_port,
                         pace_s=asked.pace,
                         wire=asked.wire,
                         revision=asked.revision,
                         opaque=asked.opaque,
                     )
                 )
+            case "bench":
+                return bench(asked)
             case _:
                 return chat(
                     url=asked.url,
@@ -89,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="turnwire-lab",
         description="Try the turnwire gateway without a product behind it: an agent to talk to, "
-        "a demo that starts everything, a chat for the terminal.",
+        "a demo that starts everything, a chat for the terminal, a benchmark.",
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {version('turnwire')}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -101,6 +107,15 @@ def _parser() -> argparse.ArgumentParser:
         "--metrics-port", type=_port, default=9787, help="of its metrics (9787; 0: none)"
     )
     command.add_argument("--agent-port", type=_port, default=0, help="of the agent (0: any)")
+    command.add_argument(
+        "--page-port", type=_port, default=8786, help="of the page (8786, or any if it is taken)"
+    )
+    command.add_argument(
+        "--site-port",
+        type=_port,
+        default=8785,
+        help="of the site with the widget (8785, or any if it is taken)",
+    )
     _add_pace(command)
     _add_wire(command)
     command.add_argument(
@@ -149,6 +164,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--once", metavar="TEXT", help="ask this, print the answer, leave; exit 1 if it failed"
     )
+
+    told = "measure the gateway and others like it, on this machine"
+    add_bench_options(commands.add_parser("bench", help=told, description=_sentence(told)))
     return parser
 
 

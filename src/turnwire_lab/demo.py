@@ -1,29 +1,24 @@
-"""The demo: a reference agent, a gateway in front of it, and a line to paste.
+"""The demo: everything on one stage, and lines to paste."""
 
-The agent lives in this process, the gateway in a child. Both end when this does.
-"""
-
-import secrets
 import shlex
 import shutil
 import sys
-import time
 from contextlib import AsyncExitStack
 from typing import Final
 
-import jwt
-
 from turnwire_lab.agent.frames import Habits
 from turnwire_lab.agent.server import ReferenceAgent
-from turnwire_lab.gateway import Gateway, GatewayDown
+from turnwire_lab.embed.site import BUILT, Site
+from turnwire_lab.gateway import GatewayDown
 from turnwire_lab.session_agent.habits import Habits as SessionHabits
 from turnwire_lab.session_agent.habits import Revision
 from turnwire_lab.session_agent.server import SessionAgent
+from turnwire_lab.stage import SESSION, Agent, Stage, new_token
 
-TOKEN_LIFE_S: Final = 24 * 3600
-SESSION: Final = "demo"
-VISITOR: Final = "visitor"
-"""A user; for the lab's agents, which let anybody in, a token too."""
+__all__ = ["banner", "demo", "new_token"]
+
+NO_PAGE: Final = "not built: that needs Node 20 (`make page`). The chat below needs nothing."
+NO_SITE: Final = "not built: that needs Node 20 (`make widget`)."
 PROMPT: Final = (
     '{"messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"what is 12*7?"}]}]}'
 )
@@ -34,55 +29,44 @@ async def demo(
     port: int,
     metrics_port: int,
     agent_port: int,
+    page_port: int,
+    site_port: int,
     pace_s: float,
     wire: str = "v2",
     revision: Revision = "V",
     opaque: bool = False,
 ) -> int:
     """Run until canceled; 1 if something does not start, or the gateway ends by itself."""
-    key = secrets.token_hex(32)
+    agent: Agent
+    if wire == "session-agent":
+        agent = SessionAgent(SessionHabits(revision=revision, pace_s=pace_s), port=agent_port)
+    else:
+        agent = ReferenceAgent(Habits(pace_s=pace_s), port=agent_port)
     async with AsyncExitStack() as stack:
         try:
-            agent: ReferenceAgent | SessionAgent
-            if wire == "session-agent":
-                habits = SessionHabits(revision=revision, pace_s=pace_s)
-                agent = SessionAgent(habits, port=agent_port)
-            else:
-                agent = ReferenceAgent(Habits(pace_s=pace_s), port=agent_port)
-            await stack.enter_async_context(agent)
-            settings = {"TURNWIRE_DIALECT": wire, "TURNWIRE_ON_DISCONNECT": "grace"}
-            if opaque:
-                settings |= {
-                    "TURNWIRE_AUTH": "opaque",
-                    "TURNWIRE_ACCESS": "http",
-                    "TURNWIRE_ACCESS_URL": agent.access_url,
-                }
-            gateway = await stack.enter_async_context(
-                Gateway(
-                    agent_url=agent.url,
-                    jwt_key=key,
+            stage = await stack.enter_async_context(
+                Stage(
+                    agent,
+                    wire=wire,
                     port=port,
                     metrics_port=metrics_port,
-                    settings=settings,
+                    page_port=page_port,
+                    site=Site(site_port) if BUILT.is_file() else None,
+                    opaque=opaque,
                 )
             )
         except GatewayDown as down:
             return _complain(str(down))
         except OSError as error:
             return _complain(f"The agent cannot listen on port {agent_port}: {error.strerror}.")
-        token = VISITOR if opaque else new_token(key)
-        print(banner(gateway.url, agent.url, token), flush=True)
-        status = await gateway.ended()
+        page = None if stage.page is None else stage.page.url
+        site = None if stage.site is None else stage.site.origin
+        print(banner(stage.gateway.url, agent.url, stage.token, page, site), flush=True)
+        status = await stage.gateway.ended()
         return _complain(f"The gateway ended by itself (exit {status}).")
 
 
-def new_token(key: str) -> str:
-    expires = int(time.time()) + TOKEN_LIFE_S
-    claims = {"sub": VISITOR, "exp": expires, "sessions": {"*": "collaborator"}}
-    return jwt.encode(claims, key, algorithm="HS256")
-
-
-def banner(url: str, agent_url: str, token: str) -> str:
+def banner(url: str, agent_url: str, token: str, page: str | None, site: str | None) -> str:
     curl = shlex.join(
         [
             *("curl", "-N", f"{url}/api/sessions/{SESSION}/chat"),
@@ -101,8 +85,10 @@ def banner(url: str, agent_url: str, token: str) -> str:
         [
             "turnwire demo: an AI SDK chat with a small agent that has no model behind it.",
             "",
+            f"  page     {page or NO_PAGE}",
             f"  gateway  {url}  (POST /api/sessions/{SESSION}/chat)",
             f"  agent    {agent_url}",
+            f"  widget   {site or NO_SITE}",
             "",
             "A token for every session, good for 24 hours:",
             "",

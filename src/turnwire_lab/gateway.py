@@ -45,6 +45,8 @@ class Gateway:
         self._jwt_key = jwt_key
         self._settings = settings or {}
         self._start_s = start_s
+        self._restarting = False
+        self._restarted = asyncio.Event()
 
     @property
     def url(self) -> str:
@@ -52,13 +54,38 @@ class Gateway:
 
     async def ended(self) -> int:
         """Wait for the process to end by itself."""
-        return await self._process.wait()
+        while True:
+            process = self._process
+            status = await process.wait()
+            if self._restarting:
+                await self._restarted.wait()
+            elif process is self._process:
+                return status
+
+    async def restart(self) -> None:
+        """End it as a deployment would, and start another on the same ports."""
+        self._restarting = True
+        self._restarted.clear()
+        try:
+            await self._end()
+            await self._start()
+        finally:
+            self._restarting = False
+            self._restarted.set()
+
+    def kill(self) -> None:
+        """End it as a crash would; `restart` brings it back."""
+        self._process.kill()
 
     async def __aenter__(self) -> Self:
         # Without this look first, another gateway on the same port would answer for ours.
         self.port = _free(self.port, "--port")
         if self._metrics_port:
             _free(self._metrics_port, "--metrics-port")
+        await self._start()
+        return self
+
+    async def _start(self) -> None:
         self._process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "turnwire", "serve"),
             env=self._environ(),
@@ -70,7 +97,6 @@ class Gateway:
             stack.push_async_callback(self._end)
             await self._ready()
             stack.pop_all()
-        return self
 
     async def __aexit__(
         self,

@@ -18,6 +18,7 @@ import pytest
 from turnwire_lab.agent.server import ReferenceAgent
 from turnwire_lab.demo import new_token
 from turnwire_lab.gateway import Gateway, GatewayDown
+from turnwire_lab.page.serving import BUILT
 
 KEY = "k" * 64
 
@@ -36,8 +37,8 @@ async def lab(*arguments: str, **environ: str) -> Process:
 async def start_demo(*more: str) -> tuple[Process, dict[str, str]]:
     """A demo that is ready, and its lines by their first word."""
     # A setting of another tool in the shell must not keep the gateway from starting.
-    arguments = ("demo", "--port", "0", "--metrics-port", "0", "--pace", "0", *more)
-    demo = await lab(*arguments, TURNWIRE_X="y")
+    ports = ("--port", "0", "--metrics-port", "0", "--page-port", "0")
+    demo = await lab("demo", *ports, "--pace", "0", *more, TURNWIRE_X="y")
     assert demo.stdout is not None
     lines: dict[str, str] = {}
     while (line := (await demo.stdout.readline()).decode()) and "Ctrl-C ends" not in line:
@@ -71,6 +72,16 @@ async def test_the_line_to_paste_shows_an_answer(demo: tuple[Process, dict[str, 
     assert output["output"] == {"expression": "12*7", "value": 84}
     said = "".join(c["delta"] for c in chunks if c["type"] == "text-delta")
     assert said == "Let me work that out. 12*7 is **84**.\n"
+
+
+async def test_the_page_is_there_if_it_was_built(demo: tuple[Process, dict[str, str]]) -> None:
+    told = demo[1]["page"]
+    if not (BUILT / "index.html").is_file():
+        assert "make page" in told
+        return
+    async with httpx.AsyncClient(trust_env=False) as http:
+        page = await http.get(told.split()[1])
+    assert "<title>turnwire demo</title>" in page.text
 
 
 async def test_the_chat_line_talks_to_it(demo: tuple[Process, dict[str, str]]) -> None:

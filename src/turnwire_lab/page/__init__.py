@@ -1,0 +1,6 @@
+"""The demo's page: a chat in the browser, with the wire beside it.
+
+serving   the one server the browser talks to: the page, the gateway behind it, the wire
+forward   requests to the gateway and their streams back, written down on the way
+guard     what every response says about safety, and who may ask at all
+"""

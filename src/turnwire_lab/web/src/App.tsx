@@ -1,0 +1,118 @@
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react";
+
+import { ChatPane } from "./ChatPane";
+import { Conversation, POLL_MS } from "./conversation";
+import { Header } from "./Header";
+import type { Setup } from "./lab";
+import {
+  loadCurrent,
+  loadSessions,
+  newSession,
+  saveCurrent,
+  saveSessions,
+  UNTITLED,
+  type SessionEntry,
+} from "./sessions";
+import { Sidebar } from "./Sidebar";
+import { listen } from "./tabs";
+import { WirePane } from "./WirePane";
+
+const TITLE = 40;
+const WIDE = "(min-width: 1100px)";
+
+export function App({ setup }: { setup: Setup }) {
+  const [sessions, setSessions] = useState<SessionEntry[]>(() => loadSessions(setup.session));
+  const [current, setCurrent] = useState(() => loadCurrent(sessions));
+  const [sidebar, setSidebar] = useState(false);
+  const [wire, setWire] = useState(() => matchMedia(WIDE).matches);
+  const conversation = useConversation(setup, current);
+
+  useEffect(() => saveCurrent(current), [current]);
+  useEffect(() => saveSessions(sessions), [sessions]);
+  useEffect(() => {
+    const heard = (event: StorageEvent) => {
+      if (event.key === "turnwire.sessions") setSessions(loadSessions(setup.session));
+    };
+    addEventListener("storage", heard);
+    return () => removeEventListener("storage", heard);
+  }, [setup.session]);
+
+  const choose = useCallback((id: string) => {
+    setCurrent(id);
+    setSidebar(false);
+  }, []);
+  const add = useCallback(() => {
+    const entry = newSession();
+    setSessions((entries) => [entry, ...entries]);
+    choose(entry.id);
+  }, [choose]);
+  const titled = useCallback(
+    (text: string) =>
+      setSessions((entries) =>
+        entries.some((entry) => entry.id === current && entry.title === UNTITLED)
+          ? entries.map((entry) => (entry.id === current ? { ...entry, title: text.slice(0, TITLE) } : entry))
+          : entries,
+      ),
+    [current],
+  );
+
+  return (
+    <div className="app" data-sidebar={sidebar} data-wire={wire}>
+      <a className="skip" href="#composer">
+        Skip to the message box
+      </a>
+      <Header
+        conversation={conversation}
+        sidebar={sidebar}
+        wire={wire}
+        onSidebar={() => setSidebar(!sidebar)}
+        onWire={() => setWire(!wire)}
+      />
+      <Sidebar
+        sessions={sessions}
+        current={current}
+        onChoose={choose}
+        onNew={add}
+        onClose={() => setSidebar(false)}
+      />
+      <ChatPane key={current} conversation={conversation} onFirst={titled} />
+      {wire && <WirePane setup={setup} conversation={conversation} onClose={() => setWire(false)} />}
+    </div>
+  );
+}
+
+/** The conversation of a session; those left behind go on, so that nothing is hung up on. */
+function useConversation(setup: Setup, session: string): Conversation {
+  const all = useMemo(() => new Map<string, Conversation>(), []);
+  let conversation = all.get(session);
+  if (conversation === undefined) {
+    conversation = new Conversation(setup, session);
+    all.set(session, conversation);
+  }
+  const shown = conversation;
+  useEffect(() => {
+    if (shown.view().loading) shown.open();
+    else shown.look();
+    const visible = () => {
+      if (document.visibilityState === "visible") shown.look();
+    };
+    const timer = setInterval(visible, POLL_MS);
+    addEventListener("focus", visible);
+    const back = () => shown.back();
+    addEventListener("online", back);
+    document.addEventListener("visibilitychange", visible);
+    const deaf = listen((news) => all.get(news.session)?.look(true));
+    return () => {
+      clearInterval(timer);
+      removeEventListener("focus", visible);
+      removeEventListener("online", back);
+      document.removeEventListener("visibilitychange", visible);
+      deaf();
+    };
+  }, [all, shown]);
+  return shown;
+}
+
+export function useView(conversation: Conversation) {
+  return useSyncExternalStore(conversation.subscribe, conversation.view);
+}

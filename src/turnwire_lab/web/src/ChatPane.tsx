@@ -1,0 +1,94 @@
+import { useChat } from "@ai-sdk/react";
+import { AssistantRuntimeProvider, ThreadPrimitive } from "@assistant-ui/react";
+import { useAISDKRuntime } from "@assistant-ui/react-ai-sdk";
+import { useEffect, useMemo } from "react";
+
+import { useView } from "./App";
+import { attachments } from "./attachments";
+import { Composer } from "./Composer";
+import type { Conversation } from "./conversation";
+import { ConversationContext } from "./context";
+import { Icon } from "./Icon";
+import { Live } from "./Live";
+import { AssistantMessage, UserMessage } from "./Message";
+import { NoticeBar } from "./NoticeBar";
+import { Welcome } from "./Welcome";
+
+// A flood of deltas is drawn this often, not as often as it comes.
+const REDRAW_MS = 40;
+
+interface Props {
+  conversation: Conversation;
+  onFirst: (text: string) => void;
+}
+
+export function ChatPane({ conversation, onFirst }: Props) {
+  const chat = useChat({ chat: conversation.chat, throttle: REDRAW_MS });
+  const view = useView(conversation);
+  // What the kit calls "cancel" is a stop at the agent here.
+  const helpers = useMemo<typeof chat>(
+    () => ({
+      ...chat,
+      stop: conversation.stop,
+      sendMessage: (...args) => conversation.anew(() => chat.sendMessage(...args)),
+      regenerate: (...args) => conversation.anew(() => chat.regenerate(...args)),
+    }),
+    [chat, conversation],
+  );
+  const runtime = useAISDKRuntime(helpers, {
+    adapters: { attachments },
+    cancelPendingToolCallsOnSend: false,
+    joinStrategy: "none",
+  });
+
+  const first = chat.messages.find((message) => message.role === "user");
+  const title = first?.parts.find((part) => part.type === "text")?.text;
+  useEffect(() => {
+    if (title) onFirst(title);
+  }, [title, onFirst]);
+
+  // Wherever the focus is, Esc stops the turn, unless it closed something else.
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      if (event.key === "Escape" && !event.defaultPrevented) void conversation.stop();
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, [conversation]);
+
+  const empty = chat.messages.length === 0 && !view.loading;
+  return (
+    <ConversationContext value={conversation}>
+      <AssistantRuntimeProvider runtime={runtime}>
+        <ThreadPrimitive.Root asChild>
+          <main className="chat" aria-label="Chat" aria-busy={view.loading}>
+            <ThreadPrimitive.Viewport
+              className="viewport"
+              role="log"
+              aria-live="off"
+              aria-label="Conversation"
+              tabIndex={0}
+            >
+              {view.loading && <p className="loading">Loading the history…</p>}
+              {empty && <Welcome conversation={conversation} />}
+              <ThreadPrimitive.Messages components={{ UserMessage, AssistantMessage }} />
+              {chat.status === "submitted" && (
+                <p className="waiting" aria-hidden="true">
+                  <span />
+                  <span />
+                  <span />
+                </p>
+              )}
+              <NoticeBar conversation={conversation} />
+              <ThreadPrimitive.ScrollToBottom className="to-bottom" aria-label="To the newest message">
+                <Icon name="down" />
+              </ThreadPrimitive.ScrollToBottom>
+            </ThreadPrimitive.Viewport>
+            <Composer conversation={conversation} busy={conversation.busy} />
+            <Live conversation={conversation} messages={chat.messages} status={chat.status} />
+          </main>
+        </ThreadPrimitive.Root>
+      </AssistantRuntimeProvider>
+    </ConversationContext>
+  );
+}

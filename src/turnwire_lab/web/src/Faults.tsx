@@ -1,0 +1,72 @@
+import { useView } from "./App";
+import type { Conversation } from "./conversation";
+import { type Fault, plan, type Setup } from "./lab";
+import { Icon } from "./Icon";
+
+interface Play {
+  name: string;
+  what: string;
+  prompt: string;
+}
+
+const STORY = "tell me a long story";
+const PLAYS: Record<Fault, Play> = {
+  "agent-dies": {
+    name: "Agent hangs up",
+    what: "Its line is cut in mid-turn: the client hears it at once, and comes back to the turn.",
+    prompt: STORY,
+  },
+  "agent-hangs": {
+    name: "Agent hangs",
+    what: "It falls silent: keepalives, then after 12 s an abort to the agent and an error.",
+    prompt: STORY,
+  },
+  "agent-floods": {
+    name: "Agent floods",
+    what: "5,000 frames nobody asked for, in the middle of a story: the story is whole.",
+    prompt: STORY,
+  },
+  "agent-babbles": {
+    name: "Agent babbles",
+    what: "No JSON, wrong types, somebody else's turn: dropped, and the story is whole.",
+    prompt: STORY,
+  },
+  "slow-client": {
+    name: "Slow client",
+    what: "It stops reading while the agent floods: after 6 s the gateway lets go of it.",
+    prompt: "flood 60000",
+  },
+  "gateway-restarts": {
+    name: "Gateway restarts",
+    what: "In mid-turn. The next process knows nothing, asks the agent, and goes on.",
+    prompt: STORY,
+  },
+};
+
+export function Faults({ setup, conversation }: { setup: Setup; conversation: Conversation }) {
+  const { recovering } = useView(conversation);
+  const play = async (fault: Fault) => {
+    if (conversation.busy) await conversation.stop();
+    await plan(setup, conversation.session, fault);
+    conversation.send(PLAYS[fault].prompt);
+  };
+  return (
+    <details className="faults">
+      <summary>
+        <Icon name="bolt" />
+        Break something
+        <Icon name="chevron" />
+      </summary>
+      <ul>
+        {setup.faults.map((fault) => (
+          <li key={fault}>
+            <button type="button" data-fault={fault} disabled={recovering} onClick={() => void play(fault)}>
+              <strong>{PLAYS[fault].name}</strong>
+              <small>{PLAYS[fault].what}</small>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

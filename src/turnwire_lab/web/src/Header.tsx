@@ -1,0 +1,64 @@
+import { useView } from "./App";
+import type { Conversation } from "./conversation";
+import { Icon } from "./Icon";
+import { useTheme } from "./theme";
+
+const WORDS: Record<string, string> = {
+  idle: "Idle",
+  queued: "Waiting in the queue",
+  thinking: "Thinking",
+  streaming: "Answering",
+  asking: "Waiting for you",
+  tool_calling: "Using a tool",
+  error: "Failed",
+};
+
+interface Props {
+  conversation: Conversation;
+  sidebar: boolean;
+  wire: boolean;
+  onSidebar: () => void;
+  onWire: () => void;
+}
+
+export function Header({ conversation, sidebar, wire, onSidebar, onWire }: Props) {
+  const { agent, recovering } = useView(conversation);
+  const [theme, nextTheme] = useTheme();
+  const words = recovering ? "Reconnecting" : (WORDS[agent.status] ?? agent.status);
+  return (
+    <header className="header">
+      <button
+        type="button"
+        className="quiet only-narrow"
+        aria-label="Sessions"
+        aria-expanded={sidebar}
+        aria-controls="sessions"
+        onClick={onSidebar}
+      >
+        <Icon name="menu" />
+      </button>
+      <h1 className="brand">
+        turnwire <span>demo</span>
+      </h1>
+      <p
+        className="status"
+        data-agent-status={recovering ? "reconnecting" : agent.status}
+        aria-label={`The agent: ${words}`}
+        role="status"
+      >
+        <span className="dot" aria-hidden="true" />
+        <span className="words">
+          {words}
+          {agent.status === "tool_calling" && agent.detail ? `: ${agent.detail}` : ""}
+        </span>
+      </p>
+      <button type="button" className="quiet" aria-label={`Theme: ${theme}`} title={`Theme: ${theme}`} onClick={nextTheme}>
+        <Icon name={theme === "light" ? "sun" : theme === "dark" ? "moon" : "auto"} />
+      </button>
+      <button type="button" className="quiet labelled" aria-label="Wire" aria-pressed={wire} onClick={onWire}>
+        <Icon name="wire" />
+        <span>Wire</span>
+      </button>
+    </header>
+  );
+}

@@ -1,0 +1,45 @@
+// What a screen reader is told: not every word as it comes, but that an answer began, what it was
+// when it is whole, and what is asked.
+import type { UIMessage } from "ai";
+import { useEffect, useRef, useState } from "react";
+
+import { useView } from "./App";
+import type { Conversation } from "./conversation";
+
+interface Props {
+  conversation: Conversation;
+  messages: UIMessage[];
+  status: string;
+}
+
+export function Live({ conversation, messages, status }: Props) {
+  const { notice } = useView(conversation);
+  const [said, setSaid] = useState("");
+  const before = useRef(status);
+  const last = messages.at(-1);
+  const open = last?.parts.some((part) => part.type === "data-question" && "data" in part && isOpen(part.data));
+  useEffect(() => {
+    if (status === before.current) return;
+    if (status === "submitted") setSaid("Sent. The agent is working.");
+    if (status === "ready" && last?.role === "assistant") setSaid(`The agent answered: ${textOf(last)}`);
+    before.current = status;
+  }, [status, last]);
+  return (
+    <>
+      <p className="unseen" aria-live="polite" data-live="">
+        {open ? "The agent asks you something." : said}
+      </p>
+      <p className="unseen" role="alert">
+        {notice === null ? "" : `${notice.title}. ${notice.text}`}
+      </p>
+    </>
+  );
+}
+
+function isOpen(data: unknown): boolean {
+  return (data as { state?: unknown } | null)?.state === "open";
+}
+
+function textOf(message: UIMessage): string {
+  return message.parts.map((part) => (part.type === "text" ? part.text : "")).join(" ");
+}

@@ -1,0 +1,39 @@
+import { useView } from "./App";
+import type { Conversation } from "./conversation";
+import type { Step } from "./notice";
+
+const WORDS: Record<Step, string> = {
+  reconnect: "Reconnect",
+  retry: "Try again",
+  reload: "Load the page again",
+};
+
+export function NoticeBar({ conversation }: { conversation: Conversation }) {
+  const { notice, recovering } = useView(conversation);
+  if (notice === null) return null;
+  const act = (step: Step) => {
+    if (step === "reconnect") conversation.reconnect();
+    else if (step === "retry") conversation.retry();
+    else location.reload();
+  };
+  return (
+    <section className="notice" aria-label="Problem" data-notice={notice.step}>
+      <div>
+        <strong>{notice.title}</strong>
+        <p>{notice.text}</p>
+      </div>
+      {recovering ? (
+        <span className="spinner" aria-label="Reconnecting" role="img" />
+      ) : (
+        <div className="buttons">
+          <button type="button" onClick={() => act(notice.step)}>
+            {WORDS[notice.step]}
+          </button>
+          <button type="button" className="plain" onClick={() => conversation.dismiss()}>
+            Dismiss
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,46 @@
+import { Icon } from "./Icon";
+import type { SessionEntry } from "./sessions";
+
+interface Props {
+  sessions: SessionEntry[];
+  current: string;
+  onChoose: (id: string) => void;
+  onNew: () => void;
+  onClose: () => void;
+}
+
+export function Sidebar({ sessions, current, onChoose, onNew, onClose }: Props) {
+  return (
+    <nav
+      id="sessions"
+      className="sidebar"
+      aria-label="Sessions"
+      onKeyDown={(event) => {
+        if (event.key === "Escape") onClose();
+      }}
+    >
+      <button type="button" className="new" onClick={onNew}>
+        <Icon name="plus" />
+        New chat
+      </button>
+      <ul>
+        {sessions.map((entry) => (
+          <li key={entry.id}>
+            <button
+              type="button"
+              className="session"
+              aria-current={entry.id === current ? "true" : undefined}
+              onClick={() => onChoose(entry.id)}
+            >
+              <span className="title">{entry.title}</span>
+              <span className="id">{entry.id}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p className="about">
+        A small agent without a model, behind a real gateway. Its tools really run; nothing leaves this machine.
+      </p>
+    </nav>
+  );
+}

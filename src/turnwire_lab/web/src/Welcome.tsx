@@ -1,0 +1,34 @@
+import type { Conversation } from "./conversation";
+
+const TRY: [string, string][] = [
+  ["what is 12*7?", "runs a calculator"],
+  ["search for keepalive", "looks through the project's pages"],
+  ["think about rivers", "thinks aloud first"],
+  ["ask me: tea or coffee?", "needs your answer"],
+  ["approve 12*7", "needs your approval"],
+  ["tell me a long story", "leaves time to reload, or to stop"],
+  ["make the tool fail", "a tool that gives up"],
+  ["send me a picture", "a file from the agent"],
+];
+
+export function Welcome({ conversation }: { conversation: Conversation }) {
+  return (
+    <section className="welcome" aria-label="Things to try">
+      <h2>Any AI SDK client, any agent.</h2>
+      <p>
+        This page is an unmodified <code>useChat</code>. Behind it turnwire opens one WebSocket per turn, and makes of
+        the agent's frames what you see. Reload in mid-turn, open a second tab, break things.
+      </p>
+      <ul>
+        {TRY.map(([prompt, what]) => (
+          <li key={prompt}>
+            <button type="button" onClick={() => conversation.send(prompt)}>
+              <span>{prompt}</span>
+              <small>{what}</small>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,321 @@
+// One session as this tab has it: the chat, what the agent is doing, what went wrong and what is
+// done about it. Everything that must be right after a break is read anew from the agent: its
+// history, and the turn that runs.
+import { Chat, type UIMessage } from "@ai-sdk/react";
+import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
+
+import { authorization, type Setup } from "./lab";
+import { CROWDED, FORGOTTEN, LOST_FOR_GOOD, noticeOf, WITHOUT_ANSWER, type Notice } from "./notice";
+import { CutShort, wholeOrFailed } from "./streams";
+import { NoPlace, type Place, takePlace, tell } from "./tabs";
+
+export interface AgentStatus {
+  status: string;
+  detail?: string;
+}
+
+export interface View {
+  agent: AgentStatus;
+  notice: Notice | null;
+  loading: boolean;
+  recovering: boolean;
+  stopping: boolean;
+}
+
+const IDLE: AgentStatus = { status: "idle" };
+const TRIES_MS = [0, 400, 800, 1600, 3200, 5000];
+const POLL_MS = 10_000;
+const STOP_MS = 3_000;
+
+export class Conversation {
+  readonly chat: Chat<UIMessage>;
+  #view: View = { agent: IDLE, notice: null, loading: true, recovering: false, stopping: false };
+  #listeners = new Set<() => void>();
+  #place: Place | null = null;
+  #crowded = false;
+  #cut = new AbortController();
+  #work: Promise<void> = Promise.resolve();
+  #told = false;
+  #looking = false;
+
+  constructor(
+    readonly setup: Setup,
+    readonly session: string,
+  ) {
+    this.chat = new Chat<UIMessage>({
+      id: session,
+      transport: this.#transport(),
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+      onData: (part) => {
+        this.#announce();
+        if (part.type === "data-agent-status") this.#set({ agent: part.data as AgentStatus });
+        if (part.type === "data-question") {
+          const open = (part.data as { state?: unknown }).state === "open";
+          this.#set({ agent: { status: open ? "asking" : "thinking" } });
+        }
+      },
+      onFinish: ({ isError }) => {
+        // Who could not follow sees now that the answer is whole.
+        if (this.#told) tell({ kind: "turn", session: this.session });
+        this.#told = false;
+        this.#giveBack();
+        if (!isError) this.#set({ agent: IDLE, stopping: false });
+      },
+      onError: (error) => this.#failed(error),
+    });
+  }
+
+  get busy(): boolean {
+    return this.chat.status === "submitted" || this.chat.status === "streaming";
+  }
+
+  view = (): View => this.#view;
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** History first, then the turn that runs, if one does. */
+  open(): void {
+    void this.#alone(() => this.#catchUp(TRIES_MS));
+  }
+
+  /** The same by hand, after a break. */
+  reconnect(): void {
+    this.#set({ notice: null });
+    void this.#alone(async () => {
+      if (!this.busy) await this.#catchUp(TRIES_MS);
+    });
+  }
+
+  /** The network is back: what was open before it went may hang for minutes before it breaks. */
+  back(): void {
+    if (this.busy) this.#cut.abort(new CutShort());
+    else if (this.#view.notice?.step === "reconnect") this.reconnect();
+    else this.look();
+  }
+
+  /** Another tab began a turn, or may have: look, without a word if nothing changed. */
+  look(expected = false): void {
+    if (this.#looking) return;
+    this.#looking = true;
+    // Behind what is under way: to look for a turn makes the chat busy too.
+    void this.#alone(async () => {
+      this.#looking = false;
+      for (const wait of expected ? [0, 250, 500, 1000] : [0]) {
+        await pause(wait);
+        if (this.busy) return;
+        try {
+          if (await this.#changed()) return await this.#catchUp([0]);
+        } catch {
+          return; // The next look, or the next prompt, will say what is wrong.
+        }
+      }
+    });
+  }
+
+  send(text: string): void {
+    void this.anew(() => this.chat.sendMessage({ text }));
+  }
+
+  retry(): void {
+    void this.anew(() => this.chat.regenerate());
+  }
+
+  /** Whatever begins a turn: what went wrong before is over. */
+  anew<T>(begin: () => T): T {
+    this.#set({ notice: null });
+    this.chat.clearError();
+    return begin();
+  }
+
+  /** Stop the turn at the agent; the stream then ends by itself. */
+  stop = async (): Promise<void> => {
+    if (!this.busy) return;
+    this.#set({ stopping: true });
+    const stopped = await this.#post("stop", {}).catch(() => null);
+    const until = Date.now() + (stopped?.ok === true ? STOP_MS : 0);
+    while (this.busy && Date.now() < until) await pause(50);
+    if (this.busy) await this.chat.stop();
+    this.#set({ stopping: false, agent: IDLE });
+  };
+
+  async answer(questionId: string, answer: unknown): Promise<boolean> {
+    try {
+      const response = await this.#post("answer", { questionId, answer });
+      if (response.ok) return true;
+      this.#set({ notice: noticeOf(new Error(await response.text())) });
+    } catch (error) {
+      this.#set({ notice: noticeOf(error as Error) });
+    }
+    return false;
+  }
+
+  dismiss(): void {
+    this.#set({ notice: null });
+    this.chat.clearError();
+  }
+
+  #transport(): DefaultChatTransport<UIMessage> {
+    const transport = new DefaultChatTransport<UIMessage>({
+      api: `/api/sessions/${encodeURIComponent(this.session)}/chat`,
+      headers: { ...authorization(this.setup), "x-turnwire-profile": "7" },
+      // The agent owns the history, and only the last message is read.
+      prepareSendMessagesRequest: ({ id, messages, trigger, messageId }) => ({
+        body: { id, messages: messages.slice(-1), trigger, messageId },
+      }),
+      fetch: (input, init) => this.#fetch(input, init),
+    });
+    const send = transport.sendMessages.bind(transport);
+    transport.sendMessages = async (options) => {
+      const place = await takePlace(false);
+      if (place === null) throw new NoPlace();
+      return this.#holding(place, send(options));
+    };
+    const reconnect = transport.reconnectToStream.bind(transport);
+    transport.reconnectToStream = async (options) => {
+      const place = await takePlace(true);
+      this.#crowded = place === null;
+      return place === null ? null : this.#holding(place, reconnect(options));
+    };
+    return transport;
+  }
+
+  /** The stream, and its place for as long as it lasts. */
+  async #holding<T>(place: Place, opening: Promise<T>): Promise<T> {
+    const stream = await opening.catch((error: unknown) => {
+      place.giveBack();
+      throw error;
+    });
+    if (stream === null) place.giveBack();
+    else this.#place = place;
+    return stream;
+  }
+
+  async #fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+    const cut = new AbortController();
+    this.#cut = cut;
+    const signal = AbortSignal.any([cut.signal, ...(init?.signal ? [init.signal] : [])]);
+    return wholeOrFailed(await fetch(input, { ...init, signal }), () => cut.abort(new CutShort()));
+  }
+
+  async #catchUp(tries: number[]): Promise<void> {
+    for (const [number, wait] of tries.entries()) {
+      await pause(wait);
+      this.#set({ recovering: number > 0 || this.#view.notice !== null });
+      try {
+        this.chat.clearError();
+        const history = await this.#history();
+        // All but the newest prompt and its answer was told by the agent before.
+        const forgotten = history.length < this.chat.messages.length - 2;
+        this.chat.messages = withUnsent(history, this.chat.messages);
+        const before = this.chat.messages.length;
+        this.#set({ loading: false });
+        // Its end is the turn's end: what waits for this must not wait for that.
+        const resumed = this.chat.resumeStream();
+        await this.#settled(resumed);
+        if (this.chat.status === "error") continue;
+        if (!this.busy && this.chat.messages.length === before && this.chat.lastMessage?.role === "user") {
+          this.chat.messages = withUnsent(await this.#history(), this.chat.messages);
+        }
+        // What the agent is doing was told before this stream began.
+        if (this.busy && this.#view.agent === IDLE) this.#set({ agent: { status: "streaming" } });
+        const answered = this.busy || this.chat.lastMessage?.role !== "user";
+        const broke = this.#view.notice !== null;
+        const without = this.#crowded ? CROWDED : forgotten ? FORGOTTEN : broke ? WITHOUT_ANSWER : null;
+        this.#set({ recovering: false, notice: answered ? null : without });
+        return;
+      } catch (error) {
+        if (!(error instanceof TypeError) && !(error instanceof Retryable)) {
+          this.#set({ loading: false, recovering: false, notice: noticeOf(error as Error) });
+          return;
+        }
+      }
+    }
+    this.#set({ loading: false, recovering: false, notice: LOST_FOR_GOOD });
+  }
+
+  /** Until the resumed stream says something, or there is none. */
+  async #settled(resumed: Promise<void>): Promise<void> {
+    let over = false;
+    void resumed.finally(() => (over = true));
+    while (!over && this.chat.status !== "streaming" && this.#place?.follows !== true) await pause(20);
+  }
+
+  /** Whether the history has something newer than this tab. An answer that is not finished, or
+   * waits for an approval, is here and not there. */
+  async #changed(): Promise<boolean> {
+    const newest = (await this.#history()).at(-1);
+    return newest !== undefined && this.chat.messages.every((message) => message.id !== newest.id);
+  }
+
+  async #history(): Promise<UIMessage[]> {
+    const response = await fetch(this.#url("messages"), { headers: authorization(this.setup) });
+    if (response.status === 503) throw new Retryable();
+    if (!response.ok) throw new Error(await response.text());
+    return (await response.json()) as UIMessage[];
+  }
+
+  #post(route: string, body: unknown): Promise<Response> {
+    return fetch(this.#url(route), {
+      method: "POST",
+      headers: { ...authorization(this.setup), "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  }
+
+  #url(route: string): string {
+    return `/api/sessions/${encodeURIComponent(this.session)}/${route}`;
+  }
+
+  #failed(error: Error): void {
+    this.#giveBack();
+    const notice = noticeOf(error);
+    this.#set({ notice, agent: IDLE, stopping: false });
+    if (notice.byItself) void this.#alone(() => this.#catchUp(TRIES_MS));
+  }
+
+  /** One after the other: two that set the messages at once would undo each other. */
+  #alone(work: () => Promise<void>): Promise<void> {
+    this.#work = this.#work.then(work, work);
+    return this.#work;
+  }
+
+  #announce(): void {
+    if (this.#told || this.#place?.follows === true) return;
+    this.#told = true;
+    tell({ kind: "turn", session: this.session });
+  }
+
+  #giveBack(): void {
+    this.#place?.giveBack();
+    this.#place = null;
+  }
+
+  #set(change: Partial<View>): void {
+    this.#view = { ...this.#view, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** The history, and behind it the newest prompt of this tab if the agent never got it. */
+function withUnsent(history: UIMessage[], here: UIMessage[]): UIMessage[] {
+  const newest = here.findLast((message) => message.role === "user");
+  const known = history.findLast((message) => message.role === "user");
+  if (newest === undefined || history.some((message) => message.id === newest.id)) return history;
+  // Not every agent keeps the id that a client gave its prompt.
+  return known !== undefined && textOf(known) === textOf(newest) ? history : [...history, newest];
+}
+
+function textOf(message: UIMessage): string {
+  return message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+class Retryable extends Error {}
+
+function pause(ms: number): Promise<void> {
+  return ms === 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+export { POLL_MS };

@@ -1,0 +1,70 @@
+import type { DataMessagePartProps } from "@assistant-ui/react";
+import { useState } from "react";
+
+import { useConversationHere } from "../context";
+import { Icon } from "../Icon";
+
+interface Asked {
+  questionId: string;
+  text: string;
+  options?: string[];
+  state: "open" | "resolved" | "expired";
+  answer?: unknown;
+}
+
+export function Question({ data }: DataMessagePartProps<Asked>) {
+  const conversation = useConversationHere();
+  const [sending, setSending] = useState<unknown>(null);
+  const [text, setText] = useState("");
+  const open = data.state === "open";
+  const answer = async (chosen: unknown) => {
+    setSending(chosen);
+    if (!(await conversation.answer(data.questionId, chosen))) setSending(null);
+  };
+  return (
+    <section className="ask question" aria-label="Question" data-question={data.state}>
+      <p>{data.text}</p>
+      {!open && (
+        <p className="outcome">
+          {data.state === "expired" ? "Not answered in time" : <Answered answer={data.answer ?? sending} />}
+        </p>
+      )}
+      {open && data.options !== undefined && data.options.length > 0 && (
+        <div className="buttons">
+          {data.options.map((option: string) => (
+            <button key={option} type="button" disabled={sending !== null} onClick={() => void answer(option)}>
+              {option}
+            </button>
+          ))}
+        </div>
+      )}
+      {open && (data.options === undefined || data.options.length === 0) && (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (text.trim()) void answer(text.trim());
+          }}
+        >
+          <input
+            type="text"
+            aria-label="Your answer"
+            value={text}
+            disabled={sending !== null}
+            onChange={(event) => setText(event.target.value)}
+          />
+          <button type="submit" disabled={sending !== null || !text.trim()}>
+            Answer
+          </button>
+        </form>
+      )}
+    </section>
+  );
+}
+
+function Answered({ answer }: { answer: unknown }) {
+  return (
+    <>
+      <Icon name="check" /> {typeof answer === "string" ? answer : JSON.stringify(answer ?? "answered")}
+    </>
+  );
+}

@@ -1,0 +1,97 @@
+import type { ToolCallMessagePartProps } from "@assistant-ui/react";
+import { useEffect, useRef, useState } from "react";
+
+import { Icon } from "../Icon";
+import { Approval } from "./Approval";
+
+const TICK_MS = 100;
+
+type State = "waiting" | "running" | "done" | "failed";
+const WORDS: Record<State, string> = {
+  waiting: "needs approval",
+  running: "running",
+  done: "done",
+  failed: "failed",
+};
+
+export function Tool(props: ToolCallMessagePartProps) {
+  const { toolName, toolCallId, args, result, isError, approval } = props;
+  const over = result !== undefined;
+  const asks = !over && approval !== undefined && approval.approved === undefined;
+  const state: State = over ? (isError ? "failed" : "done") : asks ? "waiting" : "running";
+  const seconds = useSeconds(state === "running");
+  return (
+    <section className="tool" data-tool={toolName} data-tool-state={state} data-call={toolCallId}>
+      <details>
+        <summary>
+          <Icon name="tool" />
+          <span className="name">{toolName}</span>
+          <span className="hint">{oneLine(args)}</span>
+          <span className="state">
+            {WORDS[state]}
+            {seconds !== null && state !== "waiting" ? ` · ${seconds.toFixed(1)} s` : ""}
+          </span>
+          <Icon name="chevron" />
+        </summary>
+        <dl>
+          <dt>Input</dt>
+          <dd>
+            <Json of={`Input of ${toolName}`} value={args} />
+          </dd>
+          {over && (
+            <>
+              <dt>{isError ? "Failure" : "Output"}</dt>
+              <dd>
+                {isError ? (
+                  <p className="failure">{failureOf(result)}</p>
+                ) : (
+                  <Json of={`Output of ${toolName}`} value={result} />
+                )}
+              </dd>
+            </>
+          )}
+        </dl>
+      </details>
+      {state === "failed" && <p className="failure short">{failureOf(result)}</p>}
+      {approval !== undefined && !over && <Approval {...props} approval={approval} />}
+    </section>
+  );
+}
+
+function Json({ of, value }: { of: string; value: unknown }) {
+  return (
+    <pre tabIndex={0} role="group" aria-label={of}>
+      {JSON.stringify(value ?? null, null, 2)}
+    </pre>
+  );
+}
+
+/** How long it runs, as far as this page saw it; null if it was over before. */
+function useSeconds(running: boolean): number | null {
+  const began = useRef<number | null>(null);
+  const [seconds, setSeconds] = useState<number | null>(null);
+  useEffect(() => {
+    if (!running) return;
+    began.current ??= performance.now();
+    const measure = () => setSeconds((performance.now() - (began.current ?? 0)) / 1000);
+    measure();
+    const timer = setInterval(measure, TICK_MS);
+    return () => {
+      measure();
+      clearInterval(timer);
+    };
+  }, [running]);
+  return seconds;
+}
+
+function oneLine(args: unknown): string {
+  if (typeof args !== "object" || args === null) return "";
+  return Object.values(args)
+    .map((value) => (typeof value === "string" ? value : JSON.stringify(value)))
+    .join(", ");
+}
+
+function failureOf(result: unknown): string {
+  const told = (result as { error?: unknown } | null)?.error;
+  return typeof told === "string" ? told : JSON.stringify(result);
+}
