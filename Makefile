@@ -4,7 +4,20 @@ PY := .venv/bin/python
 # With compiled tests kept: to compile them anew is a third of a short run.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE PYTHONWARNINGS=default $(PY) -m pytest
 STAMP := .venv/.installed
-FUZZERS := .venv/.fuzzers
+FUZZERS := .venv/.fuzz
+BROWSER := .venv/.browser
+SITE := .venv/.docs
+DASHBOARDS := .venv/.dashboards
+BENCH := .venv/.bench
+PROXIES := .venv/.proxies
+PEERS := src/turnwire_lab/bench/peers/node
+WEB := src/turnwire_lab/web
+PAGE := $(WEB)/dist/.stamp
+WIDGET := src/turnwire_lab/widget
+SCRIPT := $(WIDGET)/dist/.stamp
+CHECKOV := .venv/checkov/.stamp
+CRDS := tests/deploy/crds/node_modules/.stamp
+DEPLOY := .venv/.deploy $(CHECKOV) $(CRDS)
 CODE := src tests
 UNIT := tests/core tests/dialects tests/mutants $(wildcard tests/test_*.py)
 
@@ -22,12 +35,37 @@ $(STAMP): requirements-dev.txt pyproject.toml
 .PHONY: install
 install: $(STAMP)  ## Create .venv with everything in it (30 s)
 
-$(FUZZERS): requirements-fuzz.txt $(STAMP)
-	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-fuzz.txt
+$(WEB)/node_modules/.stamp: $(WEB)/package-lock.json
+	@echo "Installing the page's packages: a quarter of a minute"
+	@cd $(WEB) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error
+	@touch $@
+
+$(PAGE): $(WEB)/node_modules/.stamp $(wildcard $(WEB)/*.*) $(shell find $(WEB)/src $(WEB)/public -type f)
+	@cd $(WEB) && npm run --silent build -- --logLevel warn
+	@touch $@
+
+.PHONY: page
+page: $(PAGE)  ## Build the demo's page, if its sources changed (30 s)
+
+$(WIDGET)/node_modules/.stamp: $(WIDGET)/package-lock.json
+	@cd $(WIDGET) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error
+	@touch $@
+
+$(SCRIPT): $(WIDGET)/node_modules/.stamp $(wildcard $(WIDGET)/*.*) $(shell find $(WIDGET)/src -type f)
+	@cd $(WIDGET) && npm run --silent build -- --logLevel warn
+	@touch $@
+
+.PHONY: widget
+widget: $(SCRIPT)  ## Build the widget, if its sources changed (10 s)
+
+# What one suite needs and the others do not: an extra of pyproject.toml with a lock of its own.
+.venv/.%: requirements-%.txt $(STAMP)
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
 .PHONY: demo
-demo: $(STAMP)  ## Agent and gateway here, with lines to paste; ARGS="--port 8799" and so on
+demo:  ## A page, an agent, a gateway on this machine; ARGS="--port 8799" and so on
+	@$(MAKE) --no-print-directory -s -j2 $(STAMP) $(if $(shell command -v npm),$(PAGE) $(SCRIPT))
 	@.venv/bin/turnwire-lab demo $(ARGS)
 
 .PHONY: node
@@ -40,7 +78,7 @@ fmt: $(STAMP)  ## Format the code
 	$(PY) -m ruff format $(CODE)
 
 .PHONY: lint
-lint: $(STAMP)  ## Style, types, import rules; no tests (20 s)
+lint: $(STAMP) $(DASHBOARDS) $(BROWSER)  ## Style, types, import rules; no tests (20 s)
 	$(PY) -m ruff format --check $(CODE)
 	$(PY) -m ruff check $(CODE)
 	$(PY) -m mypy
@@ -51,15 +89,19 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (10 s)
 	$(PYTEST) -q -p no:logging -p no:cov -m "not sockets and not long" $(UNIT)
 
 .PHONY: test
-test: lint docs-check node $(FUZZERS)  ## Lint, docs, all tests but the two below, coverage (15 min)
+test: lint docs-check node $(FUZZERS) $(BENCH) $(DEPLOY) system $(PAGE) $(SCRIPT) $(BROWSER)  ## Lint, docs, all tests but the two below, coverage (15 min)
 	rm -f .coverage .coverage.*
-	$(PYTEST) --ignore=tests/chaos --ignore=tests/soak --ignore=tests/load --cov=turnwire --cov=turnwire_lab --cov-report=
+	$(PYTEST) --ignore=tests/chaos --ignore=tests/proxies --ignore=tests/soak --ignore=tests/load --cov=turnwire --cov=turnwire_lab --cov-report=
 	$(PY) -m coverage report --skip-covered --include='src/turnwire/core/*,src/turnwire/dialects/*' --fail-under=100
 	$(PY) -m coverage report --skip-covered
 
 .PHONY: chaos
 chaos: $(STAMP) system  ## Break lines, processes and clocks (2 min); LONG=1: more of it (7 min)
 	LONG=$(LONG) $(PYTEST) -q -p no:cov tests/chaos
+
+.PHONY: proxies
+proxies: $(PROXIES) system  ## The five proxies of deploy/, and the doctor before them (2 min); LONG=1: as they come (6 min)
+	LONG=$(LONG) $(PYTEST) -q -p no:cov tests/proxies
 
 .PHONY: soak
 soak: $(STAMP)  ## Everything at once, books balanced (75 s); MINUTES=30 SEED=7: longer, other dice
@@ -69,6 +111,25 @@ soak: $(STAMP)  ## Everything at once, books balanced (75 s); MINUTES=30 SEED=7:
 load: $(STAMP)  ## Thousands of streams on one process, with figures; by hand (6 min)
 	$(PYTEST) -q -p no:cov tests/load
 
+.PHONY: e2e
+e2e: $(PAGE) $(SCRIPT) $(BROWSER) system  ## The page and the widget in a real browser (2 min)
+	$(PYTEST) -q -p no:cov tests/e2e
+
+.PHONY: pictures
+pictures: $(PAGE) $(BROWSER) system  ## Take docs/pictures/*.png of the page anew
+	PICTURES=docs/pictures $(PYTEST) -q -p no:cov tests/e2e/pictures.py
+
+$(BENCH): requirements-bench.txt $(PEERS)/package-lock.json $(STAMP)
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-bench.txt
+	@cd $(PEERS) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --loglevel=error
+	@touch $@
+
+.PHONY: bench
+bench: $(BENCH) system  ## Measure turnwire and its peers, write table and plots (13 min); QUICK=1: a look (2 min)
+	.venv/bin/turnwire-lab bench --raw build/bench \
+	  $(if $(QUICK),--quick,--publish docs/pictures/bench) $(ARGS)
+	$(if $(QUICK),,$(PY) -m turnwire_lab.docs)
+
 .PHONY: system
 system:  ## Install the Debian packages that the fault suite needs, if root (10 s)
 	@tests/system.sh
@@ -76,18 +137,59 @@ system:  ## Install the Debian packages that the fault suite needs, if root (10 
 .PHONY: ci
 ci: test  ## What CI runs
 
+.PHONY: dashboards
+dashboards: $(DASHBOARDS)  ## Write dashboards/ anew: Grafana's JSON, Prometheus' rules
+	$(PY) -m turnwire_lab.dashboards
+
+.PHONY: dashboards-check
+dashboards-check: $(DASHBOARDS) system  ## Fail if dashboards/ lags behind; ask it of a real Prometheus (1 min)
+	$(PY) -m turnwire_lab.dashboards --check
+	$(PYTEST) -q -p no:cov tests/dashboards
+
+.PHONY: dashboards-picture
+dashboards-picture: $(DASHBOARDS) system  ## A minute of traffic, plotted to docs/pictures; by hand
+	PICTURE=docs/pictures/dashboard.png $(PYTEST) -q -p no:cov tests/dashboards/test_live.py
+
+$(CHECKOV): requirements-checkov.txt
+	@$(PYTHON) -m venv .venv/checkov
+	@.venv/checkov/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+$(CRDS): tests/deploy/crds/package-lock.json
+	@cd tests/deploy/crds && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --loglevel=error
+	@touch $@
+
+.PHONY: deploy-check
+deploy-check: $(DEPLOY) system  ## Check image, compose, Kubernetes, systemd, release by their own tools (1 min)
+	$(PYTEST) -q -p no:cov tests/deploy
+
+.PHONY: image-check
+image-check: $(STAMP) system  ## Build the image with buildah, stream a chat through it; by hand, as root (5 min)
+	$(PYTEST) -q -p no:cov tests/deploy/image_check.py
+
+.PHONY: release
+release: .venv/.deploy  ## Wheel, sdist, SBOM, sums, notes, image to dist/; uploads nothing (5 min; IMAGE=no: 1 min)
+	IMAGE=$(IMAGE) deploy/release.sh
+
 .PHONY: golden
 golden: $(STAMP)  ## Write the transcripts anew; their diff is the review
 	GOLDEN=rewrite $(PY) -m pytest -q tests/core/test_golden.py
 	git --no-pager diff --stat -- tests/golden
 
+.PHONY: guards-write
+guards-write: $(STAMP)  ## Write the limits of tests/guards anew; their diff is the review (20 s)
+	GUARDS=rewrite $(PY) -m pytest -q -p no:cov -p no:xdist tests/guards
+	git --no-pager diff -- tests/guards/limits.json
+
 .PHONY: docs
-docs: $(STAMP)  ## Write the generated tables of README.md and docs/ anew
+docs: $(SITE)  ## Write the generated tables anew, and the site to build/site
 	$(PY) -m turnwire_lab.docs
+	$(PY) -m sphinx -q -b html docs build/site
 
 .PHONY: docs-check
-docs-check: $(STAMP)  ## Fail if a generated table lags behind the code
+docs-check: $(SITE)  ## Fail if a generated table lags behind the code, or a link leads nowhere
 	$(PY) -m turnwire_lab.docs --check
+	$(PY) -m sphinx -q -W -E -b dummy docs build/site-check
 
 .PHONY: mutants
 mutants: $(STAMP)  ## Plant faults, one at a time; the tests must catch each (5 min)
@@ -97,18 +199,23 @@ mutants: $(STAMP)  ## Plant faults, one at a time; the tests must catch each (5 
 fuzz: $(FUZZERS)  ## Made-up frames and bodies against every decision (5 min); FOR=600: seconds a target
 	$(PY) tests/attacks/fuzz/run.py --seconds $(or $(FOR),60)
 
+LOCK := .venv/bin/uv pip compile -q --no-header --no-emit-index-url --no-annotate --generate-hashes \
+  --universal --python-version 3.11
+EXTRAS := bench browser dashboards deploy docs fuzz proxies
+
 .PHONY: locks
 locks: $(STAMP)  ## Write requirements*.txt anew from pyproject.toml
-	.venv/bin/uv pip compile -q --no-header --no-emit-index-url --no-annotate --generate-hashes \
-	  --universal --python-version 3.11 pyproject.toml -o requirements.txt
-	.venv/bin/uv pip compile -q --no-header --no-emit-index-url --no-annotate --generate-hashes \
-	  --universal --python-version 3.11 --extra dev -c requirements.txt pyproject.toml \
-	  -o requirements-dev.txt
-	.venv/bin/uv pip compile -q --no-header --no-emit-index-url --no-annotate --generate-hashes \
-	  --universal --python-version 3.11 --extra fuzz -c requirements-dev.txt pyproject.toml \
-	  -o requirements-fuzz.txt
+	$(LOCK) pyproject.toml -o requirements.txt
+	$(LOCK) --extra dev -c requirements.txt pyproject.toml -o requirements-dev.txt
+	for extra in $(EXTRAS); do \
+	  $(LOCK) --extra $$extra -c requirements-dev.txt pyproject.toml -o requirements-$$extra.txt || exit; \
+	done
+	$(LOCK) --extra redis -c requirements-dev.txt pyproject.toml -o requirements-image.txt
+	$(LOCK) --extra redis --extra lab -c requirements-dev.txt pyproject.toml -o requirements-lab.txt
+	$(LOCK) --group build -c requirements-dev.txt -o requirements-build.txt
+	$(LOCK) --group checkov -o requirements-checkov.txt
 
 .PHONY: clean
 clean:  ## Remove what the other targets made
 	rm -rf .venv .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	rm -rf .import_linter_cache tests/clients/*/node_modules
+	rm -rf .import_linter_cache tests/clients/*/node_modules $(PEERS)/node_modules tests/deploy/crds/node_modules dist
