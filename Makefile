@@ -88,10 +88,16 @@ lint: $(STAMP) $(DASHBOARDS) $(BROWSER)  ## Style, types, import rules; no tests
 unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (10 s)
 	$(PYTEST) -q -p no:logging -p no:cov -m "not sockets and not long" $(UNIT)
 
+# What counts, kills or measures has the machine to itself; what takes long is run by hand.
+ALONE := tests/chaos tests/soak tests/guards
+BY_HAND := tests/load tests/proxies
+WORKERS ?= 3
+
 .PHONY: test
-test: lint docs-check node $(FUZZERS) $(BENCH) $(DEPLOY) system $(PAGE) $(SCRIPT) $(BROWSER)  ## Lint, docs, all tests but the two below, coverage (15 min)
+test: lint docs-check node system $(FUZZERS) $(BENCH) $(DEPLOY) $(PAGE) $(SCRIPT) $(BROWSER)  ## Lint, docs, all tests but a few by hand, coverage (15 min)
 	rm -f .coverage .coverage.*
-	$(PYTEST) --ignore=tests/chaos --ignore=tests/proxies --ignore=tests/soak --ignore=tests/load --cov=turnwire --cov=turnwire_lab --cov-report=
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile $(addprefix --ignore=,$(ALONE) $(BY_HAND)) --cov=turnwire --cov=turnwire_lab --cov-report=
+	MINUTES=0.5 $(PYTEST) -q -p no:cov $(ALONE)
 	$(PY) -m coverage report --skip-covered --include='src/turnwire/core/*,src/turnwire/dialects/*' --fail-under=100
 	$(PY) -m coverage report --skip-covered
 

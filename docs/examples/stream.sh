@@ -8,4 +8,4 @@ said=$(curl --silent --show-error --fail-with-body --no-buffer "$URL/api/session
   --data "$body" | tee /dev/stderr)
 
 # Without `finish` the line broke, and the turn may still run.
-grep --quiet '^data: {"type":"finish"}' <<<"$said" && echo "whole"
+grep --quiet '^data: {"type":"finish"[,}]' <<<"$said" && echo "whole"
