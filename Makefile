@@ -8,16 +8,16 @@ FUZZERS := .venv/.fuzz
 BROWSER := .venv/.browser
 SITE := .venv/.docs
 DASHBOARDS := .venv/.dashboards
-BENCH := .venv/.bench
 PROXIES := .venv/.proxies
 PEERS := src/turnwire_lab/bench/peers/node
+BENCH := .venv/.bench $(PEERS)/node_modules/.stamp
 WEB := src/turnwire_lab/web
 PAGE := $(WEB)/dist/.stamp
 WIDGET := src/turnwire_lab/widget
 SCRIPT := $(WIDGET)/dist/.stamp
 CHECKOV := .venv/checkov/.stamp
 CRDS := tests/deploy/crds/node_modules/.stamp
-DEPLOY := .venv/.deploy $(CHECKOV) $(CRDS)
+DEPLOY := .venv/.deploy $(CRDS)
 CODE := src tests
 UNIT := tests/core tests/dialects tests/mutants $(wildcard tests/test_*.py)
 
@@ -63,6 +63,14 @@ widget: $(SCRIPT)  ## Build the widget, if its sources changed (10 s)
 	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
+# All of them at once, in a third of the time that one after the other takes.
+SUITES := bench browser dashboards deploy docs fuzz
+SUITE_LOCKS := $(SUITES:%=requirements-%.txt)
+.venv/.suites: $(SUITE_LOCKS) $(STAMP)
+	@echo "Installing the tools of the suites: a minute"
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes $(SUITE_LOCKS:%=-r %)
+	@touch $(SUITES:%=.venv/.%) $@
+
 .PHONY: demo
 demo:  ## A page, an agent, a gateway on this machine; ARGS="--port 8799" and so on
 	@$(MAKE) --no-print-directory -s -j2 $(STAMP) $(if $(shell command -v npm),$(PAGE) $(SCRIPT))
@@ -94,7 +102,7 @@ BY_HAND := tests/load tests/proxies
 WORKERS ?= 3
 
 .PHONY: test
-test: lint docs-check node system $(FUZZERS) $(BENCH) $(DEPLOY) $(PAGE) $(SCRIPT) $(BROWSER)  ## Lint, docs, all tests but a few by hand, coverage (15 min)
+test: .venv/.suites lint docs-check node system $(BENCH) $(DEPLOY) $(PAGE) $(SCRIPT)  ## Lint, docs, all tests but a few by hand, coverage (15 min)
 	rm -f .coverage .coverage.*
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile $(addprefix --ignore=,$(ALONE) $(BY_HAND)) --cov=turnwire --cov=turnwire_lab --cov-report=
 	MINUTES=0.5 $(PYTEST) -q -p no:cov $(ALONE)
@@ -125,8 +133,7 @@ e2e: $(PAGE) $(SCRIPT) $(BROWSER) system  ## The page and the widget in a real b
 pictures: $(PAGE) $(BROWSER) system  ## Take docs/pictures/*.png of the page anew
 	PICTURES=docs/pictures $(PYTEST) -q -p no:cov tests/e2e/pictures.py
 
-$(BENCH): requirements-bench.txt $(PEERS)/package-lock.json $(STAMP)
-	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-bench.txt
+$(PEERS)/node_modules/.stamp: $(PEERS)/package-lock.json
 	@cd $(PEERS) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --loglevel=error
 	@touch $@
 
@@ -166,8 +173,8 @@ $(CRDS): tests/deploy/crds/package-lock.json
 	@touch $@
 
 .PHONY: deploy-check
-deploy-check: $(DEPLOY) system  ## Check image, compose, Kubernetes, systemd, release by their own tools (1 min)
-	$(PYTEST) -q -p no:cov tests/deploy
+deploy-check: $(DEPLOY) $(CHECKOV) system  ## Check image, compose, Kubernetes, systemd, release by their own tools (1 min)
+	$(PYTEST) -q -p no:cov tests/deploy tests/deploy/checkov_check.py
 
 .PHONY: image-check
 image-check: $(STAMP) system  ## Build the image with buildah, stream a chat through it; by hand, as root (5 min)

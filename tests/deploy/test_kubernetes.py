@@ -8,7 +8,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from chaos.needed import program
-from deploy.parts import KUBERNETES, ROOT, Json, as_json, manifests, one, run, tool
+from deploy.parts import ROOT, Json, manifests, one, run, tool
 from turnwire.settings import Settings
 from turnwire.telemetry import Telemetry
 
@@ -64,21 +64,6 @@ def test_the_service_monitor_follows_the_operators_schema(production: list[Json]
     assert endpoint.keys() == {"port", "path", "interval", "scrapeTimeout"}
     endpoint["interval"] = "15 sec"
     assert run(check, given=json.dumps(monitor))[0] == 1
-
-
-def test_checkov_finds_nothing_but_what_is_excepted(production: list[Json], tmp_path: Path) -> None:
-    checkov = tool("checkov", venv=ROOT / ".venv/checkov")
-    rendered = tmp_path / "production.json"
-    rendered.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": production}))
-    config = KUBERNETES / "checkov.yaml"
-
-    _, out, err = run(
-        [checkov, "--config-file", config, "--file", rendered, "--output", "json"], cwd=tmp_path
-    )
-
-    found = as_json(out)
-    assert [each["check_id"] for each in found["results"]["failed_checks"]] == [], err
-    assert found["summary"]["passed"] > 80
 
 
 def test_the_pods_are_of_the_restricted_profile(overlay: list[Json]) -> None:
