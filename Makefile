@@ -52,7 +52,7 @@ $(WIDGET)/node_modules/.stamp: $(WIDGET)/package-lock.json
 	@touch $@
 
 $(SCRIPT): $(WIDGET)/node_modules/.stamp $(wildcard $(WIDGET)/*.*) $(shell find $(WIDGET)/src -type f)
-	@cd $(WIDGET) && npm run --silent build -- --logLevel warn
+	@cd $(WIDGET) && npm run --silent build
 	@touch $@
 
 .PHONY: widget
@@ -211,6 +211,10 @@ mutants: $(STAMP)  ## Plant faults, one at a time; the tests must catch each (5 
 .PHONY: fuzz
 fuzz: $(FUZZERS)  ## Made-up frames and bodies against every decision (5 min); FOR=600: seconds a target
 	$(PY) tests/attacks/fuzz/run.py --seconds $(or $(FOR),60)
+
+.PHONY: fuzz-many
+fuzz-many: $(STAMP)  ## Ten million random frames through decoder and turn, from seeds (6 min); FRAMES=100000
+	$(PY) tests/attacks/fuzz/many.py --frames $(or $(FRAMES),10000000)
 
 LOCK := .venv/bin/uv pip compile -q --no-header --no-emit-index-url --no-annotate --generate-hashes \
   --universal --python-version 3.11

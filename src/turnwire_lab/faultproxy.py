@@ -74,6 +74,11 @@ class FaultProxy:
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
+    def cut(self) -> None:
+        """End all that are open at once, without a word to either side."""
+        for task in self._open:
+            task.cancel()
+
     async def __aexit__(
         self,
         kind: type[BaseException] | None,

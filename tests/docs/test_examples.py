@@ -56,7 +56,8 @@ def test_an_example_does_what_it_says(
         (MODULES / "ai").is_dir() or lacking("the clients are not installed (`make node` does it)")
         (tmp_path / "node_modules").symlink_to(MODULES)
     # Away from the repository: an example is whole.
-    script = shutil.copy(FOLDER / name, tmp_path)
+    script = tmp_path / name
+    shutil.copy(FOLDER / name, script)
     ran = subprocess.run(
         [SHELLS[script.suffix], script],
         cwd=tmp_path,

@@ -37,8 +37,10 @@ def manifest() -> Any:
 
 
 def test_what_would_be_published_is_whole(tmp_path: Path) -> None:
-    pack = [program("npm"), "pack", "--json", "--ignore-scripts", "--pack-destination", tmp_path]
-    packed = subprocess.run(pack, cwd=PACKAGE, capture_output=True, text=True, check=True)
+    pack = [program("npm"), "pack", "--json", "--ignore-scripts", "--pack-destination"]
+    packed = subprocess.run(
+        [*pack, str(tmp_path)], cwd=PACKAGE, capture_output=True, text=True, check=True
+    )
     (told,) = json.loads(packed.stdout)
     names = {each["path"] for each in told["files"]}
     assert names == {
@@ -61,7 +63,7 @@ def test_what_would_be_published_is_whole(tmp_path: Path) -> None:
     (tmp_path / "package").rename(installed / told["name"])
     (tmp_path / "use.ts").write_text(CONSUMER)
     options = ["--noEmit", "--strict", "--module", "nodenext", "--lib", "es2023,dom"]
-    tsc = [PACKAGE / "node_modules/.bin/tsc", *options, "--types", "", "use.ts"]
+    tsc = [str(PACKAGE / "node_modules/.bin/tsc"), *options, "--types", "", "use.ts"]
     compiled = subprocess.run(tsc, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert compiled.returncode == 0, compiled.stdout
 

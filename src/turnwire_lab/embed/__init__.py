@@ -1,0 +1,1 @@
+"""A small site of its own origin, with the widget on it."""

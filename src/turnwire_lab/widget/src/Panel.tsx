@@ -1,0 +1,190 @@
+import type { UIMessage } from "ai";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+
+import type { Conversation, View } from "./conversation";
+import { trap } from "./focus";
+import { Icon } from "./Icon";
+import type { Notice } from "./notice";
+import type { Settings } from "./options";
+import { Message } from "./parts";
+
+interface Props {
+  settings: Settings;
+  conversation: Conversation;
+  view: View;
+  /** What is typed and not sent; it outlives a closed panel. */
+  draft: string;
+  setDraft: (draft: string) => void;
+  close: () => void;
+}
+
+const NEAR_END_PX = 60;
+
+export function Panel(props: Props) {
+  const { settings, conversation, view, close } = props;
+  return (
+    <section
+      class="panel"
+      role="dialog"
+      aria-modal="true"
+      aria-labelledby="title"
+      onKeyDown={(event) => {
+        if (event.key === "Tab") trap(event);
+        if (event.key !== "Escape" || event.isComposing) return;
+        event.stopPropagation();
+        close();
+      }}
+    >
+      <header>
+        <h2 id="title">{settings.title}</h2>
+        <button type="button" class="quiet" aria-label="Close chat" onClick={close}>
+          <Icon name="close" />
+        </button>
+      </header>
+      <Said settings={settings} conversation={conversation} view={view} />
+      <Problem notice={view.notice} waiting={view.loading} take={(step) => conversation.take(step)} />
+      <Composer {...props} />
+      <Live view={view} />
+    </section>
+  );
+}
+
+function Said({ settings, conversation, view }: Pick<Props, "settings" | "conversation" | "view">) {
+  const log = useRef<HTMLDivElement>(null);
+  const follows = useRef(true);
+  useLayoutEffect(() => {
+    if (follows.current && log.current !== null) log.current.scrollTop = log.current.scrollHeight;
+  });
+  return (
+    <div
+      class="log"
+      ref={log}
+      tabIndex={0}
+      role="region"
+      aria-label="Conversation"
+      aria-busy={view.loading}
+      onScroll={({ currentTarget: box }) => {
+        follows.current = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_END_PX;
+      }}
+    >
+      {view.messages.length === 0 && <p class="welcome">{view.loading ? "Loading…" : settings.welcome}</p>}
+      {view.messages.map((message) => (
+        <Message key={message.id} message={message} conversation={conversation} />
+      ))}
+      {view.busy && <p class="working">{statusWords(view)}</p>}
+    </div>
+  );
+}
+
+const STATUS: Record<string, string> = { queued: "Waiting for another turn", tool_calling: "Using a tool", streaming: "Writing" };
+
+function statusWords(view: View): string {
+  if (!view.stopping && asks(view)) return "Waiting for your answer";
+  return `${view.stopping ? "Stopping" : (STATUS[view.agent] ?? "Thinking")}…`;
+}
+
+interface ProblemProps {
+  notice: Notice | null;
+  waiting: boolean;
+  take: (step: Notice["step"]) => void;
+}
+
+function Problem({ notice, waiting, take }: ProblemProps) {
+  return (
+    <div role="alert">
+      {notice !== null && (
+        <div class="notice">
+          <p>
+            <strong>{notice.title}.</strong> {notice.text}
+          </p>
+          {!waiting && (
+            <button type="button" onClick={() => take(notice.step)}>
+              {notice.step === "retry" ? "Try again" : "Reconnect"}
+            </button>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Composer({ settings, conversation, view, draft, setDraft }: Props) {
+  const box = useRef<HTMLTextAreaElement>(null);
+  // At once, so that no key is lost.
+  useLayoutEffect(() => box.current?.focus(), []);
+  const wanted = useRef(false);
+  const send = () => {
+    // What stands in the box, which is drawn later than it is typed.
+    const typed = box.current?.value.trim();
+    // Whoever is faster than the history is heard once it is there.
+    wanted.current = Boolean(typed) && conversation.loading;
+    if (!typed || !conversation.idle) return;
+    conversation.send(typed);
+    setDraft("");
+    box.current?.focus();
+  };
+  useEffect(() => {
+    if (!wanted.current || conversation.loading) return;
+    wanted.current = false;
+    if (view.notice === null) send();
+  });
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <textarea
+        ref={box}
+        rows={1}
+        aria-label="Message"
+        placeholder={settings.placeholder}
+        value={draft}
+        onInput={(event) => setDraft(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+          event.preventDefault();
+          send();
+        }}
+      />
+      {view.busy ? (
+        <button type="button" class="main" aria-label="Stop" disabled={view.stopping} onClick={() => void conversation.stop()}>
+          <Icon name="stop" />
+        </button>
+      ) : (
+        <button type="submit" class="main" aria-label="Send" disabled={view.loading || !draft.trim()}>
+          <Icon name="send" />
+        </button>
+      )}
+    </form>
+  );
+}
+
+/** What a screen reader is told: not every word as it comes, but what an answer was when it is whole. */
+function Live({ view }: { view: View }) {
+  const [told, setTold] = useState("");
+  const was = useRef(view.busy);
+  const last = view.messages.at(-1);
+  useEffect(() => {
+    if (was.current === view.busy) return;
+    was.current = view.busy;
+    if (view.busy) setTold("The agent is working.");
+    else if (last?.role === "assistant") setTold(`Answer: ${textOf(last)}`);
+  }, [view.busy, last]);
+  return (
+    <p class="unseen" aria-live="polite">
+      {asks(view) ? "The agent asks you something." : told}
+    </p>
+  );
+}
+
+function asks(view: View): boolean {
+  const parts = view.messages.at(-1)?.parts ?? [];
+  return parts.some((part) => part.type === "data-question" && (part.data as { state: string }).state === "open");
+}
+
+function textOf(message: UIMessage): string {
+  return message.parts.map((part) => (part.type === "text" ? part.text : "")).join(" ");
+}

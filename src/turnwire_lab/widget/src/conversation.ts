@@ -1,0 +1,213 @@
+// One session as the widget has it. What must be right after a break is read anew from the agent:
+// its history, and the turn that runs.
+import type { UIMessage } from "ai";
+
+import { Chat } from "./chat";
+import { noticeOf, NOT_SENT, UNANSWERED, type Notice } from "./notice";
+import type { Settings } from "./options";
+import { Tokens } from "./tokens";
+import { Transport } from "./transport";
+
+export interface View {
+  messages: readonly UIMessage[];
+  /** A turn runs, or is about to. */
+  busy: boolean;
+  /** Nothing may be sent yet: it is not known what was said before. */
+  loading: boolean;
+  stopping: boolean;
+  /** What the agent says it does. */
+  agent: string;
+  notice: Notice | null;
+}
+
+const WAITS_MS = [0, 500, 1000, 2000, 4000, 8000];
+const DRAW_MS = 40;
+const STOP_MS = 3000;
+
+export class Conversation {
+  #chat: Chat;
+  #tokens: Tokens;
+  #base: string;
+  #rest: Omit<View, "messages" | "busy"> = { loading: false, stopping: false, agent: "", notice: null };
+  #tries = 0;
+  /** A prompt that nothing was heard of yet. */
+  #sent: string | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #drawing = false;
+  #ended = false;
+
+  constructor(
+    settings: Settings,
+    private readonly draw: (view: View) => void,
+  ) {
+    this.#tokens = new Tokens(settings.token);
+    this.#base = `${settings.url}/api/sessions/${encodeURIComponent(settings.session)}`;
+    this.#chat = new Chat(
+      {
+        id: settings.session,
+        transport: new Transport(`${this.#base}/chat`, this.#tokens.fetch, () => this.#set({ loading: false })),
+        onData: (part) => {
+          if (part.type === "data-agent-status") this.#set({ agent: (part.data as { status: string }).status });
+        },
+        onFinish: ({ isError }) => {
+          if (!isError) {
+            this.#tries = 0;
+            this.#sent = null;
+          }
+          this.#set({ agent: "", stopping: false });
+        },
+        onError: (error) => this.#failed(error),
+      },
+      () => this.#changed(),
+    );
+  }
+
+  get busy(): boolean {
+    return this.#chat.status === "submitted" || this.#chat.status === "streaming";
+  }
+
+  get loading(): boolean {
+    return this.#rest.loading;
+  }
+
+  /** Whether a prompt may be sent. */
+  get idle(): boolean {
+    return !this.busy && !this.loading;
+  }
+
+  /** History first, then the turn that runs, if one does. */
+  open(): void {
+    if (!this.idle) return;
+    clearTimeout(this.#timer);
+    this.#tries = 0;
+    void this.#catchUp();
+  }
+
+  send(text: string): void {
+    this.#begin();
+    this.#sent = text;
+    void this.#chat.sendMessage({ text });
+  }
+
+  /** The step that a notice offers. */
+  take(step: Notice["step"]): void {
+    if (!this.idle) return;
+    this.#begin();
+    if (step === "retry" && this.#chat.messages.length > 0) void this.#chat.regenerate();
+    else void this.#catchUp();
+  }
+
+  /** Stop the turn at the agent; the stream then ends by itself. */
+  async stop(): Promise<void> {
+    this.#set({ stopping: true });
+    const last = this.#chat.lastMessage;
+    const named = last?.role === "assistant" ? { turnId: last.id } : {};
+    const stopped = await this.#post("stop", named).catch(() => null);
+    const until = Date.now() + (stopped?.ok === true ? STOP_MS : 0);
+    while (this.busy && Date.now() < until) await pause(50);
+    if (this.busy) await this.#chat.stop();
+    this.#set({ stopping: false });
+  }
+
+  /** False if it was not taken; the notice says why. */
+  async answer(questionId: string, answer: string | boolean): Promise<boolean> {
+    try {
+      const response = await this.#post("answer", { questionId, answer });
+      if (response.ok) return true;
+      this.#set({ notice: noticeOf(new Error(await response.text())) });
+    } catch (error) {
+      this.#set({ notice: { ...noticeOf(error as Error), step: "reconnect" } });
+    }
+    return false;
+  }
+
+  /** Nothing is drawn any more. A turn that runs goes on for as long as the gateway allows. */
+  end(): void {
+    this.#ended = true;
+    clearTimeout(this.#timer);
+    void this.#chat.stop();
+  }
+
+  #begin(): void {
+    clearTimeout(this.#timer);
+    this.#tries = 0;
+    this.#chat.clearError();
+    this.#set({ notice: null });
+  }
+
+  async #catchUp(): Promise<void> {
+    this.#set({ loading: true });
+    try {
+      this.#chat.clearError();
+      this.#chat.messages = await this.#history();
+      const known = this.#chat.messages.length;
+      const broke = this.#rest.notice !== null;
+      // To the end of the turn, if one runs; what fails is told to `onError`.
+      await this.#chat.resumeStream();
+      if (this.#chat.status === "error") return;
+      this.#set({ loading: false, notice: null });
+      // It may have ended between the two requests.
+      const asked = this.#chat.lastMessage?.role === "user";
+      if (asked && this.#chat.messages.length === known) this.#chat.messages = await this.#history();
+      const lost = this.#lost();
+      if (lost !== null) this.#chat.messages = [...this.#chat.messages, lost];
+      else if (!broke || this.#chat.lastMessage?.role !== "user") return;
+      this.#set({ notice: lost === null ? UNANSWERED : NOT_SENT });
+    } catch (error) {
+      this.#failed(error as Error);
+    }
+  }
+
+  /** The prompt that never came to the agent: its text is not the last that was asked. */
+  #lost(): UIMessage | null {
+    const text = this.#sent;
+    this.#sent = null;
+    const last = this.#chat.messages.findLast((message) => message.role === "user");
+    const received = last?.parts.some((part) => part.type === "text" && part.text.trim() === text);
+    if (text === null || received) return null;
+    return { id: this.#chat.generateId(), role: "user", parts: [{ type: "text", text }] };
+  }
+
+  async #history(): Promise<UIMessage[]> {
+    const response = await this.#tokens.fetch(`${this.#base}/messages`);
+    // An agent that tells no history can be talked to all the same.
+    if (response.status === 501) return this.#chat.messages;
+    if (!response.ok) throw new Error(await response.text());
+    return (await response.json()) as UIMessage[];
+  }
+
+  #post(route: string, body: unknown): Promise<Response> {
+    const headers = { "content-type": "application/json" };
+    return this.#tokens.fetch(`${this.#base}/${route}`, { method: "POST", headers, body: JSON.stringify(body) });
+  }
+
+  #failed(error: Error): void {
+    const notice = noticeOf(error);
+    const wait = notice.byItself && WAITS_MS[this.#tries];
+    this.#set({ notice, agent: "", stopping: false, loading: wait !== undefined });
+    if (wait === undefined || this.#ended) return;
+    this.#tries += 1;
+    this.#timer = setTimeout(() => void this.#catchUp(), wait);
+  }
+
+  #set(change: Partial<Omit<View, "messages" | "busy">>): void {
+    this.#rest = { ...this.#rest, ...change };
+    this.#changed();
+  }
+
+  /** Deltas come faster than anybody reads: what changed is drawn a few times a second. */
+  #changed(): void {
+    if (this.#drawing) return;
+    this.#drawing = true;
+    setTimeout(() => {
+      this.#drawing = false;
+      // To look for a turn makes the chat busy too.
+      const busy = this.busy && !this.loading;
+      if (!this.#ended) this.draw({ ...this.#rest, messages: this.#chat.messages, busy });
+    }, DRAW_MS);
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

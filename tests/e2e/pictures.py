@@ -1,0 +1,60 @@
+"""Pictures of the page for the docs: `make pictures`. Not collected unless it is named."""
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+from e2e.conftest import NewTalk
+
+SIZE = {"width": 1360, "height": 850}
+FOLDER = Path(os.environ.get("PICTURES", "docs/pictures"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_pictures_of_a_talk(new_talk: NewTalk, scheme: str) -> None:
+    talk = await new_talk(
+        f"tour-{scheme}",
+        viewport=SIZE,
+        color_scheme=scheme,
+        device_scale_factor=1.5,
+        reduced_motion="reduce",
+    )
+    page = talk.page
+    await page.screenshot(path=FOLDER / f"page-welcome-{scheme}.png")
+
+    await talk.ask("think about rivers")
+    await talk.until_idle()
+    await talk.ask("what is 12*7?")
+    await talk.until_idle()
+    await talk.tool.locator("summary").click()
+    await talk.ask("ask me: tea or coffee?")
+    await expect(page.get_by_role("button", name="tea", exact=True)).to_be_visible()
+    await page.get_by_role("log").evaluate("log => log.scrollTop = log.scrollHeight")
+    await page.screenshot(path=FOLDER / f"page-talk-{scheme}.png")
+
+    await page.get_by_role("button", name="tea", exact=True).click()
+    await talk.until_idle()
+    await talk.ask("approve 12*7")
+    await page.get_by_role("button", name="Approve", exact=True).click()
+    await talk.until_idle()
+    tools = page.locator(".rows [data-kind='message.part.tool-update'] button")
+    await tools.last.click()
+    await page.screenshot(path=FOLDER / f"page-wire-{scheme}.png")
+
+    await page.get_by_role("button", name="Close the entry").click()
+    await page.get_by_text("Break something").click()
+    await page.locator("[data-fault=agent-babbles]").click()
+    await expect(talk.answer).to_contain_text("Chapter 3.")
+    await page.screenshot(path=FOLDER / f"page-faults-{scheme}.png")
+    await talk.until_idle()
+
+
+async def test_a_picture_of_a_narrow_screen(new_talk: NewTalk) -> None:
+    talk = await new_talk(
+        "tour-narrow", viewport={"width": 390, "height": 780}, device_scale_factor=1.5
+    )
+    await talk.ask("approve 12*7")
+    await expect(talk.page.get_by_role("button", name="Approve", exact=True)).to_be_visible()
+    await talk.page.screenshot(path=FOLDER / "page-narrow.png")

@@ -1,0 +1,382 @@
+"""The widget on a site of another origin, in a real browser, with a real gateway and agent."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, Route, expect
+
+from chaos.needed import lacking
+from e2e.conftest import PACE_S
+from e2e.visiting import Host, Visit
+from gateway.waiting import until
+from turnwire_lab.agent.frames import Habits
+from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.demo import banner
+from turnwire_lab.embed.site import BUILT, Site
+from turnwire_lab.page.serving import BUILT as PAGE_BUILT
+from turnwire_lab.stage import Stage
+
+WAIT_S = 15.0
+END_OF_STORY = "this is the end."
+HOSTILE = """<style>
+* { display: none !important; visibility: hidden !important; opacity: 0 !important;
+    position: static !important; color: #fff !important; background: #fff !important;
+    font-size: 1px !important; pointer-events: none !important; transform: scale(0) !important; }
+html, body { display: block !important; opacity: 1 !important; transform: none !important; }
+</style>"""
+LOOSE = "default-src *; style-src 'unsafe-inline'; script-src 'self'"
+AXE = PAGE_BUILT.parent / "node_modules/axe-core/axe.min.js"
+RULES = "{runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}"
+
+NewVisit = Callable[..., Awaitable[Visit]]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _widget() -> None:
+    BUILT.is_file() or lacking("the widget is not built (`make widget` does it)")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def stage() -> AsyncIterator[Stage]:
+    async with Stage(ReferenceAgent(Habits(pace_s=PACE_S)), site=Host()) as stage:
+        yield stage
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def new_visit(browser: Browser, stage: Stage) -> AsyncIterator[NewVisit]:
+    visits: list[Visit] = []
+    async with AsyncExitStack() as stack:
+
+        async def new(**options: Any) -> Visit:
+            visit = await stack.enter_async_context(Visit(browser, stage, **options))
+            visits.append(visit)
+            return visit
+
+        yield new
+        for visit in visits:
+            await visit.check()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visit(new_visit: NewVisit) -> Visit:
+    """An open panel, under the strictest policy."""
+    visit = await new_visit()
+    await visit.open()
+    return visit
+
+
+async def violations(page: Page) -> list[dict[str, Any]]:
+    await page.evaluate(AXE.read_text())
+    found = await page.evaluate(f"async () => (await axe.run(document, {RULES})).violations")
+    return [
+        {"rule": each["id"], "where": [node["target"] for node in each["nodes"]]} for each in found
+    ]
+
+
+async def test_an_answer_streams_and_is_there_again_after_a_reload(visit: Visit) -> None:
+    seen: list[str] = []
+    visit.page.on("request", lambda request: seen.append(request.url))
+    await visit.ask("tell me a long story")
+    await expect(visit.answer).to_contain_text("Chapter 1.")
+    assert END_OF_STORY not in await visit.answer.inner_text()
+
+    # In mid-turn; the panel was open, and is again.
+    await visit.page.reload()
+    await expect(visit.answer).to_contain_text(END_OF_STORY)
+    await visit.until_idle()
+    said = await visit.answer.inner_text()
+    assert [said.count(f"Chapter {number}.") for number in range(1, 11)] == [1] * 10
+    await expect(visit.panel.locator("article")).to_have_count(2)
+    assert await visit.answer.locator("strong", has_text="Chapter 10.").count() == 1
+    assert [run.reason for run in visit.runs] == ["end_turn"]
+
+    await visit.page.reload()
+    await expect(visit.panel.locator("article")).to_have_count(2)
+    await expect(visit.answer).to_contain_text(END_OF_STORY)
+    # The token is in no URL and in no storage.
+    assert not [url for url in seen if visit.stage.token in url]
+    assert [url for url in seen if url.endswith("/chat?onDisconnect=grace")]
+    stored = "JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])"
+    assert visit.stage.token not in await visit.page.evaluate(stored)
+
+
+async def test_a_tool_is_a_folded_card_and_markup_is_text(visit: Visit) -> None:
+    await visit.ask("what is 12*7?")
+    await expect(visit.answer).to_contain_text("12*7 is 84.")
+    await visit.until_idle()
+    tool = visit.answer.locator("[data-tool=calculator]")
+    await expect(tool).to_have_attribute("data-tool-state", "done")
+    output = tool.get_by_label("Output of calculator")
+    await expect(output).to_be_hidden()
+    await tool.locator("summary").click()
+    await expect(output).to_contain_text('"value": 84')
+
+    await visit.ask("make the tool fail")
+    await expect(visit.answer.locator("[data-tool-state=failed]")).to_be_visible()
+    await visit.until_idle()
+    await visit.ask(
+        "<img src=x onerror=alert(1)> <b>bold</b> [x](javascript:alert(1)) "
+        "[y](https://example.com/) ![z](https://example.com/z.png)"
+    )
+    await expect(visit.answer).to_contain_text("<img src=x")
+    await visit.until_idle()
+    assert await visit.answer.locator("img, b, a[href^=javascript]").count() == 0
+    link = visit.answer.get_by_role("link", name="y")
+    assert await link.get_attribute("rel") == "noopener noreferrer"
+    assert await visit.answer.get_by_role("link", name="z").count() == 1
+
+
+async def test_a_question_is_answered_with_a_button(visit: Visit) -> None:
+    await visit.ask("ask me: tea or coffee?")
+    question = visit.panel.get_by_role("region", name="Question")
+    await expect(visit.panel.locator("[aria-live]")).to_have_text("The agent asks you something.")
+    await expect(visit.panel.locator(".working")).to_have_text("Waiting for your answer")
+    # Asked again of whoever comes back.
+    await visit.page.reload()
+    await question.get_by_role("button", name="tea").click()
+    await expect(visit.answer).to_contain_text("you said tea")
+    await expect(question).to_have_attribute("data-question", "resolved")
+    await visit.until_idle()
+
+    await visit.ask("approve 12*7")
+    await visit.panel.get_by_role("button", name="Approve").click()
+    await expect(visit.answer).to_contain_text("12*7 is 84.")
+    await visit.until_idle()
+    await visit.ask("ask free text about lunch")
+    await visit.panel.get_by_role("textbox", name="Your answer").fill("soup")
+    await visit.panel.get_by_role("button", name="Answer", exact=True).click()
+    await expect(visit.answer).to_contain_text("you said soup")
+    await visit.until_idle()
+
+
+async def test_who_is_faster_than_the_history_is_heard(new_visit: NewVisit) -> None:
+    visit = await new_visit()
+    told = asyncio.Event()
+
+    async def late(route: Route) -> None:
+        await told.wait()
+        await route.continue_()
+
+    await visit.page.route("**/messages", late)
+    await visit.launcher.click()
+    await visit.box.fill("what is 1+1?")
+    await visit.box.press("Enter")
+    await expect(visit.panel.get_by_role("button", name="Send")).to_be_disabled()
+    await expect(visit.prompts).to_have_count(0)
+    told.set()
+    await expect(visit.answer).to_contain_text("1+1 is 2.")
+    await expect(visit.box).to_have_value("")
+
+
+async def test_stop_stops_the_agent(visit: Visit) -> None:
+    await visit.ask("tell me a long story")
+    await expect(visit.answer).to_contain_text("Chapter 1.")
+    await visit.panel.get_by_role("button", name="Stop").click()
+    await until(lambda: visit.runs[0].reason == "canceled", WAIT_S)
+    await visit.until_idle()
+    assert visit.runs[0].aborted
+    assert END_OF_STORY not in await visit.answer.inner_text()
+    await expect(visit.notice).to_be_empty()
+    await visit.ask("what is 1+1?")
+    await expect(visit.answer).to_contain_text("1+1 is 2.")
+    await visit.until_idle()
+
+
+async def test_a_turn_that_fails_says_what_to_do(visit: Visit) -> None:
+    await visit.ask("make the turn fail")
+    await expect(visit.notice).to_contain_text("The turn failed")
+    await visit.notice.get_by_role("button", name="Try again").click()
+    await until(lambda: len(visit.runs) == 2, WAIT_S)
+    await expect(visit.notice).to_contain_text("The turn failed")
+    await visit.ask("what is 1+1?")
+    await expect(visit.notice).to_be_empty()
+    await expect(visit.answer).to_contain_text("1+1 is 2.")
+
+
+async def test_a_broken_line_is_mended(visit: Visit) -> None:
+    visit.expects("ERR_|Failed to load")
+    await visit.ask("tell me a long story")
+    await expect(visit.answer).to_contain_text("Chapter 2.")
+    await visit.stage.gateway.restart()
+    await expect(visit.answer).to_contain_text(END_OF_STORY)
+    await visit.until_idle()
+    said = await visit.answer.inner_text()
+    assert [said.count(f"Chapter {number}.") for number in range(1, 11)] == [1] * 10
+    await expect(visit.notice).to_be_empty()
+    assert len(visit.runs) == 1
+
+
+async def test_a_prompt_that_was_never_sent_is_not_lost(visit: Visit) -> None:
+    visit.expects("ERR_|Failed to load")
+    await visit.page.route("**/chat?*", lambda route: route.abort(), times=1)
+    await visit.ask("what is 1+1?")
+    await expect(visit.notice).to_contain_text("Not sent")
+    await expect(visit.prompts).to_have_text(["what is 1+1?"])
+    await visit.notice.get_by_role("button", name="Try again").click()
+    await expect(visit.answer).to_contain_text("1+1 is 2.")
+    await expect(visit.prompts).to_have_text(["what is 1+1?"])
+    await expect(visit.notice).to_be_empty()
+    assert len(visit.runs) == 1
+
+
+async def test_a_stream_that_just_ends_is_no_answer(visit: Visit) -> None:
+    said = [
+        '{"type":"start","messageId":"t1"}',
+        '{"type":"text-start","id":"t1:t0"}',
+        '{"type":"text-delta","id":"t1:t0","delta":"It is"}',
+    ]
+    headers = {"content-type": "text/event-stream", "access-control-allow-origin": "*"}
+    body = "".join(f"data: {each}\n\n" for each in said)
+    cut = {"body": body, "headers": headers}
+    await visit.page.route("**/chat?*", lambda route: route.fulfill(**cut), times=1)
+    await visit.ask("what is 1+1?")
+    # The agent has heard of nothing; a client that trusts the end would show half an answer.
+    await expect(visit.notice).to_contain_text("Not sent")
+    await expect(visit.answer).to_have_count(0)
+
+
+async def test_an_expired_token_is_replaced_once(new_visit: NewVisit, stage: Stage) -> None:
+    visit = await new_visit(tokens=[stage.new_token(-3600), stage.token])
+    visit.expects("status of 401")
+    assert visit.token_requests == 0
+    await visit.open()
+    await visit.ask("what is 1+1?")
+    await expect(visit.answer).to_contain_text("1+1 is 2.")
+    await visit.until_idle()
+    assert visit.token_requests == 2
+
+
+async def test_a_token_refused_twice_is_told(new_visit: NewVisit, stage: Stage) -> None:
+    bad = stage.new_token(-3600)
+    visit = await new_visit(tokens=[bad, bad, stage.token])
+    visit.expects("status of 401")
+    await visit.launcher.click()
+    await expect(visit.notice).to_contain_text("Signed out")
+    assert visit.token_requests == 2
+    assert visit.runs == []
+    await visit.notice.get_by_role("button", name="Reconnect").click()
+    await expect(visit.notice).to_be_empty()
+    await visit.ask("what is 1+1?")
+    await expect(visit.answer).to_contain_text("1+1 is 2.")
+    assert visit.token_requests == 3
+
+    # Nor is what is no token sent to anybody.
+    none = await new_visit(tokens=["no token"])
+    await none.launcher.click()
+    await expect(none.notice).to_contain_text("Signed out")
+    assert none.token_requests == 1
+
+
+async def test_hostile_styles_do_not_reach_it_and_its_own_stay_inside(
+    new_visit: NewVisit,
+) -> None:
+    style = "(element) => [getComputedStyle(element).fontSize, getComputedStyle(element).color]"
+    kind = await new_visit()
+    heading = await kind.page.locator("h1").evaluate(style)
+    await kind.open()
+    wanted = await kind.panel.evaluate(style)
+    assert await kind.page.locator("h1").evaluate(style) == heading
+    assert await kind.page.evaluate("document.querySelectorAll('style').length") == 0
+
+    visit = await new_visit(head=HOSTILE, policy=LOOSE)
+    await expect(visit.page.locator("h1")).to_be_hidden()
+    await visit.open()
+    assert await visit.panel.evaluate(style) == wanted
+    await expect(visit.panel).to_be_in_viewport(ratio=1)
+    await visit.ask("what is 12*7?")
+    await expect(visit.answer).to_contain_text("12*7 is 84.")
+    assert await visit.panel.evaluate("(e) => e.checkVisibility({opacityProperty: true})")
+
+
+async def test_it_takes_its_looks_from_the_site(new_visit: NewVisit) -> None:
+    head = "<style>:root { --turnwire-accent: rgb(120, 0, 90); --turnwire-width: 333px }</style>"
+    attributes = {"theme": "dark", "position": "left", "open": "", "welcome": "Hello there."}
+    visit = await new_visit(head=head, policy=LOOSE, attributes=attributes)
+    await expect(visit.panel).to_contain_text("Hello there.")
+    look = "(element) => getComputedStyle(element).backgroundColor"
+    assert await visit.panel.get_by_role("button", name="Send").evaluate(look) == "rgb(120, 0, 90)"
+    assert await visit.panel.evaluate(look) == "rgb(26, 30, 31)"
+    box = await visit.panel.bounding_box()
+    assert box is not None
+    assert (box["x"], box["width"]) == (20, 333)
+
+
+async def test_it_works_by_keyboard_alone(visit: Visit) -> None:
+    await expect(visit.box).to_be_focused()
+    names = "document.querySelector('turnwire-widget').shadowRoot.activeElement?.ariaLabel"
+    await visit.page.keyboard.type("what is 1")
+    seen = []
+    for _ in range(5):
+        await visit.page.keyboard.press("Tab")
+        seen.append(await visit.page.evaluate(names))
+    assert seen == ["Send", "Close chat", "Conversation", "Message", "Send"]
+    for _ in range(4):
+        await visit.page.keyboard.press("Shift+Tab")
+    assert await visit.page.evaluate(names) == "Send"
+    await visit.page.keyboard.press("Escape")
+    await expect(visit.panel).to_be_hidden()
+    await expect(visit.launcher).to_be_focused()
+    await visit.page.keyboard.press("Enter")
+    # What was typed before is still there.
+    await visit.page.keyboard.type("+1?")
+    await visit.page.keyboard.press("Enter")
+    await expect(visit.answer).to_contain_text("1+1 is 2.")
+    await expect(visit.prompts).to_have_text(["what is 1+1?"])
+    await expect(visit.panel.locator("[aria-live]")).to_contain_text("Answer: ")
+    # What came while it was closed is marked at the button.
+    await visit.ask("say 300 deltas")
+    await visit.page.keyboard.press("Escape")
+    await expect(visit.page.get_by_role("button", name="Open chat, new answer")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing(new_visit: NewVisit, scheme: str) -> None:
+    narrow = {"width": 320, "height": 640}
+    visit = await new_visit(color_scheme=scheme, reduced_motion="reduce", viewport=narrow)
+    assert await violations(visit.page) == []
+    await visit.open()
+    await visit.ask("what is 12*7?")
+    await visit.until_idle()
+    await visit.answer.locator("summary").click()
+    await visit.ask("think about rivers")
+    await visit.until_idle()
+    await visit.ask("make the turn fail")
+    await expect(visit.notice).to_contain_text("The turn failed")
+    assert await violations(visit.page) == []
+    await visit.ask("ask me: tea or coffee?")
+    await expect(visit.panel.get_by_role("button", name="tea")).to_be_visible()
+    assert await violations(visit.page) == []
+    box = await visit.panel.bounding_box()
+    assert box == {"x": 0, "y": 0, **narrow}
+    assert await visit.page.evaluate("document.documentElement.scrollWidth") == 320
+
+
+async def test_what_is_missing_is_said_in_the_console(new_visit: NewVisit) -> None:
+    visit = await new_visit(attributes={"url": "ftp://example.com"})
+    visit.expects("turnwire widget: the gateway's URL is needed")
+    await until(lambda: visit.troubles)
+    await expect(visit.launcher).to_have_count(0)
+
+
+async def test_the_demos_site() -> None:
+    site = Site()
+    site.tell(gateway_url="http://127.0.0.1:1", session="s1", token="t1")
+    async with site, httpx.AsyncClient(base_url=site.origin, trust_env=False) as http:
+        page = await http.get("/")
+        token = await http.get("/token", headers={"origin": "https://attacker.example"})
+        stranger = await http.get("/token", headers={"host": "attacker.example"})
+        script = await http.get("/widget.js")
+
+    assert 'data-session="s1"' in page.text
+    assert "http://127.0.0.1:1;" in page.headers["content-security-policy"]
+    assert "unsafe" not in page.headers["content-security-policy"]
+    assert token.json() == {"token": "t1"}
+    assert "access-control-allow-origin" not in token.headers
+    assert stranger.status_code == 400
+    assert script.content == BUILT.read_bytes()
+    assert site.origin in banner("http://g", "ws://a", "t1", None, site.origin)
