@@ -147,3 +147,43 @@ def test_a_turn_that_starts_over_for_ever_is_followed_within_bounds() -> None:
     one.leave()
     other.leave()
     assert not room.followers
+
+
+def test_who_comes_on_an_errand_of_ours_does_not_come_back() -> None:
+    rooms = Rooms()
+    with rooms.seat("s") as seat:
+        with rooms.errand("s", "u1"):
+            pass
+        seat.unattended("u1")
+        with rooms.errand("s", "u1"), rooms.errand("s", "u2"):
+            assert not seat.joined("u1")
+        with rooms.errand("s", "u1"):
+            assert not seat.joined("u2")
+        assert not seat.joined("u1"), "the agent may tell of it late"
+
+        assert seat.joined("u1")
+
+
+def test_an_errand_that_failed_is_none() -> None:
+    rooms = Rooms()
+    with rooms.seat("s") as seat:
+        seat.unattended("u1")
+        with suppress(ValueError), rooms.errand("s", "u1"):
+            raise ValueError
+
+        assert seat.joined("u1")
+
+
+def test_an_errand_leaves_no_room_behind() -> None:
+    rooms = Rooms()
+    with rooms.errand("s", "u1"):
+        assert len(rooms) == 0
+
+
+def test_nobody_who_is_not_awaited_comes_back() -> None:
+    seat = Seat()
+
+    assert not seat.joined("u1")
+    seat.unattended("u1")
+    assert not seat.joined(None)
+    assert seat.joined("u1")

@@ -10,6 +10,7 @@ another is its company: a turn whose client left is not stopped under it.
 Several processes do not share rooms: route by session id where that matters.
 """
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import ClassVar
@@ -30,6 +31,8 @@ class Room:
         self.claims: dict[str, Seat] = {}
         self.floor: dict[Seat, None] = {}
         """Who asked for it, in this order; the first one has it."""
+        self.errands: Counter[str] = Counter()
+        """How many errands each user was on; the agent tells of their sockets as of any other."""
 
 
 class Seat:
@@ -48,6 +51,8 @@ class Seat:
         """Where it sent its prompt to, once it did."""
         self._room = Room() if room is None else room
         self._follows: dict[str, None] = {}
+        self._absent: str | None = None
+        self._joins = 0
         self._room.seats[self] = None
 
     def claim(self, its_id: str) -> bool:
@@ -87,6 +92,21 @@ class Seat:
     def accompanied(self) -> bool:
         """Whether another stream follows the same turn or prompt."""
         return any(len(self._room.followers[its_id]) > 1 for its_id in self._follows)
+
+    def unattended(self, user_id: str) -> None:
+        """Our client left; this user may come back."""
+        self._absent = user_id
+        self._joins = self._room.errands[user_id]
+
+    def joined(self, user_id: str | None) -> bool:
+        """A socket of this user's was opened. True: with it who is absent came back.
+
+        Not so if it is an errand's: of those and of others there are as many as are told of.
+        """
+        if user_id is None or user_id != self._absent:
+            return False
+        self._joins += 1
+        return self._joins > self._room.errands[user_id]
 
     @property
     def neighbours(self) -> list[Hashable]:
@@ -132,3 +152,14 @@ class Rooms:
             seat.leave()
             if not room.seats:
                 del self._rooms[session]
+
+    @contextmanager
+    def errand(self, session: Hashable, user_id: str) -> Iterator[None]:
+        """Let the streams of this session know of a socket that is opened beside theirs."""
+        room = self._rooms.get(session, Room())
+        room.errands[user_id] += 1
+        try:
+            yield
+        except BaseException:  # it may not have been opened
+            room.errands[user_id] -= 1
+            raise

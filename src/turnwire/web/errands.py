@@ -67,7 +67,10 @@ class ErrandEndpoint(Endpoint):
         running = ErrandRun(errand)
         dial_s = gateway.settings.dial_s
         try:
-            with gateway.errands.place(visit.user_id):
+            with (
+                gateway.errands.place(visit.user_id),
+                gateway.rooms.errand(visit.room, visit.user_id),
+            ):
                 result = await running.run(gateway.dialler, call(gateway, visit), dial_s=dial_s)
         except NotReachedError as exc:
             gateway.telemetry.dial_failures.labels(exc.why.value).inc()

@@ -41,8 +41,8 @@ class Conversation:
         self._seat = seat
         self._course = Course(self._whose, self.tally)
         self._ping_at = self._answer_at = NEVER
-        self._joined = self._left = self._came_back = False
-        """Whether our own socket was told as joining; our client left; our user came back."""
+        self._joined = self._came_back = False
+        """Whether our own socket was told as joining; our user came back."""
         self._pings = self._pongs = 0
         self._sure_after = 0
         """How many pongs have to be heard before what was heard is news again."""
@@ -65,7 +65,7 @@ class Conversation:
         return self._came_back or self._seat.accompanied
 
     def unattended(self) -> None:
-        self._left = True
+        self._seat.unattended(self._ask.user_id)
 
     def doubt(self) -> None:
         """An abort names no turn here, so the pong of a new ping has to come first."""
@@ -207,7 +207,8 @@ class Conversation:
         """A socket of our user's was opened: the first one is this one (page 4.1)."""
         if user_id != self._ask.user_id:
             return ()
-        self._came_back = self._came_back or (self._left and self._joined)
+        if self._joined and self._seat.joined(user_id):
+            self._came_back = True
         self._joined = True
         return ALIVE if self._came_back else ()
 

@@ -32,7 +32,7 @@ class Continuing(Resuming):
         return [outgoing.stop(self.channel, turn_id, self._prompt_id)]
 
     def unattended(self) -> None:
-        self._absent_user_id = self._look.user_id
+        self._seat.unattended(self._look.user_id)
 
     def _unseen(self) -> Refusal:
         """No hydration came: whether the question is open, and what followed it, is not known."""

@@ -69,7 +69,6 @@ class Conversation(abc.ABC):
         self._told_queued = False
         self._spellings = Spellings(self.tally)
         self._questions: dict[str, None] = {}
-        self._absent_user_id: str | None = None
         self._came_back = False
 
     @property
@@ -143,7 +142,7 @@ class Conversation(abc.ABC):
             case Status():
                 return [events.Alive()]
             case UserJoined(user_id):
-                if user_id is not None and user_id == self._absent_user_id:
+                if self._seat.joined(user_id):
                     self._came_back = True
                     return [events.Alive()]
                 return ()
@@ -280,7 +279,7 @@ class Prompting(Conversation):
         return [events.Send(outgoing.prompt(self._ask))]
 
     def unattended(self) -> None:
-        self._absent_user_id = self._ask.user_id
+        self._seat.unattended(self._ask.user_id)
 
     def abort(self) -> Sequence[bytes]:
         if self.reach is not Reach.OURS:
