@@ -48,7 +48,7 @@ export function WirePane({ setup, conversation, onClose }: Props) {
   const median = store.median(session);
 
   return (
-    <aside className="wire" aria-label="Wire">
+    <aside className="wire" aria-label="Wire" data-connected={store.connected}>
       <header>
         <h2>Wire</h2>
         <p className="median" title="The median time from a frame's way into turnwire to its chunk's way out, measured from outside">

@@ -39,9 +39,13 @@ export function listen(hear: (news: TabNews) => void): () => void {
 
 /** A place for a stream, to be given back; null if all are taken. */
 export async function takePlace(follows: boolean): Promise<Place | null> {
-  for (const name of follows ? FOR_FOLLOWERS : FOR_PROMPTS) {
-    const giveBack = await tryPlace(name);
-    if (giveBack !== null) return { follows, giveBack };
+  // Tabs that only look whether a turn runs have a place for a moment: a prompt waits for that.
+  for (const wait of follows ? [0] : [0, 100, 200, 400, 800]) {
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    for (const name of follows ? FOR_FOLLOWERS : FOR_PROMPTS) {
+      const giveBack = await tryPlace(name);
+      if (giveBack !== null) return { follows, giveBack };
+    }
   }
   return null;
 }
