@@ -24,3 +24,36 @@ async def test_a_connection_that_is_gone_has_nothing_unsent() -> None:
 
         assert ClientSocket(transport).unsent_bytes() == 0
         writer.transport.abort()
+
+
+async def test_who_watches_is_told_once_of_the_clients_end() -> None:
+    told: list[str] = []
+    socket = ClientSocket(asyncio.Transport())
+    socket.watch(lambda: told.append("gone"))
+
+    socket.gone()
+    socket.gone()
+
+    assert told == ["gone"]
+
+
+async def test_who_comes_too_late_is_told_too_but_not_at_once() -> None:
+    told: list[str] = []
+    socket = ClientSocket(asyncio.Transport())
+    socket.gone()
+
+    socket.watch(lambda: told.append("gone"))
+
+    assert not told
+    await until(lambda: told == ["gone"])
+
+
+async def test_who_watches_no_more_is_not_told() -> None:
+    told: list[str] = []
+    socket = ClientSocket(asyncio.Transport())
+    socket.watch(lambda: told.append("gone"))
+
+    socket.watch(None)
+    socket.gone()
+
+    assert not told

@@ -56,6 +56,16 @@ async def test_a_reset_is_a_hang_up_too() -> None:
         await gateway.has_ended("client_gone")
 
 
+async def test_a_long_prompt_does_not_hide_its_clients_end() -> None:
+    """Reading stopped while the body came faster than it was taken."""
+    async with ScriptedAgent(begin_only) as agent, Gateway(agent.url()) as gateway:
+        async with chatting(gateway, text="x" * 99_000) as chat:
+            await chat.sees("text-delta")
+            await chat.hang_up()
+            await until(lambda: agent.lines[0].aborts)
+        await gateway.has_ended("client_gone")
+
+
 async def test_before_the_turn_began_the_abort_names_the_prompt_alone() -> None:
     async with ScriptedAgent(stay_silent) as agent, Gateway(agent.url()) as gateway:
         async with chatting(gateway) as chat:

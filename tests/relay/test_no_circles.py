@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from websockets.client import ClientProtocol
+from websockets.protocol import Protocol
+from websockets.server import ServerProtocol
 
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
@@ -27,7 +28,7 @@ from turnwire.web.http import HttpConnection
 
 pytestmark = pytest.mark.sockets
 
-OURS = (ClientProtocol, ClientWriter, ErrandRun, HttpConnection, Stream, Turn, Upstream)
+OURS = (ClientWriter, ErrandRun, HttpConnection, Protocol, Stream, Turn, Upstream)
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +40,8 @@ def no_collector() -> Iterator[None]:
 
 
 def alive() -> Counter[str]:
-    return Counter(type(each).__name__ for each in gc.get_objects() if isinstance(each, OURS))
+    found = [each for each in gc.get_objects() if isinstance(each, OURS)]
+    return Counter(type(each).__name__ for each in found if not isinstance(each, ServerProtocol))
 
 
 async def _answer(line: Line) -> None:

@@ -204,6 +204,17 @@ async def test_nobody_comes_back_within_the_grace() -> None:
     assert (run.turn_id, run.reason, run.aborted) == (turn, "canceled", True)
 
 
+async def test_to_look_at_the_history_is_not_to_come_back() -> None:
+    async with (
+        ReferenceAgent() as agent,
+        Gateway(agent.url, grace_s=1) as gateway,
+        left_behind(App(gateway), "grace"),
+    ):
+        await App(gateway).messages()
+
+        assert (await over(agent)).aborted
+
+
 async def test_somebody_comes_back_within_the_grace() -> None:
     async with (
         ReferenceAgent(Habits(noise=False)) as agent,  # which does not tell who joins

@@ -154,7 +154,8 @@ def test_what_is_no_sample_is_counted(tmp_path: Path, capsys: pytest.CaptureFixt
         "structure": {"type": "string(5)"},
     }
     file = tmp_path / "samples"
-    file.write_text(f"{json.dumps(sample)}\nnothing\n{json.dumps(sample)}\n")
+    deep = '{"structure":' + "[" * 5_000
+    file.write_text(f"{json.dumps(sample)}\nnothing\n{deep}\n{json.dumps(sample)}\n")
 
     assert main(["drift", str(file)]) == 0
     assert main(["drift", str(tmp_path / "none")]) == 1
@@ -162,5 +163,5 @@ def test_what_is_no_sample_is_counted(tmp_path: Path, capsys: pytest.CaptureFixt
     told = capsys.readouterr()
     assert "f  v2  chunk  unknown fields: a:null" in told.out
     assert "in 2 process starts" in told.out
-    assert "1 of 3 lines are no samples" in told.err
+    assert "2 of 4 lines are no samples" in told.err
     assert "cannot read" in told.err

@@ -6,6 +6,7 @@ import fcntl
 import socket
 import struct
 import termios
+from collections.abc import Callable
 from typing import Final
 
 _KEEPALIVE: Final = (("TCP_KEEPIDLE", 10), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3))
@@ -24,6 +25,8 @@ def watch_peer(sock: socket.socket, stall_s: float) -> None:
     Sockets that a listening socket accepts inherit its options. Platforms that
     lack one of them (macOS names some differently) do without it.
     """
+    if sock.fileno() < 0:  # closed meanwhile
+        return
     # uvloop's own kind of socket would make one of these for each option.
     own = socket.socket(sock.family, sock.type, sock.proto, sock.fileno())
     try:
@@ -49,14 +52,16 @@ _WAITING: Final = struct.Struct("=24xI")
 """Where it keeps `tcpi_unacked`, which of a listening socket is the length of its queue."""
 
 
-def has_vanished(transport: asyncio.Transport) -> bool:
-    """Whether the peer's system has been silent for too long.
+def vanishes_in(transport: asyncio.Transport) -> float:
+    """In how many seconds the peer will have been silent for too long, unless it is heard again.
+
+    Less than nothing: it has vanished.
 
     The kernel alone would take a stall time longer where a keepalive of ours goes out
     after the peer vanished: what is written but not acknowledged ends its probing.
     """
     silent_ms = _option(transport, "TCP_INFO", _LAST_ACK)
-    return silent_ms is not None and silent_ms > _VANISHED_S * 1000
+    return _VANISHED_S - (silent_ms or 0) / 1000
 
 
 def was_there(transport: asyncio.Transport) -> bool:
@@ -93,12 +98,34 @@ def _option(transport: asyncio.Transport, name: str, kind: struct.Struct) -> int
 
 
 class ClientSocket:
-    """What ASGI has no words for: how much a client has not taken yet, and cutting it off."""
+    """What ASGI has no words for: how much a client has not taken yet, and cutting it off.
+
+    It also tells of a client's end without the task that waits for ASGI's word of it.
+    """
+
+    __slots__ = ("_is_gone", "_on_gone", "_transport", "is_heard", "stalled")
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self.stalled = False
         """Whether the kernel cut it, because it took nothing for too long (`watch_peer`)."""
+        self.is_heard = False
+        """Whether its request is whole, so that nothing is to come from it but its end."""
         self._transport = transport
+        self._is_gone = False
+        self._on_gone: Callable[[], object] | None = None
+
+    def watch(self, on_gone: Callable[[], object] | None) -> None:
+        """Have this called when the client is gone, soon if it is already; None: nobody."""
+        self._on_gone = on_gone
+        if self._is_gone and on_gone is not None:
+            asyncio.get_running_loop().call_soon(self.gone)
+
+    def gone(self) -> None:
+        """The client's connection is closed."""
+        self._is_gone = True
+        tell, self._on_gone = self._on_gone, None
+        if tell is not None:
+            tell()
 
     def unsent_bytes(self) -> int:
         """Bytes that the client has not acknowledged: ours and the kernel's."""

@@ -1,9 +1,8 @@
 """One stream: carries inputs to its `Turn` and does what the `Turn` says.
 
 What can happen to a stream comes in as a callback (the agent's socket, the
-client's buffer, the one timer) or from the one task that watches the client,
-and goes to the `Turn` with a time. Nothing here decides anything, but for what
-lies before the `Turn`: the dial.
+client's buffer and its end, the one timer) and goes to the `Turn` with a time.
+Nothing here decides anything, but for what lies before the `Turn`: the dial.
 """
 
 import asyncio
@@ -115,14 +114,17 @@ class Stream:
         """
         self._hold = Hold(dialler.budget)
         dialling = self._loop.create_task(self._dial(dialler, call))
-        watching = self._loop.create_task(self._watch_client())
+        watching = self._watch()
         self._dial_until = self._loop.time() + self._dial_s
         self._arm(min(self._dial_until, self.turn.deadline))
         try:
             await self._talk(dialling, refusable)
             await self._say_goodbye()
         finally:
-            watching.cancel()
+            if watching is not None:
+                watching.cancel()
+            if self._client_socket is not None:
+                self._client_socket.watch(None)
             self._client.leave()
             self._hold.set(0)
 
@@ -257,11 +259,25 @@ class Stream:
             self.dial_error = None if failure.__cause__ is None else repr(failure.__cause__)
             self.agent_refused(failure.why)
 
+    def _watch(self) -> asyncio.Task[None] | None:
+        """Watch for the client's end, by a task where the server does not tell of itself."""
+        if self._client_socket is not None and self._client_socket.is_heard:
+            self._client_socket.watch(self._client_left)
+            return None
+        return self._loop.create_task(self._watch_client())
+
     async def _watch_client(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
+        self._client_left()
+
+    def _client_left(self) -> None:
         is_stalled = self._client_socket is not None and self._client_socket.stalled
-        self._do(self.turn.client_left(self._loop.time(), stalled=is_stalled))
+        try:
+            self._do(self.turn.client_left(self._loop.time(), stalled=is_stalled))
+        except Exception as bug:  # noqa: BLE001 (nobody above would end the stream, or say why)
+            if not self._over.done():
+                self._over.set_exception(bug)
 
     async def _say_goodbye(self) -> None:
         """Give the client the rest, for as long as it reads."""

@@ -17,12 +17,14 @@ from typing import Any, Final, Protocol, cast
 from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidStatus
 from websockets.frames import Frame, Opcode
-from websockets.protocol import OPEN
+from websockets.protocol import CLIENT, OPEN
+from websockets.protocol import Protocol as WebSocket
 from websockets.streams import StreamReader
 from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
+from websockets.utils import accept_key, generate_key
 
-from turnwire.relay import plain
+from turnwire.relay import handshake, plain
 from turnwire.relay.budget import Hold
 
 LINGER_S: Final = 0.5
@@ -83,12 +85,12 @@ class Upstream(asyncio.Protocol):
         self._hold = hold
         self._headers = headers
         self._listener = listener
-        self._websocket = ClientProtocol(
-            _uri(url),
-            max_size=frame_bytes,
-            subprotocols=[Subprotocol(name) for name in subprotocols] or None,
-            logger=_log,
-        )
+        self._url = url
+        self._subprotocols = tuple(subprotocols)
+        self._request = _request(url, self._subprotocols)
+        self._key = generate_key()
+        self._websocket: WebSocket | None = None
+        """From the agent's answer to the handshake on."""
         self._frame_bytes = frame_bytes
         self._partial: bytearray | None = None
         """A message in several frames, as far as it came."""
@@ -104,11 +106,12 @@ class Upstream(asyncio.Protocol):
 
     def send(self, frames: Sequence[bytes]) -> None:
         """Send text frames. The prompt and an abort are small: they fit the socket's buffer."""
-        if self._websocket.state is not OPEN:
+        websocket = self._websocket
+        if websocket is None or websocket.state is not OPEN:
             return
         for frame in frames:
-            self._websocket.send_text(frame)
-        self._flush()
+            websocket.send_text(frame)
+        self._flush(websocket)
 
     def pause(self) -> None:
         """Read nothing more, until `resume` was called as often."""
@@ -134,12 +137,13 @@ class Upstream(asyncio.Protocol):
         transport = self._transport
         if transport is None or transport.is_closing():
             return
-        if not self._open:
+        websocket = self._websocket
+        if not self._open or websocket is None:
             transport.abort()
             return
-        if self._websocket.state is OPEN:
-            self._websocket.send_close(1000)
-            self._flush()
+        if websocket.state is OPEN:
+            websocket.send_close(1000)
+            self._flush(websocket)
         transport.resume_reading()
         self._lingering = asyncio.get_running_loop().call_later(LINGER_S, transport.abort)
 
@@ -151,27 +155,28 @@ class Upstream(asyncio.Protocol):
         if self._over:
             self._transport.abort()
             return
-        request = self._websocket.connect()
-        for name, value in self._headers.items():
-            request.headers[name] = value
-        self._websocket.send_request(request)
-        self._flush()
+        self._transport.write(self._request.request(self._key, self._headers))
 
     def data_received(self, data: bytes) -> None:
         if self._over:
             return
+        websocket = self._websocket
+        if websocket is None:
+            websocket, data = self._answered(data)
+            if not data:
+                return
         if self._begun:
             data, self._begun = self._begun + data, b""
         frames: list[bytes] = []
-        sound = is_plain = self._is_plain
+        sound = is_plain = self._is_plain(websocket)
         if is_plain:
             frames, data, is_plain = plain.cut(data, self._frame_bytes)
         if is_plain:
             self._begun = data
             waiting = len(data)
         else:
-            sound = self._parse(data, frames)
-            waiting = len(self._websocket.reader.buffer)
+            sound = self._parse(websocket, data, frames)
+            waiting = len(websocket.reader.buffer)
             if self._partial is not None:
                 waiting += len(self._partial)
         sound = self._hold.set(waiting) and sound
@@ -184,13 +189,27 @@ class Upstream(asyncio.Protocol):
         if not sound:
             self._left()
 
-    @property
-    def _is_plain(self) -> bool:
+    def _answered(self, data: bytes) -> tuple[WebSocket, bytes]:
+        """The agent answers the handshake: returns what is not read of it yet."""
+        head_bytes = handshake.yes(data, accept_key(self._key), self._subprotocols)
+        if head_bytes:
+            self._websocket = WebSocket(CLIENT, max_size=self._frame_bytes, logger=_log)
+            self._opened()
+            return self._websocket, b"" if self._over else data[head_bytes:]
+        library = _library(self._url, self._subprotocols, self._frame_bytes)
+        library.key = self._key
+        self._websocket = library
+        return library, data
+
+    def _opened(self) -> None:
+        self._open = True
+        self._listener.agent_opened(self)
+
+    def _is_plain(self, websocket: WebSocket) -> bool:
         """Whether the next byte begins a message.
 
         An empty buffer does not say so: the library may have taken a head and wait for the rest.
         """
-        websocket = self._websocket
         if self._partial is not None or websocket.state is not OPEN:
             return False
         step: Any = websocket.parser
@@ -198,21 +217,20 @@ class Upstream(asyncio.Protocol):
             step = step.gi_yieldfrom
         return step.gi_code is _BETWEEN_FRAMES
 
-    def _parse(self, data: bytes, frames: list[bytes]) -> bool:
+    def _parse(self, websocket: WebSocket, data: bytes, frames: list[bytes]) -> bool:
         """Have the library read. False: the connection is of no more use."""
-        websocket = self._websocket
         websocket.receive_data(data)
         sound = True
         for event in websocket.events_received():
             if type(event) is not Frame:
-                sound = self._shake_hands()
+                sound = self._shake_hands(websocket)
             elif event.opcode is _TEXT and event.fin:
                 frames.append(bytes(event.data))
             else:
                 sound = self._take(event, frames)
             if not sound:
                 break
-        self._flush()
+        self._flush(websocket)
         return sound and websocket.parser_exc is None and websocket.handshake_exc is None
 
     def pause_writing(self) -> None:
@@ -223,7 +241,7 @@ class Upstream(asyncio.Protocol):
         self.resume()
 
     def eof_received(self) -> None:
-        if not self._over:
+        if not self._over and self._websocket is not None:
             self._websocket.receive_eof()
 
     def connection_lost(self, _exc: Exception | None) -> None:
@@ -238,6 +256,8 @@ class Upstream(asyncio.Protocol):
         Its parser is a generator that holds it, and so do the frames of what it raised.
         """
         websocket = self._websocket
+        if websocket is None:
+            return
         websocket.parser.close()
         for problem in (websocket.parser_exc, websocket.handshake_exc):
             if problem is not None:
@@ -260,11 +280,10 @@ class Upstream(asyncio.Protocol):
             case _:  # binary, or the agent's close
                 return False
 
-    def _shake_hands(self) -> bool:
-        problem = self._websocket.handshake_exc
+    def _shake_hands(self, websocket: WebSocket) -> bool:
+        problem = websocket.handshake_exc
         if problem is None:
-            self._open = True
-            self._listener.agent_opened(self)
+            self._opened()
             return not self._over
         why, status = DialFailure.HANDSHAKE, None
         if isinstance(problem, InvalidStatus):
@@ -289,11 +308,24 @@ class Upstream(asyncio.Protocol):
             self.close()
             self._listener.agent_left()
 
-    def _flush(self) -> None:
+    def _flush(self, websocket: WebSocket) -> None:
         transport = self._transport
-        for data in self._websocket.data_to_send():
+        for data in websocket.data_to_send():
             if transport is not None and not transport.is_closing() and data:
                 transport.write(data)
+
+
+def _library(url: str, subprotocols: Sequence[str], frame_bytes: int) -> ClientProtocol:
+    """The library's own side of a handshake."""
+    offered = [Subprotocol(name) for name in subprotocols] or None
+    return ClientProtocol(_uri(url), max_size=frame_bytes, subprotocols=offered, logger=_log)
+
+
+@functools.lru_cache(maxsize=1024)
+def _request(url: str, subprotocols: Sequence[str]) -> handshake.Template:
+    library = _library(url, subprotocols, 0)
+    library.parser.close()  # which holds it
+    return handshake.template(library.connect().serialize(), library.key)
 
 
 def _is_utf8(frame: bytes) -> bool:

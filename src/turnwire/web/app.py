@@ -11,6 +11,7 @@ import structlog
 from prometheus_client import CollectorRegistry
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -30,6 +31,7 @@ from turnwire.web.admission import Admission
 from turnwire.web.chat import Chat
 from turnwire.web.control_plane import ControlPlane
 from turnwire.web.cors import Cors
+from turnwire.web.direct import Direct
 from turnwire.web.drifting import Drifts
 from turnwire.web.errands import AnswerQuestion, Messages, StopTurn
 from turnwire.web.forwarded import Proxies
@@ -103,6 +105,9 @@ def create_app(
     app = Starlette(
         lifespan=lifespan,
         routes=_routes(gateway, health),
+        middleware=[Middleware(Direct, endpoint=Chat(gateway), path=Chat.path)]
+        if settings.enabled
+        else [],
         exception_handlers={HTTPException: on_http_exception, Exception: on_crash},
     )
     # A redirect's target would be made from the request's `Host`, and without TLS behind a proxy.

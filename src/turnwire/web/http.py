@@ -11,7 +11,7 @@ import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from turnwire.errors import BadRequest
-from turnwire.relay.sockets import ClientSocket, was_there
+from turnwire.relay.sockets import ClientSocket, vanishes_in, was_there
 from turnwire.relay.stream import SEND_EXTENSION, SOCKET_EXTENSION
 from turnwire.web.request import BODY_S
 
@@ -54,6 +54,7 @@ class HttpConnection(HttpToolsProtocol):
     _at = _At.HEAD
     _head_bytes = 0
     _client_socket: ClientSocket | None = None
+    _look_at = 0.0
     _expected: asyncio.TimerHandle | None = None
     """Closes the connection, unless what is expected comes before."""
 
@@ -67,6 +68,8 @@ class HttpConnection(HttpToolsProtocol):
             stalled = isinstance(exc, TimeoutError) and was_there(self.transport)
             self._client_socket.stalled = stalled
         super().connection_lost(exc)
+        if self._client_socket is not None:
+            self._client_socket.gone()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -87,7 +90,8 @@ class HttpConnection(HttpToolsProtocol):
         self._at, self._head_bytes = _At.HEAD, 0
         if self._expected is None:
             self._expect(self.head_s)
-        self._client_socket = ClientSocket(self.transport)
+        if self._client_socket is None or self._is_idle:  # else an open stream watches it
+            self._client_socket = ClientSocket(self.transport)
         self._extensions: dict[str, Any] = {SOCKET_EXTENSION: self._client_socket}
         self.scope["extensions"] = self._extensions
 
@@ -106,11 +110,22 @@ class HttpConnection(HttpToolsProtocol):
         self._at = _At.END
         self._expect(None)
         super().on_message_complete()
+        self.flow.resume_reading()  # nobody may ask for more, and a client's end is to be seen
+        if self._client_socket is not None:
+            self._client_socket.is_heard = True
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if self._at is _At.BODY:
             self._expect(BODY_S)
+
+    def look(self, now: float) -> None:
+        """Cut a client that vanished. The kernel is asked when it may have, and not before."""
+        if now >= self._look_at:
+            vanishes_in_s = vanishes_in(self.transport)
+            self._look_at = now + vanishes_in_s
+            if vanishes_in_s < 0:
+                self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP request, in the words of all other refusals."""

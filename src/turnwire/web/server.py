@@ -10,7 +10,7 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
-from turnwire.relay.sockets import has_vanished, waiting_connections, watch_peer
+from turnwire.relay.sockets import waiting_connections, watch_peer
 from turnwire.relay.streams import Streams
 from turnwire.settings import Settings
 from turnwire.web.health import Health
@@ -35,7 +35,7 @@ _ARRIVING_S: Final = 0.25
 _ROUNDS: Final = 3
 """Of the loop, in which it makes something of a connection that it has accepted."""
 
-_LOOK_TICKS: Final = 40
+_LOOK_TICKS: Final = 10
 """A tick is a tenth of a second: how often it is looked for clients that vanished."""
 
 
@@ -69,9 +69,10 @@ class DrainingServer(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         if counter % _LOOK_TICKS == 0:
+            now = asyncio.get_running_loop().time()
             for connection in list(self.server_state.connections):
-                if has_vanished(connection.transport):
-                    connection.transport.abort()
+                if isinstance(connection, HttpConnection):
+                    connection.look(now)
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
