@@ -96,16 +96,18 @@ lint: $(STAMP) $(DASHBOARDS) $(BROWSER)  ## Style, types, import rules; no tests
 unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (10 s)
 	$(PYTEST) -q -p no:logging -p no:cov -m "not sockets and not long" $(UNIT)
 
-# What counts, kills or measures has the machine to itself; what takes long is run by hand.
-ALONE := tests/chaos tests/soak tests/guards
-BY_HAND := tests/load tests/proxies
-WORKERS ?= 3
+# What has a target of its own is run by that; what counts, or has a whole minute's patience, has
+# the machine to itself.
+OWN := tests/chaos tests/deploy tests/e2e tests/load tests/proxies tests/soak
+ALONE := tests/conformance/test_resume.py tests/relay/test_resume.py tests/relay/test_session_agent_slow.py
+WORKERS ?= 2
 
 .PHONY: test
-test: .venv/.suites lint docs-check node system $(BENCH) $(DEPLOY) $(PAGE) $(SCRIPT)  ## Lint, docs, all tests but a few by hand, coverage (15 min)
+test: .venv/.suites lint docs-check node system $(BENCH) $(PAGE) $(SCRIPT)  ## Lint, docs, all tests but those of the targets below, coverage (15 min)
 	rm -f .coverage .coverage.*
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile $(addprefix --ignore=,$(ALONE) $(BY_HAND)) --cov=turnwire --cov=turnwire_lab --cov-report=
-	MINUTES=0.5 $(PYTEST) -q -p no:cov $(ALONE)
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile --durations=20 $(addprefix --ignore=,$(OWN) $(ALONE) tests/guards) --cov=turnwire --cov=turnwire_lab --cov-report=
+	$(PYTEST) -q $(ALONE) --cov=turnwire --cov=turnwire_lab --cov-append --cov-report=
+	$(PYTEST) -q -p no:cov tests/guards
 	$(PY) -m coverage report --skip-covered --include='src/turnwire/core/*,src/turnwire/dialects/*' --fail-under=100
 	$(PY) -m coverage report --skip-covered
 

@@ -133,8 +133,8 @@ OTHERS: Final = (
     Mutant(
         "a head has all the time it wants",
         "web/http.py",
-        "            self._expect(self.head_s)\n        self._client",
-        "            pass\n        self._client",
+        "            self._expect(self.head_s)\n        if self._client",
+        "            pass\n        if self._client",
         _SLOW,
     ),
     Mutant(
