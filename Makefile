@@ -63,8 +63,8 @@ widget: $(SCRIPT)  ## Build the widget, if its sources changed (10 s)
 	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-# All of them at once, in a third of the time that one after the other takes.
-SUITES := bench browser dashboards deploy docs fuzz
+# What `make test` needs at once, in a third of the time that one after the other takes.
+SUITES := bench browser dashboards docs fuzz
 SUITE_LOCKS := $(SUITES:%=requirements-%.txt)
 .venv/.suites: $(SUITE_LOCKS) $(STAMP)
 	@echo "Installing the tools of the suites: a minute"
