@@ -98,7 +98,7 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (10 s)
 
 # What has a target of its own is run by that; what counts, or has a whole minute's patience, has
 # the machine to itself.
-OWN := tests/chaos tests/deploy tests/e2e tests/load tests/proxies tests/soak
+OWN := tests/chaos tests/dashboards/test_live.py tests/deploy tests/e2e tests/load tests/proxies tests/soak
 ALONE := tests/conformance/test_resume.py tests/relay/test_resume.py tests/relay/test_session_agent_slow.py
 WORKERS ?= 2
 
