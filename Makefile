@@ -99,17 +99,22 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (10 s)
 # What has a target of its own is run by that; what counts, or has a whole minute's patience, has
 # the machine to itself.
 OWN := tests/chaos tests/dashboards/test_live.py tests/deploy tests/e2e tests/load tests/proxies tests/soak
-ALONE := tests/conformance/test_resume.py tests/relay/test_resume.py tests/relay/test_session_agent_slow.py
+ALONE := tests/conformance/test_resume.py
+PATIENT := tests/relay/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
 WORKERS ?= 2
 
 .PHONY: test
 test: .venv/.suites lint docs-check node system $(BENCH) $(PAGE) $(SCRIPT)  ## Lint, docs, all tests but those of the targets below, coverage (15 min)
 	rm -f .coverage .coverage.*
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile --durations=20 $(addprefix --ignore=,$(OWN) $(ALONE) tests/guards) --cov=turnwire --cov=turnwire_lab --cov-report=
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile --durations=20 $(addprefix --ignore=,$(OWN) $(ALONE) $(PATIENT) tests/guards) --cov=turnwire --cov=turnwire_lab --cov-report=
 	$(PYTEST) -q $(ALONE) --cov=turnwire --cov=turnwire_lab --cov-append --cov-report=
 	$(PYTEST) -q -p no:cov tests/guards
 	$(PY) -m coverage report --skip-covered --include='src/turnwire/core/*,src/turnwire/dialects/*' --fail-under=100
 	$(PY) -m coverage report --skip-covered
+
+.PHONY: patient
+patient: $(STAMP)  ## Crowds, slow clients, many who resume: what needs the machine to itself (3 min); LONG=1: more
+	LONG=$(LONG) $(PYTEST) -q -p no:cov $(PATIENT)
 
 .PHONY: chaos
 chaos: $(STAMP) system  ## Break lines, processes and clocks (2 min); LONG=1: more of it (7 min)
