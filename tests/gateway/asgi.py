@@ -31,7 +31,7 @@ class Exchange:
         self.read = 0
         """Pieces of the body that were asked for."""
         self._app = app
-        self._scope = {
+        self._scope: dict[str, Any] = {
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.3"},
             "http_version": "1.1",

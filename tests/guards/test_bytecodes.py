@@ -12,6 +12,7 @@ from guards.counting import counted, opcodes
 from guards.limits import hold
 from guards.offline import DELTA, Offline, begun_turn, deltas, turns
 from turnwire.core.dialect import Ask
+from turnwire.core.drift import STREAMS_FIRST
 from turnwire.core.limits import Limits
 from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
@@ -84,7 +85,7 @@ def test_a_frame_cut_out_of_a_read() -> None:
 async def gateway(*reads: int) -> int:
     """Bytecodes of a turn of the gateway, all of it but its server and its loop."""
     offline = Offline(turns(*reads))
-    for _ in range(3):  # the first ones fill what is remembered
+    for _ in range(STREAMS_FIRST + 1):  # which are watched, and fill what is remembered
         await offline.turn()
     with counted() as count:
         await asyncio.create_task(offline.turn())

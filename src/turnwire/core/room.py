@@ -12,7 +12,7 @@ Several processes do not share rooms: route by session id where that matters.
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import ClassVar
 
 
@@ -129,6 +129,28 @@ class Seat:
             del self._room.followers[its_id]
 
 
+class _Sitting:
+    """A seat for the time of one stream. No generator: that is a third of a kilobyte a stream."""
+
+    __slots__ = ("_rooms", "_seat", "_session")
+
+    def __init__(self, rooms: dict[Hashable, Room], session: Hashable) -> None:
+        self._rooms = rooms
+        self._session = session
+
+    def __enter__(self) -> Seat:
+        room = self._rooms.get(self._session)
+        if room is None:
+            room = self._rooms[self._session] = Room()
+        self._seat = Seat(room)
+        return self._seat
+
+    def __exit__(self, *_: object) -> None:
+        self._seat.leave()
+        if not self._rooms[self._session].seats:
+            del self._rooms[self._session]
+
+
 class Rooms:
     """The rooms of the sessions that have streams now. Owned by the composition root.
 
@@ -141,17 +163,9 @@ class Rooms:
     def __len__(self) -> int:
         return len(self._rooms)
 
-    @contextmanager
-    def seat(self, session: Hashable) -> Iterator[Seat]:
+    def seat(self, session: Hashable) -> AbstractContextManager[Seat]:
         """Sit down in the room of this session, for the time of one stream."""
-        room = self._rooms.setdefault(session, Room())
-        seat = Seat(room)
-        try:
-            yield seat
-        finally:
-            seat.leave()
-            if not room.seats:
-                del self._rooms[session]
+        return _Sitting(self._rooms, session)
 
     @contextmanager
     def errand(self, session: Hashable, user_id: str) -> Iterator[None]:

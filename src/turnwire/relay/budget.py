@@ -20,15 +20,15 @@ class Budget:
 class Hold:
     """What one connection holds of a budget."""
 
-    __slots__ = ("_budget", "_bytes")
+    __slots__ = ("_budget", "held_bytes")
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self._bytes = 0
+        self.held_bytes = 0
 
     def set(self, held_bytes: int) -> bool:
         """Hold so many bytes now. False: they are more than before, and more than there are."""
-        more = held_bytes - self._bytes
-        self._bytes = held_bytes
+        more = held_bytes - self.held_bytes
+        self.held_bytes = held_bytes
         self._budget.held_bytes += more
         return more <= 0 or not self._budget.is_spent

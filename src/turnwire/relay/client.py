@@ -49,6 +49,18 @@ class Flow(Protocol):
         ...
 
 
+class Body(Protocol):
+    """The server's own ways to write a body, past all that stands before it, where it is ours."""
+
+    async def send(self, message: Message, /) -> None:
+        """As the ASGI `send`, for all but the head."""
+        ...
+
+    def write(self, data: bytes, /) -> bool:
+        """Write a part of the body at once. False: nothing was written, `send` it."""
+        ...
+
+
 class _Nobody:
     """Feeds no writer any more."""
 
@@ -67,7 +79,7 @@ _NOBODY: Final = _Nobody()
 class ClientWriter:
     """Writes the response. The headers go out before the first write.
 
-    `send_body` is a shorter way than `send` for all but the headers, where there is one.
+    `body` is a shorter way than `send` for all but the headers, where there is one.
     """
 
     __slots__ = (
@@ -82,6 +94,7 @@ class ClientWriter:
         "_socket",
         "_taken",
         "_unblocking",
+        "_write_now",
         "bytes_written",
         "started",
     )
@@ -92,12 +105,13 @@ class ClientWriter:
         headers: list[tuple[bytes, bytes]],
         flow: Flow,
         client_socket: ClientSocket | None = None,
-        send_body: Send | None = None,
+        body: Body | None = None,
     ) -> None:
         self.started = False
         self.bytes_written = 0
         self._send = send
-        self._send_body = send_body or send
+        self._send_body = send if body is None else body.send
+        self._write_now = _not_now if body is None else body.write
         self._headers = headers
         self._flow: Flow = flow
         self._pending: deque[bytes] | None = None
@@ -128,7 +142,8 @@ class ClientWriter:
             self._flow.client_held(self._held_bytes)
         elif len(data) <= _WHOLE_BYTES:
             self._is_ended = is_last
-            self._go(self._message(data, is_last=is_last))
+            if is_last or not self._write_now(data):
+                self._go(self._message(data, is_last=is_last))
         else:
             self._go_in_pieces(_pieces(data))
 
@@ -228,6 +243,10 @@ class ClientWriter:
             await unblocking
         if not self._is_ended:
             await self._send_body({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _not_now(_: bytes) -> bool:
+    return False
 
 
 def _pieces(data: bytes) -> list[bytes]:

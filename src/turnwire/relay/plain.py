@@ -9,7 +9,7 @@ the library has something that is not whole: so each decision on what is sound
 WebSocket stays the library's. tests/relay/test_plain.py holds the two lanes equal.
 """
 
-from typing import Final, NamedTuple
+from typing import Final
 
 _FINAL_TEXT: Final = 0x81
 """No extension bit set: none was negotiated."""
@@ -17,19 +17,12 @@ _TWO_BYTES: Final = 126
 """In place of a length: it is in the next two bytes."""
 
 
-class Plain(NamedTuple):
-    """What one read begins with."""
+def cut(data: bytes, longest: int) -> tuple[list[bytes], bytes, bool]:
+    """Cut the plain frames off the beginning of `data`, up to one longer than `longest`.
 
-    texts: list[bytes]
-    """Payloads of whole frames; not yet known to be UTF-8."""
-    rest: bytes
-    """What follows them."""
-    is_begun: bool
-    """Whether the rest is nothing, or the beginning of another such frame."""
-
-
-def cut(data: bytes, longest: int) -> Plain:
-    """Cut the plain frames off the beginning of `data`, up to one longer than `longest`."""
+    Returns their payloads, which are not yet known to be UTF-8; what follows them; and whether
+    that is nothing, or the beginning of another such frame.
+    """
     texts: list[bytes] = []
     at, end = 0, len(data)
     try:
@@ -42,10 +35,13 @@ def cut(data: bytes, longest: int) -> Plain:
             elif size > _TWO_BYTES:  # a longer length, or a mask
                 break
             after = start + size
-            if after > end or size > longest:
-                return Plain(texts, data[at:], is_begun=size <= longest)
+            if after >= end or size > longest:
+                if after != end or size > longest:
+                    return texts, data[at:], size <= longest
+                texts.append(data[start:])
+                return texts, b"", True
             texts.append(data[start:after])
             at = after
-    except IndexError:  # nothing more, or a head that is not whole
-        return Plain(texts, data[at:], is_begun=True)
-    return Plain(texts, data[at:], is_begun=False)
+    except IndexError:  # a head that is not whole
+        return texts, data[at:], True
+    return texts, data[at:], False

@@ -17,7 +17,7 @@ from turnwire.core.dialect import NEVER
 from turnwire.core.outcome import Outcome
 from turnwire.core.turn import Act, Turn
 from turnwire.relay.budget import Hold
-from turnwire.relay.client import ClientWriter, Message, Send
+from turnwire.relay.client import Body, ClientWriter, Message, Send
 from turnwire.relay.dialler import DialError, Dialler
 from turnwire.relay.sockets import ClientSocket
 from turnwire.relay.upstream import DialFailure, Upstream
@@ -32,11 +32,11 @@ Receive = Callable[[], Awaitable[Message]]
 SOCKET_EXTENSION: Final = "turnwire.client_socket"
 """ASGI scope extension, where the server is ours: the `ClientSocket` of the request."""
 
-SEND_EXTENSION: Final = "turnwire.send"
-"""The same: a weak reference to the server's own `send`, past all that stands before it.
+BODY_EXTENSION: Final = "turnwire.body"
+"""The same: a call that gives the `Body` of its response, for as long as there is one.
 
-Starlette puts two coroutines before it, which look at the head of a response alone. So the
-head takes their way, and the chunks this one: a twentieth of what a read costs.
+Starlette puts two coroutines before the server's, which look at the head of a response alone.
+So the head takes their way, and the chunks this one.
 """
 
 
@@ -70,7 +70,7 @@ class Stream:
         dial_s: float,
         stall_s: float,
         client_socket: ClientSocket | None = None,
-        send_body: Send | None = None,
+        body: Body | None = None,
         sample: Callable[[float], object] = _unsampled,
     ) -> None:
         self.turn = turn
@@ -84,7 +84,7 @@ class Stream:
         """How often the client's buffer was full."""
         self._sample = sample
         self._reads = 0
-        self._client = ClientWriter(send, headers, self, client_socket, send_body)
+        self._client = ClientWriter(send, headers, self, client_socket, body)
         self._client_socket = client_socket
         self._receive = receive
         self._dial_s = dial_s
@@ -92,6 +92,7 @@ class Stream:
         self._loop = asyncio.get_running_loop()
         self._over = self._loop.create_future()
         self._upstream: Upstream | None = None
+        self._dialling: asyncio.Task[None] | None = None
         self._is_open = False
         self._hold: Hold | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -113,12 +114,12 @@ class Stream:
         the caller, who answers with a status; False streams the failure.
         """
         self._hold = Hold(dialler.budget)
-        dialling = self._loop.create_task(self._dial(dialler, call))
+        self._dialling = self._loop.create_task(self._dial(dialler, call))
         watching = self._watch()
         self._dial_until = self._loop.time() + self._dial_s
         self._arm(min(self._dial_until, self.turn.deadline))
         try:
-            await self._talk(dialling, refusable)
+            await self._talk(refusable)
             await self._say_goodbye()
         finally:
             if watching is not None:
@@ -128,14 +129,15 @@ class Stream:
             self._client.leave()
             self._hold.set(0)
 
-    async def _talk(self, dialling: asyncio.Task[None], refusable: Callable[[], bool]) -> None:
+    async def _talk(self, refusable: Callable[[], bool]) -> None:
         try:
             await self._over
             if self.dial_failure is not None and self.turn.outcome is None and not refusable():
                 self._do(self.turn.unreachable(self._loop.time()))
         finally:
             # Without an await in between, so that a cancellation cannot get in between.
-            dialling.cancel()
+            if self._dialling is not None:
+                self._dialling.cancel()
             if self._timer is not None:
                 self._timer.cancel()
             if self._upstream is not None:
@@ -204,7 +206,8 @@ class Stream:
     # What is done about it.
 
     def _do(self, act: Act) -> None:
-        if self.turn.outcome is not None:
+        is_over = self.turn.outcome is not None
+        if is_over:
             self._end()  # first, so that nothing that fails below leaves the stream open
         if act.tell and self._upstream is not None:
             self._upstream.send(act.tell)
@@ -213,7 +216,7 @@ class Stream:
         elif act.write:
             if self.first_byte_at is None:
                 self.first_byte_at = self._loop.time()
-            self._client.write(act.write, is_last=self.turn.outcome is not None)
+            self._client.write(act.write, is_last=is_over)
         if self.turn.deadline < self._timer_at:
             self._arm(self.turn.deadline)
 
@@ -241,6 +244,12 @@ class Stream:
 
     def _tick(self) -> None:
         self._timer, self._timer_at = None, NEVER
+        try:
+            self._time_passed()
+        except Exception as bug:  # noqa: BLE001 (no timer would be left to end the stream)
+            self._fail(bug)
+
+    def _time_passed(self) -> None:
         now = self._loop.time()
         if self._client.blocked and self._client.progressed():
             self._do(self.turn.progressed(now))
@@ -258,6 +267,10 @@ class Stream:
         except DialError as failure:
             self.dial_error = None if failure.__cause__ is None else repr(failure.__cause__)
             self.agent_refused(failure.why)
+        except Exception as bug:  # noqa: BLE001 (as below)
+            self._fail(bug)
+        finally:
+            self._dialling = None  # half a kilobyte that most streams would hold for hours
 
     def _watch(self) -> asyncio.Task[None] | None:
         """Watch for the client's end, by a task where the server does not tell of itself."""
@@ -276,8 +289,12 @@ class Stream:
         try:
             self._do(self.turn.client_left(self._loop.time(), stalled=is_stalled))
         except Exception as bug:  # noqa: BLE001 (nobody above would end the stream, or say why)
-            if not self._over.done():
-                self._over.set_exception(bug)
+            self._fail(bug)
+
+    def _fail(self, bug: Exception) -> None:
+        """Have `run` raise what a callback did."""
+        if not self._over.done():
+            self._over.set_exception(bug)
 
     async def _say_goodbye(self) -> None:
         """Give the client the rest, for as long as it reads."""

@@ -5,15 +5,48 @@ root; bounded by the caps.
 """
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Protocol
+from contextlib import AbstractContextManager
+from typing import Protocol, Self
 
 from turnwire.errors import TooManyStreams, Unavailable
 
 
 class Drains(Protocol):
     def drain(self) -> None: ...
+
+
+class _Place:
+    """A place among the open streams. No generator: that is a third of a kilobyte a stream."""
+
+    __slots__ = ("_streams", "_user_id")
+
+    def __init__(self, streams: "Streams", user_id: str) -> None:
+        self._streams = streams
+        self._user_id = user_id
+
+    def __enter__(self) -> Self:
+        self._streams.count(self._user_id, 1)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._streams.count(self._user_id, -1)
+
+
+class _Running:
+    """A stream among those that are told."""
+
+    __slots__ = ("_open", "_stream")
+
+    def __init__(self, running: set[Drains], stream: Drains) -> None:
+        self._open = running
+        self._stream = stream
+
+    def __enter__(self) -> Self:
+        self._open.add(self._stream)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.discard(self._stream)
 
 
 class Streams:
@@ -30,8 +63,7 @@ class Streams:
     def __len__(self) -> int:
         return self._places
 
-    @contextmanager
-    def place(self, user_id: str) -> Iterator[None]:
+    def place(self, user_id: str) -> AbstractContextManager[object]:
         """Take a place among the open streams.
 
         Raises:
@@ -43,18 +75,9 @@ class Streams:
             raise Unavailable("stream limit of the process")
         if self._most_per_user and self._of_user[user_id] >= self._most_per_user:
             raise TooManyStreams("stream limit of the user")
-        self._places += 1
-        self._of_user[user_id] += 1
-        try:
-            yield
-        finally:
-            self._places -= 1
-            self._of_user[user_id] -= 1
-            if not self._of_user[user_id]:
-                del self._of_user[user_id]
+        return _Place(self, user_id)
 
-    @contextmanager
-    def running(self, stream: Drains) -> Iterator[None]:
+    def running(self, stream: Drains) -> AbstractContextManager[object]:
         """Have a stream told when the gateway drains.
 
         Raises:
@@ -63,11 +86,14 @@ class Streams:
         """
         if self.draining:
             raise Unavailable("draining")
-        self._open.add(stream)
-        try:
-            yield
-        finally:
-            self._open.discard(stream)
+        return _Running(self._open, stream)
+
+    def count(self, user_id: str, more: int) -> None:
+        """Count a user's place in, or out."""
+        self._places += more
+        self._of_user[user_id] += more
+        if not self._of_user[user_id]:
+            del self._of_user[user_id]
 
     def drain(self) -> None:
         """Tell every open stream that the gateway stops."""

@@ -96,6 +96,8 @@ class Upstream(asyncio.Protocol):
         """A message in several frames, as far as it came."""
         self._begun = b""
         """A plain frame, as far as it came."""
+        self._is_between = False
+        """Whether the next byte begins a message, so that the short lane may look at it."""
         self._open = False
         self._over = False
         self._transport: asyncio.Transport | None = None
@@ -168,18 +170,20 @@ class Upstream(asyncio.Protocol):
         if self._begun:
             data, self._begun = self._begun + data, b""
         frames: list[bytes] = []
-        sound = is_plain = self._is_plain(websocket)
-        if is_plain:
-            frames, data, is_plain = plain.cut(data, self._frame_bytes)
-        if is_plain:
+        sound = True
+        if self._is_between:
+            frames, data, self._is_between = plain.cut(data, self._frame_bytes)
+        if self._is_between:
             self._begun = data
             waiting = len(data)
         else:
             sound = self._parse(websocket, data, frames)
+            self._is_between = self._has_nothing(websocket)
             waiting = len(websocket.reader.buffer)
             if self._partial is not None:
                 waiting += len(self._partial)
-        sound = self._hold.set(waiting) and sound
+        if waiting != self._hold.held_bytes:
+            sound = self._hold.set(waiting) and sound
         if not all(map(bytes.isascii, frames)):
             count = len(frames)
             frames = list(itertools.takewhile(_is_utf8, frames))
@@ -193,9 +197,11 @@ class Upstream(asyncio.Protocol):
         """The agent answers the handshake: returns what is not read of it yet."""
         head_bytes = handshake.yes(data, accept_key(self._key), self._subprotocols)
         if head_bytes:
-            self._websocket = WebSocket(CLIENT, max_size=self._frame_bytes, logger=_log)
+            websocket = WebSocket(CLIENT, max_size=self._frame_bytes, logger=_log)
+            self._websocket = websocket
+            self._is_between = self._has_nothing(websocket)
             self._opened()
-            return self._websocket, b"" if self._over else data[head_bytes:]
+            return websocket, b"" if self._over else data[head_bytes:]
         library = _library(self._url, self._subprotocols, self._frame_bytes)
         library.key = self._key
         self._websocket = library
@@ -205,8 +211,8 @@ class Upstream(asyncio.Protocol):
         self._open = True
         self._listener.agent_opened(self)
 
-    def _is_plain(self, websocket: WebSocket) -> bool:
-        """Whether the next byte begins a message.
+    def _has_nothing(self, websocket: WebSocket) -> bool:
+        """Whether the library has no part of a message, and can have the next one.
 
         An empty buffer does not say so: the library may have taken a head and wait for the rest.
         """

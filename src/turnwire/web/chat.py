@@ -32,8 +32,10 @@ class Chat(Endpoint):
         gateway = self.gateway
         gateway.admission.admit()
         with gateway.streams.place(visit.user_id):  # before the body, whose bytes it bounds
-            body = await visit.request.body(receive, gateway.settings.body_bytes)
-            match extract(body, gateway.attachments):
+            # Without a name for the body: a stream may last for hours.
+            match extract(
+                await visit.request.body(receive, gateway.settings.body_bytes), gateway.attachments
+            ):
                 case Prompt() as prompt:
                     await self._prompt(visit, prompt, receive, send)
                 case Continuation() as continuation:

@@ -1,18 +1,20 @@
 """One HTTP connection: uvicorn's protocol, and what it lacks in front of long streams."""
 
 import asyncio
+import functools
 import re
 import uuid
 import weakref
 from enum import Enum, auto
 from typing import Any, Final
 
+import httptools
 import msgspec
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from turnwire.errors import BadRequest
 from turnwire.relay.sockets import ClientSocket, vanishes_in, was_there
-from turnwire.relay.stream import SEND_EXTENSION, SOCKET_EXTENSION
+from turnwire.relay.stream import BODY_EXTENSION, SOCKET_EXTENSION
 from turnwire.web.request import BODY_S
 
 HEAD_BYTES_MAX: Final = 65_536
@@ -31,12 +33,62 @@ class UnsoundRequestError(Exception):
     """Two readers of this request might read two different ones."""
 
 
+class _Parser(httptools.HttpRequestParser):
+    """Has requests stay HTTP that ask for another protocol: none is spoken here.
+
+    httptools takes what follows the head of such a request for that protocol. So its body would be
+    lost, or be read as the next request. Here the rest goes to a parser that is told no such wish.
+    """
+
+    def __init__(self, connection: "HttpConnection") -> None:
+        super().__init__(connection)
+        self.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn has it
+        self._connection = connection
+
+    def feed_data(self, data: bytes) -> None:  # type: ignore[override]  # no other is fed
+        try:
+            super().feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            (head_bytes,) = upgrade.args
+            self._connection.stay(data[head_bytes:])
+
+
 class _At(Enum):
     """Where in a request its client is."""
 
     HEAD = auto()
     BODY = auto()
     END = auto()
+
+
+class ChunkedBody:
+    """The body of one response (`relay.client.Body`)."""
+
+    __slots__ = ("_cycle", "_flow", "_transport", "send")
+
+    def __init__(self, cycle: RequestResponseCycle) -> None:
+        self._cycle = cycle
+        self._flow = cycle.flow
+        self._transport = cycle.transport
+        self.send = cycle.send
+
+    def write(self, data: bytes) -> bool:
+        """Write a chunk as uvicorn would, where that is all that it would do."""
+        cycle = self._cycle
+        if (
+            self._flow.write_paused
+            or not cycle.chunked_encoding  # the head is not out, or the method is `HEAD`
+            or cycle.response_complete
+            or cycle.disconnected
+        ):
+            return False
+        self._transport.write(b"%x\r\n%b\r\n" % (len(data), data))
+        return True
+
+
+def _body(cycle: weakref.ref[RequestResponseCycle]) -> ChunkedBody | None:
+    there = cycle()
+    return None if there is None else ChunkedBody(there)
 
 
 class HttpConnection(HttpToolsProtocol):
@@ -53,6 +105,8 @@ class HttpConnection(HttpToolsProtocol):
     head_s = HEAD_S
     _at = _At.HEAD
     _head_bytes = 0
+    _is_upgrade = False
+    """Whether the head that was read asks for another protocol."""
     _client_socket: ClientSocket | None = None
     _look_at = 0.0
     _expected: asyncio.TimerHandle | None = None
@@ -60,6 +114,7 @@ class HttpConnection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.parser = _Parser(self)
         self._expect(self.head_s)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -72,11 +127,13 @@ class HttpConnection(HttpToolsProtocol):
             self._client_socket.gone()
 
     def data_received(self, data: bytes) -> None:
+        was_at = self._at
         super().data_received(data)
         if self.transport.is_closing():
             return
         if self._at is _At.HEAD:
-            self._head_bytes += len(data)
+            if was_at is not _At.BODY:  # else most of it may be the end of that
+                self._head_bytes += len(data)
             if self._head_bytes > HEAD_BYTES_MAX:
                 self.send_400_response("The head of the request is too large")
         elif self._at is _At.END and self._is_idle and self.timeout_keep_alive_task is None:
@@ -95,7 +152,22 @@ class HttpConnection(HttpToolsProtocol):
         self._extensions: dict[str, Any] = {SOCKET_EXTENSION: self._client_socket}
         self.scope["extensions"] = self._extensions
 
+    def stay(self, rest: bytes) -> None:
+        """Read the request that asks for another protocol as if it did not, and what follows it."""
+        self._is_upgrade = False
+        if self.transport.is_closing():
+            return
+        old = self.parser
+        head = [b"%b %b HTTP/%b" % (old.get_method(), self.url, old.get_http_version().encode())]
+        head += [b"%b: %b" % header for header in self.headers if header[0] != b"upgrade"]
+        self.parser = _Parser(self)
+        self.parser.feed_data(b"\r\n".join([*head, b"", rest]))
+
     def on_headers_complete(self) -> None:
+        if self.parser.should_upgrade():
+            self._check()
+            self._is_upgrade = True
+            return
         self._at = _At.BODY
         self._expect(None)
         if not self._is_idle:
@@ -104,9 +176,11 @@ class HttpConnection(HttpToolsProtocol):
         self._check()
         super().on_headers_complete()
         # Weak, or the request would hold itself.
-        self._extensions[SEND_EXTENSION] = weakref.WeakMethod(self.cycle.send)
+        self._extensions[BODY_EXTENSION] = functools.partial(_body, weakref.ref(self.cycle))
 
     def on_message_complete(self) -> None:
+        if self._is_upgrade:
+            return
         self._at = _At.END
         self._expect(None)
         super().on_message_complete()
@@ -166,7 +240,7 @@ class HttpConnection(HttpToolsProtocol):
         size = len(self.url) + sum(len(name) + len(value) + _LINE for name, value in self.headers)
         if size > HEAD_BYTES_MAX or len(self.headers) > HEADERS_MAX:
             raise UnsoundRequestError("the head is too large")
-        if not self.url.startswith(b"/"):
+        if not self.url.startswith(b"/") or self.parser.get_method() == b"CONNECT":
             raise UnsoundRequestError("the target is no path")
         is_old = self.parser.get_http_version() == "1.0"
         hosts = [value for name, value in self.headers if name == b"host"]

@@ -15,7 +15,7 @@ from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
 from turnwire.core.refusal import Refusal
 from turnwire.core.room import Seat
-from turnwire.relay.stream import SEND_EXTENSION, SOCKET_EXTENSION, Stream
+from turnwire.relay.stream import BODY_EXTENSION, SOCKET_EXTENSION, Stream
 from turnwire.settings import Settings
 from turnwire.web.calling import DIAL_REFUSALS, call, dial_refused, refused
 from turnwire.web.endpoint import Visit
@@ -102,7 +102,7 @@ async def stream(
         dial_s=settings.dial_s,
         stall_s=settings.stall_s,
         client_socket=extensions.get(SOCKET_EXTENSION),
-        send_body=extensions.get(SEND_EXTENSION, _nothing)(),
+        body=extensions.get(BODY_EXTENSION, _nothing)(),
         sample=gateway.telemetry.relay.observe,
     )
     seat.on_news = relayed.look
@@ -126,7 +126,7 @@ async def stream(
 
 
 def _nothing() -> None:
-    """What a weak reference to nothing gives."""
+    """Where the server is not ours."""
 
 
 def _expires_at(settings: Settings, visit: Visit) -> float:
