@@ -147,6 +147,10 @@ def _paced() -> Iterator[Goal]:
     for case in (small, large):
         added = _added(case, "p99", SESSION_AGENT)
         yield Goal(f"… `session-agent`, {case}: added latency p99", added, "µs")
+    for said, theirs in (("nginx", NGINX), ("Node by hand", HANDWRITTEN), ("the helper", HELPER)):
+        for case, point in ((small, "p50"), (small, "p99"), (large, "p99")):
+            added = _added(case, point, theirs)
+            yield Goal(f"… {said}, {case}: added latency {point}", added, "µs")
 
 
 def _turns() -> Iterator[Goal]:
@@ -158,11 +162,16 @@ def _turns() -> Iterator[Goal]:
         yield Goal(f"Short turns/s, {case}", _value("short", case, "turns_per_s"), unit="/s")
         first = _value("short", case, "first_byte_p99_ms")
         yield Goal(f"{case}: time to first byte p99", first, "ms", at_most=at_most)
+        for said, theirs in (("Node by hand", HANDWRITTEN), ("the helper", HELPER)):
+            first = _value("short", case, "first_byte_p99_ms", theirs)
+            yield Goal(f"… {said}, {case}: time to first byte p99", first, "ms")
 
 
 def _rest() -> Iterator[Goal]:
     held = _value("memory", "1000", "mb_per_1000")
     yield Goal("Memory of 1,000 open streams", held, "MB", at_most=25, is_headline=True)
+    for said, theirs in (("Node by hand", HANDWRITTEN), ("a `websockets` relay", FORWARDING)):
+        yield Goal(f"… {said}", _value("memory", "1000", "mb_per_1000", theirs), "MB")
     held = _rate("1000", HELPER, "memory", "mb_per_1000")
     yield Goal("Memory of open streams vs the Node helper", held, at_most=0.35)
     grown = _value("growth", "2000", "grown_mb")

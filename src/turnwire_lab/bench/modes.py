@@ -30,6 +30,9 @@ _FIRST_BYTES: Final = 40_000_000
 _SHARED_RATE: Final = 4_000
 """Deltas a second that a crowd of any size shares."""
 _RAMP_US: Final = 500
+_CROWD_RAMP_US: Final = 2_500
+"""Slower than any gateway here opens them, or the kernel drops what it has no room for in the
+queue of the listening socket, and the last ones come after half a minute of its patience."""
 _GONE_S: Final = 15.0
 
 
@@ -98,7 +101,7 @@ def streams(run: Run) -> None:
             load = Load(
                 plan=Plan(deltas=1 + steps, rate=rate, hold=True),
                 streams=count,
-                ramp_us=_RAMP_US,
+                ramp_us=_CROWD_RAMP_US,
             )
             for number, name in run.order(farm, min(3, run.effort.rounds)):
                 run.load(farm, "streams", f"{count}", number, name, load, window_s=steps / rate)
