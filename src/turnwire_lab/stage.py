@@ -9,8 +9,8 @@ import time
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
-from types import MappingProxyType, TracebackType
-from typing import Final, Self
+from types import MappingProxyType
+from typing import Final
 
 import jwt
 
@@ -18,6 +18,7 @@ from turnwire_lab.agent.server import ReferenceAgent
 from turnwire_lab.embed.site import Site
 from turnwire_lab.gateway import Gateway, GatewayDown
 from turnwire_lab.page.serving import BUILT, Page, Setup
+from turnwire_lab.service import Service
 from turnwire_lab.session_agent.server import SessionAgent
 from turnwire_lab.wiretap.harm import Harm
 from turnwire_lab.wiretap.line import Line
@@ -36,7 +37,7 @@ PATIENCE: Final[Mapping[str, str]] = MappingProxyType(
 Agent = ReferenceAgent | SessionAgent
 
 
-class Stage:
+class Stage(Service):
     """`async with Stage(agent) as stage:` plays until the block is left."""
 
     def __init__(
@@ -64,7 +65,7 @@ class Stage:
         self._built = built
         self._restart = asyncio.Event()
 
-    async def __aenter__(self) -> Self:
+    async def _start(self, stack: AsyncExitStack) -> None:
         """Start all of it.
 
         Raises:
@@ -76,46 +77,35 @@ class Stage:
         key = secrets.token_hex(32)
         self._key = key
         self.token = self.new_token()
-        async with AsyncExitStack() as stack:
-            await stack.enter_async_context(self.agent)
-            wire, harm = Wire(), Harm(self._restart.set)
-            line = await stack.enter_async_context(Line(self.agent.url, wire, harm))
-            if self.site is not None:
-                stack.callback(self.site.close)
-            self.gateway = await stack.enter_async_context(
-                Gateway(
-                    agent_url=line.url,
-                    jwt_key=key,
-                    port=port,
-                    metrics_port=metrics_port,
-                    settings=self._gateway_settings(),
-                )
+        await stack.enter_async_context(self.agent)
+        wire, harm = Wire(), Harm(self._restart.set)
+        line = await stack.enter_async_context(Line(self.agent.url, wire, harm))
+        if self.site is not None:
+            stack.callback(self.site.close)
+        self.gateway = await stack.enter_async_context(
+            Gateway(
+                agent_url=line.url,
+                jwt_key=key,
+                port=port,
+                metrics_port=metrics_port,
+                settings=self._gateway_settings(),
             )
-            restarting = asyncio.create_task(self._restarts())
-            stack.push_async_callback(_ended, restarting)
-            if (self._built / "index.html").is_file():
-                self.page = Page(
-                    gateway_url=self.gateway.url,
-                    setup=Setup(token=self.token, session=SESSION, wire=self._wire),
-                    wire=wire,
-                    harm=harm,
-                    port=page_port,
-                    built=self._built,
-                )
-                await stack.enter_async_context(self.page)
-            if self.site is not None:
-                self.site.tell(gateway_url=self.gateway.url, session=SITE_SESSION, token=self.token)
-                await stack.enter_async_context(self.site)
-            self._stack = stack.pop_all()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._stack.aclose()
+        )
+        restarting = asyncio.create_task(self._restarts())
+        stack.push_async_callback(_ended, restarting)
+        if (self._built / "index.html").is_file():
+            self.page = Page(
+                gateway_url=self.gateway.url,
+                setup=Setup(token=self.token, session=SESSION, wire=self._wire),
+                wire=wire,
+                harm=harm,
+                port=page_port,
+                built=self._built,
+            )
+            await stack.enter_async_context(self.page)
+        if self.site is not None:
+            self.site.tell(gateway_url=self.gateway.url, session=SITE_SESSION, token=self.token)
+            await stack.enter_async_context(self.site)
 
     def new_token(self, life_s: int = TOKEN_LIFE_S) -> str:
         """A token of the demo's visitor; one of a negative life is over already."""

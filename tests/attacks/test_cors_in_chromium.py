@@ -7,7 +7,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Self
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -15,6 +15,7 @@ import pytest_asyncio
 from gateway.agent import ScriptedAgent
 from gateway.chromium import chromium
 from gateway.clients import Json, ask, is_whole, outline, said
+from gateway.listening import Listening
 from gateway.running import Gateway
 from gateway.tokens import bearer, token
 from turnwire_lab.agent.server import ReferenceAgent
@@ -83,19 +84,14 @@ window.oldWays = async (url, body, token) => {
 """
 
 
-class Site:
+class Site(Listening):
     """An origin with one page: `async with Site() as site:`."""
 
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._answer, "127.0.0.1", 0)
-        self.origin = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
-        return self
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
 
-    async def __aexit__(self, *_: object) -> None:
-        self._server.close()
-        await self._server.wait_closed()
-
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         asked = await reader.readuntil(b"\r\n\r\n")
         frame = b"" if b" /framed " in asked else b"<iframe sandbox=allow-scripts src=/framed>"
         page = b"<!doctype html><script>" + SCRIPT.encode() + b"</script>" + frame

@@ -1,6 +1,7 @@
 """One turn of a gateway, read to its end."""
 
-from gateway.reading import App, Listens
+from gateway.clients import Listens
+from gateway.reading import App
 
 
 async def answer(gateway: Listens, *, session: str = "s1", user: str = "u1") -> bytes:

@@ -1,6 +1,7 @@
 """The proxies of `deploy/`, with their own configurations, on ports of the test."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -33,7 +34,7 @@ http {{
 """
 
 
-class Front:
+class Front(ABC):
     """A proxy in front of two gateways: `async with Nginx(folder, (8787, 8788)) as front:`."""
 
     def __init__(self, folder: Path, gateways: tuple[int, int]) -> None:
@@ -45,9 +46,9 @@ class Front:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    @abstractmethod
     def command(self) -> list[str]:
         """Write the configuration. Returns what to run."""
-        raise NotImplementedError
 
     def log(self) -> str:
         return "".join(path.read_text() for path in self._folder.glob("*.log"))

@@ -12,7 +12,7 @@ import pytest
 
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent, answer, begin_only
-from gateway.clients import Chat, ask, chunks, errors, is_whole, new_client, said
+from gateway.clients import ask, chatting, chunks, errors, is_whole, new_client, post, said
 from gateway.process import Process, command, environ, free_port
 from gateway.refusals import every, headers
 from gateway.tokens import KEY, bearer, token
@@ -107,7 +107,7 @@ async def test_neither_token_nor_prompt_nor_answer_is_ever_logged(
     assert all("level" in line and "timestamp" in line for line in gateway.log)
 
 
-async def test_sigterm_lets_an_open_turn_finish(client: httpx.AsyncClient) -> None:
+async def test_sigterm_lets_an_open_turn_finish() -> None:
     go_on = asyncio.Event()
 
     async def wait(line: Line) -> None:
@@ -116,10 +116,7 @@ async def test_sigterm_lets_an_open_turn_finish(client: httpx.AsyncClient) -> No
         await line.say(frames.delta(" again"), frames.finalize())
 
     async with ScriptedAgent(wait) as agent, Process(agent.url()) as gateway:
-        async with client.stream(
-            "POST", gateway.url + CHAT, json=ask(), headers=bearer()
-        ) as response:
-            chat = Chat(response)
+        async with chatting(gateway) as chat:
             await chat.sees("Hello")
             gateway.signal()
             await until(lambda: _refuses(gateway.port))
@@ -132,15 +129,12 @@ async def test_sigterm_lets_an_open_turn_finish(client: httpx.AsyncClient) -> No
     assert code == -signal.SIGTERM
 
 
-async def test_sigterm_ends_what_outlasts_the_drain_with_a_word(client: httpx.AsyncClient) -> None:
+async def test_sigterm_ends_what_outlasts_the_drain_with_a_word() -> None:
     async with (
         ScriptedAgent(begin_only) as agent,
         Process(agent.url(), drain_s=0.2) as gateway,
     ):
-        async with client.stream(
-            "POST", gateway.url + CHAT, json=ask(), headers=bearer()
-        ) as response:
-            chat = Chat(response)
+        async with chatting(gateway) as chat:
             await chat.sees("Hello")
             gateway.signal()
             body = await chat.end()
@@ -278,27 +272,16 @@ async def test_in_the_process_a_slow_client_pauses_the_agent_and_is_cut() -> Non
     assert sent < 40_000_000
 
 
-async def test_in_the_process_a_client_that_leaves_aborts_its_turn(
-    client: httpx.AsyncClient,
-) -> None:
-    async def chat_of(gateway: Process, path: str) -> None:
-        async with client.stream(
-            "POST", gateway.url + path, json=ask(), headers=bearer()
-        ) as response:
-            chat = Chat(response)
-            await chat.sees("Hello")
-            await chat.hang_up()
-
+async def test_in_the_process_a_client_that_leaves_aborts_its_turn() -> None:
     async def either(line: Line) -> None:
         await (begin_only(line) if "s1" in line.path else answer(line))
 
     async with ScriptedAgent(either) as agent, Process(agent.url()) as gateway:
-        await chat_of(gateway, CHAT)
+        async with chatting(gateway) as chat:
+            await chat.sees("Hello")
         line = agent.lines[0]
         await until(lambda: line.aborts)
-        response = await client.post(
-            f"{gateway.url}/api/sessions/s2/chat", json=ask(), headers=bearer()
-        )
+        response = await post(gateway, session="s2")
 
     assert line.aborts[0]["turnId"] == frames.TURN
     assert [chunk["type"] for chunk in chunks(response.text)][-1] == "finish"

@@ -15,13 +15,14 @@ import pytest
 import pytest_asyncio
 
 from chaos.needed import lacking
+from gateway.chromium import chromium
 from turnwire_lab.agent.frames import Habits
 from turnwire_lab.agent.server import ReferenceAgent
 from turnwire_lab.page.serving import BUILT
 from turnwire_lab.stage import Stage
 
 try:
-    from playwright.async_api import Browser, async_playwright
+    from playwright.async_api import Browser
 except ModuleNotFoundError:
     if os.environ.get("CI") == "1":
         raise
@@ -29,18 +30,6 @@ except ModuleNotFoundError:
 else:
     from e2e.talking import Talk
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--font-render-hinting=none",
-)
 PACE_S = 0.006
 
 NewTalk = Callable[..., Awaitable["Talk"]]
@@ -58,17 +47,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _tools() -> None:
-    """What the machine must have; in CI a lack of it fails, elsewhere it skips."""
-    CHROMIUM.exists() or lacking("chromium is not installed (`make system` does it)")
+    """The page must be there; in CI a lack of it fails, elsewhere it skips."""
     (BUILT / "index.html").is_file() or lacking("the page is not built (`make page` does it)")
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator["Browser"]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    async with chromium("--font-render-hinting=none") as browser:
         yield browser
-        await browser.close()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

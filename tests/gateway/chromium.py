@@ -22,7 +22,7 @@ _QUIETLY: Final = (
 
 
 @asynccontextmanager
-async def chromium() -> AsyncIterator[Any]:
+async def chromium(*flags: str) -> AsyncIterator[Any]:
     """A browser: `await browser.new_page()` has a profile of its own."""
     path = shutil.which("chromium") or lacking("chromium is not installed (`make system` does it)")
     try:
@@ -31,7 +31,7 @@ async def chromium() -> AsyncIterator[Any]:
     except ModuleNotFoundError:
         lacking("playwright is not installed (`make .venv/.browser` does it)")
     async with library.async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=path, args=_QUIETLY)
+        browser = await playwright.chromium.launch(executable_path=path, args=[*_QUIETLY, *flags])
         try:
             yield browser
         finally:

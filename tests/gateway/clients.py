@@ -7,7 +7,7 @@ import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import httpx
 
@@ -52,6 +52,13 @@ def is_whole(body: bytes | str) -> bool:
     return outline(body)[-1:] == ["finish"] and text.endswith("\n\ndata: [DONE]\n\n")
 
 
+class Listens(Protocol):
+    """A gateway, in this process or in its own."""
+
+    @property
+    def url(self) -> str: ...
+
+
 class Chat:
     """One stream, read as it comes."""
 
@@ -92,7 +99,7 @@ def new_client() -> httpx.AsyncClient:
 
 
 async def post(
-    gateway: Gateway,
+    gateway: Listens,
     *,
     session: str = "s1",
     headers: Mapping[str, str] | None = None,
@@ -110,13 +117,13 @@ async def post(
         )
 
 
-async def get(gateway: Gateway, path: str) -> httpx.Response:
+async def get(gateway: Listens, path: str) -> httpx.Response:
     async with new_client() as client:
         return await client.get(gateway.url + path)
 
 
 @asynccontextmanager
-async def chatting(gateway: Gateway, *, user: str = "u1", text: str = "hi") -> AsyncIterator[Chat]:
+async def chatting(gateway: Listens, *, user: str = "u1", text: str = "hi") -> AsyncIterator[Chat]:
     """A turn that is read along; the connection closes with the block."""
     url = f"{gateway.url}/api/sessions/s1/chat"
     async with (

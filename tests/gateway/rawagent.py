@@ -2,12 +2,12 @@
 
 import asyncio
 from types import TracebackType
-from typing import Self
 
+from gateway.listening import Listening
 from gateway.waiting import closed, until
 
 
-class RawAgent:
+class RawAgent(Listening):
     """Reads the handshake's request, writes `reply`, and then closes or `hang`s."""
 
     def __init__(self, reply: bytes = b"", *, hang: bool = False) -> None:
@@ -23,19 +23,13 @@ class RawAgent:
     async def all_left(self) -> None:
         await until(lambda: self.left == len(self.requests))
 
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._converse, "127.0.0.1", 0)
-        self.port: int = self._server.sockets[0].getsockname()[1]
-        return self
-
     async def __aexit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._server.close()
-        await self._server.wait_closed()
+        await super().__aexit__(kind, error, traceback)
         await closed(self.port)
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

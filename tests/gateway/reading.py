@@ -2,19 +2,12 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import httpx
 
-from gateway.clients import Chat, Json, ask, chunks, new_client
+from gateway.clients import Chat, Json, Listens, ask, chunks, new_client
 from gateway.tokens import bearer
-
-
-class Listens(Protocol):
-    """A gateway, in this process or in its own."""
-
-    @property
-    def url(self) -> str: ...
 
 
 class App:

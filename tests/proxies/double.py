@@ -1,33 +1,19 @@
 """A server that says it is a gateway, and takes a prompt."""
 
 import asyncio
-from types import TracebackType
-from typing import Self
+
+from gateway.listening import Listening
 
 _READY = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"
 
 
-class Double:
+class Double(Listening):
     """`async with Double() as double:` answers a POST with an empty 200, or with nothing."""
 
     def __init__(self, *, answers: bool = True) -> None:
         self._answers = answers
         self.heads: list[dict[str, str]] = []
         """Of each POST, as it came."""
-
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._converse, "127.0.0.1", 0)
-        self.port: int = self._server.sockets[0].getsockname()[1]
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._server.close()
-        await self._server.wait_closed()
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

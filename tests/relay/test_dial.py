@@ -3,13 +3,13 @@
 import asyncio
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
 from gateway.agent import ScriptedAgent
 from gateway.clients import RawClient, chatting, errors, is_whole, outline, post
+from gateway.hanging import hanging
 from gateway.rawagent import RawAgent
 from gateway.running import Gateway
 from gateway.waiting import until
@@ -157,16 +157,8 @@ async def test_a_client_that_leaves_during_the_handshake_costs_no_prompt() -> No
 
 @pytest.fixture
 def full_port() -> Iterator[int]:
-    """A port that never accepts: its queue is full, so a connect hangs."""
-    with ExitStack() as stack:
-        full = stack.enter_context(socket.socket())
-        full.bind(("127.0.0.1", 0))
-        full.listen(0)
-        for _ in range(4):
-            filler = stack.enter_context(socket.socket())
-            filler.setblocking(False)  # noqa: FBT003 (the library's signature)
-            filler.connect_ex(full.getsockname())
-        yield full.getsockname()[1]
+    with hanging() as (_, port):
+        yield port
 
 
 async def test_a_client_that_leaves_during_the_connect_ends_it(full_port: int) -> None:

@@ -3,12 +3,12 @@
 import asyncio
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
 from gateway.agent import ScriptedAgent
+from gateway.hanging import hanging
 from gateway.waiting import until
 from turnwire.relay.dialler import DialError, Dialler
 from turnwire.relay.lookup import AGAIN_S, LOOKUP_S
@@ -75,16 +75,8 @@ class Names:
 
 @pytest.fixture
 def hung() -> Iterator[Address]:
-    """Where a connect hangs: the queue of its listener is full."""
-    with ExitStack() as stack:
-        full = stack.enter_context(socket.socket())
-        full.bind(("127.0.0.1", 0))
-        full.listen(0)
-        for _ in range(4):
-            filler = stack.enter_context(socket.socket())
-            filler.setblocking(False)  # noqa: FBT003 (the library's signature)
-            filler.connect_ex(full.getsockname())
-        yield full.getsockname()
+    with hanging() as address:
+        yield address
 
 
 @pytest.fixture

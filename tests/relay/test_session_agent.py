@@ -3,19 +3,15 @@
 import pytest
 
 from gateway.clients import chatting, chunks, errors, is_whole, outline, post, said
-from gateway.running import Gateway
+from gateway.product import product
 from gateway.waiting import until
 from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision
-from turnwire_lab.session_agent.server import SessionAgent
 
 pytestmark = [pytest.mark.sockets, pytest.mark.parametrize("revision", REVISIONS)]
 
 
 async def test_a_turn_with_a_tool(revision: Revision) -> None:
-    async with (
-        SessionAgent(Habits(revision=revision)) as agent,
-        Gateway(agent.url, dialect="session-agent") as gateway,
-    ):
+    async with product(Habits(revision=revision)) as (_, gateway):
         response = await post(gateway, text="what is 12*7?")
 
     assert is_whole(response.text)
@@ -25,10 +21,7 @@ async def test_a_turn_with_a_tool(revision: Revision) -> None:
 
 
 async def test_a_turn_that_fails(revision: Revision) -> None:
-    async with (
-        SessionAgent(Habits(revision=revision)) as agent,
-        Gateway(agent.url, dialect="session-agent") as gateway,
-    ):
+    async with product(Habits(revision=revision)) as (_, gateway):
         response = await post(gateway, text="make the turn fail")
 
     assert is_whole(response.text)
@@ -36,10 +29,7 @@ async def test_a_turn_that_fails(revision: Revision) -> None:
 
 
 async def test_a_client_that_hangs_up_stops_its_own_turn(revision: Revision) -> None:
-    async with (
-        SessionAgent(Habits(revision=revision)) as agent,
-        Gateway(agent.url, dialect="session-agent") as gateway,
-    ):
+    async with product(Habits(revision=revision)) as (agent, gateway):
         async with chatting(gateway, text="hang") as chat:
             await chat.sees("text-delta")
 
@@ -49,10 +39,7 @@ async def test_a_client_that_hangs_up_stops_its_own_turn(revision: Revision) -> 
 
 
 async def test_a_dead_session_refuses_the_prompt(revision: Revision) -> None:
-    async with (
-        SessionAgent(Habits(revision=revision, status="terminated")) as agent,
-        Gateway(agent.url, dialect="session-agent") as gateway,
-    ):
+    async with product(Habits(revision=revision, status="terminated")) as (_, gateway):
         response = await post(gateway)
 
     assert response.status_code == 409
@@ -63,8 +50,7 @@ async def test_a_prompt_waits_behind_another_users_turn_and_sees_nothing_of_it(
     revision: Revision,
 ) -> None:
     async with (
-        SessionAgent(Habits(revision=revision)) as agent,
-        Gateway(agent.url, dialect="session-agent") as gateway,
+        product(Habits(revision=revision)) as (agent, gateway),
         chatting(gateway, text="hold", user="ann") as first,
     ):
         await first.sees("start-step")

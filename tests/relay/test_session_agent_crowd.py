@@ -13,6 +13,7 @@ import pytest
 
 from chaos.form import either
 from gateway.clients import ask, chunks, errors, is_whole, new_client, outline, said
+from gateway.product import product
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
@@ -175,10 +176,7 @@ async def test_a_crowd_on_one_channel(
     revision: Revision, seed: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     members = crowd(seed)
-    async with (
-        SessionAgent(Habits(revision=revision, settles=True)) as agent,
-        Gateway(agent.url, dialect="session-agent", given=LIMITS) as gateway,
-    ):
+    async with product(Habits(revision=revision, settles=True), given=LIMITS) as (agent, gateway):
         await meet(gateway, members)
 
     # R answers everybody in turn; A and V have one place to wait.
@@ -195,10 +193,7 @@ async def test_a_crowd_with_a_thread_for_each_chat(
     seed: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     members = crowd(seed, threads=True)
-    async with (
-        SessionAgent(Habits(revision="V")) as agent,
-        Gateway(agent.url, dialect="session-agent", given=LIMITS) as gateway,
-    ):
+    async with product(Habits(revision="V"), given=LIMITS) as (agent, gateway):
         await meet(gateway, members)
 
     check(members, agent, ending.EVICTED)
@@ -219,10 +214,7 @@ async def test_an_abort_hits_another_turn_only_if_its_own_had_ended_meanwhile(
 ) -> None:
     """The race that no gateway can close: this agent begins the next turn without a pause."""
     members = crowd(seed)
-    async with (
-        SessionAgent(Habits(revision=revision)) as agent,
-        Gateway(agent.url, dialect="session-agent", given=LIMITS) as gateway,
-    ):
+    async with product(Habits(revision=revision), given=LIMITS) as (agent, gateway):
         await meet(gateway, members)
 
     check(members, agent, *([] if revision == "R" else [ending.EVICTED]))

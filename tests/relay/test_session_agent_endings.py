@@ -3,22 +3,16 @@
 import pytest
 
 from gateway.clients import chatting, errors, is_whole, outline, post, said
-from gateway.running import Gateway
+from gateway.product import product
 from turnwire.dialects.session_agent import ending
 from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision
 from turnwire_lab.session_agent.line import client
-from turnwire_lab.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
 
-DIALECT = {"dialect": "session-agent"}
-
 
 async def test_a_slash_command_is_answered_by_the_agent_itself() -> None:
-    async with (
-        SessionAgent(Habits(revision="V")) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
-    ):
+    async with product(Habits(revision="V")) as (_, gateway):
         response = await post(gateway, text="/status")
 
     assert is_whole(response.text)
@@ -28,10 +22,7 @@ async def test_a_slash_command_is_answered_by_the_agent_itself() -> None:
 
 @pytest.mark.parametrize("revision", ["R", "A"])
 async def test_before_v_a_slash_command_is_a_prompt(revision: Revision) -> None:
-    async with (
-        SessionAgent(Habits(revision=revision)) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
-    ):
+    async with product(Habits(revision=revision)) as (_, gateway):
         response = await post(gateway, text="/status")
 
     assert is_whole(response.text)
@@ -40,8 +31,7 @@ async def test_before_v_a_slash_command_is_a_prompt(revision: Revision) -> None:
 
 async def test_a_prompt_that_is_taken_as_an_answer_says_so() -> None:
     async with (
-        SessionAgent(Habits(revision="V", owner="ann")) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
+        product(Habits(revision="V", owner="ann")) as (_, gateway),
         chatting(gateway, text="ask me", user="ann") as first,
     ):
         await first.sees("data-question")
@@ -56,8 +46,7 @@ async def test_a_prompt_that_is_taken_as_an_answer_says_so() -> None:
 
 async def test_anybody_elses_prompt_is_no_answer() -> None:
     async with (
-        SessionAgent(Habits(revision="V", owner="ann")) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
+        product(Habits(revision="V", owner="ann")) as (_, gateway),
         chatting(gateway, text="ask me", user="ann") as first,
     ):
         await first.sees("data-question")
@@ -74,8 +63,7 @@ async def test_anybody_elses_prompt_is_no_answer() -> None:
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_a_queue_that_is_cleared_ends_who_waits_in_it(revision: Revision) -> None:
     async with (
-        SessionAgent(Habits(revision=revision)) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
+        product(Habits(revision=revision)) as (agent, gateway),
         chatting(gateway, text="hold", user="ann") as first,
     ):
         await first.sees("start-step")
@@ -94,8 +82,7 @@ async def test_a_queue_that_is_cleared_ends_who_waits_in_it(revision: Revision) 
 @pytest.mark.parametrize("revision", ["A", "V"])
 async def test_an_evicted_prompt_ends(revision: Revision) -> None:
     async with (
-        SessionAgent(Habits(revision=revision)) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
+        product(Habits(revision=revision)) as (agent, gateway),
         chatting(gateway, text="hold", user="ann") as first,
     ):
         await first.sees("start-step")
@@ -118,8 +105,7 @@ async def test_an_evicted_prompt_ends(revision: Revision) -> None:
 
 async def test_on_r_somebodys_abort_empties_the_queue_and_says_so() -> None:
     async with (
-        SessionAgent(Habits(revision="R")) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
+        product(Habits(revision="R")) as (agent, gateway),
         chatting(gateway, text="hang", user="ann") as first,
     ):
         await first.sees("start-step")

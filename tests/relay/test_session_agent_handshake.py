@@ -5,12 +5,12 @@ from typing import Final
 import pytest
 
 from gateway.clients import chatting, errors, is_whole, post, said
+from gateway.product import product
 from gateway.rawagent import RawAgent
 from gateway.running import Gateway
 from gateway.tokens import token
 from gateway.waiting import until
 from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision
-from turnwire_lab.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
 
@@ -41,10 +41,7 @@ async def test_both_subprotocols_are_offered_and_the_token_is_in_its_header_alon
     ],
 )
 async def test_whatever_subprotocol_comes_back_is_taken(habits: Habits) -> None:
-    async with (
-        SessionAgent(habits) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
-    ):
+    async with product(habits) as (_, gateway):
         response = await post(gateway, text="what is 2+2?")
 
     assert is_whole(response.text)
@@ -63,10 +60,7 @@ async def test_whatever_subprotocol_comes_back_is_taken(habits: Habits) -> None:
 async def test_what_the_handshake_says_of_the_users_token_becomes_the_status(
     revision: Revision, habits: dict[str, frozenset[str]], status: int, code: str
 ) -> None:
-    async with (
-        SessionAgent(Habits(revision=revision).__replace__(**habits)) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
-    ):
+    async with product(Habits(revision=revision).__replace__(**habits)) as (agent, gateway):
         response = await post(gateway)
 
     assert (response.status_code, response.json()["code"]) == (status, code)
@@ -87,10 +81,7 @@ async def test_what_the_handshake_says_of_the_users_token_becomes_the_status(
 async def test_what_it_says_of_the_gateways_own_token_is_not_the_users_concern(
     habits: Habits, auth: dict[str, str]
 ) -> None:
-    async with (
-        SessionAgent(habits) as agent,
-        Gateway(agent.url, given=DIALECT | auth) as gateway,
-    ):
+    async with product(habits, given=auth) as (_, gateway):
         response = await post(gateway)
 
     assert response.status_code == 503
@@ -103,8 +94,7 @@ async def test_frames_of_32_mib_are_taken_and_larger_ones_end_the_stream(
 ) -> None:
     title = "x" * (MOST - len('{"type":"title","title":""}') + beyond)
     async with (
-        SessionAgent(Habits(revision="V")) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
+        product(Habits(revision="V")) as (agent, gateway),
         chatting(gateway, text="hold") as chat,
     ):
         await chat.sees("start-step")

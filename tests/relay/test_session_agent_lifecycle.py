@@ -5,23 +5,18 @@ import math
 import pytest
 
 from gateway.clients import chatting, errors, is_whole, outline, post, said
-from gateway.running import Gateway
+from gateway.product import product
 from gateway.waiting import until
 from turnwire.dialects.session_agent import ending
 from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision, Status
-from turnwire_lab.session_agent.server import SessionAgent
 
 pytestmark = [pytest.mark.sockets, pytest.mark.parametrize("revision", REVISIONS)]
 
-DIALECT = {"dialect": "session-agent"}
 SILENT = "Agent stopped responding"
 
 
 async def test_a_prompt_wakes_a_session_that_sleeps(revision: Revision) -> None:
-    async with (
-        SessionAgent(Habits(revision=revision, wake_s=0.01)) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
-    ):
+    async with product(Habits(revision=revision, wake_s=0.01)) as (agent, gateway):
         agent.session("s1").hibernate()
         response = await post(gateway, text="what is 2+2?")
 
@@ -34,10 +29,7 @@ async def test_a_prompt_that_comes_while_it_falls_asleep_is_answered_too(
     revision: Revision,
 ) -> None:
     habits = Habits(revision=revision, hibernate_s=math.inf, wake_s=0.01)
-    async with (
-        SessionAgent(habits) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
-    ):
+    async with product(habits) as (agent, gateway):
         agent.session("s1").hibernate()
         async with chatting(gateway, text="what is 2+2?") as chat:
             await chat.sees("queued")
@@ -49,9 +41,9 @@ async def test_a_prompt_that_comes_while_it_falls_asleep_is_answered_too(
 
 
 async def test_a_session_that_starts_takes_a_prompt(revision: Revision) -> None:
-    async with (
-        SessionAgent(Habits(revision=revision, status="initializing", wake_s=0.01)) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
+    async with product(Habits(revision=revision, status="initializing", wake_s=0.01)) as (
+        _,
+        gateway,
     ):
         response = await post(gateway, text="what is 2+2?")
 
@@ -61,10 +53,7 @@ async def test_a_session_that_starts_takes_a_prompt(revision: Revision) -> None:
 
 async def test_while_a_session_wakes_the_stream_is_kept_alive(revision: Revision) -> None:
     habits = Habits(revision=revision, wake_s=math.inf)
-    async with (
-        SessionAgent(habits) as agent,
-        Gateway(agent.url, given=DIALECT, keepalive_s=0.05) as gateway,
-    ):
+    async with product(habits, keepalive_s=0.05) as (agent, gateway):
         agent.session("s1").hibernate()
         async with chatting(gateway, text="what is 2+2?") as chat:
             await chat.sees("queued")
@@ -78,10 +67,7 @@ async def test_while_a_session_wakes_the_stream_is_kept_alive(revision: Revision
 
 async def test_a_session_that_never_wakes_ends_the_stream_in_time(revision: Revision) -> None:
     habits = Habits(revision=revision, wake_s=math.inf)
-    async with (
-        SessionAgent(habits) as agent,
-        Gateway(agent.url, given=DIALECT, queue_wait_s=0.3) as gateway,
-    ):
+    async with product(habits, queue_wait_s=0.3) as (agent, gateway):
         agent.session("s1").hibernate()
         response = await post(gateway)
 
@@ -97,10 +83,7 @@ async def test_a_runner_that_is_lost_and_comes_back_goes_on_in_the_same_message(
     habits = Habits(
         revision=revision, wake_s=0.01, grace_s=0.01, reconnect_s=reconnect_s, loss_s=loss_s
     )
-    async with (
-        SessionAgent(habits) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
-    ):
+    async with product(habits) as (agent, gateway):
         response = await post(gateway, text="lose the runner")
 
     assert is_whole(response.text)
@@ -115,10 +98,7 @@ async def test_a_runner_that_is_lost_and_comes_back_goes_on_in_the_same_message(
 
 async def test_a_runner_that_never_comes_back_ends_the_stream_in_time(revision: Revision) -> None:
     habits = Habits(revision=revision, reconnect_s=math.inf, loss_s=math.inf, grace_s=0.01)
-    async with (
-        SessionAgent(habits) as agent,
-        Gateway(agent.url, given=DIALECT, queue_wait_s=0.3) as gateway,
-    ):
+    async with product(habits, queue_wait_s=0.3) as (agent, gateway):
         response = await post(gateway, text="lose the runner")
 
     assert is_whole(response.text)
@@ -128,8 +108,7 @@ async def test_a_runner_that_never_comes_back_ends_the_stream_in_time(revision: 
 
 async def test_a_prompt_that_waits_when_the_runner_is_lost_is_answered(revision: Revision) -> None:
     async with (
-        SessionAgent(Habits(revision=revision, reconnect_s=math.inf)) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
+        product(Habits(revision=revision, reconnect_s=math.inf)) as (agent, gateway),
         chatting(gateway, text="hold", user="ann") as first,
     ):
         await first.sees("start-step")
@@ -152,8 +131,7 @@ async def test_a_session_put_to_sleep_in_mid_turn_goes_on_when_it_wakes(
     revision: Revision,
 ) -> None:
     async with (
-        SessionAgent(Habits(revision=revision, wake_s=0.01)) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
+        product(Habits(revision=revision, wake_s=0.01)) as (agent, gateway),
         chatting(gateway, text="hold") as chat,
     ):
         await chat.sees("start-step")
@@ -171,8 +149,7 @@ async def test_a_prompt_that_waits_when_the_session_is_put_to_sleep_is_answered(
     revision: Revision,
 ) -> None:
     async with (
-        SessionAgent(Habits(revision=revision, wake_s=0.01)) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
+        product(Habits(revision=revision, wake_s=0.01)) as (agent, gateway),
         chatting(gateway, text="hold", user="ann") as first,
     ):
         await first.sees("start-step")
@@ -191,10 +168,7 @@ async def test_a_prompt_that_waits_when_the_session_is_put_to_sleep_is_answered(
 
 @pytest.mark.parametrize("word", ["terminate", "archive"])
 async def test_a_session_that_dies_in_mid_turn_ends_it(revision: Revision, word: str) -> None:
-    async with (
-        SessionAgent(Habits(revision=revision)) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
-    ):
+    async with product(Habits(revision=revision)) as (_, gateway):
         response = await post(gateway, text=word)
 
     assert is_whole(response.text)
@@ -204,8 +178,7 @@ async def test_a_session_that_dies_in_mid_turn_ends_it(revision: Revision, word:
 
 async def test_a_session_that_dies_ends_what_waits_too(revision: Revision) -> None:
     async with (
-        SessionAgent(Habits(revision=revision)) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
+        product(Habits(revision=revision)) as (agent, gateway),
         chatting(gateway, text="hold", user="ann") as first,
     ):
         await first.sees("start-step")
@@ -224,10 +197,7 @@ async def test_a_session_that_dies_ends_what_waits_too(revision: Revision) -> No
 async def test_a_dead_session_is_a_conflict_and_hears_no_prompt(
     revision: Revision, status: Status
 ) -> None:
-    async with (
-        SessionAgent(Habits(revision=revision, status=status)) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
-    ):
+    async with product(Habits(revision=revision, status=status)) as (agent, gateway):
         response = await post(gateway)
 
     assert response.status_code == 409
@@ -237,10 +207,7 @@ async def test_a_dead_session_is_a_conflict_and_hears_no_prompt(
 async def test_an_agent_that_hangs_up_on_everybody_interrupts_the_stream(
     revision: Revision,
 ) -> None:
-    async with (
-        SessionAgent(Habits(revision=revision)) as agent,
-        Gateway(agent.url, given=DIALECT) as gateway,
-    ):
+    async with product(Habits(revision=revision)) as (_, gateway):
         response = await post(gateway, text="hang up")
 
     assert is_whole(response.text)

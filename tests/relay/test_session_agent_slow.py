@@ -10,6 +10,7 @@ from websockets.exceptions import ConnectionClosed
 from dialects.session_agent import frames as f
 from gateway.agent import Line, ScriptedAgent
 from gateway.clients import RawClient, ask, chatting, request
+from gateway.product import product
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
@@ -41,8 +42,7 @@ async def test_a_client_that_leaves_after_not_reading_stops_nobody_elses_turn(
     revision: Revision,
 ) -> None:
     async with (
-        SessionAgent(Habits(revision=revision)) as agent,
-        Gateway(agent.url, dialect="session-agent", stall_s=20) as gateway,
+        product(Habits(revision=revision), stall_s=20) as (agent, gateway),
         RawClient(gateway, receive_buffer=4096) as slow,
     ):
         body = await _meet(agent, gateway, slow, leaves=True)
@@ -54,8 +54,7 @@ async def test_a_client_that_leaves_after_not_reading_stops_nobody_elses_turn(
 @pytest.mark.long
 async def test_nor_does_one_that_is_cut_off() -> None:
     async with (
-        SessionAgent(Habits(revision="V")) as agent,
-        Gateway(agent.url, dialect="session-agent", stall_s=6) as gateway,
+        product(Habits(revision="V"), stall_s=6) as (agent, gateway),
         RawClient(gateway, receive_buffer=4096) as slow,
     ):
         body = await _meet(agent, gateway, slow, leaves=False)
@@ -67,8 +66,7 @@ async def test_nor_does_one_that_is_cut_off() -> None:
 
 async def test_a_client_that_leaves_after_not_reading_stops_its_own_turn() -> None:
     async with (
-        SessionAgent(Habits(revision="V", pace_s=0.0)) as agent,
-        Gateway(agent.url, dialect="session-agent", stall_s=20) as gateway,
+        product(Habits(revision="V", pace_s=0.0), stall_s=20) as (agent, gateway),
         RawClient(gateway, receive_buffer=4096) as slow,
     ):
         endless = json.dumps(ask("flood 100000")).encode()
@@ -86,8 +84,7 @@ async def test_a_client_that_leaves_after_not_reading_stops_its_own_turn() -> No
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_one_that_is_cut_off_stops_its_own_turn(revision: Revision) -> None:
     async with (
-        SessionAgent(Habits(revision=revision, pace_s=0.0)) as agent,
-        Gateway(agent.url, dialect="session-agent", stall_s=1) as gateway,
+        product(Habits(revision=revision, pace_s=0.0), stall_s=1) as (agent, gateway),
         RawClient(gateway, receive_buffer=4096) as slow,
     ):
         endless = json.dumps(ask("flood 100000")).encode()

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from gateway.agent import ScriptedAgent
-from gateway.clients import ask, errors, is_whole, new_client, post, said
+from gateway.clients import errors, is_whole, post, said
 from gateway.process import Process
 from gateway.rawagent import RawAgent
 from gateway.running import Gateway, settings
-from gateway.tokens import bearer
 from gateway.waiting import until
 from turnwire.errors import SettingsError
 
@@ -202,11 +201,8 @@ async def test_the_gateway_itself_dials_with_what_the_settings_say(
     async with (
         ScriptedAgent(tls=choosy) as agent,
         Process(agent.url("localhost"), **given) as gateway,
-        new_client() as client,
     ):
-        response = await client.post(
-            f"{gateway.url}/api/sessions/s1/chat", json=ask(), headers=bearer()
-        )
+        response = await post(gateway)
 
     assert said(response.text) == "Hello world"
 

@@ -1,6 +1,7 @@
 """What every endpoint does first: who is asking, may they, and a refusal where not."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from typing import ClassVar, Final
 
 import structlog
@@ -39,7 +40,7 @@ class Visit(Struct, frozen=True):
         return session_id, self.user_id if session_id == "orchestrator" else ""
 
 
-class Endpoint:
+class Endpoint(ABC):
     """A plain ASGI callable: nothing stands between it and the server's `send`.
 
     Checks come in the order of spec section 2: the token, the session, and only
@@ -98,6 +99,7 @@ class Endpoint:
         finally:
             trace.end()
 
+    @abstractmethod
     async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
         """Answer an admitted request.
 
@@ -105,7 +107,6 @@ class Endpoint:
             Refused: with a status instead.
 
         """
-        raise NotImplementedError
 
     def channel(self, visit: Visit, chat_id: str | None) -> tuple[str, str]:
         """The channel of a request. `chat_id` is the client's own id of the conversation.

@@ -4,6 +4,7 @@ It is what the gateway is tried against and what the demo talks to. There is no 
 same prompt always gets the same answer. Start with `server.ReferenceAgent`.
 
     server    sockets and HTTP: who may connect, what a frame asks for
+    door      what is beneath the server of either reference agent
     visitor   who is on the line
     session   one session: its sockets, its queue of turns
     history   what was said, as `init` repeats it; `parts` is what it is made of
@@ -11,7 +12,7 @@ same prompt always gets the same answer. Start with `server.ReferenceAgent`.
     turn      one turn: tells every step to the sockets and writes it down
     asking    the questions of a turn that are open
     retelling a turn once more from its beginning, for a prompt that came before
-    brain     what to answer to which prompt; `dialogue`, `files` and `story` hold some answers
+    brain     what to answer to which prompt; `dialogue`, `files`, `reckoning` and `story` hold some
     toolbox   the calculator, the clock and the search the brain may use
     frames    the wire: what is read, and how the agent may differ from its default
     line      the other end of the wire, to try an agent without a gateway

@@ -11,6 +11,17 @@ from typing import Final
 
 from turnwire_lab.agent import dialogue, files, story
 from turnwire_lab.agent.frames import Prompt
+from turnwire_lab.agent.reckoning import (
+    ARITHMETIC,
+    CALCULATE,
+    SEARCH,
+    TIME,
+    break_tool,
+    calculate,
+    compute,
+    pattern,
+    tell_time,
+)
 from turnwire_lab.agent.tool import ToolFailed
 from turnwire_lab.agent.turn import Turn, TurnFailed
 from turnwire_lab.agent.wording import counted
@@ -52,9 +63,9 @@ def refusal(prompt: Prompt) -> str | None:
 
 async def answer(turn: Turn) -> None:
     """Answer the turn's prompt; `TurnFailed` if it is to end in an error."""
-    for pattern, skill in SKILLS:
+    for looked_for, skill in SKILLS:
         # Only the beginning: a pattern may need quadratic time, and a prompt may be very long.
-        if found := pattern.search(turn.prompt.content[:READ]):
+        if found := looked_for.search(turn.prompt.content[:READ]):
             await skill(turn, found)
             return
     await chat(turn)
@@ -108,35 +119,6 @@ async def divide(turn: Turn, found: re.Match[str]) -> None:
     await compute(turn, f"{found['a']}/{found['b']}")
 
 
-async def break_tool(turn: Turn, _found: re.Match[str]) -> None:
-    await compute(turn, "1/0")
-
-
-async def calculate(turn: Turn, found: re.Match[str]) -> None:
-    await compute(turn, found["expression"].strip())
-
-
-async def compute(turn: Turn, expression: str) -> None:
-    await turn.say("Let me work that out. ")
-    try:
-        result = await turn.use("calculator", {"expression": expression})
-    except ToolFailed as failure:
-        await turn.say(f"The calculator gave up: {failure}\n")
-    else:
-        await turn.say(f"{expression} is **{result['value']}**.\n")
-
-
-async def tell_time(turn: Turn, found: re.Match[str]) -> None:
-    place = (found["place"] or "UTC").strip(" .?!") or "UTC"
-    await turn.say("I will look at the clock. ")
-    try:
-        result = await turn.use("clock", {"place": place})
-    except ToolFailed as failure:
-        await turn.say(f"It did not help: {failure}\n")
-    else:
-        await turn.say(f"In {place} it is **{result['time']}** on {result['day']}.\n")
-
-
 async def look_up(turn: Turn, found: re.Match[str]) -> None:
     query = found["query"].strip(" .?!")
     await turn.say(f"Searching this project's pages for {query!r}. ")
@@ -163,43 +145,32 @@ async def chat(turn: Turn) -> None:
     await turn.say(f"Things to try:\n\n{TRY}")
 
 
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.IGNORECASE | re.DOTALL)
-
-
 # Order matters: "make the tool fail" before anything that looks for a word in it.
 SKILLS: Final[tuple[tuple[re.Pattern[str], Skill], ...]] = (
-    (_pattern(r"\bsay nothing\b"), say_nothing),
-    (_pattern(r"\bmake the turn fail\b"), fail),
-    (_pattern(r"\bmake the tool fail\b"), break_tool),
-    (_pattern(r"\bhang up\b"), hang_up),
-    (_pattern(r"^\W*hang\b"), hang),
-    (_pattern(r"\bflood(\s+(?P<count>\d{1,9}))?|\bsay (?P<deltas>\d{1,9}) deltas"), flood),
-    (_pattern(r"\bbe slow\b"), dawdle),
-    (_pattern(r"\btell me a long story\b"), tell_story),
-    (_pattern(r"\bask (?:me )?two things\b"), dialogue.ask_two_things),
-    (_pattern(r"\bask (?:me )?quickly\b(?P<about>.*)"), dialogue.ask_quickly),
-    (_pattern(r"\bask (?:me )?free(?:ly| text)?\b(?: about)?(?P<about>.*)"), dialogue.ask_freely),
-    (_pattern(r"\bask me\b(?P<about>.*)"), dialogue.choose),
-    (_pattern(r"\bapprove two things\b"), dialogue.approve_two),
-    (_pattern(r"\bapprove\b(?:[^-+(\d]*(?P<sum>[-+(\d][-+*/%().\d ]*\d\)*))?"), dialogue.approve),
-    (_pattern(r"\bsend me a (?P<kind>file|picture)\b"), files.send_file),
-    (_pattern(r"\bcite (?:a source|(?P<two>two sources))\b"), files.cite),
+    (pattern(r"\bsay nothing\b"), say_nothing),
+    (pattern(r"\bmake the turn fail\b"), fail),
+    (pattern(r"\bmake the tool fail\b"), break_tool),
+    (pattern(r"\bhang up\b"), hang_up),
+    (pattern(r"^\W*hang\b"), hang),
+    (pattern(r"\bflood(\s+(?P<count>\d{1,9}))?|\bsay (?P<deltas>\d{1,9}) deltas"), flood),
+    (pattern(r"\bbe slow\b"), dawdle),
+    (pattern(r"\btell me a long story\b"), tell_story),
+    (pattern(r"\bask (?:me )?two things\b"), dialogue.ask_two_things),
+    (pattern(r"\bask (?:me )?quickly\b(?P<about>.*)"), dialogue.ask_quickly),
+    (pattern(r"\bask (?:me )?free(?:ly| text)?\b(?: about)?(?P<about>.*)"), dialogue.ask_freely),
+    (pattern(r"\bask me\b(?P<about>.*)"), dialogue.choose),
+    (pattern(r"\bapprove two things\b"), dialogue.approve_two),
+    (pattern(r"\bapprove\b(?:[^-+(\d]*(?P<sum>[-+(\d][-+*/%().\d ]*\d\)*))?"), dialogue.approve),
+    (pattern(r"\bsend me a (?P<kind>file|picture)\b"), files.send_file),
+    (pattern(r"\bcite (?:a source|(?P<two>two sources))\b"), files.cite),
     (
-        _pattern(r"\b(?:describe|look at) (?:my|these|this|the) (?:files?|pictures?)\b"),
+        pattern(r"\b(?:describe|look at) (?:my|these|this|the) (?:files?|pictures?)\b"),
         files.describe,
     ),
-    (_pattern(r"^\W*think\b(\s+(about|of|hard about))?(?P<topic>.*)"), think),
-    (_pattern(r"\bwhat(?:'s| is)? (?:the )?time\b(.*?\bin (?P<place>[^?!]+))?"), tell_time),
-    (_pattern(r"\bsearch (?:the docs )?for (?P<query>.+)"), look_up),
-    (_pattern(r"\bdivide (?P<a>[\d.]+) by (?P<b>[\d.]+)"), divide),
-    (_pattern(r"\b(?:calculate|compute)\b(?P<expression>[^?=]+)"), calculate),
-    (
-        _pattern(
-            r"^\s*(?:what(?:'s| is)|how much is)?\s*"
-            r"(?P<expression>[-+(.\d][-+*/%().\d\s]*[-+*/%][-+*/%().\d\s]*[\d)])"
-            r"\s*(?:please)?[\s=?.!]*$"
-        ),
-        calculate,
-    ),
+    (pattern(r"^\W*think\b(\s+(about|of|hard about))?(?P<topic>.*)"), think),
+    (TIME, tell_time),
+    (SEARCH, look_up),
+    (pattern(r"\bdivide (?P<a>[\d.]+) by (?P<b>[\d.]+)"), divide),
+    (CALCULATE, calculate),
+    (ARITHMETIC, calculate),
 )

@@ -4,16 +4,12 @@ It listens on loopback, on an origin that is neither the gateway's nor the demo 
 is as strict as one can be around the widget, so that the demo shows what a host page must allow.
 """
 
-import asyncio
 import html
-import socket
-from collections.abc import Iterator, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -21,10 +17,10 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-HOST: Final = "127.0.0.1"
+from turnwire_lab.service import HOST, Service, listener, serving
+
 BUILT: Final = Path(__file__).parents[1] / "widget" / "dist" / "widget.js"
 """Where Vite puts the script."""
-END_S: Final = 1
 STRICT: Final = (
     "default-src 'none'; script-src 'self'; connect-src 'self' {gateway}; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
@@ -49,11 +45,11 @@ PAGE: Final = """<!doctype html>
 """
 
 
-class Site:
+class Site(Service):
     """Listens from the start, so that the gateway can be told the origin; `async with` serves."""
 
     def __init__(self, port: int = 0, built: Path = BUILT) -> None:
-        self._listener = _listener(port)
+        self._listener = listener(port)
         self.origin = f"http://{HOST}:{self._listener.getsockname()[1]}"
         self._built = built
 
@@ -66,33 +62,8 @@ class Site:
         self.session = session
         self.token = token
 
-    async def __aenter__(self) -> Self:
-        config = uvicorn.Config(
-            self._app(),
-            log_level="critical",
-            access_log=False,
-            lifespan="off",
-            server_header=False,
-            timeout_graceful_shutdown=END_S,
-        )
-        self._server = _Server(config)
-        async with AsyncExitStack() as stack:
-            self._serving = asyncio.create_task(self._server.serve([self._listener]))
-            stack.push_async_callback(self._end)
-            self._stack = stack.pop_all()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._stack.aclose()
-
-    async def _end(self) -> None:
-        self._server.should_exit = True
-        await self._serving
+    async def _start(self, stack: AsyncExitStack) -> None:
+        await stack.enter_async_context(serving(self._app(), self._listener))
 
     def _app(self) -> Starlette:
         hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST], www_redirect=False)
@@ -138,19 +109,3 @@ class Site:
 
     async def _nothing(self, _: Request) -> Response:
         return Response(status_code=204)
-
-
-def _listener(port: int) -> socket.socket:
-    """On that port, or on any other if somebody has it."""
-    try:
-        return socket.create_server((HOST, port))
-    except OSError:
-        return socket.create_server((HOST, 0))
-
-
-class _Server(uvicorn.Server):
-    """Leaves signals to whoever started it."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield

@@ -6,15 +6,12 @@ read, and everything else wants that token.
 
 import asyncio
 import hmac
-import socket
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 import msgspec
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -23,15 +20,14 @@ from starlette.staticfiles import StaticFiles
 
 from turnwire_lab.page.forward import Forward
 from turnwire_lab.page.guard import Guard
+from turnwire_lab.service import HOST, Service, listener, serving
 from turnwire_lab.wiretap.harm import FAULTS, Fault, Harm
 from turnwire_lab.wiretap.wire import Wire
 
-HOST: Final = "127.0.0.1"
 BUILT: Final = Path(__file__).parents[1] / "web" / "dist"
 """Where Vite puts the page."""
 BEAT_S: Final = 0.06
 """Between two batches of the wire."""
-END_S: Final = 1
 
 
 class Setup(msgspec.Struct, frozen=True, rename="camel"):
@@ -48,7 +44,7 @@ class _FaultBody(msgspec.Struct):
     fault: Fault
 
 
-class Page:
+class Page(Service):
     """`async with Page(...) as page:` serves it at `page.url`."""
 
     def __init__(
@@ -72,37 +68,12 @@ class Page:
     def url(self) -> str:
         return f"http://{HOST}:{self._port}/"
 
-    async def __aenter__(self) -> Self:
-        listener = _listener(self._port)
-        self._port = listener.getsockname()[1]
-        config = uvicorn.Config(
-            Guard(self._app()),
-            log_level="critical",
-            access_log=False,
-            lifespan="off",
-            server_header=False,
-            timeout_graceful_shutdown=END_S,
-        )
-        self._server = _Server(config)
-        async with AsyncExitStack() as stack:
-            stack.push_async_callback(self._forward.aclose)
-            self._serving = asyncio.create_task(self._server.serve([listener]))
-            stack.push_async_callback(self._end)
-            self._stack = stack.pop_all()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._stack.aclose()
-
-    async def _end(self) -> None:
-        self._server.should_exit = True
-        with suppress(asyncio.CancelledError):
-            await self._serving
+    async def _start(self, stack: AsyncExitStack) -> None:
+        listening = listener(self._port)
+        self._port = listening.getsockname()[1]
+        stack.push_async_callback(self._forward.aclose)
+        app = Guard(self._app())
+        self._server = await stack.enter_async_context(serving(app, listening))
 
     def _app(self) -> Starlette:
         return Starlette(
@@ -144,22 +115,6 @@ class Page:
     def _allowed(self, request: Request) -> bool:
         given = request.headers.get("authorization", "")
         return hmac.compare_digest(given.encode(), f"Bearer {self._setup.token}".encode())
-
-
-def _listener(port: int) -> socket.socket:
-    """On that port, or on any other if somebody has it."""
-    try:
-        return socket.create_server((HOST, port))
-    except OSError:
-        return socket.create_server((HOST, 0))
-
-
-class _Server(uvicorn.Server):
-    """Leaves signals to the demo."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
 
 _REFUSED: Final = Response(status_code=401)

@@ -7,6 +7,16 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from turnwire_lab.agent.reckoning import (
+    ARITHMETIC,
+    CALCULATE,
+    SEARCH,
+    TIME,
+    break_tool,
+    calculate,
+    pattern,
+    tell_time,
+)
 from turnwire_lab.session_agent import faults, tooling
 from turnwire_lab.session_agent.turn import Turn
 
@@ -25,9 +35,9 @@ TRY: Final = (
 
 
 async def answer(turn: Turn) -> None:
-    for pattern, skill in SKILLS:
+    for looked_for, skill in SKILLS:
         # Only the beginning: a pattern may need quadratic time, and a prompt may be very long.
-        if found := pattern.search(turn.row.content[:READ]):
+        if found := looked_for.search(turn.row.content[:READ]):
             await skill(turn, found)
             return
     await chat(turn)
@@ -44,47 +54,36 @@ async def chat(turn: Turn) -> None:
     await turn.say(f"Things to try:\n\n{TRY}")
 
 
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.IGNORECASE | re.DOTALL)
-
-
 # Order matters: the longer a trigger, the earlier it is looked for.
 SKILLS: Final[tuple[tuple[re.Pattern[str], Skill], ...]] = (
-    (_pattern(r"\bsay nothing\b"), faults.say_nothing),
-    (_pattern(r"\bmake the tool fail\b"), tooling.break_tool),
-    (_pattern(r"\bmake the turn fail\b(?P<loudly> loudly)?"), faults.fail),
-    (_pattern(r"\bfail at once\b(?P<object> with an object)?"), faults.fail_at_once),
-    (_pattern(r"\bfail and stall\b"), faults.fail_and_stall),
-    (_pattern(r"\bfail in silence\b"), faults.fail_in_silence),
-    (_pattern(r"\bfail over\b"), faults.fail_over),
-    (_pattern(r"\blose the runner\b"), faults.lose_runner),
-    (_pattern(r"\bhibernate\b"), faults.hibernate),
-    (_pattern(r"\bterminate\b|\b(?P<archive>archive)\b"), faults.die),
-    (_pattern(r"\bflood the audit log(?: with (?P<count>\d{1,9}))?"), faults.flood_audit),
-    (_pattern(r"\bstuck tool\b"), faults.leave_tool_open),
-    (_pattern(r"\btwo tools\b"), tooling.use_two),
-    (_pattern(r"(?P<tool>\btool, then )?\bspeak at the end\b"), faults.speak_at_the_end),
-    (_pattern(r"\bspeak on at the end\b"), faults.speak_on_at_the_end),
-    (_pattern(r"\bchange your settings\b"), faults.cancel_itself),
-    (_pattern(r"\bcomplete early\b"), faults.complete_early),
-    (_pattern(r"\bwait for an event\b"), faults.wait_for_event),
-    (_pattern(r"\bmake noise\b"), faults.make_noise),
-    (_pattern(r"\bhang up\b"), faults.hang_up),
-    (_pattern(r"^\W*hang\b(?P<silently> silently)?(?P<tool> in a tool)?"), faults.hang),
-    (_pattern(r"^\W*hold\b"), faults.hold),
-    (_pattern(r"\bask me\b(?P<two> two things)?"), tooling.ask),
-    (_pattern(r"\bapprove\b(?P<fail> and fail)?"), tooling.approve),
-    (_pattern(r"\bflood(\s+(?P<count>\d{1,9}))?|\bsay (?P<deltas>\d{1,9}) deltas"), faults.flood),
-    (_pattern(r"\bbe slow\b"), faults.dawdle),
-    (_pattern(r"\bwhat(?:'s| is)? (?:the )?time\b(.*?\bin (?P<place>[^?!]+))?"), tooling.tell_time),
-    (_pattern(r"\bsearch (?:the docs )?for (?P<query>.+)"), tooling.look_up),
-    (_pattern(r"\b(?:calculate|compute)\b(?P<expression>[^?=]+)"), tooling.calculate),
-    (
-        _pattern(
-            r"^\s*(?:what(?:'s| is)|how much is)?\s*"
-            r"(?P<expression>[-+(.\d][-+*/%().\d\s]*[-+*/%][-+*/%().\d\s]*[\d)])"
-            r"\s*(?:please)?[\s=?.!]*$"
-        ),
-        tooling.calculate,
-    ),
+    (pattern(r"\bsay nothing\b"), faults.say_nothing),
+    (pattern(r"\bmake the tool fail\b"), break_tool),
+    (pattern(r"\bmake the turn fail\b(?P<loudly> loudly)?"), faults.fail),
+    (pattern(r"\bfail at once\b(?P<object> with an object)?"), faults.fail_at_once),
+    (pattern(r"\bfail and stall\b"), faults.fail_and_stall),
+    (pattern(r"\bfail in silence\b"), faults.fail_in_silence),
+    (pattern(r"\bfail over\b"), faults.fail_over),
+    (pattern(r"\blose the runner\b"), faults.lose_runner),
+    (pattern(r"\bhibernate\b"), faults.hibernate),
+    (pattern(r"\bterminate\b|\b(?P<archive>archive)\b"), faults.die),
+    (pattern(r"\bflood the audit log(?: with (?P<count>\d{1,9}))?"), faults.flood_audit),
+    (pattern(r"\bstuck tool\b"), faults.leave_tool_open),
+    (pattern(r"\btwo tools\b"), tooling.use_two),
+    (pattern(r"(?P<tool>\btool, then )?\bspeak at the end\b"), faults.speak_at_the_end),
+    (pattern(r"\bspeak on at the end\b"), faults.speak_on_at_the_end),
+    (pattern(r"\bchange your settings\b"), faults.cancel_itself),
+    (pattern(r"\bcomplete early\b"), faults.complete_early),
+    (pattern(r"\bwait for an event\b"), faults.wait_for_event),
+    (pattern(r"\bmake noise\b"), faults.make_noise),
+    (pattern(r"\bhang up\b"), faults.hang_up),
+    (pattern(r"^\W*hang\b(?P<silently> silently)?(?P<tool> in a tool)?"), faults.hang),
+    (pattern(r"^\W*hold\b"), faults.hold),
+    (pattern(r"\bask me\b(?P<two> two things)?"), tooling.ask),
+    (pattern(r"\bapprove\b(?P<fail> and fail)?"), tooling.approve),
+    (pattern(r"\bflood(\s+(?P<count>\d{1,9}))?|\bsay (?P<deltas>\d{1,9}) deltas"), faults.flood),
+    (pattern(r"\bbe slow\b"), faults.dawdle),
+    (TIME, tell_time),
+    (SEARCH, tooling.look_up),
+    (CALCULATE, calculate),
+    (ARITHMETIC, calculate),
 )

@@ -3,21 +3,18 @@
 It trusts everybody who can reach it, so it belongs on loopback.
 """
 
-import asyncio
-import socket
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
 from uuid import uuid4
 
-from websockets.asyncio.server import ServerConnection, serve
+from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
+from turnwire_lab.agent.door import HEARD, Door
 from turnwire_lab.agent.frames import Json, parse_plain
 from turnwire_lab.agent.toolbox import CHECKOUT, toolbox, utc_now
 from turnwire_lab.session_agent.asked import NotJson, parse
@@ -27,13 +24,8 @@ from turnwire_lab.session_agent.routes import Route, answer_plainly, refusal, ro
 from turnwire_lab.session_agent.session import Session
 from turnwire_lab.session_agent.tally import Tally
 
-FRAME_BYTES: Final = 32 * 1024 * 1024
-HEARD: Final = 10_000
-"""Frames kept for whoever asks what was heard."""
-CLOSE_S: Final = 1.0
 
-
-class SessionAgent:
+class SessionAgent(Door[Session]):
     """A session agent in a box: `async with SessionAgent(Habits(revision="V")) as agent: ...`."""
 
     def __init__(
@@ -46,100 +38,43 @@ class SessionAgent:
         new_id: Callable[[], str] = lambda: str(uuid4()),
         docs: Path = CHECKOUT,
     ) -> None:
-        self.host = host
-        self.port = port
+        super().__init__(host, port)
         self.habits = habits or Habits()
-        self.heard: list[Json] = []
         self.heard_from: list[tuple[str, Json]] = []
         """The same frames, each with the user of its socket."""
-        self.connections = 0
         self.tally = Tally()
         self._now = now
         self._new_id = new_id
         self._tools = toolbox(now=now, docs=docs)
-        self._sessions: dict[str, Session] = {}
-        self._stirred = asyncio.Event()
 
-    @property
-    def url(self) -> str:
-        """The gateway's template: put a session id where the braces are."""
-        return f"ws://{self._authority}/api/sessions/{{session_id}}/ws?role=client"
+    def _new_session(self, session_id: str) -> Session:
+        return Session(
+            session_id,
+            habits=self.habits,
+            tools=self._tools,
+            now=self._now,
+            new_id=self._new_id,
+            group=self._group,
+            changed=self._stir,
+            tally=self.tally,
+        )
 
-    @property
-    def access_url(self) -> str:
-        return f"http://{self._authority}/api/sessions/{{session_id}}/access"
-
-    def session(self, session_id: str) -> Session:
-        if session_id not in self._sessions:
-            self._sessions[session_id] = Session(
-                session_id,
-                habits=self.habits,
-                tools=self._tools,
-                now=self._now,
-                new_id=self._new_id,
-                group=self._group,
-                changed=self._stir,
-                tally=self.tally,
-            )
-        return self._sessions[session_id]
-
-    async def until(self, fact: Callable[[], bool]) -> None:
-        """Wait until something about this agent is so; bound it with a timeout."""
-        while not fact():
-            await self._stirred.wait()
-
-    async def __aenter__(self) -> Self:
-        # Bound outside the group, which would wrap "in use" in a group of errors.
-        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-        listener = socket.create_server((self.host, self.port), family=family)
-        self.port = listener.getsockname()[1]
-        async with AsyncExitStack() as stack:
-            self._group = await stack.enter_async_context(asyncio.TaskGroup())
-            stack.callback(self._close_sessions)
-            await stack.enter_async_context(
-                serve(
-                    self._converse,
-                    sock=listener,
-                    process_request=self._admit,
-                    select_subprotocol=self._echo,
-                    compression=None,
-                    max_size=FRAME_BYTES,
-                    close_timeout=CLOSE_S,
-                    # The product has no timeout of its own, and only answers pings (§8).
-                    ping_interval=None,
-                )
-            )
-            stack.callback(self._release_sockets)
-            self._stack = stack.pop_all()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        # Not told about the error: the group would wrap it, and whoever raised it would miss it.
-        await self._stack.aclose()
+    async def _start(self, stack: AsyncExitStack) -> None:
+        await super()._start(stack)
+        stack.callback(self._release_sockets)
 
     async def _converse(self, line: ServerConnection) -> None:
         route, user_id = self._asked_for(line)
         session = self.session(route.session_id)
-        # Many small frames: without this they would wait for each other's acknowledgment.
-        line.transport.get_extra_info("socket").setsockopt(
-            socket.IPPROTO_TCP, socket.TCP_NODELAY, 1
-        )
-        self.connections += 1
-        try:
-            await session.join(line, user_id)
-            self._stir()
-            with suppress(ConnectionClosed):
-                async for data in line:
-                    self._hear(session, line, user_id, data)
-        finally:
-            session.leave(line)
-            self.connections -= 1
-            self._stir()
+        with self._counted(line):
+            try:
+                await session.join(line, user_id)
+                self._stir()
+                with suppress(ConnectionClosed):
+                    async for data in line:
+                        self._hear(session, line, user_id, data)
+            finally:
+                session.leave(line)
 
     def _hear(
         self, session: Session, line: ServerConnection, user_id: str, data: str | bytes
@@ -166,7 +101,7 @@ class SessionAgent:
         _, user_id = self._asked_for(line)
         return answer_plainly(line, route, self.session(route.session_id), user_id)
 
-    def _echo(self, _line: ServerConnection, _offered: object) -> Subprotocol | None:
+    def _subprotocol(self, _line: ServerConnection, _offered: object) -> Subprotocol | None:
         """A and V name one even to a client that offered none (§2.1)."""
         if self.habits.revision == "R":
             return Subprotocol("agent-ops") if self.habits.late_february else None
@@ -185,15 +120,3 @@ class SessionAgent:
         # A socket that still waits for its `init` would keep the server from closing.
         for session in self._sessions.values():
             session.release_init()
-
-    def _close_sessions(self) -> None:
-        for session in self._sessions.values():
-            session.close()
-
-    def _stir(self) -> None:
-        self._stirred.set()
-        self._stirred = asyncio.Event()
-
-    @property
-    def _authority(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"

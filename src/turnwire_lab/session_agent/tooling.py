@@ -1,29 +1,10 @@
-"""Skills that use the tools: they compute, look at a clock, search, ask and wait for leave."""
+"""Skills that use the tools: they search, use two at once, ask and wait for leave."""
 
 import re
 
 from turnwire_lab.agent.tool import ToolFailed
 from turnwire_lab.session_agent.questions import EXPIRED, FAILED
 from turnwire_lab.session_agent.turn import Turn
-
-
-async def calculate(turn: Turn, found: re.Match[str]) -> None:
-    await _compute(turn, found["expression"].strip())
-
-
-async def break_tool(turn: Turn, _found: re.Match[str]) -> None:
-    await _compute(turn, "1/0")
-
-
-async def tell_time(turn: Turn, found: re.Match[str]) -> None:
-    place = (found["place"] or "UTC").strip(" .?!") or "UTC"
-    await turn.say("I will look at the clock. ")
-    try:
-        result = await turn.use("clock", {"place": place})
-    except ToolFailed as failure:
-        await turn.say(f"It did not help: {failure}\n")
-    else:
-        await turn.say(f"In {place} it is **{result['time']}** on {result['day']}.\n")
 
 
 async def look_up(turn: Turn, found: re.Match[str]) -> None:
@@ -78,13 +59,3 @@ async def approve(turn: Turn, found: re.Match[str]) -> None:
     else:
         turn.close_call(call_id, "completed", args=params, result="sent")
         await turn.say("Sent.\n")
-
-
-async def _compute(turn: Turn, expression: str) -> None:
-    await turn.say("Let me work that out. ")
-    try:
-        result = await turn.use("calculator", {"expression": expression})
-    except ToolFailed as failure:
-        await turn.say(f"The calculator gave up: {failure}\n")
-    else:
-        await turn.say(f"{expression} is **{result['value']}**.\n")

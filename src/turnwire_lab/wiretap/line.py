@@ -8,8 +8,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, suppress
-from types import TracebackType
-from typing import Final, Self, assert_never
+from typing import Final, assert_never
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -18,6 +17,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
+from turnwire_lab.service import HOST, Service
 from turnwire_lab.wiretap.harm import AFTER, BABBLE, FLOOD, FLOOD_FRAME, Fault, Harm
 from turnwire_lab.wiretap.wire import Wire, kind_of
 
@@ -28,7 +28,7 @@ _ITS_OWN: Final = re.compile(r"host|upgrade|connection|user-agent|sec-websocket-
 _SESSION: Final = re.compile(r"/sessions/([^/]+)/")
 
 
-class Line:
+class Line(Service):
     """`async with Line(agent_url, wire, harm) as line:` listens at `line.url`."""
 
     def __init__(self, agent_url: str, wire: Wire, harm: Harm) -> None:
@@ -41,34 +41,23 @@ class Line:
     @property
     def url(self) -> str:
         """The template of the agent's URL, as the gateway is to use it."""
-        return urlunsplit(self._agent._replace(netloc=f"127.0.0.1:{self.port}"))
+        return urlunsplit(self._agent._replace(netloc=f"{HOST}:{self.port}"))
 
-    async def __aenter__(self) -> Self:
-        async with AsyncExitStack() as stack:
-            server = await stack.enter_async_context(
-                serve(
-                    self._carry,
-                    "127.0.0.1",
-                    0,
-                    process_request=self._dial,
-                    select_subprotocol=self._as_agreed,
-                    compression=None,
-                    max_size=None,
-                    close_timeout=CLOSE_S,
-                    ping_interval=None,
-                )
+    async def _start(self, stack: AsyncExitStack) -> None:
+        server = await stack.enter_async_context(
+            serve(
+                self._carry,
+                HOST,
+                0,
+                process_request=self._dial,
+                select_subprotocol=self._as_agreed,
+                compression=None,
+                max_size=None,
+                close_timeout=CLOSE_S,
+                ping_interval=None,
             )
-            self.port = next(iter(server.sockets)).getsockname()[1]
-            self._stack = stack.pop_all()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._stack.aclose()
+        )
+        self.port = next(iter(server.sockets)).getsockname()[1]
 
     async def _dial(self, near: ServerConnection, request: Request) -> Response | None:
         """Reach the agent before the gateway is let in."""
