@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import pty
+import select
 import sys
 from base64 import b64encode
 from pathlib import Path
@@ -18,6 +19,7 @@ from gateway.clients import is_whole, new_client
 from gateway.process import Process, environ, free_port
 from gateway.tokens import KEY, bearer, token
 from gateway.waiting import until
+from turnwire.cli import logs
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(60)]
 
@@ -92,6 +94,95 @@ async def test_nothing_that_was_said_is_logged_at_any_level(form: str, tmp_path:
     else:
         assert not any(line.startswith("{") for line in log.splitlines())
         assert "outcome=failed" in log
+
+
+async def test_lines_of_several_workers_stay_whole_whatever_strangers_ask_for() -> None:
+    """Into a pipe that is read slowly, so that writes wait for room and take turns."""
+    mouth, ear = os.pipe()
+    port, log = free_port(), bytearray()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "turnwire", "serve", "--workers", "2"),
+        env=environ(port=port, log_format="json"),
+        stdin=asyncio.subprocess.DEVNULL,
+        stderr=ear,
+    )
+    os.close(ear)
+    os.set_blocking(mouth, False)
+
+    async def read() -> None:
+        while True:
+            with contextlib.suppress(BlockingIOError):
+                log.extend(os.read(mouth, 4096))
+            await asyncio.sleep(0.0005)
+
+    reading = asyncio.create_task(read())
+    try:
+        await until(lambda: log.count(b"Started server") == 2, 30)
+        url = f"http://127.0.0.1:{port}/api/sessions/{'%C3%A9' * 4_000}x{'y' * 20_000}/chat"
+        async with new_client() as client:
+            asked = [client.post(url, headers={"connection": "close"}) for _ in range(40)]
+            assert {answer.status_code for answer in await asyncio.gather(*asked)} == {401}
+        await until(lambda: log.count(b'"refused"') == 40)
+    finally:
+        process.terminate()
+        await process.wait()
+        reading.cancel()
+        os.close(mouth)
+    lines = [json.loads(line) for line in bytes(log).split(b"\n")[:-1]]
+    refused = [line for line in lines if line["event"] == "refused"]
+
+    assert len(refused) == 40
+    assert all(line["session_id"].startswith("\xe9\xe9") for line in refused)
+
+
+@pytest.mark.parametrize("length", [1, 100, 1_000, 100_000])
+@pytest.mark.parametrize("letter", ["a", "\xe9", "\U0001f600", '"', "\0"])
+def test_a_line_fits_in_a_pipe_and_keeps_its_fields(letter: str, length: int) -> None:
+    said = letter * length
+    kinds = {f"{number}{letter * 63}": number for number in range(min(length, 33))}
+    names = ("session_id", "user_id", "turn_id", "reason", "dial_error")
+    told = {"event": "x", **dict.fromkeys(names, said), "unrecognised": kinds, "seconds": 1.5}
+
+    line = logs._json(None, "info", dict(told))
+    shown = json.loads(line)
+
+    assert len(line) < select.PIPE_BUF
+    assert list(shown) == list(told)
+    assert shown["unrecognised"].items() <= kinds.items()
+    assert shown["seconds"] == 1.5
+    assert all(said.startswith(shown[name].removesuffix("...")) for name in names)
+    if length == 1:
+        assert shown == told
+
+
+def test_a_traceback_is_kept_whole() -> None:
+    line = logs._json(None, "error", {"event": "crashed", "exception": "x" * 10_000, "said": "y"})
+
+    assert json.loads(line) == {"event": "crashed", "exception": "x" * 10_000, "said": "y"}
+
+
+def test_a_person_is_not_shown_more_than_a_screen_of_a_value() -> None:
+    shown = logs._printable(None, "info", {"session_id": "\x1b" * 60_000, "reason": "short"})
+
+    assert len(shown["session_id"]) < 1_100
+    assert shown["reason"] == "short"
+
+
+@pytest.mark.parametrize("form", ["json", "auto"])
+async def test_it_serves_where_standard_error_is_closed(form: str) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *("/bin/sh", "-c", 'exec "$0" -m turnwire serve 2>&-', sys.executable),
+        env=environ(port=(port := free_port()), log_format=form),
+        stdin=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        async with new_client() as client:
+            await until_answers(client, f"http://127.0.0.1:{port}/healthz")
+            answer = await client.post(f"http://127.0.0.1:{port}/api/sessions/s1/chat")
+            assert answer.status_code == 401
+    finally:
+        process.terminate()
+        await process.wait()
 
 
 class Logged(Process):

@@ -103,3 +103,18 @@ def test_no_more_are_remembered_than_may_be() -> None:
 
     assert tokens.get("9") is None
     assert tokens.get(str(TOKENS_MAX)) is not None
+
+
+async def test_long_tokens_are_remembered_in_smaller_number() -> None:
+    """What one with many sessions says takes a hundred times the memory of a short one's."""
+    asking = identity(Keys(KEY))
+    sessions = {f"session-{number:0120}": "owner" for number in range(300)}
+    long = [token(f"u{number}", sessions=sessions) for number in range(80)]
+    for given in long:
+        await asking.identify(given)
+
+    kept = [given for given in long if asking._known.get(given) is not None]
+
+    assert len(long[0]) > 50_000
+    assert 60 <= len(kept) < len(long)
+    assert kept == long[-len(kept) :]

@@ -6,8 +6,10 @@ anything to a terminal.
 
 import json
 import logging
+import os
 import re
 import sys
+from pathlib import Path
 from typing import Final, Literal, TextIO
 
 import structlog
@@ -15,6 +17,15 @@ from structlog.typing import EventDict, ExcInfo, Processor, WrappedLogger
 
 Format = Literal["auto", "json", "console"]
 Level = Literal["debug", "info", "warning", "error"]
+
+LINE_BYTES_MAX: Final = 4096
+"""A JSON line but for a traceback: so much goes into a pipe whole, whoever else writes to it."""
+
+_VALUE_BYTES_MAX: Final = 512
+"""What is left of each value of a line that would be longer."""
+
+_SHOWN_MAX: Final = 1024
+"""Of a value, for a person."""
 
 _UNPRINTABLE: Final = re.compile(r"[^\x20-\x7e]")
 _UNPRINTABLE_OF_LINES: Final = re.compile(r"[^\x20-\x7e\n]")
@@ -39,6 +50,8 @@ def configure_logs(form: Format = "auto", level: Level = "info") -> None:
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
+    if sys.stderr is None:  # closed by whoever started this; the next socket would be in its place
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 (for good)
     rendering = _rendering(for_person=form == "console" or (form == "auto" and _is_watched()))
     stream = sys.stderr
     structlog.configure(
@@ -92,17 +105,31 @@ def _rendering(*, for_person: bool) -> list[Processor]:
 
 def _json(_logger: WrappedLogger, _name: str, event: EventDict) -> str:
     """As structlog's own does it, which makes an encoder for each line."""
-    return _encode(event)
+    line = _encode(event)
+    if len(line) < LINE_BYTES_MAX:
+        return line
+    return _encode({name: _cut(name, value) for name, value in event.items()})
+
+
+def _cut(name: str, value: object) -> object:
+    """Half of a text that is too long, and so on; of a table its first entries."""
+    if name == "exception" or len(_encode(value)) <= _VALUE_BYTES_MAX:
+        return value
+    if isinstance(value, dict):
+        return _cut(name, dict(list(value.items())[: len(value) // 2]))
+    kept = (value if isinstance(value, str) else repr(value))[:_VALUE_BYTES_MAX]
+    while len(_encode(kept)) > _VALUE_BYTES_MAX:
+        kept = kept[: len(kept) // 2]
+    return f"{kept}..."
 
 
 def _printable(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
     """Values without control characters, and without fields that have none."""
     shown = {name: value for name, value in event.items() if value is not None}
     for name, value in shown.items():
-        if isinstance(value, str):
-            shown[name] = _UNPRINTABLE.sub(_escaped, value)
-        elif name != "exc_info":
-            shown[name] = _UNPRINTABLE.sub(_escaped, repr(value))
+        if name != "exc_info":
+            text = _UNPRINTABLE.sub(_escaped, value if isinstance(value, str) else repr(value))
+            shown[name] = text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}..."
     return shown
 
 

@@ -7,6 +7,7 @@ token only a hash is kept.
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 from cachetools import LRUCache
@@ -15,6 +16,9 @@ from msgspec import Struct
 from turnwire.keys import Key
 
 TOKENS_MAX: Final = 4096
+
+_USUAL_BYTES: Final = 1024
+"""A longer token takes the place of several: what it says takes memory in proportion."""
 
 
 class Verified(Struct, frozen=True):
@@ -36,16 +40,17 @@ class Verified(Struct, frozen=True):
 
 
 class VerifiedTokens:
-    """The tokens that were seen last, at most `TOKENS_MAX`."""
+    """The tokens that were seen last, at most `TOKENS_MAX`, and fewer where they are long."""
 
     def __init__(self) -> None:
-        self._known: LRUCache[bytes, Verified] = LRUCache(TOKENS_MAX)
+        self._known: LRUCache[bytes, tuple[Verified, int]] = LRUCache(TOKENS_MAX, itemgetter(1))
 
     def get(self, token: str) -> Verified | None:
-        return self._known.get(_hash(token))
+        found = self._known.get(_hash(token))
+        return None if found is None else found[0]
 
     def put(self, token: str, verified: Verified) -> None:
-        self._known[_hash(token)] = verified
+        self._known[_hash(token)] = verified, 1 + len(token) // _USUAL_BYTES
 
 
 def _hash(token: str) -> bytes:
