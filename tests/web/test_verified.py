@@ -118,3 +118,10 @@ async def test_long_tokens_are_remembered_in_smaller_number() -> None:
     assert len(long[0]) > 50_000
     assert 60 <= len(kept) < len(long)
     assert kept == long[-len(kept) :]
+
+
+async def test_times_that_no_clock_can_have_are_reckoned_with() -> None:
+    long_ago = -(10**400)
+    signed = token(iat=long_ago, nbf=long_ago)
+
+    assert (await identity(Keys(KEY)).identify(signed)).user_id

@@ -15,6 +15,8 @@ from typing import Final, Literal, TextIO
 import structlog
 from structlog.typing import EventDict, ExcInfo, Processor, WrappedLogger
 
+from turnwire.cli.sink import Sink
+
 Format = Literal["auto", "json", "console"]
 Level = Literal["debug", "info", "warning", "error"]
 
@@ -53,7 +55,7 @@ def configure_logs(form: Format = "auto", level: Level = "info") -> None:
     if sys.stderr is None:  # closed by whoever started this; the next socket would be in its place
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 (for good)
     rendering = _rendering(for_person=form == "console" or (form == "auto" and _is_watched()))
-    stream = sys.stderr
+    stream = _waitless(sys.stderr)
     structlog.configure(
         processors=[*shared, *rendering],
         logger_factory=lambda name: _Lines(name, stream),
@@ -72,10 +74,21 @@ def configure_logs(form: Format = "auto", level: Level = "info") -> None:
         logging.getLogger(chatty).setLevel(max(logging.WARNING, logging.getLogger().level))
 
 
+def _waitless(stream: TextIO) -> TextIO | Sink:
+    try:
+        return Sink(stream.fileno(), _lost)
+    except OSError:  # no file of the system's, which then is nobody's to wait for
+        return stream
+
+
+def _lost(lines: int) -> None:
+    structlog.get_logger("turnwire.logs").warning("lines were lost", lines=lines)
+
+
 class _Lines:
     """Where our own lines go. One that cannot be written is lost: it must not end a stream."""
 
-    def __init__(self, name: str, stream: TextIO) -> None:
+    def __init__(self, name: str, stream: TextIO | Sink) -> None:
         self.name = name
         self._stream = stream
 

@@ -132,7 +132,9 @@ class JwtIdentity:
             claims,
             key_id,
             key,
-            starts_at=max(int(claims.get(since, 0)) for since in ("iat", "nbf")) - self._leeway_s,
+            # Not before the epoch: a number that no clock can have has to stay reckonable.
+            starts_at=max(0, *(int(claims.get(since, 0)) for since in ("iat", "nbf")))
+            - self._leeway_s,
             expires_at=min(int(claims["exp"]), _LATEST) + self._leeway_s,
         )
 
