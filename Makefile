@@ -23,7 +23,7 @@ UNIT := tests/core tests/dialects tests/mutants $(wildcard tests/test_*.py)
 
 .PHONY: help
 help:  ## This list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
 
 $(STAMP): requirements-dev.txt pyproject.toml
 	@echo "Installing into .venv: half a minute"
@@ -97,20 +97,32 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (10 s)
 	$(PYTEST) -q -p no:logging -p no:cov -m "not sockets and not long" $(UNIT)
 
 # What has a target of its own is run by that; what counts, or has a whole minute's patience, has
-# the machine to itself.
+# the machine to itself. Chaos, soak and the browser come last, one at a time.
 OWN := tests/chaos tests/dashboards/test_live.py tests/deploy tests/e2e tests/load tests/proxies tests/soak
 ALONE := tests/conformance/test_resume.py
 PATIENT := tests/relay/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
 WORKERS ?= 2
 
+# Downloads wait for others, so they go side by side; style, types and the site each have a core.
+.PHONY: ready
+ready:
+	@$(MAKE) --no-print-directory -s -j2 .venv/.suites .npm
+	@$(MAKE) --no-print-directory -j2 --output-sync=target lint docs-check
+
+.PHONY: .npm
+.npm: node system $(PEERS)/node_modules/.stamp $(PAGE) $(SCRIPT)
+
 .PHONY: test
-test: .venv/.suites lint docs-check node system $(BENCH) $(PAGE) $(SCRIPT)  ## Lint, docs, all tests but those of the targets below, coverage (15 min)
+test: ready  ## Lint, docs, all tests but those of some targets below, coverage (20 min)
 	rm -f .coverage .coverage.*
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile --durations=20 $(addprefix --ignore=,$(OWN) $(ALONE) $(PATIENT) tests/guards) --cov=turnwire --cov=turnwire_lab --cov-report=
 	$(PYTEST) -q $(ALONE) --cov=turnwire --cov=turnwire_lab --cov-append --cov-report=
 	$(PYTEST) -q -p no:cov tests/guards
 	$(PY) -m coverage report --skip-covered --include='src/turnwire/core/*,src/turnwire/dialects/*' --fail-under=100
 	$(PY) -m coverage report --skip-covered
+	$(MAKE) --no-print-directory chaos
+	$(MAKE) --no-print-directory soak MINUTES=2
+	$(MAKE) --no-print-directory e2e
 
 .PHONY: patient
 patient: $(STAMP)  ## Crowds, slow clients, many who resume: what needs the machine to itself (3 min); LONG=1: more
@@ -225,7 +237,7 @@ fuzz-many: $(STAMP)  ## Ten million random frames through decoder and turn, from
 
 LOCK := .venv/bin/uv pip compile -q --no-header --no-emit-index-url --no-annotate --generate-hashes \
   --universal --python-version 3.11
-EXTRAS := bench browser dashboards deploy docs fuzz proxies
+EXTRAS := bench browser dashboards deploy docs fuzz otel proxies
 
 .PHONY: locks
 locks: $(STAMP)  ## Write requirements*.txt anew from pyproject.toml
