@@ -220,7 +220,7 @@ class _Nobody:
 
     def agent_frames(self, frames: object) -> None: ...
 
-    def agent_left(self) -> None:
+    def agent_left(self, *_: object) -> None:
         self.left += 1
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
+from structlog.testing import capture_logs
 
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent, begin_only, stay_silent
@@ -37,34 +38,53 @@ DELTA = frames.text(frames.delta("never seen")).encode()
 
 
 @pytest.mark.parametrize(
-    "leave",
+    ("leave", "why"),
     [
-        pytest.param(_close, id="closes cleanly"),
-        pytest.param(_close_going_away, id="goes away"),
-        pytest.param(_cut, id="is cut"),
-        pytest.param(_raw(frames.raw(b"bytes", opcode=2)), id="sends a binary frame"),
-        pytest.param(_raw(frames.raw(b'"\xff"')), id="sends what is not UTF-8"),
-        pytest.param(_raw(frames.raw(DELTA, rsv=4)), id="sets a reserved bit"),
-        pytest.param(_raw(frames.raw(DELTA, mask=True)), id="masks its frame"),
-        pytest.param(_raw(frames.raw(DELTA, opcode=3)), id="sends a reserved opcode"),
-        pytest.param(_raw(frames.raw(DELTA, opcode=0)), id="continues what it never began"),
-        pytest.param(_raw(frames.raw(DELTA, fin=False) * 2), id="begins anew amid a frame"),
-        pytest.param(_raw(frames.raw(b"x" * 126, opcode=9)), id="sends a ping that is too long"),
-        pytest.param(_raw(frames.raw(b"\3", opcode=8)), id="sends half a close code"),
-        pytest.param(_raw(frames.raw(b"\3\xe8\xff", opcode=8)), id="closes with bad UTF-8"),
-        pytest.param(_raw(frames.raw(b" " * 70_000)), id="sends too long a frame"),
+        pytest.param(_close, "closed 1000", id="closes cleanly"),
+        pytest.param(_close_going_away, "closed 1001", id="goes away"),
+        pytest.param(_cut, "line_lost None", id="is cut"),
+        pytest.param(
+            _raw(frames.raw(b"bytes", opcode=2)), "binary None", id="sends a binary frame"
+        ),
+        pytest.param(_raw(frames.raw(b'"\xff"')), "not_utf8 None", id="sends what is not UTF-8"),
+        pytest.param(_raw(frames.raw(DELTA, rsv=4)), "broken None", id="sets a reserved bit"),
+        pytest.param(_raw(frames.raw(DELTA, mask=True)), "broken None", id="masks its frame"),
+        pytest.param(
+            _raw(frames.raw(DELTA, opcode=3)), "broken None", id="sends a reserved opcode"
+        ),
+        pytest.param(
+            _raw(frames.raw(DELTA, opcode=0)), "broken None", id="continues what it never began"
+        ),
+        pytest.param(
+            _raw(frames.raw(DELTA, fin=False) * 2), "broken None", id="begins anew amid a frame"
+        ),
+        pytest.param(
+            _raw(frames.raw(b"x" * 126, opcode=9)),
+            "broken None",
+            id="sends a ping that is too long",
+        ),
+        pytest.param(
+            _raw(frames.raw(b"\3", opcode=8)), "broken None", id="sends half a close code"
+        ),
+        pytest.param(
+            _raw(frames.raw(b"\3\xe8\xff", opcode=8)), "not_utf8 None", id="closes with bad UTF-8"
+        ),
+        pytest.param(_raw(frames.raw(b" " * 70_000)), "too_big None", id="sends too long a frame"),
         pytest.param(
             _raw(frames.raw(b" " * 40_000, fin=False) + frames.raw(b" " * 40_000, opcode=0)),
+            "too_big None",
             id="sends too long a frame in pieces",
         ),
-        pytest.param(_raw(b"\x81\xff" + b"\xff" * 8), id="announces a frame without end"),
+        pytest.param(
+            _raw(b"\x81\xff" + b"\xff" * 8), "broken None", id="announces a frame without end"
+        ),
     ],
 )
 @pytest.mark.fault(
     "the agent closes in mid-turn, or breaks the WebSocket protocol", "“Stream interrupted”"
 )
 async def test_an_agent_that_leaves_or_breaks_the_wire_interrupts_the_stream(
-    leave: Callable[[Line], Awaitable[None]],
+    leave: Callable[[Line], Awaitable[None]], why: str
 ) -> None:
     async def script(line: Line) -> None:
         await begin_only(line)
@@ -74,10 +94,14 @@ async def test_an_agent_that_leaves_or_breaks_the_wire_interrupts_the_stream(
         ScriptedAgent(script) as agent,
         Gateway(agent.url(), frame_bytes=65_536) as gateway,
     ):
-        response = await post(gateway)
+        with capture_logs() as log:
+            response = await post(gateway)
+            await until(lambda: any(line["event"] == "stream ended" for line in log))
 
         assert response.status_code == 200
         assert said(response.text) == "Hello"
+        (ended,) = (line for line in log if line["event"] == "stream ended")
+        assert f"{ended['agent_left']} {ended['close_code']}" == why
         assert errors(response.text) == ["Stream interrupted"]
         assert outline(response.text)[-4:] == ["text-end", "finish-step", "error", "finish"]
         assert is_whole(response.text)

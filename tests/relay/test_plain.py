@@ -14,6 +14,7 @@ from websockets.server import ServerProtocol
 from websockets.uri import parse_uri
 
 from turnwire.relay.budget import Budget, Hold
+from turnwire.relay.leaving import Leaving
 from turnwire.relay.plain import cut
 from turnwire.relay.upstream import DialFailure, Upstream
 
@@ -73,8 +74,8 @@ class Heard:
     def agent_frames(self, frames: Sequence[bytes]) -> None:
         self.frames += frames
 
-    def agent_left(self) -> None:
-        self.ends.append("left")
+    def agent_left(self, why: Leaving, close_code: int | None) -> None:
+        self.ends.append(f"{why.value} {close_code}")
 
 
 class Wire(asyncio.Transport):
@@ -165,7 +166,7 @@ async def test_both_lanes_hear_the_same_however_the_reads_fall(
         told.append(frame)
     assert heard.frames == told
     if not sound or len(told) < len(expected):
-        assert heard.ends == ["left"]
+        assert len(heard.ends) == 1
         assert budget.held_bytes == 0
 
 
@@ -209,7 +210,7 @@ async def test_a_message_within_another_ends_the_connection() -> None:
     upstream.data_received(plain(3))
 
     assert heard.frames == []
-    assert heard.ends == ["left"]
+    assert heard.ends == ["broken None"]
 
 
 async def test_a_frame_that_is_not_whole_is_held_and_counted() -> None:

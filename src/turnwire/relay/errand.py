@@ -8,6 +8,7 @@ from turnwire.core.dialect import NEVER
 from turnwire.core.errand import Errand
 from turnwire.core.refusal import Refusal
 from turnwire.relay.dialler import DialError, Dialler
+from turnwire.relay.leaving import Leaving
 from turnwire.relay.stream import Call
 from turnwire.relay.upstream import DialFailure, Upstream
 
@@ -67,7 +68,7 @@ class ErrandRun(Generic[Result]):
             if self._errand.result is None:
                 self._do(self._errand.hear(frame, now))
 
-    def agent_left(self) -> None:
+    def agent_left(self, _why: Leaving, _close_code: int | None) -> None:
         self._errand.left()
         self._do(())
 

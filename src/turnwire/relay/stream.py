@@ -19,6 +19,7 @@ from turnwire.core.turn import Act, Turn
 from turnwire.relay.budget import Hold
 from turnwire.relay.client import Body, ClientWriter, Message, Send
 from turnwire.relay.dialler import DialError, Dialler
+from turnwire.relay.leaving import Leaving
 from turnwire.relay.sockets import ClientSocket
 from turnwire.relay.upstream import DialFailure, Upstream
 
@@ -76,6 +77,9 @@ class Stream:
         self.turn = turn
         self.dial_failure: DialFailure | None = None
         self.dial_status: int | None = None
+        self.left: Leaving | None = None
+        """Why the agent's connection was of no more use, where it ended by itself."""
+        self.close_code: int | None = None
         self.dial_error: str | None = None
         """What the operating system or TLS said, for the log alone."""
         self.first_byte_at: float | None = None
@@ -175,7 +179,8 @@ class Stream:
         self._do(self.turn.frames(frames, self._loop.time()))
         self._sample(time.perf_counter() - began)
 
-    def agent_left(self) -> None:
+    def agent_left(self, why: Leaving, close_code: int | None) -> None:
+        self.left, self.close_code = why, close_code
         self._do(self.turn.agent_left(self._loop.time()))
 
     # The client's side (relay.client.Flow).

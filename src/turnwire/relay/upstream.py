@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol, cast
 
 from websockets.client import ClientProtocol
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import InvalidStatus, PayloadTooBig
 from websockets.frames import Frame, Opcode
 from websockets.protocol import CLIENT, OPEN
 from websockets.protocol import Protocol as WebSocket
@@ -26,6 +26,7 @@ from websockets.utils import accept_key, generate_key
 
 from turnwire.relay import handshake, plain
 from turnwire.relay.budget import Hold
+from turnwire.relay.leaving import Leaving
 
 LINGER_S: Final = 0.5
 """How long a closed connection waits for the agent's side before it is cut."""
@@ -64,7 +65,7 @@ class Listener(Protocol):
         """The text frames of one socket read, whole, in valid UTF-8."""
         ...
 
-    def agent_left(self) -> None:
+    def agent_left(self, why: Leaving, close_code: int | None) -> None:
         """The agent closed, or broke the protocol. Called once, and never after `close`."""
         ...
 
@@ -170,28 +171,29 @@ class Upstream(asyncio.Protocol):
         if self._begun:
             data, self._begun = self._begun + data, b""
         frames: list[bytes] = []
-        sound = True
+        why: Leaving | None = None
         if self._is_between:
             frames, data, self._is_between = plain.cut(data, self._frame_bytes)
         if self._is_between:
             self._begun = data
             waiting = len(data)
         else:
-            sound = self._parse(websocket, data, frames)
+            why = self._parse(websocket, data, frames)
             self._is_between = self._has_nothing(websocket)
             waiting = len(websocket.reader.buffer)
             if self._partial is not None:
                 waiting += len(self._partial)
-        if waiting != self._hold.held_bytes:
-            sound = self._hold.set(waiting) and sound
+        if waiting != self._hold.held_bytes and not self._hold.set(waiting):
+            why = why or Leaving.NO_ROOM
         if not all(map(bytes.isascii, frames)):
             count = len(frames)
             frames = list(itertools.takewhile(_is_utf8, frames))
-            sound = sound and len(frames) == count
+            if len(frames) < count:
+                why = Leaving.NOT_UTF8
         if frames:
             self._listener.agent_frames(frames)
-        if not sound:
-            self._left()
+        if why is not None:
+            self._left(why)
 
     def _answered(self, data: bytes) -> tuple[WebSocket, bytes]:
         """The agent answers the handshake: returns what is not read of it yet."""
@@ -223,21 +225,23 @@ class Upstream(asyncio.Protocol):
             step = step.gi_yieldfrom
         return step.gi_code is _BETWEEN_FRAMES
 
-    def _parse(self, websocket: WebSocket, data: bytes, frames: list[bytes]) -> bool:
-        """Have the library read. False: the connection is of no more use."""
+    def _parse(self, websocket: WebSocket, data: bytes, frames: list[bytes]) -> Leaving | None:
+        """Have the library read. Returns why the connection is of no more use, if so."""
         websocket.receive_data(data)
-        sound = True
+        why: Leaving | None = None
         for event in websocket.events_received():
             if type(event) is not Frame:
-                sound = self._shake_hands(websocket)
+                why = None if self._shake_hands(websocket) else Leaving.BROKEN
             elif event.opcode is _TEXT and event.fin:
                 frames.append(bytes(event.data))
             else:
-                sound = self._take(event, frames)
-            if not sound:
+                why = self._take(event, frames)
+            if why is not None:
                 break
         self._flush(websocket)
-        return sound and websocket.parser_exc is None and websocket.handshake_exc is None
+        if why is None and websocket.handshake_exc is not None:
+            return Leaving.BROKEN
+        return why or _broken(websocket)
 
     def pause_writing(self) -> None:
         """The agent does not read. Its pings would pile up as pongs, so it is not read either."""
@@ -253,7 +257,7 @@ class Upstream(asyncio.Protocol):
     def connection_lost(self, _exc: Exception | None) -> None:
         if self._lingering is not None:  # it would hold all this for as long
             self._lingering.cancel()
-        self._left()
+        self._left(Leaving.LINE_LOST)
         self._untie()
 
     def _untie(self) -> None:
@@ -269,22 +273,24 @@ class Upstream(asyncio.Protocol):
             if problem is not None:
                 problem.__traceback__ = problem.__context__ = problem.__cause__ = None
 
-    def _take(self, frame: Frame, frames: list[bytes]) -> bool:
-        """Take a frame that is not a whole text frame. False: the connection is of no more use."""
+    def _take(self, frame: Frame, frames: list[bytes]) -> Leaving | None:
+        """Take a frame that is not a whole text frame. Returns as `_parse`."""
         match frame.opcode:
             case Opcode.PING | Opcode.PONG:  # the library has put the pong in its outbox
-                return True
+                return None
             case Opcode.TEXT:
                 self._partial = bytearray(frame.data)
-                return True
+                return None
             case Opcode.CONT if self._partial is not None:
                 self._partial += frame.data
                 if frame.fin:
                     frames.append(bytes(self._partial))
                     self._partial = None
-                return True
-            case _:  # binary, or the agent's close
-                return False
+                return None
+            case Opcode.CLOSE:
+                return Leaving.CLOSED
+            case _:
+                return Leaving.BINARY
 
     def _shake_hands(self, websocket: WebSocket) -> bool:
         problem = websocket.handshake_exc
@@ -307,12 +313,12 @@ class Upstream(asyncio.Protocol):
             if self._transport is not None:
                 self._transport.abort()
 
-    def _left(self) -> None:
+    def _left(self, why: Leaving) -> None:
         if not self._open:
             self._fail(DialFailure.HANDSHAKE)
         elif not self._over:
             self.close()
-            self._listener.agent_left()
+            self._listener.agent_left(why, _close_code(self._websocket))
 
     def _flush(self, websocket: WebSocket) -> None:
         transport = self._transport
@@ -332,6 +338,25 @@ def _request(url: str, subprotocols: Sequence[str]) -> handshake.Template:
     library = _library(url, subprotocols, 0)
     library.parser.close()  # which holds it
     return handshake.template(library.connect().serialize(), library.key)
+
+
+def _broken(websocket: WebSocket) -> Leaving | None:
+    """What the library found in what it read; None: nothing."""
+    match websocket.parser_exc:
+        case None:
+            return None
+        case PayloadTooBig():
+            return Leaving.TOO_BIG
+        case UnicodeDecodeError():
+            return Leaving.NOT_UTF8
+        case _:
+            return Leaving.BROKEN
+
+
+def _close_code(websocket: WebSocket | None) -> int | None:
+    """What the agent closed with, if it did."""
+    closed = None if websocket is None else websocket.close_rcvd
+    return None if closed is None else closed.code
 
 
 def _is_utf8(frame: bytes) -> bool:

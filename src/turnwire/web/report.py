@@ -73,4 +73,6 @@ def report(
         dial_failure=None if stream.dial_failure is None else stream.dial_failure.value,
         dial_status=stream.dial_status,
         dial_error=stream.dial_error,
+        agent_left=None if stream.left is None else stream.left.value,
+        close_code=stream.close_code,
     )

@@ -1,0 +1,20 @@
+"""Why a connection to the agent that was open is of no more use."""
+
+import enum
+
+
+class Leaving(enum.Enum):
+    """The value is a word of the log (`agent_left`)."""
+
+    CLOSED = "closed"
+    """The agent closed the WebSocket; the close code says more."""
+    LINE_LOST = "line_lost"
+    """The connection ended without a goodbye: a crash, a reset, a proxy's limit, a lost host."""
+    BINARY = "binary"
+    NOT_UTF8 = "not_utf8"
+    TOO_BIG = "too_big"
+    """A frame of more than `TURNWIRE_FRAME_BYTES`."""
+    BROKEN = "broken"
+    """What is no WebSocket."""
+    NO_ROOM = "no_room"
+    """`TURNWIRE_HELD_BYTES` is spent, and the connection has part of a frame."""
