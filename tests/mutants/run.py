@@ -98,13 +98,12 @@ def main(*words: str) -> int:
         if not all(mutant.tests for mutant in chosen) and any(judge(None)):
             say("The tests fail without any fault; nothing can be said.")
             return 1
-        verdicts = list(pool.map(judge, chosen))
-    survivors = by_properties = 0
-    say(f"{'fault':52} {'properties':10} tables")
-    for mutant, (properties, tables) in zip(chosen, verdicts, strict=True):
-        survivors += not (properties or tables)
-        by_properties += properties
-        say(f"{mutant.name:52} {_word(noticed=properties):10} {_word(noticed=tables)}")
+        survivors = by_properties = 0
+        say(f"{'fault':52} {'properties':10} tables")
+        for mutant, (properties, tables) in zip(chosen, pool.map(judge, chosen), strict=True):
+            survivors += not (properties or tables)
+            by_properties += properties
+            say(f"{mutant.name:52} {_word(noticed=properties):10} {_word(noticed=tables)}")
     say(
         f"{len(chosen)} faults, {survivors} noticed by nobody, {by_properties} by the"
         f" properties (at least {PROPERTIES_LEAST}); {time.monotonic() - began:.0f} s"
