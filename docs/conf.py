@@ -14,9 +14,10 @@ html_title = f"turnwire {release}"
 extensions = ["myst_parser"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3  # as GitHub makes them, so that links work there and here
-exclude_patterns = ["pictures"]
+exclude_patterns = ["pictures", "static"]
 html_theme = "furo"
-html_static_path: list[str] = []
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_show_sphinx = False
 # Pages end on their own facts, not on how they were built.
 html_show_copyright = False

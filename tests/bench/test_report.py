@@ -4,6 +4,8 @@ import importlib.util
 import random
 from pathlib import Path
 
+import msgspec
+
 from chaos.needed import lacking
 from turnwire_lab.bench import report, rounds
 from turnwire_lab.bench.contenders import (
@@ -14,7 +16,13 @@ from turnwire_lab.bench.contenders import (
     SESSION_AGENT,
     TURNWIRE,
 )
-from turnwire_lab.bench.goals import GOALS, added_us
+from turnwire_lab.bench.goals import (
+    GOALS,
+    PRICE_OF_FRAME,
+    PRICE_OF_STREAM,
+    PRICE_OF_TURN,
+    added_us,
+)
 from turnwire_lab.bench.load import Quantiles
 from turnwire_lab.bench.plots import draw
 from turnwire_lab.bench.rounds import Round, Rounds
@@ -157,17 +165,45 @@ def test_a_page_shows_rows_that_were_measured() -> None:
 
 
 def test_where_room_is_small_only_headlines_stand() -> None:
-    page = report.markdown(TABLE, only_headlines=True)
+    page = report.headlines(TABLE)
 
-    assert "| much |" in page
+    assert "| much | 2.00x | 1.90 … 2.10 (5) |\n" in page
+    assert "goals 1 are met" in page
     assert "little" not in page
     assert "so and so" not in page
     assert report.pictures(TABLE, "docs/p", 1) == "![What it shows](docs/p/one.svg)\n"
 
 
+def test_prices_are_reckoned_with() -> None:
+    rows = [
+        report.Row(what, "", measured, "…", "")
+        for what, measured in (
+            (PRICE_OF_FRAME, "60.0 µs"),
+            (PRICE_OF_TURN, "1,000 µs"),
+            (PRICE_OF_STREAM, "28.0 MB"),
+        )
+    ]
+    table = report.Table(machine="a machine", date="2026-01-02", notes=[], rows=rows)
+
+    page = report.prices(table)
+
+    assert "200 * 50 * 60 µs = 0.60 of such a core" in page
+    assert "20 * 1000 µs = 0.02 more" in page
+    assert "| 1,000 open streams | 28.0 MB |" in page
+    assert report.prices(msgspec.structs.replace(table, rows=rows[:2])) == report.NOTHING
+
+
+def test_the_prices_are_among_the_rows() -> None:
+    named = {goal.what for goal in GOALS}
+
+    assert {PRICE_OF_FRAME, PRICE_OF_TURN, PRICE_OF_STREAM} <= named
+
+
 def test_without_a_run_a_page_says_so(tmp_path: Path) -> None:
     assert report.read(tmp_path) is None
     assert report.markdown(None) == report.NOTHING
+    assert report.headlines(None) == report.NOTHING
+    assert report.prices(None) == report.NOTHING
     assert report.pictures(None, "docs/p") == ""
 
 

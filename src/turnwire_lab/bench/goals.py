@@ -26,6 +26,11 @@ NEAR: Final = "too close to say"
 OPEN: Final = "not said"
 NONE: Final = "not measured"
 
+PRICE_OF_FRAME: Final = "100 x 50/s: CPU/frame"
+PRICE_OF_TURN: Final = "Short turns, 32 clients: CPU/turn"
+PRICE_OF_STREAM: Final = "Memory of 1,000 open streams"
+"""The rows that sizes are reckoned from."""
+
 
 class Goal(Struct, frozen=True):
     what: str
@@ -160,6 +165,7 @@ def _turns() -> Iterator[Goal]:
         what = f"Short turns/s, {case} vs the Node helper"
         yield Goal(what, rate, at_least=at_least, is_headline=True)
         yield Goal(f"Short turns/s, {case}", _value("short", case, "turns_per_s"), unit="/s")
+        yield Goal(f"Short turns, {case}: CPU/turn", _value("short", case, "us_per_turn"), "µs")
         first = _value("short", case, "first_byte_p99_ms")
         yield Goal(f"{case}: time to first byte p99", first, "ms", at_most=at_most)
         for said, theirs in (("Node by hand", HANDWRITTEN), ("the helper", HELPER)):
@@ -169,7 +175,7 @@ def _turns() -> Iterator[Goal]:
 
 def _rest() -> Iterator[Goal]:
     held = _value("memory", "1000", "mb_per_1000")
-    yield Goal("Memory of 1,000 open streams", held, "MB", at_most=25, is_headline=True)
+    yield Goal(PRICE_OF_STREAM, held, "MB", at_most=25, is_headline=True)
     for said, theirs in (("Node by hand", HANDWRITTEN), ("a `websockets` relay", FORWARDING)):
         yield Goal(f"… {said}", _value("memory", "1000", "mb_per_1000", theirs), "MB")
     held = _rate("1000", HELPER, "memory", "mb_per_1000")

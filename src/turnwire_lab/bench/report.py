@@ -8,7 +8,14 @@ import msgspec
 from msgspec import Struct
 
 from turnwire_lab.bench.figures import Said
-from turnwire_lab.bench.goals import GOALS, Goal
+from turnwire_lab.bench.goals import (
+    GOALS,
+    MET,
+    PRICE_OF_FRAME,
+    PRICE_OF_STREAM,
+    PRICE_OF_TURN,
+    Goal,
+)
 from turnwire_lab.bench.rounds import Rounds
 
 FILE: Final = "table.json"
@@ -58,22 +65,74 @@ def noise(rounds: Rounds, absent: Mapping[str, str]) -> Sequence[str]:
     return notes
 
 
-def markdown(table: Table | None, *, only_headlines: bool = False) -> str:
+def markdown(table: Table | None) -> str:
     """The table as it stands on a page; without one, a line that says so."""
     if table is None:
         return NOTHING
-    lines = [
+    body = _lines(
         ("Figure", "Goal", "Measured", "Rounds from … to", ""),
         ("---", "---:", "---:", "---:", "---"),
         *(
             (row.what, row.goal, row.measured, row.spread, row.verdict)
             for row in table.rows
-            if row.measured and (row.is_headline or not only_headlines)
+            if row.measured
         ),
+    )
+    notes = "".join(f"- {note}\n" for note in table.notes)
+    return f"{body}\n{_taken(table)}" + (f"\n{notes}" if notes else "")
+
+
+def headlines(table: Table | None) -> str:
+    """What was measured of most interest, and how many of all goals are met."""
+    if table is None:
+        return NOTHING
+    body = _lines(
+        ("Figure", "Measured", "Rounds from … to"),
+        ("---", "---:", "---:"),
+        *(
+            (row.what, row.measured, row.spread)
+            for row in table.rows
+            if row.measured and row.is_headline
+        ),
+    )
+    verdicts = [row.verdict for row in table.rows if row.goal]
+    met = f"Of {len(verdicts)} goals {verdicts.count(MET)} are met"
+    return f"{body}\n{met}; the others, and why, stand there too. {_taken(table)}"
+
+
+def prices(table: Table | None) -> str:
+    """What a frame, a turn and an open stream cost, and what follows from it."""
+    if table is None:
+        return NOTHING
+    told = {row.what: row for row in table.rows}
+    missing = [
+        what for what in (PRICE_OF_FRAME, PRICE_OF_TURN, PRICE_OF_STREAM) if what not in told
     ]
-    body = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-    notes = "" if only_headlines else "".join(f"- {note}\n" for note in table.notes)
-    return f"{body}\n{table.date}, {table.machine}.\n" + (f"\n{notes}" if notes else "")
+    if missing:
+        return NOTHING
+    frame, turn, stream = (told[what] for what in (PRICE_OF_FRAME, PRICE_OF_TURN, PRICE_OF_STREAM))
+    frame_us, turn_us = (float(row.measured.split()[0].replace(",", "")) for row in (frame, turn))
+    core = 200 * 50 * frame_us / 1e6, 20 * turn_us / 1e6
+    body = _lines(
+        ("Price", "Measured", "Rounds from … to"),
+        ("---", "---:", "---:"),
+        ("a frame", frame.measured, frame.spread),
+        ("a turn of five deltas", turn.measured, turn.spread),
+        ("1,000 open streams", stream.measured, stream.spread),
+    )
+    return (
+        f"{body}\n{_taken(table)}\nSo 200 streams of 50 deltas a second take"
+        f" 200 * 50 * {frame_us:g} µs = {core[0]:.2f} of such a core, and 20 new turns a second"
+        f" 20 * {turn_us:g} µs = {core[1]:.2f} more.\n"
+    )
+
+
+def _lines(*lines: Sequence[str]) -> str:
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def _taken(table: Table) -> str:
+    return f"{table.date}, {table.machine}.\n"
 
 
 def pictures(table: Table | None, folder: str, only: int | None = None) -> str:

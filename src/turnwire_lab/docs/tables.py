@@ -138,7 +138,7 @@ def _measured() -> report.Table | None:
 
 def speed() -> str:
     """The figures that say most, and two plots: for the README."""
-    table = report.markdown(_measured(), only_headlines=True)
+    table = report.headlines(_measured())
     return "\n".join((table, *filter(None, [report.pictures(_measured(), f"docs/{_PICTURES}", 2)])))
 
 
@@ -150,6 +150,11 @@ def speed_table() -> str:
 def speed_pictures() -> str:
     """Every plot."""
     return report.pictures(_measured(), _PICTURES) or report.NOTHING
+
+
+def prices() -> str:
+    """What sizes are reckoned from: for the page on scale."""
+    return report.prices(_measured())
 
 
 def _default(field: msgspec.structs.FieldInfo) -> str:
@@ -201,4 +206,5 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "speed": speed,
     "speed-table": speed_table,
     "speed-pictures": speed_pictures,
+    "prices": prices,
 }
