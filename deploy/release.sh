@@ -4,7 +4,8 @@
 #   deploy/release.sh [DIRECTORY]      default: dist
 #
 # Wheel and sdist are built twice and must be the same; the wheel is installed with the hashed lock into an
-# empty environment and asked for its help. Where root has buildah and mmdebstrap, the image is built too
+# empty environment and asked for its help. The demo's page and the widget are in them where npm builds
+# them. Where root has buildah and mmdebstrap, the image is built too
 # (four minutes; IMAGE=no: not). PYTHON is a Python 3.11 that has hatchling and cyclonedx-py beside it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -32,11 +33,21 @@ if [[ ! -s $out/NOTES.md ]]; then
   exit 1
 fi
 
+# The demo's page and the widget, of which git knows the sources alone.
+built=()
+if command -v npm > /dev/null; then
+  make --no-print-directory --silent page widget
+  built=(src/turnwire_lab/web/dist src/turnwire_lab/widget/dist/widget.js)
+else
+  echo "release: no page and no widget for the demo: that needs Node 20 with npm" >&2
+fi
+
 # From two copies of what git knows or would take, so that nothing else gets in.
 for copy in one two; do
   mkdir -p "$scratch/$copy/src"
   git ls-files -coz --exclude-standard | tar --null -cf - -T - |
     tar -xf - -C "$scratch/${copy}/src"
+  if [[ ${#built[@]} -gt 0 ]]; then cp -r --parents "${built[@]}" "$scratch/$copy/src"; fi
 done
 if ! diff -r "$scratch/one/src" "$scratch/two/src" > /dev/null; then
   echo "release: somebody is writing into this tree" >&2

@@ -271,6 +271,19 @@ async def test_a_number_of_workers_that_is_none_is_told(given: str) -> None:
     assert "is no number from 1 to 256" in err
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+async def test_a_second_gateway_does_not_join_the_port_of_the_first(workers: str) -> None:
+    async with ScriptedAgent() as agent, Served(agent.url()) as gateway:
+        port = gateway.port
+        code, _, err = await command("serve", "--workers", workers, env=environ(port=port))
+        bodies = await asyncio.gather(*(_turn(gateway) for _ in range(12)))
+
+    assert code == 1
+    assert err.startswith(f"turnwire: cannot listen on 127.0.0.1, port {port}: ")
+    assert err.count("\n") == 1
+    assert all(is_whole(body) for body in bodies)
+
+
 async def test_a_port_in_use_is_told_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

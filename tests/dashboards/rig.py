@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from http import HTTPStatus
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
@@ -26,10 +26,23 @@ KEY_ID: Final = "k1"
 TURN_S: Final = 4
 """A slow turn of the lab's agent takes five seconds."""
 
+STALL_S: Final = 4
+"""Of a client that does not read.
+
+The kernel cuts it a quarter later, counted from its first full window. Where a flood fills the
+buffers more slowly than that, it is the kernel that ends the stream; and with a second it cannot be
+told any more whether the client was there: its end is `client_gone` then.
+"""
+
+WORKERS: Final = 2
+PROCESSES: Final = 2 + WORKERS
+FLOOD: Final = "flood"
+"""How the name of a session begins whose agent says more than buffers hold."""
+
 
 class Rig:
     """`main` has the lab's agent. `strange` has one whose wire has drifted, a key set, and a
-    control plane. `lost` finds no agent and no Redis.
+    control plane. `lost` has two workers, and finds no agent and no Redis.
     """
 
     main: Served
@@ -75,12 +88,12 @@ class Rig:
                     access="http",
                     access_url=plane.url,
                     access_cache_s=0,
-                    stall_s=1,
+                    stall_s=STALL_S,
                     drain_s=2,
                 )
             )
             self.lost = await stack.enter_async_context(
-                Served(rates_url="redis://127.0.0.1:1", turns_per_minute=1000)
+                _Several(rates_url="redis://127.0.0.1:1", turns_per_minute=1000)
             )
             self._stack = stack.pop_all()
         return self
@@ -109,6 +122,14 @@ async def _plane(question: Question, writer: asyncio.StreamWriter) -> None:
     writer.write(said.get(asked, granted()))
 
 
+class _Several(Served):
+    """Workers that share the port."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self._command = (*self._command, "--workers", str(WORKERS))
+
+
 class _Drifted(ScriptedAgent):
     """Does not know the session `unknown`."""
 
@@ -122,7 +143,7 @@ async def answer(line: Line) -> None:
     """A turn that is what the session's name says."""
     await line.begin()
     match line.path.split("/")[3]:
-        case "flood":
+        case name if name.startswith(FLOOD):
             for _ in range(400):
                 await line.say(frames.delta("x" * 60_000))
         case "open":

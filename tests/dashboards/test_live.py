@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from chaos.needed import program
 from dashboards.prometheus import SCRAPE_S, Prometheus
-from dashboards.rig import Rig
+from dashboards.rig import PROCESSES, Rig
 from dashboards.traffic import Crowd
 from turnwire.core.outcome import Outcome
 from turnwire.web.jwks import FETCHED
@@ -62,6 +62,7 @@ RISEN: Final = (
     "turnwire_jwks_age_seconds",
     "turnwire_streams_admitted",
     "turnwire_streams_active",
+    "turnwire_workers",
 )
 """What the traffic makes more than nothing."""
 
@@ -95,7 +96,7 @@ async def _watched(folder: Path) -> Seen:
         ) as prometheus,
     ):
         crowd, began = Crowd(rig), time.time()
-        await prometheus_has(prometheus, "count(turnwire_build_info) == 3")
+        await prometheus_has(prometheus, f"count(turnwire_build_info) == {PROCESSES}")
         await crowd.keys()
         if PICTURE:
             await asyncio.gather(crowd.murmur(_tide, MINUTE_S), _now_and_then(crowd))

@@ -13,6 +13,8 @@ from prometheus_client import CollectorRegistry
 
 from chaos.needed import program
 from dashboards.cases import ABSENT, CASES, MINUTES, series
+from turnwire.cli.supervising import _Supervisor
+from turnwire.settings import Settings
 from turnwire.telemetry import Telemetry
 from turnwire_lab.dashboards.__main__ import FILES, ROOT
 from turnwire_lab.dashboards.alert import RUNBOOK
@@ -141,6 +143,7 @@ def test_what_an_alert_says_is_whole() -> None:
 def test_every_metric_is_on_the_dashboard_and_every_name_is_a_metric() -> None:
     registry = CollectorRegistry()
     Telemetry(registry)
+    _Supervisor(Settings(), [], registry)
     known = {f"{family.name}{SUFFIX.get(family.type, '')}" for family in registry.collect()}
     asked = " ".join(query.expr for row in ROWS for each in row.panels for query in each.queries)
     records = {record.name for record in RECORDS}

@@ -13,10 +13,9 @@ from typing import Any, Final
 import httpx
 
 from chaos.serving import Served
-from dashboards.rig import KEY_ID, SIGNER, Rig
+from dashboards.rig import FLOOD, KEY_ID, SIGNER, Rig
 from gateway.clients import Chat, ask, new_client, request
 from gateway.tokens import bearer
-from gateway.waiting import until
 from turnwire.core.outcome import Outcome
 
 _WORDS: Final = (
@@ -29,6 +28,7 @@ _WORDS: Final = (
 _SLOW: Final = "be slow"
 _TRIES: Final = 4
 _LONG_S: Final = 15
+_OK: Final = b"HTTP/1.1 200"
 
 
 class Crowd:
@@ -70,7 +70,7 @@ class Crowd:
             with contextlib.suppress(TimeoutError):
                 await way()
             with contextlib.suppress(TimeoutError):
-                await until(lambda: gateway.logged_outcomes()[outcome.value] > before, 3)
+                await _until(lambda: gateway.logged_outcomes()[outcome.value] > before, 3)
                 return
 
     async def keys(self) -> None:
@@ -155,18 +155,18 @@ class Crowd:
             await running.end()
 
     async def unread(self) -> None:
-        """Asks for a flood and reads nothing of it."""
+        """Asks for a flood and reads nothing of it but its status, until it has ended somehow."""
         loop, gateway = asyncio.get_running_loop(), self._rig.strange
-        asked = request(
-            json.dumps(ask()).encode(), path="/api/sessions/flood/chat", headers=self._strange()
-        )
-        before = gateway.logged_outcomes()["slow_client"]
+        session = f"{FLOOD}{self._name()}"
+        path = f"/api/sessions/{session}/chat"
+        asked = request(json.dumps(ask()).encode(), path=path, headers=self._strange())
         with socket.socket() as sock:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             sock.setblocking(False)  # noqa: FBT003 (the library's signature)
             await loop.sock_connect(sock, ("127.0.0.1", gateway.port))
             await loop.sock_sendall(sock, asked)
-            await until(lambda: gateway.logged_outcomes()["slow_client"] > before, _LONG_S)
+            if await loop.sock_recv(sock, len(_OK)) == _OK:
+                await _until(lambda: _has_ended(gateway, session), _LONG_S)
 
     async def greedy(self) -> None:
         """More streams than one user may have."""
@@ -205,6 +205,17 @@ class Crowd:
             ) as response,
         ):
             yield response
+
+
+async def _until(fact: Callable[[], object], within_s: float) -> None:
+    """Wait until a log says so: seldom looked at, since all of it is read, by many who wait."""
+    async with asyncio.timeout(within_s):
+        while not fact():  # noqa: ASYNC110 (another process has no event)
+            await asyncio.sleep(0.1)
+
+
+def _has_ended(gateway: Served, session: str) -> bool:
+    return any(line["session_id"] == session for line in gateway.logged("stream ended"))
 
 
 _SESSIONS: Final = ("unknown", "denied", "unauthorized", "failed")

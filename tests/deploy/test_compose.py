@@ -5,10 +5,11 @@ import shlex
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import pytest
 
 from chaos.needed import program
-from deploy.parts import DEPLOY, ROOT, compose, run, tool
+from deploy.parts import DEPLOY, ROOT, Json, compose, run, tool
 from turnwire.settings import Settings
 
 pytestmark = pytest.mark.timeout(120)  # some of these tools take seconds to start
@@ -86,7 +87,21 @@ def test_nginx_starts_with_its_file_and_the_gateways_in_it(tmp_path: Path) -> No
     assert code == 0, err
 
 
-def test_prometheus_takes_its_file() -> None:
+def test_prometheus_takes_its_file_which_is_that_of_the_dashboards_but_for_its_targets() -> None:
+    ours, shown = (
+        msgspec.yaml.decode((ROOT / folder / "prometheus.yml").read_bytes(), type=Json)
+        for folder in ("deploy", "dashboards")
+    )
+    for each in (ours, shown):
+        (job,) = each["scrape_configs"]
+        (told,) = job["static_configs"]
+        ports = {target.rpartition(":")[2] for target in told.pop("targets")}
+        assert ports == {str(Settings().metrics_port)}
+    assert ours == shown
+    # The rules are looked for beside the configuration.
+    mounts = [mount.split(":")[:2] for mount in compose()["services"]["prometheus"]["volumes"]]
+    assert ["../dashboards/rules", "/etc/prometheus/rules"] in mounts
+    assert ["./prometheus.yml", "/etc/prometheus/prometheus.yml"] in mounts
     scraped = (DEPLOY / "prometheus.yml").read_text(encoding="utf-8")
 
     code, out, err = run([program("promtool"), "check", "config", DEPLOY / "prometheus.yml"])

@@ -45,9 +45,15 @@ def test_every_lock_of_the_image_is_hashed_and_agrees_with_the_others() -> None:
         assert text.count("--hash=sha256:") >= len(found) > 0
         return found
 
-    runtime, image, lab = (pins(f"requirements{of}.txt") for of in ("", "-image", "-lab"))
+    runtime, image, lab, otel = (
+        pins(f"requirements{of}.txt") for of in ("", "-image", "-lab", "-otel")
+    )
 
     assert runtime.items() <= image.items() <= lab.items()
+    assert runtime.items() <= otel.items()
+    assert {"opentelemetry-sdk", "opentelemetry-exporter-otlp-proto-http"} <= otel.keys()
+    # pip takes both at once where they agree.
+    assert all(image.get(name, version) == version for name, version in otel.items())
     assert {"redis"} <= image.keys() - runtime.keys()
 
 

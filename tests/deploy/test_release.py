@@ -3,6 +3,8 @@
 import hashlib
 import os
 import re
+import tarfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,25 @@ def test_it_has_every_part_and_their_sums(release: Path) -> None:
         name: hashlib.sha256((release / name).read_bytes()).hexdigest()
         for name in names - {"SHA256SUMS"}
     }
+
+
+def test_the_demos_page_and_the_widget_are_in_both_and_nothing_else_that_git_ignores(
+    release: Path,
+) -> None:
+    program("npm")
+    with zipfile.ZipFile(release / f"turnwire-{__version__}-py3-none-any.whl") as wheel:
+        names = {f"src/{name}" for name in wheel.namelist() if ".dist-info/" not in name}
+    with tarfile.open(release / f"turnwire-{__version__}.tar.gz") as sdist:
+        held = {name.partition("/")[2] for name in sdist.getnames()}
+    _, told, _ = run(["git", "ls-files", "-co", "--exclude-standard"])
+    built = names - set(told.splitlines())
+
+    assert {"web/dist/index.html", "widget/dist/widget.js"} <= {
+        name.removeprefix("src/turnwire_lab/") for name in built
+    }
+    assert all("/web/dist/" in name or name.endswith("/widget.js") for name in built), built
+    assert not [name for name in built if name.endswith(".stamp")]
+    assert names <= held
 
 
 def test_the_notes_are_the_changelogs_section(release: Path) -> None:

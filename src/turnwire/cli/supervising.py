@@ -3,6 +3,9 @@
 Each worker has a listening socket of its own on the one port, and the kernel deals connections
 out among them. The sockets are the supervisor's: what comes in for a worker that died waits
 there for the next one.
+
+The first of them is opened as one that shares with nobody, or a second gateway on a port that
+is taken would not fail but get its part of the connections.
 """
 
 import os
@@ -32,7 +35,8 @@ def serve(settings: Settings, count: int) -> int:
 
     """
     with ExitStack() as stack:
-        first = stack.enter_context(open_port(settings, settings.port, shared=True))
+        first = stack.enter_context(open_port(settings, settings.port))
+        first.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)  # from here on, with ours
         port = first.getsockname()[1]
         more = [
             stack.enter_context(open_port(settings, port, shared=True)) for _ in range(count - 1)

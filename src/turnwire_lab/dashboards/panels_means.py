@@ -262,6 +262,18 @@ PROCESS: Final = Row(
                 Query(f"count({of('turnwire_ready')})", "all"),
             ),
             ("TurnwireInstanceDown",),
+            width=6,
+        ),
+        Panel(
+            "Workers",
+            "Of instances with `--workers`: how many run, and how many died and were replaced "
+            "since it began.",
+            "short",
+            (
+                Query(of("turnwire_workers"), "{{instance}} run"),
+                Query(of("turnwire_worker_restarts_total"), "{{instance}} died"),
+            ),
+            width=6,
         ),
         Panel(
             "Stopping",
@@ -274,6 +286,7 @@ PROCESS: Final = Row(
                 ),
             ),
             ("TurnwireDrainStuck",),
+            width=6,
             limit=1,
         ),
         Panel(
@@ -282,6 +295,7 @@ PROCESS: Final = Row(
             "short",
             (Query(f"sum by (version) ({of('turnwire_build_info')})", "{{version}}"),),
             stacked=True,
+            width=6,
         ),
     ),
 )
