@@ -178,8 +178,10 @@ async def _write(
             return False
         data = data[:left]
         for at in range(0, len(data), way.piece_bytes):
+            if writer.is_closing():  # the other direction will tell
+                break
             writer.write(data[at : at + way.piece_bytes])
-            with contextlib.suppress(OSError):  # the other direction will tell
+            with contextlib.suppress(OSError):
                 await writer.drain()
             if way.pause_s:
                 await asyncio.sleep(way.pause_s)
