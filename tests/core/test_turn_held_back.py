@@ -9,6 +9,7 @@ from turnwire.core.dialect import NEVER, Reach, Tally
 from turnwire.core.events import Event, Reason, Told
 from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
+from turnwire.core.refusal import Refusal
 from turnwire.core.turn import Act, Turn
 
 ABORT = b"abort"
@@ -158,6 +159,49 @@ def test_before_the_dial_is_done_nothing_is_written() -> None:
 
     assert turn.frames([b"yes"], 1) == Act()
     assert turn.agent_left(2).write.endswith(b"data: [DONE]\n\n")
+
+
+@pytest.mark.parametrize("shorter", ["idle_s", "turn_s"])
+@pytest.mark.parametrize(("deadline", "hold_s"), [(5, 10), (5, 5)])
+def test_whether_there_is_a_stream_the_dialect_says_whatever_the_limits(
+    shorter: str, deadline: float, hold_s: float
+) -> None:
+    nothing = [events.Refused(Refusal.NOTHING)]
+    limits = Limits(**{"hold_s": hold_s, shorter: 4})  # type: ignore[arg-type]
+    turn = Turn(Hesitant(late=nothing, deadline=deadline), limits)
+    turn.opened(0)
+
+    assert turn.deadline == 5
+    assert turn.tick(4.9) == Act()
+    assert turn.outcome is None
+    assert turn.tick(5) == Act()
+    assert turn.outcome is Outcome.NOTHING
+
+
+@pytest.mark.parametrize(
+    ("limits", "outcome"),
+    [(Limits(idle_s=1), Outcome.SILENT), (Limits(turn_s=1), Outcome.TOO_LONG)],
+)
+def test_one_that_never_says_it_is_overdue_when_the_headers_are(
+    limits: Limits, outcome: Outcome
+) -> None:
+    turn = Turn(Hesitant(), limits)
+    turn.opened(0)
+
+    assert turn.deadline == limits.hold_s
+    assert turn.tick(4.9) == Act()
+    assert turn.tick(limits.hold_s).tell == [ABORT]
+    assert turn.outcome is outcome
+
+
+def test_one_that_has_said_it_is_overdue_when_the_limits_say_so() -> None:
+    turn = Turn(Hesitant(), Limits(idle_s=1))
+    turn.opened(0)
+    turn.frames([b"yes"], 2)
+
+    assert turn.deadline == 3
+    assert turn.tick(3).tell == [ABORT]
+    assert turn.outcome is Outcome.SILENT
 
 
 class Unasked(Hesitant):

@@ -140,9 +140,13 @@ def test_there_is_nothing_to_resume(init: bytes) -> None:
     assert (turn.outcome, turn.refusal) == (Outcome.NOTHING, Refusal.NOTHING)
 
 
-def test_an_agent_that_says_no_hello_has_nothing_to_resume() -> None:
-    turn = resumed(f.begin(), f.part("a"))
+@pytest.mark.parametrize("idle_s", [120, 4])
+def test_an_agent_that_says_no_hello_has_nothing_to_resume(idle_s: float) -> None:
+    turn = Turn(V2.resume(LOOK), Limits(hold_s=100, idle_s=idle_s))
+    turn.opened(0)
+    turn.frames([f.begin(), f.part("a")], 0)
 
+    assert turn.tick(4.5).write == b""
     assert turn.tick(4.9).write == b""
     assert turn.outcome is None
     assert turn.tick(5).write == b""

@@ -81,15 +81,17 @@ async def test_a_handshake_that_is_refused(
 async def test_an_agent_without_a_hello() -> None:
     async with (
         ScriptedAgent(stay_silent) as agent,
-        Gateway(agent.url(), dial_s=0.3, verdict_s=0.3) as gateway,
+        Gateway(agent.url(), dial_s=0.3, verdict_s=0.3, idle_s=0.1) as gateway,
     ):
-        assert (await call(gateway, "GET", "chat/c/stream")).status_code == 204
+        resumed = await call(gateway, "GET", "chat/c/stream")
+        assert (resumed.status_code, resumed.content) == (204, b"")
         history = await call(gateway, "GET", "messages")
         assert (history.status_code, history.json()["code"]) == (501, "not_supported")
         assert (await stop(gateway)).status_code == 501
         assert not any(line.aborts for line in agent.lines)
         forwarded = await stop(gateway, TURN)
         assert forwarded.json()["reason"] == "no_verdict"
+        assert forwarded.json()["waitedMs"] >= 600, "first for a hello, then for the verdict"
         assert [abort["turnId"] for abort in agent.lines[-1].aborts] == [TURN]
         assert (await answer(gateway)).status_code == 202
         assert agent.lines[-1].of_type("answer") == [

@@ -18,7 +18,7 @@ class Deadlines:
     ) -> None:
         self.heard_at = self.wrote_at = NEVER
         """Of our turn; to the client."""
-        self.hold_until = self.longest_at = self.drain_at = NEVER
+        self.hold_until = self.drain_at = self._longest_at = NEVER
         self._limits = limits
         self._conversation = conversation
         self._translator = translator
@@ -30,7 +30,7 @@ class Deadlines:
         self.began(now)
 
     def began(self, now: float) -> None:
-        self.longest_at = now + self._limits.turn_s
+        self._longest_at = now + self._limits.turn_s
 
     def drain(self, now: float) -> None:
         self.drain_at = min(self.drain_at, now + self._limits.drain_s)
@@ -51,7 +51,16 @@ class Deadlines:
             waits.append(limits.tool_silence_s)
         if self._translator.questions:
             waits.append(limits.question_wait_s)
-        return self.heard_at + max(waits, default=limits.idle_s)
+        return max(self.heard_at + max(waits, default=limits.idle_s), self._decided_at)
+
+    @property
+    def longest_at(self) -> float:
+        return max(self._longest_at, self._decided_at)
+
+    @property
+    def _decided_at(self) -> float:
+        """While headers are held for its word, a dialect says itself that there is nothing."""
+        return -NEVER if self._conversation.committed else self.hold_until
 
     @property
     def keepalive_at(self) -> float:

@@ -1,0 +1,30 @@
+"""docs/v2.md, as the tests of it read it."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Final
+
+_PAGE: Final = Path(__file__).parents[2] / "docs" / "v2.md"
+_BLOCK: Final = re.compile(r"<!-- (.+?) -->\n```\w+\n(.*?)```", re.DOTALL)
+
+TEXT: Final = _PAGE.read_text(encoding="utf-8")
+BLOCKS: Final = dict(_BLOCK.findall(TEXT))
+"""What its code blocks say, by the comment before each."""
+
+SENT: Final[dict[str, dict[str, Any]]] = {
+    name.removeprefix("sent: "): json.loads(code)
+    for name, code in BLOCKS.items()
+    if name.startswith("sent: ")
+}
+"""The frames that a gateway is said to send."""
+
+INIT: Final[dict[str, Any]] = json.loads(BLOCKS["told: init"])
+
+
+def table(heading: str) -> list[list[str]]:
+    """The rows of the first table below a heading, its head first."""
+    below = TEXT.split(f"{heading}\n", 1)[1]
+    lines = below[below.index("\n| ") + 1 :].split("\n\n", 1)[0].splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+    return [rows[0], *rows[2:]]
