@@ -2,11 +2,14 @@
 
 import importlib.util
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_args, get_origin
+from typing import Any, Final, cast
 
 import msgspec
+from msgspec import inspect
 
 from turnwire.errors import SettingsError
 from turnwire.keys import HMAC_KEY_BYTES_MIN, BadKeyError
@@ -41,22 +44,26 @@ def from_environ(environ: Mapping[str, str]) -> Settings:
 
     """
     values: dict[str, Any] = {}
+    wrong: set[str] = set()
     problems: list[str] = []
     for name, value in environ.items():
         if name in ALIASES:
             values.setdefault(ALIASES[name], value)
         elif name.startswith(PREFIX) and not name.startswith(LAB_PREFIX):
-            _take(name, environ, values, problems)
-    settings = _convert(values, problems)
-    if settings is not None:
-        problems += _contradictions(settings)
-    if problems or settings is None:
+            _take(name, environ, values, wrong, problems)
+    settings = _convert(values, wrong, problems)
+    problems += _contradictions(settings, wrong)
+    if problems:
         raise SettingsError(problems)
     return settings
 
 
 def _take(
-    name: str, environ: Mapping[str, str], values: dict[str, Any], problems: list[str]
+    name: str,
+    environ: Mapping[str, str],
+    values: dict[str, Any],
+    wrong: set[str],
+    problems: list[str],
 ) -> None:
     value = environ[name]
     field = name.removeprefix(PREFIX).lower()
@@ -71,67 +78,154 @@ def _take(
             values[of_file] = Path(value).read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as exc:
             problems.append(f"{name}: cannot be read ({type(exc).__name__})")
+            wrong.add(of_file)
     else:
         problems.append(f"{name}: no such setting")
 
 
-def _convert(values: dict[str, Any], problems: list[str]) -> Settings | None:
-    """Check each value by itself, so that every wrong one is told at once."""
+def _convert(values: dict[str, Any], wrong: set[str], problems: list[str]) -> Settings:
+    """Check each value by itself. Fields of which one is wrong keep their defaults."""
     hints = {field.name: field.type for field in msgspec.structs.fields(Settings)}
     good: dict[str, Any] = {}
     for field, value in values.items():
         try:
             good[field] = msgspec.convert(value, hints[field], strict=False)
-        except msgspec.ValidationError as exc:
-            problems.append(f"{variable(field)}: {_expected(hints[field]) or exc}")
-    return None if problems else Settings(**good)
+        except msgspec.ValidationError:
+            expected = _expected(inspect.type_info(hints[field]))
+            problems.append(f"{variable(field)}: {expected}")
+            wrong.add(field)
+    return Settings(**good)
 
 
-def _expected(hint: Any) -> str:
-    """What a value must be, where the library says it in words of its own."""
-    inner = get_args(hint)[0] if get_origin(hint) is Annotated else hint
-    if get_origin(inner) is Literal:
-        return f"must be one of {', '.join(get_args(inner))}"
-    return "must be true or false" if inner is bool else ""
+def _expected(kind: inspect.Type) -> str:
+    """What a value must be."""
+    match kind:
+        case inspect.Metadata(type=inner):
+            return _expected(inner)
+        case inspect.UnionType(types=types):  # of one and None, which is: unset
+            return next(_expected(each) for each in types if each != inspect.NoneType())
+        case inspect.LiteralType(values=values):
+            return f"must be one of {', '.join(map(str, values))}"
+        case inspect.BoolType():
+            return "must be true or false"
+        case inspect.IntType():
+            return f"must be a whole number{_bounds(kind)}"
+        case inspect.FloatType():
+            return f"must be a number{_bounds(kind)}"
+        case _:
+            return "must not be empty"
 
 
-def _contradictions(settings: Settings) -> list[str]:
-    problems = []
-    if settings.port and settings.port == settings.metrics_port:
-        problems.append("TURNWIRE_METRICS_PORT: is TURNWIRE_PORT too")
-    if settings.access == "open" and not is_loopback(settings.host):
-        problems.append("TURNWIRE_ACCESS: `open` is for loopback addresses only")
-    if settings.auth == "opaque" and settings.access != "http":
-        problems.append("TURNWIRE_AUTH: `opaque` needs TURNWIRE_ACCESS=http")
-    if settings.tracing == "otlp" and not _is_installed("opentelemetry.exporter.otlp.proto.http"):
-        problems.append("TURNWIRE_TRACING: `otlp` needs pip install 'turnwire[otel]'")
-    problems += _attachment_problems(settings)
-    problems += _signing_problems(settings)
-    problems += _cors_problems(settings)
-    if len(trusted_proxies(settings)) < len(listed(settings.trusted_proxies)):
-        problems.append("TURNWIRE_TRUSTED_PROXIES: must be addresses, or networks like 10.0.0.0/8")
-    problems += _token_problems(settings)
-    if not settings.enabled:
-        return problems
-    if settings.agent_url:
-        problems += _url_problems(settings, "agent_url", "ws")
-    else:
-        problems.append("TURNWIRE_AGENT_URL: required")
-    if settings.access == "http" and settings.access_url:
-        problems += _url_problems(settings, "access_url", "http")
-    elif settings.access == "http":
-        problems.append("TURNWIRE_ACCESS_URL: required by TURNWIRE_ACCESS=http")
-    if settings.agent_auth == "service" and not settings.agent_token:
-        problems.append("TURNWIRE_AGENT_TOKEN: required by TURNWIRE_AGENT_AUTH=service")
-    if not re.fullmatch(r"[\x21-\x7e]*", settings.agent_token):
-        problems.append("TURNWIRE_AGENT_TOKEN: must be one word of visible ASCII")
-    if settings.auth == "jwt" and not settings.jwt_key and not settings.jwt_jwks_url:
-        problems.append("TURNWIRE_JWT_KEY: required (or TURNWIRE_JWT_JWKS_URL)")
-    try:
-        agent_tls(settings)
-    except BadCertificateError as exc:
-        problems.append(f"{variable(exc.field)}: {exc}")
+def _bounds(kind: inspect.IntType | inspect.FloatType) -> str:
+    match kind.gt, kind.ge, kind.le:
+        case None, least, None:
+            return f", {least} or more"
+        case None, least, most:
+            return f" from {least} to {most}"
+        case above, _, None:
+            return f" above {above}"
+        case above, _, most:
+            return f" above {above}, at most {most}"
+
+
+class _WrongFieldError(Exception):
+    """A field was read whose value is not known, as it was wrong."""
+
+
+class _Partial:
+    """Settings of which some are not known. What needs one of those cannot be judged."""
+
+    def __init__(self, settings: Settings, wrong: AbstractSet[str]) -> None:
+        self._settings = settings
+        self._wrong = wrong
+
+    def __getattr__(self, field: str) -> object:
+        if field in self._wrong:
+            raise _WrongFieldError
+        return getattr(self._settings, field)
+
+
+def _contradictions(settings: Settings, wrong: AbstractSet[str]) -> list[str]:
+    """What does not go together, as far as it can be told beside what is wrong by itself."""
+    known = cast("Settings", _Partial(settings, wrong)) if wrong else settings
+    problems: list[str] = []
+    for check in _CHECKS:
+        with suppress(_WrongFieldError):
+            problems += check(known)
     return problems
+
+
+def _port_problems(settings: Settings) -> list[str]:
+    if settings.port and settings.port == settings.metrics_port:
+        return ["TURNWIRE_METRICS_PORT: is TURNWIRE_PORT too"]
+    return []
+
+
+def _open_problems(settings: Settings) -> list[str]:
+    if settings.access == "open" and not is_loopback(settings.host):
+        return ["TURNWIRE_ACCESS: `open` is for loopback addresses only"]
+    return []
+
+
+def _opaque_problems(settings: Settings) -> list[str]:
+    if settings.auth == "opaque" and settings.access != "http":
+        return ["TURNWIRE_AUTH: `opaque` needs TURNWIRE_ACCESS=http"]
+    return []
+
+
+def _tracing_problems(settings: Settings) -> list[str]:
+    if settings.tracing == "otlp" and not _is_installed("opentelemetry.exporter.otlp.proto.http"):
+        return ["TURNWIRE_TRACING: `otlp` needs pip install 'turnwire[otel]'"]
+    return []
+
+
+def _proxy_problems(settings: Settings) -> list[str]:
+    if len(trusted_proxies(settings)) < len(listed(settings.trusted_proxies)):
+        return ["TURNWIRE_TRUSTED_PROXIES: must be addresses, or networks like 10.0.0.0/8"]
+    return []
+
+
+def _agent_url_problems(settings: Settings) -> list[str]:
+    if not settings.enabled:
+        return []
+    if not settings.agent_url:
+        return ["TURNWIRE_AGENT_URL: required"]
+    return _url_problems(settings, "agent_url", "ws")
+
+
+def _access_url_problems(settings: Settings) -> list[str]:
+    if not settings.enabled or settings.access != "http":
+        return []
+    if not settings.access_url:
+        return ["TURNWIRE_ACCESS_URL: required by TURNWIRE_ACCESS=http"]
+    return _url_problems(settings, "access_url", "http")
+
+
+def _agent_token_problems(settings: Settings) -> list[str]:
+    if not settings.enabled:
+        return []
+    if not re.fullmatch(r"[\x21-\x7e]*", settings.agent_token):
+        return ["TURNWIRE_AGENT_TOKEN: must be one word of visible ASCII"]
+    if settings.agent_auth == "service" and not settings.agent_token:
+        return ["TURNWIRE_AGENT_TOKEN: required by TURNWIRE_AGENT_AUTH=service"]
+    return []
+
+
+def _missing_key_problems(settings: Settings) -> list[str]:
+    if not settings.enabled or settings.auth != "jwt":
+        return []
+    if not settings.jwt_key and not settings.jwt_jwks_url:
+        return ["TURNWIRE_JWT_KEY: required (or TURNWIRE_JWT_JWKS_URL)"]
+    return []
+
+
+def _tls_problems(settings: Settings) -> list[str]:
+    if settings.enabled:
+        try:
+            agent_tls(settings)
+        except BadCertificateError as exc:
+            return [f"{variable(exc.field)}: {exc}"]
+    return []
 
 
 def _is_installed(module: str) -> bool:
@@ -151,13 +245,16 @@ def _attachment_problems(settings: Settings) -> list[str]:
 
 
 def _signing_problems(settings: Settings) -> list[str]:
-    problems = []
     if any(len(key) < HMAC_KEY_BYTES_MIN for key in signing_keys(settings)):
-        problems.append(f"TURNWIRE_SIGNING_KEYS: a key has fewer than {HMAC_KEY_BYTES_MIN} bytes")
+        return [f"TURNWIRE_SIGNING_KEYS: a key has fewer than {HMAC_KEY_BYTES_MIN} bytes"]
+    return []
+
+
+def _shared_key_problems(settings: Settings) -> list[str]:
     of_tokens = {key.strip().encode() for key in settings.jwt_key.split(",")}
     if not of_tokens.isdisjoint(signing_keys(settings)):
-        problems.append("TURNWIRE_SIGNING_KEYS: a key is in TURNWIRE_JWT_KEY too")
-    return problems
+        return ["TURNWIRE_SIGNING_KEYS: a key is in TURNWIRE_JWT_KEY too"]
+    return []
 
 
 def _cors_problems(settings: Settings) -> list[str]:
@@ -167,23 +264,36 @@ def _cors_problems(settings: Settings) -> list[str]:
     return ["TURNWIRE_CORS_ORIGINS: must be * alone, or origins as browsers spell them"]
 
 
-def _token_problems(settings: Settings) -> list[str]:
-    if settings.auth == "opaque":
-        if settings.token_expiry == "cut":  # noqa: S105 (no password)
-            return ["TURNWIRE_TOKEN_EXPIRY: nobody here knows when an `opaque` token expires"]
+def _expiry_problems(settings: Settings) -> list[str]:
+    if settings.auth == "opaque" and settings.token_expiry == "cut":  # noqa: S105 (no password)
+        return ["TURNWIRE_TOKEN_EXPIRY: nobody here knows when an `opaque` token expires"]
+    return []
+
+
+def _key_problems(settings: Settings) -> list[str]:
+    if settings.auth == "opaque" or settings.jwt_jwks_url or not settings.jwt_key:
+        return []
+    try:
+        keys(settings)
+    except BadKeyError as exc:
+        return [f"TURNWIRE_JWT_KEY: {exc}"]
+    return []
+
+
+def _key_set_url_problems(settings: Settings) -> list[str]:
+    if settings.auth == "opaque" or not settings.jwt_jwks_url:
+        return []
+    return _url_problems(settings, "jwt_jwks_url", "http")
+
+
+def _key_set_problems(settings: Settings) -> list[str]:
+    if settings.auth == "opaque" or not settings.jwt_jwks_url:
         return []
     problems = []
-    if settings.jwt_jwks_url:
-        problems += _url_problems(settings, "jwt_jwks_url", "http")
-        if settings.jwt_key:
-            problems.append("TURNWIRE_JWT_JWKS_URL: TURNWIRE_JWT_KEY is set too")
-        if settings.jwt_algorithm == "HS256":
-            problems.append("TURNWIRE_JWT_JWKS_URL: no key set may hold keys of HS256")
-    elif settings.jwt_key:
-        try:
-            keys(settings)
-        except BadKeyError as exc:
-            problems.append(f"TURNWIRE_JWT_KEY: {exc}")
+    if settings.jwt_key:
+        problems.append("TURNWIRE_JWT_JWKS_URL: TURNWIRE_JWT_KEY is set too")
+    if settings.jwt_algorithm == "HS256":
+        problems.append("TURNWIRE_JWT_JWKS_URL: no key set may hold keys of HS256")
     return problems
 
 
@@ -191,7 +301,10 @@ def _url_problems(settings: Settings, field: str, scheme: str) -> list[str]:
     """What is wrong with a URL that is dialled by `scheme`, or by it with an `s` for TLS."""
     is_template = field != "jwt_jwks_url"
     plain: str | None = "a token would travel" if is_template else "keys could be forged"
-    if settings.insecure or (scheme == "ws" and settings.agent_auth == "none"):
+    try:
+        if settings.insecure or (scheme == "ws" and settings.agent_auth == "none"):
+            plain = None
+    except _WrongFieldError:  # it may be meant to be so
         plain = None
     problem = url_problem(
         getattr(settings, field),
@@ -200,3 +313,25 @@ def _url_problems(settings: Settings, field: str, scheme: str) -> list[str]:
         placeholder=PLACEHOLDER if is_template else None,
     )
     return [] if problem is None else [f"{variable(field)}: {problem}"]
+
+
+_CHECKS: Final[Sequence[Callable[[Settings], list[str]]]] = (
+    _port_problems,
+    _open_problems,
+    _opaque_problems,
+    _tracing_problems,
+    _attachment_problems,
+    _signing_problems,
+    _shared_key_problems,
+    _cors_problems,
+    _proxy_problems,
+    _expiry_problems,
+    _key_set_url_problems,
+    _key_set_problems,
+    _key_problems,
+    _agent_url_problems,
+    _access_url_problems,
+    _agent_token_problems,
+    _missing_key_problems,
+    _tls_problems,
+)

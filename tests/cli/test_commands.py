@@ -9,6 +9,7 @@ from pathlib import Path
 import jwt
 import pytest
 
+from gateway.process import command as run
 from gateway.process import environ
 from gateway.signers import signer
 from gateway.tokens import KEY, NEXT_KEY
@@ -41,6 +42,19 @@ def test_good_settings_with_the_flag_off_are_told_apart(
 
     assert main(["check"]) == 0
     assert "TURNWIRE_ENABLED is false" in capsys.readouterr().out
+
+
+async def test_everything_that_is_wrong_is_told_one_a_line() -> None:
+    given = environ(idel_s=1, jwt_key="short", turn_s=-1)
+
+    code, out, err = await run("check", env=given)
+
+    assert (code, out) == (1, "")
+    assert err.splitlines() == [
+        "turnwire: TURNWIRE_IDEL_S: no such setting",
+        "turnwire: TURNWIRE_TURN_S: must be a number above 0, at most 1000000",
+        "turnwire: TURNWIRE_JWT_KEY: a key has fewer than 32 bytes",
+    ]
 
 
 @pytest.mark.parametrize("command", [["check"], ["serve"]])

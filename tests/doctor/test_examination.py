@@ -24,10 +24,15 @@ pytestmark = pytest.mark.sockets
 
 ORIGIN = "https://app.example"
 REFUSED = b'{"error":"Missing or invalid authentication","code":"unauthorized","requestId":"r"}'
+HISTORY = "/api/sessions/s1/messages?limit=1"
 MISSING = b'{"error":"Not found","code":"not_found","requestId":"r"}'
 
 
+INIT: Json = {"type": "init", "session": {"id": "s1", "messages": []}, "data": {}}
+
+
 async def tell(line: Line) -> None:
+    await line.say(INIT)
     await line.begin()
     await line.say(*(frames.delta(f"{n} ") for n in range(20)), frames.finalize())
 
@@ -63,7 +68,9 @@ async def test_without_a_prompt_no_turn_is_begun() -> None:
     async with ScriptedAgent(tell) as agent, Gateway(agent.url()) as gateway:
         report = await examined(gateway.url, prompt=None)
 
-    assert agent.connections == report.turns == 0
+    assert report.turns == 0
+    assert (agent.connections, agent.lines[0].heard) == (1, [])  # the history alone
+    assert codes(report) == []
 
 
 async def test_an_origin_that_is_not_listed() -> None:
@@ -91,13 +98,26 @@ async def test_an_agent_that_is_down() -> None:
     async with Gateway() as gateway:
         report = await examined(gateway.url)
 
+    assert codes(report) == [Code.AGENT_UNREACHABLE]
+    assert report.turns == 0  # to prompt would not show more
+
+
+async def test_a_turn_that_fails() -> None:
+    async def fail(line: Line) -> None:
+        await line.say(INIT)
+        await line.begin()
+        await line.say(frames.finalize(reason="error", error="no"))
+
+    async with ScriptedAgent(fail) as agent, Gateway(agent.url()) as gateway:
+        report = await examined(gateway.url)
+
     assert Code.TURN_FAILED in codes(report)
 
 
 async def test_a_user_who_has_too_many_streams() -> None:
     async with (
         ScriptedAgent(stay_silent) as agent,
-        Gateway(agent.url(), max_streams=1, max_streams_per_user=1) as gateway,
+        Gateway(agent.url(), max_streams=1, max_streams_per_user=1, dial_s=0.2) as gateway,
         chatting(gateway),
     ):
         report = await examined(gateway.url)
@@ -130,7 +150,11 @@ async def test_what_is_no_gateway(says: bytes, code: Code) -> None:
 
 async def test_a_gateway_whose_ingress_shows_and_lacks_things() -> None:
     async def says(question: Question, writer: object) -> None:
-        paths = {"/metrics": reply(200, b"turnwire_streams_total 1\n"), "/readyz": reply(404)}
+        paths = {
+            "/metrics": reply(200, b"turnwire_streams_total 1\n"),
+            "/readyz": reply(404),
+            HISTORY: reply(200, b"[]"),
+        }
         answer = paths.get(question.path, reply(401, REFUSED, "server: nginx/1.22"))
         writer.write(answer)  # type: ignore[attr-defined]
 
@@ -152,7 +176,12 @@ async def test_a_certificate_of_nobody_known(tmp_path: Path) -> None:
     _certificate(tmp_path)
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(tmp_path / "c", tmp_path / "k")
-    async with Server(reply(401, REFUSED), tls=tls) as server:
+
+    async def says(question: Question, writer: object) -> None:
+        answer = reply(200, b"[]") if question.path == HISTORY else reply(401, REFUSED)
+        writer.write(answer)  # type: ignore[attr-defined]
+
+    async with Server(says, tls=tls) as server:
         url = f"https://localhost:{server.port}"
         unknown = await examined(url, prompt=None)
         where = Where(url=url, session="s1", token=token(), ca_file=str(tmp_path / "c"))
@@ -200,6 +229,7 @@ async def test_the_command_says_that_all_is_well() -> None:
 
     assert code == 0
     assert "Nothing is wrong." in out
+    assert "Not tried" not in out
 
 
 @pytest.mark.parametrize(

@@ -159,6 +159,7 @@ def test_the_line_to_change_is_the_proxys_own_or_everybodys() -> None:
 
     assert named.mend[0] == "haproxy: option http-no-delay"
     assert set(named.mend) < set(unnamed.mend)
+    assert named.mend[-1] == unnamed.mend[0] == AILMENTS[Code.COALESCED].mend
     assert without.mend == (AILMENTS[Code.TOKEN_EXPIRED].mend,)
 
 

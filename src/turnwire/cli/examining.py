@@ -22,9 +22,10 @@ PROMPT: Final = "Count from one to sixty in words, one number to a line, and say
 _DESCRIPTION: Final = """\
 Talks to a gateway through its real ingress, as a client would, and says what is
 wrong on the way, why, and which line of the proxy to change. Without --yes it
-begins no turn and sees little; with it, it sends two short prompts to the
-session (with --idle one), which the session's history keeps. Use a session of
-its own. Exit codes: 0 nothing is wrong, 1 something is, 2 it could not look.
+begins no turn: it asks for the session's history, which takes a good token and
+an agent that answers. With --yes it also sends two short prompts to the session
+(with --idle one), which the session's history keeps. Use a session of its own.
+Exit codes: 0 nothing is wrong, 1 something is, 2 it could not look.
 """
 
 
@@ -37,7 +38,11 @@ def add_arguments(doctor: argparse.ArgumentParser) -> None:
     doctor.add_argument("--session", type=_session, default="turnwire-doctor", metavar="ID")
     doctor.add_argument("--origin", help="of a web page, e.g. https://app.example: looks at CORS")
     doctor.add_argument("--yes", action="store_true", help="turns may be begun")
-    doctor.add_argument("--prompt", default=PROMPT, help="one that takes some seconds to answer")
+    doctor.add_argument(
+        "--prompt",
+        default=PROMPT,
+        help='one that takes five seconds or more to answer, e.g. "tell me a long story"',
+    )
     doctor.add_argument(
         "--quiet-prompt",
         metavar="PROMPT",

@@ -1,7 +1,9 @@
 """`turnwire serve`, one process: what it is made of, and how it runs."""
 
 import contextlib
+import errno
 import socket
+from typing import Final
 
 import structlog
 from prometheus_client import (
@@ -12,13 +14,16 @@ from prometheus_client import (
 )
 
 from turnwire import __version__
-from turnwire.settings import Settings
+from turnwire.settings import Settings, variable
 from turnwire.telemetry import Telemetry
 from turnwire.web.app import create_app, new_streams
 from turnwire.web.health import Health
 from turnwire.web.server import DrainingServer, listen, new_server
 
 log = structlog.get_logger("turnwire")
+
+_OF_PORT: Final = {errno.EADDRINUSE, errno.EACCES}
+"""What is wrong with a port; all else is wrong with its host."""
 
 
 class CannotListenError(Exception):
@@ -45,7 +50,7 @@ def open_port(settings: Settings, port: int, *, shared: bool = False) -> socket.
     try:
         return listen(settings.host, port, settings.stall_s, shared=shared)
     except (OSError, UnicodeError) as exc:  # the latter: a host that IDNA cannot encode
-        raise CannotListenError(_cannot(settings.host, port, exc)) from exc
+        raise CannotListenError(_cannot(settings.host, port, exc, "port")) from exc
 
 
 def serve_metrics(settings: Settings, registry: CollectorRegistry) -> None:
@@ -60,7 +65,8 @@ def serve_metrics(settings: Settings, registry: CollectorRegistry) -> None:
     try:
         start_http_server(settings.metrics_port, settings.host, registry)
     except (OSError, UnicodeError) as exc:
-        raise CannotListenError(_cannot(settings.host, settings.metrics_port, exc)) from exc
+        port = settings.metrics_port
+        raise CannotListenError(_cannot(settings.host, port, exc, "metrics_port")) from exc
 
 
 def announce(settings: Settings, sock: socket.socket, workers: int = 1) -> None:
@@ -92,5 +98,9 @@ def serve(settings: Settings) -> None:
             server.run(sockets=[sock])
 
 
-def _cannot(host: str, port: int, exc: Exception) -> str:
-    return f"cannot listen on {host}, port {port}: {exc}"
+def _cannot(host: str, port: int, exc: Exception, field: str) -> str:
+    """What is in the way, and which variable sets another address."""
+    at_fault = isinstance(exc, OSError) and exc.errno in _OF_PORT
+    reason = (isinstance(exc, OSError) and exc.strerror) or str(exc)
+    named = variable(field if at_fault else "host")
+    return f"cannot listen on {host}, port {port}: {reason}. {named} sets another."

@@ -3,15 +3,14 @@
 import asyncio
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Final
 
 import httpx
-import msgspec
 from msgspec import Struct
 
-from turnwire.doctor import judging, token
+from turnwire.doctor import judging, refusal, token
 from turnwire.doctor.finding import Code, Finding, Severity
 from turnwire.doctor.heard import Heard
 from turnwire.doctor.proxies import Proxy, finding, recognised
@@ -21,23 +20,21 @@ ABORT_S: Final = 4.0
 """How long a turn may go on when its client has hung up."""
 QUIET_S: Final = 1.0
 """A silence in which to leave: a proxy that does not look notices it when it writes."""
-_REDIRECTS: Final = range(300, 400)
-_BEHIND: Final = {HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT}
-_BY_STATUS: Final[Mapping[int, Code]] = {
-    401: Code.UNAUTHORIZED,
-    403: Code.UNAUTHORIZED,
-    404: Code.NOT_FOUND,
-    429: Code.TOO_MANY,
-    503: Code.UNAVAILABLE,
-}
-
-
-class _Refusal(Struct):
-    """What turnwire says where it does not stream."""
-
-    error: str
-    code: str
-    request_id: str = msgspec.field(name="requestId")
+GLIMPSE_S: Final = 0.2
+"""For what had come already."""
+_HOPELESS: Final = frozenset(
+    {
+        Code.UNREACHABLE_BEHIND,
+        Code.UNAUTHORIZED,
+        Code.NOT_FOUND,
+        Code.AGENT_UNREACHABLE,
+    }
+)
+"""Why the history was not told, where a prompt would not fare better."""
+_UNASKED: Final = frozenset(
+    {Code.REDIRECTED, Code.UNREACHABLE_BEHIND, Code.HISTORY_ELSEWHERE, Code.TOO_MANY}
+)
+"""Why it was not told, where nobody looked at the token or for the agent."""
 
 
 class Report(Struct):
@@ -49,6 +46,8 @@ class Report(Struct):
     figures: dict[str, float]
     turns: int
     """How many it has cost."""
+    untried: list[str]
+    """What could not be seen."""
 
     @property
     def is_well(self) -> bool:
@@ -65,6 +64,7 @@ class Examination:
         self._seen: list[judging.Seen] = []
         self._figures: dict[str, float] = {}
         self._turns = 0
+        self._asked_history = False
 
     async def run(
         self, prompt: str | None, *, quiet_prompt: str | None = None, idle: bool = False
@@ -80,7 +80,7 @@ class Examination:
         """
         try:
             self._seen += token.of_token(self._where.token, time.time())
-            if await self._is_turnwire() and prompt is not None:
+            if await self._is_turnwire() and await self._is_let_in() and prompt is not None:
                 await self._turns_of(prompt, quiet_prompt, idle=idle)
         except BadTlsError as exc:
             self._saw(Code.TLS, str(exc))
@@ -90,7 +90,17 @@ class Examination:
         told = dict(reversed(self._seen))
         findings = [finding(code, told[code], self._proxy) for code in Code if code in told]
         name = None if self._proxy is None else self._proxy.value
-        return Report(self._where.url, name, findings, self._figures, self._turns)
+        untried = list(self._untried())
+        return Report(self._where.url, name, findings, self._figures, self._turns, untried)
+
+    def _untried(self) -> Iterator[str]:
+        if not self._turns and not self._asked_history:
+            yield "whether the token is taken, and whether the agent answers"
+        if not self._turns:
+            yield "whether a prompt is taken"
+            yield "whether its stream comes through whole, each record as soon as it is sent"
+        if self._turns < len(("one to hear", "one to leave")):
+            yield "whether the agent hears of a hang-up"
 
     def _saw(self, code: Code, seen: str) -> None:
         self._seen.append((code, seen))
@@ -101,16 +111,16 @@ class Examination:
         stranger = await self._client.ask("POST", where.chat, {}, {})
         self._proxy = self._proxy or recognised(stranger.headers)
         self._seen += token.of_date(stranger.headers.get("date"), time.time())
-        if stranger.status_code in _REDIRECTS:
-            self._saw(Code.REDIRECTED, f"{stranger.status_code} to {_target(stranger)}")
+        if stranger.status_code in refusal.REDIRECTS:
+            self._saw(Code.REDIRECTED, f"{stranger.status_code} to {refusal.target(stranger)}")
             return False
-        if stranger.status_code in _BEHIND or _is_from_proxy(stranger):
+        if refusal.is_of_proxy(stranger):
             self._saw(Code.UNREACHABLE_BEHIND, f"{stranger.status_code} without a token")
             return False
-        refusal = _refusal(stranger)
-        if refusal is None or stranger.status_code != HTTPStatus.UNAUTHORIZED:
-            what = "turnwire's 404" if refusal is not None else "no answer of turnwire's"
-            code = Code.NOT_FOUND if refusal is not None else Code.NOT_TURNWIRE
+        told = refusal.refusal(stranger)
+        if told is None or stranger.status_code != HTTPStatus.UNAUTHORIZED:
+            what = "turnwire's answer" if told is not None else "no answer of turnwire's"
+            code = Code.NOT_FOUND if told is not None else Code.NOT_TURNWIRE
             self._saw(code, f"{stranger.status_code} without a token, {what}")
             return False
         await self._look_around()
@@ -151,10 +161,28 @@ class Examination:
                 f" allow-headers: {named or 'none'}",
             )
 
+    async def _is_let_in(self) -> bool:
+        """Ask for the history, which takes the token and the agent. Whether a prompt may do better.
+
+        It begins no turn.
+        """
+        try:
+            answer = await self._client.ask("GET", self._where.history, self._client.bearer())
+        except NoAnswerError as exc:
+            self._saw(Code.HISTORY_LATE, str(exc))
+            return True
+        seen = refusal.of_history(answer)
+        self._asked_history = seen is None or seen[0] not in _UNASKED
+        if seen is None:
+            return True
+        self._saw(*seen)
+        return seen[0] not in _HOPELESS
+
     async def _turns_of(self, prompt: str, quiet_prompt: str | None, *, idle: bool) -> None:
         try:
             heard = await self._streamed(prompt)
         except NoAnswerError as exc:
+            self._turns += 1  # for all we know
             self._saw(Code.BUFFERED, f"{exc}, not even a head")
             return
         if heard is None or heard.broke or idle:
@@ -165,11 +193,11 @@ class Examination:
     async def _streamed(self, prompt: str) -> Heard | None:
         request_id = f"doctor-{uuid.uuid4().hex[:16]}"
         async with self._client.prompt(prompt, request_id) as stream:
-            self._turns += 1
             response, heard = stream.response, stream.heard
             if response.status_code != HTTPStatus.OK:
                 await self._refused(response)
                 return None
+            self._turns += 1
             self._seen += judging.of_headers(response.headers, request_id)
             self._cors(response.headers)
             await stream.read("[DONE]", self._where.within_s)
@@ -186,13 +214,7 @@ class Examination:
 
     async def _refused(self, response: httpx.Response) -> None:
         await response.aread()
-        status, refusal = response.status_code, _refusal(response)
-        said = "not turnwire's answer" if refusal is None else refusal.error
-        code = _BY_STATUS.get(status, Code.REFUSED)
-        if status in _BEHIND or (code is Code.UNAVAILABLE and refusal is None):
-            code = Code.UNREACHABLE_BEHIND
-        after = response.headers.get("retry-after")
-        self._saw(code, f"{status}, {said}" + (f", retry-after: {after}" if after else ""))
+        self._saw(*refusal.of_prompt(response))
 
     def _cors(self, headers: httpx.Headers) -> None:
         origin = self._where.origin
@@ -213,43 +235,46 @@ class Examination:
                 await self._refused(stream.response)
                 return
             self._turns += 1
+            heard = stream.heard
             await stream.read("start", self._where.within_s)
-            if wait and stream.heard.ended_at is None:
-                await stream.read("[DONE]", self._where.within_s, silence_s=QUIET_S)
-            begun = "start" in stream.heard.kinds
-        if not begun or stream.heard.is_whole or stream.heard.ended_at is not None:
-            self._saw(Code.INCONCLUSIVE, "the second turn was over before it could be left")
-            return
+            begun = "start" in heard.kinds
+            # One that is not told while it runs would seem to be stopped.
+            unknown = await self._why_unknown() if begun and heard.ended_at is None else None
+            if heard.ended_at is None and (wait or unknown):
+                silence_s = GLIMPSE_S if unknown else QUIET_S
+                await stream.read("[DONE]", self._where.within_s, silence_s=silence_s)
+        if not begun or heard.is_whole or heard.ended_at is not None:
+            self._saw(Code.ABORT_UNTRIED, "the second turn was over before it could be left")
+        elif unknown:
+            self._saw(Code.ABORT_UNKNOWN, unknown)
+        else:
+            await self._left()
+
+    async def _why_unknown(self) -> str | None:
+        """Ask for the turn while it runs. None if it is told."""
+        async with self._client.resume() as again:
+            status = again.response.status_code
+        if status == HTTPStatus.OK:
+            return None
+        if status == HTTPStatus.NO_CONTENT:
+            return "while a turn ran, the agent did not tell of it"
+        return f"asked for a turn while it ran: {status}"
+
+    async def _left(self) -> None:
+        """See what became of the turn that was left."""
         left_at = asyncio.get_running_loop().time()
         async with self._client.resume() as again:
-            if again.response.status_code == HTTPStatus.OK:
+            status = again.response.status_code
+            if status == HTTPStatus.OK:
                 await again.read("[DONE]", ABORT_S)
                 kinds = again.heard.kinds
                 if "finish" not in kinds:
                     self._saw(Code.ABORT_LOST, f"the turn still ran after {ABORT_S:g} s")
-                    await self._client.ask("POST", f"{self._session}/stop", self._client.bearer())
+                    await self._client.ask(
+                        "POST", f"{self._where.path}/stop", self._client.bearer()
+                    )
                 elif "abort" not in kinds:
-                    self._saw(Code.INCONCLUSIVE, "the second turn came to its own end")
-            elif again.response.status_code != HTTPStatus.NO_CONTENT:
-                self._saw(Code.INCONCLUSIVE, "this agent cannot say whether a turn runs")
+                    self._saw(Code.ABORT_UNTRIED, "the second turn came to its own end")
+            elif status != HTTPStatus.NO_CONTENT:
+                self._saw(Code.ABORT_UNKNOWN, f"asked for the turn that was left: {status}")
         self._figures["gone_s"] = asyncio.get_running_loop().time() - left_at
-
-    @property
-    def _session(self) -> str:
-        return self._where.chat.removesuffix("/chat")
-
-
-def _refusal(response: httpx.Response) -> _Refusal | None:
-    try:
-        return msgspec.json.decode(response.content, type=_Refusal)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-
-
-def _is_from_proxy(response: httpx.Response) -> bool:
-    return response.status_code == HTTPStatus.SERVICE_UNAVAILABLE and _refusal(response) is None
-
-
-def _target(response: httpx.Response) -> str:
-    """Where a redirect leads, without what a query might hold."""
-    return str(response.headers.get("location", "nowhere")).partition("?")[0]

@@ -25,7 +25,12 @@ class Code(enum.Enum):
     TLS = "tls"
     UNREACHABLE_BEHIND = "unreachable-behind-the-proxy"
     UNAUTHORIZED = "unauthorized"
+    FORBIDDEN = "forbidden"
     NOT_FOUND = "not-found"
+    AGENT_UNREACHABLE = "agent-unreachable"
+    HISTORY_ELSEWHERE = "history-elsewhere"
+    HISTORY_LATE = "history-late"
+    NO_HISTORY = "no-history"
     TOO_MANY = "too-many"
     UNAVAILABLE = "unavailable"
     REFUSED = "refused"
@@ -47,6 +52,8 @@ class Code(enum.Enum):
     BUFFERING_ALLOWED = "x-accel-buffering"
     REQUEST_ID = "request-id"
     ABORT_LOST = "abort-lost"
+    ABORT_UNKNOWN = "abort-unknown"
+    ABORT_UNTRIED = "abort-untried"
     TURN_FAILED = "turn-failed"
     INCONCLUSIVE = "inconclusive"
 
@@ -93,15 +100,48 @@ AILMENTS: Final[Mapping[Code, Ailment]] = MappingProxyType(
         ),
         Code.UNAUTHORIZED: Ailment(
             _E,
-            "The token was refused: another key, issuer or audience, or it has expired; or the"
-            " proxy does not pass `Authorization` on.",
-            "Compare TURNWIRE_JWT_* with the token's maker; the gateway's log has the reason.",
+            "The token was refused: it is malformed, has expired, or is of another key, issuer or"
+            " audience; or the proxy does not pass `Authorization` on; or the agent refuses it.",
+            "Compare TURNWIRE_JWT_* with what makes the tokens; the gateway's log has the reason.",
+        ),
+        Code.FORBIDDEN: Ailment(
+            _E,
+            "The proxy forbids it, by a rule of its own: turnwire never answers 403.",
+            "Let requests to /api/sessions/ through (GET, POST, OPTIONS); the proxy's log names"
+            " the rule.",
         ),
         Code.NOT_FOUND: Ailment(
             _E,
-            "The session is absent or not this user's (or only to be viewed), the chat routes are"
-            " off (TURNWIRE_ENABLED), or the proxy changes the path.",
-            "Try a session of which this user is a collaborator; pass the path on unchanged.",
+            "The session is absent, or this user has no part in it (a viewer may read, not"
+            " prompt); or the chat routes are off (TURNWIRE_ENABLED); or the proxy changes the"
+            " path.",
+            "Give --session one of which this user is a collaborator; pass the path on unchanged.",
+        ),
+        Code.AGENT_UNREACHABLE: Ailment(
+            _E,
+            "The gateway runs, but what it needs does not answer: the agent, or where it asks for"
+            " keys or access.",
+            "See that the agent runs and that TURNWIRE_AGENT_URL leads to it; likewise"
+            " TURNWIRE_ACCESS_URL and TURNWIRE_JWT_JWKS_URL where they are set. The gateway's log"
+            " says which it is.",
+        ),
+        Code.HISTORY_ELSEWHERE: Ailment(
+            _E,
+            "The prompts' route leads to turnwire, the history's to something else: the proxy"
+            " routes some paths alone, or some methods.",
+            "Route all of /api/sessions/ to the gateways, GET as well as POST.",
+        ),
+        Code.HISTORY_LATE: Ailment(
+            _W,
+            "No answer came, though the gateway gives the agent some seconds only; or --within is"
+            " less than TURNWIRE_DIAL_S.",
+            "Look at the gateway's log for /messages, and at the proxy's.",
+        ),
+        Code.NO_HISTORY: Ailment(
+            _N,
+            "The agent does not tell what was said before, so that a page that is reloaded begins"
+            " empty. The token was taken, and the agent was reached.",
+            "Nothing, if the agent is meant to keep no history.",
         ),
         Code.TOO_MANY: Ailment(
             _W,
@@ -211,6 +251,19 @@ AILMENTS: Final[Mapping[Code, Ailment]] = MappingProxyType(
             " nobody. (TURNWIRE_ON_DISCONNECT=continue looks the same.)",
             "Have the proxy close its connection to the gateway when the client goes.",
         ),
+        Code.ABORT_UNKNOWN: Ailment(
+            _N,
+            "Whether a hang-up stops the turn is seen by asking for that turn afterwards, and this"
+            " agent tells no turns that run. It could not be judged.",
+            "Look in the agent's own log for an abort when the doctor hangs up.",
+        ),
+        Code.ABORT_UNTRIED: Ailment(
+            _N,
+            "Whether a hang-up stops the turn could not be judged: it takes a turn that is still"
+            " running.",
+            'Give a longer one: --prompt "tell me a long story", or --quiet-prompt with one that'
+            " takes the agent some seconds.",
+        ),
         Code.TURN_FAILED: Ailment(
             _W,
             "The way is open, but the turn ended with an error of the agent's side.",
@@ -218,15 +271,16 @@ AILMENTS: Final[Mapping[Code, Ailment]] = MappingProxyType(
         ),
         Code.INCONCLUSIVE: Ailment(
             _N,
-            "The turn was too short to judge by.",
-            "Give a --prompt whose answer takes five seconds or more.",
+            "The answer was too short to say whether something on the way holds records back.",
+            'Give a longer one: --prompt "tell me a long story", or another that this agent'
+            " answers for five seconds or more.",
         ),
     }
 )
 
 
 class Finding(Struct, frozen=True):
-    """`mend` has the line to change for each proxy that it may be, then what holds for all."""
+    """`mend`: the proxy's line, then what holds for all, which comes first for any proxy."""
 
     code: Code
     severity: Severity

@@ -95,5 +95,6 @@ def finding(code: Code, seen: str, proxy: Proxy | None) -> Finding:
     ailment = AILMENTS[code]
     lines = _LINES.get(code, {})
     named = lines if proxy is None else {proxy: lines[proxy]} if proxy in lines else {}
-    mend = (*(f"{each.value}: {line}" for each, line in named.items()), ailment.mend)
+    told = tuple(f"{each.value}: {line}" for each, line in named.items())
+    mend = (ailment.mend, *told) if proxy is None else (*told, ailment.mend)
     return Finding(code, ailment.severity, seen, ailment.cause, mend)

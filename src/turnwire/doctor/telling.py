@@ -1,10 +1,13 @@
 """A report for a person, and for a program."""
 
+from typing import Final
+
 import msgspec
 
 from turnwire.doctor.examination import Report
 from turnwire.doctor.finding import Severity
 
+_UNSEEN: Final = "Nothing is wrong that can be seen without a turn."
 _MARKS = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.NOTE: "note"}
 
 
@@ -21,10 +24,21 @@ def as_text(report: Report) -> str:
         ]
     if report.figures:
         lines += ["", ", ".join(f"{name} {value:.3g}" for name, value in report.figures.items())]
-    lines += ["", "Nothing is wrong." if report.is_well else "Something is wrong."]
+    lines += ["", _verdict(report)]
+    if report.untried:
+        lines.append(f"Not tried: {'; '.join(report.untried)}.")
     if not report.turns:
-        lines.append("No turn was begun: --yes lets the doctor send two prompts to the session.")
+        when = "" if report.is_well else "when this is mended, "
+        lines.append(
+            f"No turn was begun: {when}--yes lets the doctor send two prompts to the session."
+        )
     return "\n".join(lines)
+
+
+def _verdict(report: Report) -> str:
+    if not report.is_well:
+        return "Something is wrong."
+    return "Nothing is wrong." if report.turns else _UNSEEN
 
 
 def as_json(report: Report) -> str:

@@ -42,7 +42,15 @@ class Where(Struct, frozen=True):
 
     @property
     def chat(self) -> str:
-        return f"/api/sessions/{quote(self.session, safe='')}/chat"
+        return f"{self.path}/chat"
+
+    @property
+    def history(self) -> str:
+        return f"{self.path}/messages?limit=1"
+
+    @property
+    def path(self) -> str:
+        return f"/api/sessions/{quote(self.session, safe='')}"
 
 
 class Stream(Struct, frozen=True):

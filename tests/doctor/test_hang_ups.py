@@ -1,0 +1,78 @@
+"""What the doctor says of hang-ups that it cannot judge."""
+
+import sys
+from collections.abc import AsyncIterator
+
+import pytest
+
+from chaos.agents import AgentProcess
+from gateway.process import command, environ
+from gateway.running import Gateway
+from gateway.tokens import token
+from turnwire.doctor.examination import Examination, Report
+from turnwire.doctor.finding import Code, Finding
+from turnwire.doctor.visit import Where
+
+pytestmark = pytest.mark.sockets
+
+LONG = "tell me a long story"
+
+
+class Lab(AgentProcess):
+    """The lab's agent as its demo has it, with these options."""
+
+    def __init__(self, *options: str) -> None:
+        super().__init__()
+        self._command = (
+            *(sys.executable, "-m", "turnwire_lab", "agent"),
+            *("--port", "0", *options),
+        )
+
+
+@pytest.fixture
+async def lab() -> AsyncIterator[Lab]:
+    async with Lab() as agent:
+        yield agent
+
+
+async def examined(gateway: Gateway, prompt: str, quiet_prompt: str | None = None) -> Report:
+    where = Where(url=gateway.url, session="s1", token=token(), within_s=1.5)
+    return await Examination(where).run(prompt, quiet_prompt=quiet_prompt)
+
+
+def noted(report: Report) -> dict[Code, Finding]:
+    return {each.code: each for each in report.findings if each.code is not Code.HTTP1_ONLY}
+
+
+async def test_an_agent_that_tells_no_running_turns() -> None:
+    async with Lab("--no-init") as agent, Gateway(agent.url, dial_s=0.3) as gateway:
+        report = await examined(gateway, LONG)
+
+    assert set(noted(report)) == {Code.NO_HISTORY, Code.ABORT_UNKNOWN}
+    assert "did not tell of it" in noted(report)[Code.ABORT_UNKNOWN].seen
+    assert report.is_well
+
+
+@pytest.mark.parametrize("quiet_prompt", [None, "hang"])
+async def test_an_agent_that_tells_them(lab: Lab, quiet_prompt: str | None) -> None:
+    async with Gateway(lab.url) as gateway:
+        report = await examined(gateway, LONG, quiet_prompt)
+
+    assert noted(report) == {}
+    assert report.figures["gone_s"] > 0
+
+
+async def test_the_default_prompt_is_too_short_for_the_demos_agent(lab: Lab) -> None:
+    """Its findings name an option that is long enough."""
+    async with Gateway(lab.url) as gateway:
+        options = ("--url", gateway.url, "--token", token(), "--session", "s1", "--yes")
+        code, out, _ = await command("doctor", *options, env=environ())
+        more = ("--prompt", LONG, "--within", "1.5")
+        again, longer, _ = await command("doctor", *options, *more, env=environ())
+
+    assert (code, again) == (0, 0)
+    assert "note inconclusive: the whole turn took 0." in out
+    assert "note abort-untried: the second turn was over" in out
+    assert out.count(f'Mend: Give a longer one: --prompt "{LONG}", or ') == 2
+    assert "note inconclusive" not in longer
+    assert "note abort-" not in longer
