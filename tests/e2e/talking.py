@@ -118,7 +118,7 @@ class Talk:
 
     @property
     def prompts(self) -> Locator:
-        return self.page.locator("[data-role=user]")
+        return self.page.locator("[data-role=user] .bubble")
 
     @property
     def tool(self) -> Locator:

@@ -1,5 +1,7 @@
 """The wire view, and what turnwire does about each fault that the page can play."""
 
+import re
+
 import pytest
 from playwright.async_api import expect
 
@@ -30,8 +32,19 @@ async def test_a_frame_shows_what_it_became(new_talk: NewTalk) -> None:
     await detail.get_by_role("button", name="Close the entry").click()
 
     # Every chunk of the turn but keepalives came from some frame.
-    chunks = await rows.locator("xpath=self::li[@data-lane='chunk']").all_inner_texts()
-    assert [text for text in chunks if "+" not in text and "keepalive" not in text] == []
+    chunks = rows.locator("xpath=self::li[@data-lane='chunk']")
+    kinds = await chunks.locator(".kind").all_inner_texts()
+    delays = await chunks.locator(".delay").all_inner_texts()
+    assert len(kinds) > 20
+    assert {
+        kind
+        for kind, delay in zip(kinds, delays, strict=True)
+        if not re.fullmatch(r"\d+\.\d m?s", delay)
+    } <= {"keepalive"}
+    lanes = set(await rows.locator(".lane").all_inner_texts())
+    assert lanes == {"from client", "to agent", "from agent", "to client"}
+    answers = rows.locator("xpath=self::li[starts-with(@data-kind, '200 ')]")
+    assert set(await answers.locator(".lane").all_inner_texts()) == {"to client"}
     await wire.get_by_role("button", name="Frames").click()
     await expect(rows.locator("xpath=self::li[@data-lane='frame']")).to_have_count(0)
     await wire.get_by_role("searchbox").fill("finish-step")

@@ -6,16 +6,13 @@ import { useEffect, useMemo } from "react";
 import { useView } from "./App";
 import { attachments } from "./attachments";
 import { Composer } from "./Composer";
-import type { Conversation } from "./conversation";
+import { type Conversation, REDRAW_MS } from "./conversation";
 import { ConversationContext } from "./context";
 import { Icon } from "./Icon";
 import { Live } from "./Live";
 import { AssistantMessage, UserMessage } from "./Message";
 import { NoticeBar } from "./NoticeBar";
 import { Welcome } from "./Welcome";
-
-// A flood of deltas is drawn this often, not as often as it comes.
-const REDRAW_MS = 40;
 
 interface Props {
   conversation: Conversation;
@@ -56,7 +53,7 @@ export function ChatPane({ conversation, onFirst }: Props) {
     return () => removeEventListener("keydown", pressed);
   }, [conversation]);
 
-  const empty = chat.messages.length === 0 && !view.loading;
+  const talks = chat.messages.length > 0;
   return (
     <ConversationContext value={conversation}>
       <AssistantRuntimeProvider runtime={runtime}>
@@ -68,9 +65,13 @@ export function ChatPane({ conversation, onFirst }: Props) {
               aria-live="off"
               aria-label="Conversation"
               tabIndex={0}
+              // To look whether a turn runs counts as a run, and what there is to try begins at its top.
+              autoScroll={talks}
+              scrollToBottomOnRunStart={talks}
+              scrollToBottomOnThreadSwitch={talks}
             >
               {view.loading && <p className="loading">Loading the history…</p>}
-              {empty && <Welcome conversation={conversation} />}
+              {!talks && !view.loading && <Welcome conversation={conversation} />}
               <ThreadPrimitive.Messages components={{ UserMessage, AssistantMessage }} />
               {chat.status === "submitted" && (
                 <p className="waiting" aria-hidden="true">

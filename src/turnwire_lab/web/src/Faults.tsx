@@ -46,7 +46,7 @@ const PLAYS: Record<Fault, Play> = {
 export function Faults({ setup, conversation }: { setup: Setup; conversation: Conversation }) {
   const { recovering } = useView(conversation);
   const play = async (fault: Fault) => {
-    if (conversation.busy) await conversation.stop();
+    if (conversation.busy || conversation.asking) await conversation.stop();
     await plan(setup, conversation.session, fault);
     conversation.send(PLAYS[fault].prompt);
   };

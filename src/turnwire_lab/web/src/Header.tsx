@@ -1,10 +1,15 @@
+import { useChat } from "@ai-sdk/react";
+
 import { useView } from "./App";
-import type { Conversation } from "./conversation";
+import { asksApproval } from "./asking";
+import { type AgentStatus, type Conversation, REDRAW_MS } from "./conversation";
 import { Icon } from "./Icon";
 import { useTheme } from "./theme";
 
 const WORDS: Record<string, string> = {
   idle: "Idle",
+  connecting: "Connecting",
+  reconnecting: "Reconnecting",
   queued: "Waiting in the queue",
   thinking: "Thinking",
   streaming: "Answering",
@@ -22,9 +27,9 @@ interface Props {
 }
 
 export function Header({ conversation, sidebar, wire, onSidebar, onWire }: Props) {
-  const { agent, recovering } = useView(conversation);
+  const agent = useAgent(conversation);
   const [theme, nextTheme] = useTheme();
-  const words = recovering ? "Reconnecting" : (WORDS[agent.status] ?? agent.status);
+  const words = WORDS[agent.status] ?? agent.status;
   return (
     <header className="header">
       <button
@@ -42,7 +47,7 @@ export function Header({ conversation, sidebar, wire, onSidebar, onWire }: Props
       </h1>
       <p
         className="status"
-        data-agent-status={recovering ? "reconnecting" : agent.status}
+        data-agent-status={agent.status}
         aria-label={`The agent: ${words}`}
         role="status"
       >
@@ -61,4 +66,16 @@ export function Header({ conversation, sidebar, wire, onSidebar, onWire }: Props
       </button>
     </header>
   );
+}
+
+/** What the agent is doing. Its own word counts, unless what stands there says otherwise: one that
+ * answers is not idle, though nobody said so since the stream began. */
+function useAgent(conversation: Conversation): AgentStatus {
+  const { agent, recovering } = useView(conversation);
+  const { messages, status } = useChat({ chat: conversation.chat, throttle: REDRAW_MS });
+  if (recovering) return { status: "reconnecting" };
+  if (status === "submitted" && agent.status === "idle") return { status: "connecting" };
+  if (status === "streaming" && agent.status === "idle") return { status: "streaming" };
+  if (status === "ready" && asksApproval(messages.at(-1))) return { status: "asking" };
+  return agent;
 }

@@ -4,6 +4,7 @@ import type { UIMessage } from "ai";
 import { useEffect, useRef, useState } from "react";
 
 import { useView } from "./App";
+import { asksAnything } from "./asking";
 import type { Conversation } from "./conversation";
 
 interface Props {
@@ -17,27 +18,24 @@ export function Live({ conversation, messages, status }: Props) {
   const [said, setSaid] = useState("");
   const before = useRef(status);
   const last = messages.at(-1);
-  const open = last?.parts.some((part) => part.type === "data-question" && "data" in part && isOpen(part.data));
   useEffect(() => {
     if (status === before.current) return;
     if (status === "submitted") setSaid("Sent. The agent is working.");
-    if (status === "ready" && last?.role === "assistant") setSaid(`The agent answered: ${textOf(last)}`);
+    // From an error the chat gets ready again too: what stands there then is no answer.
+    const answered = status === "ready" && before.current !== "error" && last?.role === "assistant";
+    if (answered) setSaid(`The agent answered: ${textOf(last)}`);
     before.current = status;
   }, [status, last]);
   return (
     <>
       <p className="unseen" aria-live="polite" data-live="">
-        {open ? "The agent asks you something." : said}
+        {asksAnything(last) ? "The agent asks you something." : said}
       </p>
       <p className="unseen" role="alert">
         {notice === null ? "" : `${notice.title}. ${notice.text}`}
       </p>
     </>
   );
-}
-
-function isOpen(data: unknown): boolean {
-  return (data as { state?: unknown } | null)?.state === "open";
 }
 
 function textOf(message: UIMessage): string {

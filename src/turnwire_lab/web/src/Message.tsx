@@ -1,5 +1,7 @@
-import { ActionBarPrimitive, MessagePrimitive } from "@assistant-ui/react";
+import { ActionBarPrimitive, MessagePrimitive, type ThreadMessage, useAuiState } from "@assistant-ui/react";
 
+import { useView } from "./App";
+import { useConversationHere } from "./context";
 import { Icon } from "./Icon";
 import { FilePart, ImagePart, SourcePart } from "./parts/Files";
 import { Question } from "./parts/Question";
@@ -8,6 +10,8 @@ import { Text } from "./parts/Text";
 import { Tool } from "./parts/Tool";
 import { UserFile } from "./parts/UserFile";
 
+type MessagePart = ThreadMessage["content"][number];
+
 export function UserMessage() {
   return (
     <MessagePrimitive.Root className="message user" data-role="user">
@@ -15,11 +19,13 @@ export function UserMessage() {
       <div className="bubble">
         <MessagePrimitive.Parts components={{ Text: Plain }} />
       </div>
+      <Ended />
     </MessagePrimitive.Root>
   );
 }
 
 export function AssistantMessage() {
+  const asks = useAuiState((state) => state.message.parts.some(isOpen));
   return (
     <MessagePrimitive.Root className="message assistant" data-role="assistant">
       <MessagePrimitive.Parts
@@ -33,18 +39,35 @@ export function AssistantMessage() {
           data: { by_name: { question: Question } },
         }}
       />
-      <ActionBarPrimitive.Root className="actions" hideWhenRunning>
-        <ActionBarPrimitive.Copy className="quiet small" aria-label="Copy the answer" title="Copy">
-          <Icon name="copy" />
-        </ActionBarPrimitive.Copy>
-        <MessagePrimitive.If last>
-          <ActionBarPrimitive.Reload className="quiet small" aria-label="Answer again" title="Answer again">
-            <Icon name="redo" />
-          </ActionBarPrimitive.Reload>
-        </MessagePrimitive.If>
-      </ActionBarPrimitive.Root>
+      <Ended />
+      {!asks && (
+        <ActionBarPrimitive.Root className="actions" hideWhenRunning>
+          <ActionBarPrimitive.Copy className="quiet small" aria-label="Copy the answer" title="Copy">
+            <Icon name="copy" />
+          </ActionBarPrimitive.Copy>
+          <MessagePrimitive.If last>
+            <ActionBarPrimitive.Reload className="quiet small" aria-label="Answer again" title="Answer again">
+              <Icon name="redo" />
+            </ActionBarPrimitive.Reload>
+          </MessagePrimitive.If>
+        </ActionBarPrimitive.Root>
+      )}
     </MessagePrimitive.Root>
   );
+}
+
+function Ended() {
+  const { ended } = useView(useConversationHere());
+  const words = ended.get(useAuiState((state) => state.message.id));
+  return words === undefined ? null : <p className="ended">{words}</p>;
+}
+
+/** Whether it waits for the user: until then there is no whole answer to copy or to make again. */
+function isOpen(part: MessagePart): boolean {
+  if (part.type === "tool-call") {
+    return part.result === undefined && part.approval !== undefined && part.approval.approved === undefined;
+  }
+  return part.type === "data" && part.name === "question" && (part.data as { state?: unknown }).state === "open";
 }
 
 function Plain({ text }: { text: string }) {

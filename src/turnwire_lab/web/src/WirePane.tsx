@@ -15,9 +15,9 @@ const LANES: [Lane[], string][] = [
   [["request", "note"], "Other"],
 ];
 const WORDS: Record<Lane, string> = {
-  request: "client",
+  request: "from client",
   command: "to agent",
-  frame: "agent",
+  frame: "from agent",
   chunk: "to client",
   note: "lab",
 };
@@ -52,7 +52,7 @@ export function WirePane({ setup, conversation, onClose }: Props) {
       <header>
         <h2>Wire</h2>
         <p className="median" title="The median time from a frame's way into turnwire to its chunk's way out, measured from outside">
-          {median === undefined ? "no deltas yet" : `frame to chunk: ${median.toFixed(1)} ms`}
+          {median === undefined ? "no deltas yet" : `frame to chunk: ${delayWords(median)}`}
         </p>
         <button type="button" className="quiet small text" onClick={() => store.clear()}>
           Clear
@@ -86,6 +86,11 @@ export function WirePane({ setup, conversation, onClose }: Props) {
       {store.elsewhere && (
         <p className="nothing" role="status">
           Another tab of this browser has the wire. Close the view there, and it is here.
+        </p>
+      )}
+      {shown.length > 0 && (
+        <p className="legend">
+          <span>left: since the entry above</span> <span>right: from a frame to its chunk</span>
         </p>
       )}
       {(shown.length > 0 || !store.elsewhere) && (
@@ -151,10 +156,10 @@ const Row = memo(function Row({ entry, gap, delay, mark, onChoose }: RowProps) {
     <li data-lane={entry.lane} data-kind={entry.kind} data-mark={mark}>
       <button type="button" aria-pressed={mark === "chosen"} onClick={() => onChoose(entry.n)}>
         <span className="gap">{gapWords(gap)}</span>
-        <span className="lane">{WORDS[entry.lane]}</span>
+        <span className="lane">{direction(entry)}</span>
         <span className="kind">{entry.kind}</span>
         <span className="gist">{gist(entry)}</span>
-        <span className="delay">{delay === undefined ? "" : `+${delay.toFixed(1)}`}</span>
+        <span className="delay">{delay === undefined ? "" : delayWords(delay)}</span>
       </button>
     </li>
   );
@@ -176,7 +181,7 @@ function Detail({ entry, onChoose, onClose }: { entry: Entry; onChoose: (n: numb
       <header>
         <h3>{entry.kind}</h3>
         <p>
-          {WORDS[entry.lane]} · {entry.size.toLocaleString("en")} bytes · at {(entry.at / 1000).toFixed(3)} s
+          {direction(entry)} · {entry.size.toLocaleString("en")} bytes · at {(entry.at / 1000).toFixed(3)} s
         </p>
         <button type="button" className="quiet small" aria-label="Close the entry" onClick={onClose}>
           <Icon name="close" />
@@ -240,6 +245,15 @@ function toggled(off: ReadonlySet<Lane>, lanes: Lane[]): ReadonlySet<Lane> {
     if (!next.delete(lane)) next.add(lane);
   }
   return next;
+}
+
+/** A request's answer stands in its lane, and goes the other way. */
+function direction({ lane, kind }: Entry): string {
+  return lane === "request" && /^\d/.test(kind) ? "to client" : WORDS[lane];
+}
+
+function delayWords(ms: number): string {
+  return ms < 1000 ? `${ms.toFixed(1)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
 function gapWords(ms: number): string {

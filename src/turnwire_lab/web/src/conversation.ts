@@ -4,9 +4,10 @@
 import { Chat, type UIMessage } from "@ai-sdk/react";
 import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
 
+import { asksApproval, stopped } from "./asking";
 import { authorization, type Setup } from "./lab";
-import { CROWDED, FORGOTTEN, LOST_FOR_GOOD, noticeOf, WITHOUT_ANSWER, type Notice } from "./notice";
-import { CutShort, wholeOrFailed } from "./streams";
+import { CROWDED, FORGOTTEN, LOST_FOR_GOOD, noticeOf, reasonOf, WITHOUT_ANSWER, type Notice } from "./notice";
+import { CutShort, heard, wholeOrFailed } from "./streams";
 import { NoPlace, type Place, takePlace, tell } from "./tabs";
 
 export interface AgentStatus {
@@ -20,16 +21,21 @@ export interface View {
   loading: boolean;
   recovering: boolean;
   stopping: boolean;
+  /** How turns ended that did not end well, by the message that shows it. Only this page knows. */
+  ended: ReadonlyMap<string, string>;
 }
 
 const IDLE: AgentStatus = { status: "idle" };
+const STOPPED = "stopped";
 const TRIES_MS = [0, 400, 800, 1600, 3200, 5000];
 const POLL_MS = 10_000;
+// A flood of deltas is drawn this often, not as often as it comes.
+const REDRAW_MS = 40;
 const STOP_MS = 3_000;
 
 export class Conversation {
   readonly chat: Chat<UIMessage>;
-  #view: View = { agent: IDLE, notice: null, loading: true, recovering: false, stopping: false };
+  #view: View = { agent: IDLE, notice: null, loading: true, recovering: false, stopping: false, ended: new Map() };
   #listeners = new Set<() => void>();
   #place: Place | null = null;
   #crowded = false;
@@ -37,6 +43,7 @@ export class Conversation {
   #work: Promise<void> = Promise.resolve();
   #told = false;
   #looking = false;
+  #aborted = false;
 
   constructor(
     readonly setup: Setup,
@@ -54,7 +61,10 @@ export class Conversation {
           this.#set({ agent: { status: open ? "asking" : "thinking" } });
         }
       },
-      onFinish: ({ isError }) => {
+      onFinish: ({ isError, isAbort, message }) => {
+        if (this.#aborted || (isAbort && this.#view.stopping)) this.#mark(message.id, STOPPED);
+        else if (!isError) this.#mark(message.id, null);
+        this.#aborted = false;
         // Who could not follow sees now that the answer is whole.
         if (this.#told) tell({ kind: "turn", session: this.session });
         this.#told = false;
@@ -67,6 +77,11 @@ export class Conversation {
 
   get busy(): boolean {
     return this.chat.status === "submitted" || this.chat.status === "streaming";
+  }
+
+  /** Whether a turn waits for an approval: it runs, though no stream does. */
+  get asking(): boolean {
+    return !this.busy && asksApproval(this.chat.lastMessage);
   }
 
   view = (): View => this.#view;
@@ -123,21 +138,28 @@ export class Conversation {
     void this.anew(() => this.chat.regenerate());
   }
 
-  /** Whatever begins a turn: what went wrong before is over. */
-  anew<T>(begin: () => T): T {
+  /** Whatever begins a turn: what went wrong before is over, and what waits gets no approval. */
+  async anew<T>(begin: () => Promise<T>): Promise<T> {
     this.#set({ notice: null });
     this.chat.clearError();
+    // Behind a turn that waits, the next one would wait too, and nobody would know for what.
+    if (this.asking) await this.stop();
     return begin();
   }
 
   /** Stop the turn at the agent; the stream then ends by itself. */
   stop = async (): Promise<void> => {
-    if (!this.busy) return;
+    const asked = this.asking ? this.chat.lastMessage : undefined;
+    if (!this.busy && asked === undefined) return;
     this.#set({ stopping: true });
-    const stopped = await this.#post("stop", {}).catch(() => null);
-    const until = Date.now() + (stopped?.ok === true ? STOP_MS : 0);
+    const told = await this.#post("stop", {}).catch(() => null);
+    const until = Date.now() + (told?.ok === true ? STOP_MS : 0);
     while (this.busy && Date.now() < until) await pause(50);
     if (this.busy) await this.chat.stop();
+    if (asked !== undefined && told?.ok === true) {
+      this.chat.messages = this.chat.messages.map((each) => (each.id === asked.id ? stopped(each) : each));
+      this.#mark(asked.id, STOPPED);
+    }
     this.#set({ stopping: false, agent: IDLE });
   };
 
@@ -171,13 +193,15 @@ export class Conversation {
     transport.sendMessages = async (options) => {
       const place = await takePlace(false);
       if (place === null) throw new NoPlace();
-      return this.#holding(place, send(options));
+      this.#mark(options.messages.at(-1)?.id, null);
+      return heard(await this.#holding(place, send(options)), () => (this.#aborted = true));
     };
     const reconnect = transport.reconnectToStream.bind(transport);
     transport.reconnectToStream = async (options) => {
       const place = await takePlace(true);
       this.#crowded = place === null;
-      return place === null ? null : this.#holding(place, reconnect(options));
+      const stream = place === null ? null : await this.#holding(place, reconnect(options));
+      return stream && heard(stream, () => (this.#aborted = true));
     };
     return transport;
   }
@@ -225,6 +249,8 @@ export class Conversation {
         const broke = this.#view.notice !== null;
         const without = this.#crowded ? CROWDED : forgotten ? FORGOTTEN : broke ? WITHOUT_ANSWER : null;
         this.#set({ recovering: false, notice: answered ? null : without });
+        if (answered) this.#answered();
+        else if (without !== null && without !== CROWDED) this.#mark(this.chat.lastMessage?.id, reasonOf(without));
         return;
       } catch (error) {
         if (!(error instanceof TypeError) && !(error instanceof Retryable)) {
@@ -244,10 +270,12 @@ export class Conversation {
   }
 
   /** Whether the history has something newer than this tab. An answer that is not finished, or
-   * waits for an approval, is here and not there. */
+   * waits for an approval, is here and not there: if it is there, it waits no more. */
   async #changed(): Promise<boolean> {
     const newest = (await this.#history()).at(-1);
-    return newest !== undefined && this.chat.messages.every((message) => message.id !== newest.id);
+    if (newest === undefined) return false;
+    if (this.asking && newest.id === this.chat.lastMessage?.id) return true;
+    return this.chat.messages.every((message) => message.id !== newest.id);
   }
 
   async #history(): Promise<UIMessage[]> {
@@ -273,7 +301,14 @@ export class Conversation {
     this.#giveBack();
     const notice = noticeOf(error);
     this.#set({ notice, agent: IDLE, stopping: false });
-    if (notice.byItself) void this.#alone(() => this.#catchUp(TRIES_MS));
+    if (!notice.byItself) {
+      this.#mark(this.chat.lastMessage?.id, reasonOf(notice));
+      return;
+    }
+    void this.#alone(async () => {
+      // A try that failed asks for this too, and another may have mended it since.
+      if (!this.busy) await this.#catchUp(TRIES_MS);
+    });
   }
 
   /** One after the other: two that set the messages at once would undo each other. */
@@ -291,6 +326,21 @@ export class Conversation {
   #giveBack(): void {
     this.#place?.giveBack();
     this.#place = null;
+  }
+
+  #mark(id: string | undefined, ended: string | null): void {
+    if (id === undefined || (this.#view.ended.get(id) ?? null) === ended) return;
+    const marks = new Map(this.#view.ended);
+    if (ended === null) marks.delete(id);
+    else marks.set(id, ended);
+    this.#set({ ended: marks });
+  }
+
+  /** A prompt that came to nothing, and has its answer by now, is marked no more. */
+  #answered(): void {
+    for (const [place, message] of this.chat.messages.entries()) {
+      if (message.role === "user" && this.chat.messages[place + 1]?.role === "assistant") this.#mark(message.id, null);
+    }
   }
 
   #set(change: Partial<View>): void {
@@ -318,4 +368,4 @@ function pause(ms: number): Promise<void> {
   return ms === 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-export { POLL_MS };
+export { POLL_MS, REDRAW_MS };

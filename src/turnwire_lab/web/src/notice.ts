@@ -104,6 +104,14 @@ export const WITHOUT_ANSWER: Notice = {
   byItself: false,
 };
 
+const FAILED = "The turn failed";
+
+/** What stands under the message of a turn that failed, when the notice is long gone. */
+export function reasonOf({ title, text }: Notice): string {
+  const reason = title === FAILED ? text : title === WITHOUT_ANSWER.title ? "no answer" : title.replace(/^The /, "the ");
+  return `failed: ${reason}`;
+}
+
 export function noticeOf(error: Error): Notice {
   const ended = ENDED[error.message];
   if (ended !== undefined) return ended;
@@ -116,7 +124,7 @@ export function noticeOf(error: Error): Notice {
     if (refused.code === "unavailable") return { ...CONNECTION, title: "Not available for now" };
     return { title: "Not accepted", text: refused.error, step: "retry", byItself: false };
   }
-  return { title: "The turn failed", text: error.message, step: "retry", byItself: false };
+  return { title: FAILED, text: error.message, step: "retry", byItself: false };
 }
 
 function refusalOf(message: string): { code: string; error: string } | null {

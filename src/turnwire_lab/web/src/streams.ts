@@ -1,10 +1,24 @@
 // What the page expects of a stream beyond what the transport looks at.
+import type { UIMessageChunk } from "ai";
 
 export class CutShort extends Error {
   constructor() {
     super("The stream ended without an ending");
     this.name = "CutShort";
   }
+}
+
+/** The same chunks; `aborted` is called for the one that says that the turn was stopped, which
+ * leaves no trace in a message. */
+export function heard(chunks: ReadableStream<UIMessageChunk>, aborted: () => void): ReadableStream<UIMessageChunk> {
+  return chunks.pipeThrough(
+    new TransformStream<UIMessageChunk, UIMessageChunk>({
+      transform(chunk, controller) {
+        if (chunk.type === "abort") aborted();
+        controller.enqueue(chunk);
+      },
+    }),
+  );
 }
 
 const DONE = "data: [DONE]";
