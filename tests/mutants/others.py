@@ -119,8 +119,8 @@ OTHERS: Final = (
     Mutant(
         "a head is not looked at",
         "web/http.py",
-        "        self._check()\n",
-        "",
+        "        self._check()\n        super()",
+        "        super()",
         _HTTP,
     ),
     Mutant(
