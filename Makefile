@@ -97,7 +97,7 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (10 s)
 	$(PYTEST) -q -p no:logging -p no:cov -m "not sockets and not long" $(UNIT)
 
 # What has a target of its own is run by that; what counts, or has a whole minute's patience, has
-# the machine to itself. Chaos, soak and the browser come last, one at a time.
+# the machine to itself. Chaos and soak come last, one at a time.
 OWN := tests/chaos tests/dashboards/test_live.py tests/deploy tests/e2e tests/load tests/proxies tests/soak
 ALONE := tests/conformance/test_resume.py
 PATIENT := tests/relay/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
@@ -122,7 +122,6 @@ test: ready  ## Lint, docs, all tests but those of some targets below, coverage 
 	$(PY) -m coverage report --skip-covered
 	$(MAKE) --no-print-directory chaos
 	$(MAKE) --no-print-directory soak MINUTES=2
-	$(MAKE) --no-print-directory e2e
 
 .PHONY: patient
 patient: $(STAMP)  ## Crowds, slow clients, many who resume: what needs the machine to itself (3 min); LONG=1: more
@@ -145,7 +144,7 @@ load: $(STAMP)  ## Thousands of streams on one process, with figures; by hand (6
 	$(PYTEST) -q -p no:cov tests/load
 
 .PHONY: e2e
-e2e: $(PAGE) $(SCRIPT) $(BROWSER) system  ## The page and the widget in a real browser (2 min)
+e2e: $(PAGE) $(SCRIPT) $(BROWSER) system  ## The page and the widget in a real browser (4 min)
 	$(PYTEST) -q -p no:cov tests/e2e
 
 .PHONY: pictures

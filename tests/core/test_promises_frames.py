@@ -80,6 +80,7 @@ class AnyFrames(RuleBasedStateMachine):
     def do(self, act: Act) -> None:
         assert not (self.client_left and act.write)
         self.client.read(act.write)
+        self.client_left = self.client_left or act.cut
         for told in map(json.loads, act.tell):
             assert told["type"] == "abort"
             assert told["promptId"] == f.PROMPT
