@@ -99,8 +99,7 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (10 s)
 # What has a target of its own is run by that; what counts, or has a whole minute's patience, has
 # the machine to itself. Chaos and soak come last, one at a time.
 OWN := tests/chaos tests/dashboards/test_live.py tests/deploy tests/e2e tests/load tests/proxies tests/soak
-ALONE := tests/conformance/test_resume.py
-PATIENT := tests/relay/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
+PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py tests/relay/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
 WORKERS ?= 2
 
 # Downloads wait for others, so they go side by side; style, types and the site each have a core.
@@ -115,8 +114,7 @@ ready:
 .PHONY: test
 test: ready  ## Lint, docs, all tests but those of some targets below, coverage (20 min)
 	rm -f .coverage .coverage.*
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile --durations=20 $(addprefix --ignore=,$(OWN) $(ALONE) $(PATIENT) tests/guards) --cov=turnwire --cov=turnwire_lab --cov-report=
-	$(PYTEST) -q $(ALONE) --cov=turnwire --cov=turnwire_lab --cov-append --cov-report=
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile --durations=20 $(addprefix --ignore=,$(OWN) $(PATIENT) tests/guards) --cov=turnwire --cov=turnwire_lab --cov-report=
 	$(PYTEST) -q -p no:cov tests/guards
 	$(PY) -m coverage report --skip-covered --include='src/turnwire/core/*,src/turnwire/dialects/*' --fail-under=100
 	$(PY) -m coverage report --skip-covered
@@ -124,7 +122,7 @@ test: ready  ## Lint, docs, all tests but those of some targets below, coverage 
 	$(MAKE) --no-print-directory soak MINUTES=2
 
 .PHONY: patient
-patient: $(STAMP)  ## Crowds, slow clients, many who resume: what needs the machine to itself (3 min); LONG=1: more
+patient: $(STAMP)  ## Crowds, slow clients, many who resume: what needs the machine to itself (5 min); LONG=1: more
 	LONG=$(LONG) $(PYTEST) -q -p no:cov $(PATIENT)
 
 .PHONY: chaos
