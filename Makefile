@@ -123,7 +123,7 @@ test: ready  ## Lint, docs, all tests but those of some targets below, coverage 
 
 .PHONY: patient
 patient: $(STAMP)  ## Crowds, slow clients, many who resume: what needs the machine to itself (5 min); LONG=1: more
-	LONG=$(LONG) $(PYTEST) -q -p no:cov $(PATIENT)
+	LONG=$(LONG) $(PYTEST) -q -p no:cov $(PATIENT) tests/core/test_promises_seeded.py
 
 .PHONY: chaos
 chaos: $(STAMP) system  ## Break lines, processes and clocks (2 min); LONG=1: more of it (7 min)

@@ -24,7 +24,7 @@ async def test_an_agent_that_is_killed_interrupts_every_one_of_its_streams() -> 
             await one.sees("until")
             await two.sees("until")
             agent.signal(signal.SIGKILL)
-            bodies = [await asyncio.wait_for(chat.end(), 5) for chat in (one, two)]
+            bodies = await asyncio.wait_for(asyncio.gather(one.end(), two.end()), 1)
 
         assert [errors(body) for body in bodies] == [["Stream interrupted"]] * 2
         assert await agree(gateway, bodies) == {"interrupted": 2}

@@ -111,6 +111,10 @@ def end(turn: Turn, ending: bytes, now: float, client: Client) -> None:
     assert turn.frames([f.begin(), *TEXTS], now) == turn.tick(now + 9_999)
 
 
+@pytest.mark.fault(
+    "frames come doubled, reordered, late, malformed or of another turn",
+    "the six promises hold",
+)
 @pytest.mark.long
 @pytest.mark.parametrize("block", range(4))
 def test_two_thousand_random_turns_break_no_promise(block: int) -> None:

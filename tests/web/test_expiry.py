@@ -38,6 +38,10 @@ async def test_by_default_the_turn_finishes() -> None:
         assert agent.lines[0].aborts == []
 
 
+@pytest.mark.fault(
+    "a token expires in mid-turn, with `TURNWIRE_TOKEN_EXPIRY=cut`",
+    "“The token has expired”; the turn is aborted",
+)
 async def test_a_stream_is_cut_and_its_turn_aborted_where_the_settings_say_so() -> None:
     async with (
         ScriptedAgent(begin_only) as agent,

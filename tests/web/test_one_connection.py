@@ -105,6 +105,10 @@ async def test_an_upgrade_that_is_asked_for_is_ignored(
     assert client.answers == 2
 
 
+@pytest.mark.attack(
+    "a request in the body of one that asks for another protocol",
+    "the upgrade is ignored; the body is a body",
+)
 async def test_the_body_of_a_refused_upgrade_is_no_request() -> None:
     inner = HEALTH + b"x: smuggled\r\n\r\n"
     head = b"POST /api/sessions/s1/chat HTTP/1.1\r\nhost: a\r\n%bcontent-length: %d\r\n\r\n"
