@@ -3,10 +3,17 @@
 import asyncio
 import json
 import os
+import pty
+import signal
+import socket
+import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import tty
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
 
 import httpx
 import pytest
@@ -38,6 +45,14 @@ def read(mouth: int, size: int) -> bytes:
     data = b""
     while len(data) < size:
         data += os.read(mouth, size - len(data))
+    return data
+
+
+def whole(mouth: int) -> bytes:
+    """All that comes until nobody can write any more."""
+    data = b""
+    while more := os.read(mouth, 4_096):
+        data += more
     return data
 
 
@@ -108,23 +123,170 @@ async def test_a_descriptor_that_others_made_not_wait() -> None:
         assert read(mouth, 200_000) == LINE.encode() * 2_000
 
 
-async def test_without_a_thread_lines_are_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_a_thread_lines_are_lost_and_that_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def none(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", none)
+    lost: list[int] = []
     with pipe() as (mouth, ear):
-        log = Sink(ear, print)
-        log.write("z" * 5_000)
+        log = Sink(ear, lost.append)
+        log.write("z" * 65_536)  # a whole pipe
+        log.write("never\n")
+        log.write("nor this\n")
+        assert lost == []
+        read(mouth, 65_536)
         log.write("short\n")
 
+        assert lost == [2]
         assert os.read(mouth, 100) == b"short\n"
+
+
+def test_what_ends_amid_a_write_may_log_something(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def collected(thread: threading.Thread) -> None:
+        thread.run = partial(with_a_word, thread.run)  # type: ignore[method-assign]
+        log.write("starter\n")
+        start(thread)
+
+    def with_a_word(run: Callable[[], None]) -> None:
+        log.write("bootstrap\n")
+        run()
+
+    monkeypatch.setattr(threading.Thread, "start", collected)
+    with pipe() as (mouth, ear):
+        log = Sink(ear, print)
+        log.write("z" * 70_000)
+
+        assert read(mouth, 70_018)[70_000:] == b"starter\nbootstrap\n"
+
+
+def test_so_it_may_while_one_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+
+    def collected(descriptor: int, data: bytes) -> int:
+        if data == b"outer\n":
+            log.write("inner\n")
+        return write(descriptor, data)
+
+    with pipe() as (mouth, ear):
+        log = Sink(ear, print)
+        monkeypatch.setattr(os, "write", collected)
+        writer = threading.Thread(target=log.write, args=("outer\n",), daemon=True)
+        writer.start()
+        writer.join(5)
+
+        assert not writer.is_alive()
+        assert read(mouth, 12) == b"inner\nouter\n"
+
+
+def test_on_a_full_disk_lines_are_lost_and_counted() -> None:
+    disk = os.open("/dev/full", os.O_WRONLY)
+    try:
+        log = Sink(disk, print)
+        for _ in range(5):
+            log.write(LINE)
+
+        assert log._lost == 5
+    finally:
+        os.close(disk)
+
+
+def test_a_word_of_loss_that_is_lost_is_said_again() -> None:
+    disk = os.open("/dev/full", os.O_WRONLY)
+    told: list[int] = []
+
+    def lost(lines: int) -> None:
+        told.append(lines)
+        if len(told) == 1:
+            os.dup2(disk, ear)
+            log.write("lines were lost\n")
+            os.dup2(spare, ear)
+
+    with pipe() as (mouth, spare):
+        ear = os.dup(disk)
+        try:
+            log = Sink(ear, lost)
+            log._descriptor = ear  # as of another's file: the test changes what is behind it
+            log.write(LINE)
+            os.dup2(spare, ear)
+            log.write("a\n")
+            log.write("b\n")
+
+            assert told == [1, 2]  # the line, and the one that told of it
+            assert os.read(mouth, 100) == b"a\nb\n"
+        finally:
+            os.close(ear)
+            os.close(disk)
+
+
+def test_a_terminal_that_is_held_waits_for_nobody() -> None:
+    mouth, ear = pty.openpty()
+    try:
+        tty.setraw(ear)
+        log = Sink(ear, print)
+        for _ in range(2_000):
+            log.write(LINE)
+
+        assert os.get_blocking(ear)  # it is others' too
+        assert read(mouth, 200_000) == LINE.encode() * 2_000
+    finally:
+        os.close(mouth)
+        os.close(ear)
+
+
+async def test_a_socket_is_asked_whether_there_is_room() -> None:
+    mouth, ear = socket.socketpair()
+    with mouth, ear:
+        log = Sink(ear.fileno(), print)
+        log.write("first\n")
+        assert mouth.recv(100) == b"first\n"
+        for _ in range(10_000):
+            log.write(LINE)
+
+        assert read(mouth.fileno(), 1_000_000) == LINE.encode() * 10_000
+        await until(lambda: not late())
+
+
+def test_a_file_takes_all_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    with path.open("ab") as file:
+        log = Sink(file.fileno(), print)
+        log.write("before\n")
+        log.write("x" * 2_000_000 + "\n")
+        assert not late()
+
+    assert path.stat().st_size == 2_000_008
+
+
+def test_a_process_that_ends_says_all_it_had_to_say() -> None:
+    told = """
+import structlog
+from turnwire.cli.logs import configure_logs
+configure_logs("json")
+for number in range(1_000):
+    structlog.get_logger("test").info("x" * 1_000, number=number)
+"""
+    mouth, ear = os.pipe()
+    process = subprocess.Popen([sys.executable, "-c", told], stderr=ear)
+    os.close(ear)
+    try:
+        log = whole(mouth)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(mouth)
+
+    assert [json.loads(line)["number"] for line in log.splitlines()] == list(range(1_000))
 
 
 @pytest.mark.sockets
 @pytest.mark.fault(
     "nobody reads the gateway's log any more",
-    "no stream waits; a megabyte is kept, the rest is lost and counted",
+    "no stream waits; a megabyte is kept, the rest is lost and counted; it waits a second to end",
 )
 async def test_a_log_that_nobody_reads_stops_no_stream() -> None:
     mouth, ear = os.pipe()
@@ -153,11 +315,18 @@ async def test_a_log_that_nobody_reads_stops_no_stream() -> None:
             for number in range(400):  # far more than a pipe takes
                 answer = await client.post(f"{url}/api/sessions/s{number}/chat")
                 assert answer.status_code == 401
-        log = b""
-        while log.count(b'"refused"') < 400:
-            log += await asyncio.to_thread(os.read, mouth, 65_536)
-    finally:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET /healthz HTTP/1.1\r\nhost: gateway\r\n\r\n")
         process.terminate()
+        await reader.read()  # until the server lets go: from here on there is the log alone
+        writer.close()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), 0.3)
+        log = await asyncio.to_thread(whole, mouth)
+        assert await process.wait() == -signal.SIGTERM
+    finally:
+        if process.returncode is None:
+            process.kill()
         await process.wait()
         os.close(mouth)
 

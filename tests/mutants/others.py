@@ -91,7 +91,7 @@ OTHERS: Final = (
     Mutant(
         "nobody hears that the client left",
         "relay/stream.py",
-        "        self._do(self.turn.client_left(self._loop.time(), stalled=is_stalled))\n",
+        "        self._do_or_fail(partial(self.turn.client_left, stalled=is_stalled))\n",
         "        self._do(Act())\n",
         ("relay/test_endings_of_the_client.py",),
     ),

@@ -1,18 +1,22 @@
 """What happens when something of ours raises in a callback: the stream ends, and says why."""
 
 import asyncio
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
 from turnwire.core.dialect import Ask
 from turnwire.core.limits import Limits
+from turnwire.core.outcome import Outcome
 from turnwire.core.turn import Act, Turn
 from turnwire.dialects import DIALECTS
 from turnwire.relay.budget import Budget
 from turnwire.relay.client import Message
 from turnwire.relay.sockets import ClientSocket
 from turnwire.relay.stream import Call, Stream
+from turnwire.relay.streams import Streams
 
 
 class BugError(Exception):
@@ -29,6 +33,15 @@ class Buggy(Turn):
 
     def client_left(self, now: float, *, stalled: bool = False) -> Act:
         return self._or("client_left", super().client_left(now, stalled=stalled))
+
+    def drain(self, now: float) -> Act:
+        return self._or("drain", super().drain(now))
+
+    def progressed(self, now: float, held_bytes: int = 0) -> Act:
+        return self._or("progressed", super().progressed(now, held_bytes))
+
+    def unblocked(self, now: float) -> Act:
+        return self._or("unblocked", super().unblocked(now))
 
     def _or(self, where: str, act: Act) -> Act:
         if where == self.bug:
@@ -61,32 +74,72 @@ async def hang_up() -> Message:
     return {"type": "http.disconnect"}
 
 
+def new_stream(bug: str, **options: Any) -> Stream:
+    turn = Buggy(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id="p")), Limits(drain_s=0.1))
+    turn.bug = bug
+    return Stream(
+        turn,
+        **{"send": send, "receive": never, "headers": [], "dial_s": 30, "stall_s": 30, **options},
+    )
+
+
+async def run(stream: Stream, *, is_buggy: bool = False) -> None:
+    dialler = Dialler(is_buggy=is_buggy)
+    call = Call("ws://127.0.0.1:1/", {})
+    await stream.run(dialler, call, refusable=lambda: False)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("where", ["dial", "tick", "client_left", "socket"])
 async def test_a_bug_ends_the_stream(where: str) -> None:
-    turn = Buggy(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id="p")), Limits())
-    turn.bug = {"socket": "client_left"}.get(where, where)
     socket = ClientSocket(asyncio.Transport()) if where == "socket" else None
     if socket is not None:
         socket.is_heard = True
-    stream = Stream(
-        turn,
-        send=send,
+    stream = new_stream(
+        {"socket": "client_left"}.get(where, where),
         receive=hang_up if where == "client_left" else never,
-        headers=[],
         dial_s=0.05 if where == "tick" else 30,
-        stall_s=30,
         client_socket=socket,
     )
-    running = asyncio.ensure_future(
-        stream.run(
-            Dialler(is_buggy=where == "dial"),  # type: ignore[arg-type]
-            Call("ws://127.0.0.1:1/", {}),
-            refusable=lambda: False,
-        )
-    )
+    running = asyncio.ensure_future(run(stream, is_buggy=where == "dial"))
     await asyncio.sleep(0)
     if socket is not None:
         socket.gone()
 
     with pytest.raises(BugError):
         await asyncio.wait_for(running, 10)
+
+
+@pytest.mark.parametrize(
+    ("where", "told"),
+    [
+        ("tick", Stream.look),
+        ("progressed", Stream.client_progressed),
+        ("unblocked", Stream.client_unblocked),
+    ],
+)
+async def test_so_does_one_of_which_nobody_would_hear(
+    where: str, told: Callable[[Stream], None]
+) -> None:
+    stream = new_stream(where)
+    running = asyncio.ensure_future(run(stream))
+    await asyncio.sleep(0)
+    told(stream)
+
+    with pytest.raises(BugError):
+        await asyncio.wait_for(running, 10)
+
+
+async def test_one_that_cannot_drain_keeps_no_other_from_it() -> None:
+    streams = Streams(most=0, most_per_user=0)
+    ours = [new_stream("drain" if i == 1 else "") for i in range(3)]
+    with ExitStack() as stack:
+        running = []
+        for stream in ours:
+            stack.enter_context(streams.running(stream))
+            running.append(asyncio.ensure_future(run(stream)))
+        await asyncio.sleep(0)
+        streams.drain()
+        found = await asyncio.wait_for(asyncio.gather(*running, return_exceptions=True), 10)
+
+    assert [type(one) for one in found] == [type(None), BugError, type(None)]
+    assert [stream.turn.outcome for stream in ours] == [Outcome.DRAINING, None, Outcome.DRAINING]

@@ -79,11 +79,12 @@ class Heard:
 
 
 class Wire(asyncio.Transport):
-    """What an upstream wrote, and whether it is closed."""
+    """What an upstream wrote, and whether it reads."""
 
     def __init__(self) -> None:
         super().__init__()
         self.written = bytearray()
+        self.reads = True
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         self.written += data
@@ -91,12 +92,16 @@ class Wire(asyncio.Transport):
     def is_closing(self) -> bool:
         return False
 
-    def resume_reading(self) -> None: ...
+    def pause_reading(self) -> None:
+        self.reads = False
+
+    def resume_reading(self) -> None:
+        self.reads = True
 
 
-def connected() -> tuple[Upstream, Heard, Budget]:
+def connected(wire: Wire | None = None) -> tuple[Upstream, Heard, Budget]:
     """An upstream past its handshake."""
-    heard, wire, budget = Heard(), Wire(), Budget()
+    heard, wire, budget = Heard(), wire or Wire(), Budget()
     upstream = Upstream(URL, {}, heard, subprotocols=(), frame_bytes=LONGEST, hold=Hold(budget))
     upstream.connection_made(wire)
     server = ServerProtocol()
@@ -247,3 +252,20 @@ def test_the_short_lane_is_taken() -> None:
         False,
     )
     assert cut(plain(300), 299) == ([], plain(300), False)
+
+
+def test_it_is_read_while_nobody_objects() -> None:
+    wire = Wire()
+    upstream, _, _ = connected(wire)
+    upstream.resume()  # of a client that was cut, blocked or not
+    upstream.pause()
+    assert not wire.reads
+    upstream.pause_writing()
+    upstream.resume()
+    upstream.resume()
+    assert not wire.reads
+    upstream.pause()
+    upstream.resume_writing()
+    assert not wire.reads
+    upstream.resume()
+    assert wire.reads

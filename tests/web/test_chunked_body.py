@@ -63,7 +63,7 @@ def part(data: bytes) -> Any:
     return {"type": "http.response.body", "body": data, "more_body": True}
 
 
-@pytest.mark.parametrize("data", [b"x", b"data: 1\n\n" * 7, bytes(70_000)])
+@pytest.mark.parametrize("data", [b"", b"x", b"data: 1\n\n" * 7, bytes(70_000)])
 async def test_a_chunk_is_what_the_server_would_write(data: bytes) -> None:
     written = []
     for is_short in (True, False):

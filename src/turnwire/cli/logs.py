@@ -8,8 +8,10 @@ import json
 import logging
 import os
 import re
+import signal
 import sys
 from pathlib import Path
+from types import FrameType
 from typing import Final, Literal, TextIO
 
 import structlog
@@ -22,6 +24,9 @@ Level = Literal["debug", "info", "warning", "error"]
 
 LINE_BYTES_MAX: Final = 4096
 """A JSON line but for a traceback: so much goes into a pipe whole, whoever else writes to it."""
+
+DRAIN_S: Final = 1.0
+"""What a process that ends waits for whoever reads its log."""
 
 _VALUE_BYTES_MAX: Final = 512
 """What is left of each value of a line that would be longer."""
@@ -62,7 +67,7 @@ def configure_logs(form: Format = "auto", level: Level = "info") -> None:
         wrapper_class=structlog.make_filtering_bound_logger(level),
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(stream)
+    handler = _Handler(stream)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
@@ -74,6 +79,16 @@ def configure_logs(form: Format = "auto", level: Level = "info") -> None:
         logging.getLogger(chatty).setLevel(max(logging.WARNING, logging.getLogger().level))
 
 
+def end_by(number: int, _: FrameType | None = None) -> None:
+    """End the process by this signal, as one that never heard of it, once its log is written.
+
+    To be the handler of a signal before there is a server, which calls it again when it is done.
+    """
+    logging.shutdown()
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
+
+
 def _waitless(stream: TextIO) -> TextIO | Sink:
     try:
         return Sink(stream.fileno(), _lost)
@@ -82,7 +97,16 @@ def _waitless(stream: TextIO) -> TextIO | Sink:
 
 
 def _lost(lines: int) -> None:
-    structlog.get_logger("turnwire.logs").warning("lines were lost", lines=lines)
+    structlog.get_logger("turnwire.logs").error("lines were lost", lines=lines)
+
+
+class _Handler(logging.StreamHandler[TextIO | Sink]):
+    """Closed by `logging.shutdown`, at the end of the process too: all that was said is written."""
+
+    def close(self) -> None:
+        if isinstance(self.stream, Sink):
+            self.stream.drain(DRAIN_S)
+        super().close()
 
 
 class _Lines:

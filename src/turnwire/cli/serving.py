@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import signal
 import socket
 from typing import Final
 
@@ -14,6 +15,7 @@ from prometheus_client import (
 )
 
 from turnwire import __version__
+from turnwire.cli.logs import end_by
 from turnwire.settings import Settings, variable
 from turnwire.telemetry import Telemetry
 from turnwire.web.app import create_app, new_streams
@@ -89,6 +91,7 @@ def serve(settings: Settings) -> None:
         CannotListenError: a port is not to be had.
 
     """
+    signal.signal(signal.SIGTERM, end_by)
     server, registry = new_gateway(settings)
     with open_port(settings, settings.port) as sock:
         serve_metrics(settings, registry)

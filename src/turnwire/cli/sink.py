@@ -7,7 +7,9 @@ writes it when it fits. What is more than is kept is lost, and then the log says
 
 import os
 import select
+import stat
 import threading
+import weakref
 from collections import deque
 from collections.abc import Callable
 from typing import Final
@@ -27,33 +29,72 @@ class Sink:
     def __init__(self, descriptor: int, lost: Callable[[int], object]) -> None:
         self._descriptor = descriptor
         self._tell_lost = lost
-        self._room = select.poll()
-        self._room.register(descriptor, select.POLLOUT)
-        self._lock = threading.Lock()
+        self._takes_or_refuses = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        """Whether a write of any length comes back at once."""
+        if not self._takes_or_refuses:
+            self._open_anew()
+        self._room = self._new_poll()
+        # The collector may come amid a write, and what it ends may have something to log.
+        self._lock = threading.RLock()
         self._kept: deque[bytes] = deque()
         self._kept_bytes = 0
         self._lost = 0
         self._is_late = False
         """Whether a thread writes, which all that comes now has to go behind."""
+        self._thread: threading.Thread | None = None
 
     def write(self, text: str) -> int:
         data = text.encode("utf-8", "backslashreplace")
         with self._lock:
-            if not self._is_late:
-                # Where nobody reads any more there is room too, and the write says so.
-                if len(data) <= _WHOLE_BYTES and self._room.poll(0):
-                    data = self._put(data)
-                if data:
-                    self._is_late = self._begin()
+            lost, is_next = self._lost, not self._is_late and not self._kept
+            if is_next and self._is_room_for(data):
+                data = self._put(data)
             if data:
                 self._keep(data)
+            begins = bool(self._kept) and not self._is_late
+            if begins:
+                self._is_late = True
+        # Without the lock: the new thread, too, may log before this one hears that it runs.
+        if begins:
+            self._begin()
+        elif is_next and 0 < lost == self._lost:
+            self._own_up()
         return len(text)
 
     def flush(self) -> None:
         """Nothing is kept that could be written."""
 
+    def drain(self, within_s: float) -> None:
+        """Wait until what is kept is written: the process ends."""
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(within_s)
+
+    def _open_anew(self) -> None:
+        """Have a description of our own of the same file, whose writes do not wait.
+
+        The one that we were given is shared with processes that expect theirs to wait. A socket,
+        or a file of another user's, can only be asked whether there is room.
+        """
+        flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY
+        try:
+            own = os.open(f"/proc/self/fd/{self._descriptor}", flags)
+        except OSError:
+            return
+        self._descriptor, self._takes_or_refuses = own, True
+        weakref.finalize(self, os.close, own).atexit = False  # others that end may log after us
+
+    def _new_poll(self) -> select.poll:
+        room = select.poll()
+        room.register(self._descriptor, select.POLLOUT)
+        return room
+
+    def _is_room_for(self, data: bytes) -> bool:
+        # Where nobody reads any more there is room too, and the write says so.
+        return self._takes_or_refuses or (len(data) <= _WHOLE_BYTES and bool(self._room.poll(0)))
+
     def _keep(self, data: bytes) -> None:
-        if not self._is_late or self._kept_bytes + len(data) > KEPT_BYTES_MAX:
+        if self._kept_bytes + len(data) > KEPT_BYTES_MAX:
             self._lost += 1
         else:
             self._kept.append(data)
@@ -65,27 +106,29 @@ class Sink:
             return data[os.write(self._descriptor, data) :]
         except BlockingIOError:
             return data
-        except OSError:  # nobody can read it
+        except OSError:  # a full disk, or nobody can read it any more
+            self._lost += 1
             return b""
 
-    def _begin(self) -> bool:
+    def _begin(self) -> None:
+        thread = threading.Thread(target=self._catch_up, name="late-log", daemon=True)
         try:
-            threading.Thread(target=self._catch_up, name="late-log", daemon=True).start()
+            thread.start()
         except RuntimeError:  # there is none to be had
-            return False
-        return True
+            with self._lock:
+                self._lost += len(self._kept)
+                self._kept.clear()
+                self._kept_bytes, self._is_late = 0, False
+        else:
+            self._thread = thread
 
     def _catch_up(self) -> None:
-        room = select.poll()
-        room.register(self._descriptor, select.POLLOUT)
+        room = self._new_poll()  # two threads may not ask one
         while data := self._next():
             while data:
                 room.poll()
                 data = self._put(data)
-        with self._lock:
-            lost, self._lost = self._lost, 0
-        if lost:
-            self._tell_lost(lost)
+        self._own_up()
 
     def _next(self) -> bytes:
         with self._lock:
@@ -95,3 +138,12 @@ class Sink:
             data = self._kept.popleft()
             self._kept_bytes -= len(data)
             return data
+
+    def _own_up(self) -> None:
+        with self._lock:
+            lost, self._lost = self._lost, 0
+        if lost:
+            self._tell_lost(lost)
+        with self._lock:
+            if self._lost:  # that line, it may be: rather told again than never
+                self._lost += lost

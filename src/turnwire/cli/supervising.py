@@ -8,7 +8,6 @@ The first of them is opened as one that shares with nobody, or a second gateway 
 is taken would not fail but get its part of the connections.
 """
 
-import os
 import signal
 import socket
 import time
@@ -19,6 +18,7 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
+from turnwire.cli.logs import end_by
 from turnwire.cli.serving import announce, log, open_port, serve_metrics
 from turnwire.cli.worker import Worker, WorkersMetrics
 from turnwire.settings import Settings
@@ -47,8 +47,7 @@ def serve(settings: Settings, count: int) -> int:
         announce(settings, first, count)
         told = supervisor.run()
     if told == signal.SIGTERM:  # as one process does: it has done what it was asked, and ends by it
-        signal.signal(told, signal.SIG_DFL)
-        os.kill(os.getpid(), told)
+        end_by(told)
     return 0
 
 

@@ -16,7 +16,7 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.registry import Collector
 
-from turnwire.cli.logs import configure_logs
+from turnwire.cli.logs import configure_logs, end_by
 from turnwire.cli.serving import log, new_gateway
 from turnwire.settings import Settings
 
@@ -104,6 +104,7 @@ def _run(settings: Settings, sock: socket.socket, pipe: Connection) -> None:
     """What the worker's process does."""
     os.setpgrp()  # Ctrl-C is the supervisor's to pass on, or it would come twice
     configure_logs(settings.log_format, settings.log_level)
+    signal.signal(signal.SIGTERM, end_by)
     server, registry = new_gateway(settings)
     threading.Thread(target=_answer, args=(pipe, registry), daemon=True).start()
     with suppress(KeyboardInterrupt):

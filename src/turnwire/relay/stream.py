@@ -9,6 +9,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
@@ -150,11 +151,11 @@ class Stream:
 
     def look(self) -> None:
         """What the conversation waited for, beside the agent, is there."""
-        self._do(self.turn.tick(self._loop.time()))
+        self._do_or_fail(self.turn.tick)
 
     def drain(self) -> None:
-        """The gateway stops."""
-        self._do(self.turn.drain(self._loop.time()))
+        """The gateway stops. Never raises: the others are to be told too."""
+        self._do_or_fail(self.turn.drain)
 
     # The agent's side (relay.upstream.Listener).
 
@@ -194,14 +195,14 @@ class Stream:
         self._arm(self.turn.deadline)
 
     def client_progressed(self) -> None:
-        self._do(self.turn.progressed(self._loop.time()))
+        self._do_or_fail(self.turn.progressed)
 
     def client_unblocked(self) -> None:
         if self._hold is not None:
             self._hold.set(0)
         if self._upstream is not None:
             self._upstream.resume()
-        self._do(self.turn.unblocked(self._loop.time()))
+        self._do_or_fail(self.turn.unblocked)
 
     def client_held(self, held_bytes: int) -> None:
         if self._hold is not None and not self._hold.set(held_bytes):
@@ -224,6 +225,13 @@ class Stream:
             self._client.write(act.write, is_last=is_over)
         if self.turn.deadline < self._timer_at:
             self._arm(self.turn.deadline)
+
+    def _do_or_fail(self, told: Callable[[float], Act]) -> None:
+        """For callbacks above which nobody would end the stream, or say why."""
+        try:
+            self._do(told(self._loop.time()))
+        except Exception as bug:  # noqa: BLE001 (any)
+            self._fail(bug)
 
     def _cut_off(self) -> None:
         """Nobody reads; the agent is read on, for what may be left to tell it."""
@@ -291,10 +299,7 @@ class Stream:
 
     def _client_left(self) -> None:
         is_stalled = self._client_socket is not None and self._client_socket.stalled
-        try:
-            self._do(self.turn.client_left(self._loop.time(), stalled=is_stalled))
-        except Exception as bug:  # noqa: BLE001 (nobody above would end the stream, or say why)
-            self._fail(bug)
+        self._do_or_fail(partial(self.turn.client_left, stalled=is_stalled))
 
     def _fail(self, bug: Exception) -> None:
         """Have `run` raise what a callback did."""

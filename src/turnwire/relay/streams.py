@@ -12,7 +12,9 @@ from turnwire.errors import TooManyStreams, Unavailable
 
 
 class Drains(Protocol):
-    def drain(self) -> None: ...
+    def drain(self) -> None:
+        """The gateway stops. Never raises: the others are to be told too."""
+        ...
 
 
 class _Place:
@@ -62,6 +64,11 @@ class Streams:
 
     def __len__(self) -> int:
         return self._places
+
+    @property
+    def open(self) -> int:
+        """How many run, and would be told."""
+        return len(self._open)
 
     def place(self, user_id: str) -> AbstractContextManager[object]:
         """Take a place among the open streams.

@@ -102,7 +102,8 @@ class Upstream(asyncio.Protocol):
         self._open = False
         self._over = False
         self._transport: asyncio.Transport | None = None
-        self._pauses = 0
+        self._is_held = self._is_full = False
+        """Why it is not read: its frames have no taker; it does not read what we write."""
         self._lingering: asyncio.TimerHandle | None = None
 
     # What the core may ask for.
@@ -117,15 +118,13 @@ class Upstream(asyncio.Protocol):
         self._flush(websocket)
 
     def pause(self) -> None:
-        """Read nothing more, until `resume` was called as often."""
-        self._pauses += 1
-        if self._transport is not None and not self._transport.is_closing():
-            self._transport.pause_reading()
+        """Read nothing more, until `resume`."""
+        self._is_held = True
+        self._read_or_not()
 
     def resume(self) -> None:
-        self._pauses -= 1
-        if not self._pauses and self._transport is not None and not self._transport.is_closing():
-            self._transport.resume_reading()
+        self._is_held = False
+        self._read_or_not()
 
     def close(self) -> None:
         """Say goodbye without waiting, and read nothing more.
@@ -245,10 +244,21 @@ class Upstream(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         """The agent does not read. Its pings would pile up as pongs, so it is not read either."""
-        self.pause()
+        self._is_full = True
+        self._read_or_not()
 
     def resume_writing(self) -> None:
-        self.resume()
+        self._is_full = False
+        self._read_or_not()
+
+    def _read_or_not(self) -> None:
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
+        if self._is_held or self._is_full:
+            transport.pause_reading()
+        else:
+            transport.resume_reading()
 
     def eof_received(self) -> None:
         if not self._over and self._websocket is not None:

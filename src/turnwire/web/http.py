@@ -82,7 +82,8 @@ class ChunkedBody:
             or cycle.disconnected
         ):
             return False
-        self._transport.write(b"%x\r\n%b\r\n" % (len(data), data))
+        if data:  # a chunk without bytes would be the end of all
+            self._transport.write(b"%x\r\n%b\r\n" % (len(data), data))
         return True
 
 
