@@ -40,6 +40,14 @@ def jobs(client: str) -> list[Job]:
         job(client, "regenerated", SUM, {"regenerate": True}, check, reload, check),
         job(client, "goes on", SUM, reload, {"send": PROMPTS["tool"]}, reload, check),
         job(client, "the last two", SUM, {"send": "hi"}, {"reload": True, "query": "?limit=2"}),
+        job(
+            client,
+            "how it ended",
+            {"send": PROMPTS["failed turn"]},
+            {"reload": True, "query": "?finish=true"},
+            check,
+            SUM,
+        ),
         job(client, "the last one", SUM, {"reload": True, "query": "?limit=1"}),
     ]
 
@@ -59,7 +67,8 @@ def test_nothing_is_left_unhandled(client: str, live: Live) -> None:
     assert report.unhandled == []
     assert [one.name for one in report.jobs if one.timed_out] == []
     failed = {one.name: one.errors for one in report.jobs if one.errors}
-    assert failed == {"failed turn": ["The agent was told to fail this turn."]}
+    why = ["The agent was told to fail this turn."]
+    assert failed == {"failed turn": why, "how it ended": why}
 
 
 @every_client
@@ -80,6 +89,20 @@ def test_a_chat_that_began_with_a_history_goes_on(client: str, live: Live) -> No
 
     assert [m.role for m in played.messages] == ["user", "assistant"] * 2
     assert told(client, played.messages) == told(client, played.earlier[1])
+
+
+@every_client
+def test_a_history_that_says_how_turns_ended_is_taken(client: str, live: Live) -> None:
+    played = live.reports[client].job("how it ended")
+    (before,) = played.earlier
+
+    assert told(client, played.messages[:2]) == told(client, before)
+    assert [m.metadata for m in played.messages[:2]] == [
+        None,
+        {"finish": {"reason": "error", "errorText": "The agent was told to fail this turn."}},
+    ]
+    assert played.checked == [["user", "assistant"]]
+    assert [m.role for m in played.messages[2:]] == ["user", "assistant"]
 
 
 @every_client

@@ -173,5 +173,34 @@ def test_how_it_ended_leaves_the_message_as_it_is(reason: Reason) -> None:
     assert message["parts"] == [STEP, {"type": "text", "text": "a", "state": "done"}]
 
 
+@pytest.mark.parametrize(
+    ("ended", "metadata"),
+    [
+        pytest.param(END, None, id="by itself"),
+        pytest.param(
+            events.TurnFinished(reason=Reason.CANCELED, error="boom"),
+            {"finish": {"reason": "canceled"}},
+            id="stopped",
+        ),
+        pytest.param(
+            events.TurnFinished(reason=Reason.ERROR, error="bo\x1b[31mom" + "x" * 3_000),
+            {"finish": {"reason": "error", "errorText": "bo[31mom" + "x" * 1_992}},
+            id="an error, told as in the stream",
+        ),
+        pytest.param(
+            events.TurnFinished(reason=Reason.ERROR),
+            {"finish": {"reason": "error", "errorText": "Turn failed"}},
+            id="an error without words",
+        ),
+    ],
+)
+def test_how_it_ended_is_told_to_who_asks(ended: Event, metadata: Json | None) -> None:
+    said = Transcript([Asked("m1", "hi"), Told("t1", [events.TextDelta("a"), ended])])
+    asked, turn = json.loads(ui_messages(said, finish=True))
+
+    assert turn.pop("metadata", None) == metadata
+    assert [asked, turn] == json.loads(ui_messages(said))
+
+
 def test_the_agents_status_is_not_part_of_it() -> None:
     assert parts(events.AgentStatus("thinking")) == [STEP]

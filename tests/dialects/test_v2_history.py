@@ -115,6 +115,30 @@ def test_files_of_a_prompt_come_before_its_text() -> None:
     ]
 
 
+def test_who_asks_is_told_how_turns_ended() -> None:
+    endings = [
+        [{"type": "error", "message": "No"}, {"type": "finish", "reason": "error"}],
+        [{"type": "finish", "reason": "canceled"}],
+        [{"type": "finish", "reason": "end_turn"}],
+        [{"type": "finish", "reason": "of a kind that nobody knows"}],
+    ]
+    turns = [
+        {"id": f"t{number}", "role": "assistant", "parts": parts}
+        for number, parts in enumerate(endings)
+    ]
+    entries = hydration.entries(Raw(json.dumps({"messages": turns}).encode()))
+    recall = Recall(user_id="u1", init_s=1, verdict_s=1, limit=9)
+    said = transcript(entries, DEFAULT_CHANNEL, recall)
+
+    assert [one.get("metadata") for one in json.loads(ui_messages(said, finish=True))] == [
+        {"finish": {"reason": "error", "errorText": "No"}},
+        {"finish": {"reason": "canceled"}},
+        None,
+        None,
+    ]
+    assert b"metadata" not in ui_messages(said)
+
+
 def test_the_transcript_knows_prompts_from_turns() -> None:
     entries = hydration.entries(Raw(json.dumps({"messages": TALK}).encode()))
     recall = Recall(user_id="u1", init_s=1, verdict_s=1, limit=9)

@@ -33,18 +33,6 @@ async def shape(page: Page) -> list[Any]:
     return [_aside(message) for message in await page.evaluate(_WALK)]
 
 
-def unmarked(messages: list[Any]) -> list[Any]:
-    """The same without how turns ended, which a page that did not follow them cannot know."""
-    return [
-        [
-            part
-            for part in message
-            if not (isinstance(part, list) and part[1:2] == [["class=ended"]])
-        ]
-        for message in messages
-    ]
-
-
 def _aside(node: Any) -> Any:
     """The same without what may differ."""
     if isinstance(node, str):

@@ -6,7 +6,7 @@ import httpx
 from playwright.async_api import Locator, Page, expect
 
 from e2e.conftest import NewTalk
-from e2e.shape import shape, unmarked
+from e2e.shape import shape
 from e2e.talking import WIDE, Talk
 
 TABS: Final = 6
@@ -72,7 +72,7 @@ async def test_six_tabs_share_six_connections(new_talk: NewTalk) -> None:
             await expect(tab.get_by_label("Problem")).to_be_hidden()
             await expect(_answer(tab)).to_contain_text(HANGING)
             await expect(tab.get_by_role("button", name="Answer again")).to_be_visible()
-            assert unmarked(await shape(tab)) == unmarked(await shape(talk.page))
+            assert await shape(tab) == await shape(talk.page)
     assert [(run.reason, run.aborted) for run in talk.runs] == [("canceled", True)]
 
 

@@ -3,14 +3,19 @@
 import re
 from typing import Final
 
+import httpx
 import pytest
 from playwright.async_api import Locator, expect
 
 from e2e.conftest import NewTalk
+from e2e.shape import shape
 from e2e.talking import Talk
+from gateway.waiting import until
 
 END_OF_STORY: Final = "this is the end."
 BROKEN: Final = r"ERR_|status 503|503 \(Service"
+FAILED: Final = "This answer failed: The agent was told to fail this turn."
+STOPPED: Final = "This answer was stopped"
 WATCH: Final = """() => {
     window.idle = [];
     const look = () => {
@@ -27,6 +32,16 @@ WATCH: Final = """() => {
 
 def header(talk: Talk) -> Locator:
     return talk.page.locator(".status")
+
+
+async def plan(talk: Talk, fault: str) -> None:
+    """Have the demo's own server play this with the next prompt."""
+    async with httpx.AsyncClient(base_url=talk.url, trust_env=False) as http:
+        signed = {"authorization": f"Bearer {talk.stage.token}"}
+        planned = await http.post(
+            "/lab/faults", json={"session": talk.session, "fault": fault}, headers=signed
+        )
+    assert planned.is_success
 
 
 def actions(talk: Talk) -> Locator:
@@ -60,7 +75,7 @@ async def test_who_leaves_an_approval_stops_its_turn(talk: Talk) -> None:
     await expect(approval(talk)).to_be_visible()
     await talk.page.keyboard.press("Escape")
     await expect(talk.tool).to_have_attribute("data-tool-state", "failed")
-    await expect(talk.answer.locator(".ended")).to_have_text("stopped")
+    await expect(talk.answer.locator(".ended")).to_have_text(STOPPED)
     await talk.until_idle()
 
     await talk.ask("approve 6*7")
@@ -98,20 +113,68 @@ async def test_who_answers_is_never_called_idle(talk: Talk) -> None:
 async def test_a_turn_that_did_not_end_well_is_marked(talk: Talk) -> None:
     ended = talk.page.locator(".ended")
     await talk.ask("make the turn fail")
-    await expect(ended).to_have_text("failed: The agent was told to fail this turn.")
+    await expect(ended).to_have_text(FAILED)
     await talk.ask("hang")
     await expect(talk.answer).to_contain_text("until somebody stops me")
     other = await talk.tab()
     await expect(other.locator("[data-role=assistant]").last).to_contain_text("somebody stops me")
     await talk.stop()
-    await expect(other.locator(".ended")).to_have_text("stopped")
+    # Of the one it was there for the end, of the other the history says it.
+    await expect(other.locator(".ended")).to_have_text([FAILED, STOPPED])
+    said = talk.page.locator("[data-live]")
+    await expect(said).to_have_text(re.compile(rf"^{STOPPED}:\s+I will say this much"))
     await talk.ask("what is 1+2?")
     await expect(talk.answer).to_contain_text("1+2 is 3.")
     await talk.until_idle()
 
-    told = ["failed: The agent was told to fail this turn.", "stopped"]
-    await expect(ended).to_have_text(told)
+    await expect(ended).to_have_text([FAILED, STOPPED])
     assert [await each.locator(".ended").count() for each in await talk.answers.all()] == [1, 1, 0]
+    live = await shape(talk.page)
+    await talk.reload()
+    await expect(ended).to_have_text([FAILED, STOPPED])
+    assert await shape(talk.page) == live
+
+
+@pytest.mark.parametrize(("prompt", "mark"), [("make the turn fail", FAILED), ("hang", STOPPED)])
+async def test_a_reload_does_not_hide_how_a_turn_ended(talk: Talk, prompt: str, mark: str) -> None:
+    await talk.ask(prompt)
+    if prompt == "hang":
+        await expect(talk.answer).to_contain_text("until somebody stops me")
+        await talk.stop()
+    ended = talk.answer.locator(".ended")
+    await expect(ended).to_have_text(mark)
+    await talk.reload()
+
+    await expect(ended).to_have_text(mark)
+    await expect(talk.notice).to_be_hidden()
+    again = talk.answer.get_by_role("button", name="Answer again")
+    await expect(again.get_by_text("Answer again")).to_be_visible()
+    await again.click()
+    await until(lambda: len(talk.runs) == 2)
+    if prompt == "hang":
+        await expect(talk.answer).to_contain_text("until somebody stops me")
+        await expect(ended).to_have_count(0)
+        await talk.stop()
+    await expect(ended).to_have_text(mark)
+    await expect(talk.answers).to_have_count(1)
+
+
+async def test_an_answer_that_was_cut_short_says_so(talk: Talk) -> None:
+    talk.expects(BROKEN)
+    await plan(talk, "slow-client")
+    await talk.ask("flood 100000")
+    await expect(header(talk)).to_have_text("Waiting for the answer")
+    # The gateway waits for 6 s, once the buffers in between are full.
+    await expect(talk.notice).to_contain_text("The answer was cut short", timeout=45_000)
+    await expect(talk.notice.get_by_role("button", name="Try again")).to_be_enabled()
+    await expect(talk.answer.locator(".ended")).to_have_text(STOPPED)
+    assert [run.reason for run in talk.runs] == ["canceled"]
+
+    await talk.ask("what is 1+2?")
+    await expect(talk.notice).to_be_hidden()
+    await expect(talk.answer).to_contain_text("1+2 is 3.")
+    await talk.until_idle()
+    await expect(talk.notice).to_be_hidden()
 
 
 async def test_what_was_made_again_is_marked_no_more(talk: Talk) -> None:
@@ -120,7 +183,7 @@ async def test_what_was_made_again_is_marked_no_more(talk: Talk) -> None:
     await talk.page.route("**/chat", lambda route: route.fulfill(headers=stream, body=cut), times=1)
     await talk.ask("what is 6*7?")
     await expect(talk.notice).to_contain_text("The turn ended without an answer")
-    await expect(talk.page.locator(".ended")).to_have_text("failed: no answer")
+    await expect(talk.page.locator(".ended")).to_have_text("This prompt failed: no answer")
     await talk.notice.get_by_role("button", name="Try again").click()
     await expect(talk.answer).to_contain_text("6*7 is 42.")
     await expect(talk.page.locator(".ended")).to_have_count(0)

@@ -162,7 +162,7 @@ async def test_who_is_faster_than_the_history_is_heard(new_visit: NewVisit) -> N
         await told.wait()
         await route.continue_()
 
-    await visit.page.route("**/messages", late)
+    await visit.page.route("**/messages?*", late)
     await visit.launcher.click()
     await visit.box.fill("what is 1+1?")
     await visit.box.press("Enter")
@@ -196,6 +196,27 @@ async def test_a_turn_that_fails_says_what_to_do(visit: Visit) -> None:
     await visit.ask("what is 1+1?")
     await expect(visit.notice).to_be_empty()
     await expect(visit.answer).to_contain_text("1+1 is 2.")
+
+
+async def test_how_turns_ended_is_there_again_after_a_reload(visit: Visit) -> None:
+    ended = visit.panel.locator("[data-role=assistant] .ended")
+    told = ["This answer failed: The agent was told to fail this turn.", "This answer was stopped"]
+    await visit.ask("make the turn fail")
+    await expect(ended).to_have_text(told[:1])
+    await visit.ask("hang")
+    await expect(visit.answer).to_contain_text("until somebody stops me")
+    await visit.panel.get_by_role("button", name="Stop").click()
+    await expect(ended).to_have_text(told)
+    await visit.ask("what is 1+1?")
+    await expect(visit.answer).to_contain_text("1+1 is 2.")
+    await visit.until_idle()
+    said = visit.panel.get_by_role("region", name="Conversation")
+    live = await said.inner_html()
+    await visit.page.reload()
+
+    await expect(ended).to_have_text(told)
+    await expect(visit.notice).to_be_empty()
+    assert await said.inner_html() == live
 
 
 async def test_a_broken_line_is_mended(visit: Visit) -> None:

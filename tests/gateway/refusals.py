@@ -219,6 +219,7 @@ BESIDE_A_TURN = [
     Refusal("history: no number", 400, _MESSAGES, "GET", {}, b"", query="limit=ten"),
     Refusal("history: a big number", 400, _MESSAGES, "GET", {}, b"", query="limit=99999"),
     Refusal("history: a superscript", 400, _MESSAGES, "GET", {}, b"", query="limit=%C2%B2"),
+    Refusal("history: perhaps how it ended", 400, _MESSAGES, "GET", {}, b"", query="finish=yes"),
     Refusal("resume: a thread without a name", 400, _RESUME, "GET", {}, b"", query="threadId="),
     Refusal("a hang-up policy", 400, query="onDisconnect=perhaps"),
 ]

@@ -192,6 +192,27 @@ async def test_a_question_that_expires_before_the_answer_comes() -> None:
         assert (await answer(gateway)).status_code == 409
 
 
+async def test_how_a_turn_ended_is_in_the_history_of_who_asks_for_it() -> None:
+    said = {"type": "text", "text": "a"}
+    why = {"type": "error", "message": "No"}
+
+    async def greet(line: Line) -> None:
+        await line.say(hello(said, why, {"type": "finish", "reason": "error"}))
+
+    async with ScriptedAgent(greet) as agent, Gateway(agent.url()) as gateway:
+        plain = await call(gateway, "GET", "messages")
+        no = await call(gateway, "GET", "messages", finish="false")
+        told = await call(gateway, "GET", "messages", finish="true")
+
+    whole = (
+        b'[{"id":"turn-1","role":"assistant","parts":'
+        b'[{"type":"step-start"},{"type":"text","text":"a","state":"done"}]}]'
+    )
+    assert plain.content == no.content == whole
+    ended = b',"metadata":{"finish":{"reason":"error","errorText":"No"}}}]'
+    assert told.content == whole.removesuffix(b"}]") + ended
+
+
 @pytest.mark.parametrize(("route", "status"), [("stop", 200), ("answer", 503), ("messages", 503)])
 async def test_an_agent_that_leaves(route: str, status: int) -> None:
     async def leave(line: Line) -> None:

@@ -13,6 +13,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from turnwire.core import chunks, events, harmless, media
 from turnwire.core.chunks import Chunk
 from turnwire.core.errand import Asked, Told, Transcript
+from turnwire.core.events import Reason
 from turnwire.core.translate import Translator
 
 
@@ -66,18 +67,35 @@ class _Tool(Struct, rename="camel"):
 _AnyPart = _StepStart | _Text | _Reasoning | _File | _SourceUrl | _Question | _Tool
 
 
+class _Finish(Struct, rename="camel"):
+    """How a turn ended that was not let end by itself."""
+
+    reason: str
+    error_text: str | UnsetType = UNSET
+
+
+class _Metadata(Struct):
+    finish: _Finish
+
+
 class _Message(Struct):
     id: str
     role: str
     parts: list[_AnyPart]
+    metadata: _Metadata | UnsetType = UNSET
 
 
-def ui_messages(transcript: Transcript) -> bytes:
-    """The messages of a transcript, as a JSON array that `useChat({messages})` takes."""
-    return msgspec.json.encode([_message(said) for said in transcript.said])
+def ui_messages(transcript: Transcript, *, finish: bool = False) -> bytes:
+    """The messages of a transcript, as a JSON array that `useChat({messages})` takes.
+
+    With `finish`, the metadata of an answer says that its turn failed or was
+    stopped: its parts do not. Not unasked: apps with a metadata schema refuse
+    what it has not.
+    """
+    return msgspec.json.encode([_message(said, finish=finish) for said in transcript.said])
 
 
-def _message(said: Asked | Told) -> _Message:
+def _message(said: Asked | Told, *, finish: bool) -> _Message:
     match said:
         case Asked(message_id, text, files):
             parts: list[_AnyPart] = [
@@ -94,7 +112,8 @@ def _message(said: Asked | Told) -> _Message:
             for event in (events.TurnStarted(turn_id), *told):
                 for chunk in translator.feed(event):
                     held.take(chunk)
-            return _Message(harmless.mend(turn_id), "assistant", held.parts)
+            said_so = _Metadata(held.finish) if finish and held.finish else UNSET
+            return _Message(harmless.mend(turn_id), "assistant", held.parts, said_so)
         case _:
             assert_never(said)
 
@@ -104,6 +123,8 @@ class _Held:
 
     def __init__(self) -> None:
         self.parts: list[_AnyPart] = []
+        self.finish: _Finish | None = None
+        """None of a turn that ended by itself."""
         self._texts: list[str] = []
         self._tools: dict[str, _Tool] = {}
         self._questions: dict[str, _Question] = {}
@@ -135,6 +156,10 @@ class _Held:
                 self.parts.append(_SourceUrl(source_id, url, title))
             case chunks.DataQuestion(question_id, data):
                 self._question(question_id, data)
+            case chunks.Error(text):
+                self.finish = _Finish(Reason.ERROR.value, text)
+            case chunks.Abort():
+                self.finish = _Finish(Reason.CANCELED.value)
             case (
                 chunks.Start()
                 | chunks.FinishStep()
@@ -142,8 +167,6 @@ class _Held:
                 | chunks.TextStart()
                 | chunks.ReasoningStart()
                 | chunks.DataAgentStatus()
-                | chunks.Error()
-                | chunks.Abort()
                 | chunks.Finish()
             ):
                 pass

@@ -191,11 +191,19 @@ class Messages(ErrandEndpoint):
             init_s=self.gateway.settings.dial_s,
             verdict_s=self.gateway.settings.verdict_s,
         )
+        finish = self._finish(visit)
         transcript = await self.run(visit, self.gateway.dialect.recall(recall))
-        await self.reply(visit, ui_messages(transcript), 200, receive, send)
+        await self.reply(visit, ui_messages(transcript, finish=finish), 200, receive, send)
 
     def _limit(self, visit: Visit) -> int:
         given = visit.request.query.get("limit", str(LIMIT))
         if not (given.isascii() and given.isdigit() and len(given) < len("10000") and int(given)):
             raise BadRequest(f"limit is a number from 1 to {LIMIT_MAX}")
         return min(int(given), LIMIT_MAX)
+
+    def _finish(self, visit: Visit) -> bool:
+        """Whether to tell how each turn ended."""
+        given = visit.request.query.get("finish", "false")
+        if given not in {"true", "false"}:
+            raise BadRequest("finish is true or false")
+        return given == "true"

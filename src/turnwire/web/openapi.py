@@ -227,6 +227,11 @@ _SESSION_PATHS: dict[str, Any] = {
             parameters=[
                 _query("limit", {"type": "integer", "minimum": 1, "maximum": 500, "default": 100}),
                 _query("before", STRING, "The id of a message: only what was said before it"),
+                _query(
+                    "finish",
+                    {"type": "boolean", "default": False},
+                    "Also which answers failed or were stopped, in their metadata",
+                ),
             ],
         )
     },

@@ -83,11 +83,21 @@ RECEIPT: Final = _object(
 
 ANSWER_BODY: Final = _object(["questionId", "answer"], questionId=_ID, answer={})
 
+_FINISH: Final = _object(
+    ["reason"],
+    reason={"enum": ["canceled", "error"]},
+    errorText={"type": "string", "description": "Of an error: what the agent said of it"},
+)
+
 UI_MESSAGE: Final = _object(
     ["id", "role", "parts"],
     id=STRING,
     role={"enum": ["user", "assistant"]},
     parts={"type": "array", "items": {"type": "object", "required": ["type"]}},
+    metadata={
+        **_object(["finish"], finish=_FINISH),
+        "description": "With `finish=true`, of an answer that failed or was stopped",
+    },
 )
 
 EVENT: Final = {

@@ -105,6 +105,18 @@ def test_a_turn_that_failed_says_why() -> None:
     assert [getattr(event, "error", None) for event in told.events] == ["No"]
 
 
+def test_who_asks_is_told_how_turns_ended() -> None:
+    failed = turn(f.finish("error"), {"type": "error", "message": "No"}, turn="a1")
+    ended = transcript(failed, turn(f.finish("canceled"), turn="a2"), turn(f.END))
+
+    told = msgspec.json.decode(ui_messages(ended, finish=True))
+    assert [message.get("metadata") for message in told] == [
+        {"finish": {"reason": "error", "errorText": "No"}},
+        {"finish": {"reason": "canceled"}},
+        None,
+    ]
+
+
 def test_a_turn_that_is_not_over_is_left_out() -> None:
     said = transcript(prompt(), turn(f.text("A"), content="A")).said
 

@@ -9,6 +9,7 @@ import { useTheme } from "./theme";
 const WORDS: Record<string, string> = {
   idle: "Idle",
   connecting: "Connecting",
+  waiting: "Waiting for the answer",
   reconnecting: "Reconnecting",
   queued: "Waiting in the queue",
   thinking: "Thinking",
@@ -75,7 +76,7 @@ function useAgent(conversation: Conversation): AgentStatus {
   const { messages, status } = useChat({ chat: conversation.chat, throttle: REDRAW_MS });
   if (recovering) return { status: "reconnecting" };
   if (status === "submitted" && agent.status === "idle") return { status: "connecting" };
-  if (status === "streaming" && agent.status === "idle") return { status: "streaming" };
+  if (status === "streaming" && (agent.status === "idle" || agent.status === "waiting")) return { status: "streaming" };
   if (status === "ready" && asksApproval(messages.at(-1))) return { status: "asking" };
   return agent;
 }

@@ -14,7 +14,7 @@ interface Props {
 }
 
 export function Live({ conversation, messages, status }: Props) {
-  const { notice } = useView(conversation);
+  const { ended, notice } = useView(conversation);
   const [said, setSaid] = useState("");
   const before = useRef(status);
   const last = messages.at(-1);
@@ -23,9 +23,10 @@ export function Live({ conversation, messages, status }: Props) {
     if (status === "submitted") setSaid("Sent. The agent is working.");
     // From an error the chat gets ready again too: what stands there then is no answer.
     const answered = status === "ready" && before.current !== "error" && last?.role === "assistant";
-    if (answered) setSaid(`The agent answered: ${textOf(last)}`);
+    const end = last === undefined ? undefined : ended.get(last.id);
+    if (answered) setSaid(`${end === undefined ? "The agent answered" : `This answer ${end}`}: ${textOf(last)}`);
     before.current = status;
-  }, [status, last]);
+  }, [status, last, ended]);
   return (
     <>
       <p className="unseen" aria-live="polite" data-live="">

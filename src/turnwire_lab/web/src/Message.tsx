@@ -3,6 +3,7 @@ import { ActionBarPrimitive, MessagePrimitive, type ThreadMessage, useAuiState }
 import { useView } from "./App";
 import { useConversationHere } from "./context";
 import { Icon } from "./Icon";
+import { STOPPED } from "./notice";
 import { FilePart, ImagePart, SourcePart } from "./parts/Files";
 import { Question } from "./parts/Question";
 import { Reasoning } from "./parts/Reasoning";
@@ -19,12 +20,13 @@ export function UserMessage() {
       <div className="bubble">
         <MessagePrimitive.Parts components={{ Text: Plain }} />
       </div>
-      <Ended />
+      <Ended what="prompt" />
     </MessagePrimitive.Root>
   );
 }
 
 export function AssistantMessage() {
+  const ended = useEnded();
   const asks = useAuiState((state) => state.message.parts.some(isOpen));
   return (
     <MessagePrimitive.Root className="message assistant" data-role="assistant">
@@ -39,7 +41,7 @@ export function AssistantMessage() {
           data: { by_name: { question: Question } },
         }}
       />
-      <Ended />
+      <Ended what="answer" />
       {!asks && (
         <ActionBarPrimitive.Root className="actions" hideWhenRunning>
           <ActionBarPrimitive.Copy className="quiet small" aria-label="Copy the answer" title="Copy">
@@ -48,6 +50,7 @@ export function AssistantMessage() {
           <MessagePrimitive.If last>
             <ActionBarPrimitive.Reload className="quiet small" aria-label="Answer again" title="Answer again">
               <Icon name="redo" />
+              {ended !== undefined && <span>Answer again</span>}
             </ActionBarPrimitive.Reload>
           </MessagePrimitive.If>
         </ActionBarPrimitive.Root>
@@ -56,10 +59,19 @@ export function AssistantMessage() {
   );
 }
 
-function Ended() {
+function Ended({ what }: { what: "prompt" | "answer" }) {
+  const words = useEnded();
+  if (words === undefined) return null;
+  return (
+    <p className={words === STOPPED ? "ended" : "ended failed"}>
+      This {what} {words}
+    </p>
+  );
+}
+
+function useEnded(): string | undefined {
   const { ended } = useView(useConversationHere());
-  const words = ended.get(useAuiState((state) => state.message.id));
-  return words === undefined ? null : <p className="ended">{words}</p>;
+  return ended.get(useAuiState((state) => state.message.id));
 }
 
 /** Whether it waits for the user: until then there is no whole answer to copy or to make again. */

@@ -8,7 +8,9 @@ const TRY: [string, string][] = [
   ["approve 12*7", "needs your approval"],
   ["tell me a long story", "leaves time to reload, or to stop"],
   ["make the tool fail", "a tool that gives up"],
+  ["make the turn fail", "an answer that breaks off"],
   ["send me a picture", "a file from the agent"],
+  ["cite two sources", "links to what it read"],
 ];
 
 export function Welcome({ conversation }: { conversation: Conversation }) {
@@ -16,8 +18,9 @@ export function Welcome({ conversation }: { conversation: Conversation }) {
     <section className="welcome" aria-label="Things to try">
       <h2>Any AI SDK client, any agent.</h2>
       <p>
-        This page is an unmodified <code>useChat</code>. Behind it turnwire opens one WebSocket per turn, and makes of
-        the agent's frames what you see. Reload in mid-turn, open a second tab, break things.
+        This page is an unmodified <code>useChat</code>, and its agent never heard of it. turnwire is the gateway between
+        the two: it opens one WebSocket per turn, and makes of the agent's frames what you see. Reload in mid-turn, open a
+        second tab, break things.
       </p>
       <ul>
         {TRY.map(([prompt, what]) => (

@@ -6,9 +6,20 @@ import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalRespons
 
 import { asksApproval, stopped } from "./asking";
 import { authorization, type Setup } from "./lab";
-import { CROWDED, FORGOTTEN, LOST_FOR_GOOD, noticeOf, reasonOf, WITHOUT_ANSWER, type Notice } from "./notice";
+import {
+  CROWDED,
+  FORGOTTEN,
+  LOST_FOR_GOOD,
+  noticeOf,
+  noticeOfEnd,
+  reasonOf,
+  STOPPED,
+  WITHOUT_ANSWER,
+  type Notice,
+} from "./notice";
 import { CutShort, heard, wholeOrFailed } from "./streams";
 import { NoPlace, type Place, takePlace, tell } from "./tabs";
+import { withUnsent } from "./unsent";
 
 export interface AgentStatus {
   status: string;
@@ -21,12 +32,13 @@ export interface View {
   loading: boolean;
   recovering: boolean;
   stopping: boolean;
-  /** How turns ended that did not end well, by the message that shows it. Only this page knows. */
+  /** How turns ended that did not end well, by the message that shows it. */
   ended: ReadonlyMap<string, string>;
 }
 
 const IDLE: AgentStatus = { status: "idle" };
-const STOPPED = "stopped";
+// The gateway took the prompt, and nobody said yet what the agent does.
+const WAITING: AgentStatus = { status: "waiting" };
 const TRIES_MS = [0, 400, 800, 1600, 3200, 5000];
 const POLL_MS = 10_000;
 // A flood of deltas is drawn this often, not as often as it comes.
@@ -221,7 +233,9 @@ export class Conversation {
     const cut = new AbortController();
     this.#cut = cut;
     const signal = AbortSignal.any([cut.signal, ...(init?.signal ? [init.signal] : [])]);
-    return wholeOrFailed(await fetch(input, { ...init, signal }), () => cut.abort(new CutShort()));
+    const response = await fetch(input, { ...init, signal });
+    if (response.status === 200 && this.#view.agent === IDLE) this.#set({ agent: WAITING });
+    return wholeOrFailed(response, () => cut.abort(new CutShort()));
   }
 
   async #catchUp(tries: number[]): Promise<void> {
@@ -233,6 +247,7 @@ export class Conversation {
         const history = await this.#history();
         // All but the newest prompt and its answer was told by the agent before.
         const forgotten = history.length < this.chat.messages.length - 2;
+        this.#ends(history);
         this.chat.messages = withUnsent(history, this.chat.messages);
         const before = this.chat.messages.length;
         this.#set({ loading: false });
@@ -241,14 +256,18 @@ export class Conversation {
         await this.#settled(resumed);
         if (this.chat.status === "error") continue;
         if (!this.busy && this.chat.messages.length === before && this.chat.lastMessage?.role === "user") {
-          this.chat.messages = withUnsent(await this.#history(), this.chat.messages);
+          const whole = await this.#history();
+          this.#ends(whole);
+          this.chat.messages = withUnsent(whole, this.chat.messages);
         }
         // What the agent is doing was told before this stream began.
-        if (this.busy && this.#view.agent === IDLE) this.#set({ agent: { status: "streaming" } });
+        if (this.busy && this.#view.agent === WAITING) this.#set({ agent: { status: "streaming" } });
         const answered = this.busy || this.chat.lastMessage?.role !== "user";
         const broke = this.#view.notice !== null;
+        const last = this.chat.lastMessage;
+        const cut = this.#view.notice?.byItself && !this.busy && last ? noticeOfEnd(last) : null;
         const without = this.#crowded ? CROWDED : forgotten ? FORGOTTEN : broke ? WITHOUT_ANSWER : null;
-        this.#set({ recovering: false, notice: answered ? null : without });
+        this.#set({ recovering: false, notice: answered ? cut : without });
         if (answered) this.#answered();
         else if (without !== null && without !== CROWDED) this.#mark(this.chat.lastMessage?.id, reasonOf(without));
         return;
@@ -279,7 +298,7 @@ export class Conversation {
   }
 
   async #history(): Promise<UIMessage[]> {
-    const response = await fetch(this.#url("messages"), { headers: authorization(this.setup) });
+    const response = await fetch(`${this.#url("messages")}?finish=true`, { headers: authorization(this.setup) });
     if (response.status === 503) throw new Retryable();
     if (!response.ok) throw new Error(await response.text());
     return (await response.json()) as UIMessage[];
@@ -336,6 +355,14 @@ export class Conversation {
     this.#set({ ended: marks });
   }
 
+  /** Mark what the history says of turns that did not end well; what this page saw of them counts more. */
+  #ends(history: UIMessage[]): void {
+    for (const message of history) {
+      const end = noticeOfEnd(message);
+      if (end !== null && !this.#view.ended.has(message.id)) this.#mark(message.id, reasonOf(end));
+    }
+  }
+
   /** A prompt that came to nothing, and has its answer by now, is marked no more. */
   #answered(): void {
     for (const [place, message] of this.chat.messages.entries()) {
@@ -347,19 +374,6 @@ export class Conversation {
     this.#view = { ...this.#view, ...change };
     for (const listener of this.#listeners) listener();
   }
-}
-
-/** The history, and behind it the newest prompt of this tab if the agent never got it. */
-function withUnsent(history: UIMessage[], here: UIMessage[]): UIMessage[] {
-  const newest = here.findLast((message) => message.role === "user");
-  const known = history.findLast((message) => message.role === "user");
-  if (newest === undefined || history.some((message) => message.id === newest.id)) return history;
-  // Not every agent keeps the id that a client gave its prompt.
-  return known !== undefined && textOf(known) === textOf(newest) ? history : [...history, newest];
-}
-
-function textOf(message: UIMessage): string {
-  return message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
 class Retryable extends Error {}

@@ -1,5 +1,7 @@
 // What went wrong, in words for whoever uses the page, and what to do next.
 
+import type { UIMessage } from "ai";
+
 export type Step = "reconnect" | "retry" | "reload";
 
 export interface Notice {
@@ -12,7 +14,7 @@ export interface Notice {
 
 const CONNECTION: Notice = {
   title: "Connection lost",
-  text: "The turn goes on without this page. It will be picked up where it is.",
+  text: "The turn may go on without this page. It is picked up where it is.",
   step: "reconnect",
   byItself: true,
 };
@@ -104,12 +106,32 @@ export const WITHOUT_ANSWER: Notice = {
   byItself: false,
 };
 
+/** Of a turn that was stopped, and nobody here asked for it. */
+const CUT_OFF: Notice = {
+  title: "The answer was cut short",
+  text: "This page read too slowly, or its line broke, and the turn was stopped. What came before is kept.",
+  step: "retry",
+  byItself: false,
+};
+
 const FAILED = "The turn failed";
 
-/** What stands under the message of a turn that failed, when the notice is long gone. */
-export function reasonOf({ title, text }: Notice): string {
+export const STOPPED = "was stopped";
+
+/** What stands under the message of a turn that did not end well, when the notice is long gone. */
+export function reasonOf(notice: Notice): string {
+  const { title, text } = notice;
+  if (notice === CUT_OFF) return STOPPED;
   const reason = title === FAILED ? text : title === WITHOUT_ANSWER.title ? "no answer" : title.replace(/^The /, "the ");
   return `failed: ${reason}`;
+}
+
+/** Of an answer whose turn did not end well, as the agent's history says it. */
+export function noticeOfEnd({ metadata }: UIMessage): Notice | null {
+  const { finish } = (metadata ?? {}) as { finish?: { reason: string; errorText?: string } };
+  if (finish === undefined) return null;
+  if (finish.reason === "canceled") return CUT_OFF;
+  return { ...noticeOf(new Error(finish.errorText)), step: "retry", byItself: false };
 }
 
 export function noticeOf(error: Error): Notice {

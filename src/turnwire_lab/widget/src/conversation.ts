@@ -3,10 +3,10 @@
 import type { UIMessage } from "ai";
 
 import { Chat } from "./chat";
-import { noticeOf, NOT_SENT, UNANSWERED, type Notice } from "./notice";
+import { CUT_SHORT, noticeOf, NOT_SENT, UNANSWERED, type Notice } from "./notice";
 import type { Settings } from "./options";
 import { Tokens } from "./tokens";
-import { Transport } from "./transport";
+import { finishOf, Transport } from "./transport";
 
 export interface View {
   messages: readonly UIMessage[];
@@ -151,8 +151,10 @@ export class Conversation {
       if (asked && this.#chat.messages.length === known) this.#chat.messages = await this.#history();
       const lost = this.#lost();
       if (lost !== null) this.#chat.messages = [...this.#chat.messages, lost];
-      else if (!broke || this.#chat.lastMessage?.role !== "user") return;
-      this.#set({ notice: lost === null ? UNANSWERED : NOT_SENT });
+      else if (!broke) return;
+      if (lost !== null) this.#set({ notice: NOT_SENT });
+      else if (finishOf(this.#chat.lastMessage) !== undefined) this.#set({ notice: CUT_SHORT });
+      else if (this.#chat.lastMessage?.role === "user") this.#set({ notice: UNANSWERED });
     } catch (error) {
       this.#failed(error as Error);
     }
@@ -169,7 +171,7 @@ export class Conversation {
   }
 
   async #history(): Promise<UIMessage[]> {
-    const response = await this.#tokens.fetch(`${this.#base}/messages`);
+    const response = await this.#tokens.fetch(`${this.#base}/messages?finish=true`);
     // An agent that tells no history can be talked to all the same.
     if (response.status === 501) return this.#chat.messages;
     if (!response.ok) throw new Error(await response.text());

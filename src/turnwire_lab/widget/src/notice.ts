@@ -44,6 +44,12 @@ export const UNANSWERED: Notice = {
   step: "retry",
 };
 
+export const CUT_SHORT: Notice = {
+  title: "The answer was cut short",
+  text: "The turn ended before it was whole.",
+  step: "retry",
+};
+
 export const NOT_SENT: Notice = {
   title: "Not sent",
   text: "The connection broke before.",

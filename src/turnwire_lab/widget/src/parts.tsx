@@ -3,6 +3,7 @@ import { useRef, useState } from "preact/hooks";
 
 import type { Conversation } from "./conversation";
 import { Markdown } from "./Markdown";
+import { finishOf } from "./transport";
 
 type Part = UIMessage["parts"][number];
 
@@ -17,12 +18,18 @@ interface Asked {
 
 export function Message({ message, conversation }: { message: UIMessage; conversation: Conversation }) {
   const mine = message.role === "user";
+  const finish = finishOf(message);
   return (
     <article data-role={message.role} aria-label={mine ? "You" : "Answer"}>
       {message.parts.map((part, at) =>
         mine ? part.type === "text" && <p class="said">{part.text}</p> : (
           <Shown key={keyOf(part, at)} part={part} conversation={conversation} />
         ),
+      )}
+      {finish !== undefined && (
+        <p class={finish.errorText === undefined ? "ended" : "ended failure"}>
+          This answer {finish.errorText === undefined ? "was stopped" : `failed: ${finish.errorText}`}
+        </p>
       )}
     </article>
   );

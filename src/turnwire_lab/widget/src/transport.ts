@@ -9,6 +9,16 @@ export class CutShort extends Error {
 
 type Stream = ReadableStream<UIMessageChunk>;
 
+interface Finish {
+  reason: string;
+  errorText?: string;
+}
+
+/** How the turn of an answer ended that did not end by itself: as the gateway's history tells it. */
+export function finishOf(message: UIMessage | undefined): Finish | undefined {
+  return (message?.metadata as { finish?: Finish } | undefined)?.finish;
+}
+
 /** The SDK's transport, for which a stream that ends without `finish` is a failure. */
 export class Transport extends DefaultChatTransport<UIMessage> {
   constructor(
@@ -42,12 +52,17 @@ export class Transport extends DefaultChatTransport<UIMessage> {
   }
 }
 
+/** The same stream, which fails if it just ends, and whose message says what its history will say. */
 function whole(stream: Stream): Stream {
+  let began = false;
   let finished = false;
   return stream.pipeThrough(
     new TransformStream<UIMessageChunk, UIMessageChunk>({
       transform(chunk, controller) {
         finished ||= chunk.type === "finish";
+        began ||= chunk.type === "start" && chunk.messageId !== undefined;
+        const finish = endOf(chunk);
+        if (began && finish !== null) controller.enqueue({ type: "message-metadata", messageMetadata: { finish } });
         controller.enqueue(chunk);
       },
       flush(controller) {
@@ -55,4 +70,9 @@ function whole(stream: Stream): Stream {
       },
     }),
   );
+}
+
+function endOf(chunk: UIMessageChunk): Finish | null {
+  if (chunk.type === "abort") return { reason: "canceled" };
+  return chunk.type === "error" ? { reason: "error", errorText: chunk.errorText } : null;
 }

@@ -1,0 +1,15 @@
+// A prompt that this tab shows, and that may never have come to the agent.
+import type { UIMessage } from "ai";
+
+/** The history, and behind it the newest prompt of this tab if the agent never got it. */
+export function withUnsent(history: UIMessage[], here: UIMessage[]): UIMessage[] {
+  const newest = here.findLast((message) => message.role === "user");
+  const known = history.findLast((message) => message.role === "user");
+  if (newest === undefined || history.some((message) => message.id === newest.id)) return history;
+  // Not every agent keeps the id that a client gave its prompt.
+  return known !== undefined && textOf(known) === textOf(newest) ? history : [...history, newest];
+}
+
+function textOf(message: UIMessage): string {
+  return message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
