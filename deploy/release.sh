@@ -42,11 +42,13 @@ else
   echo "release: no page and no widget for the demo: that needs Node 20 with npm" >&2
 fi
 
-# From two copies of what git knows or would take, so that nothing else gets in.
+# From two copies of what git knows or would take, so that nothing else gets in; git also names
+# files that were deleted and not committed.
 for copy in one two; do
   mkdir -p "$scratch/$copy/src"
-  git ls-files -coz --exclude-standard | tar --null -cf - -T - |
-    tar -xf - -C "$scratch/${copy}/src"
+  LC_ALL=C comm -z -23 <(git ls-files -coz --exclude-standard | LC_ALL=C sort -zu) \
+    <(git ls-files -dz | LC_ALL=C sort -z) |
+    tar --null -cf - -T - | tar -xf - -C "$scratch/${copy}/src"
   if [[ ${#built[@]} -gt 0 ]]; then cp -r --parents "${built[@]}" "$scratch/$copy/src"; fi
 done
 if ! diff -r "$scratch/one/src" "$scratch/two/src" > /dev/null; then

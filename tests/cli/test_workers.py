@@ -6,9 +6,11 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import ExitStack
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Self
 
 import httpx
@@ -215,14 +217,48 @@ def test_a_worker_that_hangs_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(worker, "SCRAPE_S", 0)
     hung, theirs = piped()
     with hung._pipe, theirs:
+        scraped = worker.WorkersMetrics({0: hung})
         for _ in range(2_000):  # as many questions would not fit into the pipe
-            assert hung.scrape() == []
+            assert not list(scraped.collect())
         theirs.recv_bytes()
         assert not theirs.poll()
         theirs.send([])
-        hung.scrape()
+        list(scraped.collect())
 
         assert theirs.recv_bytes() == b"metrics"
+
+
+def noted(bare: worker.Worker, waited: list[float]) -> Callable[[float], Sequence[Metric]]:
+    metrics = bare.metrics
+
+    def at_once(within_s: float) -> Sequence[Metric]:
+        waited.append(within_s)
+        return metrics(0)
+
+    return at_once
+
+
+def test_those_that_hang_share_the_time_and_the_others_are_heard(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waited: list[float] = []
+    clock = iter(range(1_000))
+    monkeypatch.setattr(worker, "time", SimpleNamespace(monotonic=lambda: next(clock) / 2))
+    monkeypatch.setattr(worker, "SCRAPE_S", 1.2)
+    with ExitStack() as stack:
+        workers = {}
+        for number in range(4):
+            workers[number], theirs = piped()
+            stack.enter_context(workers[number]._pipe)
+            stack.enter_context(theirs)
+            if number == 3:
+                theirs.send([])  # late, and meant for somebody else
+                theirs.send([Metric("up", "Up.", "gauge")])
+            monkeypatch.setattr(workers[number], "metrics", noted(workers[number], waited))
+        found = [family.name for family in worker.WorkersMetrics(workers).collect()]
+
+    assert waited == [0.7, pytest.approx(0.2), 0, 0]
+    assert found == ["up"]
 
 
 def piped() -> tuple[worker.Worker, Connection]:

@@ -83,6 +83,7 @@ HEALTHY: Final = {
     "turnwire_rate_store_failures_total": always(0),
     "turnwire_stopping_seconds": always(0),
     "turnwire_stopping_limit_seconds": always(55),
+    "turnwire_worker_restarts_total": always(0),
 }
 
 
@@ -122,6 +123,11 @@ CASES: Final = (
         quiet={"turnwire_stopping_seconds": "0x118 20 50"},
     ),
     Case("TurnwireCrashed", fires={_INTERNAL: "0x110 1x10"}, quiet={_INTERNAL: always(3)}),
+    Case(
+        "TurnwireWorkersDying",
+        fires={"turnwire_worker_restarts_total": "0x115 0+1x5"},
+        quiet={"turnwire_worker_restarts_total": "0x110 2x10"},  # two at once, and no more
+    ),
     Case("TurnwireErrorRate", fires={_FAILED: each(6)}, quiet={_FAILED: each(2)}),
     Case(
         "TurnwireServerAborts",

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import signal
 from contextlib import AsyncExitStack
 from http import HTTPStatus
 from pathlib import Path
@@ -47,7 +49,7 @@ class Rig:
 
     main: Served
     strange: Served
-    lost: Served
+    lost: "_Several"
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -128,6 +130,14 @@ class _Several(Served):
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         self._command = (*self._command, "--workers", str(WORKERS))
+
+    def kill_worker(self) -> None:
+        """One of them, as the kernel does that lacks memory."""
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        worker = next(
+            pid for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        )
+        os.kill(int(worker), signal.SIGKILL)
 
 
 class _Drifted(ScriptedAgent):

@@ -63,6 +63,7 @@ RISEN: Final = (
     "turnwire_streams_admitted",
     "turnwire_streams_active",
     "turnwire_workers",
+    "turnwire_worker_restarts_total",
 )
 """What the traffic makes more than nothing."""
 
@@ -100,6 +101,7 @@ async def _watched(folder: Path) -> Seen:
         await crowd.keys()
         if PICTURE:
             await asyncio.gather(crowd.murmur(_tide, MINUTE_S), _now_and_then(crowd))
+        rig.lost.kill_worker()
         await asyncio.gather(crowd.murmur(lambda _: 6, QUIET_S), crowd.every_way())
         await asyncio.sleep(2 * SCRAPE_S)  # what ended last is scraped, and the rules know it
         answers = {}
@@ -192,6 +194,7 @@ def test_alerts_see_what_was_wrong_and_nothing_else(seen: Seen) -> None:
         "TurnwireInstanceDown",
         "TurnwireDrainStuck",
         "TurnwireCrashed",
+        "TurnwireWorkersDying",
         "TurnwireJwksStale",
         "TurnwireLoopHangs",
         "TurnwireStreamsNearLimit",

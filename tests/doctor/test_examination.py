@@ -2,11 +2,11 @@
 
 import json
 import ssl
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from doctor.certificate import certificate
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent, stay_silent
 from gateway.clients import Json, chatting
@@ -165,15 +165,8 @@ async def test_a_gateway_whose_ingress_shows_and_lacks_things() -> None:
     assert codes(report) == [Code.NOT_READY, Code.METRICS_EXPOSED]
 
 
-def _certificate(folder: Path) -> None:
-    subject = ("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost")
-    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
-    made = ["openssl", "req", "-x509", *key, "-days", "2", *subject, "-keyout", "k", "-out", "c"]
-    subprocess.run(made, cwd=folder, check=True, capture_output=True)
-
-
 async def test_a_certificate_of_nobody_known(tmp_path: Path) -> None:
-    _certificate(tmp_path)
+    certificate(tmp_path)
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(tmp_path / "c", tmp_path / "k")
 

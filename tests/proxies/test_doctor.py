@@ -80,7 +80,7 @@ async def _examined(front: Front, prompt: str, *, idle: bool) -> Report:
         session=f"s{front.port}",
         token=token(),
         origin=ORIGIN,
-        within_s=6 if idle else 3,
+        within_s=6 if idle else 4,  # Envoy closes a second after it gave up
     )
     return await Examination(where).run(prompt, quiet_prompt=HANG, idle=idle)
 

@@ -8,7 +8,8 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Final
@@ -21,7 +22,7 @@ from turnwire.cli.serving import log, new_gateway
 from turnwire.settings import Settings
 
 SCRAPE_S: Final = 2.0
-"""How long a worker's metrics are waited for; Prometheus itself waits ten."""
+"""How long the metrics of all workers are waited for; Prometheus itself waits ten."""
 
 # One that starts from scratch shares no lock and no thread with its supervisor.
 _processes = multiprocessing.get_context("spawn")
@@ -55,17 +56,21 @@ class Worker:
         with suppress(ProcessLookupError):
             os.kill(self._process.pid, number)
 
-    def scrape(self) -> list[Metric]:
-        """Its metrics; none of one that starts, ends or hangs."""
+    def ask(self) -> None:
+        """Have it say its metrics."""
+        with suppress(EOFError, OSError), self._scraping:
+            if self._pipe.poll():  # the answer to somebody who did not wait for it
+                self._pipe.recv()
+                self._is_asked = False
+            if not self._is_asked:
+                self._pipe.send_bytes(b"metrics")
+                self._is_asked = True
+
+    def metrics(self, within_s: float) -> list[Metric]:
+        """What it said; nothing of one that starts, ends or hangs."""
         try:
             with self._scraping:
-                if self._pipe.poll():  # the answer to somebody who did not wait for it
-                    self._pipe.recv()
-                    self._is_asked = False
-                if not self._is_asked:
-                    self._pipe.send_bytes(b"metrics")
-                    self._is_asked = True
-                if not self._pipe.poll(SCRAPE_S):
+                if not self._pipe.poll(within_s):
                     return []
                 found: list[Metric] = self._pipe.recv()
                 self._is_asked = False
@@ -85,11 +90,19 @@ class WorkersMetrics(Collector):
 
     def __init__(self, workers: Mapping[int, Worker]) -> None:
         self._workers = workers
+        self._collecting = threading.Lock()
 
     def collect(self) -> Iterable[Metric]:
+        with self._collecting:  # or of two scrapes at once one would take the other's answers
+            return self._collected(list(self._workers.items()))
+
+    def _collected(self, workers: Sequence[tuple[int, Worker]]) -> Iterable[Metric]:
+        until = time.monotonic() + SCRAPE_S
+        for _, worker in workers:  # all at once: those that hang share what there is of time
+            worker.ask()
         families: dict[str, Metric] = {}
-        for number, worker in list(self._workers.items()):
-            for family in worker.scrape():
+        for number, worker in workers:
+            for family in worker.metrics(max(0.0, until - time.monotonic())):
                 whole = families.setdefault(
                     family.name, Metric(family.name, family.documentation, family.type)
                 )

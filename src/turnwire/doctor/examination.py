@@ -3,7 +3,8 @@
 import asyncio
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from http import HTTPStatus
 from typing import Final
 
@@ -14,7 +15,15 @@ from turnwire.doctor import judging, refusal, token
 from turnwire.doctor.finding import Code, Finding, Severity
 from turnwire.doctor.heard import Heard
 from turnwire.doctor.proxies import Proxy, finding, recognised
-from turnwire.doctor.visit import BadTlsError, Client, NoAnswerError, Where
+from turnwire.doctor.visit import (
+    BadTlsError,
+    Client,
+    LateError,
+    NoAnswerError,
+    NoConnectionError,
+    Stream,
+    Where,
+)
 
 ABORT_S: Final = 4.0
 """How long a turn may go on when its client has hung up."""
@@ -65,6 +74,7 @@ class Examination:
         self._figures: dict[str, float] = {}
         self._turns = 0
         self._asked_history = False
+        self._has_left = False
 
     async def run(
         self, prompt: str | None, *, quiet_prompt: str | None = None, idle: bool = False
@@ -74,8 +84,10 @@ class Examination:
         After `quiet_prompt` the agent is silent for a while. With `idle` so it is after `prompt`,
         which is then all that is asked.
 
+        What breaks on the way is a finding, and what was found before it is told.
+
         Raises:
-            CannotRunError: nobody answers.
+            NoAnswerError: to nothing at all.
 
         """
         try:
@@ -84,6 +96,10 @@ class Examination:
                 await self._turns_of(prompt, quiet_prompt, idle=idle)
         except BadTlsError as exc:
             self._saw(Code.TLS, str(exc))
+        except NoAnswerError as exc:
+            if not self._client.was_answered:
+                raise
+            self._saw(Code.NO_ANSWER, str(exc))
         finally:
             await self._client.aclose()
         # A code is told once, by what was seen first.
@@ -99,11 +115,19 @@ class Examination:
         if not self._turns:
             yield "whether a prompt is taken"
             yield "whether its stream comes through whole, each record as soon as it is sent"
-        if self._turns < len(("one to hear", "one to leave")):
+        if not self._has_left:
             yield "whether the agent hears of a hang-up"
 
     def _saw(self, code: Code, seen: str) -> None:
         self._seen.append((code, seen))
+
+    @contextmanager
+    def _or(self, code: Code) -> Iterator[None]:
+        """What is not answered is that finding; the examination goes on."""
+        try:
+            yield
+        except NoAnswerError as exc:
+            self._saw(code, str(exc))
 
     async def _is_turnwire(self) -> bool:
         """Ask what costs no turn. Whether it is worth while to go on."""
@@ -128,15 +152,19 @@ class Examination:
         return True
 
     async def _look_around(self) -> None:
-        ready = await self._client.ask("GET", "/readyz", {})
-        if ready.status_code != HTTPStatus.OK:
-            self._saw(Code.NOT_READY, f"/readyz answers {ready.status_code}")
-        metrics = await self._client.ask("GET", "/metrics", {})
-        if b"turnwire_" in metrics.content:
-            self._saw(Code.METRICS_EXPOSED, f"/metrics answers {metrics.status_code}")
-        chosen = await self._client.protocol()
-        if chosen != "h2":
-            self._saw(Code.HTTP1_ONLY, "without TLS" if chosen is None else f"TLS chose {chosen}")
+        with self._or(Code.NOT_READY):
+            ready = await self._client.ask("GET", "/readyz", {})
+            if ready.status_code != HTTPStatus.OK:
+                self._saw(Code.NOT_READY, f"/readyz answers {ready.status_code}")
+        with self._or(Code.METRICS_UNANSWERED):
+            metrics = await self._client.ask("GET", "/metrics", {})
+            if b"turnwire_" in metrics.content:
+                self._saw(Code.METRICS_EXPOSED, f"/metrics answers {metrics.status_code}")
+        with self._or(Code.NO_ANSWER):
+            chosen = await self._client.protocol()
+            if chosen != "h2":
+                told = "without TLS" if chosen is None else f"TLS chose {chosen}"
+                self._saw(Code.HTTP1_ONLY, told)
 
     async def _preflight(self) -> None:
         origin = self._where.origin
@@ -147,7 +175,10 @@ class Examination:
             "access-control-request-method": "POST",
             "access-control-request-headers": "authorization, content-type",
         }
-        answer = await self._client.ask("OPTIONS", self._where.chat, asks)
+        with self._or(Code.PREFLIGHT):
+            self._preflown(await self._client.ask("OPTIONS", self._where.chat, asks), origin)
+
+    def _preflown(self, answer: httpx.Response, origin: str) -> None:
         allowed = answer.headers.get_list("access-control-allow-origin")
         named = answer.headers.get("access-control-allow-headers", "").lower()
         if (
@@ -169,7 +200,8 @@ class Examination:
         try:
             answer = await self._client.ask("GET", self._where.history, self._client.bearer())
         except NoAnswerError as exc:
-            self._saw(Code.HISTORY_LATE, str(exc))
+            late = isinstance(exc, LateError)
+            self._saw(Code.HISTORY_LATE if late else Code.NO_ANSWER, str(exc))
             return True
         seen = refusal.of_history(answer)
         self._asked_history = seen is None or seen[0] not in _UNASKED
@@ -181,8 +213,7 @@ class Examination:
     async def _turns_of(self, prompt: str, quiet_prompt: str | None, *, idle: bool) -> None:
         try:
             heard = await self._streamed(prompt)
-        except NoAnswerError as exc:
-            self._turns += 1  # for all we know
+        except LateError as exc:
             self._saw(Code.BUFFERED, f"{exc}, not even a head")
             return
         if heard is None or heard.broke or idle:
@@ -191,13 +222,11 @@ class Examination:
             await self._hung_up(quiet_prompt or prompt, wait=quiet_prompt is not None)
 
     async def _streamed(self, prompt: str) -> Heard | None:
-        request_id = f"doctor-{uuid.uuid4().hex[:16]}"
-        async with self._client.prompt(prompt, request_id) as stream:
-            response, heard = stream.response, stream.heard
-            if response.status_code != HTTPStatus.OK:
-                await self._refused(response)
+        request_id = _request_id()
+        async with self._begun(prompt, request_id) as stream:
+            if stream is None:
                 return None
-            self._turns += 1
+            response, heard = stream.response, stream.heard
             self._seen += judging.of_headers(response.headers, request_id)
             self._cors(response.headers)
             await stream.read("[DONE]", self._where.within_s)
@@ -212,9 +241,22 @@ class Examination:
         }
         return heard
 
-    async def _refused(self, response: httpx.Response) -> None:
-        await response.aread()
-        self._saw(*refusal.of_prompt(response))
+    @asynccontextmanager
+    async def _begun(self, prompt: str, request_id: str) -> AsyncIterator[Stream | None]:
+        """A turn; None if the prompt was refused."""
+        async with AsyncExitStack() as stack:
+            self._turns += 1  # for all we know
+            try:
+                stream = await stack.enter_async_context(self._client.prompt(prompt, request_id))
+            except NoConnectionError:
+                self._turns -= 1
+                raise
+            if stream.response.status_code == HTTPStatus.OK:
+                yield stream
+                return
+            self._turns -= 1
+            self._saw(*refusal.of_prompt(await stream.whole()))
+            yield None
 
     def _cors(self, headers: httpx.Headers) -> None:
         origin = self._where.origin
@@ -230,11 +272,9 @@ class Examination:
 
     async def _hung_up(self, prompt: str, *, wait: bool) -> None:
         """Begin a turn, leave it, and ask whether it still runs."""
-        async with self._client.prompt(prompt, f"doctor-{uuid.uuid4().hex[:16]}") as stream:
-            if stream.response.status_code != HTTPStatus.OK:
-                await self._refused(stream.response)
+        async with self._begun(prompt, _request_id()) as stream:
+            if stream is None:
                 return
-            self._turns += 1
             heard = stream.heard
             await stream.read("start", self._where.within_s)
             begun = "start" in heard.kinds
@@ -243,6 +283,9 @@ class Examination:
             if heard.ended_at is None and (wait or unknown):
                 silence_s = GLIMPSE_S if unknown else QUIET_S
                 await stream.read("[DONE]", self._where.within_s, silence_s=silence_s)
+        self._has_left = True
+        if heard.broke:
+            self._saw(*judging.of_break(heard))
         if not begun or heard.is_whole or heard.ended_at is not None:
             self._saw(Code.ABORT_UNTRIED, "the second turn was over before it could be left")
         elif unknown:
@@ -252,8 +295,12 @@ class Examination:
 
     async def _why_unknown(self) -> str | None:
         """Ask for the turn while it runs. None if it is told."""
-        async with self._client.resume() as again:
-            status = again.response.status_code
+        try:
+            async with self._client.resume() as again:
+                status = again.response.status_code
+        except NoAnswerError as exc:
+            self._saw(Code.NO_ANSWER, str(exc))
+            return f"asked for a turn while it ran: {exc}"
         if status == HTTPStatus.OK:
             return None
         if status == HTTPStatus.NO_CONTENT:
@@ -263,18 +310,33 @@ class Examination:
     async def _left(self) -> None:
         """See what became of the turn that was left."""
         left_at = asyncio.get_running_loop().time()
-        async with self._client.resume() as again:
-            status = again.response.status_code
-            if status == HTTPStatus.OK:
-                await again.read("[DONE]", ABORT_S)
-                kinds = again.heard.kinds
-                if "finish" not in kinds:
-                    self._saw(Code.ABORT_LOST, f"the turn still ran after {ABORT_S:g} s")
-                    await self._client.ask(
-                        "POST", f"{self._where.path}/stop", self._client.bearer()
-                    )
-                elif "abort" not in kinds:
-                    self._saw(Code.ABORT_UNTRIED, "the second turn came to its own end")
-            elif status != HTTPStatus.NO_CONTENT:
-                self._saw(Code.ABORT_UNKNOWN, f"asked for the turn that was left: {status}")
+        try:
+            async with self._client.resume() as again:
+                status = again.response.status_code
+                if status == HTTPStatus.OK:
+                    await again.read("[DONE]", ABORT_S)
+                    await self._judge_left(again.heard)
+                elif status != HTTPStatus.NO_CONTENT:
+                    self._saw(Code.ABORT_UNKNOWN, f"asked for the turn that was left: {status}")
+        except NoAnswerError as exc:
+            self._saw(Code.ABORT_UNKNOWN, f"asked for the turn that was left: {exc}")
+            raise
         self._figures["gone_s"] = asyncio.get_running_loop().time() - left_at
+
+    async def _judge_left(self, heard: Heard) -> None:
+        """The turn that was left, as one hears who comes back to it."""
+        if heard.is_whole:
+            if "abort" not in heard.kinds:
+                self._saw(Code.ABORT_UNTRIED, "the second turn came to its own end")
+        elif heard.ended_at is not None:
+            code, said = judging.of_break(heard)
+            self._saw(code, said)
+            self._saw(Code.ABORT_UNKNOWN, f"asked for the turn that was left: {said}")
+        else:
+            self._saw(Code.ABORT_LOST, f"the turn still ran after {ABORT_S:g} s")
+            with self._or(Code.NO_ANSWER):
+                await self._client.ask("POST", f"{self._where.path}/stop", self._client.bearer())
+
+
+def _request_id() -> str:
+    return f"doctor-{uuid.uuid4().hex[:16]}"

@@ -36,6 +36,8 @@ class Code(enum.Enum):
     REFUSED = "refused"
     TOKEN_EXPIRED = "token-expired"  # noqa: S105 (no password)
     CLOCK_SKEW = "clock-skew"
+    NO_ANSWER = "no-answer"
+    METRICS_UNANSWERED = "metrics-unanswered"
     HTTP1_ONLY = "http1-only"
     PREFLIGHT = "cors-preflight"
     CORS_HEADERS = "cors-headers"
@@ -165,6 +167,19 @@ AILMENTS: Final[Mapping[Code, Ailment]] = MappingProxyType(
             _W,
             "The clocks of the token's maker, the ingress and this machine disagree.",
             "Run NTP everywhere; TURNWIRE_JWT_LEEWAY_S forgives a few seconds.",
+        ),
+        Code.NO_ANSWER: Ailment(
+            _E,
+            "One request was not answered, though another was: its connection was refused or broke,"
+            " nobody answered in time, or what came was no HTTP. A gateway or a proxy that is being"
+            " restarted looks like this, and so does a limit of connections.",
+            "Run the doctor again; if it comes back, look for this path in the proxy's log and in"
+            " the gateway's.",
+        ),
+        Code.METRICS_UNANSWERED: Ailment(
+            _N,
+            "The ingress answers nobody who asks for /metrics, which keeps them private.",
+            "Nothing, if Prometheus has its own way to TURNWIRE_METRICS_PORT.",
         ),
         Code.HTTP1_ONLY: Ailment(
             _N,

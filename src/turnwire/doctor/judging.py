@@ -53,11 +53,20 @@ def of_arrival(heard: Heard) -> Iterator[Seen]:
     if heard.records:
         yield from _of_times(heard)
     if heard.ended_at is not None and not heard.is_whole:
-        yield _of_break(heard)
+        yield of_break(heard)
     elif heard.longest_silence_s > KEEPALIVE_S:
         yield Code.KEEPALIVES_LOST, f"{heard.longest_silence_s:.1f} s without a byte"
     if "error" in heard.kinds:
         yield Code.TURN_FAILED, "the stream had an error chunk"
+
+
+def of_break(heard: Heard) -> Seen:
+    """What a stream is that ended before its time."""
+    assert heard.ended_at is not None
+    silent, took = heard.ended_at - heard.last_at, heard.ended_at - heard.asked_at
+    how = "the connection broke" if heard.broke else "the response ended"
+    said = f"{how} without `finish` after {took:.1f} s, {silent:.1f} s after its last byte"
+    return (Code.CUT_IN_SILENCE if silent >= SILENT_S else Code.CUT_SHORT), said
 
 
 def _of_times(heard: Heard) -> Iterator[Seen]:
@@ -82,11 +91,3 @@ def _of_times(heard: Heard) -> Iterator[Seen]:
     if gaps and median(gaps) >= GAP_S and median(sizes) >= BUNCH:
         told = f"{median(sizes):.0f} deltas at once, every {median(gaps):.2f} s"
         yield Code.COALESCED, f"{told} ({sum(sizes)} deltas in {len(sizes)} bunches)"
-
-
-def _of_break(heard: Heard) -> Seen:
-    assert heard.ended_at is not None
-    silent, took = heard.ended_at - heard.last_at, heard.ended_at - heard.asked_at
-    how = "the connection broke" if heard.broke else "the response ended"
-    said = f"{how} without `finish` after {took:.1f} s, {silent:.1f} s after its last byte"
-    return (Code.CUT_IN_SILENCE if silent >= SILENT_S else Code.CUT_SHORT), said

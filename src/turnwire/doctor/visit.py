@@ -23,7 +23,15 @@ class CannotRunError(Exception):
 
 
 class NoAnswerError(CannotRunError):
-    """None in time, though somebody took the connection."""
+    """The connection was refused or broke, or what came is no HTTP; or one of those below."""
+
+
+class LateError(NoAnswerError):
+    """No answer in time, though somebody took the connection."""
+
+
+class NoConnectionError(NoAnswerError):
+    """Nobody took it, so that nothing was sent."""
 
 
 class BadTlsError(Exception):
@@ -60,6 +68,22 @@ class Stream(Struct, frozen=True):
     heard: Heard
     pieces: AsyncIterator[bytes]
 
+    async def whole(self) -> httpx.Response:
+        """The response, whose body is short, with its body.
+
+        Raises:
+            NoAnswerError: it broke off, makes no sense, or does not end.
+
+        """
+        try:
+            async with asyncio.timeout(_DIAL_S):
+                await self.response.aread()
+        except (TimeoutError, httpx.RequestError) as exc:
+            path, why = self.response.request.url.path, type(exc).__name__
+            status = self.response.status_code
+            raise NoAnswerError(f"{status}, but no whole answer to {path}: {why}") from exc
+        return self.response
+
     async def read(self, until_kind: str, within_s: float, *, silence_s: float = math.inf) -> None:
         """Read to the end, to a record of this kind, to a silence, or for so long."""
         loop, heard = asyncio.get_running_loop(), self.heard
@@ -74,7 +98,7 @@ class Stream(Struct, frozen=True):
                     limit.reschedule(min(end, loop.time() + silence_s))
         except TimeoutError:
             return
-        except (httpx.TransportError, httpx.DecodingError):
+        except httpx.RequestError:
             heard.broke = True
         heard.ended_at = loop.time()
 
@@ -84,6 +108,8 @@ class Client:
 
     def __init__(self, where: Where) -> None:
         self.where = where
+        self.was_answered = False
+        """Whether there was any answer as yet."""
         self._client = httpx.AsyncClient(
             base_url=where.url,
             follow_redirects=False,
@@ -104,16 +130,11 @@ class Client:
 
         Raises:
             BadTlsError: as it says.
-            CannotRunError: nobody answers.
+            NoAnswerError: there is none.
 
         """
         async with self.opened(method, path, headers, body) as stream:
-            try:
-                async with asyncio.timeout(_DIAL_S):
-                    await stream.response.aread()
-            except (TimeoutError, httpx.TransportError) as exc:
-                raise CannotRunError(f"no whole answer to {path}: {type(exc).__name__}") from exc
-        return stream.response
+            return await stream.whole()
 
     def prompt(self, text: str, request_id: str) -> AbstractAsyncContextManager[Stream]:
         """Begin a turn. The connection closes with the block."""
@@ -138,7 +159,13 @@ class Client:
     async def opened(
         self, method: str, path: str, headers: Mapping[str, str], body: object = None
     ) -> AsyncIterator[Stream]:
-        """A response whose head is there."""
+        """A response whose head is there.
+
+        Raises:
+            BadTlsError: as it says.
+            NoAnswerError: there is none.
+
+        """
         loop = asyncio.get_running_loop()
         asked_at = loop.time()
         sent = self._client.build_request(
@@ -149,27 +176,43 @@ class Client:
                 response = await self._client.send(sent, stream=True)
         except TimeoutError as exc:
             path = path.partition("?")[0]
-            raise NoAnswerError(f"no answer to {path} in {self.where.within_s:g} s") from exc
-        except httpx.ConnectError as exc:
+            raise LateError(f"no answer to {path} in {self.where.within_s:g} s") from exc
+        except (httpx.ConnectError, httpx.ConnectTimeout) as exc:
             if _is_tls(exc):
                 raise BadTlsError(str(exc)) from exc
-            raise CannotRunError(f"cannot connect to {self.where.url}: {exc}") from exc
-        except (httpx.TransportError, httpx.InvalidURL) as exc:
-            raise CannotRunError(f"no answer to {path}: {type(exc).__name__}") from exc
+            why = str(exc) or type(exc).__name__
+            raise NoConnectionError(f"cannot connect to {self.where.url}: {why}") from exc
+        except (httpx.RequestError, httpx.InvalidURL) as exc:
+            path = path.partition("?")[0]
+            raise NoAnswerError(f"no answer to {path}: {type(exc).__name__}") from exc
+        self.was_answered = True
         try:
             yield Stream(response, Heard(asked_at, loop.time()), response.aiter_bytes())
         finally:
             await response.aclose()
 
     async def protocol(self) -> str | None:
-        """What TLS would choose of HTTP/2 and HTTP/1.1; None without TLS."""
+        """What TLS would choose of HTTP/2 and HTTP/1.1; None without TLS.
+
+        Raises:
+            BadTlsError: as it says.
+            NoAnswerError: nobody takes the connection, or it breaks.
+
+        """
         url = urlsplit(self.where.url)
         if url.scheme != "https":
             return None
         context = self._context()
         context.set_alpn_protocols(["h2", "http/1.1"])
-        async with asyncio.timeout(_DIAL_S):
-            _, writer = await asyncio.open_connection(url.hostname, url.port or 443, ssl=context)
+        try:
+            async with asyncio.timeout(_DIAL_S):
+                to = (url.hostname, url.port or 443)
+                _, writer = await asyncio.open_connection(*to, ssl=context)
+        except ssl.SSLError as exc:
+            raise BadTlsError(f"where HTTP/2 is offered: {exc}") from exc
+        except OSError as exc:
+            why = type(exc).__name__
+            raise NoConnectionError(f"no TLS where HTTP/2 is offered: {why}") from exc
         try:
             chosen: str | None = writer.get_extra_info("ssl_object").selected_alpn_protocol()
         finally:

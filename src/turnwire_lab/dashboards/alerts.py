@@ -78,6 +78,16 @@ _UP: Final = (
         "Requests answered 500 and streams that broke off within ten minutes.",
         show="humanize",
     ),
+    Alert(
+        "TurnwireWorkersDying",
+        Severity.WARNING,
+        _over("increase(turnwire_worker_restarts_total[10m])", 3),
+        "0s",
+        "Workers of {{ $labels.instance }} die again and again",
+        "Workers that died and were replaced within ten minutes.",
+        on=_INSTANCE,
+        show="humanize",
+    ),
 )
 
 _TURNS: Final = (

@@ -273,6 +273,7 @@ PROCESS: Final = Row(
                 Query(of("turnwire_workers"), "{{instance}} run"),
                 Query(of("turnwire_worker_restarts_total"), "{{instance}} died"),
             ),
+            ("TurnwireWorkersDying",),
             width=6,
         ),
         Panel(
