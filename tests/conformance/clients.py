@@ -3,7 +3,9 @@
 import json
 import shutil
 import subprocess
-from concurrent.futures import Future
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -108,3 +110,11 @@ def play(
     )
     assert ran.returncode == 0, f"{client} exited with {ran.returncode}:\n{ran.stderr.decode()}"
     return msgspec.convert(read_json(ran.stdout), Report)
+
+
+@contextmanager
+def playing(jobs: list[Job]) -> Iterator[Reports]:
+    """Every client at the jobs, one Node process each, two at a time."""
+    with ThreadPoolExecutor(2) as pool:
+        yield {client: pool.submit(play, client, jobs) for client in CLIENTS}
+        pool.shutdown(cancel_futures=True)

@@ -18,6 +18,8 @@ SETTINGS: Final = {
     # As many chats of one user at once as a test likes.
     "TURNWIRE_MAX_STREAMS_PER_USER": "0",
 }
+# Patience, not a promise: a client that hangs is told as such, one on a busy machine is not.
+JOB_MS: Final = 60_000
 _MADE_UP = re.compile(r"\b(turn|call|question)-[0-9a-f]{12}\b")
 
 
@@ -35,6 +37,7 @@ def job(client: str, name: str, *actions: Job, **more: Any) -> Job:
         "url": f"/api/sessions/{session}/chat",
         "headers": headers,
         "actions": list(actions),
+        "limitMs": JOB_MS,
         **more,
     }
 

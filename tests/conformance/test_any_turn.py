@@ -1,12 +1,11 @@
 """Whatever the agent says, in whatever order: all clients show it, and show the same."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 import pytest
 
-from conformance.clients import CLIENTS, Job, Reports, play
+from conformance.clients import CLIENTS, Job, Reports, playing
 from conformance.model import read
 from conformance.recordings import recording
 from conformance.verdict import faults, loops_even_so
@@ -30,9 +29,8 @@ def reports(streams: dict[int, bytes]) -> Iterator[Reports]:
         # As JSON the stream goes to Node as text; the gateway's bytes are UTF-8, or this raises.
         jobs.append({"name": f"{seed}", "text": stream.decode(), "cut": "random"})
         jobs.append({"name": f"{seed} auto", "text": stream.decode(), "autoSend": True})
-    with ThreadPoolExecutor(2) as pool:
-        yield {client: pool.submit(play, client, jobs) for client in CLIENTS}
-        pool.shutdown(cancel_futures=True)
+    with playing(jobs) as reports:
+        yield reports
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -3,13 +3,12 @@
 import json
 import shutil
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple
 
 import pytest
 
 from conformance import clients
-from conformance.clients import CLIENTS, FOLDER, Job, NoClientsError, Reports, play
+from conformance.clients import CLIENTS, FOLDER, Job, NoClientsError, Reports, play, playing
 from conformance.model import Answer, BadStreamError, Chunk, read
 from conformance.verdict import faults
 
@@ -179,9 +178,8 @@ def reports() -> Iterator[Reports]:
         {**HELD, "name": "stopped", "stopAfterMs": 100},
         {"name": "nobody there", "url": "http://127.0.0.1:9/chat"},
     ]
-    with ThreadPoolExecutor(2) as pool:
-        yield {client: pool.submit(play, client, jobs) for client in CLIENTS}
-        pool.shutdown(cancel_futures=True)
+    with playing(jobs) as reports:
+        yield reports
 
 
 every_client = pytest.mark.parametrize("client", CLIENTS)

@@ -1,15 +1,22 @@
 """An app that sends by itself when all tools have their output must not do so after our turns."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from conformance.clients import CLIENTS, Reports
+from conformance.clients import CLIENTS, Reports, playing
 from conformance.model import read
-from conformance.transcripts import TRANSCRIPTS, title
+from conformance.transcripts import TRANSCRIPTS, sent_again, title
 from conformance.verdict import faults, loops_even_so
 
 pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
+
+
+@pytest.fixture(scope="module")
+def reports() -> Iterator[Reports]:
+    with playing([sent_again(path) for path in TRANSCRIPTS]) as reports:
+        yield reports
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -24,3 +31,11 @@ def test_one_prompt_is_one_post(client: str, path: Path, reports: Reports) -> No
         assert played.posts > 1
     else:
         assert faults(client, answer, played) == []
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_no_client_leaves_an_error_unhandled(client: str, reports: Reports) -> None:
+    report = reports[client].result()
+
+    assert report.unhandled == []
+    assert not report.late

@@ -1,16 +1,24 @@
 """Every recorded stream, read by every released client: they must all show the same answer."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from conformance.clients import CLIENTS, Reports
+from conformance.clients import CLIENTS, Reports, playing
 from conformance.model import read
-from conformance.transcripts import TRANSCRIPTS, title
+from conformance.transcripts import TRANSCRIPTS, read_twice, title
 from conformance.verdict import faults
 
 # The first test waits for all clients' whole work.
 pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
+
+
+@pytest.fixture(scope="module")
+def reports() -> Iterator[Reports]:
+    with playing([job for path in TRANSCRIPTS for job in read_twice(path)]) as reports:
+        yield reports
+
 
 every_client = pytest.mark.parametrize("client", CLIENTS)
 every_transcript = pytest.mark.parametrize("path", TRANSCRIPTS, ids=title)

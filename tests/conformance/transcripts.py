@@ -13,11 +13,20 @@ def title(path: Path) -> str:
     return f"{path.parent.name}/{path.stem}"
 
 
-def jobs(path: Path) -> list[Job]:
-    """Ask for a transcript three times: at once, byte by byte, and in an app that sends again."""
-    common = {"file": str(path)}
+# Patience, not a promise: a client that hangs is told as such, one on a busy machine is not.
+PATIENCE: Final[Job] = {"limitMs": 60_000}
+
+
+def read_twice(path: Path) -> list[Job]:
+    """Ask for a transcript at once, and byte by byte."""
+    common = {**PATIENCE, "file": str(path)}
     return [
         {**common, "name": f"{title(path)} whole"},
         {**common, "name": f"{title(path)} bytes", "cut": "bytes"},
-        {**common, "name": f"{title(path)} auto", "cut": "random", "autoSend": True},
     ]
+
+
+def sent_again(path: Path) -> Job:
+    """Ask for a transcript in an app that sends again by itself."""
+    auto = {"cut": "random", "autoSend": True}
+    return {**PATIENCE, **auto, "file": str(path), "name": f"{title(path)} auto"}

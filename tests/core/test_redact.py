@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from turnwire.core.redact import Redactor
@@ -120,6 +120,7 @@ def test_a_text_keeps_its_length_in_every_unit_and_what_it_begins_with(text: str
     ),
     st.booleans(),
 )
+@example(["\0\x7f"], True)  # noqa: FBT003 (as Hypothesis gives it)
 def test_json_stays_json_of_the_same_shape_however_it_is_escaped(
     value: object,
     ascii_only: bool,  # noqa: FBT001 (Hypothesis gives it so)

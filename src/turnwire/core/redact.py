@@ -161,7 +161,7 @@ class Redactor:
             return literal
         if key == "url" and (scheme := _SCHEME.match(value)):
             return _quoted(scheme.group() + value[scheme.end() :].translate(_LETTERS))
-        if _COMMAND.fullmatch(value) or value.startswith(self._phrases or "\0"):
+        if _COMMAND.fullmatch(value) or value.startswith(self._phrases):
             return _quoted(self.text(value))
         return _mapped(literal)
 
