@@ -4,12 +4,12 @@ import random
 import string
 
 import pytest
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 
 from turnwire import __version__
 from turnwire.core.dialect import Tally
 from turnwire.core.outcome import Outcome
-from turnwire.telemetry import TYPES_MAX, Telemetry
+from turnwire.telemetry import LAG_BUCKETS_S, TYPES_MAX, Spread, Telemetry, Total
 
 
 def telemetry() -> Telemetry:
@@ -114,3 +114,35 @@ def test_the_names_of_the_metrics_are_those_that_dashboards_use() -> None:
 
 def test_the_labels_of_outcomes_are_words() -> None:
     assert all(outcome.value.replace("_", "").isalpha() for outcome in Outcome)
+
+
+def test_plain_numbers_are_told_as_the_library_tells_its_own() -> None:
+    ours, theirs = CollectorRegistry(), CollectorRegistry()
+    total = Total("turnwire_a", "A total.", registry=ours)
+    spread = Spread("turnwire_b", "A spread.", registry=ours, buckets=LAG_BUCKETS_S)
+    counter = Counter("turnwire_a", "A total.", registry=theirs)
+    histogram = Histogram("turnwire_b", "A spread.", registry=theirs, buckets=LAG_BUCKETS_S)
+    dice = random.Random(3)  # noqa: S311 (dice of a test)
+
+    for _ in range(3):
+        lines = generate_latest(theirs).decode().splitlines()
+        assert generate_latest(ours).decode().splitlines() == [
+            line for line in lines if "_created" not in line
+        ]
+        for amount in (0.0, *LAG_BUCKETS_S, *(dice.expovariate(3) for _ in range(50)), 99):
+            spread.observe(amount)
+            histogram.observe(amount)
+            total.inc(amount)
+            counter.inc(amount)
+        total.inc()
+        counter.inc()
+
+
+def test_a_name_is_taken_by_what_is_registered_first() -> None:
+    registry = CollectorRegistry()
+    Total("turnwire_a", "A total.", registry=registry)
+    Spread("turnwire_b", "A spread.", registry=registry, buckets=[1])
+
+    for name in ("turnwire_a", "turnwire_b"):
+        with pytest.raises(ValueError, match="Duplicated"):
+            Total(name, "Another.", registry=registry)

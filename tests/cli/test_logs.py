@@ -155,6 +155,21 @@ def test_a_line_fits_in_a_pipe_and_keeps_its_fields(letter: str, length: int) ->
         assert shown == told
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("", "a b", "\x7f", "\x1b[2J", "\0", '"\\/\r\n\t\b\f', "<&>", "\xe9", "\u2028", "\ud800"),
+        *(None, True, 0, -7, 2**63, 2**70, 0.003, 12.5, 1.0),
+        *({"a": 1}, ["x"], {}, b"bytes", ValueError("x"), Path("/x")),
+    ],
+)
+def test_the_short_way_of_a_line_writes_the_same(value: object) -> None:
+    event = {"outcome": "completed", "it": value, "level": "info"}
+
+    assert logs._line(event) == json.dumps(event, default=repr)
+    assert logs._line(event).isprintable()
+
+
 def test_a_traceback_is_kept_whole() -> None:
     line = logs._json(None, "error", {"event": "crashed", "exception": "x" * 10_000, "said": "y"})
 

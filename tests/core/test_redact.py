@@ -108,6 +108,12 @@ def test_a_text_keeps_its_length_in_every_unit_and_what_it_begins_with(text: str
     assert not any(c.isalnum() and c not in "xø字\U0001d465" for c in shown)
 
 
+# Hypothesis tries the constants of the code too, and names and addresses are made anew.
+UNREAD_KEYS = st.text().filter(
+    lambda key: key not in {"id", "url", "resolvedBy"} and not key.endswith("Id")
+)
+
+
 @given(
     st.recursive(
         st.none()
@@ -115,7 +121,7 @@ def test_a_text_keeps_its_length_in_every_unit_and_what_it_begins_with(text: str
         | st.floats(allow_nan=False, allow_infinity=False)
         | st.integers()
         | st.text(),
-        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        lambda inner: st.lists(inner) | st.dictionaries(UNREAD_KEYS, inner),
         max_leaves=20,
     ),
     st.booleans(),

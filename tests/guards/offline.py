@@ -115,10 +115,16 @@ class Connection(Exchange):
     def __init__(self, app: Starlette, *, headers: Headers, body: Sequence[bytes]) -> None:
         super().__init__(app, headers=headers, body=body)
         self._scope["extensions"] = {BODY_EXTENSION: lambda: self}
+        self.along = b""
 
     def write(self, data: bytes) -> bool:
         if self.sent:
             self.sent.append({"body": data})
+        return bool(self.sent)
+
+    def end(self, data: bytes) -> bool:
+        if self.sent:
+            self.sent.append({"body": data, "more_body": False})
         return bool(self.sent)
 
     async def send(self, message: Message) -> None:

@@ -55,6 +55,37 @@ class Told:
         self.events.append(held_bytes)
 
 
+class ShortWay:
+    """A server's own ways to write a body, as far as it has them now."""
+
+    def __init__(self, client: Client, *, head: bool, now: bool) -> None:
+        self.along = b""
+        self.is_ended = False
+        self._client = client
+        self._takes_along = head
+        self._is_open = now
+
+    async def start(self, message: Message) -> None:
+        await self._client.send(message)
+        if self._takes_along and message["type"] == "http.response.start":
+            first, self.along = self.along, b""
+            self._client.messages.append({"body": first})
+
+    async def send(self, message: Message) -> None:
+        self.is_ended = not message["more_body"]
+        await self._client.send(message)
+
+    def write(self, data: bytes) -> bool:
+        is_open = self._is_open and bool(self._client.messages)  # the head is out
+        if is_open:
+            self._client.messages.append({"body": data})
+        return is_open
+
+    def end(self, data: bytes) -> bool:
+        self.is_ended = self.write(data)
+        return self.is_ended
+
+
 ALWAYS = 1_000
 
 
@@ -242,3 +273,25 @@ async def test_the_end_comes_after_what_is_held() -> None:
 
     assert client.body == b"onetwo"
     assert [message.get("more_body") for message in client.messages] == [None, True, True, False]
+
+
+@pytest.mark.parametrize("head", [True, False])
+@pytest.mark.parametrize("now", [True, False])
+@pytest.mark.parametrize("parts", [[b"a"], [b"a", b"b"], [b"a", b"b", b"c"]])
+async def test_whatever_ways_the_server_has_each_byte_goes_once(
+    parts: list[bytes],
+    head: bool,  # noqa: FBT001 (pytest gives it so)
+    now: bool,  # noqa: FBT001
+) -> None:
+    client = Client(ALWAYS)
+    body = ShortWay(client, head=head, now=now)
+    to_client = ClientWriter(body.start, [], Told(), None, body)
+
+    for part in parts:
+        assert not body.is_ended
+        to_client.write(part, is_last=part is parts[-1])
+
+    assert await to_client.finish(1)
+    assert client.body == b"".join(parts)
+    assert body.is_ended
+    assert client.messages[0]["type"] == "http.response.start"

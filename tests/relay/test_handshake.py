@@ -138,3 +138,26 @@ def test_noise_in_an_answer(noise: bytes) -> None:
 
     if length:
         assert judged(data[:length])
+
+
+def test_a_yes_that_was_read_before_still_has_to_prove_its_key() -> None:
+    """One head is read once, but for its proof."""
+    for key in (KEY, "AAAAAAAAAAAAAAAAAAAAAA=="):
+        accept = accept_key(key)
+        data = head(YES | {"Sec-WebSocket-Accept": accept})
+
+        assert handshake.yes(data, accept, OFFERED) == len(data)
+        assert handshake.yes(data, accept_key("another"), OFFERED) == 0
+        assert handshake.yes(data, accept, OFFERED) == len(data)
+
+
+@pytest.mark.parametrize("stranger", ["A" * 27 + "=", ACCEPT])
+def test_a_proof_in_another_place_proves_nothing(stranger: str) -> None:
+    for fields in (
+        {"X": ACCEPT} | YES | {"Sec-WebSocket-Accept": stranger},
+        YES | {"Sec-WebSocket-Accept": stranger, "X": ACCEPT},
+        YES | {"Sec-WebSocket-Accept": f"{ACCEPT}{stranger}"},
+    ):
+        data = head(fields)
+        if handshake.yes(data, ACCEPT, OFFERED):
+            assert judged(data)

@@ -269,3 +269,53 @@ def test_it_is_read_while_nobody_objects() -> None:
     assert not wire.reads
     upstream.resume()
     assert wire.reads
+
+
+@pytest.mark.parametrize("size", [*SIZES, 1_000_000])
+async def test_what_we_send_is_a_frame_of_the_librarys(size: int) -> None:
+    wire = Wire()
+    upstream, _, _ = connected(wire)
+    request = bytes(wire.written)
+    text = (b"ab\0\x7f" + b"x" * size)[:size]
+
+    upstream.send([text, b"next"])
+    upstream.close()
+
+    server = ServerProtocol(max_size=None)
+    server.receive_data(request)
+    (asked,) = server.events_received()
+    assert isinstance(asked, Request)
+    server.send_response(server.accept(asked))
+    sent = bytes(wire.written)[len(request) :]
+    server.receive_data(sent)
+    heard = [event for event in server.events_received() if isinstance(event, Frame)]
+    assert [(frame.opcode, bytes(frame.data)) for frame in heard] == [
+        (Opcode.TEXT, text),
+        (Opcode.TEXT, b"next"),
+        (Opcode.CLOSE, b"\x03\xe8"),
+    ]
+    assert server.parser_exc is None
+    ours = Frame(Opcode.TEXT, text).serialize(mask=True)
+    assert sent[: len(ours) - size - 4] == ours[: len(ours) - size - 4]  # but for mask and text
+
+
+async def test_two_frames_have_two_masks() -> None:
+    wire = Wire()
+    upstream, _, _ = connected(wire)
+    before = len(wire.written)
+    upstream.send([b"aaaa", b"aaaa"])
+
+    sent = bytes(wire.written)[before:]
+    assert sent[:10] != sent[10:]
+
+
+@pytest.mark.parametrize("said", [b"", head(0x88, 2, mask=False) + b"\x03\xe8"])
+async def test_nothing_is_sent_behind_a_goodbye(said: bytes) -> None:
+    wire = Wire()
+    upstream, _, _ = connected(wire)
+    upstream.data_received(said)
+    upstream.close()
+    before = bytes(wire.written)
+
+    upstream.send([b"late"])
+    assert bytes(wire.written) == before

@@ -1,4 +1,4 @@
-"""The short way of a chunk, past the ASGI `send`: the same bytes, or none at all."""
+"""The short ways of a head, a chunk and an end: the same bytes as uvicorn's, or uvicorn's own."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,8 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from turnwire.relay.stream import BODY_EXTENSION
-from turnwire.web.http import ChunkedBody, HttpConnection
+from turnwire.web.body import Answering, ChunkedBody
+from turnwire.web.http import HttpConnection
 
 START: Any = {"type": "http.response.start", "status": 200, "headers": []}
 END: Any = {"type": "http.response.body", "body": b"", "more_body": False}
@@ -38,14 +39,16 @@ class Wire(asyncio.Transport):
 class Request:
     """A request that the application has, and does not answer by itself."""
 
-    def __init__(self, method: str = "POST") -> None:
+    def __init__(self, method: str = "POST", *, more: str = "") -> None:
         self.wire = Wire()
-        config = Config(self._app, interface="asgi3", log_config=None)
+        config = Config(Answering(self._app), interface="asgi3", log_config=None)
         config.load()
-        self.connection = HttpConnection(config, ServerState(), {})
+        state = ServerState()
+        state.default_headers = [(b"date", b"today")]
+        self.connection = HttpConnection(config, state, {})
         self._asked: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.connection.connection_made(self.wire)
-        head = f"{method} / HTTP/1.1\r\nhost: a\r\n\r\n"
+        head = f"{method} / HTTP/1.1\r\nhost: a\r\n{more}\r\n"
         self.connection.data_received(head.encode())
 
     async def _app(self, scope: Any, _receive: object, send: Any) -> None:
@@ -130,3 +133,124 @@ async def test_a_head_has_no_body() -> None:
 
     assert not body.write(b"x")
     assert request.wire.written == before
+
+
+STREAM: Any = START | {"headers": [(b"content-type", b"text/event-stream"), (b"x-a", b"\xe9\t1")]}
+
+
+async def started(request: Request, start: Any, *, along: bytes) -> bytes:
+    """Send a head and its first chunk. Returns all that was written."""
+    body = await request.body()
+    body.along = along
+    await request.send(start)
+    if body.along or not along:
+        await body.send(part(b"first"))
+    return request.wire.written
+
+
+@pytest.mark.parametrize("start", [START, STREAM])
+async def test_a_head_takes_the_first_chunk_along(start: Any) -> None:
+    request = Request()
+    writes: list[bytes] = []
+    request.wire.write = writes.append  # type: ignore[assignment,method-assign]
+    body = await request.body()
+    body.along = b"first"
+    await request.send(start)
+
+    assert body.along == b""
+    assert writes == [await started(Request(), start, along=b"")]
+    assert body.write(b"second")
+    with pytest.raises(RuntimeError, match="Expected ASGI"):
+        await request.send(start)
+
+
+@pytest.mark.parametrize(
+    ("method", "more", "start"),
+    [
+        ("HEAD", "", STREAM),
+        ("POST", "connection: close\r\n", STREAM),
+        ("POST", "", START | {"status": 404}),
+        ("POST", "", START | {"headers": [(b"connection", b"close")]}),
+        ("POST", "", START | {"headers": [(b"content-length", b"5")]}),
+        ("POST", "", START | {"headers": [(b"transfer-encoding", b"chunked")]}),
+        ("POST", "", START | {"headers": [(b"X-Upper", b"1")]}),
+    ],
+)
+async def test_any_other_head_is_the_servers(method: str, more: str, start: Any) -> None:
+    request = Request(method, more=more)
+    body = await request.body()
+    body.along = b"first"
+    await request.send(start)
+    plain = await started(Request(method, more=more), start, along=b"")
+
+    assert body.along == b"first"
+    await body.send(part(b"first"))
+    assert request.wire.written == plain
+
+
+@pytest.mark.parametrize("header", [(b"x", b"a\r\ny: b"), (b"x", b"a\0"), (b"x: y", b"a")])
+async def test_a_field_that_would_be_more_than_one_is_refused(header: tuple[bytes, bytes]) -> None:
+    request = Request()
+    (await request.body()).along = b"first"
+
+    with pytest.raises(RuntimeError, match="Invalid HTTP header"):
+        await request.send(START | {"headers": [header]})
+    assert request.wire.written == b""
+
+
+async def test_a_head_waits_for_a_client_that_does_not_read() -> None:
+    request = Request()
+    body = await request.body()
+    body.along = b"first"
+    pause(request)
+    sending = asyncio.ensure_future(request.send(START))
+    await asyncio.sleep(0)
+    assert request.wire.written == b""
+
+    request.connection.resume_writing()
+    await sending
+    assert body.along == b"first"
+    assert request.wire.written.startswith(b"HTTP/1.1 200 OK")
+
+
+async def test_an_end_is_what_the_server_would_write() -> None:
+    short, long = Request(), Request()
+    for request in (short, long):
+        await started(request, STREAM, along=b"first")
+        request.connection.cycle.message_event.clear()  # as who waits for the client's end does
+    last: Any = {"type": "http.response.body", "body": b"last", "more_body": False}
+
+    assert (await short.body()).end(b"last")
+    await long.send(last)
+
+    assert short.wire.written == long.wire.written
+    for request in (short, long):
+        cycle = request.connection.cycle
+        assert cycle.response_complete
+        assert cycle.message_event.is_set()
+        assert request.connection.timeout_keep_alive_task is not None
+        with pytest.raises(RuntimeError, match="already completed"):
+            await request.send(last)
+
+
+@pytest.mark.parametrize("what", [pause, lose])
+async def test_no_end_is_written_when_it_would_wait_or_be_lost(
+    what: Callable[[Request], None],
+) -> None:
+    request = Request()
+    before = await started(request, START, along=b"first")
+    what(request)
+
+    assert not (await request.body()).end(b"last")
+    assert request.wire.written == before
+
+
+async def test_an_end_that_is_more_than_a_write_is_the_servers() -> None:
+    for request, data in (
+        (Request(), b""),
+        (Request(more="connection: close\r\n"), b"last"),
+        (Request("HEAD"), b"last"),
+    ):
+        before = await started(request, START, along=b"")
+        assert not (await request.body()).end(data)
+        assert request.wire.written == before

@@ -11,6 +11,8 @@ from gateway.clients import RawClient, ask, get, request
 from gateway.running import Gateway
 from gateway.waiting import until
 from turnwire.errors import BadRequest
+from turnwire.relay.sockets import ClientSocket
+from turnwire.relay.stream import SOCKET_EXTENSION
 from turnwire.web.http import HEAD_BYTES_MAX
 from turnwire.web.request import Request
 
@@ -80,11 +82,13 @@ async def test_what_is_no_http_is_refused_in_the_words_of_all_refusals() -> None
 
 
 @pytest.mark.attack("a body, one byte at a time", "400 after 30 seconds")
-async def test_a_body_that_does_not_come_is_not_waited_for() -> None:
+@pytest.mark.parametrize("extensions", [{}, {SOCKET_EXTENSION: ClientSocket(asyncio.Transport())}])
+async def test_a_body_that_does_not_come_is_not_waited_for(extensions: dict[str, Any]) -> None:
     async def never() -> Any:
         await asyncio.Event().wait()
 
     headers = [(b"content-type", b"application/json")]
+    scope = {"headers": headers, "extensions": extensions}
 
     with pytest.raises(BadRequest, match="too slowly"):
-        await Request({"headers": headers}).body(never, 10, within_s=0.01)
+        await Request(scope).body(never, 10, within_s=0.01)

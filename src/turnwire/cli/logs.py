@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, Literal, TextIO
 
+import msgspec
 import structlog
 from structlog.typing import EventDict, ExcInfo, Processor, WrappedLogger
 
@@ -39,6 +40,10 @@ _UNPRINTABLE_OF_LINES: Final = re.compile(r"[^\x20-\x7e\n]")
 
 _encode: Final = json.JSONEncoder(default=repr).encode
 """In ASCII: nothing that a terminal might act upon."""
+
+_plain: Final = msgspec.json.Encoder().encode
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
+"""What both encoders write alike."""
 
 _CHATTY: Final = ("websockets", "httpx", "httpcore", "urllib3", "asyncio")
 """What they say below a warning is a line for each handshake or request, and may be secret."""
@@ -141,11 +146,25 @@ def _rendering(*, for_person: bool) -> list[Processor]:
 
 
 def _json(_logger: WrappedLogger, _name: str, event: EventDict) -> str:
-    """As structlog's own does it, which makes an encoder for each line."""
-    line = _encode(event)
+    line = _line(event)
     if len(line) < LINE_BYTES_MAX:
         return line
     return _encode({name: _cut(name, value) for name, value in event.items()})
+
+
+def _line(event: EventDict) -> str:
+    """What `_encode` makes of it; for plain values in ASCII, which is each stream's line, at once.
+
+    The standard library makes an encoder for each line, and calls it back for each text.
+    """
+    if _PLAIN.issuperset(map(type, event.values())):
+        try:
+            line = msgspec.json.format(_plain(event), indent=0).decode("ascii")
+        except (UnicodeError, OverflowError):  # other letters, or half of one; a huge number
+            return _encode(event)
+        if "\x7f" not in line:
+            return line
+    return _encode(event)
 
 
 def _cut(name: str, value: object) -> object:

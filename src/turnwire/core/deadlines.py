@@ -5,6 +5,8 @@ from turnwire.core.limits import Limits
 from turnwire.core.presence import BLOCKED, Presence
 from turnwire.core.translate import Translator
 
+_OTHERS = Reach.OTHERS  # an enum's attributes are slow
+
 
 class Deadlines:
     """What happened last, and when something has to happen next."""
@@ -71,7 +73,7 @@ class Deadlines:
     @property
     def expires_at(self) -> float:
         """The token's end cuts as a hang-up does: not while an abort would hit another's turn."""
-        held = self._presence.left or self._conversation.reach is Reach.OTHERS
+        held = self._presence.left or self._conversation.reach is _OTHERS
         return NEVER if held else self._limits.expires_at
 
     def next(self, *, headers_due: bool) -> float:

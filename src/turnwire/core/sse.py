@@ -10,6 +10,7 @@ of several languages (Python's `str.splitlines` among them), so they go out as
 escapes too.
 """
 
+import functools
 from collections.abc import Iterable
 
 import msgspec
@@ -47,10 +48,16 @@ def record(chunk: chunks.Chunk, *, event_line: bool = True) -> bytes:
             translator mends its strings (`core.harmless`), so this is a bug.
 
     """
-    kind = str(chunk.__struct_config__.tag)
-    name = f"event: {_EVENT_NAMES.get(kind, kind)}\n".encode() if event_line else b""
-    end = DONE if type(chunk) is chunks.Finish else b""
-    return b"%bdata: %b\n\n%b" % (name, one_line(_json(chunk)), end)
+    kind = type(chunk)
+    end = DONE if kind is chunks.Finish else b""
+    return b"%bdata: %b\n\n%b" % (_named(kind, event_line), one_line(_json(chunk)), end)
+
+
+@functools.cache
+def _named(kind: type[chunks.Chunk], event_line: bool) -> bytes:  # noqa: FBT001 (a cache's key)
+    """The `event:` line of a chunk of this class, if there is to be one: made once for each."""
+    tag = str(kind.__struct_config__.tag)
+    return f"event: {_EVENT_NAMES.get(tag, tag)}\n".encode() if event_line else b""
 
 
 def delta_prefix(block_id: str, *, event_line: bool = True) -> bytes:

@@ -46,11 +46,18 @@ class State(enum.Enum):
     CLOSED = enum.auto()
 
 
+_WAITING, _STREAMING, _CLOSED = State  # an enum's attributes are slow
+
+
 class _Kind(enum.Enum):
     """A kind of block. The value is the letter of its ids: `<turnId>:t0`, `<turnId>:r0`."""
 
     TEXT = "t"
     REASONING = "r"
+
+
+_TEXT, _REASONING = _Kind
+_NO_BLOCKS = dict.fromkeys(_Kind, 0)
 
 
 class _Block:
@@ -83,7 +90,7 @@ class Translator:
         taken_id: str | None = None,
         known: Known | None = None,
     ) -> None:
-        self.state = State.WAITING
+        self.state = _WAITING
         self.told = Told()
         self.calls = Calls()
         self.questions = Questions()
@@ -98,14 +105,14 @@ class Translator:
         """But for this: how calls and questions ended that it has open, each by its id."""
         self._in_step = False
         self._turn_id = "turn"
-        self._blocks = dict.fromkeys(_Kind, 0)
+        self._blocks = _NO_BLOCKS.copy()
         self._block: _Block | None = None
 
     @property
     def text_block(self) -> str | None:
         """The id of the open text block, if the next delta may simply be appended to it."""
         block = self._block
-        if block is None or block.kind is not _Kind.TEXT or block.half:
+        if block is None or block.kind is not _TEXT or block.half:
             return None
         return block.id
 
@@ -164,65 +171,66 @@ class Translator:
 
     def pause(self) -> list[chunks.Chunk]:
         """End the message at its requests; their calls stay as they are."""
-        self.state = State.CLOSED
+        self.state = _CLOSED
         return [*self._close_block(), *self._finish_step(), chunks.Finish()]
 
     def _translated(self, event: events.Event) -> list[chunks.Chunk]:
-        match self.state, event:
-            case State.CLOSED, _:
-                return []
-            case _, events.AgentStatus(status, detail):
-                shown = UNSET if detail is None else harmless.mend(detail)
-                return [chunks.DataAgentStatus(chunks.StatusData(harmless.mend(status), shown))]
-            case _, events.Queued():
-                return [chunks.DataAgentStatus(chunks.StatusData("queued"))]
-            case State.WAITING, events.TurnStarted(turn_id):
-                return self._start(turn_id)
-            case State.STREAMING, events.TurnStarted(turn_id):
+        if self.state is _CLOSED:
+            return []
+        streams = self.state is _STREAMING
+        match event:  # tried in this order: what every turn has comes first
+            case events.TextDelta(text) if streams:
+                return self._write(_TEXT, text)
+            case events.TurnStarted(turn_id) if streams:
                 self._turn_id = harmless.mend(turn_id)
                 self.told.start_over()
                 return []
-            case State.WAITING, events.TurnContinued(turn_id):
+            case events.TurnStarted(turn_id):
+                return self._start(turn_id)
+            case events.TurnFinished(reason=reason, final_text=str(final)) if streams:
+                return [*self._rest(final), *self._end(reason, event.error, event.usage)]
+            case events.TurnFinished(reason=reason):
+                return self._end(reason, event.error, event.usage)
+            case events.AgentStatus(status, detail):
+                shown = UNSET if detail is None else harmless.mend(detail)
+                return [chunks.DataAgentStatus(chunks.StatusData(harmless.mend(status), shown))]
+            case events.Queued():
+                return [chunks.DataAgentStatus(chunks.StatusData("queued"))]
+            case events.ReasoningDelta(text) if streams:
+                return self._write(_REASONING, text)
+            case events.ToolUpdate() if streams:
+                return self._tool(event)
+            case events.FilePart() | events.SourceUrl() if streams:
+                return self._media(event)
+            case events.Question() if streams:
+                return [*self._close_block(), *self.questions.ask(event)]
+            case events.Question():
+                # Somebody must be able to answer, or the turn may never begin.
+                return [*self._start(None), *self.questions.ask(event)]
+            case events.QuestionClosed() if streams:
+                return self._between(self.questions.close(event))
+            case events.TurnContinued(turn_id) if not streams:
                 self._is_known = True
                 self._left = Left(self._known)
                 return self._start(turn_id)
-            case State.STREAMING, events.PerhapsKnown() if self._is_known:
+            case events.PerhapsKnown() if streams and self._is_known:
                 return self._go_on()
-            case State.STREAMING, events.CaughtUp() if self._left is not None:
+            case events.CaughtUp() if streams and self._left is not None:
                 told = self._go_on() if self._is_known else []
                 self._left = None
                 return told
-            case State.STREAMING, events.Replied(question_id):
+            case events.Replied(question_id) if streams:
                 self.questions.replied(question_id)
                 return []
-            case State.WAITING, events.Question():
-                # Somebody must be able to answer, or the turn may never begin.
-                return [*self._start(None), *self.questions.ask(event)]
-            case State.STREAMING, events.Question():
-                return [*self._close_block(), *self.questions.ask(event)]
-            case State.STREAMING, events.QuestionClosed():
-                return self._between(self.questions.close(event))
-            case State.STREAMING, events.TextDelta(text):
-                return self._write(_Kind.TEXT, text)
-            case State.STREAMING, events.ReasoningDelta(text):
-                return self._write(_Kind.REASONING, text)
-            case State.STREAMING, events.ToolUpdate():
-                return self._tool(event)
-            case State.STREAMING, events.FilePart() | events.SourceUrl():
-                return self._media(event)
-            case State.STREAMING, events.TurnFinished(reason=reason, final_text=str(final)):
-                return [*self._rest(final), *self._end(reason, event.error, event.usage)]
-            case _, events.TurnFinished(reason=reason):
-                return self._end(reason, event.error, event.usage)
             case _:
                 return []
 
     def fail(self, text: str) -> list[chunks.Chunk]:
         """End the message with an error of the gateway's own."""
-        return [] if self.state is State.CLOSED else self._end(Reason.ERROR, text, None)
+        return [] if self.state is _CLOSED else self._end(Reason.ERROR, text, None)
 
     def _start(self, turn_id: str | None) -> list[chunks.Chunk]:
-        self.state = State.STREAMING
+        self.state = _STREAMING
         self._in_step = True
         if turn_id is None:
             return [chunks.Start(), chunks.StartStep()]
@@ -239,7 +247,7 @@ class Translator:
         """
         self._close_block()
         self._is_known = self._in_step = False
-        known = {_Kind.TEXT: self._known.texts, _Kind.REASONING: self._known.reasonings}
+        known = {_TEXT: self._known.texts, _REASONING: self._known.reasonings}
         self._blocks = {kind: max(told, known[kind]) for kind, told in self._blocks.items()}
         missed = self._missed.values()
         if self._known.message_id is None:
@@ -257,7 +265,7 @@ class Translator:
         has = self._left.take(What[kind.name], len(text))
         if self._is_known:
             return text  # nothing is sent, but blocks and lengths are counted
-        if kind is _Kind.TEXT:
+        if kind is _TEXT:
             self.told.add(harmless.mend(text[:has]))
         return text[has:]
 
@@ -284,15 +292,15 @@ class Translator:
     def _rest(self, final_text: str) -> list[chunks.Chunk]:
         """What `final_text` has beyond the text sent; the half that waits is part of it."""
         tail = self.told.missing(harmless.mend(final_text))
-        if tail and self._block is not None and self._block.kind is _Kind.TEXT:
+        if tail and self._block is not None and self._block.kind is _TEXT:
             self._block.half = ""
-        return self._write(_Kind.TEXT, tail)
+        return self._write(_TEXT, tail)
 
     def _delta(self, block: _Block, text: str) -> list[chunks.Chunk]:
         shown = harmless.mend(text)
         if not shown:
             return []
-        if block.kind is _Kind.REASONING:
+        if block.kind is _REASONING:
             return [chunks.ReasoningDelta(block.id, shown)]
         self.told.add(shown)
         return [chunks.TextDelta(block.id, shown)]
@@ -310,7 +318,7 @@ class Translator:
             self._in_step = True
         block = self._block = _Block(kind, f"{self._turn_id}:{kind.value}{self._blocks[kind]}")
         self._blocks[kind] += 1
-        if kind is _Kind.TEXT:
+        if kind is _TEXT:
             return [*opening, chunks.TextStart(block.id)], block
         return [*opening, chunks.ReasoningStart(block.id)], block
 
@@ -319,7 +327,7 @@ class Translator:
         if block is None:
             return []
         last = self._delta(block, block.half)
-        if block.kind is _Kind.TEXT:
+        if block.kind is _TEXT:
             return [*last, chunks.TextEnd(block.id)]
         return [*last, chunks.ReasoningEnd(block.id)]
 
@@ -334,7 +342,7 @@ class Translator:
         return parts
 
     def _end(self, reason: Reason, error: str | None, usage: Raw | None) -> list[chunks.Chunk]:
-        if self.state is State.STREAMING:
+        if self.state is _STREAMING:
             unanswered = CANCELED if reason is Reason.CANCELED else NO_RESULT
             closing: list[chunks.Chunk] = [
                 *self._close_block(),
@@ -344,7 +352,7 @@ class Translator:
             ]
         else:
             closing = [chunks.Start()]
-        self.state = State.CLOSED
+        self.state = _CLOSED
         match reason:
             case Reason.END_TURN:
                 verdict: list[chunks.Chunk] = []

@@ -32,6 +32,7 @@ _VERDICTS = {
     Reason.ERROR: Outcome.FAILED,
     Reason.CANCELED: Outcome.CANCELED,
 }
+_STATUSES = frozenset({Outcome.REFUSED, Outcome.NOTHING})  # of a stream that has no headers yet
 
 
 class Act(Struct, frozen=True):
@@ -271,7 +272,7 @@ class Turn:
                     self._say(self._asked(event, now, waiting.get(event.question_id)))
                 case _:
                     self._say(self._translator.feed(event))
-                    if isinstance(event, events.TurnStarted | events.TurnContinued):
+                    if isinstance(event, (events.TurnStarted, events.TurnContinued)):
                         self._begin(event.turn_id, now)
                     elif type(event) is events.TurnFinished:
                         self._close(_VERDICTS[event.reason])
@@ -387,7 +388,7 @@ class Turn:
 
     def _may_commit(self, now: float) -> bool:
         """Whether the headers may go out; the comment before the first record flushes them."""
-        if self.outcome in {Outcome.REFUSED, Outcome.NOTHING}:
+        if self.outcome in _STATUSES:
             return False
         if self.outcome is None:
             if not self._is_open:

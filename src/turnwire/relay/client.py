@@ -52,12 +52,19 @@ class Flow(Protocol):
 class Body(Protocol):
     """The server's own ways to write a body, past all that stands before it, where it is ours."""
 
+    along: bytes
+    """What is to go out with the head, in its write; the server takes it from here."""
+
     async def send(self, message: Message, /) -> None:
         """As the ASGI `send`, for all but the head."""
         ...
 
     def write(self, data: bytes, /) -> bool:
         """Write a part of the body at once. False: nothing was written, `send` it."""
+        ...
+
+    def end(self, data: bytes, /) -> bool:
+        """The same with the last part."""
         ...
 
 
@@ -83,6 +90,8 @@ class ClientWriter:
     """
 
     __slots__ = (
+        "_body",
+        "_end_now",
         "_flow",
         "_headers",
         "_held_bytes",
@@ -111,7 +120,9 @@ class ClientWriter:
         self.bytes_written = 0
         self._send = send
         self._send_body = send if body is None else body.send
+        self._body = body
         self._write_now = _not_now if body is None else body.write
+        self._end_now = _not_now if body is None else body.end
         self._headers = headers
         self._flow: Flow = flow
         self._pending: deque[bytes] | None = None
@@ -142,7 +153,7 @@ class ClientWriter:
             self._flow.client_held(self._held_bytes)
         elif len(data) <= _WHOLE_BYTES:
             self._is_ended = is_last
-            if is_last or not self._write_now(data):
+            if not (self._end_now if is_last else self._write_now)(data):
                 self._go(self._message(data, is_last=is_last))
         else:
             self._go_in_pieces(_pieces(data))
@@ -223,9 +234,15 @@ class ClientWriter:
         if not self.started:
             self.started = True
             start = {"type": "http.response.start", "status": 200, "headers": self._headers}
-            await self._send(start)
-        body = {"type": "http.response.body", "body": data, "more_body": not is_last}
-        await self._send_body(body)
+            if self._body is None:
+                await self._send(start)
+            else:
+                self._body.along = data
+                await self._send(start)
+                data, self._body.along = self._body.along, b""
+        if data or is_last:
+            body = {"type": "http.response.body", "body": data, "more_body": not is_last}
+            await self._send_body(body)
         self._taken += 1
 
     async def _unblock(self, sending: Coroutine[Any, Any, None], waits_for: Any) -> None:

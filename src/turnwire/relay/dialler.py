@@ -1,6 +1,7 @@
 """Dialling the agent: names to addresses, TCP, TLS. One dial a request, no retry, no proxy."""
 
 import asyncio
+import functools
 import ssl
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -17,6 +18,13 @@ _NEXT_ADDRESS_S: Final = 0.25
 """When the next address of a name is tried beside one that does not answer (RFC 8305)."""
 
 _PORTS: Final = {"ws": 80, "wss": 443}
+
+
+@functools.lru_cache(maxsize=1024)
+def _target(url: str) -> tuple[str, int, bool]:
+    """Host, port, and whether by TLS. Parsed once for each URL."""
+    parts = urlsplit(url)
+    return parts.hostname or "", parts.port or _PORTS[parts.scheme], parts.scheme == "wss"
 
 
 class DialError(Exception):
@@ -57,10 +65,8 @@ class Dialler:
             DialError: there is no connection.
 
         """
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-        port = parts.port or _PORTS[parts.scheme]
-        tls = self._context() if parts.scheme == "wss" else None
+        host, port, is_safe = _target(url)
+        tls = self._context() if is_safe else None
 
         def connection() -> Upstream:
             return Upstream(

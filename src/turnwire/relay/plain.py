@@ -11,10 +11,14 @@ WebSocket stays the library's. tests/relay/test_plain.py holds the two lanes equ
 
 from typing import Final
 
-_FINAL_TEXT: Final = 0x81
+FINAL_TEXT: Final = 0x81
 """No extension bit set: none was negotiated."""
+CLOSE: Final = 0x88
 _TWO_BYTES: Final = 126
 """In place of a length: it is in the next two bytes."""
+_EIGHT_BYTES: Final = 127
+_TWO_BYTES_MAX: Final = 0xFFFF
+_MASKED: Final = 0x80
 
 
 def cut(data: bytes, longest: int) -> tuple[list[bytes], bytes, bool]:
@@ -26,7 +30,7 @@ def cut(data: bytes, longest: int) -> tuple[list[bytes], bytes, bool]:
     texts: list[bytes] = []
     at, end = 0, len(data)
     try:
-        while data[at] == _FINAL_TEXT:
+        while data[at] == FINAL_TEXT:
             size = data[at + 1]
             start = at + 2
             if size == _TWO_BYTES:
@@ -45,3 +49,12 @@ def cut(data: bytes, longest: int) -> tuple[list[bytes], bytes, bool]:
     except IndexError:  # a head that is not whole
         return texts, data[at:], True
     return texts, data[at:], False
+
+
+def masked_head(kind: int, size: int) -> bytes:
+    """What stands before the mask of a frame of ours: few kinds, and few lengths."""
+    if size < _TWO_BYTES:
+        return b"%c%c" % (kind, _MASKED | size)
+    if size <= _TWO_BYTES_MAX:
+        return b"%c%c%b" % (kind, _MASKED | _TWO_BYTES, size.to_bytes(2, "big"))
+    return b"%c%c%b" % (kind, _MASKED | _EIGHT_BYTES, size.to_bytes(8, "big"))

@@ -3,10 +3,11 @@
 import asyncio
 import contextlib
 import fcntl
+import functools
 import socket
 import struct
 import termios
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 _KEEPALIVE: Final = (("TCP_KEEPIDLE", 10), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3))
@@ -30,13 +31,21 @@ def watch_peer(sock: socket.socket, stall_s: float) -> None:
     # uvloop's own kind of socket would make one of these for each option.
     own = socket.socket(sock.family, sock.type, sock.proto, sock.fileno())
     try:
-        own.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        for name, value in (*_KEEPALIVE, ("TCP_USER_TIMEOUT", round(stall_s * _AFTER_OURS * 1000))):
-            option = getattr(socket, name, None)
-            if option is not None:
-                own.setsockopt(socket.IPPROTO_TCP, option, value)
+        for option in _options(stall_s):
+            own.setsockopt(*option)
     finally:
         own.detach()
+
+
+@functools.lru_cache(maxsize=8)
+def _options(stall_s: float) -> Sequence[tuple[int, int, int]]:
+    """What is set, of what there is here: looked up once, and set on each connection."""
+    wanted = (*_KEEPALIVE, ("TCP_USER_TIMEOUT", round(stall_s * _AFTER_OURS * 1000)))
+    there = [(name, value) for name, value in wanted if hasattr(socket, name)]
+    return [
+        (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+        *((socket.IPPROTO_TCP, getattr(socket, name), value) for name, value in there),
+    ]
 
 
 _VANISHED_S: Final = 20.0

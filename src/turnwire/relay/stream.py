@@ -29,6 +29,10 @@ _LOOKS: Final = 8
 
 _SAMPLED: Final = 16
 
+_SLOW_CLIENT: Final = Outcome.SLOW_CLIENT
+_CLIENT_GONE: Final = Outcome.CLIENT_GONE
+_ABANDONED: Final = Outcome.ABANDONED
+
 Receive = Callable[[], Awaitable[Message]]
 
 SOCKET_EXTENSION: Final = "turnwire.client_socket"
@@ -309,9 +313,9 @@ class Stream:
     async def _say_goodbye(self) -> None:
         """Give the client the rest, for as long as it reads."""
         outcome = self.turn.outcome
-        if outcome is Outcome.SLOW_CLIENT:
+        if outcome is _SLOW_CLIENT:
             await self._cut()
-        elif outcome in {Outcome.CLIENT_GONE, Outcome.ABANDONED}:
+        elif outcome is _CLIENT_GONE or outcome is _ABANDONED:
             self._client.discard()
         elif self._client.started and not await self._client.finish(self._stall_s):
             await self._cut()

@@ -11,12 +11,17 @@ import enum
 import functools
 import itertools
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol, cast
 
 from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidStatus, PayloadTooBig
-from websockets.frames import Frame, Opcode
+from websockets.frames import (  # type: ignore[attr-defined]  # the mask: its choice of two
+    Frame,
+    Opcode,
+    apply_mask,
+)
 from websockets.protocol import CLIENT, OPEN
 from websockets.protocol import Protocol as WebSocket
 from websockets.streams import StreamReader
@@ -32,6 +37,8 @@ LINGER_S: Final = 0.5
 """How long a closed connection waits for the agent's side before it is cut."""
 
 _TEXT: Final = Opcode.TEXT
+_GOODBYE: Final = (1000).to_bytes(2, "big")
+"""The code of a close with nothing wrong."""
 _BETWEEN_FRAMES: Final = StreamReader.at_eof.__code__
 """Where the library's parser waits for a head. Should it wait elsewhere, all frames go to it."""
 _log: Final = logging.getLogger("websockets.client")
@@ -91,7 +98,7 @@ class Upstream(asyncio.Protocol):
         self._request = _request(url, self._subprotocols)
         self._key = generate_key()
         self._websocket: WebSocket | None = None
-        """From the agent's answer to the handshake on."""
+        """From the first that is not for the short lane: few connections have any."""
         self._frame_bytes = frame_bytes
         self._partial: bytearray | None = None
         """A message in several frames, as far as it came."""
@@ -110,12 +117,18 @@ class Upstream(asyncio.Protocol):
 
     def send(self, frames: Sequence[bytes]) -> None:
         """Send text frames. The prompt and an abort are small: they fit the socket's buffer."""
-        websocket = self._websocket
-        if websocket is None or websocket.state is not OPEN:
+        transport = self._transport
+        if transport is None or transport.is_closing() or not self._may_send:
             return
         for frame in frames:
-            websocket.send_text(frame)
-        self._flush(websocket)
+            transport.write(_masked(plain.FINAL_TEXT, frame))
+
+    @property
+    def _may_send(self) -> bool:
+        websocket = self._websocket
+        if not self._open or self._over:
+            return False
+        return websocket is None or websocket.state is OPEN
 
     def pause(self) -> None:
         """Read nothing more, until `resume`."""
@@ -133,19 +146,18 @@ class Upstream(asyncio.Protocol):
         socket closed over unread data is reset, and the reset may overtake the
         abort that was just written.
         """
+        may_send = self._may_send
         self._over = True
         self._begun = b""
         self._hold.set(0)
         transport = self._transport
         if transport is None or transport.is_closing():
             return
-        websocket = self._websocket
-        if not self._open or websocket is None:
+        if not self._open:
             transport.abort()
             return
-        if websocket.state is OPEN:
-            websocket.send_close(1000)
-            self._flush(websocket)
+        if may_send:
+            transport.write(_masked(plain.CLOSE, _GOODBYE))
         transport.resume_reading()
         self._lingering = asyncio.get_running_loop().call_later(LINGER_S, transport.abort)
 
@@ -162,9 +174,8 @@ class Upstream(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._over:
             return
-        websocket = self._websocket
-        if websocket is None:
-            websocket, data = self._answered(data)
+        if not self._open and self._websocket is None:
+            data = self._answered(data)
             if not data:
                 return
         if self._begun:
@@ -177,6 +188,10 @@ class Upstream(asyncio.Protocol):
             self._begun = data
             waiting = len(data)
         else:
+            websocket = self._websocket
+            if websocket is None:
+                websocket = WebSocket(CLIENT, max_size=self._frame_bytes, logger=_log)
+                self._websocket = websocket
             why = self._parse(websocket, data, frames)
             self._is_between = self._has_nothing(websocket)
             waiting = len(websocket.reader.buffer)
@@ -194,19 +209,17 @@ class Upstream(asyncio.Protocol):
         if why is not None:
             self._left(why)
 
-    def _answered(self, data: bytes) -> tuple[WebSocket, bytes]:
+    def _answered(self, data: bytes) -> bytes:
         """The agent answers the handshake: returns what is not read of it yet."""
         head_bytes = handshake.yes(data, accept_key(self._key), self._subprotocols)
         if head_bytes:
-            websocket = WebSocket(CLIENT, max_size=self._frame_bytes, logger=_log)
-            self._websocket = websocket
-            self._is_between = self._has_nothing(websocket)
+            self._is_between = True
             self._opened()
-            return websocket, b"" if self._over else data[head_bytes:]
+            return b"" if self._over else data[head_bytes:]
         library = _library(self._url, self._subprotocols, self._frame_bytes)
         library.key = self._key
         self._websocket = library
-        return library, data
+        return data
 
     def _opened(self) -> None:
         self._open = True
@@ -335,6 +348,12 @@ class Upstream(asyncio.Protocol):
         for data in websocket.data_to_send():
             if transport is not None and not transport.is_closing() and data:
                 transport.write(data)
+
+
+def _masked(kind: int, data: bytes) -> bytes:
+    """A frame as the library makes it, which takes a dataclass and a file in memory for each."""
+    mask = os.urandom(4)
+    return b"%b%b%b" % (plain.masked_head(kind, len(data)), mask, apply_mask(data, mask))
 
 
 def _library(url: str, subprotocols: Sequence[str], frame_bytes: int) -> ClientProtocol:

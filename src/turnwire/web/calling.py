@@ -1,5 +1,6 @@
 """How the agent is called for a request, and what its refusals are worth to the client."""
 
+import functools
 from typing import Final
 from urllib.parse import quote
 
@@ -40,7 +41,7 @@ def call(gateway: Gateway, visit: Visit) -> Call:
     """Where the agent of this session is, and who it is told is asking."""
     settings = gateway.settings
     return Call(
-        settings.agent_url.replace(PLACEHOLDER, quote(visit.request.session_id, safe=":")),
+        settings.agent_url.replace(PLACEHOLDER, _segment(visit.request.session_id)),
         _headers(gateway, visit),
         gateway.dialect.subprotocols,
     )
@@ -77,5 +78,15 @@ def _headers(gateway: Gateway, visit: Visit) -> dict[str, str]:
         case "none":
             pass
     # Percent-encoded: a header cannot carry every user id as it is.
-    headers["x-turnwire-user"] = quote(visit.user_id, safe="@.:|/+-_~")
+    headers["x-turnwire-user"] = _user(visit.user_id)
     return headers
+
+
+@functools.lru_cache(maxsize=1024)
+def _segment(session_id: str) -> str:
+    return quote(session_id, safe=":")
+
+
+@functools.lru_cache(maxsize=1024)
+def _user(user_id: str) -> str:
+    return quote(user_id, safe="@.:|/+-_~")

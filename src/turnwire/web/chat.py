@@ -6,7 +6,7 @@ Refusals end with a status; once the stream has begun, how it ends is the
 `Turn`'s outcome.
 """
 
-import secrets
+import os
 
 import msgspec
 from starlette.types import Receive, Send
@@ -47,7 +47,7 @@ class Chat(Endpoint):
         await gateway.rates.take(visit.user_id)
         ask = Ask(
             text=prompt.text,
-            prompt_id=secrets.token_hex(16),
+            prompt_id=os.urandom(16).hex(),
             client_message_id=prompt.message_id,
             channel_type=channel_type,
             channel_id=channel_id,

@@ -15,6 +15,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from turnwire.errors import BadRequest
 from turnwire.relay.sockets import ClientSocket, vanishes_in, was_there
 from turnwire.relay.stream import BODY_EXTENSION, SOCKET_EXTENSION
+from turnwire.web.body import ChunkedBody
 from turnwire.web.request import BODY_S
 
 HEAD_BYTES_MAX: Final = 65_536
@@ -61,30 +62,8 @@ class _At(Enum):
     END = auto()
 
 
-class ChunkedBody:
-    """The body of one response (`relay.client.Body`)."""
-
-    __slots__ = ("_cycle", "_flow", "_transport", "send")
-
-    def __init__(self, cycle: RequestResponseCycle) -> None:
-        self._cycle = cycle
-        self._flow = cycle.flow
-        self._transport = cycle.transport
-        self.send = cycle.send
-
-    def write(self, data: bytes) -> bool:
-        """Write a chunk as uvicorn would, where that is all that it would do."""
-        cycle = self._cycle
-        if (
-            self._flow.write_paused
-            or not cycle.chunked_encoding  # the head is not out, or the method is `HEAD`
-            or cycle.response_complete
-            or cycle.disconnected
-        ):
-            return False
-        if data:  # a chunk without bytes would be the end of all
-            self._transport.write(b"%x\r\n%b\r\n" % (len(data), data))
-        return True
+_HEAD, _BODY, _END = _At
+"""By names of their own: to ask an enum's class for a member takes a thousand instructions."""
 
 
 def _body(cycle: weakref.ref[RequestResponseCycle]) -> ChunkedBody | None:
@@ -104,7 +83,7 @@ class HttpConnection(HttpToolsProtocol):
     """
 
     head_s = HEAD_S
-    _at = _At.HEAD
+    _at = _HEAD
     _head_bytes = 0
     _is_upgrade = False
     """Whether the head that was read asks for another protocol."""
@@ -132,12 +111,12 @@ class HttpConnection(HttpToolsProtocol):
         super().data_received(data)
         if self.transport.is_closing():
             return
-        if self._at is _At.HEAD:
-            if was_at is not _At.BODY:  # else most of it may be the end of that
+        if self._at is _HEAD:
+            if was_at is not _BODY:  # else most of it may be the end of that
                 self._head_bytes += len(data)
             if self._head_bytes > HEAD_BYTES_MAX:
                 self.send_400_response("The head of the request is too large")
-        elif self._at is _At.END and self._is_idle and self.timeout_keep_alive_task is None:
+        elif self._at is _END and self._is_idle and self.timeout_keep_alive_task is None:
             # An empty line, or a body's end: uvicorn has stopped its clock for it.
             self.timeout_keep_alive_task = self.loop.call_later(
                 self.timeout_keep_alive, self.timeout_keep_alive_handler
@@ -145,7 +124,7 @@ class HttpConnection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._at, self._head_bytes = _At.HEAD, 0
+        self._at, self._head_bytes = _HEAD, 0
         if self._expected is None:
             self._expect(self.head_s)
         if self._client_socket is None or self._is_idle:  # else an open stream watches it
@@ -169,7 +148,7 @@ class HttpConnection(HttpToolsProtocol):
             self._check()
             self._is_upgrade = True
             return
-        self._at = _At.BODY
+        self._at = _BODY
         self._expect(None)
         if not self._is_idle:
             self.transport.abort()
@@ -182,7 +161,7 @@ class HttpConnection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         if self._is_upgrade:
             return
-        self._at = _At.END
+        self._at = _END
         self._expect(None)
         super().on_message_complete()
         self.flow.resume_reading()  # nobody may ask for more, and a client's end is to be seen
@@ -191,7 +170,7 @@ class HttpConnection(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self._at is _At.BODY:
+        if self._at is _BODY:
             self._expect(BODY_S)
 
     def look(self, now: float) -> None:
@@ -238,13 +217,17 @@ class HttpConnection(HttpToolsProtocol):
             UnsoundRequestError: which the parser turns into an error of its own, so into a 400.
 
         """
-        size = len(self.url) + sum(len(name) + len(value) + _LINE for name, value in self.headers)
+        hosts: list[bytes] = []
+        size = len(self.url) + _LINE * len(self.headers)
+        for name, value in self.headers:
+            size += len(name) + len(value)
+            if name == b"host":
+                hosts.append(value)
         if size > HEAD_BYTES_MAX or len(self.headers) > HEADERS_MAX:
             raise UnsoundRequestError("the head is too large")
         if not self.url.startswith(b"/") or self.parser.get_method() == b"CONNECT":
             raise UnsoundRequestError("the target is no path")
         is_old = self.parser.get_http_version() == "1.0"
-        hosts = [value for name, value in self.headers if name == b"host"]
         if len(hosts) > 1 or not (hosts or is_old):
             raise UnsoundRequestError("not one host")
         if hosts and _HOST.fullmatch(hosts[0]) is None:

@@ -44,6 +44,7 @@ def meter(gateway: Gateway, health: Health) -> None:
     """Have the gauges read what they tell about, and all labels known."""
     telemetry, settings = gateway.telemetry, gateway.settings
     _begin_at_zero(telemetry)
+    telemetry.active.set_function(lambda: gateway.streams.open)
     telemetry.admitted.set_function(lambda: len(gateway.streams))
     telemetry.admitted_limit.set(settings.max_streams or _NO_LIMIT)
     telemetry.held.set_function(lambda: gateway.dialler.budget.held_bytes)

@@ -28,7 +28,7 @@ def report(
     dialled = stream.dial_status is None
     outcome = stream.turn.outcome or (Outcome.CRASHED if dialled else Outcome.REFUSED)
     label = outcome.value
-    telemetry.streams.labels(label).inc()
+    telemetry.ended(label).inc()
     telemetry.turn.observe(seconds)
     first_byte_s = None
     if stream.first_byte_at is not None:

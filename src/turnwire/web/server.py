@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 from turnwire.relay.sockets import waiting_connections, watch_peer
 from turnwire.relay.streams import Streams
 from turnwire.settings import Settings
+from turnwire.web.body import Answering
 from turnwire.web.health import Health
 from turnwire.web.http import HttpConnection
 
@@ -139,7 +140,8 @@ def new_server(
     """The server, not yet listening; run it with a socket of `listen`."""
     wait_s = settings.drain_s + settings.stall_s + FAREWELL_S
     config = uvicorn.Config(
-        app,
+        Answering(app),
+        interface="asgi3",
         http=HttpConnection,
         ws="none",
         lifespan="on",

@@ -60,11 +60,12 @@ async def stream(
         Refused: the agent's side refused before the stream had begun.
 
     """
+    loop = asyncio.get_running_loop()  # once: in Python 3.11 it is a system call
     settings = gateway.settings
     request = visit.request
     keepalive_s = limits.keepalive_s * (1 - _JITTER * random.random())  # noqa: S311 (jitter)
     limits = msgspec.structs.replace(
-        limits, keepalive_s=keepalive_s, expires_at=_expires_at(settings, visit)
+        limits, keepalive_s=keepalive_s, expires_at=_expires_at(settings, visit, loop.time())
     )
     observed = gateway.observers.begin(
         asked,
@@ -106,17 +107,16 @@ async def stream(
         sample=gateway.telemetry.relay.observe,
     )
     seat.on_news = relayed.look
-    dialled_at = asyncio.get_running_loop().time()
+    dialled_at = loop.time()
     with gateway.streams.running(relayed):  # or it is refused, which is no stream that ended
         try:
-            with gateway.telemetry.active.track_inprogress():
-                await relayed.run(
-                    gateway.dialler,
-                    call(gateway, visit),
-                    refusable=lambda: relayed.dial_status in DIAL_REFUSALS,
-                )
+            await relayed.run(
+                gateway.dialler,
+                call(gateway, visit),
+                refusable=lambda: relayed.dial_status in DIAL_REFUSALS,
+            )
         finally:
-            seconds = asyncio.get_running_loop().time() - visit.arrived
+            seconds = loop.time() - visit.arrived
             tally = conversation.tally
             report(gateway.telemetry, request, visit.grant, relayed, tally, visit.arrived, seconds)
             observed.over(relayed, tally)
@@ -129,11 +129,11 @@ def _nothing() -> None:
     """Where the server is not ours."""
 
 
-def _expires_at(settings: Settings, visit: Visit) -> float:
+def _expires_at(settings: Settings, visit: Visit, now: float) -> float:
     """When the token's end cuts the stream, on the loop's clock."""
     if settings.token_expiry == "finish":  # noqa: S105 (no password)
         return NEVER
-    return asyncio.get_running_loop().time() + visit.caller.expires_at - time.time()
+    return now + visit.caller.expires_at - time.time()
 
 
 def _explained(relayed: Stream, agent_auth: str) -> bool:

@@ -22,6 +22,10 @@ class _Stage(enum.Enum):
     OVER = enum.auto()
 
 
+_LOOKING, _ASKED, _RUNNING, _OVER = _Stage  # an enum's attributes are slow
+_NOTHING, _OURS, _OTHERS = Reach.NOTHING, Reach.OURS, Reach.OTHERS
+
+
 class Whose:
     """What is known of our turn and of the others. An id that is None is not known, or not said."""
 
@@ -31,41 +35,41 @@ class Whose:
         self._seat = seat
         self._prompt_id = prompt_id
         self._channel = channel
-        self._stage = _Stage.LOOKING if prompt_id is None else _Stage.ASKED
+        self._stage = _LOOKING if prompt_id is None else _ASKED
         self._looks = prompt_id is None
         self._names_prompts = False
 
     @property
     def is_running(self) -> bool:
-        return self._stage is _Stage.RUNNING
+        return self._stage is _RUNNING
 
     @property
     def queued(self) -> bool:
-        return self._stage is _Stage.ASKED and bool(self.others)
+        return self._stage is _ASKED and bool(self.others)
 
     @property
     def reach(self) -> Reach:
-        if self._looks or self._stage is _Stage.OVER:
-            return Reach.NOTHING
+        if self._looks or self._stage is _OVER:
+            return _NOTHING
         # An agent that names no prompts can be told to abort a turn, not a prompt that waited.
-        nameless = self._stage is _Stage.ASKED and self.others.seen and not self._names_prompts
+        nameless = self._stage is _ASKED and self.others.seen and not self._names_prompts
         if nameless:
-            return Reach.OTHERS
-        return Reach.OTHERS if self.queued else Reach.OURS
+            return _OTHERS
+        return _OTHERS if self.queued else _OURS
 
     def over(self) -> None:
         """Our turn is over, or will never begin."""
-        self._stage = _Stage.OVER
+        self._stage = _OVER
 
     def follows(self, turn_id: str) -> None:
         """This turn runs, and is the one that we looked for."""
-        self._stage = _Stage.RUNNING
+        self._stage = _RUNNING
         self.turn_id = turn_id
         self._seat.follow(turn_id)
 
     def awaits(self, prompt_id: str | None) -> None:
         """The turn of this prompt is the one that we looked for, and did not begin yet."""
-        self._stage = _Stage.ASKED
+        self._stage = _ASKED
         self._prompt_id = prompt_id
         if prompt_id is not None:
             self._seat.follow(prompt_id)
@@ -79,7 +83,7 @@ class Whose:
         if turn_id is not None:
             if turn_id != self.turn_id:
                 self.others.saw(turn_id)
-        elif self._stage is _Stage.ASKED:
+        elif self._stage is _ASKED:
             self.others.busy()
 
     def created(self, turn_id: str, prompt_id: str | None, channel: Channel) -> bool:
@@ -117,12 +121,12 @@ class Whose:
         return bool(turn_id or prompt_id)
 
     def _is_ours(self, turn_id: str, prompt_id: str | None, channel: Channel) -> bool:
-        if self._stage is _Stage.OVER:
+        if self._stage is _OVER:
             return False
         if prompt_id:
             return prompt_id == self._prompt_id
         return (
-            self._stage is _Stage.ASKED
+            self._stage is _ASKED
             and not self._names_prompts
             and channel == self._channel
             and not self.others.on(channel)

@@ -136,7 +136,15 @@ class Conversation(abc.ABC):
 
     def _events(self, heard: Read, frame: bytes) -> Sequence[Event]:
         ours = self._whose.turn_id
-        match heard:
+        match heard:  # tried in this order: what every turn has comes first
+            case MessageCreate(turn_id, prompt_id):
+                if self._whose.created(turn_id, prompt_id, _channel(heard) or DEFAULT_CHANNEL):
+                    self._spellings = Spellings(self.tally)
+                    return [events.TurnStarted(turn_id)]
+                return [events.Alive()] if turn_id == ours else self._foreign()
+            case Finalize(turn_id) if turn_id == ours:
+                self._whose.over()
+                return [_finished(heard)]
             case Skipped():
                 return ()
             case Status():
@@ -148,11 +156,6 @@ class Conversation(abc.ABC):
                 return ()
             case Init(data, session):
                 return self._init(data, session)
-            case MessageCreate(turn_id, prompt_id):
-                if self._whose.created(turn_id, prompt_id, _channel(heard) or DEFAULT_CHANNEL):
-                    self._spellings = Spellings(self.tally)
-                    return [events.TurnStarted(turn_id)]
-                return [events.Alive()] if turn_id == ours else self._foreign()
             case AgentStatus(status=status, detail=detail) if self._concerns(heard):
                 return [events.AgentStatus(status, detail)]
             case Question(question_id=question_id) if self._concerns(heard):
@@ -195,9 +198,6 @@ class Conversation(abc.ABC):
                 return [events.FilePart(url, mime)]
             case Source(turn_id, source_id, url, title) if turn_id == ours:
                 return [events.SourceUrl(source_id, url, title)]
-            case Finalize(turn_id) if turn_id == ours:
-                self._whose.over()
-                return [_finished(heard)]
             case Finalize(turn_id):
                 self._whose.ended(turn_id, None)
                 return self._foreign()
