@@ -44,9 +44,9 @@ class Request:
         self.scope = scope
         self._proxies = proxies or Proxies()
         self._query: QueryParams | None = None
-        self._headers: dict[bytes, list[bytes]] = {}
+        self._headers: dict[bytes, tuple[bytes, ...]] = {}
         for name, value in scope["headers"]:
-            self._headers.setdefault(name, []).append(value)
+            self._headers[name] = (*self._headers.get(name, ()), value)
         self.id = _request_id(self.headers(b"x-request-id"))
         self.trace: Trace = UNTRACED
         self.user_id: str | None = None
