@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import math
 import os
 import pty
 import select
@@ -168,6 +169,16 @@ def test_the_short_way_of_a_line_writes_the_same(value: object) -> None:
 
     assert logs._line(event) == json.dumps(event, default=repr)
     assert logs._line(event).isprintable()
+
+
+@pytest.mark.parametrize("value", [1e-7, 3.81e-05, 1e16, 1.5e300, 5e-324])
+def test_the_short_way_of_a_line_says_the_same_number(value: float) -> None:
+    assert json.loads(logs._line({"seconds": value})) == {"seconds": value}
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_line_stays_json_where_a_number_is_none(value: float) -> None:
+    assert logs._line({"seconds": value}) == '{"seconds": null}'
 
 
 def test_a_traceback_is_kept_whole() -> None:

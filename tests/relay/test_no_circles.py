@@ -24,11 +24,12 @@ from turnwire.relay.client import ClientWriter
 from turnwire.relay.errand import ErrandRun
 from turnwire.relay.stream import Stream
 from turnwire.relay.upstream import Upstream
+from turnwire.web.body import ChunkedBody
 from turnwire.web.http import HttpConnection
 
 pytestmark = pytest.mark.sockets
 
-OURS = (ClientWriter, ErrandRun, HttpConnection, Protocol, Stream, Turn, Upstream)
+OURS = (ChunkedBody, ClientWriter, ErrandRun, HttpConnection, Protocol, Stream, Turn, Upstream)
 
 
 @pytest.fixture(autouse=True)

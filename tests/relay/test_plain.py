@@ -85,12 +85,13 @@ class Wire(asyncio.Transport):
         super().__init__()
         self.written = bytearray()
         self.reads = True
+        self.closing = False
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         self.written += data
 
     def is_closing(self) -> bool:
-        return False
+        return self.closing
 
     def pause_reading(self) -> None:
         self.reads = False
@@ -313,9 +314,21 @@ async def test_two_frames_have_two_masks() -> None:
 async def test_nothing_is_sent_behind_a_goodbye(said: bytes) -> None:
     wire = Wire()
     upstream, _, _ = connected(wire)
+    wire.written.clear()
     upstream.data_received(said)
     upstream.close()
-    before = bytes(wire.written)
-
     upstream.send([b"late"])
-    assert bytes(wire.written) == before
+
+    assert wire.written[:2] == b"\x88\x82"  # one goodbye, masked, that has a code
+    assert len(wire.written) == 8
+
+
+async def test_nothing_is_sent_on_a_connection_that_closes() -> None:
+    wire = Wire()
+    upstream, _, _ = connected(wire)
+    wire.written.clear()
+    wire.closing = True
+    upstream.send([b"late"])
+    upstream.close()
+
+    assert wire.written == b""

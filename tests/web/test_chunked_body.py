@@ -160,8 +160,33 @@ async def test_a_head_takes_the_first_chunk_along(start: Any) -> None:
     assert body.along == b""
     assert writes == [await started(Request(), start, along=b"")]
     assert body.write(b"second")
+    body.along = b"again"
     with pytest.raises(RuntimeError, match="Expected ASGI"):
         await request.send(start)
+    assert body.along == b"again"
+    assert len(writes) == 2
+
+
+async def test_no_head_is_written_for_a_client_that_left() -> None:
+    request = Request()
+    (await request.body()).along = b"first"
+    lose(request)
+    await request.send(START)
+
+    assert request.wire.written == b""
+
+
+async def test_a_client_that_waits_for_leave_to_go_on_has_it_with_the_head() -> None:
+    request = Request(more="expect: 100-continue\r\ncontent-length: 1\r\n")
+    written = await started(request, START, along=b"first")
+    assert not request.connection.cycle.waiting_for_100_continue
+
+    receiving = asyncio.ensure_future(request.connection.cycle.receive())
+    await asyncio.sleep(0)
+    assert request.wire.written == written
+    request.connection.data_received(b"x")
+    message: Any = await receiving
+    assert message["body"] == b"x"
 
 
 @pytest.mark.parametrize(

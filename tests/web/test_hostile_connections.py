@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.agent import ScriptedAgent, begin_only
+from gateway.agent import ScriptedAgent, answer, begin_only
 from gateway.clients import RawClient, ask, get, request
 from gateway.running import Gateway
 from gateway.waiting import until
@@ -79,6 +79,33 @@ async def test_what_is_no_http_is_refused_in_the_words_of_all_refusals() -> None
     head, body = answer.split(b"\r\n\r\n")
     assert b"cache-control: no-store" in head
     assert json.loads(body).keys() == {"error", "code", "requestId"}
+
+
+@pytest.mark.sockets
+@pytest.mark.attack(
+    "a request that began before the last response ended, and whose body trickles",
+    "400 when its time is over",
+)
+async def test_a_request_is_not_whole_because_the_one_before_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Request.body, "__kwdefaults__", {"within_s": 0.2})
+    body = json.dumps(ask()).encode()
+    second = request(body, headers={"content-length": "100000"})
+    async with (
+        ScriptedAgent(answer) as agent,
+        Gateway(agent.url()) as gateway,
+        RawClient(gateway) as client,
+    ):
+        await client.send(request(body) + second[:1])
+        got = b""
+        while not got.endswith(b"\r\n0\r\n\r\n"):
+            got += await client.read()
+        await client.send(second[1:])
+        answered = await asyncio.wait_for(client.read(), 10)
+
+    assert answered.startswith(b"HTTP/1.1 400 ")
+    assert b"too slowly" in answered
 
 
 @pytest.mark.attack("a body, one byte at a time", "400 after 30 seconds")

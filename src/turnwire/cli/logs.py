@@ -43,7 +43,7 @@ _encode: Final = json.JSONEncoder(default=repr).encode
 
 _plain: Final = msgspec.json.Encoder().encode
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
-"""What both encoders write alike."""
+"""What both encoders write alike, but for the exponent of a float, and what is no number."""
 
 _CHATTY: Final = ("websockets", "httpx", "httpcore", "urllib3", "asyncio")
 """What they say below a warning is a line for each handshake or request, and may be secret."""

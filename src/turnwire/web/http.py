@@ -172,9 +172,7 @@ class HttpConnection(HttpToolsProtocol):
         self._at, self._head_bytes = _HEAD, 0
         if self._expected is None:
             self._expect(self.head_s)
-        if self._client_socket is None or self._is_idle:  # else an open stream watches it
-            self._client_socket = ClientSocket(self.transport)
-        self._extensions = {SOCKET_EXTENSION: self._client_socket}
+        self._extensions = {}
         self.scope["extensions"] = self._extensions
 
     def stay(self, rest: bytes) -> None:
@@ -199,6 +197,9 @@ class HttpConnection(HttpToolsProtocol):
             self.transport.abort()
             return
         self._check()
+        # Not before: until here the one of the stream that is open watches.
+        self._client_socket = ClientSocket(self.transport)
+        self._extensions[SOCKET_EXTENSION] = self._client_socket
         super().on_headers_complete()
         # Weak, or the request would hold itself.
         self._extensions[BODY_EXTENSION] = functools.partial(_body, weakref.ref(self.cycle))
