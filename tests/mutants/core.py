@@ -44,7 +44,7 @@ CORE: Final = (
     Mutant(
         "a closed translator still speaks",
         "core/translate.py",
-        "        self.state = State.CLOSED\n        match reason",
+        "        self.state = _CLOSED\n        match reason",
         "        match reason",
     ),
     Mutant(
@@ -80,7 +80,7 @@ CORE: Final = (
     Mutant(
         "finish is not followed by [DONE]",
         "core/sse.py",
-        'end = DONE if type(chunk) is chunks.Finish else b""',
+        'end = DONE if kind is chunks.Finish else b""',
         'end = b""',
     ),
     Mutant(
@@ -146,8 +146,8 @@ CORE: Final = (
     Mutant(
         "an abort may hit another turn",
         "dialects/v2/whose.py",
-        "return Reach.OTHERS if self.queued else Reach.OURS",
-        "return Reach.OURS",
+        "return _OTHERS if self.queued else _OURS",
+        "return _OURS",
     ),
     Mutant(
         "another turn's reasoning is shown",

@@ -119,8 +119,8 @@ OTHERS: Final = (
     Mutant(
         "a head is not looked at",
         "web/http.py",
-        "        self._check()\n        super()",
-        "        super()",
+        "        self._check()\n        # Not before",
+        "        # Not before",
         _HTTP,
     ),
     Mutant(
@@ -133,8 +133,8 @@ OTHERS: Final = (
     Mutant(
         "a head has all the time it wants",
         "web/http.py",
-        "            self._expect(self.head_s)\n        if self._client",
-        "            pass\n        if self._client",
+        "            self._expect(self.head_s)\n        self._extensions",
+        "            pass\n        self._extensions",
         _SLOW,
     ),
     Mutant(
