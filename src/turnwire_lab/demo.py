@@ -1,7 +1,9 @@
 """The demo: everything on one stage, and lines to paste."""
 
+import asyncio
 import shlex
 import shutil
+import signal
 import sys
 from contextlib import AsyncExitStack
 from typing import Final
@@ -9,7 +11,7 @@ from typing import Final
 from turnwire_lab.agent.frames import Habits
 from turnwire_lab.agent.server import ReferenceAgent
 from turnwire_lab.embed.site import BUILT, Site
-from turnwire_lab.gateway import GatewayDown
+from turnwire_lab.gateway import Gateway, GatewayDown
 from turnwire_lab.session_agent.habits import Habits as SessionHabits
 from turnwire_lab.session_agent.habits import Revision
 from turnwire_lab.session_agent.server import SessionAgent
@@ -17,6 +19,10 @@ from turnwire_lab.stage import SESSION, Agent, Stage, new_token
 
 __all__ = ["banner", "demo", "new_token"]
 
+TOLD: Final = frozenset({0, -signal.SIGINT, -signal.SIGTERM})
+"""How a gateway exits that was told to."""
+REST_S: Final = 1.0
+"""Between the death of a gateway and its next start."""
 NO_PAGE: Final = "not built: that needs Node 20 (`make page`). The chat below needs nothing."
 NO_SITE: Final = "not built: that needs Node 20 (`make widget`)."
 PROMPT: Final = (
@@ -36,7 +42,7 @@ async def demo(
     revision: Revision = "V",
     opaque: bool = False,
 ) -> int:
-    """Run until canceled; 1 if something does not start, or the gateway ends by itself."""
+    """Run until canceled; 1 if something does not start, or the gateway was told to end."""
     agent: Agent
     if wire == "session-agent":
         agent = SessionAgent(SessionHabits(revision=revision, pace_s=pace_s), port=agent_port)
@@ -62,8 +68,20 @@ async def demo(
         page = None if stage.page is None else stage.page.url
         site = None if stage.site is None else stage.site.origin
         print(banner(stage.gateway.url, agent.url, stage.token, page, site), flush=True)
-        status = await stage.gateway.ended()
-        return _complain(f"The gateway ended by itself (exit {status}).")
+        return await _supervised(stage.gateway)
+
+
+async def _supervised(gateway: Gateway) -> int:
+    """Start it anew whenever it dies, as a supervisor would; end with one that ends well."""
+    while (status := await gateway.ended()) not in TOLD:
+        _complain(f"The gateway died (exit {status}). It is started anew in {REST_S:g} s.")
+        await asyncio.sleep(REST_S)
+        try:
+            await gateway.restart()
+        except GatewayDown as down:
+            return _complain(str(down))
+        print("turnwire-lab demo: The gateway is back.", file=sys.stderr, flush=True)
+    return _complain(f"The gateway ended by itself (exit {status}).")
 
 
 def banner(url: str, agent_url: str, token: str, page: str | None, site: str | None) -> str:

@@ -18,6 +18,7 @@ from chaos.needed import lacking
 from gateway.chromium import chromium
 from turnwire_lab.agent.frames import Habits
 from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.embed.site import BUILT as WIDGET
 from turnwire_lab.page.serving import BUILT
 from turnwire_lab.stage import Stage
 
@@ -29,10 +30,12 @@ except ModuleNotFoundError:
     collect_ignore_glob = ["*"]
 else:
     from e2e.talking import Talk
+    from e2e.visiting import Host, Visit
 
 PACE_S = 0.006
 
 NewTalk = Callable[..., Awaitable["Talk"]]
+NewVisit = Callable[..., Awaitable["Visit"]]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -83,3 +86,35 @@ async def new_talk(browser: "Browser", stage: Stage) -> AsyncIterator[NewTalk]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def talk(new_talk: NewTalk) -> "Talk":
     return await new_talk()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def site_stage() -> AsyncIterator[Stage]:
+    """The same with a site that has the widget on it."""
+    WIDGET.is_file() or lacking("the widget is not built (`make widget` does it)")
+    async with Stage(ReferenceAgent(Habits(pace_s=PACE_S)), site=Host()) as stage:
+        yield stage
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def new_visit(browser: "Browser", site_stage: Stage) -> AsyncIterator[NewVisit]:
+    """Open visits of the site; keywords are those of `Visit`, and Playwright's."""
+    visits: list[Visit] = []
+    async with AsyncExitStack() as stack:
+
+        async def new(**options: Any) -> Visit:
+            visit = await stack.enter_async_context(Visit(browser, site_stage, **options))
+            visits.append(visit)
+            return visit
+
+        yield new
+        for visit in visits:
+            await visit.check()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visit(new_visit: NewVisit) -> "Visit":
+    """An open panel, under the strictest policy."""
+    visit = await new_visit()
+    await visit.open()
+    return visit

@@ -83,11 +83,12 @@ async def test_a_question_is_answered_with_a_button(talk: Talk) -> None:
 
 
 async def test_an_approval_is_given_or_denied_on_its_card(talk: Talk) -> None:
-    for word, ending in (("Approve", "done"), ("Deny", "failed")):
+    for word, ending in (("Approve", "done"), ("Deny", "denied")):
         await talk.ask("approve 12*7")
         card = talk.page.get_by_role("group", name="Approval of calculator").last
         await card.get_by_role("button", name=word).click()
         await expect(talk.tool).to_have_attribute("data-tool-state", ending)
+        await expect(talk.page.get_by_role("textbox", name="Message")).to_be_focused()
         await talk.until_idle()
 
     assert [run.reason for run in talk.runs] == ["end_turn", "end_turn"]
@@ -172,7 +173,10 @@ async def test_a_file_goes_along(talk: Talk, tmp_path: Path) -> None:
 async def test_a_turn_that_fails_says_why_and_what_to_do(talk: Talk) -> None:
     await talk.ask("make the turn fail")
     await expect(talk.notice).to_contain_text("The agent was told to fail this turn.")
-    await talk.notice.get_by_role("button", name="Try again").click()
+    # What there is to do stands once, under the answer.
+    await expect(talk.notice.get_by_role("button")).to_have_text(["Dismiss"])
+    await expect(talk.page.locator("[data-live]")).to_have_text("The turn failed.")
+    await talk.answer.get_by_role("button", name="Answer again").click()
     await until(lambda: [run.reason for run in talk.runs] == ["error", "error"], WAIT_S)
     await expect(talk.notice).to_contain_text("The agent was told to fail this turn.")
     await talk.ask("what is 1+2?")

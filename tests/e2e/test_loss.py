@@ -13,6 +13,14 @@ from turnwire_lab.stage import Stage
 HANG: Final = "hang"
 """A turn that is in its middle for as long as a test takes."""
 HANGING: Final = "until somebody stops me."
+HEARD: Final = """() => {
+    window.said = [];
+    const live = document.querySelector("[data-live]");
+    new MutationObserver(() => window.said.push(live.textContent)).observe(live, {
+        subtree: true, childList: true, characterData: true,
+    });
+}"""
+"""Write down what a screen reader is told."""
 BROKEN: Final = r"ERR_|status 50[234]|50[234] \("
 
 
@@ -74,6 +82,7 @@ async def test_a_gateway_that_stays_away_is_tried_and_then_left_to_the_user(
     await talk.ask(HANG)
     await expect(talk.answer).to_contain_text(HANGING)
     await talk.page.clock.install()
+    await talk.page.evaluate(HEARD)
     stage.gateway.kill()
     try:
         await expect(talk.notice).to_contain_text("Connection lost")
@@ -83,10 +92,13 @@ async def test_a_gateway_that_stays_away_is_tried_and_then_left_to_the_user(
     finally:
         await stage.gateway.restart()
     await talk.page.clock.resume()
+    # Half an answer is none.
+    assert HANGING not in "".join(await talk.page.evaluate("() => window.said"))
     await talk.notice.get_by_role("button", name="Reconnect").click()
     await expect(talk.answer).to_contain_text(HANGING)
     await talk.stop()
     await talk.until_idle()
+    assert HANGING in (await talk.page.evaluate("() => window.said"))[-1]
     await expect(talk.notice).to_be_hidden()
     await expect(talk.answers).to_have_count(1)
 

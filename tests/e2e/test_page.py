@@ -83,10 +83,42 @@ async def test_it_fits_a_narrow_screen(new_talk: NewTalk) -> None:
     await talk.page.get_by_role("button", name="Wire").click()
     await expect(talk.page.get_by_role("complementary", name="Wire")).to_be_in_viewport(ratio=1)
     await talk.page.get_by_role("button", name="Close the wire view").click()
-    await talk.page.get_by_role("button", name="Sessions").click()
+    sessions = talk.page.get_by_role("button", name="Sessions")
+    await sessions.click()
     await expect(talk.page.get_by_role("button", name="New chat").first).to_be_in_viewport()
+    await talk.page.keyboard.press("Escape")
+    await expect(talk.page.get_by_role("button", name="New chat")).to_have_count(0)
+    await expect(sessions).to_be_focused()
     assert await talk.page.evaluate(wide) == 320
     assert await violations(talk.page) == []
+
+
+async def test_the_wire_leaves_the_chat_its_room(new_talk: NewTalk) -> None:
+    talk = await new_talk(viewport={"width": 900, "height": 640})
+    await talk.page.get_by_role("button", name="Wire").click()
+    wire = talk.page.get_by_role("complementary", name="Wire")
+    await wire.get_by_role("searchbox").fill("no such type")
+    await talk.ask("what is 12*7?")
+    await talk.until_idle()
+    await expect(wire.get_by_text("Nothing matches.")).to_be_visible()
+    left, chat = await wire.bounding_box(), await talk.page.get_by_role("main").bounding_box()
+    assert left is not None
+    assert chat is not None
+    assert (chat["x"], chat["x"] + chat["width"]) == (0, left["x"])
+    await talk.page.get_by_role("button", name="Sessions").click()
+    await expect(talk.page.get_by_role("button", name="New chat").first).to_be_in_viewport()
+    assert await violations(talk.page) == []
+
+
+async def test_a_reader_hears_who_speaks_and_no_signs(talk: Talk) -> None:
+    await talk.ask("what is 6*7?")
+    await talk.until_idle()
+    await expect(talk.page.get_by_role("article", name="You")).to_have_text("what is 6*7?")
+    await expect(talk.page.get_by_role("article", name="Answer")).to_contain_text("6*7 is 42.")
+    said = await talk.page.locator("[data-live]").inner_text()
+    assert said.startswith("The agent answered: ")
+    assert said.endswith("6*7 is 42.")
+    assert "*42*" not in said
 
 
 async def test_it_works_by_keyboard_alone(talk: Talk) -> None:

@@ -17,6 +17,7 @@ from turnwire_lab.stage import Stage
 
 WAIT_MS: Final = 15_000
 SIZE: Final = {"width": 1000, "height": 760}
+LOOSE: Final = "default-src *; style-src 'unsafe-inline'; script-src 'self'"
 SEEN: Final = """
 window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) =>
@@ -54,6 +55,7 @@ class Visit:
         policy: str | None = None,
         tokens: list[str] | None = None,
         attributes: dict[str, str] | None = None,
+        host: Host | None = None,
         **options: Any,
     ) -> None:
         self.stage = stage
@@ -69,8 +71,9 @@ class Visit:
         self._tokens = tokens or [stage.token]
         self._attributes = attributes or {}
         self._context: BrowserContext
-        assert isinstance(stage.site, Host)
-        self._host = stage.site
+        site = host or stage.site
+        assert isinstance(site, Host)
+        self._host = site
         self._host.visits[self.session] = self
 
     async def __aenter__(self) -> Self:

@@ -141,6 +141,24 @@ async def test_a_gateway_that_ends_by_itself_ends_the_demo() -> None:
     assert demo.returncode == 1
 
 
+async def test_a_gateway_that_dies_is_started_anew() -> None:
+    demo, lines = await start_demo()
+    assert demo.stderr is not None
+    try:
+        (before,) = children(demo.pid)
+        os.kill(before, signal.SIGKILL)
+        told = await demo.stderr.readuntil(b"The gateway is back.")
+        assert b"The gateway died (exit -9)" in told
+        (after,) = children(demo.pid)
+        assert after != before
+        async with httpx.AsyncClient(trust_env=False) as http:
+            assert (await http.get(f"{lines['gateway'].split()[1]}/readyz")).is_success
+    finally:
+        demo.terminate()
+        await demo.communicate()
+    assert demo.returncode == 0
+
+
 def children(pid: int) -> list[int]:
     tasks = Path(f"/proc/{pid}/task")
     if not tasks.is_dir():

@@ -37,6 +37,20 @@ export function App({ setup }: { setup: Setup }) {
     return () => removeEventListener("storage", heard);
   }, [setup.session]);
 
+  // Esc closes the drawer wherever the focus is, and does nothing else then.
+  useEffect(() => {
+    if (!sidebar) return;
+    const pressed = (event: KeyboardEvent) => {
+      const opener = document.querySelector<HTMLElement>("[aria-controls=sessions]");
+      if (event.key !== "Escape" || opener === null || opener.offsetParent === null) return;
+      event.preventDefault();
+      setSidebar(false);
+      opener.focus();
+    };
+    addEventListener("keydown", pressed, true);
+    return () => removeEventListener("keydown", pressed, true);
+  }, [sidebar]);
+
   const choose = useCallback((id: string) => {
     setCurrent(id);
     setSidebar(false);
@@ -73,7 +87,6 @@ export function App({ setup }: { setup: Setup }) {
         current={current}
         onChoose={choose}
         onNew={add}
-        onClose={() => setSidebar(false)}
       />
       <ChatPane key={current} conversation={conversation} onFirst={titled} />
       {wire && <WirePane setup={setup} conversation={conversation} onClose={() => setWire(false)} />}

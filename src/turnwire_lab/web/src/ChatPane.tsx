@@ -22,6 +22,7 @@ interface Props {
 export function ChatPane({ conversation, onFirst }: Props) {
   const chat = useChat({ chat: conversation.chat, throttle: REDRAW_MS });
   const view = useView(conversation);
+  const files = useMemo(attachments, []);
   // What the kit calls "cancel" is a stop at the agent here.
   const helpers = useMemo<typeof chat>(
     () => ({
@@ -33,7 +34,7 @@ export function ChatPane({ conversation, onFirst }: Props) {
     [chat, conversation],
   );
   const runtime = useAISDKRuntime(helpers, {
-    adapters: { attachments },
+    adapters: { attachments: files },
     cancelPendingToolCallsOnSend: false,
     joinStrategy: "none",
   });
@@ -86,7 +87,7 @@ export function ChatPane({ conversation, onFirst }: Props) {
               </ThreadPrimitive.ScrollToBottom>
             </ThreadPrimitive.Viewport>
             <Composer conversation={conversation} busy={conversation.busy} />
-            <Live conversation={conversation} messages={chat.messages} status={chat.status} />
+            <Live conversation={conversation} />
           </main>
         </ThreadPrimitive.Root>
       </AssistantRuntimeProvider>

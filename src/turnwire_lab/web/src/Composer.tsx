@@ -1,16 +1,38 @@
-import { AttachmentPrimitive, ComposerPrimitive } from "@assistant-ui/react";
+import { AttachmentPrimitive, ComposerPrimitive, useAui, useAuiEvent, useAuiState } from "@assistant-ui/react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 
 import { useView } from "./App";
+import { asksAnything } from "./asking";
+import { filesOf } from "./attachments";
 import type { Conversation } from "./conversation";
+import { loadDraft, saveDraft } from "./drafts";
+import { focusBox } from "./focus";
 import { Icon } from "./Icon";
 
 export function Composer({ conversation, busy }: { conversation: Conversation; busy: boolean }) {
   const { stopping } = useView(conversation);
+  const [pressed, setPressed] = useState(false);
+  const left = useLeftOut();
+  useDraft(conversation.session);
+  useRefused(conversation);
+  useEffect(() => {
+    if (!busy) setPressed(false);
+  }, [busy]);
+
+  const hint = busy ? <Wait asked={asksAnything(conversation.chat.lastMessage)} /> : <Keys asked={conversation.asking} />;
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing || !busy) return;
+    event.preventDefault();
+    setPressed(true);
+  };
   return (
     <ComposerPrimitive.Root className="composer">
       <div className="attachments">
         <ComposerPrimitive.Attachments components={{ Attachment: Attached }} />
       </div>
+      <p className="left-out" role="alert">
+        {left}
+      </p>
       <div className="line">
         <ComposerPrimitive.AddAttachment className="quiet" aria-label="Attach a file" title="Attach a file">
           <Icon name="clip" />
@@ -25,6 +47,7 @@ export function Composer({ conversation, busy }: { conversation: Conversation; b
           maxRows={8}
           autoFocus
           cancelOnEscape={false}
+          onKeyDown={onKeyDown}
         />
         {busy ? (
           <button
@@ -33,7 +56,10 @@ export function Composer({ conversation, busy }: { conversation: Conversation; b
             aria-label="Stop"
             title="Stop (Esc)"
             disabled={stopping}
-            onClick={() => void conversation.stop()}
+            onClick={() => {
+              void conversation.stop();
+              focusBox();
+            }}
           >
             <Icon name="stop" />
           </button>
@@ -43,11 +69,70 @@ export function Composer({ conversation, busy }: { conversation: Conversation; b
           </ComposerPrimitive.Send>
         )}
       </div>
-      <p id="keys" className="keys">
-        <kbd>Enter</kbd> sends, <kbd>Shift</kbd>+<kbd>Enter</kbd> is a new line, <kbd>Esc</kbd> stops.
+      <p id="keys" className="keys" data-pressed={pressed}>
+        {hint}
+      </p>
+      <p className="unseen" aria-live="polite">
+        {pressed && hint}
       </p>
     </ComposerPrimitive.Root>
   );
+}
+
+function Wait({ asked }: { asked: boolean }) {
+  return (
+    <>
+      {asked ? "Answer the question above" : "Wait for the answer"}, or press <kbd>Esc</kbd> to stop it.
+    </>
+  );
+}
+
+function Keys({ asked }: { asked: boolean }) {
+  return (
+    <>
+      {asked && "Approve or deny above. "}
+      <kbd>Enter</kbd> sends{asked && " and stops the turn that asks"}, <kbd>Shift</kbd>+<kbd>Enter</kbd> is a new line,{" "}
+      <kbd>Esc</kbd> stops.
+    </>
+  );
+}
+
+/** What is typed stays with its session. */
+function useDraft(session: string): void {
+  const aui = useAui();
+  const text = useAuiState((state) => state.composer.text);
+  const put = useRef(false);
+  useEffect(() => {
+    if (put.current) {
+      saveDraft(session, text);
+      return;
+    }
+    put.current = true;
+    aui.composer.setText(loadDraft(session));
+  }, [aui, session, text]);
+}
+
+/** A prompt that was refused is put back, before what was typed since. */
+function useRefused(conversation: Conversation): void {
+  const aui = useAui();
+  const { refused } = useView(conversation);
+  useEffect(() => {
+    if (refused === null) return;
+    const { composer } = aui;
+    const text = refused.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+    composer.setText([text, composer.getState().text].filter(Boolean).join("\n"));
+    for (const file of filesOf(refused)) void composer.addAttachment(file).catch(() => undefined);
+    conversation.tookBack();
+  }, [aui, conversation, refused]);
+}
+
+/** Why the newest file was left out, until another is taken or the message is sent. */
+function useLeftOut(): string {
+  const [words, setWords] = useState("");
+  useAuiEvent("composer.attachmentAddError", ({ message }) => setWords(message));
+  useAuiEvent("composer.attachmentAdd", () => setWords(""));
+  useAuiEvent("composer.send", () => setWords(""));
+  return words;
 }
 
 function Attached() {

@@ -15,12 +15,14 @@ type MessagePart = ThreadMessage["content"][number];
 
 export function UserMessage() {
   return (
-    <MessagePrimitive.Root className="message user" data-role="user">
-      <MessagePrimitive.Attachments components={{ Attachment: UserFile }} />
-      <div className="bubble">
-        <MessagePrimitive.Parts components={{ Text: Plain }} />
-      </div>
-      <Ended what="prompt" />
+    <MessagePrimitive.Root asChild>
+      <article className="message user" data-role="user" aria-label="You">
+        <MessagePrimitive.Attachments components={{ Attachment: UserFile }} />
+        <div className="bubble">
+          <MessagePrimitive.Parts components={{ Text: Plain }} />
+        </div>
+        <Ended what="prompt" />
+      </article>
     </MessagePrimitive.Root>
   );
 }
@@ -29,32 +31,34 @@ export function AssistantMessage() {
   const ended = useEnded();
   const asks = useAuiState((state) => state.message.parts.some(isOpen));
   return (
-    <MessagePrimitive.Root className="message assistant" data-role="assistant">
-      <MessagePrimitive.Parts
-        components={{
-          Text,
-          Reasoning,
-          Source: SourcePart,
-          Image: ImagePart,
-          File: FilePart,
-          tools: { Fallback: Tool },
-          data: { by_name: { question: Question } },
-        }}
-      />
-      <Ended what="answer" />
-      {!asks && (
-        <ActionBarPrimitive.Root className="actions" hideWhenRunning>
-          <ActionBarPrimitive.Copy className="quiet small" aria-label="Copy the answer" title="Copy">
-            <Icon name="copy" />
-          </ActionBarPrimitive.Copy>
-          <MessagePrimitive.If last>
-            <ActionBarPrimitive.Reload className="quiet small" aria-label="Answer again" title="Answer again">
-              <Icon name="redo" />
-              {ended !== undefined && <span>Answer again</span>}
-            </ActionBarPrimitive.Reload>
-          </MessagePrimitive.If>
-        </ActionBarPrimitive.Root>
-      )}
+    <MessagePrimitive.Root asChild>
+      <article className="message assistant" data-role="assistant" aria-label="Answer">
+        <MessagePrimitive.Parts
+          components={{
+            Text,
+            Reasoning,
+            Source: SourcePart,
+            Image: ImagePart,
+            File: FilePart,
+            tools: { Fallback: Tool },
+            data: { by_name: { question: Question } },
+          }}
+        />
+        <Ended what="answer" />
+        {!asks && (
+          <ActionBarPrimitive.Root className="actions" hideWhenRunning>
+            <ActionBarPrimitive.Copy className="quiet small" aria-label="Copy the answer" title="Copy">
+              <Icon name="copy" />
+            </ActionBarPrimitive.Copy>
+            <MessagePrimitive.If last>
+              <ActionBarPrimitive.Reload className="quiet small" aria-label="Answer again" title="Answer again">
+                <Icon name="redo" />
+                {ended !== undefined && <span>Answer again</span>}
+              </ActionBarPrimitive.Reload>
+            </MessagePrimitive.If>
+          </ActionBarPrimitive.Root>
+        )}
+      </article>
     </MessagePrimitive.Root>
   );
 }

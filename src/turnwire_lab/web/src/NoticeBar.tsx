@@ -11,13 +11,16 @@ const WORDS: Record<Step, string> = {
 export function NoticeBar({ conversation }: { conversation: Conversation }) {
   const { notice, recovering } = useView(conversation);
   if (notice === null) return null;
+  // The answer that failed has the same to offer, under its mark.
+  const offered = notice.step === "retry" && conversation.chat.lastMessage?.role === "assistant";
+  const step = offered ? null : notice.step;
   const act = (step: Step) => {
     if (step === "reconnect") conversation.reconnect();
     else if (step === "retry") conversation.retry();
     else location.reload();
   };
   return (
-    <section className="notice" aria-label="Problem" data-notice={notice.step}>
+    <section className="notice" aria-label="Problem" data-notice={notice.step ?? "refused"}>
       <div>
         <strong>{notice.title}</strong>
         <p>{notice.text}</p>
@@ -26,9 +29,11 @@ export function NoticeBar({ conversation }: { conversation: Conversation }) {
         <span className="spinner" aria-label="Reconnecting" role="img" />
       ) : (
         <div className="buttons">
-          <button type="button" onClick={() => act(notice.step)}>
-            {WORDS[notice.step]}
-          </button>
+          {step !== null && (
+            <button type="button" onClick={() => act(step)}>
+              {WORDS[step]}
+            </button>
+          )}
           <button type="button" className="plain" onClick={() => conversation.dismiss()}>
             Dismiss
           </button>

@@ -6,19 +6,11 @@ interface Props {
   current: string;
   onChoose: (id: string) => void;
   onNew: () => void;
-  onClose: () => void;
 }
 
-export function Sidebar({ sessions, current, onChoose, onNew, onClose }: Props) {
+export function Sidebar({ sessions, current, onChoose, onNew }: Props) {
   return (
-    <nav
-      id="sessions"
-      className="sidebar"
-      aria-label="Sessions"
-      onKeyDown={(event) => {
-        if (event.key === "Escape") onClose();
-      }}
-    >
+    <nav id="sessions" className="sidebar" aria-label="Sessions">
       <button type="button" className="new" onClick={onNew}>
         <Icon name="plus" />
         New chat

@@ -39,8 +39,8 @@ export function WirePane({ setup, conversation, onClose }: Props) {
   const [chosen, setChosen] = useState<number | null>(null);
   const { session } = conversation;
 
-  const shown = store.entries
-    .filter((entry) => entry.session === session || entry.session === "")
+  const here = store.entries.filter((entry) => entry.session === session || entry.session === "");
+  const shown = here
     .filter((entry) => !off.has(entry.lane) && entry.kind.includes(words.trim()))
     .slice(-SHOWN);
   const selected = store.entry(chosen);
@@ -94,7 +94,13 @@ export function WirePane({ setup, conversation, onClose }: Props) {
         </p>
       )}
       {(shown.length > 0 || !store.elsewhere) && (
-        <Rows entries={shown} chosen={chosen} related={related} onChoose={setChosen} />
+        <Rows
+          entries={shown}
+          filtered={shown.length < here.length}
+          chosen={chosen}
+          related={related}
+          onChoose={setChosen}
+        />
       )}
       {selected !== undefined && <Detail entry={selected} onChoose={setChosen} onClose={() => setChosen(null)} />}
     </aside>
@@ -103,12 +109,13 @@ export function WirePane({ setup, conversation, onClose }: Props) {
 
 interface RowsProps {
   entries: Entry[];
+  filtered: boolean;
   chosen: number | null;
   related: ReadonlySet<number>;
   onChoose: (n: number) => void;
 }
 
-function Rows({ entries, chosen, related, onChoose }: RowsProps) {
+function Rows({ entries, filtered, chosen, related, onChoose }: RowsProps) {
   const list = useRef<HTMLOListElement>(null);
   const follow = useRef(true);
   const newest = entries.at(-1)?.n;
@@ -116,7 +123,11 @@ function Rows({ entries, chosen, related, onChoose }: RowsProps) {
     if (follow.current && list.current !== null) list.current.scrollTop = list.current.scrollHeight;
   }, [newest]);
   if (entries.length === 0) {
-    return <p className="nothing">Send a prompt: what the agent says and what the client gets appears here.</p>;
+    return (
+      <p className="nothing" role="status">
+        {filtered ? "Nothing matches." : "Send a prompt: what the agent says and what the client gets appears here."}
+      </p>
+    );
   }
   const first = entries[0]?.at ?? 0;
   return (

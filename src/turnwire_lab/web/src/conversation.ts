@@ -6,6 +6,7 @@ import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalRespons
 
 import { asksApproval, stopped } from "./asking";
 import { authorization, type Setup } from "./lab";
+import { Marks } from "./marks";
 import {
   CROWDED,
   FORGOTTEN,
@@ -26,6 +27,9 @@ export interface AgentStatus {
   detail?: string;
 }
 
+/** How far the newest turn of this page is: an id is that of the message with which it ended. */
+export type Progress = "sent" | "failed" | { over: string } | null;
+
 export interface View {
   agent: AgentStatus;
   notice: Notice | null;
@@ -34,6 +38,9 @@ export interface View {
   stopping: boolean;
   /** How turns ended that did not end well, by the message that shows it. */
   ended: ReadonlyMap<string, string>;
+  progress: Progress;
+  /** A prompt that was refused as it is: it goes back to where it was written. */
+  refused: UIMessage | null;
 }
 
 const IDLE: AgentStatus = { status: "idle" };
@@ -47,7 +54,8 @@ const STOP_MS = 3_000;
 
 export class Conversation {
   readonly chat: Chat<UIMessage>;
-  #view: View = { agent: IDLE, notice: null, loading: true, recovering: false, stopping: false, ended: new Map() };
+  readonly #marks: Marks;
+  #view: View;
   #listeners = new Set<() => void>();
   #place: Place | null = null;
   #crowded = false;
@@ -61,6 +69,11 @@ export class Conversation {
     readonly setup: Setup,
     readonly session: string,
   ) {
+    this.#marks = new Marks(session, (ended) => this.#set({ ended }));
+    this.#view = {
+      ...{ agent: IDLE, notice: null, loading: true, recovering: false, stopping: false },
+      ...{ ended: this.#marks.all, progress: null, refused: null },
+    };
     this.chat = new Chat<UIMessage>({
       id: session,
       transport: this.#transport(),
@@ -74,14 +87,14 @@ export class Conversation {
         }
       },
       onFinish: ({ isError, isAbort, message }) => {
-        if (this.#aborted || (isAbort && this.#view.stopping)) this.#mark(message.id, STOPPED);
-        else if (!isError) this.#mark(message.id, null);
+        if (this.#aborted || (isAbort && this.#view.stopping)) this.#marks.set(message.id, STOPPED);
+        else if (!isError) this.#marks.set(message.id, null);
         this.#aborted = false;
         // Who could not follow sees now that the answer is whole.
         if (this.#told) tell({ kind: "turn", session: this.session });
         this.#told = false;
         this.#giveBack();
-        if (!isError) this.#set({ agent: IDLE, stopping: false });
+        if (!isError) this.#set({ agent: IDLE, stopping: false, progress: { over: message.id } });
       },
       onError: (error) => this.#failed(error),
     });
@@ -170,7 +183,7 @@ export class Conversation {
     if (this.busy) await this.chat.stop();
     if (asked !== undefined && told?.ok === true) {
       this.chat.messages = this.chat.messages.map((each) => (each.id === asked.id ? stopped(each) : each));
-      this.#mark(asked.id, STOPPED);
+      this.#marks.set(asked.id, STOPPED);
     }
     this.#set({ stopping: false, agent: IDLE });
   };
@@ -191,6 +204,11 @@ export class Conversation {
     this.chat.clearError();
   }
 
+  /** The refused prompt is where it was written. */
+  tookBack(): void {
+    this.#set({ refused: null });
+  }
+
   #transport(): DefaultChatTransport<UIMessage> {
     const transport = new DefaultChatTransport<UIMessage>({
       api: `/api/sessions/${encodeURIComponent(this.session)}/chat`,
@@ -205,7 +223,8 @@ export class Conversation {
     transport.sendMessages = async (options) => {
       const place = await takePlace(false);
       if (place === null) throw new NoPlace();
-      this.#mark(options.messages.at(-1)?.id, null);
+      this.#marks.set(options.messages.at(-1)?.id, null);
+      this.#set({ progress: "sent" });
       return heard(await this.#holding(place, send(options)), () => (this.#aborted = true));
     };
     const reconnect = transport.reconnectToStream.bind(transport);
@@ -247,7 +266,7 @@ export class Conversation {
         const history = await this.#history();
         // All but the newest prompt and its answer was told by the agent before.
         const forgotten = history.length < this.chat.messages.length - 2;
-        this.#ends(history);
+        this.#marks.read(history);
         this.chat.messages = withUnsent(history, this.chat.messages);
         const before = this.chat.messages.length;
         this.#set({ loading: false });
@@ -257,7 +276,7 @@ export class Conversation {
         if (this.chat.status === "error") continue;
         if (!this.busy && this.chat.messages.length === before && this.chat.lastMessage?.role === "user") {
           const whole = await this.#history();
-          this.#ends(whole);
+          this.#marks.read(whole);
           this.chat.messages = withUnsent(whole, this.chat.messages);
         }
         // What the agent is doing was told before this stream began.
@@ -268,8 +287,9 @@ export class Conversation {
         const cut = this.#view.notice?.byItself && !this.busy && last ? noticeOfEnd(last) : null;
         const without = this.#crowded ? CROWDED : forgotten ? FORGOTTEN : broke ? WITHOUT_ANSWER : null;
         this.#set({ recovering: false, notice: answered ? cut : without });
-        if (answered) this.#answered();
-        else if (without !== null && without !== CROWDED) this.#mark(this.chat.lastMessage?.id, reasonOf(without));
+        if (broke && answered && !this.busy && last) this.#set({ progress: { over: last.id } });
+        if (answered) this.#marks.answered(this.chat.messages);
+        else if (without !== null && without !== CROWDED) this.#marks.set(this.chat.lastMessage?.id, reasonOf(without));
         return;
       } catch (error) {
         if (!(error instanceof TypeError) && !(error instanceof Retryable)) {
@@ -319,9 +339,15 @@ export class Conversation {
   #failed(error: Error): void {
     this.#giveBack();
     const notice = noticeOf(error);
-    this.#set({ notice, agent: IDLE, stopping: false });
+    this.#set({ notice, agent: IDLE, stopping: false, progress: notice.byItself ? null : "failed" });
+    const last = this.chat.lastMessage;
+    if (notice.step === null && last?.role === "user") {
+      this.chat.messages = this.chat.messages.slice(0, -1);
+      this.#set({ refused: last });
+      return;
+    }
     if (!notice.byItself) {
-      this.#mark(this.chat.lastMessage?.id, reasonOf(notice));
+      this.#marks.set(last?.id, reasonOf(notice));
       return;
     }
     void this.#alone(async () => {
@@ -345,29 +371,6 @@ export class Conversation {
   #giveBack(): void {
     this.#place?.giveBack();
     this.#place = null;
-  }
-
-  #mark(id: string | undefined, ended: string | null): void {
-    if (id === undefined || (this.#view.ended.get(id) ?? null) === ended) return;
-    const marks = new Map(this.#view.ended);
-    if (ended === null) marks.delete(id);
-    else marks.set(id, ended);
-    this.#set({ ended: marks });
-  }
-
-  /** Mark what the history says of turns that did not end well; what this page saw of them counts more. */
-  #ends(history: UIMessage[]): void {
-    for (const message of history) {
-      const end = noticeOfEnd(message);
-      if (end !== null && !this.#view.ended.has(message.id)) this.#mark(message.id, reasonOf(end));
-    }
-  }
-
-  /** A prompt that came to nothing, and has its answer by now, is marked no more. */
-  #answered(): void {
-    for (const [place, message] of this.chat.messages.entries()) {
-      if (message.role === "user" && this.chat.messages[place + 1]?.role === "assistant") this.#mark(message.id, null);
-    }
   }
 
   #set(change: Partial<View>): void {

@@ -7,7 +7,8 @@ export type Step = "reconnect" | "retry" | "reload";
 export interface Notice {
   title: string;
   text: string;
-  step: Step;
+  /** None where nothing but another prompt can help. */
+  step: Step | null;
   /** Whether the page takes the step by itself first. */
   byItself: boolean;
 }
@@ -62,7 +63,7 @@ const ENDED: Record<string, Notice> = {
 const REFUSED: Record<string, Pick<Notice, "title" | "text" | "step">> = {
   unauthorized: { title: "Signed out", text: "The page's token is not good any more.", step: "reload" },
   not_found: { title: "No such session", text: "It is gone, or it is not yours.", step: "reload" },
-  too_large: { title: "Too large", text: "Attach less, or smaller files.", step: "retry" },
+  too_large: { title: "Too large", text: "Attach less, or smaller files.", step: null },
   too_many_streams: { title: "Too many streams", text: "Close a tab, or wait for a turn to end.", step: "retry" },
   too_many_turns: { title: "Too many turns", text: "Wait a little.", step: "retry" },
   conflict: { title: "Busy", text: "The session cannot take this prompt now.", step: "retry" },
@@ -144,7 +145,8 @@ export function noticeOf(error: Error): Notice {
     const known = REFUSED[refused.code];
     if (known !== undefined) return { ...known, byItself: false };
     if (refused.code === "unavailable") return { ...CONNECTION, title: "Not available for now" };
-    return { title: "Not accepted", text: refused.error, step: "retry", byItself: false };
+    const step = refused.code === "bad_request" ? null : "retry";
+    return { title: "Not accepted", text: refused.error, step, byItself: false };
   }
   return { title: FAILED, text: error.message, step: "retry", byItself: false };
 }

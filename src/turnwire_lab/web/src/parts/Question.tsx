@@ -2,6 +2,7 @@ import type { DataMessagePartProps } from "@assistant-ui/react";
 import { useState } from "react";
 
 import { useConversationHere } from "../context";
+import { focusBox } from "../focus";
 import { Icon } from "../Icon";
 
 interface Asked {
@@ -19,14 +20,15 @@ export function Question({ data }: DataMessagePartProps<Asked>) {
   const open = data.state === "open";
   const answer = async (chosen: unknown) => {
     setSending(chosen);
-    if (!(await conversation.answer(data.questionId, chosen))) setSending(null);
+    if (await conversation.answer(data.questionId, chosen)) focusBox();
+    else setSending(null);
   };
   return (
     <section className="ask question" aria-label="Question" data-question={data.state}>
       <p>{data.text}</p>
       {!open && (
         <p className="outcome">
-          {data.state === "expired" ? "Not answered in time" : <Answered answer={data.answer ?? sending} />}
+          {data.state === "expired" ? "Not answered" : <Answered answer={data.answer ?? sending} />}
         </p>
       )}
       {open && data.options !== undefined && data.options.length > 0 && (

@@ -6,19 +6,23 @@ import { Approval } from "./Approval";
 
 const TICK_MS = 100;
 
-type State = "waiting" | "running" | "done" | "failed";
+type State = "waiting" | "running" | "done" | "failed" | "denied" | "canceled";
 const WORDS: Record<State, string> = {
   waiting: "needs approval",
   running: "running",
   done: "done",
   failed: "failed",
+  denied: "denied",
+  canceled: "canceled",
 };
+// What a call that nothing was wrong with ends with: its agent's words, and the gateway's.
+const UNDONE: Record<string, State> = { Denied: "denied", Canceled: "canceled" };
 
 export function Tool(props: ToolCallMessagePartProps) {
   const { toolName, toolCallId, args, result, isError, approval } = props;
   const over = result !== undefined;
   const asks = !over && approval !== undefined && approval.approved === undefined;
-  const state: State = over ? (isError ? "failed" : "done") : asks ? "waiting" : "running";
+  const state: State = over ? (isError ? stateOf(props) : "done") : asks ? "waiting" : "running";
   const seconds = useSeconds(state === "running");
   return (
     <section className="tool" data-tool={toolName} data-tool-state={state} data-call={toolCallId}>
@@ -40,10 +44,10 @@ export function Tool(props: ToolCallMessagePartProps) {
           </dd>
           {over && (
             <>
-              <dt>{isError ? "Failure" : "Output"}</dt>
+              <dt>{state === "failed" ? "Failure" : isError ? "Outcome" : "Output"}</dt>
               <dd>
                 {isError ? (
-                  <p className="failure">{failureOf(result)}</p>
+                  <p className={state === "failed" ? "failure" : "undone"}>{failureOf(result)}</p>
                 ) : (
                   <Json of={`Output of ${toolName}`} value={result} />
                 )}
@@ -89,6 +93,10 @@ function oneLine(args: unknown): string {
   return Object.values(args)
     .map((value) => (typeof value === "string" ? value : JSON.stringify(value)))
     .join(", ");
+}
+
+function stateOf({ result, approval }: ToolCallMessagePartProps): State {
+  return approval?.approved === false ? "denied" : (UNDONE[failureOf(result)] ?? "failed");
 }
 
 function failureOf(result: unknown): string {
