@@ -1,25 +1,20 @@
 """The widget on a site of another origin, in a real browser, with a real gateway and agent."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack
 from typing import Any
 
 import httpx
 import pytest
-import pytest_asyncio
-from playwright.async_api import Browser, Page, Route, expect
+from playwright.async_api import Page, Route, expect
 
 from chaos.needed import lacking
-from e2e.conftest import PACE_S
-from e2e.visiting import Host, Visit
+from e2e.conftest import NewVisit
+from e2e.visiting import LOOSE, Visit
 from gateway.waiting import until
-from turnwire_lab.agent.frames import Habits
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agent.files import picture
 from turnwire_lab.demo import banner
 from turnwire_lab.embed.site import BUILT, Site
 from turnwire_lab.page.serving import BUILT as PAGE_BUILT
-from turnwire_lab.stage import Stage
 
 WAIT_S = 15.0
 END_OF_STORY = "this is the end."
@@ -29,45 +24,8 @@ HOSTILE = """<style>
     font-size: 1px !important; pointer-events: none !important; transform: scale(0) !important; }
 html, body { display: block !important; opacity: 1 !important; transform: none !important; }
 </style>"""
-LOOSE = "default-src *; style-src 'unsafe-inline'; script-src 'self'"
 AXE = PAGE_BUILT.parent / "node_modules/axe-core/axe.min.js"
 RULES = "{runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}"
-
-NewVisit = Callable[..., Awaitable[Visit]]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _widget() -> None:
-    BUILT.is_file() or lacking("the widget is not built (`make widget` does it)")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def stage() -> AsyncIterator[Stage]:
-    async with Stage(ReferenceAgent(Habits(pace_s=PACE_S)), site=Host()) as stage:
-        yield stage
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def new_visit(browser: Browser, stage: Stage) -> AsyncIterator[NewVisit]:
-    visits: list[Visit] = []
-    async with AsyncExitStack() as stack:
-
-        async def new(**options: Any) -> Visit:
-            visit = await stack.enter_async_context(Visit(browser, stage, **options))
-            visits.append(visit)
-            return visit
-
-        yield new
-        for visit in visits:
-            await visit.check()
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def visit(new_visit: NewVisit) -> Visit:
-    """An open panel, under the strictest policy."""
-    visit = await new_visit()
-    await visit.open()
-    return visit
 
 
 async def violations(page: Page) -> list[dict[str, Any]]:
@@ -87,6 +45,7 @@ async def test_an_answer_streams_and_is_there_again_after_a_reload(visit: Visit)
 
     # In mid-turn; the panel was open, and is again.
     await visit.page.reload()
+    await expect(visit.panel.locator(".working")).to_have_text("Writing…")
     await expect(visit.answer).to_contain_text(END_OF_STORY)
     await visit.until_idle()
     said = await visit.answer.inner_text()
@@ -143,8 +102,13 @@ async def test_a_question_is_answered_with_a_button(visit: Visit) -> None:
     await expect(question).to_have_attribute("data-question", "resolved")
     await visit.until_idle()
 
+    tool = visit.answer.locator(".tool .state")
     await visit.ask("approve 12*7")
+    await expect(tool).to_have_text("needs approval")
+    await visit.page.reload()
+    await expect(tool).to_have_text("needs approval")
     await visit.panel.get_by_role("button", name="Approve").click()
+    await expect(tool).to_have_text("done")
     await expect(visit.answer).to_contain_text("12*7 is 84.")
     await visit.until_idle()
     await visit.ask("ask free text about lunch")
@@ -152,6 +116,70 @@ async def test_a_question_is_answered_with_a_button(visit: Visit) -> None:
     await visit.panel.get_by_role("button", name="Answer", exact=True).click()
     await expect(visit.answer).to_contain_text("you said soup")
     await visit.until_idle()
+
+
+async def test_what_was_denied_or_stopped_has_not_failed(visit: Visit) -> None:
+    states = visit.panel.locator(".tool .state")
+    colour = "(element) => getComputedStyle(element).color"
+    await visit.ask("approve 12*7")
+    await visit.panel.get_by_role("button", name="deny").click()
+    await expect(visit.answer).to_contain_text("I did not work out 12*7")
+    await visit.until_idle()
+    await visit.ask("approve 2*3")
+    await visit.panel.get_by_role("button", name="Stop").click()
+    await expect(visit.answer.locator(".question .outcome")).to_have_text("Not answered")
+    await visit.until_idle()
+    await expect(states).to_have_text(["denied", "canceled"])
+    await visit.page.reload()
+
+    await expect(states).to_have_text(["denied", "canceled"])
+    await expect(visit.answer.locator(".question .outcome")).to_have_text("Not answered")
+    await visit.ask("what is 1+1?")
+    await expect(states).to_have_text(["denied", "canceled", "done"])
+    assert len({await states.nth(number).evaluate(colour) for number in range(3)}) == 1
+    await visit.until_idle()
+
+
+async def test_pictures_and_files_are_shown(visit: Visit) -> None:
+    """Under a policy that allows no pictures at all."""
+    corner = "(canvas) => [...canvas.getContext('2d').getImageData(47, 0, 1, 1).data]"
+    shown = visit.answer.get_by_role("img", name="A picture")
+    file = visit.answer.get_by_role("link", name="File (text/plain)")
+    await visit.ask("send me a picture")
+    await expect(visit.answer).to_contain_text("That was all I had.")
+    await visit.until_idle()
+    for _ in range(2):
+        await expect(shown).to_have_attribute("width", "48")
+        assert await shown.evaluate(corner) == [235, 0, 160, 255]
+        await visit.page.reload()
+    await expect(shown).to_be_visible()
+    await visit.ask("send me a file")
+    async with visit.page.expect_download() as downloading:
+        await file.click()
+    assert "thought of by a model" in (await (await downloading.value).path()).read_text()
+    await visit.until_idle()
+
+
+async def test_files_of_a_prompt_are_shown_and_none_is_loaded(visit: Visit) -> None:
+    files = {
+        "here.png": picture().url,
+        "broken.png": "data:image/png;base64,AAAA",
+        "far.png": "https://example.com/far.png",
+    }
+    kind = {"type": "file", "mediaType": "image/png"}
+    parts = [{**kind, "filename": name, "url": url} for name, url in files.items()]
+    history = [{"id": "m1", "role": "user", "parts": parts}]
+    headers = {"access-control-allow-origin": "*"}
+    told = {"json": history, "headers": headers}
+    await visit.page.route("**/messages?*", lambda route: route.fulfill(**told))
+    seen: list[str] = []
+    visit.page.on("request", lambda request: seen.append(request.url))
+    await visit.page.reload()
+
+    await expect(visit.prompts.get_by_role("img", name="here.png")).to_have_attribute("width", "48")
+    links = visit.prompts.get_by_role("link")
+    await expect(links).to_have_text(["broken.png (image/png)", "far.png (image/png)"])
+    assert not [url for url in seen if "example.com" in url]
 
 
 async def test_who_is_faster_than_the_history_is_heard(new_visit: NewVisit) -> None:
@@ -185,112 +213,6 @@ async def test_stop_stops_the_agent(visit: Visit) -> None:
     await visit.ask("what is 1+1?")
     await expect(visit.answer).to_contain_text("1+1 is 2.")
     await visit.until_idle()
-
-
-async def test_a_turn_that_fails_says_what_to_do(visit: Visit) -> None:
-    await visit.ask("make the turn fail")
-    await expect(visit.notice).to_contain_text("The turn failed")
-    await visit.notice.get_by_role("button", name="Try again").click()
-    await until(lambda: len(visit.runs) == 2, WAIT_S)
-    await expect(visit.notice).to_contain_text("The turn failed")
-    await visit.ask("what is 1+1?")
-    await expect(visit.notice).to_be_empty()
-    await expect(visit.answer).to_contain_text("1+1 is 2.")
-
-
-async def test_how_turns_ended_is_there_again_after_a_reload(visit: Visit) -> None:
-    ended = visit.panel.locator("[data-role=assistant] .ended")
-    told = ["This answer failed: The agent was told to fail this turn.", "This answer was stopped"]
-    await visit.ask("make the turn fail")
-    await expect(ended).to_have_text(told[:1])
-    await visit.ask("hang")
-    await expect(visit.answer).to_contain_text("until somebody stops me")
-    await visit.panel.get_by_role("button", name="Stop").click()
-    await expect(ended).to_have_text(told)
-    await visit.ask("what is 1+1?")
-    await expect(visit.answer).to_contain_text("1+1 is 2.")
-    await visit.until_idle()
-    said = visit.panel.get_by_role("region", name="Conversation")
-    live = await said.inner_html()
-    await visit.page.reload()
-
-    await expect(ended).to_have_text(told)
-    await expect(visit.notice).to_be_empty()
-    assert await said.inner_html() == live
-
-
-async def test_a_broken_line_is_mended(visit: Visit) -> None:
-    visit.expects("ERR_|Failed to load")
-    await visit.ask("tell me a long story")
-    await expect(visit.answer).to_contain_text("Chapter 2.")
-    await visit.stage.gateway.restart()
-    await expect(visit.answer).to_contain_text(END_OF_STORY)
-    await visit.until_idle()
-    said = await visit.answer.inner_text()
-    assert [said.count(f"Chapter {number}.") for number in range(1, 11)] == [1] * 10
-    await expect(visit.notice).to_be_empty()
-    assert len(visit.runs) == 1
-
-
-async def test_a_prompt_that_was_never_sent_is_not_lost(visit: Visit) -> None:
-    visit.expects("ERR_|Failed to load")
-    await visit.page.route("**/chat?*", lambda route: route.abort(), times=1)
-    await visit.ask("what is 1+1?")
-    await expect(visit.notice).to_contain_text("Not sent")
-    await expect(visit.prompts).to_have_text(["what is 1+1?"])
-    await visit.notice.get_by_role("button", name="Try again").click()
-    await expect(visit.answer).to_contain_text("1+1 is 2.")
-    await expect(visit.prompts).to_have_text(["what is 1+1?"])
-    await expect(visit.notice).to_be_empty()
-    assert len(visit.runs) == 1
-
-
-async def test_a_stream_that_just_ends_is_no_answer(visit: Visit) -> None:
-    said = [
-        '{"type":"start","messageId":"t1"}',
-        '{"type":"text-start","id":"t1:t0"}',
-        '{"type":"text-delta","id":"t1:t0","delta":"It is"}',
-    ]
-    headers = {"content-type": "text/event-stream", "access-control-allow-origin": "*"}
-    body = "".join(f"data: {each}\n\n" for each in said)
-    cut = {"body": body, "headers": headers}
-    await visit.page.route("**/chat?*", lambda route: route.fulfill(**cut), times=1)
-    await visit.ask("what is 1+1?")
-    # The agent has heard of nothing; a client that trusts the end would show half an answer.
-    await expect(visit.notice).to_contain_text("Not sent")
-    await expect(visit.answer).to_have_count(0)
-
-
-async def test_an_expired_token_is_replaced_once(new_visit: NewVisit, stage: Stage) -> None:
-    visit = await new_visit(tokens=[stage.new_token(-3600), stage.token])
-    visit.expects("status of 401")
-    assert visit.token_requests == 0
-    await visit.open()
-    await visit.ask("what is 1+1?")
-    await expect(visit.answer).to_contain_text("1+1 is 2.")
-    await visit.until_idle()
-    assert visit.token_requests == 2
-
-
-async def test_a_token_refused_twice_is_told(new_visit: NewVisit, stage: Stage) -> None:
-    bad = stage.new_token(-3600)
-    visit = await new_visit(tokens=[bad, bad, stage.token])
-    visit.expects("status of 401")
-    await visit.launcher.click()
-    await expect(visit.notice).to_contain_text("Signed out")
-    assert visit.token_requests == 2
-    assert visit.runs == []
-    await visit.notice.get_by_role("button", name="Reconnect").click()
-    await expect(visit.notice).to_be_empty()
-    await visit.ask("what is 1+1?")
-    await expect(visit.answer).to_contain_text("1+1 is 2.")
-    assert visit.token_requests == 3
-
-    # Nor is what is no token sent to anybody.
-    none = await new_visit(tokens=["no token"])
-    await none.launcher.click()
-    await expect(none.notice).to_contain_text("Signed out")
-    assert none.token_requests == 1
 
 
 async def test_hostile_styles_do_not_reach_it_and_its_own_stay_inside(
@@ -366,11 +288,17 @@ async def test_axe_finds_nothing(new_visit: NewVisit, scheme: str) -> None:
     await visit.answer.locator("summary").click()
     await visit.ask("think about rivers")
     await visit.until_idle()
+    await visit.ask("send me a picture")
+    await expect(visit.answer.get_by_role("img")).to_be_visible()
+    await visit.until_idle()
     await visit.ask("make the turn fail")
     await expect(visit.notice).to_contain_text("The turn failed")
     assert await violations(visit.page) == []
     await visit.ask("ask me: tea or coffee?")
     await expect(visit.panel.get_by_role("button", name="tea")).to_be_visible()
+    assert await violations(visit.page) == []
+    await visit.panel.get_by_role("button", name="Stop").click()
+    await expect(visit.panel.get_by_role("button", name="Try again")).to_be_visible()
     assert await violations(visit.page) == []
     box = await visit.panel.bounding_box()
     assert box == {"x": 0, "y": 0, **narrow}
@@ -385,6 +313,7 @@ async def test_what_is_missing_is_said_in_the_console(new_visit: NewVisit) -> No
 
 
 async def test_the_demos_site() -> None:
+    BUILT.is_file() or lacking("the widget is not built (`make widget` does it)")
     site = Site()
     site.tell(gateway_url="http://127.0.0.1:1", session="s1", token="t1")
     async with site, httpx.AsyncClient(base_url=site.origin, trust_env=False) as http:

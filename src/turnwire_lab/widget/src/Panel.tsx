@@ -7,6 +7,7 @@ import { Icon } from "./Icon";
 import type { Notice } from "./notice";
 import type { Settings } from "./options";
 import { Message } from "./parts";
+import { runs } from "./Tool";
 
 interface Props {
   settings: Settings;
@@ -52,9 +53,12 @@ export function Panel(props: Props) {
 function Said({ settings, conversation, view }: Pick<Props, "settings" | "conversation" | "view">) {
   const log = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
-  useLayoutEffect(() => {
+  const follow = () => {
     if (follows.current && log.current !== null) log.current.scrollTop = log.current.scrollHeight;
-  });
+  };
+  useLayoutEffect(follow);
+  // Where the notice offers it already, once is enough.
+  const again = !view.busy && !view.loading && view.notice?.step !== "retry";
   return (
     <div
       class="log"
@@ -66,10 +70,13 @@ function Said({ settings, conversation, view }: Pick<Props, "settings" | "conver
       onScroll={({ currentTarget: box }) => {
         follows.current = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_END_PX;
       }}
+      onLoad={follow}
     >
-      {view.messages.length === 0 && <p class="welcome">{view.loading ? "Loading…" : settings.welcome}</p>}
-      {view.messages.map((message) => (
-        <Message key={message.id} message={message} conversation={conversation} />
+      {view.messages.length === 0 && (
+        <p class="welcome">{view.loading && view.notice === null ? "Loading…" : settings.welcome}</p>
+      )}
+      {view.messages.map((message, at) => (
+        <Message key={message.id} {...{ message, conversation }} again={again && at === view.messages.length - 1} />
       ))}
       {view.busy && <p class="working">{statusWords(view)}</p>}
     </div>
@@ -80,8 +87,17 @@ const STATUS: Record<string, string> = { queued: "Waiting for another turn", too
 
 function statusWords(view: View): string {
   if (!view.stopping && asks(view)) return "Waiting for your answer";
-  return `${view.stopping ? "Stopping" : (STATUS[view.agent] ?? "Thinking")}…`;
+  return `${view.stopping ? "Stopping" : (STATUS[view.agent || inferred(view)] ?? "Thinking")}…`;
 }
+
+/** What the agent does, where it said so before this page was there. */
+function inferred(view: View): string {
+  const last = view.messages.at(-1)?.parts.at(-1);
+  if (runs(last)) return "tool_calling";
+  return last?.type === "text" && last.state === "streaming" ? "streaming" : "";
+}
+
+const LABELS: Record<Notice["step"], string> = { reconnect: "Reconnect", reach: "Retry", retry: "Try again" };
 
 interface ProblemProps {
   notice: Notice | null;
@@ -97,9 +113,9 @@ function Problem({ notice, waiting, take }: ProblemProps) {
           <p>
             <strong>{notice.title}.</strong> {notice.text}
           </p>
-          {!waiting && (
+          {(!waiting || notice.step === "reach") && (
             <button type="button" onClick={() => take(notice.step)}>
-              {notice.step === "retry" ? "Try again" : "Reconnect"}
+              {LABELS[notice.step]}
             </button>
           )}
         </div>

@@ -3,7 +3,7 @@
 import type { UIMessage } from "ai";
 
 import { Chat } from "./chat";
-import { CUT_SHORT, noticeOf, NOT_SENT, UNANSWERED, type Notice } from "./notice";
+import { CUT_SHORT, noticeOf, NOT_SENT, UNANSWERED, type Notice, type Turn } from "./notice";
 import type { Settings } from "./options";
 import { Tokens } from "./tokens";
 import { finishOf, Transport } from "./transport";
@@ -20,6 +20,15 @@ export interface View {
   notice: Notice | null;
 }
 
+/** A prompt that nothing was heard of yet. */
+interface Sent {
+  text: string;
+  /** What was the last message before it. */
+  after: string | undefined;
+  /** Whether it was said before, so that its text may be there already. */
+  again: boolean;
+}
+
 const WAITS_MS = [0, 500, 1000, 2000, 4000, 8000];
 const DRAW_MS = 40;
 const STOP_MS = 3000;
@@ -30,14 +39,16 @@ export class Conversation {
   #base: string;
   #rest: Omit<View, "messages" | "busy"> = { loading: false, stopping: false, agent: "", notice: null };
   #tries = 0;
-  /** A prompt that nothing was heard of yet. */
-  #sent: string | null = null;
+  #turn: Turn = "none";
+  #sent: Sent | null = null;
+  /** Nothing was ever heard of the gateway, and the console was not told so. */
+  #silent = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #drawing = false;
   #ended = false;
 
   constructor(
-    settings: Settings,
+    private readonly settings: Settings,
     private readonly draw: (view: View) => void,
   ) {
     this.#tokens = new Tokens(settings.token);
@@ -45,13 +56,17 @@ export class Conversation {
     this.#chat = new Chat(
       {
         id: settings.session,
-        transport: new Transport(`${this.#base}/chat`, this.#tokens.fetch, () => this.#set({ loading: false })),
+        transport: new Transport(`${this.#base}/chat`, this.#tokens.fetch, (runs) => {
+          if (runs) this.#turn = "runs";
+          this.#set({ loading: false });
+        }),
         onData: (part) => {
           if (part.type === "data-agent-status") this.#set({ agent: (part.data as { status: string }).status });
         },
         onFinish: ({ isError }) => {
           if (!isError) {
             this.#tries = 0;
+            this.#turn = "none";
             this.#sent = null;
           }
           this.#set({ agent: "", stopping: false });
@@ -85,7 +100,7 @@ export class Conversation {
 
   send(text: string): void {
     this.#begin();
-    this.#sent = text;
+    this.#asks(text, false);
     void this.#chat.sendMessage({ text });
   }
 
@@ -93,8 +108,12 @@ export class Conversation {
   take(step: Notice["step"]): void {
     if (!this.idle) return;
     this.#begin();
-    if (step === "retry" && this.#chat.messages.length > 0) void this.#chat.regenerate();
-    else void this.#catchUp();
+    if (step !== "retry" || this.#chat.messages.length === 0) {
+      void this.#catchUp();
+      return;
+    }
+    this.#asks(textOf(this.#chat.messages.findLast((message) => message.role === "user")), true);
+    void this.#chat.regenerate();
   }
 
   /** Stop the turn at the agent; the stream then ends by itself. */
@@ -114,9 +133,9 @@ export class Conversation {
     try {
       const response = await this.#post("answer", { questionId, answer });
       if (response.ok) return true;
-      this.#set({ notice: noticeOf(new Error(await response.text())) });
+      this.#set({ notice: noticeOf(new Error(await response.text()), this.#turn) });
     } catch (error) {
-      this.#set({ notice: { ...noticeOf(error as Error), step: "reconnect" } });
+      this.#set({ notice: { ...noticeOf(error as Error, this.#turn), step: "reconnect" } });
     }
     return false;
   }
@@ -135,13 +154,18 @@ export class Conversation {
     this.#set({ notice: null });
   }
 
+  #asks(text: string, again: boolean): void {
+    this.#turn = "asked";
+    this.#sent = text === "" ? null : { text, after: this.#chat.lastMessage?.id, again };
+  }
+
   async #catchUp(): Promise<void> {
     this.#set({ loading: true });
     try {
       this.#chat.clearError();
       this.#chat.messages = await this.#history();
       const known = this.#chat.messages.length;
-      const broke = this.#rest.notice !== null;
+      const broke = this.#turn !== "none";
       // To the end of the turn, if one runs; what fails is told to `onError`.
       await this.#chat.resumeStream();
       if (this.#chat.status === "error") return;
@@ -149,10 +173,10 @@ export class Conversation {
       // It may have ended between the two requests.
       const asked = this.#chat.lastMessage?.role === "user";
       if (asked && this.#chat.messages.length === known) this.#chat.messages = await this.#history();
+      this.#turn = "none";
       const lost = this.#lost();
-      if (lost !== null) this.#chat.messages = [...this.#chat.messages, lost];
-      else if (!broke) return;
-      if (lost !== null) this.#set({ notice: NOT_SENT });
+      if (!lost && !broke) return;
+      if (lost) this.#set({ notice: NOT_SENT });
       else if (finishOf(this.#chat.lastMessage) !== undefined) this.#set({ notice: CUT_SHORT });
       else if (this.#chat.lastMessage?.role === "user") this.#set({ notice: UNANSWERED });
     } catch (error) {
@@ -160,18 +184,23 @@ export class Conversation {
     }
   }
 
-  /** The prompt that never came to the agent: its text is not the last that was asked. */
-  #lost(): UIMessage | null {
-    const text = this.#sent;
+  /** Whether a prompt never came to the agent: its text is not the last that was asked, or nothing
+   * came since. It is shown all the same. */
+  #lost(): boolean {
+    const sent = this.#sent;
     this.#sent = null;
-    const last = this.#chat.messages.findLast((message) => message.role === "user");
-    const received = last?.parts.some((part) => part.type === "text" && part.text.trim() === text);
-    if (text === null || received) return null;
-    return { id: this.#chat.generateId(), role: "user", parts: [{ type: "text", text }] };
+    if (sent === null) return false;
+    const { text, after, again } = sent;
+    const known = textOf(this.#chat.messages.findLast((message) => message.role === "user")) === text;
+    if (known && this.#chat.lastMessage?.id !== after) return false;
+    const prompt: UIMessage = { id: this.#chat.generateId(), role: "user", parts: [{ type: "text", text }] };
+    if (!known || !again) this.#chat.messages = [...this.#chat.messages, prompt];
+    return true;
   }
 
   async #history(): Promise<UIMessage[]> {
     const response = await this.#tokens.fetch(`${this.#base}/messages?finish=true`);
+    this.#silent = false;
     // An agent that tells no history can be talked to all the same.
     if (response.status === 501) return this.#chat.messages;
     if (!response.ok) throw new Error(await response.text());
@@ -184,12 +213,23 @@ export class Conversation {
   }
 
   #failed(error: Error): void {
-    const notice = noticeOf(error);
+    const notice = noticeOf(error, this.#turn);
+    if (this.#silent && notice.step === "reach" && error instanceof TypeError) this.#warn();
+    if (notice.step === "retry") this.#turn = "none";
     const wait = notice.byItself && WAITS_MS[this.#tries];
-    this.#set({ notice, agent: "", stopping: false, loading: wait !== undefined });
+    this.#set({ notice, agent: "", stopping: false, loading: wait !== undefined && notice.step !== "reach" });
     if (wait === undefined || this.#ended) return;
     this.#tries += 1;
     this.#timer = setTimeout(() => void this.#catchUp(), wait);
+  }
+
+  /** For whoever puts the widget on a page: a browser tells no script why a request failed. */
+  #warn(): void {
+    this.#silent = false;
+    const { url } = this.settings;
+    console.warn(
+      `turnwire widget: no answer from ${url}. Likely TURNWIRE_CORS_ORIGINS there lacks ${self.origin}, or it is down.`,
+    );
   }
 
   #set(change: Partial<Omit<View, "messages" | "busy">>): void {
@@ -208,6 +248,11 @@ export class Conversation {
       if (!this.#ended) this.draw({ ...this.#rest, messages: this.#chat.messages, busy });
     }, DRAW_MS);
   }
+}
+
+function textOf(message: UIMessage | undefined): string {
+  const texts = message?.parts.map((part) => (part.type === "text" ? part.text : ""));
+  return texts?.join("").trim() ?? "";
 }
 
 function pause(ms: number): Promise<void> {

@@ -1,5 +1,10 @@
 const FOCUSABLE = "a[href], button:not(:disabled), input:not(:disabled), textarea:not(:disabled), summary, [tabindex='0']";
 
+/** Before a button goes that has the focus: it stays in the panel. */
+export function toLog(event: Event): void {
+  (event.currentTarget as HTMLElement).closest<HTMLElement>(".log")?.focus();
+}
+
 /** On Tab at an end of the panel, go on at its other end. */
 export function trap(event: KeyboardEvent): void {
   const panel = event.currentTarget as HTMLElement;

@@ -3,19 +3,32 @@
 export interface Notice {
   title: string;
   text: string;
-  /** `reconnect` reads everything anew; `retry` sends the last prompt again. */
-  step: "reconnect" | "retry";
+  /** `reconnect` and `reach` read everything anew, `reach` while the widget tries to by itself too;
+   * `retry` sends the last prompt again. */
+  step: "reconnect" | "reach" | "retry";
   /** Whether the widget takes the step by itself first. */
   byItself?: true;
 }
 
 type Words = [title: string, text: string];
 
-const LOST: Notice = {
-  title: "Connection lost",
-  text: "The answer goes on without it, and will be picked up.",
-  step: "reconnect",
-  byItself: true,
+/** What is known of a turn: there is none, its prompt is on its way, it has begun. */
+export type Turn = "none" | "asked" | "runs";
+
+const BROKEN: Record<Turn, Notice> = {
+  none: { title: "Cannot reach the chat service", text: "", step: "reach", byItself: true },
+  asked: {
+    title: "No connection",
+    text: "It is not known yet whether your message was sent.",
+    step: "reconnect",
+    byItself: true,
+  },
+  runs: {
+    title: "Connection lost",
+    text: "The answer goes on without it, and will be picked up.",
+    step: "reconnect",
+    byItself: true,
+  },
 };
 
 // The gateway's fixed texts for a stream that ended early: worth a look whether the turn goes on.
@@ -56,16 +69,16 @@ export const NOT_SENT: Notice = {
   step: "retry",
 };
 
-export function noticeOf(error: Error): Notice {
+export function noticeOf(error: Error, turn: Turn): Notice {
   if (error.name === "NoToken") return told(SIGNED_OUT, "reconnect");
-  if (error.name === "CutShort" || error instanceof TypeError) return LOST;
-  if (MAY_GO_ON.has(error.message)) return LOST;
+  if (error.name === "CutShort" || error instanceof TypeError) return BROKEN[turn];
+  if (MAY_GO_ON.has(error.message)) return BROKEN[turn];
   const ended = ENDED[error.message];
   if (ended !== undefined) return told(ended, "retry");
   const refused = refusalOf(error.message);
   if (refused === null) return told(["The turn failed", error.message], "retry");
   if (refused.code === "unauthorized") return told(SIGNED_OUT, "reconnect");
-  if (refused.code === "unavailable") return { ...LOST, title: "Not available for now" };
+  if (refused.code === "unavailable") return { ...BROKEN[turn], title: "Not available for now" };
   const step = refused.code === "not_found" || refused.code === "question_closed" ? "reconnect" : "retry";
   return told(REFUSED[refused.code] ?? ["Not accepted", refused.error], step);
 }

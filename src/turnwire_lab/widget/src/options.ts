@@ -55,7 +55,7 @@ export function optionsOf(data: DOMStringMap): Options {
 
 function gateway(text: string): string {
   const url = URL.canParse(text ?? "") ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username) {
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username || url.password) {
     throw new BadOption("the gateway's URL is needed (data-url)");
   }
   return url.href.replace(/\/+$/, "");

@@ -24,8 +24,8 @@ export class Transport extends DefaultChatTransport<UIMessage> {
   constructor(
     api: string,
     send: typeof fetch,
-    /** Told when the gateway said whether a turn runs. */
-    private readonly looked: () => void,
+    /** Told when the gateway said whether a turn runs, and when the turn of a prompt began. */
+    private readonly looked: (runs: boolean) => void,
   ) {
     super({
       api,
@@ -40,25 +40,30 @@ export class Transport extends DefaultChatTransport<UIMessage> {
   }
 
   override async sendMessages(...args: Parameters<DefaultChatTransport<UIMessage>["sendMessages"]>): Promise<Stream> {
-    return whole(await super.sendMessages(...args));
+    return whole(await super.sendMessages(...args), () => this.looked(true));
   }
 
   override async reconnectToStream(
     ...args: Parameters<DefaultChatTransport<UIMessage>["reconnectToStream"]>
   ): Promise<Stream | null> {
     const stream = await super.reconnectToStream(...args);
-    this.looked();
-    return stream === null ? null : whole(stream);
+    this.looked(stream !== null);
+    return stream === null ? null : whole(stream, () => {});
   }
 }
 
 /** The same stream, which fails if it just ends, and whose message says what its history will say. */
-function whole(stream: Stream): Stream {
+function whole(stream: Stream, begins: () => void): Stream {
+  let heard = false;
   let began = false;
   let finished = false;
   return stream.pipeThrough(
     new TransformStream<UIMessageChunk, UIMessageChunk>({
       transform(chunk, controller) {
+        if (!heard && tells(chunk)) {
+          heard = true;
+          begins();
+        }
         finished ||= chunk.type === "finish";
         began ||= chunk.type === "start" && chunk.messageId !== undefined;
         const finish = endOf(chunk);
@@ -70,6 +75,11 @@ function whole(stream: Stream): Stream {
       },
     }),
   );
+}
+
+/** Whether this is of a turn. What the gateway itself says of one that never began has no id. */
+function tells(chunk: UIMessageChunk): boolean {
+  return chunk.type === "start" ? chunk.messageId !== undefined : chunk.type.endsWith("-start");
 }
 
 function endOf(chunk: UIMessageChunk): Finish | null {
