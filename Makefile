@@ -123,7 +123,7 @@ ready:
 .npm: node system $(PEERS)/node_modules/.stamp $(PAGE) $(SCRIPT)
 
 .PHONY: test
-test: ready  ## Lint, docs, coverage, all tests but those of some targets below (23 min)
+test: ready  ## Lint, docs, coverage, all tests but those of some targets below (22 min)
 	rm -f .coverage .coverage.*
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile --durations=20 $(MEASURED) --cov=turnwire --cov=turnwire_lab --cov-report=
 	$(PY) -m coverage report --skip-covered --include='src/turnwire/core/*,src/turnwire/dialects/*' --fail-under=100
@@ -132,7 +132,7 @@ test: ready  ## Lint, docs, coverage, all tests but those of some targets below 
 	$(PYTEST) -q -p no:cov tests/guards
 	$(MAKE) --no-print-directory e2e
 	$(MAKE) --no-print-directory chaos
-	$(MAKE) --no-print-directory soak MINUTES=2
+	$(MAKE) --no-print-directory soak
 
 .PHONY: patient
 patient: $(STAMP)  ## Crowds, slow clients, many who resume: the tests that take longest (5 min); LONG=1: more
@@ -155,8 +155,8 @@ load: $(STAMP)  ## Thousands of streams on one process, with figures; by hand (6
 	$(PYTEST) -q -p no:cov tests/load
 
 .PHONY: e2e
-e2e: $(PAGE) $(SCRIPT) $(BROWSER) system  ## The page and the widget in a real browser (4 min)
-	$(PYTEST) -q -p no:cov tests/e2e
+e2e: $(PAGE) $(SCRIPT) $(BROWSER) system  ## The page and the widget in a real browser (5 min)
+	$(PYTEST) -q -p no:cov -n 2 --dist loadfile tests/e2e
 
 .PHONY: pictures
 pictures: $(PAGE) $(BROWSER) system  ## Take docs/pictures/*.png of the page anew
