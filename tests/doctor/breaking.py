@@ -4,8 +4,9 @@ import asyncio
 import contextlib
 import enum
 import socket
-from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final
+
+from gateway.listening import Listening
 
 _HEAD: Final = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n"
 
@@ -28,35 +29,23 @@ _SAYS: Final = {
 }
 
 
-class Breaking:
+class Breaking(Listening):
     """`async with Breaking(gateway.port, at=3, how=How.RESET) as front:`."""
 
     def __init__(self, behind: int, *, at: int, how: How) -> None:
-        self.port = 0
         self.connections = 0
+        self._leaving = asyncio.Event()
         self._behind, self._at, self._how = behind, at, how
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    async def __aenter__(self) -> Self:
-        self._leaving = asyncio.Event()
-        self._server = await asyncio.start_server(self._accepted, "127.0.0.1", 0)
-        self.port = self._server.sockets[0].getsockname()[1]
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *why: Any) -> None:  # noqa: PYI036 (handed on)
         self._leaving.set()
-        self._server.close()
-        await self._server.wait_closed()
+        await super().__aexit__(*why)
 
-    async def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         if self._how is How.GONE and self.connections + 1 == self._at:
             self._server.close()  # before the doctor has what it asked here
