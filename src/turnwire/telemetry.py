@@ -96,7 +96,7 @@ class Spread(Collector):
 
 def _le(bound: float) -> str:
     """A bucket's bound as the library spells it."""
-    return str(floatToGoString(bound))  # type: ignore[no-untyped-call]
+    return str(floatToGoString(bound))  # type: ignore[no-untyped-call]  # it has no types
 
 
 class Telemetry:

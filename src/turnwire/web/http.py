@@ -125,7 +125,7 @@ class HttpConnection(HttpToolsProtocol):
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         # None is kept for later, and an empty deque takes 760 bytes.
-        self.pipeline = ()  # type: ignore[assignment]
+        self.pipeline = ()  # type: ignore[assignment]  # by intent: to add to it would raise
         self._at = _HEAD
         self._extensions: dict[str, Any] = {}
         self._head_bytes = 0
@@ -136,6 +136,7 @@ class HttpConnection(HttpToolsProtocol):
         self._expected: asyncio.TimerHandle | None = None
         """Closes the connection, unless what is expected comes before."""
 
+    # As uvicorn has it, where asyncio says `BaseTransport`.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.flow = _Flow(transport)
