@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import os
 import pty
 import signal
@@ -22,6 +23,7 @@ from gateway.clients import new_client
 from gateway.process import environ, free_port
 from gateway.waiting import until
 from turnwire.cli import sink
+from turnwire.cli.logs import end_by
 from turnwire.cli.sink import Sink
 
 LINE = "x" * 99 + "\n"
@@ -281,6 +283,36 @@ for number in range(1_000):
         os.close(mouth)
 
     assert [json.loads(line)["number"] for line in log.splitlines()] == list(range(1_000))
+
+
+async def test_it_waits_for_the_word_of_what_was_lost_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sink, "KEPT_BYTES_MAX", 40_960)
+    with pipe() as (mouth, ear):
+        log = Sink(ear, lambda lines: log.write(f"{lines} lost\n" + " " * 4_000 + "\n"))
+        for number in range(40):
+            log.write(f"{number:>4095}\n")
+        draining = threading.Thread(target=log.drain, args=(30,), daemon=True)
+        draining.start()
+        read(mouth, 4_096 * 11)  # of 27: then all others are in the pipe, and that word has no room
+        draining.join(0.3)
+
+        assert draining.is_alive()
+        assert read(mouth, 4_096 * 16 + 8).endswith(b"\n13 lost\n")
+        await until(lambda: not draining.is_alive())
+        assert not late()
+
+
+def test_the_first_process_of_a_container_ends_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ignored(_: int) -> None:
+        """As the kernel does where nobody handles it."""
+
+    monkeypatch.setattr(logging, "shutdown", lambda: None)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(signal, "raise_signal", ignored)
+
+    with pytest.raises(SystemExit) as ended:
+        end_by(signal.SIGTERM)
+    assert ended.value.code is None
 
 
 @pytest.mark.sockets

@@ -228,6 +228,13 @@ def test_a_worker_that_hangs_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> N
         assert theirs.recv_bytes() == b"metrics"
 
 
+def test_a_scrape_does_not_queue_behind_others_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "SCRAPE_S", 0.01)
+    scraped = worker.WorkersMetrics({})
+    with scraped._collecting:
+        assert list(scraped.collect()) == []
+
+
 def noted(bare: worker.Worker, waited: list[float]) -> Callable[[float], Sequence[Metric]]:
     metrics = bare.metrics
 

@@ -129,6 +129,20 @@ async def test_so_does_one_of_which_nobody_would_hear(
         await asyncio.wait_for(running, 10)
 
 
+async def test_an_end_that_cannot_be_written_is_a_bug_too() -> None:
+    async def broken(_: Message) -> None:
+        raise BugError
+
+    stream = new_stream("", send=broken)
+    running = asyncio.ensure_future(run(stream))
+    await asyncio.sleep(0)
+    stream.drain()
+
+    with pytest.raises(BugError):
+        await asyncio.wait_for(running, 10)
+    assert stream.turn.outcome is Outcome.DRAINING
+
+
 async def test_one_that_cannot_drain_keeps_no_other_from_it() -> None:
     streams = Streams(most=0, most_per_user=0)
     ours = [new_stream("drain" if i == 1 else "") for i in range(3)]

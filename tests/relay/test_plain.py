@@ -272,6 +272,18 @@ def test_it_is_read_while_nobody_objects() -> None:
     assert wire.reads
 
 
+async def test_what_comes_behind_a_goodbye_is_read_whoever_objected() -> None:
+    wire = Wire()
+    upstream, _, _ = connected(wire)
+    upstream.pause()
+    upstream.pause_writing()
+    upstream.close()
+    assert wire.reads
+    upstream.resume_writing()
+
+    assert wire.reads
+
+
 @pytest.mark.parametrize("size", [*SIZES, 1_000_000])
 async def test_what_we_send_is_a_frame_of_the_librarys(size: int) -> None:
     wire = Wire()

@@ -38,6 +38,35 @@ async def test_a_request_behind_an_open_stream_cuts_the_connection_and_the_turn_
 
 
 @pytest.mark.sockets
+@pytest.mark.attack(
+    "a body that is two requests' together", "refused: nothing of one goes to the other"
+)
+async def test_the_body_of_a_request_behind_another_is_not_added_to_its() -> None:
+    whole = json.dumps(ask()).encode()
+    async with (
+        ScriptedAgent(begin_only) as agent,
+        Gateway(agent.url()) as gateway,
+        RawClient(gateway) as client,
+    ):
+        read: list[bytes] = []
+        body = Request.body
+
+        async def noted(self: Request, *given: Any, **named: Any) -> bytes:
+            read.append(await body(self, *given, **named))
+            return read[-1]
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Request, "body", noted)
+            await client.send(
+                request(whole[:20]) + request(whole[20:], path="/api/sessions/s2/chat")
+            )
+            await client.read_all()
+            await until(lambda: len(gateway.streams) == 0)
+
+    assert whole not in read
+
+
+@pytest.mark.sockets
 async def test_requests_one_after_the_other_share_a_connection() -> None:
     async with Gateway() as gateway, RawClient(gateway) as client:
         for _ in range(2):

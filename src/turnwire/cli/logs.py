@@ -92,6 +92,7 @@ def end_by(number: int, _: FrameType | None = None) -> None:
     logging.shutdown()
     signal.signal(number, signal.SIG_DFL)
     signal.raise_signal(number)
+    raise SystemExit  # only the first process of a container lives to see this
 
 
 def _waitless(stream: TextIO) -> TextIO | Sink:
@@ -106,7 +107,7 @@ def _lost(lines: int) -> None:
 
 
 class _Handler(logging.StreamHandler[TextIO | Sink]):
-    """Closed by `logging.shutdown`, at the end of the process too: all that was said is written."""
+    """Closed by `logging.shutdown`, at the end of the process too; that waits `DRAIN_S` at most."""
 
     def close(self) -> None:
         if isinstance(self.stream, Sink):
@@ -153,7 +154,7 @@ def _json(_logger: WrappedLogger, _name: str, event: EventDict) -> str:
 
 
 def _line(event: EventDict) -> str:
-    """What `_encode` makes of it; for plain values in ASCII, which is each stream's line, at once.
+    """What `_encode` makes of it, but for such numbers; at once for plain values in ASCII.
 
     The standard library makes an encoder for each line, and calls it back for each text.
     """

@@ -9,6 +9,7 @@ import os
 import select
 import stat
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -18,6 +19,8 @@ KEPT_BYTES_MAX: Final = 1_048_576
 
 _WHOLE_BYTES: Final = select.PIPE_BUF
 """A pipe that takes anything takes so much at once."""
+
+_LOOK_S: Final = 0.01
 
 
 class Sink:
@@ -41,7 +44,6 @@ class Sink:
         self._lost = 0
         self._is_late = False
         """Whether a thread writes, which all that comes now has to go behind."""
-        self._thread: threading.Thread | None = None
 
     def write(self, text: str) -> int:
         data = text.encode("utf-8", "backslashreplace")
@@ -66,9 +68,9 @@ class Sink:
 
     def drain(self, within_s: float) -> None:
         """Wait until what is kept is written: the process ends."""
-        thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
-            thread.join(within_s)
+        until = time.monotonic() + within_s
+        while self._is_late and time.monotonic() < until:
+            time.sleep(_LOOK_S)
 
     def _open_anew(self) -> None:
         """Have a description of our own of the same file, whose writes do not wait.
@@ -111,24 +113,24 @@ class Sink:
             return b""
 
     def _begin(self) -> None:
-        thread = threading.Thread(target=self._catch_up, name="late-log", daemon=True)
         try:
-            thread.start()
+            threading.Thread(target=self._catch_up, name="late-log", daemon=True).start()
         except RuntimeError:  # there is none to be had
             with self._lock:
                 self._lost += len(self._kept)
                 self._kept.clear()
                 self._kept_bytes, self._is_late = 0, False
-        else:
-            self._thread = thread
 
     def _catch_up(self) -> None:
         room = self._new_poll()  # two threads may not ask one
+        has_owned_up = False
         while data := self._next():
             while data:
                 room.poll()
                 data = self._put(data)
-        self._own_up()
+            if self._lost and not self._kept and not has_owned_up:
+                has_owned_up = True  # once: a full disk would lose that line too
+                self._own_up()
 
     def _next(self) -> bytes:
         with self._lock:

@@ -93,8 +93,13 @@ class WorkersMetrics(Collector):
         self._collecting = threading.Lock()
 
     def collect(self) -> Iterable[Metric]:
-        with self._collecting:  # or of two scrapes at once one would take the other's answers
+        # Of two scrapes at once, one would take the other's answers.
+        if not self._collecting.acquire(timeout=SCRAPE_S):
+            return []
+        try:
             return self._collected(list(self._workers.items()))
+        finally:
+            self._collecting.release()
 
     def _collected(self, workers: Sequence[tuple[int, Worker]]) -> Iterable[Metric]:
         until = time.monotonic() + SCRAPE_S

@@ -103,6 +103,8 @@ class Stream:
         self._upstream: Upstream | None = None
         self._dialling: asyncio.Task[None] | None = None
         self._is_open = False
+        self._bug: Exception | None = None
+        """What a callback raised: the response is not to end as if it were whole."""
         self._hold: Hold | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = self._dial_until = NEVER
@@ -130,6 +132,7 @@ class Stream:
         try:
             await self._talk(refusable)
             await self._say_goodbye()
+            self._own_up()
         finally:
             if watching is not None:
                 watching.cancel()
@@ -141,6 +144,7 @@ class Stream:
     async def _talk(self, refusable: Callable[[], bool]) -> None:
         try:
             await self._over
+            self._own_up()
             if self.dial_failure is not None and self.turn.outcome is None and not refusable():
                 self._do(self.turn.unreachable(self._loop.time()))
         finally:
@@ -219,14 +223,17 @@ class Stream:
         is_over = self.turn.outcome is not None
         if is_over:
             self._end()  # first, so that nothing that fails below leaves the stream open
-        if act.tell and self._upstream is not None:
-            self._upstream.send(act.tell)
-        if act.cut:
-            self._cut_off()
-        elif act.write:
-            if self.first_byte_at is None:
-                self.first_byte_at = self._loop.time()
-            self._client.write(act.write, is_last=is_over)
+        try:
+            if act.tell and self._upstream is not None:
+                self._upstream.send(act.tell)
+            if act.cut:
+                self._cut_off()
+            elif act.write:
+                if self.first_byte_at is None:
+                    self.first_byte_at = self._loop.time()
+                self._client.write(act.write, is_last=is_over)
+        except Exception as bug:  # noqa: BLE001 (else the stream would end as if all were said)
+            self._fail(bug)
         if self.turn.deadline < self._timer_at:
             self._arm(self.turn.deadline)
 
@@ -307,8 +314,12 @@ class Stream:
 
     def _fail(self, bug: Exception) -> None:
         """Have `run` raise what a callback did."""
-        if not self._over.done():
-            self._over.set_exception(bug)
+        self._bug = self._bug or bug
+        self._end()
+
+    def _own_up(self) -> None:
+        if self._bug is not None:
+            raise self._bug
 
     async def _say_goodbye(self) -> None:
         """Give the client the rest, for as long as it reads."""

@@ -158,7 +158,7 @@ class Upstream(asyncio.Protocol):
             return
         if may_send:
             transport.write(_masked(plain.CLOSE, _GOODBYE))
-        transport.resume_reading()
+        self._read_or_not()
         self._lingering = asyncio.get_running_loop().call_later(LINGER_S, transport.abort)
 
     # What the socket tells.
@@ -268,7 +268,7 @@ class Upstream(asyncio.Protocol):
         transport = self._transport
         if transport is None or transport.is_closing():
             return
-        if self._is_held or self._is_full:
+        if not self._over and (self._is_held or self._is_full):
             transport.pause_reading()
         else:
             transport.resume_reading()

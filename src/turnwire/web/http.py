@@ -196,7 +196,7 @@ class HttpConnection(HttpToolsProtocol):
         self._expect(None)
         if not self._is_idle:
             self.transport.abort()
-            return
+            raise UnsoundRequestError("behind an open response")  # or its body would go to that
         self._check()
         # Not before: until here the one of the stream that is open watches.
         self._client_socket = ClientSocket(self.transport)
@@ -230,6 +230,8 @@ class HttpConnection(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP request, in the words of all other refusals."""
+        if self.transport.is_closing():
+            return
         if not self._is_idle and self.cycle.response_started:
             self.transport.abort()  # nothing may be written into a response that has begun
             return

@@ -86,7 +86,7 @@ ANSWER_BODY: Final = _object(["questionId", "answer"], questionId=_ID, answer={}
 _FINISH: Final = _object(
     ["reason"],
     reason={"enum": ["canceled", "error"]},
-    errorText={"type": "string", "description": "Of an error: what the agent said of it"},
+    errorText={"type": "string", "description": "Of an error: what its stream said of it"},
 )
 
 UI_MESSAGE: Final = _object(
