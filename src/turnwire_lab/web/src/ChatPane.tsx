@@ -28,8 +28,8 @@ export function ChatPane({ conversation, onFirst }: Props) {
     () => ({
       ...chat,
       stop: conversation.stop,
-      sendMessage: (...args) => conversation.anew(() => chat.sendMessage(...args)),
-      regenerate: (...args) => conversation.anew(() => chat.regenerate(...args)),
+      sendMessage: (prompt, options) => conversation.send(prompt, options),
+      regenerate: async (options) => void (await conversation.anew(() => chat.regenerate(options))),
     }),
     [chat, conversation],
   );

@@ -48,7 +48,7 @@ export function Faults({ setup, conversation }: { setup: Setup; conversation: Co
   const play = async (fault: Fault) => {
     if (conversation.busy || conversation.asking) await conversation.stop();
     await plan(setup, conversation.session, fault);
-    conversation.send(PLAYS[fault].prompt);
+    void conversation.send({ text: PLAYS[fault].prompt });
   };
   return (
     <details className="faults">

@@ -25,7 +25,7 @@ export function Welcome({ conversation }: { conversation: Conversation }) {
       <ul>
         {TRY.map(([prompt, what]) => (
           <li key={prompt}>
-            <button type="button" onClick={() => conversation.send(prompt)}>
+            <button type="button" onClick={() => void conversation.send({ text: prompt })}>
               <span>{prompt}</span>
               <small>{what}</small>
             </button>

@@ -2,7 +2,7 @@
 // done about it. Everything that must be right after a break is read anew from the agent: its
 // history, and the turn that runs.
 import { Chat, type UIMessage } from "@ai-sdk/react";
-import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
+import { type ChatRequestOptions, DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
 
 import { asksApproval, stopped } from "./asking";
 import { authorization, type Setup } from "./lab";
@@ -20,7 +20,7 @@ import {
 } from "./notice";
 import { CutShort, heard, wholeOrFailed } from "./streams";
 import { NoPlace, type Place, takePlace, tell } from "./tabs";
-import { withUnsent } from "./unsent";
+import { type Prompt, withUnsent, writtenOf } from "./unsent";
 
 export interface AgentStatus {
   status: string;
@@ -51,6 +51,8 @@ const POLL_MS = 10_000;
 // A flood of deltas is drawn this often, not as often as it comes.
 const REDRAW_MS = 40;
 const STOP_MS = 3_000;
+// A prompt waits this long for a look at what runs; behind a line that is down, it is tried anyway.
+const LOOK_MS = 3_000;
 
 export class Conversation {
   readonly chat: Chat<UIMessage>;
@@ -147,7 +149,7 @@ export class Conversation {
         await pause(wait);
         if (this.busy) return;
         try {
-          if (await this.#changed()) return await this.#catchUp([0]);
+          if ((await this.#changed()) && !this.busy) return await this.#catchUp([0]);
         } catch {
           return; // The next look, or the next prompt, will say what is wrong.
         }
@@ -155,21 +157,28 @@ export class Conversation {
     });
   }
 
-  send(text: string): void {
-    void this.anew(() => this.chat.sendMessage({ text }));
+  /** A prompt; it goes back to where it was written if a turn is found to run. */
+  async send(prompt: Prompt, options?: ChatRequestOptions): Promise<void> {
+    const sent = await this.anew(() => this.chat.sendMessage(prompt, options));
+    if (!sent) this.#set({ refused: writtenOf(prompt) });
   }
 
   retry(): void {
     void this.anew(() => this.chat.regenerate());
   }
 
-  /** Whatever begins a turn: what went wrong before is over, and what waits gets no approval. */
-  async anew<T>(begin: () => Promise<T>): Promise<T> {
+  /** Whatever begins a turn: what went wrong before is over, and what waits gets no approval.
+   * False if a turn runs. */
+  async anew(begin: () => Promise<void>): Promise<boolean> {
+    // A look that finds no turn calls the chat ready, whatever began meanwhile.
+    await Promise.race([this.#work, pause(LOOK_MS)]);
+    if (this.busy) return false;
     this.#set({ notice: null });
     this.chat.clearError();
     // Behind a turn that waits, the next one would wait too, and nobody would know for what.
     if (this.asking) await this.stop();
-    return begin();
+    await begin();
+    return true;
   }
 
   /** Stop the turn at the agent; the stream then ends by itself. */
@@ -264,6 +273,7 @@ export class Conversation {
       try {
         this.chat.clearError();
         const history = await this.#history();
+        if (this.busy) break; // What began meanwhile is newer.
         // All but the newest prompt and its answer was told by the agent before.
         const forgotten = history.length < this.chat.messages.length - 2;
         this.#marks.read(history);
@@ -298,7 +308,7 @@ export class Conversation {
         }
       }
     }
-    this.#set({ loading: false, recovering: false, notice: LOST_FOR_GOOD });
+    this.#set({ loading: false, recovering: false, notice: this.busy ? null : LOST_FOR_GOOD });
   }
 
   /** Until the resumed stream says something, or there is none. */

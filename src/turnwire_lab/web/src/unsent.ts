@@ -1,5 +1,13 @@
 // A prompt that this tab shows, and that may never have come to the agent.
-import type { UIMessage } from "ai";
+import type { Chat, UIMessage } from "@ai-sdk/react";
+
+export type Prompt = Parameters<Chat<UIMessage>["sendMessage"]>[0];
+
+/** What a user wrote, as it stands in a history. */
+export function writtenOf(prompt: Prompt): UIMessage {
+  const text = prompt !== undefined && "text" in prompt ? prompt.text : undefined;
+  return { id: "", role: "user", parts: prompt?.parts ?? [{ type: "text", text: text ?? "" }] };
+}
 
 /** The history, and behind it the newest prompt of this tab if the agent never got it. */
 export function withUnsent(history: UIMessage[], here: UIMessage[]): UIMessage[] {

@@ -1,0 +1,67 @@
+"""A prompt that is sent while the page looks whether a turn runs."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from playwright.async_api import Route, expect
+
+from e2e.talking import Talk
+
+HEAD_START_S: Final = 0.5
+"""Enough for a prompt that does not wait for the look to be asked about by the agent."""
+
+
+@asynccontextmanager
+async def held_up(talk: Talk, *, there: bool) -> AsyncIterator[None]:
+    """The page is loaded again, and hears at the end of the block what runs: the look was `there`
+    at the gateway before the block, or is after it."""
+    over = asyncio.Event()
+
+    async def late(route: Route) -> None:
+        found = await route.fetch() if there else None
+        await over.wait()
+        await (route.continue_() if found is None else route.fulfill(response=found))
+
+    await talk.page.route("**/stream", late, times=1)
+    async with talk.page.expect_request("**/stream"):
+        await talk.reload()
+    await expect(talk.page.get_by_role("main")).to_have_attribute("aria-busy", "false")
+    async with talk.page.expect_response("**/stream"):
+        yield
+        over.set()
+
+
+async def test_its_turn_is_not_taken_for_over(talk: Talk) -> None:
+    async with held_up(talk, there=True):
+        await talk.ask("ask me: tea or coffee?")
+        await asyncio.sleep(HEAD_START_S)
+    tea = talk.page.get_by_role("button", name="tea", exact=True)
+    await expect(tea).to_be_visible()
+    # Only a page that knows of the turn breaks its stream off and goes on with another.
+    async with talk.page.expect_request("**/stream"):
+        await talk.page.evaluate("() => dispatchEvent(new Event('online'))")
+    await expect(talk.page.get_by_role("button", name="Stop", exact=True)).to_be_visible()
+    await tea.click()
+    await expect(talk.answer).to_contain_text("you said tea")
+    await talk.until_idle()
+    assert [run.reason for run in talk.runs] == ["end_turn"]
+
+
+async def test_it_goes_back_if_a_turn_runs(talk: Talk) -> None:
+    other = await talk.tab()
+    async with held_up(talk, there=False):
+        await talk.ask("what is 1+2?")
+        await other.get_by_role("textbox", name="Message").fill("tell me a long story")
+        await other.keyboard.press("Enter")
+        await expect(other.locator("[data-role=assistant]")).to_contain_text("Chapter 1.")
+
+    await expect(talk.answer).to_contain_text("Chapter 2.")
+    box = talk.page.get_by_role("textbox", name="Message")
+    await expect(box).to_have_value("what is 1+2?")
+    await talk.until_idle()
+    await box.press("Enter")
+    await expect(talk.answer).to_contain_text("1+2 is 3.")
+    await talk.until_idle()
+    assert [run.reason for run in talk.runs] == ["end_turn", "end_turn"]
