@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import ExitStack
@@ -179,6 +180,31 @@ async def test_ctrl_c_stops_them_all_and_is_no_failure() -> None:
     assert code == 0
     assert not any(_runs(pid) for pid in workers)
     assert "Traceback" not in gateway.errors
+
+
+async def test_ctrl_c_while_workers_start_is_no_failure_either() -> None:
+    # A terminal has it heard by the whole group.
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "turnwire", "serve", "--workers", str(WORKERS)),
+        env=environ(),
+        stdin=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+        process_group=0,
+    )
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+
+    def is_being_loaded() -> bool:
+        started = [
+            pid for pid in children.read_text().split() if b"spawn_main" in _command_line(pid)
+        ]
+        return any("msgspec" in Path(f"/proc/{pid}/maps").read_text() for pid in started)
+
+    await until(is_being_loaded, 20)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = await asyncio.wait_for(process.communicate(), 20)
+
+    assert process.returncode == 0
+    assert b"Traceback" not in errors
 
 
 @pytest.mark.fault(

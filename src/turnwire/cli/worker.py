@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import Final
 
@@ -39,7 +40,13 @@ class Worker:
         self._process = _processes.Process(
             target=_run, args=(settings, sock, theirs), name=f"turnwire-worker-{number}"
         )
-        self._process.start()
+        # Ctrl-C in a terminal goes to one that is just being loaded too: it hears of it later.
+        resource_tracker.ensure_running()  # or `start` does it, and lets SIGINT in
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self._process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         theirs.close()
 
     @property
@@ -126,6 +133,7 @@ def _run(settings: Settings, sock: socket.socket, pipe: Connection) -> None:
     server, registry = new_gateway(settings)
     threading.Thread(target=_answer, args=(pipe, registry), daemon=True).start()
     with suppress(KeyboardInterrupt):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         server.run(sockets=[sock])
 
 
