@@ -1,7 +1,6 @@
 """The server that we start, so that nothing of it needs patching."""
 
 import asyncio
-import gc
 import socket
 from contextlib import suppress
 from types import FrameType
@@ -16,11 +15,9 @@ from turnwire.settings import Settings
 from turnwire.web.body import Answering
 from turnwire.web.health import Health
 from turnwire.web.http import HttpConnection
+from turnwire.web.memory import settle
 
 _BACKLOG: Final = 2048
-_GC_THRESHOLDS: Final = (10_000, 20, 50)
-"""Streams make many short-lived objects and hardly a cycle; the default looks far more often."""
-
 FAREWELL_S: Final = 5.0
 """On top of the drain time and the stall time: for the last bytes of the last streams."""
 _IDLE_S: Final = 75
@@ -64,9 +61,7 @@ class DrainingServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        gc.collect()
-        gc.freeze()  # what start-up made lives for ever: no need to look at it again
-        gc.set_threshold(*_GC_THRESHOLDS)
+        settle()
 
     async def on_tick(self, counter: int) -> bool:
         if counter % _LOOK_TICKS == 0:
