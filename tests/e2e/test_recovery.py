@@ -1,6 +1,7 @@
 """A turn is broken in its middle, in every way a user can meet: what stands there in the end is
 what would stand there without."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final
 
@@ -166,8 +167,11 @@ async def test_a_line_that_falls_silent_is_given_up(
     await talk.ask(STORY)
     await expect(talk.answer).to_contain_text("A long story, then.")
     line.back = Way()
-    async with talk.page.expect_request("**/stream"):
-        await talk.page.clock.fast_forward(25_000)
+    async with talk.page.expect_request("**/stream") as looked:
+        # What was still on its way would count as a sign of life.
+        while not looked.is_done():
+            await talk.page.clock.fast_forward(25_000)
+            await asyncio.sleep(0.5)
 
     await expect(talk.answer).to_contain_text(END)
     await talk.until_idle()

@@ -249,6 +249,27 @@ async def test_it_takes_its_looks_from_the_site(new_visit: NewVisit) -> None:
     assert (box["x"], box["width"]) == (20, 333)
 
 
+async def test_what_was_pressed_and_is_gone_leaves_the_focus_in_the_panel(visit: Visit) -> None:
+    log = visit.panel.get_by_role("region", name="Conversation")
+    await visit.ask("ask me: tea or coffee?")
+    await visit.panel.get_by_role("button", name="tea").press("Enter")
+    await expect(log).to_be_focused()
+    await expect(visit.answer).to_contain_text("you said tea")
+    await visit.until_idle()
+    await visit.ask("ask free text about lunch")
+    answer = visit.panel.get_by_role("textbox", name="Your answer")
+    await answer.fill("soup")
+    await answer.press("Enter")
+    await expect(log).to_be_focused()
+    await expect(visit.answer).to_contain_text("you said soup")
+    await visit.until_idle()
+    await visit.ask("hang")
+    await expect(visit.answer).to_contain_text("until somebody stops me")
+    await visit.panel.get_by_role("button", name="Stop").press("Enter")
+    await expect(visit.box).to_be_focused()
+    await visit.until_idle()
+
+
 async def test_it_works_by_keyboard_alone(visit: Visit) -> None:
     await expect(visit.box).to_be_focused()
     names = "document.querySelector('turnwire-widget').shadowRoot.activeElement?.ariaLabel"

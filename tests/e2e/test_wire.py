@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import ViewportSize, expect
 
 from e2e.conftest import NewTalk
 from e2e.talking import WIDE
@@ -50,6 +50,25 @@ async def test_a_frame_shows_what_it_became(new_talk: NewTalk) -> None:
     await wire.get_by_role("searchbox").fill("finish-step")
     kinds = await rows.locator(".kind").all_inner_texts()
     assert set(kinds) == {"finish-step"}
+
+
+@pytest.mark.parametrize("viewport", [WIDE, {"width": 390, "height": 800}])
+async def test_the_newest_stays_in_sight(new_talk: NewTalk, viewport: ViewportSize) -> None:
+    talk = await new_talk(viewport=viewport)
+    wire = talk.page.get_by_role("complementary", name="Wire")
+    if viewport is not WIDE:
+        await talk.page.get_by_role("button", name="Wire").click()
+    await talk.ask("what is 12*7?")
+    await talk.until_idle()
+    newest = wire.locator(".rows li").last
+    await expect(newest).to_be_in_viewport()
+    await talk.page.get_by_text("Break something").click()
+    await expect(wire.locator("[data-fault=agent-dies]")).to_be_visible()
+    await expect(newest).to_be_in_viewport()
+    # Where there is little room, it is the type that gives way.
+    gists = wire.locator(".rows li:not([data-lane=note]) .gist")
+    widths = await gists.evaluate_all("all => all.map((each) => each.clientWidth)")
+    assert min(widths) >= 40
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def chapters() -> Iterator[str]:
     yield "A long story, then. Reload the page whenever you like.\n\n"
     for number, (place, who, what) in enumerate(_PLACES, start=1):
         yield (
-            f"**Chapter {number}.** On the {number}. evening the traveller came to {place}, where "
+            f"**Chapter {number}.** On evening {number} the traveller came to {place}, where "
             f"{who} kept {what}. They sat down and spoke about the road, which was long, and about "
             "the weather, which was not. Before the traveller left, they were asked to remember "
             f"the number {number * number}, and they did.\n\n"

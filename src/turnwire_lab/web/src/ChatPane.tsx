@@ -82,9 +82,11 @@ export function ChatPane({ conversation, onFirst }: Props) {
                 </p>
               )}
               <NoticeBar conversation={conversation} />
-              <ThreadPrimitive.ScrollToBottom className="to-bottom" aria-label="To the newest message">
-                <Icon name="down" />
-              </ThreadPrimitive.ScrollToBottom>
+              {talks && (
+                <ThreadPrimitive.ScrollToBottom className="to-bottom" aria-label="To the newest message">
+                  <Icon name="down" />
+                </ThreadPrimitive.ScrollToBottom>
+              )}
             </ThreadPrimitive.Viewport>
             <Composer conversation={conversation} busy={conversation.busy} />
             <Live conversation={conversation} />

@@ -77,7 +77,7 @@ export function WirePane({ setup, conversation, onClose }: Props) {
         ))}
         <input
           type="search"
-          placeholder="type…"
+          placeholder="filter by type…"
           aria-label="Show only types with"
           value={words}
           onChange={(event) => setWords(event.target.value)}
@@ -122,7 +122,18 @@ function Rows({ entries, filtered, chosen, related, onChoose }: RowsProps) {
   useEffect(() => {
     if (follow.current && list.current !== null) list.current.scrollTop = list.current.scrollHeight;
   }, [newest]);
-  if (entries.length === 0) {
+  // What opens above or below takes its room, and the newest is at the bottom all the same.
+  const isEmpty = entries.length === 0;
+  useEffect(() => {
+    const box = list.current;
+    if (box === null) return;
+    const watch = new ResizeObserver(() => {
+      if (follow.current) box.scrollTop = box.scrollHeight;
+    });
+    watch.observe(box);
+    return () => watch.disconnect();
+  }, [isEmpty]);
+  if (isEmpty) {
     return (
       <p className="nothing" role="status">
         {filtered ? "Nothing matches." : "Send a prompt: what the agent says and what the client gets appears here."}

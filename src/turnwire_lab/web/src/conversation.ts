@@ -5,6 +5,7 @@ import { Chat, type UIMessage } from "@ai-sdk/react";
 import { type ChatRequestOptions, DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
 
 import { asksApproval, stopped } from "./asking";
+import { Endpoint, Retryable } from "./endpoint";
 import { authorization, type Setup } from "./lab";
 import { Marks } from "./marks";
 import {
@@ -57,6 +58,7 @@ const LOOK_MS = 3_000;
 export class Conversation {
   readonly chat: Chat<UIMessage>;
   readonly #marks: Marks;
+  readonly #endpoint: Endpoint;
   #view: View;
   #listeners = new Set<() => void>();
   #place: Place | null = null;
@@ -71,6 +73,7 @@ export class Conversation {
     readonly setup: Setup,
     readonly session: string,
   ) {
+    this.#endpoint = new Endpoint(setup, session);
     this.#marks = new Marks(session, (ended) => this.#set({ ended }));
     this.#view = {
       ...{ agent: IDLE, notice: null, loading: true, recovering: false, stopping: false },
@@ -186,7 +189,7 @@ export class Conversation {
     const asked = this.asking ? this.chat.lastMessage : undefined;
     if (!this.busy && asked === undefined) return;
     this.#set({ stopping: true });
-    const told = await this.#post("stop", {}).catch(() => null);
+    const told = await this.#endpoint.post("stop", {}).catch(() => null);
     const until = Date.now() + (told?.ok === true ? STOP_MS : 0);
     while (this.busy && Date.now() < until) await pause(50);
     if (this.busy) await this.chat.stop();
@@ -199,9 +202,9 @@ export class Conversation {
 
   async answer(questionId: string, answer: unknown): Promise<boolean> {
     try {
-      const response = await this.#post("answer", { questionId, answer });
-      if (response.ok) return true;
-      this.#set({ notice: noticeOf(new Error(await response.text())) });
+      const told = await this.#endpoint.post("answer", { questionId, answer });
+      if (told.ok) return true;
+      this.#set({ notice: noticeOf(new Error(told.text)) });
     } catch (error) {
       this.#set({ notice: noticeOf(error as Error) });
     }
@@ -220,7 +223,7 @@ export class Conversation {
 
   #transport(): DefaultChatTransport<UIMessage> {
     const transport = new DefaultChatTransport<UIMessage>({
-      api: `/api/sessions/${encodeURIComponent(this.session)}/chat`,
+      api: this.#endpoint.url("chat"),
       headers: { ...authorization(this.setup), "x-turnwire-profile": "7" },
       // The agent owns the history, and only the last message is read.
       prepareSendMessagesRequest: ({ id, messages, trigger, messageId }) => ({
@@ -272,7 +275,7 @@ export class Conversation {
       this.#set({ recovering: number > 0 || this.#view.notice !== null });
       try {
         this.chat.clearError();
-        const history = await this.#history();
+        const history = await this.#endpoint.history();
         if (this.busy) break; // What began meanwhile is newer.
         // All but the newest prompt and its answer was told by the agent before.
         const forgotten = history.length < this.chat.messages.length - 2;
@@ -285,7 +288,7 @@ export class Conversation {
         await this.#settled(resumed);
         if (this.chat.status === "error") continue;
         if (!this.busy && this.chat.messages.length === before && this.chat.lastMessage?.role === "user") {
-          const whole = await this.#history();
+          const whole = await this.#endpoint.history();
           this.#marks.read(whole);
           this.chat.messages = withUnsent(whole, this.chat.messages);
         }
@@ -321,29 +324,10 @@ export class Conversation {
   /** Whether the history has something newer than this tab. An answer that is not finished, or
    * waits for an approval, is here and not there: if it is there, it waits no more. */
   async #changed(): Promise<boolean> {
-    const newest = (await this.#history()).at(-1);
+    const newest = (await this.#endpoint.history()).at(-1);
     if (newest === undefined) return false;
     if (this.asking && newest.id === this.chat.lastMessage?.id) return true;
     return this.chat.messages.every((message) => message.id !== newest.id);
-  }
-
-  async #history(): Promise<UIMessage[]> {
-    const response = await fetch(`${this.#url("messages")}?finish=true`, { headers: authorization(this.setup) });
-    if (response.status === 503) throw new Retryable();
-    if (!response.ok) throw new Error(await response.text());
-    return (await response.json()) as UIMessage[];
-  }
-
-  #post(route: string, body: unknown): Promise<Response> {
-    return fetch(this.#url(route), {
-      method: "POST",
-      headers: { ...authorization(this.setup), "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
-  }
-
-  #url(route: string): string {
-    return `/api/sessions/${encodeURIComponent(this.session)}/${route}`;
   }
 
   #failed(error: Error): void {
@@ -388,8 +372,6 @@ export class Conversation {
     for (const listener of this.#listeners) listener();
   }
 }
-
-class Retryable extends Error {}
 
 function pause(ms: number): Promise<void> {
   return ms === 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, ms));

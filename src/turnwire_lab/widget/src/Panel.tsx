@@ -2,7 +2,7 @@ import type { UIMessage } from "ai";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { Conversation, View } from "./conversation";
-import { trap } from "./focus";
+import { toLog, trap } from "./focus";
 import { Icon } from "./Icon";
 import type { Notice } from "./notice";
 import type { Settings } from "./options";
@@ -114,7 +114,13 @@ function Problem({ notice, waiting, take }: ProblemProps) {
             <strong>{notice.title}.</strong> {notice.text}
           </p>
           {(!waiting || notice.step === "reach") && (
-            <button type="button" onClick={() => take(notice.step)}>
+            <button
+              type="button"
+              onClick={(event) => {
+                toLog(event);
+                take(notice.step);
+              }}
+            >
               {LABELS[notice.step]}
             </button>
           )}
@@ -166,7 +172,16 @@ function Composer({ settings, conversation, view, draft, setDraft }: Props) {
         }}
       />
       {view.busy ? (
-        <button type="button" class="main" aria-label="Stop" disabled={view.stopping} onClick={() => void conversation.stop()}>
+        <button
+          type="button"
+          class="main"
+          aria-label="Stop"
+          disabled={view.stopping}
+          onClick={() => {
+            void conversation.stop();
+            box.current?.focus();
+          }}
+        >
           <Icon name="stop" />
         </button>
       ) : (

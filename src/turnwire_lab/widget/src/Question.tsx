@@ -1,6 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 
 import type { Conversation } from "./conversation";
+import { toLog } from "./focus";
 
 export interface Asked {
   questionId: string;
@@ -47,7 +48,15 @@ function Choices({ options, sent, answer }: ChoicesProps) {
     return (
       <div class="buttons">
         {options.map((option) => (
-          <button key={option} type="button" disabled={sent !== null} onClick={() => answer(option)}>
+          <button
+            key={option}
+            type="button"
+            disabled={sent !== null}
+            onClick={(event) => {
+              toLog(event);
+              answer(option);
+            }}
+          >
             {option}
           </button>
         ))}
@@ -60,7 +69,9 @@ function Choices({ options, sent, answer }: ChoicesProps) {
       onSubmit={(event) => {
         event.preventDefault();
         const typed = input.current?.value.trim();
-        if (typed) answer(typed);
+        if (!typed) return;
+        toLog(event);
+        answer(typed);
       }}
     >
       <input ref={input} aria-label="Your answer" disabled={sent !== null} />

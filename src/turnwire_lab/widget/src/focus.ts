@@ -1,8 +1,8 @@
 const FOCUSABLE = "a[href], button:not(:disabled), input:not(:disabled), textarea:not(:disabled), summary, [tabindex='0']";
 
-/** Before a button goes that has the focus: it stays in the panel. */
+/** Before a button goes, or is disabled, that has the focus: it stays in the panel. */
 export function toLog(event: Event): void {
-  (event.currentTarget as HTMLElement).closest<HTMLElement>(".log")?.focus();
+  (event.currentTarget as HTMLElement).closest(".panel")?.querySelector<HTMLElement>(".log")?.focus();
 }
 
 /** On Tab at an end of the panel, go on at its other end. */

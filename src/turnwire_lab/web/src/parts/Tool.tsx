@@ -5,6 +5,8 @@ import { Icon } from "../Icon";
 import { Approval } from "./Approval";
 
 const TICK_MS = 100;
+// Less would be shown as no time at all.
+const SHOWN_S = 0.05;
 
 type State = "waiting" | "running" | "done" | "failed" | "denied" | "canceled";
 const WORDS: Record<State, string> = {
@@ -33,7 +35,7 @@ export function Tool(props: ToolCallMessagePartProps) {
           <span className="hint">{oneLine(args)}</span>
           <span className="state">
             {WORDS[state]}
-            {seconds !== null && state !== "waiting" ? ` · ${seconds.toFixed(1)} s` : ""}
+            {seconds !== null && seconds >= SHOWN_S && state !== "waiting" ? ` · ${seconds.toFixed(1)} s` : ""}
           </span>
           <Icon name="chevron" />
         </summary>
