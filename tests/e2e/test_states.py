@@ -68,6 +68,10 @@ async def test_an_open_approval_waits_for_its_user(talk: Talk) -> None:
     await expect(talk.answer).to_contain_text("12*7 is 84.")
     await talk.until_idle()
     await expect(actions(talk)).to_have_count(2)
+    live = await shape(talk.page)
+    await talk.reload()
+    await expect(actions(talk)).to_have_count(2)
+    assert await shape(talk.page) == live
 
 
 async def test_who_leaves_an_approval_stops_its_turn(talk: Talk) -> None:
@@ -78,6 +82,10 @@ async def test_who_leaves_an_approval_stops_its_turn(talk: Talk) -> None:
     await expect(talk.page.locator("[data-live]")).to_contain_text(STOPPED)
     await expect(talk.answer.locator(".ended")).to_have_text(STOPPED)
     await talk.until_idle()
+    live = await shape(talk.page)
+    await talk.reload()
+    await expect(talk.answer.locator(".ended")).to_have_text(STOPPED)
+    assert await shape(talk.page) == live
 
     await talk.ask("approve 6*7")
     await expect(approval(talk)).to_be_visible()

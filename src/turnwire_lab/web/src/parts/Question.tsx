@@ -1,4 +1,4 @@
-import type { DataMessagePartProps } from "@assistant-ui/react";
+import { type DataMessagePartProps, useAuiState } from "@assistant-ui/react";
 import { useState } from "react";
 
 import { useConversationHere } from "../context";
@@ -11,6 +11,9 @@ interface Asked {
   options?: string[];
   state: "open" | "resolved" | "expired";
   answer?: unknown;
+  /** An approval is of a tool's call. */
+  kind?: string;
+  callId?: string;
 }
 
 export function Question({ data }: DataMessagePartProps<Asked>) {
@@ -18,11 +21,16 @@ export function Question({ data }: DataMessagePartProps<Asked>) {
   const [sending, setSending] = useState<unknown>(null);
   const [text, setText] = useState("");
   const open = data.state === "open";
+  // What became of an approval stands on the tool's card; only the history has this beside it.
+  const onCard = useAuiState(({ message }) =>
+    message.parts.some((part) => part.type === "tool-call" && part.toolCallId === data.callId),
+  );
   const answer = async (chosen: unknown) => {
     setSending(chosen);
     if (await conversation.answer(data.questionId, chosen)) focusBox();
     else setSending(null);
   };
+  if (data.kind === "approval" && !open && onCard) return null;
   return (
     <section className="ask question" aria-label="Question" data-question={data.state}>
       <p>{data.text}</p>
