@@ -87,3 +87,4 @@ def test_less_is_measured_where_less_is_asked_for() -> None:
     assert command._effort(Effort(), None, 0.5).streams_of_memory == 1_000
     assert 400_000 in Effort().lengths()
     assert Effort().crowds()[-1] == 9_500
+    assert Effort().crowds_of_workers()[-1] == 10_000

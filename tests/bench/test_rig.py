@@ -20,6 +20,7 @@ from turnwire_lab.bench.contenders import (
     OWN_RELAY,
     SESSION_AGENT,
     TURNWIRE,
+    TWO_WORKERS,
     Contender,
     missing,
 )
@@ -135,7 +136,7 @@ def test_the_fallback_takes_the_same_loads(python: Tools, folder: Path) -> None:
 
 def test_every_peer_gives_right_streams(native: Tools, folder: Path) -> None:
     """As many as can be started here; `make bench` too goes on without the others."""
-    peers = [HELPER, HANDWRITTEN, FORWARDING, NAIVE, NGINX]
+    peers = [TWO_WORKERS, HELPER, HANDWRITTEN, FORWARDING, NAIVE, NGINX]
     there = [name for name in peers if missing(name) is None]
     load = Load(plan=Plan(deltas=300), streams=2, total=4)
 

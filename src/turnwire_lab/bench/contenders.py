@@ -23,6 +23,7 @@ NAIVE: Final = "naive FastAPI"
 NGINX: Final = "nginx"
 DIRECT: Final = "no gateway"
 SESSION_AGENT: Final = "turnwire, session-agent"
+TWO_WORKERS: Final = "turnwire, two workers"
 
 USER: Final = "bench"
 """Whom the agent names as the author of prompts."""
@@ -96,13 +97,15 @@ def contender(name: str, setting: Setting) -> Contender:
     return _STARTS[name](setting)
 
 
-def _turnwire(setting: Setting, *, name: str = TURNWIRE, dialect: str = "v2") -> Contender:
+def _turnwire(
+    setting: Setting, *, name: str = TURNWIRE, dialect: str = "v2", workers: int = 1
+) -> Contender:
     """As in production: every check and every limit is on but the caps on streams."""
     port = free_port()
     return Contender(
         name=name,
         port=port,
-        command=(sys.executable, "-m", "turnwire", "serve"),
+        command=(sys.executable, "-m", "turnwire", "serve", "--workers", str(workers)),
         environ={
             "TURNWIRE_ENABLED": "true",
             "TURNWIRE_HOST": HOST,
@@ -120,6 +123,10 @@ def _turnwire(setting: Setting, *, name: str = TURNWIRE, dialect: str = "v2") ->
 
 def _session_agent(setting: Setting) -> Contender:
     return _turnwire(setting, name=SESSION_AGENT, dialect="session-agent")
+
+
+def _two_workers(setting: Setting) -> Contender:
+    return _turnwire(setting, name=TWO_WORKERS, workers=2)
 
 
 def _own_relay(setting: Setting) -> Contender:
@@ -211,6 +218,7 @@ def _agent_url(setting: Setting) -> str:
 _STARTS: Final[Mapping[str, Callable[[Setting], Contender]]] = {
     TURNWIRE: _turnwire,
     SESSION_AGENT: _session_agent,
+    TWO_WORKERS: _two_workers,
     OWN_RELAY: _own_relay,
     HELPER: _node(HELPER, "helper.mjs"),
     HANDWRITTEN: _node(HANDWRITTEN, "handwritten.mjs"),

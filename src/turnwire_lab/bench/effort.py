@@ -15,7 +15,7 @@ class Effort(Struct, frozen=True, kw_only=True):
     """Only what a first look needs."""
     minutes: float = 11.0
     """After which no round is repeated because others disturbed it."""
-    most_streams: int = 9_500
+    most_streams: int = 10_000
     streams_of_memory: int = 1_000
     requests_of_growth: int = 2_000
     slow_deltas: int = 400_000
@@ -34,6 +34,10 @@ class Effort(Struct, frozen=True, kw_only=True):
     def crowds(self) -> Sequence[int]:
         """Streams that share one rate."""
         return [n for n in (1, 10, 100, 1_000, 9_500) if n <= self.most_streams]
+
+    def crowds_of_workers(self) -> Sequence[int]:
+        """The same for two processes: one alone has not the descriptors for the largest."""
+        return [n for n in (10, 100, 1_000, 10_000) if n <= self.most_streams]
 
 
 QUICK: Final = Effort(rounds=3, seconds=0.3, is_quick=True, minutes=1.2)

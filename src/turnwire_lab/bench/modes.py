@@ -16,6 +16,7 @@ from turnwire_lab.bench.contenders import (
     OWN_RELAY,
     SESSION_AGENT,
     TURNWIRE,
+    TWO_WORKERS,
 )
 from turnwire_lab.bench.farm import Farm
 from turnwire_lab.bench.load import Load, Plan
@@ -94,8 +95,13 @@ def length(run: Run) -> None:
 
 def streams(run: Run) -> None:
     """What a delta costs among any number of streams that share one rate."""
-    with run.farm(TURNWIRE) as farm:
-        for count in run.effort.crowds():
+    _crowds(run, TURNWIRE, run.effort.crowds())
+    _crowds(run, TWO_WORKERS, run.effort.crowds_of_workers())
+
+
+def _crowds(run: Run, contender: str, counts: Sequence[int]) -> None:
+    with run.farm(contender) as farm:
+        for count in counts:
             rate = _SHARED_RATE / count
             steps = math.ceil(2 * run.effort.seconds * rate)
             load = Load(

@@ -17,6 +17,7 @@ from turnwire_lab.bench.contenders import (
     OWN_RELAY,
     SESSION_AGENT,
     TURNWIRE,
+    TWO_WORKERS,
 )
 from turnwire_lab.bench.goals import added_us
 from turnwire_lab.bench.rounds import Rounds
@@ -27,6 +28,7 @@ Axes = Any
 _COLOURS: Final[Mapping[str, str]] = {
     TURNWIRE: "#0b6e4f",
     SESSION_AGENT: "#6fb98f",
+    TWO_WORKERS: "#c2a83e",
     OWN_RELAY: "#a9b8b2",
     HELPER: "#c8553d",
     HANDWRITTEN: "#e39b83",
@@ -118,18 +120,22 @@ def _line(mode: str, figure: str, across: str, label: str) -> Callable[[Axes, Ro
     """What a figure becomes over the cases, which are numbers; the band is all rounds."""
 
     def plot(axes: Axes, rounds: Rounds) -> bool:
-        seen = {int(c): rounds.values(mode, c, TURNWIRE, figure) for c in rounds.cases(mode)}
-        there = sorted((case, list(values.values())) for case, values in seen.items() if values)
-        cases = [case for case, _ in there]
-        axes.plot(
-            cases, [median(values) for _, values in there], marker="o", color=_COLOURS[TURNWIRE]
-        )
-        low, high = [min(v) for _, v in there], [max(v) for _, v in there]
-        axes.fill_between(cases, low, high, alpha=0.2, color=_COLOURS[TURNWIRE], linewidth=0)
+        names = [each for each in _COLOURS if each in rounds.contenders(mode)]
+        is_drawn = False
+        for name in names:
+            seen = {int(c): rounds.values(mode, c, name, figure) for c in rounds.cases(mode)}
+            there = sorted((case, list(values.values())) for case, values in seen.items() if values)
+            cases, middles = [case for case, _ in there], [median(values) for _, values in there]
+            axes.plot(cases, middles, marker="o", label=name, color=_COLOURS[name])
+            is_drawn = is_drawn or bool(there)
+            low, high = [min(v) for _, v in there], [max(v) for _, v in there]
+            axes.fill_between(cases, low, high, alpha=0.2, color=_COLOURS[name], linewidth=0)
         axes.set(xscale="log", xlabel=across, ylabel=label)
         _plain(axes.xaxis)
         axes.set_ylim(bottom=0)
-        return bool(there)
+        if len(names) > 1:
+            _legend(axes)
+        return is_drawn
 
     return plot
 
