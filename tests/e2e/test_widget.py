@@ -293,7 +293,8 @@ async def test_it_works_by_keyboard_alone(visit: Visit) -> None:
     await expect(visit.prompts).to_have_text(["what is 1+1?"])
     await expect(visit.panel.locator("[aria-live]")).to_contain_text("Answer: ")
     # What came while it was closed is marked at the button.
-    await visit.ask("say 5000 deltas")  # so that it is closed before they are all there
+    await visit.until_idle()
+    await visit.ask("tell me a long story")  # so that it is closed before it is all there
     await visit.page.keyboard.press("Escape")
     await expect(visit.page.get_by_role("button", name="Open chat, new answer")).to_be_visible()
 
