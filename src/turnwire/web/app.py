@@ -144,9 +144,12 @@ def _routes(gateway: Gateway, health: Health) -> Sequence[Route]:
     if not gateway.settings.enabled:
         _log.warning("the chat routes do not exist: TURNWIRE_ENABLED is false")
         return always
+    resume = Route(Resume.path, Resume(gateway), methods=["GET"])
+    # A HEAD is answered by its headers, and what comes next on its connection is not behind it.
+    (resume.methods or set()).discard("HEAD")
     return [
         Route(Chat.path, Chat(gateway), methods=["POST"]),
-        Route(Resume.path, Resume(gateway), methods=["GET"]),
+        resume,
         Route(StopTurn.path, StopTurn(gateway), methods=["POST"]),
         Route(AnswerQuestion.path, AnswerQuestion(gateway), methods=["POST"]),
         Route(Messages.path, Messages(gateway), methods=["GET"]),

@@ -117,6 +117,7 @@ class HttpConnection(HttpToolsProtocol):
         "_client_socket",
         "_expected",
         "_extensions",
+        "_framing_bytes",
         "_head_bytes",
         "_is_upgrade",
         "_look_at",
@@ -129,6 +130,8 @@ class HttpConnection(HttpToolsProtocol):
         self._at = _HEAD
         self._extensions: dict[str, Any] = {}
         self._head_bytes = 0
+        self._framing_bytes = 0
+        """Chunk sizes and trailers since a body's last piece."""
         self._is_upgrade = False
         """Whether the head that was read asks for another protocol."""
         self._client_socket: ClientSocket | None = None
@@ -149,15 +152,20 @@ class HttpConnection(HttpToolsProtocol):
             stalled = isinstance(exc, TimeoutError) and was_there(self.transport)
             self._client_socket.stalled = stalled
         super().connection_lost(exc)
+        self._unset_keepalive_if_required()  # after a reset too, or its clock would hold all this
         if self._client_socket is not None:
             self._client_socket.gone()
 
     def data_received(self, data: bytes) -> None:
         was_at = self._at
+        self._framing_bytes += len(data)
         super().data_received(data)
         if self.transport.is_closing():
             return
-        if self._at is _HEAD:
+        if self._at is _BODY:
+            if self._framing_bytes > HEAD_BYTES_MAX:
+                self._refuse_framing()
+        elif self._at is _HEAD:
             if was_at is not _BODY:  # else most of it may be the end of that
                 self._head_bytes += len(data)
             if self._head_bytes > HEAD_BYTES_MAX:
@@ -176,6 +184,14 @@ class HttpConnection(HttpToolsProtocol):
         self._extensions = {}
         self.scope["extensions"] = self._extensions
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._at is _HEAD:  # else it is a trailer, which a proxy does not look at
+            super().on_header(name, value)
+
+    def on_body(self, body: bytes) -> None:
+        self._framing_bytes = 0
+        super().on_body(body)
+
     def stay(self, rest: bytes) -> None:
         """Read the request that asks for another protocol as if it did not, and what follows it."""
         self._is_upgrade = False
@@ -192,7 +208,7 @@ class HttpConnection(HttpToolsProtocol):
             self._check()
             self._is_upgrade = True
             return
-        self._at = _BODY
+        self._at, self._framing_bytes = _BODY, 0
         self._expect(None)
         if not self._is_idle:
             self.transport.abort()
@@ -245,6 +261,12 @@ class HttpConnection(HttpToolsProtocol):
         )
         self.transport.write(head.encode() + body)
         self.transport.close()
+
+    def _refuse_framing(self) -> None:
+        if self._is_idle:  # it has its answer
+            self.transport.close()
+        else:
+            self.send_400_response("The trailers of the request are too large")
 
     @property
     def _is_idle(self) -> bool:

@@ -1,6 +1,7 @@
 """The server that we start, so that nothing of it needs patching."""
 
 import asyncio
+import itertools
 import socket
 from contextlib import suppress
 from types import FrameType
@@ -33,8 +34,10 @@ _ARRIVING_S: Final = 0.25
 _ROUNDS: Final = 3
 """Of the loop, in which it makes something of a connection that it has accepted."""
 
+_TICK_S: Final = 0.1
+"""As uvicorn has it."""
 _LOOK_TICKS: Final = 10
-"""A tick is a tenth of a second: how often it is looked for clients that vanished."""
+"""How often it is looked for clients that vanished."""
 
 
 class DrainingServer(uvicorn.Server):
@@ -73,6 +76,7 @@ class DrainingServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._health.stop()
+        ticking = asyncio.create_task(self._tick())
         try:
             async with asyncio.timeout(self._lameduck_s):
                 await self._hurry.wait()
@@ -81,8 +85,15 @@ class DrainingServer(uvicorn.Server):
         await self._close_the_door(sockets or [])
         self._streams.drain()
         await super().shutdown(sockets)
+        ticking.cancel()
         if self.force_exit:  # which uvicorn takes for leave to let the application hang
             await self.lifespan.shutdown()
+
+    async def _tick(self) -> None:
+        """Go on with what uvicorn stops doing as soon as it is asked to stop."""
+        for counter in itertools.count():
+            await self.on_tick(counter)
+            await asyncio.sleep(_TICK_S)
 
     async def _close_the_door(self, sockets: list[socket.socket]) -> None:
         """Accept nothing new, and give what was accepted time to say what it came for.
