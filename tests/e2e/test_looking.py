@@ -5,12 +5,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
+import pytest
 from playwright.async_api import Route, expect
 
 from e2e.talking import Talk
 
 HEAD_START_S: Final = 0.5
 """Enough for a prompt that does not wait for the look to be asked about by the agent."""
+PATIENCE_S: Final = 3.0
+"""After which the page gives up its look, and sends the prompt."""
 
 
 @asynccontextmanager
@@ -33,10 +36,11 @@ async def held_up(talk: Talk, *, there: bool) -> AsyncIterator[None]:
         over.set()
 
 
-async def test_its_turn_is_not_taken_for_over(talk: Talk) -> None:
+@pytest.mark.parametrize("look_s", [HEAD_START_S, 1 + PATIENCE_S])
+async def test_its_turn_is_not_taken_for_over(talk: Talk, look_s: float) -> None:
     async with held_up(talk, there=True):
         await talk.ask("ask me: tea or coffee?")
-        await asyncio.sleep(HEAD_START_S)
+        await asyncio.sleep(look_s)
     tea = talk.page.get_by_role("button", name="tea", exact=True)
     await expect(tea).to_be_visible()
     # Only a page that knows of the turn breaks its stream off and goes on with another.
@@ -65,3 +69,14 @@ async def test_it_goes_back_if_a_turn_runs(talk: Talk) -> None:
     await expect(talk.answer).to_contain_text("1+2 is 3.")
     await talk.until_idle()
     assert [run.reason for run in talk.runs] == ["end_turn", "end_turn"]
+
+
+async def test_a_suggestion_that_is_pressed_twice_is_asked_once(talk: Talk) -> None:
+    async with held_up(talk, there=True):
+        suggestion = talk.page.locator(".welcome button").first
+        await suggestion.dblclick()
+        await asyncio.sleep(HEAD_START_S)
+    await expect(talk.answers).to_have_count(1)
+    await talk.until_idle()
+    await expect(talk.prompts).to_have_count(1)
+    assert len(talk.runs) == 1

@@ -52,7 +52,7 @@ const POLL_MS = 10_000;
 // A flood of deltas is drawn this often, not as often as it comes.
 const REDRAW_MS = 40;
 const STOP_MS = 3_000;
-// A prompt waits this long for a look at what runs; behind a line that is down, it is tried anyway.
+// A prompt waits this long for a look at what runs; then that is given up.
 const LOOK_MS = 3_000;
 
 export class Conversation {
@@ -68,6 +68,8 @@ export class Conversation {
   #told = false;
   #looking = false;
   #aborted = false;
+  #prompt: "waits" | "sent" | null = null;
+  #resumed: Promise<void> = Promise.resolve();
 
   constructor(
     readonly setup: Setup,
@@ -173,15 +175,29 @@ export class Conversation {
   /** Whatever begins a turn: what went wrong before is over, and what waits gets no approval.
    * False if a turn runs. */
   async anew(begin: () => Promise<void>): Promise<boolean> {
-    // A look that finds no turn calls the chat ready, whatever began meanwhile.
+    if (this.#prompt !== null) return false;
+    this.#prompt = "waits";
+    try {
+      await this.#looked();
+      if (this.busy) return false;
+      this.#set({ notice: null });
+      this.chat.clearError();
+      // Behind a turn that waits, the next one would wait too, and nobody would know for what.
+      if (this.asking) await this.stop();
+      this.#prompt = "sent";
+      await begin();
+      return true;
+    } finally {
+      this.#prompt = null;
+    }
+  }
+
+  /** Until no look is under way: one that finds no turn calls the chat ready, whatever began meanwhile. */
+  async #looked(): Promise<void> {
     await Promise.race([this.#work, pause(LOOK_MS)]);
-    if (this.busy) return false;
-    this.#set({ notice: null });
-    this.chat.clearError();
-    // Behind a turn that waits, the next one would wait too, and nobody would know for what.
-    if (this.asking) await this.stop();
-    await begin();
-    return true;
+    if (this.busy) return;
+    this.#cut.abort();
+    await this.#resumed;
   }
 
   /** Stop the turn at the agent; the stream then ends by itself. */
@@ -276,7 +292,7 @@ export class Conversation {
       try {
         this.chat.clearError();
         const history = await this.#endpoint.history();
-        if (this.busy) break; // What began meanwhile is newer.
+        if (this.busy || this.#prompt === "sent") break; // What began meanwhile is newer.
         // All but the newest prompt and its answer was told by the agent before.
         const forgotten = history.length < this.chat.messages.length - 2;
         this.#marks.read(history);
@@ -284,8 +300,8 @@ export class Conversation {
         const before = this.chat.messages.length;
         this.#set({ loading: false });
         // Its end is the turn's end: what waits for this must not wait for that.
-        const resumed = this.chat.resumeStream();
-        await this.#settled(resumed);
+        this.#resumed = this.chat.resumeStream();
+        await this.#settled(this.#resumed);
         if (this.chat.status === "error") continue;
         if (!this.busy && this.chat.messages.length === before && this.chat.lastMessage?.role === "user") {
           const whole = await this.#endpoint.history();
