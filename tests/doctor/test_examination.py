@@ -19,6 +19,8 @@ from turnwire.cli import main
 from turnwire.doctor.examination import Examination, Report
 from turnwire.doctor.finding import Code, Severity
 from turnwire.doctor.visit import CannotRunError, Where
+from turnwire_lab.agent.frames import Habits
+from turnwire_lab.agent.server import ReferenceAgent
 
 pytestmark = pytest.mark.sockets
 
@@ -162,7 +164,8 @@ async def test_a_gateway_whose_ingress_shows_and_lacks_things() -> None:
         report = await examined(f"http://127.0.0.1:{server.port}", prompt=None)
 
     assert report.proxy == "nginx"
-    assert codes(report) == [Code.NOT_READY, Code.METRICS_EXPOSED]
+    assert codes(report) == [Code.METRICS_EXPOSED]
+    assert Code.READY_ELSEWHERE in {each.code for each in report.findings}
 
 
 async def test_a_certificate_of_nobody_known(tmp_path: Path) -> None:
@@ -181,7 +184,7 @@ async def test_a_certificate_of_nobody_known(tmp_path: Path) -> None:
         known = await Examination(where).run(None)
 
     assert codes(unknown) == [Code.TLS]
-    assert codes(known) == [Code.NOT_READY]
+    assert codes(known) == []
     assert "TLS chose http/1.1" in {each.seen for each in known.findings}
 
 
@@ -219,6 +222,16 @@ async def test_the_command_tells_it_and_hides_the_token(tmp_path: Path) -> None:
 async def test_the_command_says_that_all_is_well() -> None:
     async with ScriptedAgent(tell) as agent, Gateway(agent.url()) as gateway:
         code, out, _ = await doctor("--url", gateway.url, "--token", token(), "--yes")
+
+    assert code == 0
+    assert "Nothing is wrong in what could be judged." in out
+    assert "Not tried: whether its stream comes through whole" in out
+
+
+async def test_the_command_says_that_all_is_well_where_it_saw_all() -> None:
+    async with ReferenceAgent(Habits(pace_s=0.003)) as agent, Gateway(agent.url) as gateway:
+        options = ("--url", gateway.url, "--token", token(), "--yes")
+        code, out, _ = await doctor(*options, "--prompt", "tell me a long story")
 
     assert code == 0
     assert "Nothing is wrong." in out

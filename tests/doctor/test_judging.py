@@ -48,6 +48,16 @@ WHOLE = stream(HEAD, *deltas(60, 0.03), (2.1, FINISH), ended_at=2.1)
             id="an agent that is fast once",
         ),
         pytest.param(
+            stream(
+                HEAD,
+                *(each for n in range(6) for each in deltas(40, 0.003, begin_s=0.2 + n * 0.135)),
+                (1.1, FINISH),
+                ended_at=1.1,
+            ),
+            [],
+            id="an agent that is fast all along",
+        ),
+        pytest.param(
             stream((2.0, KEEPALIVE + START + DELTA * 20 + FINISH), ended_at=2.0),
             [Code.BUFFERED],
             id="all at once and late",
@@ -101,7 +111,7 @@ WHOLE = stream(HEAD, *deltas(60, 0.03), (2.1, FINISH), ended_at=2.1)
     ],
 )
 def test_what_the_times_say(heard: Heard, codes: list[Code]) -> None:
-    assert [code for code, _ in judging.of_arrival(heard)] == codes
+    assert [code for code, _ in judging.of_arrival(heard, "r1")] == codes
 
 
 def test_a_record_may_come_in_pieces() -> None:

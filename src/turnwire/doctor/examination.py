@@ -4,6 +4,7 @@ import asyncio
 import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from http import HTTPStatus
 from typing import Final
@@ -106,16 +107,17 @@ class Examination:
         told = dict(reversed(self._seen))
         findings = [finding(code, told[code], self._proxy) for code in Code if code in told]
         name = None if self._proxy is None else self._proxy.value
-        untried = list(self._untried())
+        untried = list(self._untried(told.keys()))
         return Report(self._where.url, name, findings, self._figures, self._turns, untried)
 
-    def _untried(self) -> Iterator[str]:
+    def _untried(self, seen: AbstractSet[Code]) -> Iterator[str]:
         if not self._turns and not self._asked_history:
             yield "whether the token is taken, and whether the agent answers"
         if not self._turns:
             yield "whether a prompt is taken"
+        if not self._turns or Code.INCONCLUSIVE in seen:
             yield "whether its stream comes through whole, each record as soon as it is sent"
-        if not self._has_left:
+        if not self._has_left or seen & {Code.ABORT_UNTRIED, Code.ABORT_UNKNOWN}:
             yield "whether the agent hears of a hang-up"
 
     def _saw(self, code: Code, seen: str) -> None:
@@ -154,8 +156,11 @@ class Examination:
     async def _look_around(self) -> None:
         with self._or(Code.NOT_READY):
             ready = await self._client.ask("GET", "/readyz", {})
-            if ready.status_code != HTTPStatus.OK:
+            if ready.text.strip() == "stopping":
                 self._saw(Code.NOT_READY, f"/readyz answers {ready.status_code}")
+            elif ready.text.strip() != "ready":
+                what = f"/readyz answers {ready.status_code}, and no word of turnwire's"
+                self._saw(Code.READY_ELSEWHERE, what)
         with self._or(Code.METRICS_UNANSWERED):
             metrics = await self._client.ask("GET", "/metrics", {})
             if b"turnwire_" in metrics.content:
@@ -230,7 +235,7 @@ class Examination:
             self._seen += judging.of_headers(response.headers, request_id)
             self._cors(response.headers)
             await stream.read("[DONE]", self._where.within_s)
-        self._seen += judging.of_arrival(heard)
+        self._seen += judging.of_arrival(heard, request_id)
         self._figures |= {
             "head_s": heard.head_at - heard.asked_at,
             "first_byte_s": heard.pieces[0].at - heard.asked_at if heard.pieces else -1.0,

@@ -20,6 +20,7 @@ class Severity(enum.Enum):
 class Code(enum.Enum):
     NOT_TURNWIRE = "not-turnwire"
     NOT_READY = "not-ready"
+    READY_ELSEWHERE = "ready-elsewhere"
     METRICS_EXPOSED = "metrics-exposed"
     REDIRECTED = "redirected"
     TLS = "tls"
@@ -77,8 +78,13 @@ AILMENTS: Final[Mapping[Code, Ailment]] = MappingProxyType(
         ),
         Code.NOT_READY: Ailment(
             _W,
-            "The gateway is being stopped, or the proxy does not route /readyz.",
-            "Look at the gateway's log; route /healthz and /readyz, or ignore this on purpose.",
+            "The gateway is being stopped, or does not answer.",
+            "Look at the gateway's log.",
+        ),
+        Code.READY_ELSEWHERE: Ailment(
+            _N,
+            "The proxy does not route /readyz to the gateways. No client needs it to.",
+            "Route it if something outside is to watch them; its answer names nothing secret.",
         ),
         Code.METRICS_EXPOSED: Ailment(
             _E,

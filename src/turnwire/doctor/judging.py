@@ -48,7 +48,7 @@ def of_headers(headers: Mapping[str, str], request_id: str) -> Iterator[Seen]:
         yield Code.REQUEST_ID, sent + ("none came back" if given is None else f"got {given}")
 
 
-def of_arrival(heard: Heard) -> Iterator[Seen]:
+def of_arrival(heard: Heard, request_id: str) -> Iterator[Seen]:
     """What the times say."""
     if heard.records:
         yield from _of_times(heard)
@@ -57,7 +57,7 @@ def of_arrival(heard: Heard) -> Iterator[Seen]:
     elif heard.longest_silence_s > KEEPALIVE_S:
         yield Code.KEEPALIVES_LOST, f"{heard.longest_silence_s:.1f} s without a byte"
     if "error" in heard.kinds:
-        yield Code.TURN_FAILED, "the stream had an error chunk"
+        yield Code.TURN_FAILED, f"the stream of request {request_id} had an error chunk"
 
 
 def of_break(heard: Heard) -> Seen:
@@ -87,7 +87,8 @@ def _of_times(heard: Heard) -> Iterator[Seen]:
     if sum(sizes) < ENOUGH:
         yield Code.INCONCLUSIVE, f"only {sum(sizes)} deltas to judge by"
         return
-    gaps = [b[0].at - a[0].at for a, b in pairwise(deltas)]
+    # From the end of one: a fast agent's records follow each other closely for long.
+    gaps = [b[0].at - a[-1].at for a, b in pairwise(deltas)]
     if gaps and median(gaps) >= GAP_S and median(sizes) >= BUNCH:
         told = f"{median(sizes):.0f} deltas at once, every {median(gaps):.2f} s"
         yield Code.COALESCED, f"{told} ({sum(sizes)} deltas in {len(sizes)} bunches)"

@@ -38,7 +38,9 @@ def as_text(report: Report) -> str:
 def _verdict(report: Report) -> str:
     if not report.is_well:
         return "Something is wrong."
-    return "Nothing is wrong." if report.turns else _UNSEEN
+    if not report.turns:
+        return _UNSEEN
+    return "Nothing is wrong in what could be judged." if report.untried else "Nothing is wrong."
 
 
 def as_json(report: Report) -> str:
