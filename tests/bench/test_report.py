@@ -167,7 +167,7 @@ def test_a_page_shows_rows_that_were_measured() -> None:
 def test_where_room_is_small_only_headlines_stand() -> None:
     page = report.headlines(TABLE)
 
-    assert "| much | 2.00x | 1.90 … 2.10 (5) |\n" in page
+    assert "| much | ≥ 1.00x | 2.00x | 1.90 … 2.10 (5) |\n" in page
     assert "goals 1 are met" in page
     assert "little" not in page
     assert "so and so" not in page

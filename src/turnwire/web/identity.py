@@ -115,7 +115,7 @@ class JwtIdentity:
         try:
             header = _header.decode(base64.urlsafe_b64decode(token.partition(".")[0] + "=="))
         except (ValueError, RecursionError) as exc:
-            raise Unauthorized("no header that can be read") from exc
+            raise Unauthorized("no token whose own header can be read") from exc
         if header.alg != self._algorithm:
             raise Unauthorized("another algorithm than the configured one")
         if header.crit is not UNSET:

@@ -167,7 +167,9 @@ def _turns() -> Iterator[Goal]:
         yield Goal(f"Short turns/s, {case}", _value("short", case, "turns_per_s"), unit="/s")
         yield Goal(f"Short turns, {case}: CPU/turn", _value("short", case, "us_per_turn"), "µs")
         first = _value("short", case, "first_byte_p99_ms")
-        yield Goal(f"{case}: time to first byte p99", first, "ms", at_most=at_most)
+        yield Goal(
+            f"{case}: time to first byte p99", first, "ms", at_most=at_most, is_headline=True
+        )
         for said, theirs in (("Node by hand", HANDWRITTEN), ("the helper", HELPER)):
             first = _value("short", case, "first_byte_p99_ms", theirs)
             yield Goal(f"… {said}, {case}: time to first byte p99", first, "ms")

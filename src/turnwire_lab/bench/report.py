@@ -87,17 +87,18 @@ def headlines(table: Table | None) -> str:
     if table is None:
         return NOTHING
     body = _lines(
-        ("Figure", "Measured", "Rounds from … to"),
-        ("---", "---:", "---:"),
+        ("Figure", "Goal", "Measured", "Rounds from … to"),
+        ("---", "---:", "---:", "---:"),
         *(
-            (row.what, row.measured, row.spread)
+            (row.what, row.goal, row.measured, row.spread)
             for row in table.rows
             if row.measured and row.is_headline
         ),
     )
-    verdicts = [row.verdict for row in table.rows if row.goal]
+    verdicts = [row.verdict for row in table.rows if row.goal and row.measured]
     met = f"Of {len(verdicts)} goals {verdicts.count(MET)} are met"
-    return f"{body}\n{met}; the others, and why, stand there too. {_taken(table)}"
+    why = "[what is missed, and why](docs/speed.md#what-is-missed-and-why)"
+    return f"{body}\n{met}; of the others {why}. {_taken(table)}"
 
 
 def prices(table: Table | None) -> str:

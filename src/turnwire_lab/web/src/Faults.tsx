@@ -33,7 +33,7 @@ const PLAYS: Record<Fault, Play> = {
   },
   "slow-client": {
     name: "Slow client",
-    what: "It stops reading while the agent floods: after 6 s the gateway lets go of it.",
+    what: "It stops reading while the agent floods. Once all buffers are full, the gateway waits 6 s and lets go of it.",
     prompt: "flood 60000",
   },
   "gateway-restarts": {
