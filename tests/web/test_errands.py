@@ -276,7 +276,7 @@ async def test_errands_have_limits_of_their_own() -> None:
     """Each opens a connection to the agent, and a stop must get through beside all streams."""
     async with (
         ScriptedAgent(stay_silent) as agent,
-        Gateway(agent.url(), max_streams_per_user=1, max_streams=2, dial_s=5) as gateway,
+        Gateway(agent.url(), max_streams_per_user=1, max_streams=2, dial_s=2) as gateway,
         asyncio.TaskGroup() as group,
     ):
         waiting = group.create_task(call(gateway, "GET", "messages"))
