@@ -1,5 +1,6 @@
 """The doctor before a gateway, and before what is none."""
 
+import asyncio
 import json
 import ssl
 from pathlib import Path
@@ -114,6 +115,21 @@ async def test_a_turn_that_fails() -> None:
         report = await examined(gateway.url)
 
     assert Code.TURN_FAILED in codes(report)
+
+
+async def test_a_turn_that_goes_on_for_longer_than_is_read() -> None:
+    async def go_on(line: Line) -> None:
+        await line.say(INIT)
+        await line.begin()
+        while not line.closed:
+            await line.say(frames.delta("x "))
+            await asyncio.sleep(0.05)
+
+    async with ScriptedAgent(go_on) as agent, Gateway(agent.url()) as gateway:
+        report = await examined(gateway.url)
+
+    assert Code.UNFINISHED in {each.code for each in report.findings}
+    assert any("comes through whole" in each for each in report.untried)
 
 
 async def test_a_user_who_has_too_many_streams() -> None:

@@ -48,7 +48,7 @@ async def test_an_agent_that_tells_no_running_turns() -> None:
     async with Lab("--no-init") as agent, Gateway(agent.url, dial_s=0.3) as gateway:
         report = await examined(gateway, LONG)
 
-    assert set(noted(report)) == {Code.NO_HISTORY, Code.ABORT_UNKNOWN}
+    assert set(noted(report)) == {Code.NO_HISTORY, Code.ABORT_UNKNOWN, Code.UNFINISHED}
     assert "did not tell of it" in noted(report)[Code.ABORT_UNKNOWN].seen
     assert report.is_well
 
@@ -58,7 +58,7 @@ async def test_an_agent_that_tells_them(lab: Lab, quiet_prompt: str | None) -> N
     async with Gateway(lab.url) as gateway:
         report = await examined(gateway, LONG, quiet_prompt)
 
-    assert noted(report) == {}
+    assert set(noted(report)) == {Code.UNFINISHED}  # it was given too little time for that
     assert report.figures["gone_s"] > 0
 
 

@@ -41,7 +41,7 @@ WHOLE = stream(HEAD, *deltas(60, 0.03), (2.1, FINISH), ended_at=2.1)
     ("heard", "codes"),
     [
         pytest.param(WHOLE, [], id="as it should be"),
-        pytest.param(stream(HEAD, *deltas(60, 0.03)), [], id="left before its end"),
+        pytest.param(stream(HEAD, *deltas(60, 0.03)), [Code.UNFINISHED], id="not over in time"),
         pytest.param(
             stream(HEAD, (0.2, DELTA * 40), (0.3, FINISH), ended_at=0.3),
             [],
@@ -56,6 +56,16 @@ WHOLE = stream(HEAD, *deltas(60, 0.03), (2.1, FINISH), ended_at=2.1)
             ),
             [],
             id="an agent that is fast all along",
+        ),
+        pytest.param(
+            stream(
+                HEAD,
+                *(each for n in range(20) for each in deltas(6, 0.005, begin_s=0.2 + n * 0.1)),
+                (2.3, FINISH),
+                ended_at=2.3,
+            ),
+            [Code.COALESCED],
+            id="bunches that take their time",
         ),
         pytest.param(
             stream((2.0, KEEPALIVE + START + DELTA * 20 + FINISH), ended_at=2.0),
@@ -105,7 +115,7 @@ WHOLE = stream(HEAD, *deltas(60, 0.03), (2.1, FINISH), ended_at=2.1)
             stream(
                 HEAD, (0.2, b"data: {{\n\ndata: []\n\ndata: 7\n\n"), *deltas(20, 0.03, begin_s=0.3)
             ),
-            [],
+            [Code.UNFINISHED],
             id="records of nobody",
         ),
     ],

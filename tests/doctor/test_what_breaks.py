@@ -71,10 +71,15 @@ async def test_what_was_found_is_told_whichever_request_breaks() -> None:
             assert isinstance(end, NoAnswerError), what
         else:
             assert isinstance(end, Report), what
-            assert (found(end), end.turns) == (codes, turns), what
+            # The story takes longer than it is given.
+            unread = {Code.UNFINISHED} if Code.CORS_HEADERS in codes else set()
+            assert (found(end), end.turns) == (codes | unread, turns), what
     no_second = ends[REQUESTS.index(next(each for each in REQUESTS if "left" in each[0]))]
     assert isinstance(no_second, Report)
-    assert no_second.untried == ["whether the agent hears of a hang-up"]
+    assert no_second.untried == [
+        "whether its stream comes through whole, each record as soon as it is sent",
+        "whether the agent hears of a hang-up",
+    ]
 
 
 @pytest.mark.parametrize(

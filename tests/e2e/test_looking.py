@@ -80,3 +80,28 @@ async def test_a_suggestion_that_is_pressed_twice_is_asked_once(talk: Talk) -> N
     await talk.until_idle()
     await expect(talk.prompts).to_have_count(1)
     assert len(talk.runs) == 1
+
+
+async def test_a_history_that_comes_late_does_not_undo_what_was_said_since(talk: Talk) -> None:
+    """Nobody waits for its look any more."""
+    over, asked = asyncio.Event(), asyncio.Event()
+    looks: list[str] = []
+
+    async def late(route: Route) -> None:
+        found = await route.fetch()
+        asked.set()
+        await over.wait()
+        await route.fulfill(response=found)
+
+    await talk.page.route("**/messages?**", late, times=1)
+    await talk.reload()
+    await asyncio.wait_for(asked.wait(), PATIENCE_S)
+    await talk.ask("tell me a long story")
+    await expect(talk.answer).to_contain_text("Chapter 1.")
+    talk.page.on("request", lambda request: looks.append(request.url))
+    over.set()
+    await expect(talk.answer).to_contain_text("this is the end.")
+    await talk.until_idle()
+    await expect(talk.page.get_by_role("main")).to_have_attribute("aria-busy", "false")
+    assert not [url for url in looks if url.endswith("/stream")]
+    assert [run.reason for run in talk.runs] == ["end_turn"]

@@ -115,7 +115,7 @@ class Examination:
             yield "whether the token is taken, and whether the agent answers"
         if not self._turns:
             yield "whether a prompt is taken"
-        if not self._turns or Code.INCONCLUSIVE in seen:
+        if not self._turns or seen & {Code.INCONCLUSIVE, Code.UNFINISHED}:
             yield "whether its stream comes through whole, each record as soon as it is sent"
         if not self._has_left or seen & {Code.ABORT_UNTRIED, Code.ABORT_UNKNOWN}:
             yield "whether the agent hears of a hang-up"

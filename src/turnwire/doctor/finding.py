@@ -59,6 +59,7 @@ class Code(enum.Enum):
     ABORT_UNTRIED = "abort-untried"
     TURN_FAILED = "turn-failed"
     INCONCLUSIVE = "inconclusive"
+    UNFINISHED = "unfinished"
 
 
 class Ailment(Struct, frozen=True):
@@ -295,6 +296,11 @@ AILMENTS: Final[Mapping[Code, Ailment]] = MappingProxyType(
             "The answer was too short to say whether something on the way holds records back.",
             'Give a longer one: --prompt "tell me a long story", or another that this agent'
             " answers for five seconds or more.",
+        ),
+        Code.UNFINISHED: Ailment(
+            _N,
+            "The turn went on for longer than the doctor reads. How it ends was not seen.",
+            "Give it more time with --within, or a --prompt whose answer is shorter.",
         ),
     }
 )

@@ -56,6 +56,8 @@ def of_arrival(heard: Heard, request_id: str) -> Iterator[Seen]:
         yield of_break(heard)
     elif heard.longest_silence_s > KEEPALIVE_S:
         yield Code.KEEPALIVES_LOST, f"{heard.longest_silence_s:.1f} s without a byte"
+    if heard.ended_at is None and not heard.is_whole:
+        yield Code.UNFINISHED, "the turn was not over when there was no more time"
     if "error" in heard.kinds:
         yield Code.TURN_FAILED, f"the stream of request {request_id} had an error chunk"
 
@@ -87,8 +89,10 @@ def _of_times(heard: Heard) -> Iterator[Seen]:
     if sum(sizes) < ENOUGH:
         yield Code.INCONCLUSIVE, f"only {sum(sizes)} deltas to judge by"
         return
-    # From the end of one: a fast agent's records follow each other closely for long.
-    gaps = [b[0].at - a[-1].at for a, b in pairwise(deltas)]
-    if gaps and median(gaps) >= GAP_S and median(sizes) >= BUNCH:
+    gaps = [b[0].at - a[0].at for a, b in pairwise(deltas)]
+    # Of a fast agent, records follow each other closely all along.
+    quiet = [b[0].at - a[-1].at for a, b in pairwise(deltas)]
+    is_held = bool(gaps) and median(gaps) >= GAP_S and median(quiet) >= median(gaps) / 2
+    if is_held and median(sizes) >= BUNCH:
         told = f"{median(sizes):.0f} deltas at once, every {median(gaps):.2f} s"
         yield Code.COALESCED, f"{told} ({sum(sizes)} deltas in {len(sizes)} bunches)"

@@ -131,7 +131,7 @@ class HttpConnection(HttpToolsProtocol):
         self._extensions: dict[str, Any] = {}
         self._head_bytes = 0
         self._framing_bytes = 0
-        """Chunk sizes and trailers since a body's last piece."""
+        """Of reads since the last one with a piece of a body: chunk sizes and trailers."""
         self._is_upgrade = False
         """Whether the head that was read asks for another protocol."""
         self._client_socket: ClientSocket | None = None
@@ -266,7 +266,7 @@ class HttpConnection(HttpToolsProtocol):
         if self._is_idle:  # it has its answer
             self.transport.close()
         else:
-            self.send_400_response("The trailers of the request are too large")
+            self.send_400_response("What stands between the pieces of the body is too large")
 
     @property
     def _is_idle(self) -> bool:

@@ -78,14 +78,16 @@ class DrainingServer(uvicorn.Server):
         self._health.stop()
         ticking = asyncio.create_task(self._tick())
         try:
-            async with asyncio.timeout(self._lameduck_s):
-                await self._hurry.wait()
-        except TimeoutError:
-            pass
-        await self._close_the_door(sockets or [])
-        self._streams.drain()
-        await super().shutdown(sockets)
-        ticking.cancel()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._lameduck_s):
+                    await self._hurry.wait()
+            await self._close_the_door(sockets or [])
+            self._streams.drain()
+            await super().shutdown(sockets)
+        finally:
+            ticking.cancel()
+            with suppress(asyncio.CancelledError):
+                await ticking  # what it raised is not to be lost
         if self.force_exit:  # which uvicorn takes for leave to let the application hang
             await self.lifespan.shutdown()
 

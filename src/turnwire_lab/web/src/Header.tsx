@@ -2,9 +2,10 @@ import { useChat } from "@ai-sdk/react";
 
 import { useView } from "./App";
 import { asksApproval } from "./asking";
-import { type AgentStatus, type Conversation, REDRAW_MS } from "./conversation";
+import { type Conversation, REDRAW_MS } from "./conversation";
 import { Icon } from "./Icon";
 import { useTheme } from "./theme";
+import type { AgentStatus } from "./view";
 
 const WORDS: Record<string, string> = {
   idle: "Idle",

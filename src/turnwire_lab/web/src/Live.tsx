@@ -4,8 +4,9 @@ import type { UIMessage } from "ai";
 
 import { useView } from "./App";
 import { asksAnything } from "./asking";
-import type { Conversation, View } from "./conversation";
+import type { Conversation } from "./conversation";
 import { plain } from "./plain";
+import type { View } from "./view";
 
 export function Live({ conversation }: { conversation: Conversation }) {
   const view = useView(conversation);

@@ -18,9 +18,9 @@ export function Welcome({ conversation }: { conversation: Conversation }) {
     <section className="welcome" aria-label="Things to try">
       <h2>Any AI SDK client, any agent.</h2>
       <p>
-        This page is an unmodified <code>useChat</code>, and its agent never heard of it. turnwire is the gateway between
-        the two: it opens one WebSocket per turn, and makes of the agent's frames what you see. Reload in mid-turn, open a
-        second tab, break things.
+        For teams that run their own agents and want every AI SDK front end to work with them, with no turn lost, doubled or
+        left hanging. This page is an unmodified <code>useChat</code>, and its agent never heard of it; turnwire is the
+        gateway between the two. Reload in mid-turn, open a second tab, break things.
       </p>
       <ul>
         {TRY.map(([prompt, what]) => (

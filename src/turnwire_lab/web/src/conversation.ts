@@ -17,36 +17,12 @@ import {
   reasonOf,
   STOPPED,
   WITHOUT_ANSWER,
-  type Notice,
 } from "./notice";
 import { CutShort, heard, wholeOrFailed } from "./streams";
 import { NoPlace, type Place, takePlace, tell } from "./tabs";
 import { type Prompt, withUnsent, writtenOf } from "./unsent";
+import { type AgentStatus, IDLE, type View, WAITING } from "./view";
 
-export interface AgentStatus {
-  status: string;
-  detail?: string;
-}
-
-/** How far the newest turn of this page is: an id is that of the message with which it ended. */
-export type Progress = "sent" | "failed" | { over: string } | null;
-
-export interface View {
-  agent: AgentStatus;
-  notice: Notice | null;
-  loading: boolean;
-  recovering: boolean;
-  stopping: boolean;
-  /** How turns ended that did not end well, by the message that shows it. */
-  ended: ReadonlyMap<string, string>;
-  progress: Progress;
-  /** A prompt that was refused as it is: it goes back to where it was written. */
-  refused: UIMessage | null;
-}
-
-const IDLE: AgentStatus = { status: "idle" };
-// The gateway took the prompt, and nobody said yet what the agent does.
-const WAITING: AgentStatus = { status: "waiting" };
 const TRIES_MS = [0, 400, 800, 1600, 3200, 5000];
 const POLL_MS = 10_000;
 // A flood of deltas is drawn this often, not as often as it comes.
@@ -68,7 +44,10 @@ export class Conversation {
   #told = false;
   #looking = false;
   #aborted = false;
-  #prompt: "waits" | "sent" | null = null;
+  #begins = false;
+  /** How many prompts there were: a look that began before the newest has nothing to say. */
+  #begun = 0;
+  #look = new AbortController();
   #resumed: Promise<void> = Promise.resolve();
 
   constructor(
@@ -175,8 +154,8 @@ export class Conversation {
   /** Whatever begins a turn: what went wrong before is over, and what waits gets no approval.
    * False if a turn runs. */
   async anew(begin: () => Promise<void>): Promise<boolean> {
-    if (this.#prompt !== null) return false;
-    this.#prompt = "waits";
+    if (this.#begins) return false;
+    this.#begins = true;
     try {
       await this.#looked();
       if (this.busy) return false;
@@ -184,19 +163,19 @@ export class Conversation {
       this.chat.clearError();
       // Behind a turn that waits, the next one would wait too, and nobody would know for what.
       if (this.asking) await this.stop();
-      this.#prompt = "sent";
+      this.#begun += 1;
       await begin();
       return true;
     } finally {
-      this.#prompt = null;
+      this.#begins = false;
     }
   }
 
   /** Until no look is under way: one that finds no turn calls the chat ready, whatever began meanwhile. */
   async #looked(): Promise<void> {
-    await Promise.race([this.#work, pause(LOOK_MS)]);
-    if (this.busy) return;
-    this.#cut.abort();
+    const late = await Promise.race([this.#work.then(() => false), pause(LOOK_MS).then(() => true)]);
+    if (!late || this.busy) return;
+    this.#look.abort();
     await this.#resumed;
   }
 
@@ -257,9 +236,13 @@ export class Conversation {
     };
     const reconnect = transport.reconnectToStream.bind(transport);
     transport.reconnectToStream = async (options) => {
+      const look = new AbortController();
+      this.#look = look;
       const place = await takePlace(true);
       this.#crowded = place === null;
-      const stream = place === null ? null : await this.#holding(place, reconnect(options));
+      const abortSignal = AbortSignal.any([look.signal, ...(options.abortSignal ? [options.abortSignal] : [])]);
+      const resumed = place && this.#holding(place, reconnect({ ...options, abortSignal }));
+      const stream = await resumed;
       return stream && heard(stream, () => (this.#aborted = true));
     };
     return transport;
@@ -286,13 +269,17 @@ export class Conversation {
   }
 
   async #catchUp(tries: number[]): Promise<void> {
+    const begun = this.#begun;
+    const isOld = () => begun !== this.#begun;
+    const leave = () => this.#set({ loading: false, recovering: false });
     for (const [number, wait] of tries.entries()) {
       await pause(wait);
+      if (isOld()) return leave();
       this.#set({ recovering: number > 0 || this.#view.notice !== null });
       try {
         this.chat.clearError();
         const history = await this.#endpoint.history();
-        if (this.busy || this.#prompt === "sent") break; // What began meanwhile is newer.
+        if (this.busy || isOld()) return leave(); // What began meanwhile is newer.
         // All but the newest prompt and its answer was told by the agent before.
         const forgotten = history.length < this.chat.messages.length - 2;
         this.#marks.read(history);
@@ -302,9 +289,11 @@ export class Conversation {
         // Its end is the turn's end: what waits for this must not wait for that.
         this.#resumed = this.chat.resumeStream();
         await this.#settled(this.#resumed);
+        if (isOld()) return leave();
         if (this.chat.status === "error") continue;
         if (!this.busy && this.chat.messages.length === before && this.chat.lastMessage?.role === "user") {
           const whole = await this.#endpoint.history();
+          if (this.busy || isOld()) return leave();
           this.#marks.read(whole);
           this.chat.messages = withUnsent(whole, this.chat.messages);
         }
@@ -327,7 +316,7 @@ export class Conversation {
         }
       }
     }
-    this.#set({ loading: false, recovering: false, notice: this.busy ? null : LOST_FOR_GOOD });
+    this.#set({ loading: false, recovering: false, notice: LOST_FOR_GOOD });
   }
 
   /** Until the resumed stream says something, or there is none. */
