@@ -236,6 +236,23 @@ def test_a_page_that_is_loaded_again_is_not_asked_what_was_answered(status: str)
     assert turn.outcome is None
 
 
+def test_a_page_that_is_loaded_again_is_told_the_answer_to_what_was_no_approval() -> None:
+    """And what was said after it stands below it, as it did when it was said."""
+    tea = question(answer="tea")
+
+    act = resumed().frames([init(text("Which? "), tea, text("Tea it is. "))], 1)
+
+    block = ("text-start", "text-delta")
+    asked = ("data-question", "data-question")
+    assert brief(act) == ["start", "start-step", *block, "text-end", *asked, *block]
+    assert chunks(act)[6]["data"] == {
+        "questionId": "q1",
+        "text": "ok?",
+        "answer": "tea",
+        "state": "resolved",
+    }
+
+
 def test_in_the_portable_profile_it_is_told_what_was_answered() -> None:
     act = resumed(native=False).frames([init(called(), approval(answer=True))], 1)
 

@@ -9,6 +9,8 @@ import pytest
 from conformance.model import Answer, read
 from core import frames as f
 from dialects.agent_v2 import Agent, Json
+from dialects.continued import REQUESTS
+from turnwire.core.approval import Requests
 from turnwire.core.dialect import Ask, Conversation, Look, Reach
 from turnwire.core.errand import Recall, Transcript
 from turnwire.core.limits import Limits
@@ -24,9 +26,11 @@ V2 = DIALECTS["v2"]
 TURNS = 150
 
 
-def stream(conversation: Conversation, *reads: list[bytes]) -> tuple[Turn, bytes]:
+def stream(
+    conversation: Conversation, *reads: list[bytes], requests: Requests | None = None
+) -> tuple[Turn, bytes]:
     """What a conversation that hears these frames writes; it ends when the agent leaves."""
-    turn = Turn(conversation, Limits())
+    turn = Turn(conversation, Limits(), requests=requests)
     written = turn.opened(0).write
     for frames in reads:
         written += turn.frames(frames, 1).write
@@ -34,11 +38,14 @@ def stream(conversation: Conversation, *reads: list[bytes]) -> tuple[Turn, bytes
     return turn, written
 
 
-def live(steps: list[list[bytes]]) -> Answer:
-    return read(stream(V2.prompt(Ask(text="hi", prompt_id=f.PROMPT)), *steps)[1])
+def live(steps: list[list[bytes]], requests: Requests | None = None) -> Answer:
+    conversation = V2.prompt(Ask(text="hi", prompt_id=f.PROMPT))
+    return read(stream(conversation, *steps, requests=requests)[1])
 
 
-def cuts(seed: int, *, orderly: bool) -> list[tuple[Answer, Answer]]:
+def cuts(
+    seed: int, *, orderly: bool, requests: Requests | None = None
+) -> list[tuple[Answer, Answer]]:
     """A turn as who never left saw it, and as some saw it who came back in the middle."""
     inits = [(before := Agent(seed, orderly=orderly)).init()]
     steps = []
@@ -47,7 +54,7 @@ def cuts(seed: int, *, orderly: bool) -> list[tuple[Answer, Answer]]:
         inits.append(before.init())
     if before.over:
         del inits[-1]  # then there is nothing to resume
-    undisturbed = live(steps)
+    undisturbed = live(steps, requests)
     dice = Random(seed)  # noqa: S311
     found = []
     for at in dice.sample(range(len(inits)), min(3, len(inits))):
@@ -56,7 +63,8 @@ def cuts(seed: int, *, orderly: bool) -> list[tuple[Answer, Answer]]:
         if dice.random() < 0.3:
             heard[:0] = [frame for step in steps[max(0, at - 2) : at] for frame in step]
         batches = [heard[n : n + 3] for n in range(0, len(heard), 3)]
-        found.append((undisturbed, read(stream(V2.resume(LOOK), *batches)[1])))
+        resumed = read(stream(V2.resume(LOOK), *batches, requests=requests)[1])
+        found.append((undisturbed, resumed))
     return found
 
 
@@ -70,9 +78,12 @@ def told(answer: Answer) -> list[Json]:
     return [*texts, *others]
 
 
-def test_whoever_comes_back_to_an_orderly_turn_has_the_same_message() -> None:
+@pytest.mark.parametrize("requests", [None, REQUESTS], ids=["portable", "native"])
+def test_whoever_comes_back_to_an_orderly_turn_has_the_same_message(
+    requests: Requests | None,
+) -> None:
     for seed in range(TURNS):
-        for undisturbed, resumed in cuts(seed, orderly=True):
+        for undisturbed, resumed in cuts(seed, orderly=True, requests=requests):
             assert resumed.parts == undisturbed.parts, seed
             assert (resumed.message_id, resumed.error) == (f.OURS, undisturbed.error), seed
 

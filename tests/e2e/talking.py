@@ -49,6 +49,7 @@ class Talk:
         assert stage.page is not None
         self.url = url or stage.page.url
         self.session = session or f"e2e-{uuid.uuid4().hex[:8]}"
+        self.address = f"{self.url}?session={self.session}"
         self.page: Page
         self.troubles: list[str] = []
         self._browser = browser
@@ -78,7 +79,7 @@ class Talk:
         page.on("pageerror", lambda error: self.troubles.append(f"crash: {error}"))
         page.on("requestfailed", self._failed)
         page.on("response", self._answered)
-        await page.goto(f"{self.url}?session={self.session}")
+        await page.goto(self.address)
         await expect(page.get_by_role("main")).to_have_attribute("aria-busy", "false")
         return page
 
@@ -104,6 +105,13 @@ class Talk:
 
     async def reload(self) -> None:
         await self.page.reload()
+
+    async def leave(self) -> None:
+        """Nothing the page had begun, as its look at what runs, is under way any more."""
+        await self.page.goto("about:blank")
+
+    async def come_back(self) -> None:
+        await self.page.goto(self.address)
 
     # What a user sees.
 

@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, Literal
 
 import pytest
 from playwright.async_api import Route, expect
 
 from e2e.talking import Talk
+
+End = Literal["response", "requestfailed"]
 
 HEAD_START_S: Final = 0.5
 """Enough for a prompt that does not wait for the look to be asked about by the agent."""
@@ -17,9 +19,9 @@ PATIENCE_S: Final = 3.0
 
 
 @asynccontextmanager
-async def held_up(talk: Talk, *, there: bool) -> AsyncIterator[None]:
+async def held_up(talk: Talk, *, there: bool, end: End = "response") -> AsyncIterator[None]:
     """The page is loaded again, and hears at the end of the block what runs: the look was `there`
-    at the gateway before the block, or is after it."""
+    at the gateway before the block, or is after it. `end`: of the look, as the page has it."""
     over = asyncio.Event()
 
     async def late(route: Route) -> None:
@@ -27,18 +29,21 @@ async def held_up(talk: Talk, *, there: bool) -> AsyncIterator[None]:
         await over.wait()
         await (route.continue_() if found is None else route.fulfill(response=found))
 
+    await talk.leave()
     await talk.page.route("**/stream", late, times=1)
     async with talk.page.expect_request("**/stream"):
-        await talk.reload()
+        await talk.come_back()
     await expect(talk.page.get_by_role("main")).to_have_attribute("aria-busy", "false")
-    async with talk.page.expect_response("**/stream"):
+    async with talk.page.expect_event(end, lambda told: told.url.endswith("/stream")):
         yield
         over.set()
 
 
-@pytest.mark.parametrize("look_s", [HEAD_START_S, 1 + PATIENCE_S])
-async def test_its_turn_is_not_taken_for_over(talk: Talk, look_s: float) -> None:
-    async with held_up(talk, there=True):
+@pytest.mark.parametrize(
+    ("look_s", "end"), [(HEAD_START_S, "response"), (1 + PATIENCE_S, "requestfailed")]
+)
+async def test_its_turn_is_not_taken_for_over(talk: Talk, look_s: float, end: End) -> None:
+    async with held_up(talk, there=True, end=end):
         await talk.ask("ask me: tea or coffee?")
         await asyncio.sleep(look_s)
     tea = talk.page.get_by_role("button", name="tea", exact=True)
@@ -93,8 +98,9 @@ async def test_a_history_that_comes_late_does_not_undo_what_was_said_since(talk:
         await over.wait()
         await route.fulfill(response=found)
 
+    await talk.leave()
     await talk.page.route("**/messages?**", late, times=1)
-    await talk.reload()
+    await talk.come_back()
     await asyncio.wait_for(asked.wait(), PATIENCE_S)
     await talk.ask("tell me a long story")
     await expect(talk.answer).to_contain_text("Chapter 1.")

@@ -285,7 +285,7 @@ class Turn:
 
     def _asked(self, asked: events.Question, now: float, last: Event | None) -> list[Chunk]:
         """An approval is requested where the client knows that, and is a question elsewhere."""
-        if self._requests is None or self.turn_id is None:
+        if self._requests is None or self.turn_id is None or asked.approval is None:
             return self._translator.feed(asked)
         if last is not asked:
             return []  # closed or asked anew by now: how its call goes on says the rest

@@ -36,6 +36,8 @@ class Line(Service):
         self._wire = wire
         self._harm = harm
         self._far: dict[ServerConnection, ClientConnection] = {}
+        """Reached, and not carried yet."""
+        self._watching: set[asyncio.Task[None]] = set()
         self.port = 0
 
     @property
@@ -44,6 +46,7 @@ class Line(Service):
         return urlunsplit(self._agent._replace(netloc=f"{HOST}:{self.port}"))
 
     async def _start(self, stack: AsyncExitStack) -> None:
+        stack.push_async_callback(self._all_left)
         server = await stack.enter_async_context(
             serve(
                 self._carry,
@@ -78,7 +81,20 @@ class Line(Service):
             return near.respond(refused.response.status_code, "the agent refused\n")
         except (OSError, InvalidHandshake, TimeoutError):
             return near.respond(503, "the agent was not reached\n")
+        watching = asyncio.create_task(self._leave(near))
+        self._watching.add(watching)
+        watching.add_done_callback(self._watching.discard)
         return None
+
+    async def _leave(self, near: ServerConnection) -> None:
+        """Leave the agent if the gateway left before it was let in: nobody else would."""
+        await near.wait_closed()
+        far = self._far.pop(near, None)
+        if far is not None:
+            await far.close()
+
+    async def _all_left(self) -> None:
+        await asyncio.gather(*self._watching)
 
     def _as_agreed(
         self, near: ServerConnection, _offered: Sequence[Subprotocol]
