@@ -19,12 +19,14 @@ from turnwire.doctor.visit import CannotRunError, Where
 
 pytestmark = [
     pytest.mark.sockets,
-    pytest.mark.timeout(60),
+    pytest.mark.timeout(120),
     pytest.mark.asyncio(loop_scope="module"),
 ]
 
 ORIGIN = "https://app.example"
 TALK = "tell me a long story"
+STORY_S = 20
+"""More than it takes to tell it."""
 HANG = "hang"
 
 
@@ -49,14 +51,14 @@ class Storyteller(AgentProcess):
 async def reports(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[str, Report]]:
     """All examinations, some at a time: most of each is waiting."""
     installed()
-    at_once = asyncio.Semaphore(4)
+    at_once = asyncio.Semaphore(6)
     found: dict[str, Report] = {}
 
-    async def examine(name: str, kind: type[Front], *, idle: bool = False) -> None:
+    async def examine(name: str, kind: type[Front], within_s: float, *, idle: bool = False) -> None:
         front = kind(tmp_path_factory.mktemp("front"), (port, port))
         try:
             async with at_once, front:
-                found[name] = await _examined(front, HANG if idle else TALK, idle=idle)
+                found[name] = await _examined(front, within_s, idle=idle)
         except (CannotRunError, TimeoutError) as exc:
             pytest.fail(f"{name}: {exc!r}\n{front.log()[-1000:]}")
 
@@ -67,21 +69,24 @@ async def reports(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dic
     ):
         port = gateway.port
         for kind in FRONTS:
-            group.create_task(examine(kind.__name__, kind))
+            group.create_task(examine(kind.__name__, kind, STORY_S))
         for name, kind, edits, code in ILLS:
             silent = code is Code.CUT_IN_SILENCE
-            group.create_task(examine(name, ill(kind, edits), idle=silent))
+            # Envoy closes a second after it gave up.
+            within_s = 6 if silent else 4
+            group.create_task(examine(name, ill(kind, edits), within_s, idle=silent))
     yield found
 
 
-async def _examined(front: Front, prompt: str, *, idle: bool) -> Report:
+async def _examined(front: Front, within_s: float, *, idle: bool) -> Report:
     where = Where(
         url=front.url,
         session=f"s{front.port}",
         token=token(),
         origin=ORIGIN,
-        within_s=6 if idle else 4,  # Envoy closes a second after it gave up
+        within_s=within_s,
     )
+    prompt = HANG if idle else TALK
     return await Examination(where).run(prompt, quiet_prompt=HANG, idle=idle)
 
 
