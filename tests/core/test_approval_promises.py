@@ -35,6 +35,8 @@ class Agent:
         self.steps = dice.randrange(4, 24)
         self.calls: dict[str, Json] = {}
         self.asked: dict[str, Json] = {}
+        self.wondered: dict[str, Json] = {}
+        """Questions that are no approvals: others answer them."""
         self.over = False
 
     @property
@@ -46,13 +48,21 @@ class Agent:
         return [asked for asked in self.asked.values() if "answer" not in asked]
 
     @property
+    def wondering(self) -> list[Json]:
+        return [asked for asked in self.wondered.values() if "answer" not in asked]
+
+    @property
     def waits(self) -> bool:
         """Whether nothing is left to do but to wait for approvals."""
         about = {asked["callId"] for asked in self.waiting}
+        if self.wondering:
+            return False
         return bool(about) and {call["callId"] for call in self.open_calls} == about
 
     def act(self) -> list[bytes]:
         self.steps -= 1
+        if self.wondering and (self.steps < 0 or self.dice.random() < 0.5):
+            return [self._settle(self.wondering[0])]
         free = [c for c in self.open_calls if c["callId"] not in self._about()]
         if self.steps < 0:
             if free:
@@ -61,13 +71,18 @@ class Agent:
                 return []
             self.over = True
             return [f.finalize(finalText=self.said)]
-        match self.dice.choice(["say", "say", "think", "call", "end", "ask", "ask", "file"]):
+        acts = ["say", "say", "think", "call", "end", "ask", "ask", "file", "wonder", "poll"]
+        match self.dice.choice(acts):
             case "call":
                 return [self._call()]
             case "end" if free:
                 return [self._end(self.dice.choice(free))]
             case "ask" if free:
                 return [self._ask(self.dice.choice(free))]
+            case "wonder":
+                return [self._wonder()]
+            case "poll":  # so quick that a hydration has only its end
+                return [self._wonder(), self._settle(self.wondering[-1])]
             case "think":
                 return [self._words("reasoning")]
             case "file":
@@ -127,6 +142,18 @@ class Agent:
         self.parts.append(part)
         return json.dumps(part).encode()
 
+    def _wonder(self) -> bytes:
+        asked: Json = {"questionId": f"w{len(self.wondered)}", "turnId": f.OURS, "text": "Tea?"}
+        self.wondered[asked["questionId"]] = asked
+        asked["type"] = "question"
+        self.parts.append(asked)
+        return json.dumps(asked).encode()
+
+    def _settle(self, asked: Json) -> bytes:
+        asked["answer"] = self.dice.choice(["tea", "coffee"])
+        ids = {name: asked[name] for name in ("questionId", "answer")}
+        return f.frame("question.resolved", **ids)
+
 
 class Message:
     """What a client holds, over all streams of the turn."""
@@ -135,6 +162,7 @@ class Message:
         self.parts: list[Json] = []
         self.blocks: dict[str, Json] = {}
         self.cards: dict[str, Json] = {}
+        self.questions: dict[str, Json] = {}
 
     def texts(self, kind: str) -> str:
         return "".join(part["text"] for part in self.parts if part["type"] == kind)
@@ -158,8 +186,17 @@ class Message:
                 self._tool(what, chunk)
             case ["file"]:
                 self.parts.append(chunk)
+            case ["data", "question"]:
+                part = self.questions.setdefault(chunk["id"], {"type": chunk["type"]})
+                if part not in self.parts:
+                    self.parts.append(part)
+                part |= chunk
             case _:
                 pass
+
+    @property
+    def answers(self) -> Json:
+        return {name: part["data"].get("answer") for name, part in self.questions.items()}
 
     def _tool(self, what: str, chunk: Json) -> None:
         card = self.cards.get(chunk["toolCallId"])
@@ -238,6 +275,7 @@ def test_one_message_over_all_streams(seed: int) -> None:
     assert (turn.outcome, agent.over) == (Outcome.COMPLETED, True)
     assert message.texts("text") == agent.said
     assert message.texts("reasoning") == agent.thought
+    assert message.answers == {name: asked["answer"] for name, asked in agent.wondered.items()}
     assert sum(part["type"] == "file" for part in message.parts) == agent.files
     outcomes = {call: "error" in c["status"] for call, c in agent.calls.items()}
     assert {c: "error" in card["state"] for c, card in message.cards.items()} == outcomes

@@ -83,10 +83,19 @@ class Calls:
         call = self._calls.get(call_id)
         return None if call is None or call.stage is _Stage.DONE else call.shown_id
 
-    def shows(self, call_id: str, tool_name: str, args: Raw | None) -> bool:
-        """Whether the card of a call shows no other tool and no other input than this."""
+    def is_over(self, call_id: str) -> bool:
+        """Whether the call has its outcome."""
         call = self._calls.get(call_id)
-        if call is None or call.stage is _Stage.DONE:
+        return call is not None and call.stage is _Stage.DONE
+
+    def shows(self, call_id: str, tool_name: str, args: Raw | None) -> bool:
+        """Whether the card of an open call shows no other tool and no other input than this."""
+        return self.is_over(call_id) or self.showed(call_id, tool_name, args)
+
+    def showed(self, call_id: str, tool_name: str, args: Raw | None) -> bool:
+        """The same, also of a call that is over by now."""
+        call = self._calls.get(call_id)
+        if call is None:
             return True
         is_input = args is None or call.given in {None, _digest(args)}
         return is_input and call.name == harmless.mend(tool_name)

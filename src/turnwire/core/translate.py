@@ -143,22 +143,40 @@ class Translator:
             return self.feed(question)
         if not self.calls.shows(approval.call_id, approval.tool_name, approval.args):
             return self.feed(question)  # the card would not show what is approved
-        args = Raw(b"{}") if approval.args is None else approval.args
-        told = self._close_block()
-        told += self._tool(
-            events.ToolUpdate(
-                call_id=approval.call_id,
-                tool_name=approval.tool_name,
-                phase=Phase.RUNNING,
-                args=args,
-            )
-        )
+        told = self._card(approval)
         call_id = self.calls.open_id(approval.call_id)
         if call_id is None:
             told += self.questions.ask(question)
         else:
             told += self.questions.request(question.question_id, approval_id, call_id)
         return [] if self._is_known else told
+
+    def settled(self, question: events.Question, approval_id: str | None) -> list[chunks.Chunk]:
+        """Tell of an approval that is closed by now, or asked anew, what was told live.
+
+        How its call goes on says how it closed; where it was told as a question, that has to.
+        """
+        approval = question.approval
+        if (
+            approval is None
+            or approval_id is None
+            or question.question_id in self._known.pending
+            or not self.calls.showed(approval.call_id, approval.tool_name, approval.args)
+        ):
+            return self.feed(question)
+        told = self._close_block() if self.calls.is_over(approval.call_id) else self._card(approval)
+        return [] if self._is_known else told
+
+    def _card(self, approval: events.Approval) -> list[chunks.Chunk]:
+        """The card of the call that waits, at the end of what was said before."""
+        args = Raw(b"{}") if approval.args is None else approval.args
+        update = events.ToolUpdate(
+            call_id=approval.call_id,
+            tool_name=approval.tool_name,
+            phase=Phase.RUNNING,
+            args=args,
+        )
+        return [*self._close_block(), *self._tool(update)]
 
     @property
     def waits_for_approval(self) -> bool:

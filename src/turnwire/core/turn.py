@@ -287,9 +287,10 @@ class Turn:
         """An approval is requested where the client knows that, and is a question elsewhere."""
         if self._requests is None or self.turn_id is None or asked.approval is None:
             return self._translator.feed(asked)
+        approval_id = self._requests.approval_id(self.turn_id, asked, now)
         if last is not asked:
-            return []  # closed or asked anew by now: how its call goes on says the rest
-        return self._translator.request(asked, self._requests.approval_id(self.turn_id, asked, now))
+            return self._translator.settled(asked, approval_id)
+        return self._translator.request(asked, approval_id)
 
     def _begin(self, turn_id: str, now: float) -> None:
         if self.turn_id is None:  # a turn that is started over has no more time than others

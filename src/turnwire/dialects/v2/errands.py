@@ -144,7 +144,7 @@ class Answering(_Errand):
             (entry, part)
             for entry in entries
             for part in hydration.parts(entry)
-            if part.type == "question" and part.question_id == self._question_id
+            if part.question == self._question_id
         ]
         if not asked:
             self.result = Refusal.UNKNOWN

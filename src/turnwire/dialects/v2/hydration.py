@@ -47,32 +47,50 @@ class Entry(Struct, frozen=True, rename="camel"):
 
 
 class Part(Struct, frozen=True, rename="camel"):
-    """Any part: what its type has not, is empty."""
+    """Any part: what its type has not, is empty.
+
+    Raw, since a question has fields of its own, which may be called like those of other parts.
+    """
 
     type: str
     text: Raw = Raw()
-    call_id: str | None = None
-    tool_name: str | None = None
+    call_id: Raw = Raw()
+    tool_name: Raw = Raw()
     status: Raw = Raw()
     args: Raw = Raw()
     result: Raw = Raw()
     error: Raw = Raw()
-    question_id: str | None = None
+    question_id: Raw = Raw()
     answer: Raw = Raw()
-    expired: bool | None = None
+    expired: Raw = Raw()
     reason: Raw = Raw()
     message: Raw = Raw()
-    url: str | None = None
-    mime: str | None = None
-    filename: str | None = None
-    source_id: str | None = None
-    title: str | None = None
+    url: Raw = Raw()
+    mime: Raw = Raw()
+    filename: Raw = Raw()
+    source_id: Raw = Raw()
+    title: Raw = Raw()
     half: Annotated[int, Meta(ge=0, le=0xDBFF)] = msgspec.field(name=_HALF, default=0)
     """Half of a surrogate pair that the text ends with; the other may come in the next delta."""
 
     @property
+    def question(self) -> str | None:
+        """The id of the question that this is."""
+        return harmless.string(self.question_id) if self.type == "question" else None
+
+    @property
+    def is_expired(self) -> bool:
+        return bytes(self.expired) == b"true"
+
+    @property
     def is_open_question(self) -> bool:
-        return self.type == "question" and not self.answer and not self.expired
+        return self.question is not None and not self.answer and not self.is_expired
+
+    @property
+    def file(self) -> tuple[str, str] | None:
+        """The URL and the media type of the file that this is, if it has a URL still."""
+        url = harmless.string(self.url) if self.type == "file" else None
+        return (url, harmless.string(self.mime) or "") if url else None
 
 
 class _Session(Struct, frozen=True):
@@ -163,9 +181,9 @@ def client_ids(entries: Iterable[Entry]) -> frozenset[str]:
     return frozenset(e.client_message_id for e in entries if e.client_message_id is not None)
 
 
-def message_id(turn: Entry, taken: Collection[str]) -> str:
+def message_id(turn_id: str, taken: Collection[str]) -> str:
     """The id of a turn's message: as in its own stream, none that a client gave its prompt."""
-    return f"{turn.id}:answer" if turn.id in taken else turn.id
+    return f"{turn_id}:answer" if turn_id in taken else turn_id
 
 
 def text(entry: Entry) -> str:
@@ -177,6 +195,8 @@ def told(entry: Entry) -> Iterator[Event]:
     """The events of a turn, but for its start. One that is not over ends with no `TurnFinished`."""
     end: Reason | None = None
     error: str | None = None
+    over: dict[str, Raw] = {}
+    """Calls with an outcome, each with its part."""
     for raw in entry.parts:
         try:
             part = _part(raw)
@@ -187,8 +207,10 @@ def told(entry: Entry) -> Iterator[Event]:
                 end = reason(part.reason)
             case "error":
                 error = harmless.words(part.message)
-            case "question" if part.question_id:
-                yield from _question(part.question_id, part, raw)
+            case "question":
+                yield from _question(part, raw)
+            case "tool-call":
+                yield from _called(part, raw, over)
             case _:
                 yield from _shown(part)
     if end is not None:
@@ -209,35 +231,51 @@ def _shown(part: Part) -> Iterator[Event]:
             yield events.TextDelta(_said(part))
         case "reasoning":
             yield events.ReasoningDelta(_said(part))
-        case "file" if part.url:
-            yield events.FilePart(part.url, part.mime or "")
-        case "source" if part.url:
-            yield events.SourceUrl(part.source_id or "", part.url, part.title)
-        case "tool-call" if part.call_id:
-            try:
-                phase = Phase(harmless.string(part.status))
-            except ValueError:
-                return
-            yield events.ToolUpdate(
-                call_id=part.call_id,
-                tool_name=part.tool_name or "",
-                phase=phase,
-                args=part.args or None,
-                result=part.result or None,
-                error=harmless.words(part.error),
-            )
+        case "file" if part.file:
+            yield events.FilePart(*part.file)
+        case "source" if url := harmless.string(part.url):
+            source_id, title = harmless.string(part.source_id), harmless.string(part.title)
+            yield events.SourceUrl(source_id or "", url, title)
+
+
+def _called(part: Part, raw: Raw, over: dict[str, Raw]) -> Iterator[Event]:
+    """A call as far as it got. Its id may be used again once it is over, as live."""
+    call_id = harmless.string(part.call_id)
+    try:
+        phase = Phase(harmless.string(part.status))
+    except ValueError:
+        return
+    if not call_id:
+        return
+    name = harmless.string(part.tool_name) or ""
+    before = over.pop(call_id, None)
+    if before is not None and bytes(before) != bytes(raw):
+        yield events.ToolUpdate(call_id=call_id, tool_name=name, phase=Phase.PENDING)
+    if phase in {Phase.COMPLETED, Phase.ERROR}:
+        over[call_id] = raw
+    yield events.ToolUpdate(
+        call_id=call_id,
+        tool_name=name,
+        phase=phase,
+        args=part.args or None,
+        result=part.result or None,
+        error=harmless.words(part.error),
+    )
 
 
 def _said(part: Part) -> str:
     return (harmless.string(part.text) or "") + (chr(part.half) if part.half else "")
 
 
-def _question(question_id: str, part: Part, raw: Raw) -> Iterator[Event]:
+def _question(part: Part, raw: Raw) -> Iterator[Event]:
+    question_id = part.question
+    if not question_id:
+        return
     payload = _fields(raw)
     for field in ("type", "answer", "expired"):
         payload.pop(field, None)
     yield asking.question(question_id, payload)
     if part.answer:
         yield events.QuestionClosed(question_id, answer=part.answer)
-    elif part.expired:
+    elif part.is_expired:
         yield events.QuestionClosed(question_id, expired=True)

@@ -14,7 +14,7 @@ from turnwire.core.events import Event, Told
 from turnwire.core.refusal import Refusal
 from turnwire.core.room import Seat
 from turnwire.dialects.v2 import hydration
-from turnwire.dialects.v2.frames import InitData
+from turnwire.dialects.v2.frames import InitData, Read
 from turnwire.dialects.v2.wire import Conversation
 
 
@@ -27,6 +27,7 @@ class Resuming(Conversation):
         self._refused = False
         self._look = look
         self._message_id = ""
+        self._client_ids: frozenset[str] = frozenset()
         self._asker: str | None = None
 
     def open(self, now: float) -> Sequence[Event]:
@@ -49,8 +50,9 @@ class Resuming(Conversation):
         known = hydration.entries(session)
         entries = [e for e in known if e.channel == self.channel]
         running = _running(data, filter(self._may_be_ours, entries))
+        self._taken = hydration.client_ids(entries)
         if running is not None:
-            self._message_id = hydration.message_id(running, hydration.client_ids(entries))
+            self._message_id = hydration.message_id(running.id, self._taken)
             self._asker = hydration.asker(running, entries)
             told = self._found(running)
         else:
@@ -64,6 +66,15 @@ class Resuming(Conversation):
         elif data.runner_busy and not data.running_turn_id:
             self._whose.busy(None)
         return told
+
+    def _events(self, heard: Read, frame: bytes) -> Sequence[Event]:
+        return [self._named(event) for event in super()._events(heard, frame)]
+
+    def _named(self, event: Event) -> Event:
+        """A turn that waited has the id that its own stream gives it."""
+        if isinstance(event, events.TurnStarted) and event.turn_id in self._taken:
+            return events.TurnStarted(hydration.message_id(event.turn_id, self._taken))
+        return event
 
     def _may_be_ours(self, entry: hydration.Entry) -> bool:
         asked = self._look.prompt_id

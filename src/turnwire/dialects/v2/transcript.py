@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from turnwire.core import harmless
 from turnwire.core.attachments import Attachment
 from turnwire.core.errand import Asked, Recall, Told, Transcript
 from turnwire.dialects.v2 import hydration
@@ -33,15 +34,15 @@ def _named(entries: list[Entry], channel: Channel) -> Iterator[tuple[str, Entry]
             known.add(its_id)
             yield its_id, entry
         elif entry.role == "assistant" and not entry.is_open:
-            yield hydration.message_id(entry, taken), entry
+            yield hydration.message_id(entry.id, taken), entry
 
 
 def _said(its_id: str, entry: Entry) -> Asked | Told:
     if entry.role != "user":
         return Told(its_id, list(hydration.told(entry)), entry.prompt_id)
     files = [
-        Attachment(part.mime or "", part.url, part.filename)
+        Attachment(part.file[1], part.file[0], harmless.string(part.filename))
         for part in hydration.parts(entry)
-        if part.type == "file" and part.url
+        if part.file
     ]
     return Asked(its_id, hydration.text(entry), files)
