@@ -18,15 +18,16 @@ import {
   STOPPED,
   WITHOUT_ANSWER,
 } from "./notice";
+import { pause } from "./pause";
 import { CutShort, heard, wholeOrFailed } from "./streams";
 import { NoPlace, type Place, takePlace, tell } from "./tabs";
 import { type Prompt, withUnsent, writtenOf } from "./unsent";
 import { type AgentStatus, IDLE, type View, WAITING } from "./view";
 
 const TRIES_MS = [0, 400, 800, 1600, 3200, 5000];
-const POLL_MS = 10_000;
+export const POLL_MS = 10_000;
 // A flood of deltas is drawn this often, not as often as it comes.
-const REDRAW_MS = 40;
+export const REDRAW_MS = 40;
 const STOP_MS = 3_000;
 // A prompt waits this long for a look at what runs; then that is given up.
 const LOOK_MS = 3_000;
@@ -45,6 +46,11 @@ export class Conversation {
   #looking = false;
   #aborted = false;
   #begins = false;
+  /** Whether a stop is known to have come to the agent. */
+  #stopped = false;
+  /** Whether a history was asked for that is not shown yet. */
+  #behind = true;
+  #resuming = false;
   /** How many prompts there were: a look that began before the newest has nothing to say. */
   #begun = 0;
   #look = new AbortController();
@@ -73,7 +79,7 @@ export class Conversation {
         }
       },
       onFinish: ({ isError, isAbort, message }) => {
-        if (this.#aborted || (isAbort && this.#view.stopping)) this.#marks.set(message.id, STOPPED);
+        if (this.#aborted || (isAbort && this.#stopped)) this.#marks.set(message.id, STOPPED);
         else if (!isError) this.#marks.set(message.id, null);
         this.#aborted = false;
         // Who could not follow sees now that the answer is whole.
@@ -109,9 +115,10 @@ export class Conversation {
 
   /** The same by hand, after a break. */
   reconnect(): void {
-    this.#set({ notice: null });
+    this.#set({ recovering: true });
     void this.#alone(async () => {
-      if (!this.busy) await this.#catchUp(TRIES_MS);
+      if (this.busy) this.#set({ notice: null, recovering: false });
+      else await this.#catchUp(TRIES_MS);
     });
   }
 
@@ -148,7 +155,8 @@ export class Conversation {
   }
 
   retry(): void {
-    void this.anew(() => this.chat.regenerate());
+    if (this.chat.messages.length === 0) this.reconnect();
+    else void this.anew(() => this.chat.regenerate());
   }
 
   /** Whatever begins a turn: what went wrong before is over, and what waits gets no approval.
@@ -163,6 +171,7 @@ export class Conversation {
       this.chat.clearError();
       // Behind a turn that waits, the next one would wait too, and nobody would know for what.
       if (this.asking) await this.stop();
+      if (this.busy) return false;
       this.#begun += 1;
       await begin();
       return true;
@@ -183,27 +192,29 @@ export class Conversation {
   stop = async (): Promise<void> => {
     const asked = this.asking ? this.chat.lastMessage : undefined;
     if (!this.busy && asked === undefined) return;
+    const cut = this.#cut;
     this.#set({ stopping: true });
-    const told = await this.#endpoint.post("stop", {}).catch(() => null);
-    const until = Date.now() + (told?.ok === true ? STOP_MS : 0);
+    const told = await this.#endpoint.stop();
+    const until = Date.now() + (told === null ? 0 : STOP_MS);
     while (this.busy && Date.now() < until) await pause(50);
-    if (this.busy) await this.chat.stop();
-    if (asked !== undefined && told?.ok === true) {
+    const goesOn = this.busy && this.#cut === cut;
+    this.#stopped = told === true;
+    if (goesOn) await this.chat.stop();
+    while (goesOn && this.busy && this.#cut === cut) await pause(10);
+    this.#stopped = false;
+    if (asked !== undefined && told !== null) {
       this.chat.messages = this.chat.messages.map((each) => (each.id === asked.id ? stopped(each) : each));
       this.#marks.set(asked.id, STOPPED);
     }
     this.#set({ stopping: false, agent: IDLE });
+    // The turn may run on, and must not do so unseen.
+    if (goesOn && told !== true) void this.#alone(() => this.#catchUp(TRIES_MS));
   };
 
   async answer(questionId: string, answer: unknown): Promise<boolean> {
-    try {
-      const told = await this.#endpoint.post("answer", { questionId, answer });
-      if (told.ok) return true;
-      this.#set({ notice: noticeOf(new Error(told.text)) });
-    } catch (error) {
-      this.#set({ notice: noticeOf(error as Error) });
-    }
-    return false;
+    const refused = await this.#endpoint.answer(questionId, answer);
+    if (refused !== null) this.#set({ notice: noticeOf(refused) });
+    return refused === null;
   }
 
   dismiss(): void {
@@ -272,6 +283,7 @@ export class Conversation {
     const begun = this.#begun;
     const isOld = () => begun !== this.#begun;
     const leave = () => this.#set({ loading: false, recovering: false });
+    this.#behind = true;
     for (const [number, wait] of tries.entries()) {
       await pause(wait);
       if (isOld()) return leave();
@@ -282,20 +294,21 @@ export class Conversation {
         if (this.busy || isOld()) return leave(); // What began meanwhile is newer.
         // All but the newest prompt and its answer was told by the agent before.
         const forgotten = history.length < this.chat.messages.length - 2;
-        this.#marks.read(history);
-        this.chat.messages = withUnsent(history, this.chat.messages);
+        this.#show(history);
         const before = this.chat.messages.length;
         this.#set({ loading: false });
         // Its end is the turn's end: what waits for this must not wait for that.
+        this.#resuming = true;
         this.#resumed = this.chat.resumeStream();
         await this.#settled(this.#resumed);
+        this.#resuming = false;
         if (isOld()) return leave();
+        if (this.chat.status === "error" && this.#view.notice?.byItself === false) return leave();
         if (this.chat.status === "error") continue;
         if (!this.busy && this.chat.messages.length === before && this.chat.lastMessage?.role === "user") {
           const whole = await this.#endpoint.history();
           if (this.busy || isOld()) return leave();
-          this.#marks.read(whole);
-          this.chat.messages = withUnsent(whole, this.chat.messages);
+          this.#show(whole);
         }
         // What the agent is doing was told before this stream began.
         if (this.busy && this.#view.agent === WAITING) this.#set({ agent: { status: "streaming" } });
@@ -319,6 +332,12 @@ export class Conversation {
     this.#set({ loading: false, recovering: false, notice: LOST_FOR_GOOD });
   }
 
+  #show(history: UIMessage[]): void {
+    this.#marks.read(history);
+    this.chat.messages = withUnsent(history, this.chat.messages);
+    this.#behind = false;
+  }
+
   /** Until the resumed stream says something, or there is none. */
   async #settled(resumed: Promise<void>): Promise<void> {
     let over = false;
@@ -330,6 +349,7 @@ export class Conversation {
    * waits for an approval, is here and not there: if it is there, it waits no more. */
   async #changed(): Promise<boolean> {
     const newest = (await this.#endpoint.history()).at(-1);
+    if (this.#behind) return true;
     if (newest === undefined) return false;
     if (this.asking && newest.id === this.chat.lastMessage?.id) return true;
     return this.chat.messages.every((message) => message.id !== newest.id);
@@ -339,6 +359,7 @@ export class Conversation {
     this.#giveBack();
     const notice = noticeOf(error);
     this.#set({ notice, agent: IDLE, stopping: false, progress: notice.byItself ? null : "failed" });
+    if (this.#resuming) return; // Whoever looks what runs tries again.
     const last = this.chat.lastMessage;
     if (notice.step === null && last?.role === "user") {
       this.chat.messages = this.chat.messages.slice(0, -1);
@@ -377,9 +398,3 @@ export class Conversation {
     for (const listener of this.#listeners) listener();
   }
 }
-
-function pause(ms: number): Promise<void> {
-  return ms === 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-export { POLL_MS, REDRAW_MS };

@@ -3,13 +3,11 @@ import type { UIMessage } from "ai";
 
 import { authorization, type Setup } from "./lab";
 
+// A line that is dead and does not say so would be waited for for minutes.
+const LATE_MS = 30_000;
+
 /** Asked again, it may be there. */
 export class Retryable extends Error {}
-
-export interface Told {
-  ok: boolean;
-  text: string;
-}
 
 export class Endpoint {
   constructor(
@@ -19,18 +17,43 @@ export class Endpoint {
 
   /** What was said, with how each turn ended. */
   async history(): Promise<UIMessage[]> {
-    const response = await fetch(`${this.url("messages")}?finish=true`, { headers: authorization(this.setup) });
-    if (response.status === 503) throw new Retryable();
-    if (!response.ok) throw new Error(await response.text());
-    return (await response.json()) as UIMessage[];
+    const signal = AbortSignal.timeout(LATE_MS);
+    try {
+      const response = await fetch(`${this.url("messages")}?finish=true`, {
+        headers: authorization(this.setup),
+        signal,
+      });
+      if (response.status === 503) throw new Retryable();
+      if (!response.ok) throw new Error(await response.text());
+      return (await response.json()) as UIMessage[];
+    } catch (error) {
+      throw signal.aborted ? new Retryable() : error;
+    }
+  }
+
+  /** Whether a turn was stopped; null if nobody said that the agent was told. */
+  async stop(): Promise<boolean | null> {
+    const told = await this.post("stop", {}).catch(() => null);
+    return told?.ok === true ? (JSON.parse(told.text) as { stopped: boolean }).stopped : null;
+  }
+
+  /** Why an answer was not taken; null if it was. */
+  async answer(questionId: string, answer: unknown): Promise<Error | null> {
+    try {
+      const told = await this.post("answer", { questionId, answer });
+      return told.ok ? null : new Error(told.text);
+    } catch (error) {
+      return error as Error;
+    }
   }
 
   /** The answer is read to its end, or it would be broken off by a reload. */
-  async post(route: "stop" | "answer", body: unknown): Promise<Told> {
+  private async post(route: "stop" | "answer", body: unknown): Promise<{ ok: boolean; text: string }> {
     const response = await fetch(this.url(route), {
       method: "POST",
       headers: { ...authorization(this.setup), "content-type": "application/json" },
       body: JSON.stringify(body),
+      signal: AbortSignal.timeout(LATE_MS),
     });
     return { ok: response.ok, text: await response.text() };
   }

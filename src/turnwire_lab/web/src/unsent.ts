@@ -14,8 +14,9 @@ export function withUnsent(history: UIMessage[], here: UIMessage[]): UIMessage[]
   const newest = here.findLast((message) => message.role === "user");
   const known = history.findLast((message) => message.role === "user");
   if (newest === undefined || history.some((message) => message.id === newest.id)) return history;
-  // Not every agent keeps the id that a client gave its prompt.
-  return known !== undefined && textOf(known) === textOf(newest) ? history : [...history, newest];
+  // Not every agent keeps the id that a client gave its prompt. What stood here before is another.
+  const isNew = known !== undefined && here.every((message) => message.id !== known.id);
+  return isNew && textOf(known) === textOf(newest) ? history : [...history, newest];
 }
 
 function textOf(message: UIMessage): string {
