@@ -117,6 +117,7 @@ class Visit:
     async def ask(self, text: str) -> None:
         before = await self.prompts.count()
         await self.box.fill(text)
+        await expect(self.panel.get_by_role("button", name="Send")).to_be_enabled()
         await self.box.press("Enter")
         await expect(self.prompts).to_have_count(before + 1)
 

@@ -32,6 +32,8 @@ interface Sent {
 const WAITS_MS = [0, 500, 1000, 2000, 4000, 8000];
 const DRAW_MS = 40;
 const STOP_MS = 3000;
+/** A line that is dead and does not say so would be waited for for minutes. */
+const LATE_MS = 30_000;
 
 export class Conversation {
   #chat: Chat;
@@ -46,6 +48,12 @@ export class Conversation {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #drawing = false;
   #ended = false;
+  /** How often something was begun: what is still under way for what came before leaves this alone. */
+  #begun = 0;
+  /** Nothing is asked of the agent, but what was said, and what runs. */
+  #reading = false;
+  /** What was said before was never read. */
+  #behind = true;
 
   constructor(
     private readonly settings: Settings,
@@ -57,7 +65,9 @@ export class Conversation {
       {
         id: settings.session,
         transport: new Transport(`${this.#base}/chat`, this.#tokens.fetch, (runs) => {
-          if (runs) this.#turn = "runs";
+          this.#reading = false;
+          if (!runs) return;
+          this.#turn = "runs";
           this.#set({ loading: false });
         }),
         onData: (part) => {
@@ -70,6 +80,7 @@ export class Conversation {
             this.#sent = null;
           }
           this.#set({ agent: "", stopping: false });
+          if (!isError && this.#behind) setTimeout(() => this.open());
         },
         onError: (error) => this.#failed(error),
       },
@@ -92,7 +103,7 @@ export class Conversation {
 
   /** History first, then the turn that runs, if one does. */
   open(): void {
-    if (!this.idle) return;
+    if (!this.idle || this.#ended) return;
     clearTimeout(this.#timer);
     this.#tries = 0;
     void this.#catchUp();
@@ -107,25 +118,42 @@ export class Conversation {
   /** The step that a notice offers. */
   take(step: Notice["step"]): void {
     if (!this.idle) return;
+    const unsent = this.#rest.notice === NOT_SENT;
     this.#begin();
     if (step !== "retry" || this.#chat.messages.length === 0) {
       void this.#catchUp();
       return;
     }
-    this.#asks(textOf(this.#chat.messages.findLast((message) => message.role === "user")), true);
+    // One that never came to the agent is as new as it was.
+    if (unsent) this.#turn = "asked";
+    else this.#asks(textOf(this.#chat.messages.findLast((message) => message.role === "user")), true);
     void this.#chat.regenerate();
   }
 
   /** Stop the turn at the agent; the stream then ends by itself. */
   async stop(): Promise<void> {
     this.#set({ stopping: true });
+    const begun = this.#begun;
+    const goesOn = () => this.busy && this.#begun === begun;
     const last = this.#chat.lastMessage;
     const named = last?.role === "assistant" ? { turnId: last.id } : {};
-    const stopped = await this.#post("stop", named).catch(() => null);
-    const until = Date.now() + (stopped?.ok === true ? STOP_MS : 0);
-    while (this.busy && Date.now() < until) await pause(50);
-    if (this.busy) await this.#chat.stop();
+    const stopped = await this.#post("stop", named)
+      .then(async (told) => (told.ok ? ((await told.json()) as { stopped: boolean }).stopped : null))
+      .catch(() => null);
+    const until = Date.now() + (stopped === null ? 0 : STOP_MS);
+    while (goesOn() && Date.now() < until) await pause(50);
+    if (goesOn()) await this.#leave(stopped === true);
     this.#set({ stopping: false });
+  }
+
+  /** Hear no more of the turn. One that may run on does not do so unseen. */
+  async #leave(stopped: boolean): Promise<void> {
+    const [turn, sent] = [this.#turn, this.#sent];
+    await this.#chat.stop();
+    while (this.busy) await pause(10);
+    if (stopped || this.#ended) return;
+    [this.#turn, this.#sent] = [turn, sent];
+    void this.#catchUp();
   }
 
   /** False if it was not taken; the notice says why. */
@@ -150,6 +178,8 @@ export class Conversation {
   #begin(): void {
     clearTimeout(this.#timer);
     this.#tries = 0;
+    this.#begun += 1;
+    this.#reading = false;
     this.#chat.clearError();
     this.#set({ notice: null });
   }
@@ -161,18 +191,25 @@ export class Conversation {
 
   async #catchUp(): Promise<void> {
     this.#set({ loading: true });
+    this.#reading = true;
     try {
       this.#chat.clearError();
       this.#chat.messages = await this.#history();
+      if (this.#ended) return;
       const known = this.#chat.messages.length;
       const broke = this.#turn !== "none";
       // To the end of the turn, if one runs; what fails is told to `onError`.
       await this.#chat.resumeStream();
       if (this.#chat.status === "error") return;
-      this.#set({ loading: false, notice: null });
       // It may have ended between the two requests.
       const asked = this.#chat.lastMessage?.role === "user";
-      if (asked && this.#chat.messages.length === known) this.#chat.messages = await this.#history();
+      if (asked && this.#chat.messages.length === known) {
+        this.#set({ loading: true });
+        this.#reading = true;
+        this.#chat.messages = await this.#history();
+      }
+      this.#reading = false;
+      this.#set({ loading: false, notice: null });
       this.#turn = "none";
       const lost = this.#lost();
       if (!lost && !broke) return;
@@ -188,32 +225,44 @@ export class Conversation {
    * came since. It is shown all the same. */
   #lost(): boolean {
     const sent = this.#sent;
-    this.#sent = null;
     if (sent === null) return false;
     const { text, after, again } = sent;
     const known = textOf(this.#chat.messages.findLast((message) => message.role === "user")) === text;
-    if (known && this.#chat.lastMessage?.id !== after) return false;
+    if (known && this.#chat.lastMessage?.id !== after) {
+      this.#sent = null;
+      return false;
+    }
     const prompt: UIMessage = { id: this.#chat.generateId(), role: "user", parts: [{ type: "text", text }] };
     if (!known || !again) this.#chat.messages = [...this.#chat.messages, prompt];
     return true;
   }
 
   async #history(): Promise<UIMessage[]> {
-    const response = await this.#tokens.fetch(`${this.#base}/messages?finish=true`);
+    const signal = AbortSignal.timeout(LATE_MS);
+    const response = await this.#tokens.fetch(`${this.#base}/messages?finish=true`, { signal });
     this.#silent = false;
     // An agent that tells no history can be talked to all the same.
-    if (response.status === 501) return this.#chat.messages;
+    if (response.status === 501) {
+      this.#behind = false;
+      return this.#chat.messages;
+    }
     if (!response.ok) throw new Error(await response.text());
-    return (await response.json()) as UIMessage[];
+    const told = (await response.json()) as UIMessage[];
+    this.#behind = false;
+    return told;
   }
 
   #post(route: string, body: unknown): Promise<Response> {
     const headers = { "content-type": "application/json" };
-    return this.#tokens.fetch(`${this.#base}/${route}`, { method: "POST", headers, body: JSON.stringify(body) });
+    const signal = AbortSignal.timeout(LATE_MS);
+    const init = { method: "POST", headers, body: JSON.stringify(body), signal };
+    return this.#tokens.fetch(`${this.#base}/${route}`, init);
   }
 
   #failed(error: Error): void {
-    const notice = noticeOf(error, this.#turn);
+    const told = noticeOf(error, this.#turn);
+    // Nothing was asked of the agent that could be asked again.
+    const notice: Notice = this.#reading && told.step === "retry" ? { ...told, step: "reconnect" } : told;
     if (this.#silent && notice.step === "reach" && error instanceof TypeError) this.#warn();
     if (notice.step === "retry") this.#turn = "none";
     const wait = notice.byItself && WAITS_MS[this.#tries];

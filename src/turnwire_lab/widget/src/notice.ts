@@ -71,7 +71,7 @@ export const NOT_SENT: Notice = {
 
 export function noticeOf(error: Error, turn: Turn): Notice {
   if (error.name === "NoToken") return told(SIGNED_OUT, "reconnect");
-  if (error.name === "CutShort" || error instanceof TypeError) return BROKEN[turn];
+  if (error.name === "CutShort" || error.name === "TimeoutError" || error instanceof TypeError) return BROKEN[turn];
   if (MAY_GO_ON.has(error.message)) return BROKEN[turn];
   const ended = ENDED[error.message];
   if (ended !== undefined) return told(ended, "retry");

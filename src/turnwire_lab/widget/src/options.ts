@@ -68,7 +68,8 @@ function oneOf<T extends string>(known: readonly [T, ...T[]], given: T | undefin
 async function fetched(url: string): Promise<string> {
   const headers = { accept: "application/json" };
   // Cookies go to the host page's own origin alone.
-  const response = await fetch(url, { headers, credentials: "same-origin", cache: "no-store" });
+  const signal = AbortSignal.timeout(30_000);
+  const response = await fetch(url, { headers, credentials: "same-origin", cache: "no-store", signal });
   if (!response.ok) throw new Error(`status ${response.status}`);
   return ((await response.json()) as { token: string }).token;
 }
