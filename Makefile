@@ -93,7 +93,7 @@ lint: $(STAMP) $(DASHBOARDS) $(BROWSER)  ## Style, types, import rules; no tests
 	.venv/bin/lint-imports --no-logo
 
 .PHONY: unit
-unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (10 s)
+unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (30 s)
 	$(PYTEST) -q -p no:logging -p no:cov -m "not sockets and not long" $(UNIT)
 
 # What has a target of its own is run by that; guards count, and e2e, chaos and soak want the

@@ -139,6 +139,15 @@ def test_an_id_that_a_second_call_has_is_that_of_a_second_card() -> None:
     assert history(*told, text("Done.")) == undisturbed
 
 
+def test_an_input_that_is_not_told_is_not_taken_for_another() -> None:
+    card = called(status="completed", result=1)
+    del card["args"]
+
+    shown = resumed(card, asked(), then=END)
+
+    assert [p["type"] for p in shown if p["type"] != "step-start"] == ["tool-bash", "text"]
+
+
 def test_a_part_that_is_there_twice_is_one_call() -> None:
     part = called(status="completed", result=1)
 

@@ -113,10 +113,41 @@ async def test_a_history_that_was_refused_can_be_tried_again(talk: Talk) -> None
     await talk.page.route("**/messages?**", lambda route: route.fulfill(**refused), times=1)
     await talk.come_back()
 
-    await talk.notice.get_by_role("button", name="Try again").click()
+    await talk.notice.get_by_role("button", name="Reconnect").click()
 
     await expect(talk.answer).to_contain_text("12*7 is 84.")
     await expect(talk.notice).to_be_hidden()
+    assert len(talk.runs) == 1
+
+
+async def test_a_turn_that_could_not_be_looked_for_is_not_asked_for_again(talk: Talk) -> None:
+    talk.expects(BROKEN)
+    await talk.ask("hang")
+    await expect(talk.answer).to_contain_text(HANGING)
+    await talk.leave()
+    refused = {"status": 500, "json": {"error": "Something broke"}}
+    await talk.page.route("**/stream", lambda route: route.fulfill(**refused), times=1)
+    await talk.come_back()
+
+    await talk.notice.get_by_role("button", name="Reconnect").click()
+
+    await expect(talk.answer).to_contain_text(HANGING)
+    await talk.stop()
+    await talk.until_idle()
+    assert [run.reason for run in talk.runs] == ["canceled"]
+
+
+async def test_a_look_that_failed_once_is_tried_again(talk: Talk) -> None:
+    """A second tab that could not follow at first, follows."""
+    talk.expects(BROKEN)
+    other = await talk.tab()
+    await other.wait_for_load_state("networkidle")
+    await other.route("**/stream", gone, times=1)
+    await talk.ask("hang")
+
+    await expect(other.locator("[data-role=assistant]").last).to_contain_text(HANGING)
+    await talk.stop()
+    await talk.until_idle()
 
 
 async def test_an_overloaded_gateway_is_not_asked_without_end(talk: Talk) -> None:

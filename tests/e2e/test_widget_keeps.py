@@ -9,7 +9,7 @@ from e2e.visiting import Visit
 ASKED: Final = "what is 1+1?"
 TOLD: Final = "1+1 is 2."
 HANGING: Final = "until somebody stops me."
-BROKEN: Final = r"ERR_|Failed to load|TURNWIRE_CORS_ORIGINS"
+BROKEN: Final = r"ERR_|Failed to load|status of 429|TURNWIRE_CORS_ORIGINS"
 
 
 async def gone(route: Route) -> None:
@@ -52,6 +52,29 @@ async def test_a_prompt_like_the_one_before_is_lost_by_no_number_of_breaks(visit
     await expect(visit.panel.locator("[data-role=assistant]")).to_have_count(2)
     await visit.until_idle()
     assert len(visit.runs) == 2
+
+
+async def test_a_prompt_that_was_refused_and_then_broke_off_is_not_lost_either(
+    visit: Visit,
+) -> None:
+    visit.expects(BROKEN)
+    again = visit.notice.get_by_role("button", name="Try again")
+    refused: dict[str, Any] = {
+        "status": 429,
+        "json": {"error": "Wait", "code": "too_many_turns"},
+        "headers": {"access-control-allow-origin": "*"},
+    }
+    await visit.ask(ASKED)
+    await expect(visit.answer).to_contain_text(TOLD)
+    await visit.until_idle()
+    await visit.page.route("**/chat?*", gone, times=1)
+    await visit.page.route("**/chat?*", lambda route: route.fulfill(**refused), times=1)
+    await visit.ask(ASKED)
+    await expect(visit.notice).to_contain_text("Too many messages")
+    await again.click()
+
+    await expect(visit.notice).to_contain_text("Not sent")
+    await expect(visit.prompts).to_have_text([ASKED] * 2)
 
 
 async def test_a_turn_whose_stop_was_lost_goes_on_to_be_shown(visit: Visit) -> None:

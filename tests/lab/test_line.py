@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
+from websockets.frames import CloseCode
 from websockets.http11 import Request
 
 from turnwire_lab.service import HOST
@@ -20,7 +21,8 @@ HANDSHAKE = (
 
 @pytest.mark.sockets
 async def test_the_agent_is_left_when_the_gateway_leaves_before_it_is_let_in() -> None:
-    asked, let_in, left = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    asked, let_in = asyncio.Event(), asyncio.Event()
+    left: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
 
     async def slowly(_near: ServerConnection, _request: Request) -> None:
         asked.set()
@@ -28,7 +30,7 @@ async def test_the_agent_is_left_when_the_gateway_leaves_before_it_is_let_in() -
 
     async def talk(line: ServerConnection) -> None:
         await line.wait_closed()
-        left.set()
+        left.set_result(line.close_code)
 
     async with (
         serve(talk, HOST, 0, process_request=slowly) as agent,
@@ -41,4 +43,4 @@ async def test_the_agent_is_left_when_the_gateway_leaves_before_it_is_let_in() -
             await asked.wait()
             gateway.transport.abort()
             let_in.set()
-            await left.wait()
+            assert await left == CloseCode.NORMAL_CLOSURE

@@ -68,7 +68,7 @@ CORE: Final = (
     Mutant(
         "an outcome comes without its input",
         "core/tools.py",
-        "        return [*self._given(call, args), self._done(call, outcome)]",
+        "        return [*self._given(call, event.args), self._done(call, outcome)]",
         "        return [self._done(call, outcome)]",
     ),
     Mutant(

@@ -1,7 +1,11 @@
 """How a stream ends."""
 
 import enum
-from typing import Self
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, Self
+
+from turnwire.core.events import Reason
 
 
 class Outcome(enum.Enum):
@@ -46,3 +50,13 @@ class Outcome(enum.Enum):
     SLOW_CLIENT = "slow_client", "Client too slow", "the client did not read"
     CRASHED = "crashed", None, "the gateway was killed in mid-turn, or has a bug"
     DRAINING = "draining", "Gateway restarting", "the gateway stops, and the drain time is over"
+
+
+VERDICTS: Final[Mapping[Reason, Outcome]] = MappingProxyType(
+    {
+        Reason.END_TURN: Outcome.COMPLETED,
+        Reason.ERROR: Outcome.FAILED,
+        Reason.CANCELED: Outcome.CANCELED,
+    }
+)
+"""What the agent says of how a turn ended."""

@@ -44,7 +44,7 @@ class _Call:
         self.count = count
         self.stage: _Stage | None = None
         self.given: bytes | None = None
-        """Of the input that the client was shown."""
+        """Of the input that the agent told and the client was shown."""
         self.step = 0
 
 
@@ -89,11 +89,7 @@ class Calls:
         return call is not None and call.stage is _Stage.DONE
 
     def shows(self, call_id: str, tool_name: str, args: Raw | None) -> bool:
-        """Whether the card of an open call shows no other tool and no other input than this."""
-        return self.is_over(call_id) or self.showed(call_id, tool_name, args)
-
-    def showed(self, call_id: str, tool_name: str, args: Raw | None) -> bool:
-        """The same, also of a call that is over by now."""
+        """Whether the card of a call shows no other tool and no other input than this."""
         call = self._calls.get(call_id)
         if call is None:
             return True
@@ -133,19 +129,20 @@ class Calls:
                 outcome = chunks.ToolOutputError(call.shown_id, text)
             case _:
                 assert_never(event.phase)
-        args = Raw(b"{}") if event.args is None else event.args
-        return [*self._given(call, args), self._done(call, outcome)]
+        return [*self._given(call, event.args), self._done(call, outcome)]
 
-    def _given(self, call: _Call, args: Raw) -> list[chunks.Chunk]:
+    def _given(self, call: _Call, args: Raw | None) -> list[chunks.Chunk]:
+        """The input; one that the agent did not tell is shown as empty, and is not known."""
         if call.stage is _Stage.GIVEN:
             return []
         call.stage = _Stage.GIVEN
-        call.given = _digest(args)
-        return [chunks.ToolInputAvailable(call.shown_id, call.name, harmless.value(args))]
+        call.given = None if args is None else _digest(args)
+        shown = harmless.value(Raw(b"{}") if args is None else args)
+        return [chunks.ToolInputAvailable(call.shown_id, call.name, shown)]
 
     def _settled(self, call: _Call, error_text: str) -> list[chunks.Chunk]:
         outcome = chunks.ToolOutputError(call.shown_id, error_text)
-        return [*self._given(call, Raw(b"{}")), self._done(call, outcome)]
+        return [*self._given(call, None), self._done(call, outcome)]
 
     def _done(self, call: _Call, outcome: chunks.Chunk) -> chunks.Chunk:
         call.stage = _Stage.DONE

@@ -136,13 +136,14 @@ class Translator:
                 case _:
                     pass
 
-    def request(self, question: events.Question, approval_id: str | None) -> list[chunks.Chunk]:
+    def request(
+        self, question: events.Question, approval: events.Approval, approval_id: str
+    ) -> list[chunks.Chunk]:
         """Request an approval at its tool's card; tell a question where there can be none."""
-        approval = question.approval
-        if approval is None or approval_id is None or self.questions.is_full:
+        if self.questions.is_full or not (
+            self.calls.is_over(approval.call_id) or self._shows(approval)
+        ):
             return self.feed(question)
-        if not self.calls.shows(approval.call_id, approval.tool_name, approval.args):
-            return self.feed(question)  # the card would not show what is approved
         told = self._card(approval)
         call_id = self.calls.open_id(approval.call_id)
         if call_id is None:
@@ -151,21 +152,20 @@ class Translator:
             told += self.questions.request(question.question_id, approval_id, call_id)
         return [] if self._is_known else told
 
-    def settled(self, question: events.Question, approval_id: str | None) -> list[chunks.Chunk]:
-        """Tell of an approval that is closed by now, or asked anew, what was told live.
+    def requested(self, question: events.Question, approval: events.Approval) -> list[chunks.Chunk]:
+        """What is left of a request that is closed by now, or made anew: its place, and its card.
 
-        How its call goes on says how it closed; where it was told as a question, that has to.
+        How the call goes on says how it closed. Where it was told as a question that has to, as far
+        as it can be seen: not of one that came when its call was over, or too many were open.
         """
-        approval = question.approval
-        if (
-            approval is None
-            or approval_id is None
-            or question.question_id in self._known.pending
-            or not self.calls.showed(approval.call_id, approval.tool_name, approval.args)
-        ):
+        if question.question_id in self._known.pending or not self._shows(approval):
             return self.feed(question)
         told = self._close_block() if self.calls.is_over(approval.call_id) else self._card(approval)
         return [] if self._is_known else told
+
+    def _shows(self, approval: events.Approval) -> bool:
+        """Whether what the card shows is what is approved."""
+        return self.calls.shows(approval.call_id, approval.tool_name, approval.args)
 
     def _card(self, approval: events.Approval) -> list[chunks.Chunk]:
         """The card of the call that waits, at the end of what was said before."""

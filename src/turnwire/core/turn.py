@@ -18,20 +18,15 @@ from turnwire.core.approval import Requests
 from turnwire.core.chunks import Chunk
 from turnwire.core.deadlines import Deadlines
 from turnwire.core.dialect import NEVER, Conversation, Reach
-from turnwire.core.events import Event, Reason
+from turnwire.core.events import Event
 from turnwire.core.known import Known
 from turnwire.core.limits import Hangup, Limits
-from turnwire.core.outcome import Outcome
+from turnwire.core.outcome import VERDICTS, Outcome
 from turnwire.core.presence import AWAY, BLOCKED, GONE, READING, Client, Presence
 from turnwire.core.questions import left_open
 from turnwire.core.refusal import Refusal
 from turnwire.core.translate import Translator
 
-_VERDICTS = {
-    Reason.END_TURN: Outcome.COMPLETED,
-    Reason.ERROR: Outcome.FAILED,
-    Reason.CANCELED: Outcome.CANCELED,
-}
 _STATUSES = frozenset({Outcome.REFUSED, Outcome.NOTHING})  # of a stream that has no headers yet
 
 
@@ -275,7 +270,7 @@ class Turn:
                     if isinstance(event, (events.TurnStarted, events.TurnContinued)):
                         self._begin(event.turn_id, now)
                     elif type(event) is events.TurnFinished:
-                        self._close(_VERDICTS[event.reason])
+                        self._close(VERDICTS[event.reason])
             if self.outcome is not None:
                 return
         block = self._translator.text_block
@@ -285,12 +280,14 @@ class Turn:
 
     def _asked(self, asked: events.Question, now: float, last: Event | None) -> list[Chunk]:
         """An approval is requested where the client knows that, and is a question elsewhere."""
-        if self._requests is None or self.turn_id is None or asked.approval is None:
+        approval_id = None
+        if self._requests is not None and self.turn_id is not None:
+            approval_id = self._requests.approval_id(self.turn_id, asked, now)
+        if asked.approval is None or approval_id is None:
             return self._translator.feed(asked)
-        approval_id = self._requests.approval_id(self.turn_id, asked, now)
-        if last is not asked:
-            return self._translator.settled(asked, approval_id)
-        return self._translator.request(asked, approval_id)
+        if last is not asked:  # closed or asked anew by now
+            return self._translator.requested(asked, asked.approval)
+        return self._translator.request(asked, asked.approval, approval_id)
 
     def _begin(self, turn_id: str, now: float) -> None:
         if self.turn_id is None:  # a turn that is started over has no more time than others

@@ -300,7 +300,8 @@ AILMENTS: Final[Mapping[Code, Ailment]] = MappingProxyType(
         Code.UNFINISHED: Ailment(
             _N,
             "The turn went on for longer than the doctor reads. How it ends was not seen.",
-            "Give it more time with --within, or a --prompt whose answer is shorter.",
+            "With --idle it need not end. Else give it more time with --within, or a --prompt whose"
+            " answer is shorter.",
         ),
     }
 )

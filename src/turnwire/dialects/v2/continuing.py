@@ -44,7 +44,7 @@ class Continuing(Resuming):
     def _found(self, running: hydration.Entry) -> Sequence[Event] | Refusal:
         told = list(self._noted(hydration.told(running)))
         # A stream that was resumed knows the turn by the id that its message has.
-        turn_ids = {running.id, self._message_id}
+        turn_ids = {running.id, self._message_id(running.id)}
         if not all(_is_open(reply, turn_ids, told) for reply in self._look.replies):
             return Refusal.CLOSED
         self._prompt_id = running.prompt_id

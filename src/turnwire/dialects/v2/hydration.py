@@ -231,8 +231,8 @@ def _shown(part: Part) -> Iterator[Event]:
             yield events.TextDelta(_said(part))
         case "reasoning":
             yield events.ReasoningDelta(_said(part))
-        case "file" if part.file:
-            yield events.FilePart(*part.file)
+        case "file" if file := part.file:
+            yield events.FilePart(*file)
         case "source" if url := harmless.string(part.url):
             source_id, title = harmless.string(part.source_id), harmless.string(part.title)
             yield events.SourceUrl(source_id or "", url, title)

@@ -14,7 +14,7 @@ from turnwire.core.events import Event, Told
 from turnwire.core.refusal import Refusal
 from turnwire.core.room import Seat
 from turnwire.dialects.v2 import hydration
-from turnwire.dialects.v2.frames import InitData, Read
+from turnwire.dialects.v2.frames import InitData
 from turnwire.dialects.v2.wire import Conversation
 
 
@@ -26,8 +26,8 @@ class Resuming(Conversation):
         self.committed = False
         self._refused = False
         self._look = look
-        self._message_id = ""
-        self._client_ids: frozenset[str] = frozenset()
+        self._taken: frozenset[str] = frozenset()
+        """Ids that clients gave their prompts."""
         self._asker: str | None = None
 
     def open(self, now: float) -> Sequence[Event]:
@@ -52,7 +52,6 @@ class Resuming(Conversation):
         running = _running(data, filter(self._may_be_ours, entries))
         self._taken = hydration.client_ids(entries)
         if running is not None:
-            self._message_id = hydration.message_id(running.id, self._taken)
             self._asker = hydration.asker(running, entries)
             told = self._found(running)
         else:
@@ -67,14 +66,8 @@ class Resuming(Conversation):
             self._whose.busy(None)
         return told
 
-    def _events(self, heard: Read, frame: bytes) -> Sequence[Event]:
-        return [self._named(event) for event in super()._events(heard, frame)]
-
-    def _named(self, event: Event) -> Event:
-        """A turn that waited has the id that its own stream gives it."""
-        if isinstance(event, events.TurnStarted) and event.turn_id in self._taken:
-            return events.TurnStarted(hydration.message_id(event.turn_id, self._taken))
-        return event
+    def _message_id(self, turn_id: str) -> str:
+        return hydration.message_id(turn_id, self._taken)
 
     def _may_be_ours(self, entry: hydration.Entry) -> bool:
         asked = self._look.prompt_id
@@ -94,7 +87,10 @@ class Resuming(Conversation):
 
     def _found(self, running: hydration.Entry) -> Sequence[Event] | Refusal:
         """What to tell of the turn that runs."""
-        return [events.TurnStarted(self._message_id), *self._noted(hydration.told(running))]
+        return [
+            events.TurnStarted(self._message_id(running.id)),
+            *self._noted(hydration.told(running)),
+        ]
 
     def _noted(self, told: Iterable[Event]) -> Iterator[Event]:
         """Keep the questions in mind, whose end need not name their turn."""

@@ -41,8 +41,8 @@ def _said(its_id: str, entry: Entry) -> Asked | Told:
     if entry.role != "user":
         return Told(its_id, list(hydration.told(entry)), entry.prompt_id)
     files = [
-        Attachment(part.file[1], part.file[0], harmless.string(part.filename))
+        Attachment(mime=file[1], url=file[0], filename=harmless.string(part.filename))
         for part in hydration.parts(entry)
-        if part.file
+        if (file := part.file)
     ]
     return Asked(its_id, hydration.text(entry), files)

@@ -134,13 +134,17 @@ class Conversation(abc.ABC):
             return told or [events.Alive()]  # our place in the queue moved
         return told
 
+    def _message_id(self, turn_id: str) -> str:
+        """The id of the message that tells of a turn."""
+        return turn_id
+
     def _events(self, heard: Read, frame: bytes) -> Sequence[Event]:
         ours = self._whose.turn_id
         match heard:  # tried in this order: what every turn has comes first
             case MessageCreate(turn_id, prompt_id):
                 if self._whose.created(turn_id, prompt_id, _channel(heard) or DEFAULT_CHANNEL):
                     self._spellings = Spellings(self.tally)
-                    return [events.TurnStarted(turn_id)]
+                    return [events.TurnStarted(self._message_id(turn_id))]
                 return [events.Alive()] if turn_id == ours else self._foreign()
             case Finalize(turn_id) if turn_id == ours:
                 self._whose.over()

@@ -14,6 +14,7 @@ import {
   LOST_FOR_GOOD,
   noticeOf,
   noticeOfEnd,
+  noticeOfLook,
   reasonOf,
   STOPPED,
   WITHOUT_ANSWER,
@@ -46,10 +47,9 @@ export class Conversation {
   #looking = false;
   #aborted = false;
   #begins = false;
-  /** Whether a stop is known to have come to the agent. */
-  #stopped = false;
   /** Whether a history was asked for that is not shown yet. */
   #behind = true;
+  /** A look is under way, which tries again by itself. */
   #resuming = false;
   /** How many prompts there were: a look that began before the newest has nothing to say. */
   #begun = 0;
@@ -78,8 +78,8 @@ export class Conversation {
           this.#set({ agent: { status: open ? "asking" : "thinking" } });
         }
       },
-      onFinish: ({ isError, isAbort, message }) => {
-        if (this.#aborted || (isAbort && this.#stopped)) this.#marks.set(message.id, STOPPED);
+      onFinish: ({ isError, message }) => {
+        if (this.#aborted) this.#marks.set(message.id, STOPPED);
         else if (!isError) this.#marks.set(message.id, null);
         this.#aborted = false;
         // Who could not follow sees now that the answer is whole.
@@ -140,7 +140,7 @@ export class Conversation {
         await pause(wait);
         if (this.busy) return;
         try {
-          if ((await this.#changed()) && !this.busy) return await this.#catchUp([0]);
+          if ((await this.#changed()) && !this.busy) return await this.#catchUp(TRIES_MS);
         } catch {
           return; // The next look, or the next prompt, will say what is wrong.
         }
@@ -155,8 +155,7 @@ export class Conversation {
   }
 
   retry(): void {
-    if (this.chat.messages.length === 0) this.reconnect();
-    else void this.anew(() => this.chat.regenerate());
+    void this.anew(() => this.chat.regenerate());
   }
 
   /** Whatever begins a turn: what went wrong before is over, and what waits gets no approval.
@@ -192,16 +191,16 @@ export class Conversation {
   stop = async (): Promise<void> => {
     const asked = this.asking ? this.chat.lastMessage : undefined;
     if (!this.busy && asked === undefined) return;
-    const cut = this.#cut;
+    const begun = this.#begun;
+    const isOurs = () => this.busy && this.#begun === begun;
     this.#set({ stopping: true });
     const told = await this.#endpoint.stop();
     const until = Date.now() + (told === null ? 0 : STOP_MS);
-    while (this.busy && Date.now() < until) await pause(50);
-    const goesOn = this.busy && this.#cut === cut;
-    this.#stopped = told === true;
+    while (isOurs() && Date.now() < until) await pause(50);
+    const goesOn = isOurs();
     if (goesOn) await this.chat.stop();
-    while (goesOn && this.busy && this.#cut === cut) await pause(10);
-    this.#stopped = false;
+    while (goesOn && isOurs()) await pause(10);
+    if (goesOn && told === true) this.#marks.set(this.chat.lastMessage?.id, STOPPED);
     if (asked !== undefined && told !== null) {
       this.chat.messages = this.chat.messages.map((each) => (each.id === asked.id ? stopped(each) : each));
       this.#marks.set(asked.id, STOPPED);
@@ -324,7 +323,7 @@ export class Conversation {
         return;
       } catch (error) {
         if (!(error instanceof TypeError) && !(error instanceof Retryable)) {
-          this.#set({ loading: false, recovering: false, notice: noticeOf(error as Error) });
+          this.#set({ loading: false, recovering: false, notice: noticeOfLook(error as Error) });
           return;
         }
       }
@@ -357,9 +356,9 @@ export class Conversation {
 
   #failed(error: Error): void {
     this.#giveBack();
-    const notice = noticeOf(error);
+    const notice = this.#resuming ? noticeOfLook(error) : noticeOf(error);
     this.#set({ notice, agent: IDLE, stopping: false, progress: notice.byItself ? null : "failed" });
-    if (this.#resuming) return; // Whoever looks what runs tries again.
+    if (this.#resuming) return;
     const last = this.chat.lastMessage;
     if (notice.step === null && last?.role === "user") {
       this.chat.messages = this.chat.messages.slice(0, -1);

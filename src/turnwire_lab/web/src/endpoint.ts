@@ -33,8 +33,9 @@ export class Endpoint {
 
   /** Whether a turn was stopped; null if nobody said that the agent was told. */
   async stop(): Promise<boolean | null> {
-    const told = await this.post("stop", {}).catch(() => null);
-    return told?.ok === true ? (JSON.parse(told.text) as { stopped: boolean }).stopped : null;
+    return this.post("stop", {})
+      .then(({ ok, text }) => (ok ? (JSON.parse(text) as { stopped: boolean }).stopped : null))
+      .catch(() => null);
   }
 
   /** Why an answer was not taken; null if it was. */

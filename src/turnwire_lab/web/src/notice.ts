@@ -139,7 +139,7 @@ export function noticeOf(error: Error): Notice {
   const ended = ENDED[error.message];
   if (ended !== undefined) return ended;
   if (error.name === "NoPlace") return NO_STREAM;
-  if (error.name === "CutShort" || error instanceof TypeError) return CONNECTION;
+  if (error.name === "CutShort" || error.name === "TimeoutError" || error instanceof TypeError) return CONNECTION;
   const refused = refusalOf(error.message);
   if (refused !== null) {
     const known = REFUSED[refused.code];
@@ -149,6 +149,12 @@ export function noticeOf(error: Error): Notice {
     return { title: "Not accepted", text: refused.error, step, byItself: false };
   }
   return { title: FAILED, text: error.message, step: "retry", byItself: false };
+}
+
+/** Of what could not be read: a turn may run, and to send its prompt again would be a second one. */
+export function noticeOfLook(error: Error): Notice {
+  const notice = noticeOf(error);
+  return notice.step === "retry" ? { ...notice, step: "reconnect" } : notice;
 }
 
 function refusalOf(message: string): { code: string; error: string } | null {

@@ -50,8 +50,6 @@ export class Conversation {
   #ended = false;
   /** How often something was begun: what is still under way for what came before leaves this alone. */
   #begun = 0;
-  /** Nothing is asked of the agent, but what was said, and what runs. */
-  #reading = false;
   /** What was said before was never read. */
   #behind = true;
 
@@ -65,7 +63,6 @@ export class Conversation {
       {
         id: settings.session,
         transport: new Transport(`${this.#base}/chat`, this.#tokens.fetch, (runs) => {
-          this.#reading = false;
           if (!runs) return;
           this.#turn = "runs";
           this.#set({ loading: false });
@@ -118,14 +115,13 @@ export class Conversation {
   /** The step that a notice offers. */
   take(step: Notice["step"]): void {
     if (!this.idle) return;
-    const unsent = this.#rest.notice === NOT_SENT;
     this.#begin();
     if (step !== "retry" || this.#chat.messages.length === 0) {
       void this.#catchUp();
       return;
     }
     // One that never came to the agent is as new as it was.
-    if (unsent) this.#turn = "asked";
+    if (this.#sent !== null) this.#turn = "asked";
     else this.#asks(textOf(this.#chat.messages.findLast((message) => message.role === "user")), true);
     void this.#chat.regenerate();
   }
@@ -153,15 +149,16 @@ export class Conversation {
     while (this.busy) await pause(10);
     if (stopped || this.#ended) return;
     [this.#turn, this.#sent] = [turn, sent];
-    void this.#catchUp();
+    if (this.idle) void this.#catchUp();
   }
 
   /** False if it was not taken; the notice says why. */
   async answer(questionId: string, answer: string | boolean): Promise<boolean> {
     try {
       const response = await this.#post("answer", { questionId, answer });
+      const told = await response.text(); // to its end, or it would be broken off by a reload
       if (response.ok) return true;
-      this.#set({ notice: noticeOf(new Error(await response.text()), this.#turn) });
+      this.#set({ notice: noticeOf(new Error(told), this.#turn) });
     } catch (error) {
       this.#set({ notice: { ...noticeOf(error as Error, this.#turn), step: "reconnect" } });
     }
@@ -179,7 +176,6 @@ export class Conversation {
     clearTimeout(this.#timer);
     this.#tries = 0;
     this.#begun += 1;
-    this.#reading = false;
     this.#chat.clearError();
     this.#set({ notice: null });
   }
@@ -191,7 +187,6 @@ export class Conversation {
 
   async #catchUp(): Promise<void> {
     this.#set({ loading: true });
-    this.#reading = true;
     try {
       this.#chat.clearError();
       this.#chat.messages = await this.#history();
@@ -205,10 +200,8 @@ export class Conversation {
       const asked = this.#chat.lastMessage?.role === "user";
       if (asked && this.#chat.messages.length === known) {
         this.#set({ loading: true });
-        this.#reading = true;
         this.#chat.messages = await this.#history();
       }
-      this.#reading = false;
       this.#set({ loading: false, notice: null });
       this.#turn = "none";
       const lost = this.#lost();
@@ -261,10 +254,13 @@ export class Conversation {
 
   #failed(error: Error): void {
     const told = noticeOf(error, this.#turn);
-    // Nothing was asked of the agent that could be asked again.
-    const notice: Notice = this.#reading && told.step === "retry" ? { ...told, step: "reconnect" } : told;
+    // While all is read anew, nothing was asked of the agent that could be asked again.
+    const notice: Notice = this.loading && told.step === "retry" ? { ...told, step: "reconnect" } : told;
     if (this.#silent && notice.step === "reach" && error instanceof TypeError) this.#warn();
-    if (notice.step === "retry") this.#turn = "none";
+    if (notice.step === "retry") {
+      if (this.#turn === "runs") this.#sent = null; // It came to the agent, and to this.
+      this.#turn = "none";
+    }
     const wait = notice.byItself && WAITS_MS[this.#tries];
     this.#set({ notice, agent: "", stopping: false, loading: wait !== undefined && notice.step !== "reach" });
     if (wait === undefined || this.#ended) return;

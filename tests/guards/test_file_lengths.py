@@ -1,0 +1,30 @@
+"""A file is read in one go: none has more than 400 lines."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+LINES_MAX: Final = 400
+WRITTEN: Final = {".py", ".ts", ".tsx", ".mjs", ".js", ".css", ".c"}
+MADE: Final = {"node_modules", "dist", "__pycache__"}
+"""Folders of what others wrote, or a build did."""
+
+
+def written(folder: Path) -> Iterator[Path]:
+    for path in folder.iterdir():
+        if path.is_dir() and path.name not in MADE:
+            yield from written(path)
+        elif path.suffix in WRITTEN:
+            yield path
+
+
+def test_no_file_is_long() -> None:
+    lines = {
+        str(path.relative_to(ROOT)): len(path.read_bytes().splitlines())
+        for folder in ("src", "tests")
+        for path in written(ROOT / folder)
+    }
+
+    assert len(lines) > 500
+    assert {name: count for name, count in lines.items() if count > LINES_MAX} == {}
