@@ -1,9 +1,13 @@
+import json
+import math
+
 import pytest
+from hypothesis import given, strategies
 from msgspec import Raw
 
-from turnwire.core import harmless
+from turnwire.core import harmless, mending
 
-DEEP = b"[" * 50_000 + b'"__proto__"' + b"]" * 50_000
+DEEP = b"[" * 5_000 + b'"__proto__"' + b"]" * 5_000
 
 
 @pytest.mark.parametrize(
@@ -127,6 +131,94 @@ def test_the_words_of_an_error(raw: bytes, words: str | None) -> None:
 )
 def test_an_error_text_is_short_and_plain(text: str | None, shown: str) -> None:
     assert harmless.error_text(text, "default") == shown
+
+
+def many(given: bytes) -> bytes:
+    """The same among more values than are taken apart."""
+    return b"[%b0,%b]" % (b"0," * (2 * harmless.LOOSE_VALUES_MAX), given)
+
+
+@pytest.mark.parametrize(
+    ("given", "made"),
+    [
+        (b'{"__proto__" : 1}', b'{"_proto_" : 1}'),
+        (rb'{"\u005f_proto__":1}', b'{"_proto_":1}'),
+        (rb'{"\u005F_proto__":1,"_proto_":2}', b'{"_proto__":1,"_proto_":2}'),
+        (b'{"constructor":{"prototype":1}}', b'{"_constructor_":{"prototype":1}}'),
+        (rb'{"c\u006Fnstructor":{"pr\u006fto\u0074ype":1}}', b'{"_constructor_":{"prototype":1}}'),
+        (b'{"constructor":"x"}', b'{"constructor":"x"}'),
+        (b'{"constructor":{"x":1}}', b'{"constructor":{"x":1}}'),
+        (b'{"constructor":null}', b'{"_constructor_":null}'),
+        (b'["__proto__","constructor"]', b'["__proto__","constructor"]'),
+        (rb'"a \"__proto__\": b \\u0070"', rb'"a \"__proto__\": b \\u0070"'),
+        (rb'{"a\"__proto__":1}', rb'{"a\"__proto__":1}'),
+        (rb'"\\\ud83d"', rb'"\\\ufffd"'),
+        (rb'"\ud83d\ud83d\ude00\ude00"', rb'"\ufffd\ud83d\ude00\ufffd"'),
+        (rb'"\u0062\u0065"', rb'"\u0062e"'),
+    ],
+)
+def test_what_has_many_values_becomes_harmless_where_it_stands(given: bytes, made: bytes) -> None:
+    assert bytes(harmless.value(Raw(many(given)))) == many(made)
+
+
+@given(
+    strategies.recursive(
+        strategies.none()
+        | strategies.booleans()
+        | strategies.text(strategies.sampled_from('a_"\\\ud83d\ude00é,:{}[] NaN'), max_size=9)
+        | strategies.just("__proto__")
+        | strategies.integers(-9, 9)
+        | strategies.just(math.nan)
+        | strategies.just(-math.inf),
+        lambda inner: (
+            strategies.lists(inner, max_size=4)
+            | strategies.dictionaries(
+                strategies.sampled_from(
+                    ["__proto__", "constructor", "prototype", "a", 'a"', "_proto_"]
+                ),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=12,
+    ),
+    strategies.booleans(),
+)
+def test_both_ways_to_mend_say_the_same(said: object, is_ascii: bool) -> None:  # noqa: FBT001 (drawn)
+    nearly = json.dumps(said, ensure_ascii=is_ascii).encode(errors="surrogatepass")
+    try:
+        nearly.decode()
+    except UnicodeDecodeError:
+        nearly = json.dumps(said).encode()
+
+    as_it_stands = json.loads(mending.strict(nearly), object_pairs_hook=_renamed)
+
+    assert as_it_stands == json.loads(
+        harmless.dump(harmless.parse(nearly)), object_pairs_hook=_renamed
+    )
+    assert b"NaN" not in mending.strict(nearly) or "NaN" in json.dumps(as_it_stands)
+
+
+def _renamed(pairs: list[tuple[str, object]]) -> object:
+    """An object without the names that either way may give, which differ where one is taken."""
+    return [(key.strip("_").removesuffix("_"), value) for key, value in pairs]
+
+
+def test_a_million_numbers_that_are_none_are_not_looked_at_one_by_one() -> None:
+    with pytest.raises(ValueError, match="too many"):
+        mending.strict(b"[" + b"NaN," * 500_000 + b"0]")
+
+
+def test_a_nul_is_no_json() -> None:
+    with pytest.raises(ValueError, match="NUL"):
+        mending.strict(b'"\0"')
+
+
+def test_a_long_name_is_not_kept() -> None:
+    assert harmless.short(Raw(b'"%b"' % (b"x" * 512))) == "x" * 512
+    assert harmless.short(Raw(b'"%b"' % (b"x" * 513))) is None
+    assert harmless.short(Raw(b'"%b"' % (b"x" * 100_000))) is None
+    assert harmless.short(Raw(b"5")) is None
 
 
 def test_a_value_that_would_take_seconds_to_mend_is_replaced() -> None:

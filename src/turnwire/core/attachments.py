@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core import sniff
+from turnwire.core.bounds import HandedOn
 from turnwire.errors import BadRequest
 
 FILENAME_MAX: Final = 255
@@ -78,9 +79,9 @@ class AttachmentLimits(Struct, frozen=True, kw_only=True):
 
 
 class _File(Struct, rename="camel"):
-    url: str
-    media_type: str | None = None
-    filename: str | None = None
+    url: HandedOn
+    media_type: HandedOn | None = None
+    filename: HandedOn | None = None
 
 
 _file = msgspec.json.Decoder(_File).decode

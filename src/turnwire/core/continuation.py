@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 
 from turnwire.core import harmless
+from turnwire.core.bounds import Word
 from turnwire.core.known import Known
 from turnwire.errors import BadRequest
 
@@ -66,7 +67,7 @@ class Continuation(Struct, frozen=True):
 
 
 class _Part(Struct):
-    type: str
+    type: Word
     text: Raw = Raw()
 
 
@@ -77,7 +78,7 @@ class _Approval(Struct):
 
 
 class _Tool(Struct, rename="camel"):
-    state: str | None = None
+    state: Word | None = None
     provider_executed: bool | None = None
     approval: Raw = Raw()
 
@@ -97,7 +98,7 @@ class _Question(Struct):
 
 
 class _Answered(Struct, rename="camel"):
-    state: str | None = None
+    state: Word | None = None
     answer: Raw = Raw()
     question_id: _Id | None = None
 
@@ -155,12 +156,12 @@ def _pending(kind: str, part: Raw) -> str | None:
     if kind == "data-question":
         card = _shown(part)
         state = _state(card.data)
-        return harmless.string(card.id) if state == "open" else None
+        return harmless.short(card.id) if state == "open" else None
     if kind != "dynamic-tool" and not kind.startswith("tool-"):
         return None
     card = _shown(part)
     ended = harmless.string(card.state) in {"output-available", "output-error", "output-denied"}
-    return None if ended else harmless.string(card.tool_call_id)
+    return None if ended else harmless.short(card.tool_call_id)
 
 
 def _state(data: Raw) -> str | None:

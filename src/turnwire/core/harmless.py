@@ -15,10 +15,14 @@ import contextlib
 import json
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
+
+from turnwire.core import mending
+from turnwire.core.bounds import ID_MAX, HandedOn
 
 _ESCAPES = re.compile(
     rb"\\u00[4-7]"
@@ -35,7 +39,11 @@ _BREAKS_TO_SPACES = bytes.maketrans(b"\r\n", b"  ")
 """JSON has raw line breaks between its tokens alone."""
 
 LOOSE_MAX = 4_194_304
-"""Longest JSON, in bytes, that is taken apart and put together anew: it holds the event loop."""
+"""Longest JSON, in bytes, that is mended: it holds the event loop."""
+
+LOOSE_VALUES_MAX = 10_000
+"""Most commas and brackets of JSON that is taken apart and put together anew. What has more is
+mended as it stands (`core.mending`)."""
 
 _RENAMED = {"__proto__": "_proto_", "constructor": "_constructor_"}
 
@@ -43,6 +51,9 @@ ERROR_TEXT_MAX = 2_000
 """Longest error text of an agent that is shown to a client, in characters."""
 
 _DIGITS_MAX = 1_000
+
+_SHORT_BYTES = 12 * ID_MAX
+"""A character takes two escapes at most."""
 
 TOO_DEEP = b'"(nested too deeply)"'
 TOO_LONG = b'"(too long)"'
@@ -75,8 +86,12 @@ def _whole(digits: str) -> float | None:
     return int(digits) if len(digits) < _DIGITS_MAX else _finite(digits)
 
 
+def _seen(_: Any) -> None:
+    """Nothing is to be changed."""
+
+
 class _Head(Struct):
-    type: str
+    type: HandedOn
 
 
 _head = msgspec.json.Decoder(_Head).decode
@@ -94,13 +109,22 @@ def parse(data: bytes) -> Any:
     """Parse JSON leniently: NaN, infinities and halves of surrogate pairs are let in.
 
     Raises:
-        ValueError: it is no JSON even so, or longer than `LOOSE_MAX`.
+        ValueError: it is no JSON even so, is longer than `LOOSE_MAX`, or has too many values.
         RecursionError: it is nested too deeply.
 
     """
-    if len(data) > LOOSE_MAX:
-        raise ValueError("too long to be read leniently")
+    if len(data) > LOOSE_MAX or has_many_values(data):
+        raise ValueError("too much to be read leniently")
     return _lenient(data.decode(errors="replace"))
+
+
+def has_many_values(data: bytes) -> bool:
+    """Whether to take this apart would hold everybody up; marks inside of strings count too."""
+    least = len(data) // 2
+    if least < LOOSE_VALUES_MAX:
+        return False
+    marks = data.count(b",") + data.count(b"{") + data.count(b"[")
+    return marks > LOOSE_VALUES_MAX
 
 
 def dump(value: Any) -> bytes:
@@ -121,18 +145,35 @@ def value(raw: Raw) -> Raw:
         data = data.translate(_BREAKS_TO_SPACES)
     if not _is_suspect(data):
         return Raw(data)
+    if len(data) > LOOSE_MAX:
+        return Raw(TOO_LONG)
     try:
-        return Raw(dump(parse(data)))
+        return Raw(mending.mended(data) if has_many_values(data) else dump(parse(data)))
     except RecursionError:
         return Raw(TOO_DEEP)
-    except ValueError:
-        return Raw(TOO_LONG)
 
 
 def _is_suspect(data: bytes) -> bool:
     if b'"__proto__"' in data or b'"constructor"' in data:
         return True
     return b"\\u" in data and _ESCAPES.search(data.replace(rb"\\", b"")) is not None
+
+
+def strictly(frame: bytes, look: Callable[[Any], object] = _seen) -> tuple[bytes, Any]:
+    """A frame that is nearly JSON as strict JSON, and what it says where it was taken apart.
+
+    `look` may change what it says before it is written.
+
+    Raises:
+        ValueError: it is no JSON even so, or too long.
+        RecursionError: it is nested too deeply.
+
+    """
+    if len(frame) <= LOOSE_MAX and has_many_values(frame):
+        return mending.strict(frame), None
+    loose = parse(frame)
+    look(loose)
+    return dump(loose), loose
 
 
 def kind(frame: bytes) -> str:
@@ -173,6 +214,14 @@ def string(raw: Raw) -> str | None:
     except msgspec.DecodeError:
         said: str = json.loads(data)
         return said
+
+
+def short(raw: Raw) -> str | None:
+    """A JSON string that may be kept: an id, a name; None for one that is longer than those are."""
+    if len(bytes(raw)) > _SHORT_BYTES:
+        return None
+    said = string(raw)
+    return None if said is None or len(said) > ID_MAX else said
 
 
 def words(raw: Raw) -> str | None:

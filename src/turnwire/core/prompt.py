@@ -16,6 +16,7 @@ from msgspec import Meta, Raw, Struct
 
 from turnwire.core import attachments, continuation, harmless
 from turnwire.core.attachments import Attachment, AttachmentLimits
+from turnwire.core.bounds import Word
 from turnwire.core.continuation import Continuation
 from turnwire.errors import BadRequest
 
@@ -63,14 +64,14 @@ class Prompt(Struct, frozen=True):
 
 
 class _Message(Struct):
-    role: str
+    role: Word
     id: _Id | None = None
-    parts: list[Raw] | None = None
+    parts: Annotated[list[Raw], Meta(max_length=VALUES_MAX)] | None = None
     content: Raw = Raw()
 
 
 class _Body(Struct, rename="camel"):
-    messages: list[Raw] | None = None
+    messages: Annotated[list[Raw], Meta(max_length=VALUES_MAX)] | None = None
     message: Raw = Raw()
     trigger: Raw = Raw()
     message_id: _Id | None = None
@@ -83,7 +84,7 @@ class _Body(Struct, rename="camel"):
 
 
 class _Part(Struct):
-    type: str
+    type: Word
     text: Raw = Raw()
 
 
@@ -128,7 +129,7 @@ def _extract(raw: bytes, limits: AttachmentLimits) -> Prompt | Continuation:
             return _prompt(body, message, limits)
         case "assistant":
             message_id = message.id or body.message_id or None
-            chat_id = harmless.string(body.id)
+            chat_id = harmless.short(body.id)
             return continuation.read(message_id, message.parts or (), chat_id)
         case _:
             raise BadRequest("The last message is neither the user's nor the assistant's")
@@ -166,7 +167,7 @@ def _prompt(body: _Body, message: _Message, limits: AttachmentLimits) -> Prompt:
         attachments.read(files, limits),
         body.regenerates,
         (body.message_id or None) if body.regenerates is not names_itself else None,
-        harmless.string(body.id),
+        harmless.short(body.id),
     )
 
 

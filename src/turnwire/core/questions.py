@@ -8,20 +8,19 @@ card tells the rest: how the call ended.
 
 import contextlib
 from collections.abc import Collection, Iterable
+from typing import Annotated
 
 import msgspec
 from msgspec import Raw
 
 from turnwire.core import chunks, harmless
+from turnwire.core.bounds import FEW, KEPT_BYTES_MAX
 from turnwire.core.events import Event, Question, QuestionClosed
 
 OPEN_MAX = 64
 """Questions open at once. Past it the oldest is told as expired."""
 
-_KEPT_BYTES = 65_536
-"""A longer payload is sent whole, but not kept to be told again."""
-
-_fields = msgspec.json.Decoder(dict[str, Raw]).decode
+_fields = msgspec.json.Decoder(Annotated[dict[str, Raw], FEW]).decode
 
 
 class Questions:
@@ -61,10 +60,11 @@ class Questions:
         shown = bytes(harmless.value(question.payload))
         payload: dict[str, Raw] = {}
         if shown.startswith(b"{"):
-            with contextlib.suppress(RecursionError):  # it is asked all the same, without them
+            # It is asked all the same, without them.
+            with contextlib.suppress(RecursionError, msgspec.ValidationError):
                 payload = _fields(shown)
         told.append(_chunk(question.question_id, payload, "open"))
-        kept = payload if len(question.payload) <= _KEPT_BYTES else {}
+        kept = payload if len(question.payload) <= KEPT_BYTES_MAX else {}
         self._open[question.question_id] = kept
         return told
 

@@ -4,12 +4,13 @@ A question takes a text or a boolean; an approval is approved or denied, and
 its actions say in which ways.
 """
 
-from typing import Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core import harmless
+from turnwire.core.bounds import FEW, HandedOn, SomeId
 from turnwire.dialects.session_agent import outgoing
 from turnwire.dialects.session_agent.wire import InteractivePrompt, PromptData, Question
 
@@ -31,21 +32,21 @@ class Answer(Struct, frozen=True):
 
 
 class _Action(Struct, frozen=True):
-    id: str
+    id: SomeId
 
 
 class _Response(Struct, frozen=True):
     """As clients respond to a tool that asks for approval."""
 
     approved: bool
-    reason: str | None = None
+    reason: HandedOn | None = None
 
 
 class _Context(Struct, frozen=True, rename="camel"):
-    invocation_id: str | None = None
+    invocation_id: SomeId | None = None
 
 
-_actions = msgspec.json.Decoder(list[_Action]).decode
+_actions = msgspec.json.Decoder(Annotated[list[_Action], FEW]).decode
 _response = msgspec.json.Decoder(_Response).decode
 _context = msgspec.json.Decoder(_Context).decode
 

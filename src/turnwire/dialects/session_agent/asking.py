@@ -5,11 +5,12 @@ What a client is told does not depend on the revision: `questionId`, `text`,
 `actions` and `context` besides.
 """
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Raw, Struct
 
+from turnwire.core.bounds import FEW, HandedOn
 from turnwire.core.events import Question as Asked
 from turnwire.core.questions import OPEN_MAX
 from turnwire.dialects.session_agent.channel import Channel
@@ -35,11 +36,11 @@ class Asking:
 
 
 class _Action(Struct, frozen=True):
-    label: str
+    label: HandedOn
 
 
 _number = msgspec.json.Decoder(float).decode
-_actions = msgspec.json.Decoder(list[_Action]).decode
+_actions = msgspec.json.Decoder(Annotated[list[_Action], FEW]).decode
 _context = msgspec.json.Decoder(PromptContext).decode
 
 

@@ -4,6 +4,8 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from turnwire.core.bounds import ChannelName
+
 Channel: TypeAlias = tuple[str, str]
 """Its type and its id."""
 
@@ -19,9 +21,9 @@ ALLOWED: Final = frozenset({"web", THREAD})
 class Placed(Struct, frozen=True, rename="camel"):
     """What may say where it belongs. Null and absent are the same."""
 
-    channel_type: str | None = None
-    channel_id: str | None = None
-    thread_id: str | None = None
+    channel_type: ChannelName | None = None
+    channel_id: ChannelName | None = None
+    thread_id: ChannelName | None = None
 
     @property
     def named(self) -> Channel | None:

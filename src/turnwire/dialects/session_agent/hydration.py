@@ -5,10 +5,12 @@ entry of another shape than the wire's is left out.
 """
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
 from msgspec import Raw, Struct
 
+from turnwire.core.bounds import MANY
 from turnwire.dialects.session_agent.channel import DEFAULT_CHANNEL, THREAD, Channel
 from turnwire.dialects.session_agent.hello import Hello
 from turnwire.dialects.session_agent.snapshot import finished
@@ -30,7 +32,7 @@ class Session(Struct, frozen=True, kw_only=True):
 
 
 class _Session(Struct, frozen=True):
-    messages: list[Raw] = []
+    messages: Annotated[list[Raw], MANY] = []
 
 
 class _Data(Struct, frozen=True, rename="camel"):

@@ -1,12 +1,14 @@
 """The history of a channel, from R's `init`. A and V have it behind a route of their own alone."""
 
 from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core import events, harmless
 from turnwire.core.attachments import Attachment
+from turnwire.core.bounds import MANY, HandedOn, Word
 from turnwire.core.dialect import NEVER
 from turnwire.core.errand import Asked, Recall, Told, Transcript
 from turnwire.core.events import Event, Reason
@@ -21,12 +23,12 @@ from turnwire.dialects.session_agent.snapshot import Snapshots
 class _File(Struct, frozen=True, rename="camel"):
     """A file of a prompt: its bytes in base64."""
 
-    mime_type: str
-    data: str
-    filename: str | None = None
+    mime_type: Word
+    data: HandedOn
+    filename: HandedOn | None = None
 
 
-_parts = msgspec.json.Decoder(list[Raw]).decode
+_parts = msgspec.json.Decoder(Annotated[list[Raw], MANY]).decode
 _file = msgspec.json.Decoder(_File).decode
 
 

@@ -6,12 +6,13 @@ repeats and overwrites it (page 5.7).
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core import harmless
+from turnwire.core.bounds import MANY, SomeId, Word
 from turnwire.core.events import Phase, Reason, ToolUpdate
 from turnwire.core.tools import CALLS_MAX
 from turnwire.dialects.session_agent.wire import Snapshot
@@ -21,10 +22,10 @@ _OPEN: Final = frozenset({Phase.PENDING, Phase.RUNNING})
 
 
 class Part(Struct, frozen=True, rename="camel"):
-    type: str
-    call_id: str = ""
-    tool_name: str = ""
-    status: str = ""
+    type: Word
+    call_id: SomeId = ""
+    tool_name: SomeId = ""
+    status: Word = ""
     args: Raw = Raw()
     result: Raw = Raw()
     error: Raw = Raw()
@@ -46,8 +47,8 @@ class News(Struct, frozen=True, kw_only=True):
     """All that the message says it said; at the end, what it said after its last tool."""
 
 
-_parts = msgspec.json.Decoder(list[Part]).decode
-_each = msgspec.json.Decoder(list[Raw]).decode
+_parts = msgspec.json.Decoder(Annotated[list[Part], MANY]).decode
+_each = msgspec.json.Decoder(Annotated[list[Raw], MANY]).decode
 _part = msgspec.json.Decoder(Part).decode
 
 

@@ -4,17 +4,16 @@ A new frame is a struct and a line in `Read`, here, and a `case` in `conversatio
 """
 
 from collections.abc import Callable
-from typing import Annotated, Any, TypeAlias, Union
+from typing import TypeAlias, Union
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import Raw, Struct
 
 from turnwire.core import harmless
+from turnwire.core.bounds import ChannelName, HandedOn, Id, SomeId, Word
 from turnwire.core.dialect import Tally
 from turnwire.dialects.session_agent.channel import Placed
 from turnwire.dialects.session_agent.skipped import SKIPPED
-
-Id: TypeAlias = Annotated[str, Meta(min_length=1, max_length=512)]
 
 
 class _Frame(Struct, frozen=True, rename="camel", tag_field="type"):
@@ -34,10 +33,10 @@ class Init(_Frame, frozen=True, tag="init"):
 
 class MessageData(Placed, frozen=True, rename="camel", kw_only=True):
     id: Id
-    role: str | None = None
-    content: str | None = None
+    role: Word | None = None
+    content: HandedOn | None = None
     parts: Raw = Raw()
-    author_id: str | None = None
+    author_id: SomeId | None = None
 
 
 class Message(_Frame, frozen=True, tag="message"):
@@ -45,7 +44,7 @@ class Message(_Frame, frozen=True, tag="message"):
 
 
 class ChunkDelta(_PlacedFrame, frozen=True, tag="chunk", kw_only=True):
-    content: str
+    content: HandedOn
     message_id: Id
 
 
@@ -53,10 +52,10 @@ class Snapshot(Placed, frozen=True, rename="camel", kw_only=True):
     """`parts` is an array, an object, null or absent; `content` may be absent (page 9, trap 15)."""
 
     id: Id
-    role: str | None = None
+    role: Word | None = None
     content: Raw = Raw()
     parts: Raw = Raw()
-    author_id: str | None = None
+    author_id: SomeId | None = None
 
 
 class Updated(_Frame, frozen=True, tag="message.updated"):
@@ -64,15 +63,15 @@ class Updated(_Frame, frozen=True, tag="message.updated"):
 
 
 class AgentStatus(_PlacedFrame, frozen=True, tag="agentStatus", kw_only=True):
-    status: str
-    detail: str | None = None
+    status: Word
+    detail: HandedOn | None = None
 
 
 class StatusData(Placed, frozen=True, rename="camel", kw_only=True):
     """All that `status` may say (page 4.3); nothing in it is a turn's."""
 
-    status: str | None = None
-    message_id: str | None = None
+    status: Word | None = None
+    message_id: SomeId | None = None
     runner_busy: bool | None = None
     aborted: bool | None = None
     runner_connected: bool | None = None
@@ -84,9 +83,9 @@ class StatusData(Placed, frozen=True, rename="camel", kw_only=True):
     remaining: int | None = None
     collect_pending: bool | None = None
     queue_cleared: bool | None = None
-    question_answered: str | None = None
+    question_answered: SomeId | None = None
     answer: Raw = Raw()
-    question_expired: str | None = None
+    question_expired: SomeId | None = None
 
 
 class Status(_Frame, frozen=True, tag="status"):
@@ -110,7 +109,7 @@ class PromptData(Struct, frozen=True, rename="camel", kw_only=True):
     """A question or an approval of A and V. `expires_at` is in milliseconds."""
 
     id: Id
-    type: str = ""
+    type: Word = ""
     title: Raw = Raw()
     body: Raw = Raw()
     actions: Raw = Raw()
@@ -125,7 +124,7 @@ class InteractivePrompt(_PlacedFrame, frozen=True, tag="interactive_prompt", kw_
 class Resolution(Struct, frozen=True, rename="camel"):
     value: Raw = Raw()
     action_id: Raw = Raw()
-    resolved_by: str | None = None
+    resolved_by: SomeId | None = None
 
 
 class Resolved(_Frame, frozen=True, tag="interactive_prompt_resolved"):
@@ -140,16 +139,16 @@ class Expired(_Frame, frozen=True, tag="interactive_prompt_expired"):
 class AgentError(_PlacedFrame, frozen=True, tag="error", kw_only=True):
     """Three shapes (page 4.4): of a turn or session, and two replies to one socket."""
 
-    message_id: str | None = None
-    prompt_id: str | None = None
+    message_id: SomeId | None = None
+    prompt_id: SomeId | None = None
     error: Raw = Raw()
     message: Raw = Raw()
 
 
 class Pending(Struct, frozen=True, rename="camel"):
     message_id: Id
-    content: str | None = None
-    thread_id: str | None = None
+    content: HandedOn | None = None
+    thread_id: ChannelName | None = None
 
 
 class QueueData(Struct, frozen=True):
@@ -169,9 +168,9 @@ class Withdrawn(_Frame, frozen=True, tag="queue.withdrawn"):
 
 
 class Entry(Struct, frozen=True, rename="camel"):
-    event_type: str | None = None
-    summary: str | None = None
-    actor_id: str | None = None
+    event_type: Word | None = None
+    summary: HandedOn | None = None
+    actor_id: SomeId | None = None
     created_at: Raw = Raw()
 
     @property
@@ -187,7 +186,7 @@ class AuditLog(_Frame, frozen=True, tag="audit_log"):
 class UserJoined(_Frame, frozen=True, tag="user.joined"):
     """A socket of a user's opened, ours and that of an errand too."""
 
-    user_id: str | None = None
+    user_id: SomeId | None = None
 
 
 class Pong(_Frame, frozen=True, tag="pong"):
@@ -245,9 +244,9 @@ def read(frame: bytes, tally: Tally) -> Read | None:
 
 def _read_loose(frame: bytes, tally: Tally) -> Read | None:
     """Read what is not strict JSON (NaN, half of a surrogate pair)."""
+    strict = b""
     try:
-        loose: Any = harmless.parse(frame)
-        strict = harmless.dump(loose)
+        strict, loose = harmless.strictly(frame)
         heard = _decode(strict)
     except msgspec.ValidationError:
         _count(strict, tally)
@@ -256,7 +255,7 @@ def _read_loose(frame: bytes, tally: Tally) -> Read | None:
         tally.malformed += 1
         return None
     # A half of a surrogate pair may find its other half in the next delta.
-    if isinstance(heard, ChunkDelta):
+    if isinstance(heard, ChunkDelta) and loose is not None:
         return msgspec.structs.replace(heard, content=loose["content"])
     return heard
 

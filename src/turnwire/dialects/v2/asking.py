@@ -30,4 +30,4 @@ def _approval(payload: Mapping[str, Raw]) -> events.Approval | None:
 
 
 def _string(payload: Mapping[str, Raw], field: str) -> str | None:
-    return harmless.string(payload.get(field, _NONE))
+    return harmless.short(payload.get(field, _NONE))

@@ -4,18 +4,17 @@ A new frame is a struct and a line in `Read`, here, and a `case` in `wire`.
 """
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, TypeAlias, Union
+from typing import Literal, TypeAlias, Union
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import Raw, Struct
 
 from turnwire.core import harmless
+from turnwire.core.bounds import ChannelName, HandedOn, Id, SomeId, Word
 from turnwire.core.dialect import Tally
 from turnwire.core.events import Phase
 from turnwire.dialects.v2 import hydration
 from turnwire.dialects.v2.skipped import SKIPPED
-
-_Id: TypeAlias = Annotated[str, Meta(min_length=1, max_length=512)]
 
 
 class _Frame(Struct, frozen=True, rename="camel", tag_field="type"):
@@ -24,7 +23,7 @@ class _Frame(Struct, frozen=True, rename="camel", tag_field="type"):
 
 class InitData(Struct, frozen=True, rename="camel"):
     runner_busy: bool | None = None
-    running_turn_id: str | None = None
+    running_turn_id: SomeId | None = None
     prompts_queued: Raw = Raw()
 
 
@@ -34,34 +33,34 @@ class Init(_Frame, frozen=True, tag="init"):
 
 
 class MessageCreate(_Frame, frozen=True, tag="message.create"):
-    turn_id: _Id
-    prompt_id: str | None = None
-    channel_type: str | None = None
-    channel_id: str | None = None
+    turn_id: Id
+    prompt_id: SomeId | None = None
+    channel_type: ChannelName | None = None
+    channel_id: ChannelName | None = None
 
 
 # `gc=False`: these two come by the hundred thousand, and can be in no cycle.
 
 
 class TextDelta(_Frame, frozen=True, gc=False, tag="message.part.text-delta"):
-    turn_id: _Id
-    delta: str
+    turn_id: Id
+    delta: HandedOn
 
 
 class ChunkDelta(_Frame, frozen=True, gc=False, tag="chunk"):
-    content: str
-    message_id: _Id
+    content: HandedOn
+    message_id: Id
 
 
 class ReasoningDelta(_Frame, frozen=True, tag="message.part.reasoning-delta"):
-    turn_id: _Id
-    delta: str
+    turn_id: Id
+    delta: HandedOn
 
 
 class ToolUpdate(_Frame, frozen=True, tag="message.part.tool-update"):
-    turn_id: _Id
-    call_id: _Id
-    tool_name: _Id
+    turn_id: Id
+    call_id: Id
+    tool_name: Id
     status: Phase
     args: Raw = Raw()
     result: Raw = Raw()
@@ -71,22 +70,22 @@ class ToolUpdate(_Frame, frozen=True, tag="message.part.tool-update"):
 class File(_Frame, frozen=True, tag="message.part.file"):
     """Its file name is not read: no client's chunk has a place for it."""
 
-    turn_id: _Id
-    url: str
-    mime: str
+    turn_id: Id
+    url: HandedOn
+    mime: Word
 
 
 class Source(_Frame, frozen=True, tag="message.part.source"):
-    turn_id: _Id
-    source_id: _Id
-    url: str
-    title: str | None = None
+    turn_id: Id
+    source_id: Id
+    url: HandedOn
+    title: HandedOn | None = None
 
 
 class Finalize(_Frame, frozen=True, tag="message.finalize"):
     """What is wrong beside the turn's id must not keep a turn from ending: read leniently."""
 
-    turn_id: _Id
+    turn_id: Id
     reason: Raw = Raw()
     final_text: Raw = Raw()
     error: Raw = Raw()
@@ -96,10 +95,10 @@ class Finalize(_Frame, frozen=True, tag="message.finalize"):
 class Unnamed(_Frame, frozen=True):
     """A frame that need not name the turn it belongs to."""
 
-    turn_id: str | None = None
-    prompt_id: str | None = None
-    channel_type: str | None = None
-    channel_id: str | None = None
+    turn_id: SomeId | None = None
+    prompt_id: SomeId | None = None
+    channel_type: ChannelName | None = None
+    channel_id: ChannelName | None = None
 
 
 class Complete(Unnamed, frozen=True, tag="complete"):
@@ -108,20 +107,20 @@ class Complete(Unnamed, frozen=True, tag="complete"):
 
 class AgentStatus(Unnamed, frozen=True, tag="agentStatus", kw_only=True):
     status: Literal["idle", "thinking", "streaming", "tool_calling", "error"]
-    detail: str | None = None
+    detail: HandedOn | None = None
 
 
 class Question(Unnamed, frozen=True, tag="question", kw_only=True):
-    question_id: _Id
+    question_id: Id
 
 
 class QuestionResolved(_Frame, frozen=True, tag="question.resolved"):
-    question_id: _Id
+    question_id: Id
     answer: Raw = Raw()
 
 
 class QuestionExpired(_Frame, frozen=True, tag="question.expired"):
-    question_id: _Id
+    question_id: Id
 
 
 class AgentError(Unnamed, frozen=True, tag="error"):
@@ -134,7 +133,7 @@ class Status(_Frame, frozen=True, tag="status"):
 
 
 class UserJoined(_Frame, frozen=True, tag="user.joined"):
-    user_id: str | None = None
+    user_id: SomeId | None = None
 
 
 class Skipped(_Frame, frozen=True):
@@ -189,11 +188,9 @@ def recover(frame: bytes, tally: Tally) -> tuple[Read, bytes] | None:
 
     Also returns the frame in strict JSON. None, and counted, if it stays unread.
     """
+    strict = b""
     try:
-        loose: Any = harmless.parse(frame)
-        if isinstance(loose, dict) and loose.get("type") == "init":
-            hydration.keep_halves(loose)
-        strict = harmless.dump(loose)
+        strict, loose = harmless.strictly(frame, hydration.keep_halves)
         heard = decode(strict)
     except msgspec.ValidationError:
         count(strict, tally)
@@ -201,6 +198,8 @@ def recover(frame: bytes, tally: Tally) -> tuple[Read, bytes] | None:
     except (ValueError, RecursionError):
         tally.malformed += 1
         return None
+    if loose is None:
+        return heard, strict
     # A half of a surrogate pair may find its other half in the next delta.
     if isinstance(heard, TextDelta | ReasoningDelta):
         heard = msgspec.structs.replace(heard, delta=loose["delta"])

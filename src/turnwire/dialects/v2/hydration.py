@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 
 from turnwire.core import events, harmless
+from turnwire.core.bounds import FEW, MANY, ChannelName, SomeId, Word
 from turnwire.core.events import Event, Phase, Reason
 from turnwire.dialects.v2 import asking
 from turnwire.dialects.v2.others import DEFAULT_CHANNEL, Channel
@@ -21,14 +22,14 @@ _HALF = "turnwire:half"
 class Entry(Struct, frozen=True, rename="camel"):
     """One prompt or one turn."""
 
-    id: str = ""
-    role: str = ""
-    parts: list[Raw] = []
-    prompt_id: str | None = None
-    client_message_id: str | None = None
+    id: SomeId = ""
+    role: Word = ""
+    parts: Annotated[list[Raw], MANY] = []
+    prompt_id: SomeId | None = None
+    client_message_id: SomeId | None = None
     user_id: Raw = Raw()
-    channel_type: str | None = None
-    channel_id: str | None = None
+    channel_type: ChannelName | None = None
+    channel_id: ChannelName | None = None
     queued: bool | None = None
     """Whether this is a prompt whose turn has not begun."""
 
@@ -52,7 +53,7 @@ class Part(Struct, frozen=True, rename="camel"):
     Raw, since a question has fields of its own, which may be called like those of other parts.
     """
 
-    type: str
+    type: Word
     text: Raw = Raw()
     call_id: Raw = Raw()
     tool_name: Raw = Raw()
@@ -76,7 +77,7 @@ class Part(Struct, frozen=True, rename="camel"):
     @property
     def question(self) -> str | None:
         """The id of the question that this is."""
-        return harmless.string(self.question_id) if self.type == "question" else None
+        return harmless.short(self.question_id) if self.type == "question" else None
 
     @property
     def is_expired(self) -> bool:
@@ -90,18 +91,18 @@ class Part(Struct, frozen=True, rename="camel"):
     def file(self) -> tuple[str, str] | None:
         """The URL and the media type of the file that this is, if it has a URL still."""
         url = harmless.string(self.url) if self.type == "file" else None
-        return (url, harmless.string(self.mime) or "") if url else None
+        return (url, harmless.short(self.mime) or "") if url else None
 
 
 class _Session(Struct, frozen=True):
-    messages: list[Raw] = []
+    messages: Annotated[list[Raw], MANY] = []
 
 
 _session = msgspec.json.Decoder(_Session).decode
 _entry = msgspec.json.Decoder(Entry).decode
 _part = msgspec.json.Decoder(Part).decode
 _count = msgspec.json.Decoder(int).decode
-_fields = msgspec.json.Decoder(dict[str, Raw]).decode
+_fields = msgspec.json.Decoder(Annotated[dict[str, Raw], FEW]).decode
 
 
 def entries(session: Raw) -> list[Entry]:
@@ -125,8 +126,10 @@ def each(session: Raw) -> Iterator[Entry]:
 def keep_halves(loose: Any) -> None:
     """Put the half that a text ends with beside it: strict JSON has no place for it.
 
-    `loose` is an `init` as `harmless.parse` gave it, of any shape.
+    `loose` is a frame as `harmless.parse` gave it, of any shape.
     """
+    if not isinstance(loose, dict) or loose.get("type") != "init":
+        return
     session = loose.get("session")
     for message in _list(session, "messages"):
         for part in _list(message, "parts"):
@@ -173,7 +176,7 @@ def waiting(entries: Iterable[Entry], said: Raw) -> list[Entry]:
 def asker(turn: Entry, among: Iterable[Entry]) -> str | None:
     """Who asked for a turn, where the agent says so."""
     prompts = (e for e in among if turn.prompt_id and e.prompt_id == turn.prompt_id)
-    return next(filter(None, (harmless.string(e.user_id) for e in (turn, *prompts))), None)
+    return next(filter(None, (harmless.short(e.user_id) for e in (turn, *prompts))), None)
 
 
 def client_ids(entries: Iterable[Entry]) -> frozenset[str]:
@@ -234,20 +237,20 @@ def _shown(part: Part) -> Iterator[Event]:
         case "file" if file := part.file:
             yield events.FilePart(*file)
         case "source" if url := harmless.string(part.url):
-            source_id, title = harmless.string(part.source_id), harmless.string(part.title)
+            source_id, title = harmless.short(part.source_id), harmless.string(part.title)
             yield events.SourceUrl(source_id or "", url, title)
 
 
 def _called(part: Part, raw: Raw, over: dict[str, Raw]) -> Iterator[Event]:
     """A call as far as it got. Its id may be used again once it is over, as live."""
-    call_id = harmless.string(part.call_id)
+    call_id = harmless.short(part.call_id)
     try:
         phase = Phase(harmless.string(part.status))
     except ValueError:
         return
     if not call_id:
         return
-    name = harmless.string(part.tool_name) or ""
+    name = harmless.short(part.tool_name) or ""
     before = over.pop(call_id, None)
     if before is not None and bytes(before) != bytes(raw):
         yield events.ToolUpdate(call_id=call_id, tool_name=name, phase=Phase.PENDING)
@@ -271,7 +274,10 @@ def _question(part: Part, raw: Raw) -> Iterator[Event]:
     question_id = part.question
     if not question_id:
         return
-    payload = _fields(raw)
+    try:
+        payload = _fields(raw)
+    except msgspec.ValidationError:  # more fields than a question has
+        return
     for field in ("type", "answer", "expired"):
         payload.pop(field, None)
     yield asking.question(question_id, payload)

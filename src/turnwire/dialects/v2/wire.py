@@ -11,12 +11,13 @@ A new frame is a struct and a line in `Read`, in `frames`, and a `case` in `_eve
 
 import abc
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Annotated, assert_never
 
 import msgspec
 from msgspec import Raw
 
 from turnwire.core import events, harmless
+from turnwire.core.bounds import FEW
 from turnwire.core.dialect import NEVER, Ask, Reach, Tally
 from turnwire.core.events import Event, Reason, Told
 from turnwire.core.questions import OPEN_MAX
@@ -52,7 +53,7 @@ from turnwire.dialects.v2.others import DEFAULT_CHANNEL, Channel
 from turnwire.dialects.v2.spellings import CHUNK, PART, Spellings
 from turnwire.dialects.v2.whose import Whose
 
-_fields = msgspec.json.Decoder(dict[str, Raw]).decode
+_fields = msgspec.json.Decoder(Annotated[dict[str, Raw], FEW]).decode
 
 
 class Conversation(abc.ABC):
@@ -118,7 +119,8 @@ class Conversation(abc.ABC):
             return self._spellings.fresh(CHUNK, heard.content)
         try:
             return self._told(heard, frame)
-        except RecursionError:  # nested just so deeply that the first look at it went well
+        except (RecursionError, msgspec.ValidationError):
+            # Nested just so deeply that the first look at it went well; a field too many.
             self.tally.malformed += 1
             return ()
 
