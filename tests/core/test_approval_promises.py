@@ -8,12 +8,13 @@ import pytest
 from msgspec import Raw
 
 from core import frames as f
+from turnwire.core.act import Act
 from turnwire.core.approval import Requests, Signed, Signer
 from turnwire.core.continuation import read
 from turnwire.core.dialect import Ask, Look, Reply
 from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
-from turnwire.core.turn import Act, Turn
+from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
 
 Json = dict[str, Any]

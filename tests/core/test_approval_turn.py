@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 
 from core import frames as f
+from turnwire.core.act import Act
 from turnwire.core.approval import Requests, Signer
 from turnwire.core.dialect import Ask
 from turnwire.core.limits import Hangup, Limits
 from turnwire.core.outcome import Outcome
 from turnwire.core.questions import OPEN_MAX
-from turnwire.core.turn import Act, Turn
+from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
 
 SIGNER = Signer(keys=(b"k" * 32,), session_id="s1", user_id="u1")

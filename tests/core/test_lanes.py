@@ -1,6 +1,6 @@
 """The short lane of text deltas writes the very bytes of the long one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -32,6 +32,9 @@ class Telling:
         self.tally = Tally()
         self.accompanied = False
         self._told = iter(told)
+
+    def look_into(self, _frame: bytes, /) -> Iterator[None]:
+        yield from ()
 
     def open(self, _now: float) -> Sequence[Event]:
         return [events.TurnStarted("turn")]

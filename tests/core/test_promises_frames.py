@@ -17,10 +17,11 @@ from hypothesis.stateful import (
 from core import frames as f
 from core.client_model import Client
 from core.said import Said
+from turnwire.core.act import Act
 from turnwire.core.dialect import Ask
 from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
-from turnwire.core.turn import Act, Turn
+from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
 
 TEXT = st.lists(

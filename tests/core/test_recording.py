@@ -10,12 +10,12 @@ import pytest
 
 from core import frames as f
 from core.recorded import PLENTY, RECORDINGS, dialect, heard, redactor, run
+from turnwire.core.act import Act
 from turnwire.core.dialect import Ask, Look
 from turnwire.core.limits import Limits
 from turnwire.core.overheard import Input, Overheard
 from turnwire.core.recording import BadHeaderError, Recording, find_header, header, missing
 from turnwire.core.replay import replay
-from turnwire.core.turn import Act
 from turnwire.dialects import DIALECTS
 
 V2 = DIALECTS["v2"]

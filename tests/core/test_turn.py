@@ -7,10 +7,11 @@ import pytest
 from core import frames as f
 from core.client_model import Client
 from core.turns import BOTH, NOTHING, QUESTION, QUEUED, RUNNING, TOOL, opened, told, verdict, wait
+from turnwire.core.act import Act
 from turnwire.core.dialect import Ask
 from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
-from turnwire.core.turn import Act, Turn
+from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
 
 

@@ -1,16 +1,17 @@
 """Response headers are held back where a dialect can still refuse the prompt."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 
 from turnwire.core import events
+from turnwire.core.act import Act
 from turnwire.core.dialect import NEVER, Reach, Tally
 from turnwire.core.events import Event, Reason, Told
 from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
 from turnwire.core.refusal import Refusal
-from turnwire.core.turn import Act, Turn
+from turnwire.core.turn import Turn
 
 ABORT = b"abort"
 
@@ -25,6 +26,9 @@ class Hesitant:
         self.queued = False
         self.deadline = deadline
         self._late = late
+
+    def look_into(self, _frame: bytes, /) -> Iterator[None]:
+        yield from ()
 
     def open(self, _now: float) -> Sequence[Event]:
         return ()

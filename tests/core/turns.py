@@ -4,9 +4,10 @@ import json
 from typing import Any
 
 from core import frames as f
+from turnwire.core.act import Act
 from turnwire.core.dialect import Ask
 from turnwire.core.limits import Limits
-from turnwire.core.turn import Act, Turn
+from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
 
 RUNNING = (f.begin(), f.part("a"))

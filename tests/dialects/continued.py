@@ -6,12 +6,13 @@ from typing import Any, Final
 from msgspec import Raw
 
 from core import frames as f
+from turnwire.core.act import Act
 from turnwire.core.approval import Requests, Signer
 from turnwire.core.dialect import Look, Reply
 from turnwire.core.known import Known
 from turnwire.core.limits import Limits
 from turnwire.core.room import Seat
-from turnwire.core.turn import Act, Turn
+from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
 
 Json = dict[str, Any]

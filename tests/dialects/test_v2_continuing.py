@@ -20,6 +20,7 @@ from dialects.continued import (
     text,
     told,
 )
+from turnwire.core.act import Act
 from turnwire.core.approval import Signed
 from turnwire.core.dialect import Look, Reply
 from turnwire.core.known import Known
@@ -27,7 +28,7 @@ from turnwire.core.limits import Hangup, Limits
 from turnwire.core.outcome import Outcome
 from turnwire.core.refusal import Refusal
 from turnwire.core.room import Room, Seat
-from turnwire.core.turn import Act, Turn
+from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
 
 

@@ -17,13 +17,14 @@ from dialects.continued import (
     question,
     text,
 )
+from turnwire.core.act import Act
 from turnwire.core.approval import subject
 from turnwire.core.dialect import Look, Reply
 from turnwire.core.events import Approval
 from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
 from turnwire.core.refusal import Refusal
-from turnwire.core.turn import Act, Turn
+from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
 
 

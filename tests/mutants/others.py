@@ -111,9 +111,9 @@ OTHERS: Final = (
     ),
     Mutant(
         "a redirect of the agent is any failure",
-        "relay/upstream.py",
-        "DialFailure.REDIRECT",
-        "DialFailure.STATUS",
+        "relay/library.py",
+        "DialFailure.REDIRECT if is_redirect",
+        "DialFailure.STATUS if is_redirect",
         ("relay/test_dial.py",),
     ),
     Mutant(

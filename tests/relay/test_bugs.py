@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from turnwire.core.act import Act
 from turnwire.core.dialect import Ask
 from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
-from turnwire.core.turn import Act, Turn
+from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
 from turnwire.relay.budget import Budget
 from turnwire.relay.client import Message

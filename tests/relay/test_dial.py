@@ -14,8 +14,9 @@ from gateway.rawagent import RawAgent
 from gateway.running import Gateway
 from gateway.waiting import until
 from turnwire.relay.dialler import Dialler
+from turnwire.relay.leaving import DialFailure
 from turnwire.relay.lookup import Addresses
-from turnwire.relay.upstream import DialFailure, Upstream
+from turnwire.relay.upstream import Upstream
 
 pytestmark = pytest.mark.sockets
 
@@ -219,6 +220,9 @@ class _Nobody:
         self.refused.append(why)
 
     def agent_frames(self, frames: object) -> None: ...
+
+    def agent_is_long(self, _frame: bytes, /) -> Iterator[None]:
+        yield from ()
 
     def agent_left(self, *_: object) -> None:
         self.left += 1

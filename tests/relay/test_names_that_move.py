@@ -11,8 +11,9 @@ from gateway.agent import ScriptedAgent
 from gateway.hanging import hanging
 from gateway.waiting import until
 from turnwire.relay.dialler import DialError, Dialler
+from turnwire.relay.leaving import DialFailure
 from turnwire.relay.lookup import AGAIN_S, LOOKUP_S
-from turnwire.relay.upstream import DialFailure, Upstream
+from turnwire.relay.upstream import Upstream
 
 pytestmark = pytest.mark.sockets
 
@@ -31,6 +32,9 @@ class Listening:
     def agent_refused(self, why: DialFailure, status: int | None) -> None: ...
 
     def agent_frames(self, frames: object) -> None: ...
+
+    def agent_is_long(self, _frame: bytes, /) -> Iterator[None]:
+        yield from ()
 
     def agent_left(self, *_: object) -> None: ...
 

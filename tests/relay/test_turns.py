@@ -179,10 +179,11 @@ async def test_fragments_are_joined_even_inside_a_character_and_around_a_ping() 
     assert is_whole(response.text)
 
 
-async def test_a_hundred_thousand_fragments_are_one_frame() -> None:
-    whole = frames.text(frames.delta("x" * 100_000)).encode()
-    pieces = [frames.raw(whole[:1], fin=False)]
-    pieces += [frames.raw(whole[i : i + 1], opcode=0, fin=False) for i in range(1, len(whole))]
+@pytest.mark.parametrize(("count", "size"), [(900, 1), (20_000, 300)])
+async def test_many_fragments_are_one_frame(count: int, size: int) -> None:
+    whole = frames.text(frames.delta("x" * count * size)).encode()
+    cuts = range(0, len(whole), size)
+    pieces = [frames.raw(whole[i : i + size], opcode=0 if i else 1, fin=False) for i in cuts]
 
     async def dust(line: Line) -> None:
         await line.begin()
@@ -192,7 +193,7 @@ async def test_a_hundred_thousand_fragments_are_one_frame() -> None:
     async with ScriptedAgent(dust) as agent, Gateway(agent.url()) as gateway:
         response = await post(gateway)
 
-    assert said(response.text) == "x" * 100_000
+    assert said(response.text) == "x" * count * size
 
 
 async def test_a_ping_of_the_agent_is_answered_while_the_turn_runs() -> None:

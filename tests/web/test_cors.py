@@ -16,7 +16,8 @@ from gateway.refusals import Refusal
 from gateway.running import Gateway, settings
 from gateway.tokens import bearer, token
 from turnwire.relay.dialler import DialError, Dialler
-from turnwire.relay.upstream import DialFailure, Listener, Upstream
+from turnwire.relay.leaving import DialFailure
+from turnwire.relay.upstream import Listener, Upstream
 from turnwire.web.app import create_app, new_streams
 from turnwire.web.cors import Cors
 

@@ -10,7 +10,7 @@ from gateway.running import Gateway, settings
 from gateway.tokens import bearer
 from gateway.waiting import until
 from turnwire.core.outcome import Outcome
-from turnwire.relay.upstream import DialFailure
+from turnwire.relay.leaving import DialFailure
 from turnwire.telemetry import Telemetry
 from turnwire.web.app import create_app
 from turnwire.web.health import Health

@@ -11,7 +11,8 @@ from gateway.asgi import Exchange
 from gateway.refusals import CODES, GOOD_BODY, Refusal, every
 from gateway.running import settings
 from turnwire.relay.dialler import DialError, Dialler
-from turnwire.relay.upstream import DialFailure, Listener, Upstream
+from turnwire.relay.leaving import DialFailure
+from turnwire.relay.upstream import Listener, Upstream
 from turnwire.web.app import create_app
 
 

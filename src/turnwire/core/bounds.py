@@ -40,6 +40,9 @@ VALUES_MAX: Final = 150_000
 """Most values of a long frame in the places where they are taken apart. A history of five thousand
 turns with ten parts each has half as many."""
 
+PARTS_MAX: Final = 20_000
+"""Most parts of a message that comes again as a whole with each step of its turn."""
+
 DEPTH_MAX: Final = 1_000
 """Deepest nesting of a long frame: what is deeper, no decoder here reads."""
 

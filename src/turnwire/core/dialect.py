@@ -11,12 +11,13 @@ A new dialect is one module in `turnwire.dialects` and one entry in its table.
 
 import enum
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from msgspec import Raw, Struct
 
 from turnwire.core.attachments import Attachment
+from turnwire.core.bounds import MALFORMED_BYTES
 from turnwire.core.errand import Answer, Answering, Recall, Recalling, Stop, Stopping
 from turnwire.core.events import Event, Told
 from turnwire.core.room import Seat
@@ -72,7 +73,7 @@ class Look(Struct, frozen=True, kw_only=True):
 class Tally:
     """What a conversation counts besides its events."""
 
-    __slots__ = ("doubled", "foreign", "malformed", "unrecognised")
+    __slots__ = ("doubled", "foreign", "malformed", "unrecognised", "wasted")
 
     KINDS_MAX = 32
     """Distinct unknown frame types counted by name in one stream; the rest are `other`."""
@@ -82,10 +83,17 @@ class Tally:
         """Frames of other turns."""
         self.malformed = 0
         """Frames that are not JSON, or of a known type with wrong fields."""
+        self.wasted = 0
+        """The same, where a long one counts as several (`bounds.MALFORMED_BYTES`)."""
         self.doubled = 0
         """Deltas that the other spelling had told already."""
         self.unrecognised: dict[str, int] = {}
         """Frames of unknown types, by type."""
+
+    def unread(self, frame: bytes) -> None:
+        """Count a frame that cannot be read."""
+        self.malformed += 1
+        self.wasted += 1 + len(frame) // MALFORMED_BYTES
 
     def unknown(self, kind: str) -> None:
         """Count a frame of an unknown type."""
@@ -132,6 +140,15 @@ class Conversation(Protocol):
 
     def hear(self, frame: bytes, now: float, /) -> Told:
         """One text frame came, in valid UTF-8. Never raises: what it cannot read it counts."""
+        ...
+
+    def look_into(self, frame: bytes, /) -> Iterator[None]:
+        """`hear` comes with this long frame next: take it apart before, in short steps.
+
+        Raises:
+            TooManyError: more would be built of it than anybody means (`core.census`).
+
+        """
         ...
 
     def tick(self, now: float, /) -> Sequence[Event]:

@@ -5,7 +5,7 @@ An `Errand` is one connection that does one such thing, pure like a
 a `result`. Each dialect makes its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol, TypeAlias, TypeVar
 
 from msgspec import Raw, Struct
@@ -105,6 +105,15 @@ class Errand(Protocol[Result]):
 
     def hear(self, frame: bytes, now: float, /) -> Sequence[bytes]:
         """One text frame came, in valid UTF-8."""
+        ...
+
+    def look_into(self, frame: bytes, /) -> Iterator[None]:
+        """`hear` comes with this long frame next: take it apart before, in short steps.
+
+        Raises:
+            TooManyError: more would be built of it than anybody means (`core.census`).
+
+        """
         ...
 
     def tick(self, now: float, /) -> Sequence[bytes]:

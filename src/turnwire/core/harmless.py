@@ -169,6 +169,8 @@ def strictly(frame: bytes, look: Callable[[Any], object] = _seen) -> tuple[bytes
         RecursionError: it is nested too deeply.
 
     """
+    if not frame.lstrip().startswith(b"{"):
+        raise ValueError("no object")
     if len(frame) <= LOOSE_MAX and has_many_values(frame):
         return mending.strict(frame), None
     loose = parse(frame)
@@ -184,6 +186,14 @@ def kind(frame: bytes) -> str:
         except (msgspec.DecodeError, RecursionError):
             return _head(dump(parse(frame))).type
     return ""
+
+
+def may_be(frame: bytes, kind: str) -> bool:
+    """Whether a frame is of this type. What is no strict JSON may be, if it has the word."""
+    try:
+        return _head(frame).type == kind
+    except (msgspec.DecodeError, RecursionError):
+        return b'"%b"' % kind.encode() in frame
 
 
 def mend(text: str) -> str:

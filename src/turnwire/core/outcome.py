@@ -44,6 +44,11 @@ class Outcome(enum.Enum):
     ABANDONED = "abandoned", None, "the client hung up in the queue, and our turn never began"
     UNREACHABLE = "unreachable", "Connection failed", "the agent could not be dialled"
     INTERRUPTED = "interrupted", "Stream interrupted", "the agent's side closed in mid-turn"
+    UNSOUND = (
+        "unsound",
+        "Stream interrupted",
+        "the agent sent what none sends that means well: runs of frames that say nothing",
+    )
     SILENT = "silent", "Agent stopped responding", "the agent was silent for too long"
     TOO_LONG = "too_long", "Turn took too long", "the turn reached the longest time of a turn"
     EXPIRED = "expired", "The token has expired", "the client's token expired in mid-turn"

@@ -7,7 +7,8 @@ import enum
 from collections.abc import Sequence
 from typing import Protocol
 
-from turnwire.core.turn import Act, Turn
+from turnwire.core.act import Act
+from turnwire.core.turn import Turn
 
 
 class Input(enum.Enum):
@@ -17,6 +18,7 @@ class Input(enum.Enum):
     UNREACHABLE = "unreachable"
     FRAMES = "frames"
     AGENT_LEFT = "close"
+    UNSOUND = "unsound"
     CLIENT_LEFT = "leave"
     CLIENT_STALLED = "stall"
     BLOCKED = "blocked"
@@ -56,11 +58,20 @@ class Overheard(Turn):
 
     def frames(self, frames: Sequence[bytes], now: float) -> Act:
         self._before(Input.FRAMES, now, frames)
-        return self._after(super().frames(frames, now), now)
+        self._is_within = True
+        act = super().frames(frames, now)
+        self._is_within = False
+        return self._after(act, now)
 
     def agent_left(self, now: float) -> Act:
         self._before(Input.AGENT_LEFT, now)
         return self._after(super().agent_left(now), now)
+
+    def unsound(self, now: float) -> Act:
+        if self._is_within:
+            return super().unsound(now)
+        self._before(Input.UNSOUND, now)
+        return self._after(super().unsound(now), now)
 
     def client_left(self, now: float, *, stalled: bool = False) -> Act:
         self._before(Input.CLIENT_STALLED if stalled else Input.CLIENT_LEFT, now)

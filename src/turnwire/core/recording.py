@@ -16,11 +16,11 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from turnwire.core.act import Act
 from turnwire.core.dialect import Ask, Look
 from turnwire.core.limits import Limits
 from turnwire.core.overheard import Input
 from turnwire.core.redact import Redactor
-from turnwire.core.turn import Act
 
 STREAM: Final = b"#! stream "
 MISSING: Final = b"#! missing "

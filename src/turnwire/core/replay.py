@@ -17,7 +17,7 @@ numbers the stream lived by, and then exactly what happened when:
     #! at 1.25         the time, in seconds
     #! frame "…"       a frame that would be taken for something else, as a JSON string
     #! missing …       what is not in the recording
-    #! opened, unreachable, leave, stall, blocked, progressed N, held N, unblocked, tick
+    #! opened, unreachable, unsound, leave, stall, blocked, progressed N, held N, unblocked, tick
 
 At the end of a recording whose turn is still open, the agent's side closes.
 """
@@ -27,10 +27,11 @@ from typing import Final
 
 import msgspec
 
+from turnwire.core.act import Act
 from turnwire.core.dialect import Ask, Dialect, Look
 from turnwire.core.limits import Limits
 from turnwire.core.recording import Header, find_header
-from turnwire.core.turn import Act, Turn
+from turnwire.core.turn import Turn
 
 PROMPT_ID = "p1"
 """The prompt id that a recording's own turn carries, unless another is named."""
@@ -42,6 +43,7 @@ _TOLD: Final[dict[str, Callable[[Turn, float], Act]]] = {
     "opened": lambda turn, now: turn.opened(now),
     "unreachable": lambda turn, now: turn.unreachable(now),
     "close": lambda turn, now: turn.agent_left(now),
+    "unsound": lambda turn, now: turn.unsound(now),
     "leave": lambda turn, now: turn.client_left(now),
     "stall": lambda turn, now: turn.client_left(now, stalled=True),
     "blocked": lambda turn, now: turn.blocked(now),

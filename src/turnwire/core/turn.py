@@ -11,10 +11,11 @@ Times are seconds on the caller's monotonic clock. The caller sleeps until
 from collections.abc import Sequence
 
 import msgspec
-from msgspec import Struct
 
 from turnwire.core import events, sse
+from turnwire.core.act import NOTHING, Act
 from turnwire.core.approval import Requests
+from turnwire.core.bounds import MALFORMED_MAX
 from turnwire.core.chunks import Chunk
 from turnwire.core.deadlines import Deadlines
 from turnwire.core.dialect import NEVER, Conversation, Reach
@@ -28,20 +29,6 @@ from turnwire.core.refusal import Refusal
 from turnwire.core.translate import Translator
 
 _STATUSES = frozenset({Outcome.REFUSED, Outcome.NOTHING})  # of a stream that has no headers yet
-
-
-class Act(Struct, frozen=True):
-    """What to do now. The response headers go out before the first write."""
-
-    write: bytes = b""
-    """For the client."""
-    tell: Sequence[bytes] = ()
-    """Text frames for the agent."""
-    cut: bool = False
-    """Close the client's connection over what it has not read, and read from the agent again."""
-
-
-_NOTHING = Act()
 
 
 class Turn:
@@ -77,6 +64,8 @@ class Turn:
         self.began_at: float | None = None
         self.turn_id: str | None = None
         self._conversation = conversation
+        self._tally = conversation.tally
+        self.look_into = conversation.look_into
         self._limits = limits
         self._event_lines = event_lines
         self._translator = translator or Translator(usage=usage, taken_id=taken_id, known=known)
@@ -94,7 +83,7 @@ class Turn:
     def opened(self, now: float) -> Act:
         """The agent took the connection. Nothing is asked of it if the client is gone by then."""
         if self.outcome is not None or self._is_open:
-            return _NOTHING
+            return NOTHING
         self._is_open = True
         self._times.opened(now)
         self._feed(self._conversation.open(now), now)
@@ -107,7 +96,7 @@ class Turn:
     def frames(self, frames: Sequence[bytes], now: float) -> Act:
         """The text frames of one socket read came."""
         if self.outcome is not None:
-            return _NOTHING
+            return NOTHING
         hear = self._conversation.hear
         self.frames_heard += len(frames)
         alive = fed = False
@@ -130,6 +119,8 @@ class Turn:
             fed = True
         if alive:
             self._times.heard_at = now
+        if self._tally.wasted > MALFORMED_MAX and 2 * self._tally.wasted > self.frames_heard:
+            return self.unsound(now)
         if (client := self._presence.client) is not READING:
             if client is GONE:
                 self._stop()
@@ -144,6 +135,10 @@ class Turn:
         """The agent's side closed, cleanly or not, or broke the WebSocket protocol."""
         return self._end(Outcome.INTERRUPTED, now)
 
+    def unsound(self, now: float) -> Act:
+        """The agent says what none says that means well."""
+        return self._end(Outcome.UNSOUND, now, abort=True)
+
     def client_left(self, now: float, *, stalled: bool = False) -> Act:
         """The client hung up, or is cut off: it stalled, and our buffers were not full yet.
 
@@ -151,7 +146,7 @@ class Turn:
         stream goes on without its client until our turn begins.
         """
         if self.outcome is not None or self._presence.left:
-            return _NOTHING
+            return NOTHING
         if stalled:
             return self._cut(now)
         if self._presence.client is BLOCKED:
@@ -204,7 +199,7 @@ class Turn:
     def tick(self, now: float) -> Act:
         """Time passed."""
         if self.outcome is not None:
-            return _NOTHING
+            return NOTHING
         if now >= self._conversation.deadline:
             self._feed(self._conversation.tick(now), now)
             if self.outcome is not None:
@@ -324,7 +319,7 @@ class Turn:
     def _cut(self, now: float) -> Act:
         """The client does not read: end the stream, or go on without it until we may abort."""
         if self.outcome is not None or self._presence.left:
-            return _NOTHING
+            return NOTHING
         if self._presence.client is BLOCKED:
             self._conversation.doubt()
         if self._conversation.reach is not Reach.OTHERS:
@@ -346,7 +341,7 @@ class Turn:
     def _end(self, outcome: Outcome, now: float, *, abort: bool = False) -> Act:
         """End the stream on the gateway's own account."""
         if self.outcome is not None:
-            return _NOTHING
+            return NOTHING
         if abort:
             if self._presence.client is BLOCKED:
                 self._conversation.doubt()
@@ -378,7 +373,7 @@ class Turn:
             tell, self._tell = self._tell, []
         if reckon:
             self._reckon()
-        return Act(written, tell) if written or tell else _NOTHING
+        return Act(written, tell) if written or tell else NOTHING
 
     def _reckon(self) -> None:
         is_over = self.outcome is not None

@@ -10,9 +10,11 @@ from urllib.parse import urlsplit
 from aiohappyeyeballs import AddrInfoType, start_connection
 
 from turnwire.relay.budget import Budget, Hold
+from turnwire.relay.leaving import DialFailure
 from turnwire.relay.lookup import Addresses, is_literal
+from turnwire.relay.rounds import Rounds
 from turnwire.relay.sockets import watch_peer
-from turnwire.relay.upstream import DialFailure, Listener, Upstream
+from turnwire.relay.upstream import Listener, Upstream
 
 _NEXT_ADDRESS_S: Final = 0.25
 """When the next address of a name is tried beside one that does not answer (RFC 8305)."""
@@ -51,6 +53,7 @@ class Dialler:
         self._user_timeout_s = user_timeout_s
         self._tls = tls
         self._addresses = Addresses()
+        self._rounds = Rounds()
 
     async def dial(
         self,
@@ -76,6 +79,7 @@ class Dialler:
                 subprotocols=subprotocols,
                 frame_bytes=self._frame_bytes,
                 hold=Hold(self.budget),
+                rounds=self._rounds,
             )
 
         try:

@@ -1,16 +1,16 @@
 """Runs one errand on a connection of its own: dial, frames in, frames out, a result."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Generic, TypeVar
 
 from turnwire.core.dialect import NEVER
 from turnwire.core.errand import Errand
 from turnwire.core.refusal import Refusal
 from turnwire.relay.dialler import DialError, Dialler
-from turnwire.relay.leaving import Leaving
+from turnwire.relay.leaving import DialFailure, Leaving
 from turnwire.relay.stream import Call
-from turnwire.relay.upstream import DialFailure, Upstream
+from turnwire.relay.upstream import Upstream
 
 Result = TypeVar("Result")
 
@@ -67,6 +67,9 @@ class ErrandRun(Generic[Result]):
         for frame in frames:
             if self._errand.result is None:
                 self._do(self._errand.hear(frame, now))
+
+    def agent_is_long(self, frame: bytes) -> Iterator[None]:
+        return self._errand.look_into(frame)
 
     def agent_left(self, _why: Leaving, _close_code: int | None) -> None:
         self._errand.left()

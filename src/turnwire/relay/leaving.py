@@ -1,6 +1,18 @@
-"""Why a connection to the agent that was open is of no more use."""
+"""Why a connection to the agent did not open, and why one that was open is of no more use."""
 
 import enum
+
+
+class DialFailure(enum.Enum):
+    """Why a connection did not open. The value is a metric label."""
+
+    DNS = "dns"
+    CONNECT = "connect"
+    TLS = "tls"
+    TIMEOUT = "timeout"
+    HANDSHAKE = "handshake"
+    REDIRECT = "redirect"
+    STATUS = "status"
 
 
 class Leaving(enum.Enum):
@@ -16,5 +28,8 @@ class Leaving(enum.Enum):
     """A frame of more than `TURNWIRE_FRAME_BYTES`."""
     BROKEN = "broken"
     """What is no WebSocket."""
+    UNSOUND = "unsound"
+    """What no agent that means well sends: control frames or fragments in runs, or so many values
+    that they would take the process's memory."""
     NO_ROOM = "no_room"
     """`TURNWIRE_HELD_BYTES` is spent, and the connection has part of a frame."""

@@ -8,21 +8,22 @@ Nothing here decides anything, but for what lies before the `Turn`: the dial.
 import asyncio
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
 from msgspec import Struct
 
+from turnwire.core.act import Act
 from turnwire.core.dialect import NEVER
 from turnwire.core.outcome import Outcome
-from turnwire.core.turn import Act, Turn
+from turnwire.core.turn import Turn
 from turnwire.relay.budget import Hold
 from turnwire.relay.client import Body, ClientWriter, Message, Send
 from turnwire.relay.dialler import DialError, Dialler
-from turnwire.relay.leaving import Leaving
+from turnwire.relay.leaving import DialFailure, Leaving
 from turnwire.relay.sockets import ClientSocket
-from turnwire.relay.upstream import DialFailure, Upstream
+from turnwire.relay.upstream import Upstream
 
 _LOOKS: Final = 8
 """How often a client that does not read is looked at in the time it has for it."""
@@ -188,9 +189,13 @@ class Stream:
         self._do(self.turn.frames(frames, self._loop.time()))
         self._sample(time.perf_counter() - began)
 
+    def agent_is_long(self, frame: bytes) -> Iterator[None]:
+        return self.turn.look_into(frame)
+
     def agent_left(self, why: Leaving, close_code: int | None) -> None:
         self.left, self.close_code = why, close_code
-        self._do(self.turn.agent_left(self._loop.time()))
+        told = self.turn.unsound if why is Leaving.UNSOUND else self.turn.agent_left
+        self._do(told(self._loop.time()))
 
     # The client's side (relay.client.Flow).
 

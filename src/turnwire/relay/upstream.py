@@ -1,60 +1,39 @@
-"""One WebSocket to the agent: the only importer of `websockets`.
+"""One WebSocket to the agent.
 
-The library's Sans-I/O protocol inside an `asyncio.Protocol`: frames are taken
+A Sans-I/O reader (`reading`, `library`) inside an `asyncio.Protocol`: frames are taken
 in the socket's own callback, all of one read at once, without a task or a
-queue between the socket and the `Turn`. No compression, no library pings, one
-dial, no redirect.
+queue between the socket and the `Turn`. Where a read brings more work than a slice
+of time, the rest goes on after the others, and nothing is read meanwhile (`rounds`).
+No compression, no library pings, one dial, no redirect.
 """
 
 import asyncio
-import enum
-import functools
+import codecs
 import itertools
-import logging
-import os
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, Protocol, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Protocol, cast
 
-from websockets.client import ClientProtocol
-from websockets.exceptions import InvalidStatus, PayloadTooBig
-from websockets.frames import (  # type: ignore[attr-defined]  # the mask: its choice of two
-    Frame,
-    Opcode,
-    apply_mask,
-)
-from websockets.protocol import CLIENT, OPEN
-from websockets.protocol import Protocol as WebSocket
-from websockets.streams import StreamReader
-from websockets.typing import Subprotocol
-from websockets.uri import parse_uri
-from websockets.utils import accept_key, generate_key
-
-from turnwire.relay import handshake, plain
+from turnwire.core.bounds import LONG_BYTES
+from turnwire.core.census import TooManyError
+from turnwire.relay import handshake, library, plain
 from turnwire.relay.budget import Hold
-from turnwire.relay.leaving import Leaving
+from turnwire.relay.leaving import DialFailure, Leaving
+from turnwire.relay.library import OPEN, WebSocket, accept_key, generate_key
+from turnwire.relay.reading import BATCH, Controls, ForLibrary, Reader
+from turnwire.relay.rounds import Rounds, Slices
 
 LINGER_S: Final = 0.5
 """How long a closed connection waits for the agent's side before it is cut."""
 
-_TEXT: Final = Opcode.TEXT
+_MANY_BYTES: Final = 8_192
+_FINAL_TEXT: Final = bytes((plain.FINAL_TEXT,))
+_MANY: Final = 4_096
+"""A longer read that may have more frames is cut in pieces: to cut them alone takes a while."""
+
+_UTF8_BYTES: Final = 65_536
+_HEAD_END: Final = b"\r\n\r\n"
 _GOODBYE: Final = (1000).to_bytes(2, "big")
 """The code of a close with nothing wrong."""
-_BETWEEN_FRAMES: Final = StreamReader.at_eof.__code__
-"""Where the library's parser waits for a head. Should it wait elsewhere, all frames go to it."""
-_log: Final = logging.getLogger("websockets.client")
-_uri: Final = functools.lru_cache(maxsize=1024)(parse_uri)
-
-
-class DialFailure(enum.Enum):
-    """Why a connection did not open. The value is a metric label."""
-
-    DNS = "dns"
-    CONNECT = "connect"
-    TLS = "tls"
-    TIMEOUT = "timeout"
-    HANDSHAKE = "handshake"
-    REDIRECT = "redirect"
-    STATUS = "status"
 
 
 class Listener(Protocol):
@@ -69,7 +48,16 @@ class Listener(Protocol):
         ...
 
     def agent_frames(self, frames: Sequence[bytes]) -> None:
-        """The text frames of one socket read, whole, in valid UTF-8."""
+        """The text frames of one socket read, or of a slice of it, whole, in valid UTF-8."""
+        ...
+
+    def agent_is_long(self, frame: bytes, /) -> Iterator[None]:
+        """`agent_frames` is told this frame next, alone: look into it before, in short steps.
+
+        Raises:
+            TooManyError: it is not to be told.
+
+        """
         ...
 
     def agent_left(self, why: Leaving, close_code: int | None) -> None:
@@ -89,23 +77,27 @@ class Upstream(asyncio.Protocol):
         subprotocols: Sequence[str],
         frame_bytes: int,
         hold: Hold,
+        rounds: Rounds | None = None,
     ) -> None:
         self._hold = hold
         self._headers = headers
         self._listener = listener
         self._url = url
         self._subprotocols = tuple(subprotocols)
-        self._request = _request(url, self._subprotocols)
+        self._request = library.request(url, self._subprotocols)
         self._key = generate_key()
         self._websocket: WebSocket | None = None
-        """From the first that is not for the short lane: few connections have any."""
+        """From the first that only it can read: few connections have any."""
         self._frame_bytes = frame_bytes
-        self._partial: bytearray | None = None
-        """A message in several frames, as far as it came."""
-        self._begun = b""
-        """A plain frame, as far as it came."""
-        self._is_between = False
-        """Whether the next byte begins a message, so that the short lane may look at it."""
+        self._reader = Reader(frame_bytes)
+        self._is_plain = False
+        """Whether what comes next begins a message, and nothing is left to do before it."""
+        self._slices = Slices(rounds or Rounds())
+        """What is left to do of what was read. Nothing more is read meanwhile."""
+        self._unread: list[bytes] = []
+        """What came in nevertheless."""
+        self._is_lost = False
+        self._controls: Controls | None = None
         self._open = False
         self._over = False
         self._transport: asyncio.Transport | None = None
@@ -121,7 +113,7 @@ class Upstream(asyncio.Protocol):
         if transport is None or transport.is_closing() or not self._may_send:
             return
         for frame in frames:
-            transport.write(_masked(plain.FINAL_TEXT, frame))
+            transport.write(library.masked(plain.FINAL_TEXT, frame))
 
     @property
     def _may_send(self) -> bool:
@@ -133,11 +125,13 @@ class Upstream(asyncio.Protocol):
     def pause(self) -> None:
         """Read nothing more, until `resume`."""
         self._is_held = True
+        self._slices.hold(is_held=True)
         self._read_or_not()
 
     def resume(self) -> None:
         self._is_held = False
         self._read_or_not()
+        self._slices.hold(is_held=False)
 
     def close(self) -> None:
         """Say goodbye without waiting, and read nothing more.
@@ -148,8 +142,7 @@ class Upstream(asyncio.Protocol):
         """
         may_send = self._may_send
         self._over = True
-        self._begun = b""
-        self._hold.set(0)
+        self._let_go()
         transport = self._transport
         if transport is None or transport.is_closing():
             return
@@ -157,7 +150,7 @@ class Upstream(asyncio.Protocol):
             transport.abort()
             return
         if may_send:
-            transport.write(_masked(plain.CLOSE, _GOODBYE))
+            transport.write(library.masked(plain.CLOSE, _GOODBYE))
         self._read_or_not()
         self._lingering = asyncio.get_running_loop().call_later(LINGER_S, transport.abort)
 
@@ -178,82 +171,156 @@ class Upstream(asyncio.Protocol):
             data = self._answered(data)
             if not data:
                 return
-        if self._begun:
-            data, self._begun = self._begun + data, b""
-        frames: list[bytes] = []
-        why: Leaving | None = None
-        if self._is_between:
-            frames, data, self._is_between = plain.cut(data, self._frame_bytes)
-        if self._is_between:
-            self._begun = data
-            waiting = len(data)
+        if not self._is_plain or (len(data) > _MANY_BYTES and data.count(_FINAL_TEXT) > _MANY):
+            self._do_slowly(data)
+            return
+        reader = self._reader
+        if reader.begun:
+            data = reader.begun + data
+        frames, rest, is_plain = plain.cut(data, self._frame_bytes)
+        if not is_plain or len(frames) > BATCH:
+            reader.begun = b""
+            self._do_slowly(rest, frames)
+            return
+        reader.begun = rest
+        if len(rest) != self._hold.held_bytes and not self._hold.set(len(rest)):
+            self._tell(frames)
+            self._left(Leaving.NO_ROOM)
+        elif all(map(bytes.isascii, frames)):
+            if frames:
+                self._listener.agent_frames(frames)
         else:
-            websocket = self._websocket
-            if websocket is None:
-                websocket = WebSocket(CLIENT, max_size=self._frame_bytes, logger=_log)
-                self._websocket = websocket
-            why = self._parse(websocket, data, frames)
-            self._is_between = self._has_nothing(websocket)
-            waiting = len(websocket.reader.buffer)
-            if self._partial is not None:
-                waiting += len(self._partial)
-        if waiting != self._hold.held_bytes and not self._hold.set(waiting):
-            why = why or Leaving.NO_ROOM
-        if not all(map(bytes.isascii, frames)):
-            count = len(frames)
-            frames = list(itertools.takewhile(_is_utf8, frames))
-            if len(frames) < count:
-                why = Leaving.NOT_UTF8
-        if frames:
+            self._tell(frames)
+
+    # What takes longer.
+
+    def _do_slowly(self, data: bytes, frames: Sequence[bytes] = ()) -> None:
+        """Begin with a slice now; what is left goes on after the others."""
+        if self._slices.are_left:
+            self._unread.append(data)
+            return
+        self._is_plain = False
+        self._slices.begin(self._all_of(data, frames))
+        if self._slices.are_left:
+            self._hold.set(len(data) + self._reader.held_bytes)
+            self._read_or_not()
+
+    def _all_of(self, data: bytes, frames: Sequence[bytes]) -> Iterator[None]:
+        try:
+            for first in range(0, len(frames), BATCH):
+                self._tell(frames[first : first + BATCH])
+                yield
+            yield from self._parsed(data)
+            while self._unread:
+                yield from self._parsed(self._unread.pop(0))
+        except Exception:  # else nobody would ever end the connection
+            if self._transport is not None:
+                self._transport.abort()
+            raise
+        self._slices.drop()
+        self._is_plain = self._open and self._reader.is_between
+        self._read_or_not()
+        if self._is_lost:
+            self._gone()
+
+    def _parsed(self, data: bytes) -> Iterator[None]:
+        if not self._open:
+            data = self._read_answer(data)
+        reader = self._reader
+        for read in reader.read(data):
+            if isinstance(read, list):
+                if len(read) == 1 and len(read[0]) > LONG_BYTES:
+                    yield from self._tell_long(read[0])
+                elif read:
+                    self._tell(read)
+            elif isinstance(read, ForLibrary):
+                why = self._parse(read)
+                if why is not None:
+                    self._left(why)
+            else:
+                self._left(read)
+            if self._over:
+                return
+            yield
+        if not self._hold.set(reader.held_bytes):
+            self._left(Leaving.NO_ROOM)
+
+    def _tell(self, frames: Sequence[bytes]) -> None:
+        """Tell of short frames, up to one that is no UTF-8."""
+        if all(map(bytes.isascii, frames)):
             self._listener.agent_frames(frames)
-        if why is not None:
-            self._left(why)
+            return
+        sound = list(itertools.takewhile(_is_utf8, frames))
+        if sound:
+            self._listener.agent_frames(sound)
+        if len(sound) < len(frames):
+            self._left(Leaving.NOT_UTF8)
+
+    def _tell_long(self, frame: bytes) -> Iterator[None]:
+        self._hold.set(len(frame))
+        try:
+            if not frame.isascii():
+                decoder = codecs.getincrementaldecoder("utf-8")()
+                for first in range(0, len(frame), _UTF8_BYTES):
+                    decoder.decode(frame[first : first + _UTF8_BYTES])
+                    yield
+                decoder.decode(b"", final=True)
+            yield from self._listener.agent_is_long(frame)
+        except UnicodeDecodeError:
+            self._left(Leaving.NOT_UTF8)
+        except TooManyError:
+            self._left(Leaving.UNSOUND)
+        else:
+            self._listener.agent_frames([frame])
 
     def _answered(self, data: bytes) -> bytes:
         """The agent answers the handshake: returns what is not read of it yet."""
         head_bytes = handshake.yes(data, accept_key(self._key), self._subprotocols)
         if head_bytes:
-            self._is_between = True
+            self._is_plain = True
             self._opened()
             return b"" if self._over else data[head_bytes:]
-        library = _library(self._url, self._subprotocols, self._frame_bytes)
-        library.key = self._key
-        self._websocket = library
+        self._websocket = library.client(self._url, self._subprotocols, self._key)
         return data
+
+    def _read_answer(self, data: bytes) -> bytes:
+        """Have the library read what is no plain yes. Returns what follows the head of a yes."""
+        client = self._websocket
+        assert client is not None
+        seen, self._reader.begun = self._reader.begun, b""
+        end = (seen + data).find(_HEAD_END)
+        head = data if end < 0 else data[: end + len(_HEAD_END) - len(seen)]
+        client.receive_data(head)
+        if end < 0:
+            self._reader.begun = (seen + data)[1 - len(_HEAD_END) :]
+        if client.events_received() and client.handshake_exc is None:
+            self._opened()
+            return b"" if self._over else data[len(head) :]
+        if end >= 0:
+            client.receive_data(data[len(head) :])
+        self._flush(client)
+        if client.handshake_exc is not None:
+            self._fail(*library.refusal(client.handshake_exc))
+        return b""
 
     def _opened(self) -> None:
         self._open = True
         self._listener.agent_opened(self)
 
-    def _has_nothing(self, websocket: WebSocket) -> bool:
-        """Whether the library has no part of a message, and can have the next one.
-
-        An empty buffer does not say so: the library may have taken a head and wait for the rest.
-        """
-        if self._partial is not None or websocket.state is not OPEN:
-            return False
-        step: Any = websocket.parser
-        while step.gi_yieldfrom is not None:
-            step = step.gi_yieldfrom
-        return step.gi_code is _BETWEEN_FRAMES
-
-    def _parse(self, websocket: WebSocket, data: bytes, frames: list[bytes]) -> Leaving | None:
+    def _parse(self, read: ForLibrary) -> Leaving | None:
         """Have the library read. Returns why the connection is of no more use, if so."""
-        websocket.receive_data(data)
-        why: Leaving | None = None
-        for event in websocket.events_received():
-            if type(event) is not Frame:
-                why = None if self._shake_hands(websocket) else Leaving.BROKEN
-            elif event.opcode is _TEXT and event.fin:
-                frames.append(bytes(event.data))
-            else:
-                why = self._take(event, frames)
-            if why is not None:
-                break
+        if self._controls is None:
+            self._controls = Controls()
+        if not self._controls.take(asyncio.get_running_loop().time()):
+            return Leaving.UNSOUND
+        websocket = self._websocket
+        if websocket is None:
+            self._websocket = websocket = library.opened()
+        is_closed = library.control(websocket, read.data)
         self._flush(websocket)
-        if why is None and websocket.handshake_exc is not None:
-            return Leaving.BROKEN
-        return why or _broken(websocket)
+        if is_closed:
+            return Leaving.CLOSED
+        return library.fault(websocket) or (None if read.is_sound else Leaving.BROKEN)
 
     def pause_writing(self) -> None:
         """The agent does not read. Its pings would pile up as pongs, so it is not read either."""
@@ -268,7 +335,7 @@ class Upstream(asyncio.Protocol):
         transport = self._transport
         if transport is None or transport.is_closing():
             return
-        if not self._over and (self._is_held or self._is_full):
+        if not self._over and (self._is_held or self._is_full or self._slices.are_left):
             transport.pause_reading()
         else:
             transport.resume_reading()
@@ -280,58 +347,20 @@ class Upstream(asyncio.Protocol):
     def connection_lost(self, _exc: Exception | None) -> None:
         if self._lingering is not None:  # it would hold all this for as long
             self._lingering.cancel()
+        self._is_lost = True
+        if self._over or not self._slices.are_left:
+            self._gone()
+
+    def _gone(self) -> None:
+        """Nothing more comes, and all that came was heard."""
         self._left(Leaving.LINE_LOST)
-        self._untie()
-
-    def _untie(self) -> None:
-        """Nothing more comes: open the library's circles, or each waits for the collector.
-
-        Its parser is a generator that holds it, and so do the frames of what it raised.
-        """
-        websocket = self._websocket
-        if websocket is None:
-            return
-        websocket.parser.close()
-        for problem in (websocket.parser_exc, websocket.handshake_exc):
-            if problem is not None:
-                problem.__traceback__ = problem.__context__ = problem.__cause__ = None
-
-    def _take(self, frame: Frame, frames: list[bytes]) -> Leaving | None:
-        """Take a frame that is not a whole text frame. Returns as `_parse`."""
-        match frame.opcode:
-            case Opcode.PING | Opcode.PONG:  # the library has put the pong in its outbox
-                return None
-            case Opcode.TEXT:
-                self._partial = bytearray(frame.data)
-                return None
-            case Opcode.CONT if self._partial is not None:
-                self._partial += frame.data
-                if frame.fin:
-                    frames.append(bytes(self._partial))
-                    self._partial = None
-                return None
-            case Opcode.CLOSE:
-                return Leaving.CLOSED
-            case _:
-                return Leaving.BINARY
-
-    def _shake_hands(self, websocket: WebSocket) -> bool:
-        problem = websocket.handshake_exc
-        if problem is None:
-            self._opened()
-            return not self._over
-        why, status = DialFailure.HANDSHAKE, None
-        if isinstance(problem, InvalidStatus):
-            status = problem.response.status_code
-            is_redirect = 300 <= status < 400  # noqa: PLR2004 (the class of status)
-            why = DialFailure.REDIRECT if is_redirect else DialFailure.STATUS
-        self._fail(why, status)
-        return False
+        if self._websocket is not None:
+            library.untie(self._websocket)
 
     def _fail(self, why: DialFailure, status: int | None = None) -> None:
         if not self._over:
             self._over = True
-            self._hold.set(0)
+            self._let_go()
             self._listener.agent_refused(why, status)
             if self._transport is not None:
                 self._transport.abort()
@@ -341,51 +370,20 @@ class Upstream(asyncio.Protocol):
             self._fail(DialFailure.HANDSHAKE)
         elif not self._over:
             self.close()
-            self._listener.agent_left(why, _close_code(self._websocket))
+            self._listener.agent_left(why, library.close_code(self._websocket))
+
+    def _let_go(self) -> None:
+        """Keep nothing of what came."""
+        self._reader.discard()
+        self._unread.clear()
+        self._slices.drop()
+        self._hold.set(0)
 
     def _flush(self, websocket: WebSocket) -> None:
         transport = self._transport
         for data in websocket.data_to_send():
             if transport is not None and not transport.is_closing() and data:
                 transport.write(data)
-
-
-def _masked(kind: int, data: bytes) -> bytes:
-    """A frame as the library makes it, which takes a dataclass and a file in memory for each."""
-    mask = os.urandom(4)
-    return b"%b%b%b" % (plain.masked_head(kind, len(data)), mask, apply_mask(data, mask))
-
-
-def _library(url: str, subprotocols: Sequence[str], frame_bytes: int) -> ClientProtocol:
-    """The library's own side of a handshake."""
-    offered = [Subprotocol(name) for name in subprotocols] or None
-    return ClientProtocol(_uri(url), max_size=frame_bytes, subprotocols=offered, logger=_log)
-
-
-@functools.lru_cache(maxsize=1024)
-def _request(url: str, subprotocols: Sequence[str]) -> handshake.Template:
-    library = _library(url, subprotocols, 0)
-    library.parser.close()  # which holds it
-    return handshake.template(library.connect().serialize(), library.key)
-
-
-def _broken(websocket: WebSocket) -> Leaving | None:
-    """What the library found in what it read; None: nothing."""
-    match websocket.parser_exc:
-        case None:
-            return None
-        case PayloadTooBig():
-            return Leaving.TOO_BIG
-        case UnicodeDecodeError():
-            return Leaving.NOT_UTF8
-        case _:
-            return Leaving.BROKEN
-
-
-def _close_code(websocket: WebSocket | None) -> int | None:
-    """What the agent closed with, if it did."""
-    closed = None if websocket is None else websocket.close_rcvd
-    return None if closed is None else closed.code
 
 
 def _is_utf8(frame: bytes) -> bool:

@@ -10,10 +10,10 @@ import msgspec
 import structlog
 from prometheus_client import Counter
 
+from turnwire.core.act import Act
 from turnwire.core.dialect import Dialect, Tally
 from turnwire.core.drift import Drift, Finding, Sample
 from turnwire.core.overheard import Input
-from turnwire.core.turn import Act
 from turnwire.relay.filing import Filing
 
 _log = structlog.get_logger("turnwire.drift")

@@ -12,7 +12,7 @@ from prometheus_client import Histogram
 from turnwire import errors
 from turnwire.core.outcome import Outcome
 from turnwire.errors import Refused, Unauthorized, Unavailable
-from turnwire.relay.upstream import DialFailure
+from turnwire.relay.leaving import DialFailure
 from turnwire.telemetry import Telemetry
 from turnwire.web.access import Access, Grant
 from turnwire.web.gateway import Gateway

@@ -33,10 +33,10 @@ from opentelemetry.trace import (
 
 from turnwire import __version__
 from turnwire.core import sse
+from turnwire.core.act import Act
 from turnwire.core.outcome import Outcome
 from turnwire.core.overheard import Ear, Input
 from turnwire.core.trace_context import TraceContext
-from turnwire.core.turn import Act
 from turnwire.relay.stream import Stream
 from turnwire.web.recorder import UNREMARKABLE
 from turnwire.web.tracing import Trace, Tracing

@@ -7,10 +7,11 @@ from typing import Final
 import msgspec
 
 from core.client_model import Client
+from turnwire.core.act import Act
 from turnwire.core.dialect import Conversation
 from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
-from turnwire.core.turn import Act, Turn
+from turnwire.core.turn import Turn
 
 END: Final = b"\x1e"
 """Between two steps of a script. No JSON holds it."""

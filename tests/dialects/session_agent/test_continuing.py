@@ -25,12 +25,12 @@ from dialects.session_agent.continued import (
     hello,
 )
 from dialects.session_agent.resumed import LATER
+from turnwire.core.act import Act
 from turnwire.core.dialect import Reply
 from turnwire.core.known import Known
 from turnwire.core.limits import Hangup
 from turnwire.core.outcome import Outcome
 from turnwire.core.room import Room, Seat
-from turnwire.core.turn import Act
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)

@@ -12,10 +12,10 @@ from core.turns import told, wait
 from dialects.session_agent import frames as f
 from dialects.session_agent.continued import ASKS, YES, approval, continued, hello
 from dialects.session_agent.resumed import INIT_S, OTHER, init_r, prompt, turn
+from turnwire.core.act import Act
 from turnwire.core.dialect import Reply
 from turnwire.core.outcome import Outcome
 from turnwire.core.refusal import Refusal
-from turnwire.core.turn import Act
 from turnwire.dialects.session_agent.answering import ASKED_S
 
 

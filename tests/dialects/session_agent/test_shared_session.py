@@ -7,12 +7,13 @@ import pytest
 from core.turns import wait
 from dialects.session_agent import frames as f
 from dialects.session_agent.talk import conversation, error, hear, sent
+from turnwire.core.act import Act
 from turnwire.core.dialect import NEVER, Ask, Reach
 from turnwire.core.events import TurnStarted
 from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
 from turnwire.core.room import Room, Seat
-from turnwire.core.turn import Act, Turn
+from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.session_agent import ending, outgoing
 from turnwire.dialects.session_agent.conversation import Conversation

@@ -116,7 +116,7 @@ class Continuing(Resuming):
         whose.looks()
         self._look_by = now + ASKED_S
         if not said.defers:
-            session = hydration.session(init, said)
+            session = hydration.session(init, said, self._ahead)
             self._turn = session.turn
             self._is_mine = session.asker in {None, self._look.user_id}
             if session.turn is None or session.turn.channel != whose.channel:

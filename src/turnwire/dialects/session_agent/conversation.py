@@ -5,14 +5,14 @@ how it ends in `course`.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias, assert_never
 
 from turnwire.core import events, harmless
 from turnwire.core.dialect import NEVER, Ask, Reach, Tally
 from turnwire.core.events import Event, Reason, Told
 from turnwire.core.room import Seat
-from turnwire.dialects.session_agent import asking, ending, outgoing, wire
+from turnwire.dialects.session_agent import asking, ending, looking, outgoing, wire
 from turnwire.dialects.session_agent.channel import ALLOWED
 from turnwire.dialects.session_agent.course import ALIVE, Course
 from turnwire.dialects.session_agent.hello import DEAD, hello
@@ -112,6 +112,9 @@ class Conversation:
             return [events.Send(outgoing.PING)]
         return ()
 
+    def look_into(self, frame: bytes) -> Iterator[None]:
+        return looking.look_into(frame)
+
     def hear(self, frame: bytes, now: float) -> Told:
         heard = wire.read(frame, self.tally)
         if type(heard) is wire.ChunkDelta and heard.message_id == self._whose.turn_id:
@@ -128,7 +131,7 @@ class Conversation:
         try:
             return look(heard, now)
         except RecursionError:  # nested just so deeply that the first look at it went well
-            self.tally.malformed += 1
+            self.tally.unread(b"")
             return ()
 
     def _events(self, heard: wire.Read, now: float) -> Sequence[Event]:

@@ -1,12 +1,12 @@
 """What all errands of this wire do: wait for `init`, then for what comes of it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from turnwire.core.dialect import NEVER, Tally
 from turnwire.core.errand import Errant
 from turnwire.core.refusal import Refusal
-from turnwire.dialects.session_agent import wire
+from turnwire.dialects.session_agent import hydration, looking, wire
 from turnwire.dialects.session_agent.channel import Channel
 from turnwire.dialects.session_agent.hello import Hello, hello
 
@@ -21,10 +21,14 @@ class Errand(ABC):
         self._init_s = errant.init_s
         self._verdict_s = errant.verdict_s
         self._is_greeted = False
+        self._ahead = hydration.Ahead()
 
     def open(self, now: float) -> Sequence[bytes]:
         self.deadline = now + self._init_s
         return ()
+
+    def look_into(self, frame: bytes) -> Iterator[None]:
+        return looking.look_into(frame, self._ahead)
 
     def hear(self, frame: bytes, now: float) -> Sequence[bytes]:
         heard = wire.read(frame, self.tally)
@@ -35,7 +39,7 @@ class Errand(ABC):
                 return told
             return () if heard is None or not self._is_greeted else self._heard(heard, now)
         except RecursionError:  # nested just so deeply that the first look at it went well
-            self.tally.malformed += 1
+            self.tally.unread(frame)
             return ()
 
     def tick(self, now: float) -> Sequence[bytes]:

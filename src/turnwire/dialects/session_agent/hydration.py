@@ -4,8 +4,8 @@ A and V repeat nothing but the prompt that waits (page 4.1). Read leniently: an
 entry of another shape than the wire's is left out.
 """
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Raw, Struct
@@ -39,18 +39,44 @@ class _Data(Struct, frozen=True, rename="camel"):
     pending_prompt: Pending | None = None
 
 
+_STEP: Final = 256
+"""Entries that are read at a time."""
+
 _session = msgspec.json.Decoder(_Session).decode
 _entry = msgspec.json.Decoder(Snapshot).decode
 _data = msgspec.json.Decoder(_Data).decode
 
 
-def session(init: Init, hello: Hello) -> Session:
+class Ahead:
+    """The entries of a long `init`, which are read before it is heard."""
+
+    def __init__(self) -> None:
+        self._entries: list[Snapshot] | None = None
+
+    def read(self, session: Raw) -> Iterator[None]:
+        """Read them, in short steps."""
+        read: list[Snapshot] = []
+        for place, raw in enumerate(_messages(session)):
+            entry = _read(raw)
+            if entry is not None:
+                read.append(entry)
+            if place % _STEP == 0:
+                yield
+        self._entries = read
+
+    def take(self, session: Raw) -> list[Snapshot]:
+        """The entries of the `init` that is heard now, read before or not."""
+        read, self._entries = self._entries, None
+        return _entries(session) if read is None else read
+
+
+def session(init: Init, hello: Hello, ahead: Ahead) -> Session:
     """Read what R says.
 
     A prompt is told when it comes, and waits in its order. So the last that
     does not wait is the one at work, and its turn stands after it.
     """
-    entries = _entries(init.session)
+    entries = ahead.take(init.session)
     asked = [place for place, entry in enumerate(entries) if entry.role == "user"]
     at_work = max(0, len(asked) - max(0, hello.prompts_queued))
     waiting = [entries[place] for place in asked[at_work:]]
@@ -90,11 +116,14 @@ def pending(init: Init, channel: Channel) -> str | None:
 
 
 def _entries(session: Raw) -> list[Snapshot]:
+    return [entry for entry in map(_read, _messages(session)) if entry is not None]
+
+
+def _messages(session: Raw) -> list[Raw]:
     try:
-        told = _session(session or b"{}").messages
+        return _session(session or b"{}").messages
     except msgspec.DecodeError:
         return []
-    return [entry for entry in map(_read, told) if entry is not None]
 
 
 def _read(raw: Raw) -> Snapshot | None:

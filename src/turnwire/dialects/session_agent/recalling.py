@@ -47,7 +47,11 @@ class Recalling(Errand):
         if said.defers:
             self._refuse(Refusal.UNSUPPORTED)
             return ()
-        entries = [e for e in hydration.session(init, said).entries if e.channel == self.channel]
+        entries = [
+            e
+            for e in hydration.session(init, said, self._ahead).entries
+            if e.channel == self.channel
+        ]
         told = [one for entry in entries for one in _said(entry)]
         before = self._recall.before
         if before is not None:

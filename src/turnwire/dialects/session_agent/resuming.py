@@ -7,7 +7,7 @@ it: until then deltas are withheld, and from then on they follow exactly.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from turnwire.core import events
@@ -15,7 +15,7 @@ from turnwire.core.dialect import Ask, Look, Reach
 from turnwire.core.events import Event, Told
 from turnwire.core.refusal import Refusal
 from turnwire.core.room import Seat
-from turnwire.dialects.session_agent import asking, hydration, wire
+from turnwire.dialects.session_agent import asking, hydration, looking, wire
 from turnwire.dialects.session_agent.conversation import PING_S, Conversation
 from turnwire.dialects.session_agent.course import ALIVE
 from turnwire.dialects.session_agent.hello import Hello, hello
@@ -44,6 +44,7 @@ class Resuming(Conversation):
         super().__init__(ask, seat)
         self._look = look
         self._look_by = math.inf
+        self._ahead = hydration.Ahead()
         self._found = False
         self._nameless = False
         """A turn of our channel may be at work whose id, and beginning, we do not know."""
@@ -72,6 +73,9 @@ class Resuming(Conversation):
 
     def tick(self, now: float) -> Sequence[Event]:
         return self._none() if now >= self._look_by else super().tick(now)
+
+    def look_into(self, frame: bytes) -> Iterator[None]:
+        return looking.look_into(frame, self._ahead)
 
     def hear(self, frame: bytes, now: float) -> Told:
         if self._found and not self._nameless and self._withheld is None:
@@ -182,7 +186,7 @@ class Resuming(Conversation):
             return self._none()
         self._look_by = now + min(LOOK_S, self._look.init_s)
         if not said.defers:
-            return self._greeted_by_r(hydration.session(init, said), said, now)
+            return self._greeted_by_r(hydration.session(init, said, self._ahead), said, now)
         prompt_id = hydration.pending(init, whose.channel)
         self._nameless = said.runner_busy
         if prompt_id is not None:

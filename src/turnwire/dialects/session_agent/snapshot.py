@@ -5,7 +5,7 @@ tools are diffed by `callId`. Its text is never added to that of `chunk`: R
 repeats and overwrites it (page 5.7).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Final
 
 import msgspec
@@ -47,7 +47,7 @@ class News(Struct, frozen=True, kw_only=True):
     """All that the message says it said; at the end, what it said after its last tool."""
 
 
-_parts = msgspec.json.Decoder(Annotated[list[Part], MANY]).decode
+_parts: Callable[[Raw], list[Part]] = msgspec.json.Decoder(Annotated[list[Part], MANY]).decode
 _each = msgspec.json.Decoder(Annotated[list[Raw], MANY]).decode
 _part = msgspec.json.Decoder(Part).decode
 

@@ -53,10 +53,10 @@ class Stopping(Errand):
     def _greeted(self, init: wire.Init, said: Hello, now: float) -> Sequence[bytes]:
         self._defers = said.defers
         if not said.runner_busy or said.is_dead:
-            self._idle(hydration.session(init, said).entries)
+            self._idle(hydration.session(init, said, self._ahead).entries)
             return ()
         if not said.defers:
-            session = hydration.session(init, said)
+            session = hydration.session(init, said, self._ahead)
             at_work = session.turn or session.prompt
             if at_work is not None:
                 return self._stop_r(at_work, session, said, now)

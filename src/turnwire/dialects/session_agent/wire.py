@@ -252,7 +252,7 @@ def _read_loose(frame: bytes, tally: Tally) -> Read | None:
         _count(strict, tally)
         return None
     except (ValueError, RecursionError):
-        tally.malformed += 1
+        tally.unread(frame)
         return None
     # A half of a surrogate pair may find its other half in the next delta.
     if isinstance(heard, ChunkDelta) and loose is not None:
@@ -263,6 +263,6 @@ def _read_loose(frame: bytes, tally: Tally) -> Read | None:
 def _count(frame: bytes, tally: Tally) -> None:
     kind = harmless.kind(frame)
     if not kind or kind in FRAME_TYPES:
-        tally.malformed += 1
+        tally.unread(frame)
     else:
         tally.unknown(kind)

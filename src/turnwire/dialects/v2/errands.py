@@ -1,7 +1,7 @@
 """Stop, answer, recall on the `v2` wire: each reads the hydration first, and then asks."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import msgspec
@@ -11,7 +11,7 @@ from turnwire.core.dialect import NEVER, Tally
 from turnwire.core.errand import Answer, Answered, Errant, Recall, Receipt, Stop, Transcript
 from turnwire.core.events import Reason
 from turnwire.core.refusal import Refusal
-from turnwire.dialects.v2 import frames, hydration, outgoing
+from turnwire.dialects.v2 import frames, hydration, looking, outgoing
 from turnwire.dialects.v2.others import Channel
 from turnwire.dialects.v2.transcript import transcript
 
@@ -25,10 +25,14 @@ class _Errand:
         self.channel: Channel = (errant.channel_type, errant.channel_id)
         self._errant = errant
         self._greeted = False
+        self._ahead = hydration.Ahead()
 
     def open(self, now: float) -> Sequence[bytes]:
         self.deadline = now + self._errant.init_s
         return ()
+
+    def look_into(self, frame: bytes) -> Iterator[None]:
+        return looking.look_into(frame, self._ahead)
 
     def hear(self, frame: bytes, now: float) -> Sequence[bytes]:
         heard = frames.read(frame, self.tally)
@@ -38,9 +42,9 @@ class _Errand:
             if self._greeted:
                 return ()
             try:
-                told = self._init(heard, hydration.entries(heard.session))
+                told = self._init(heard, list(self._ahead.take(heard.session)))
             except RecursionError:  # nested just so deeply that the first look at it went well
-                self.tally.malformed += 1
+                self.tally.unread(frame)
                 return ()
             return self._await(told, now)
         self._verdict(heard)

@@ -196,7 +196,7 @@ def recover(frame: bytes, tally: Tally) -> tuple[Read, bytes] | None:
         count(strict, tally)
         return None
     except (ValueError, RecursionError):
-        tally.malformed += 1
+        tally.unread(frame)
         return None
     if loose is None:
         return heard, strict
@@ -212,6 +212,6 @@ def count(frame: bytes, tally: Tally) -> None:
     """Count a frame in valid JSON that `decode` refused."""
     kind = harmless.kind(frame)
     if not kind or kind in FRAME_TYPES:
-        tally.malformed += 1
+        tally.unread(frame)
     else:
         tally.unknown(kind)

@@ -4,8 +4,9 @@ Read leniently: an entry or a part of another shape than the wire's is left out,
 and never keeps a client from the rest.
 """
 
+import contextlib
 from collections.abc import Collection, Iterable, Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta, Raw, Struct
@@ -17,6 +18,9 @@ from turnwire.dialects.v2 import asking
 from turnwire.dialects.v2.others import DEFAULT_CHANNEL, Channel
 
 _HALF = "turnwire:half"
+
+_STEP: Final = 256
+"""Entries that are read at a time."""
 
 
 class Entry(Struct, frozen=True, rename="camel"):
@@ -121,6 +125,33 @@ def each(session: Raw) -> Iterator[Entry]:
             yield _entry(raw)
         except msgspec.DecodeError:
             continue
+
+
+class Ahead:
+    """The entries of a long `init`, which are read before it is heard."""
+
+    def __init__(self) -> None:
+        self._read: list[Entry] | None = None
+
+    def read(self, session: Raw) -> Iterator[None]:
+        """Read them, in short steps."""
+        try:
+            told = _session(session or b"{}").messages
+        except msgspec.DecodeError:
+            return
+        yield
+        read: list[Entry] = []
+        for place, raw in enumerate(told):
+            with contextlib.suppress(msgspec.DecodeError):
+                read.append(_entry(raw))
+            if place % _STEP == 0:
+                yield
+        self._read = read
+
+    def take(self, session: Raw) -> Iterable[Entry]:
+        """The entries of the `init` that is heard now, read before or not."""
+        read, self._read = self._read, None
+        return each(session) if read is None else read
 
 
 def keep_halves(loose: Any) -> None:

@@ -5,6 +5,7 @@ nothing lies between the two and nothing is told in both.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from msgspec import Raw
 
@@ -16,6 +17,9 @@ from turnwire.core.room import Seat
 from turnwire.dialects.v2 import hydration
 from turnwire.dialects.v2.frames import InitData
 from turnwire.dialects.v2.wire import Conversation
+
+_TAKEN_MAX: Final = 1_000
+"""Prompts whose ids are kept while the turn goes on under others: the newest."""
 
 
 class Resuming(Conversation):
@@ -45,12 +49,12 @@ class Resuming(Conversation):
     def _init(self, data: InitData, session: Raw) -> Sequence[Event]:
         if self.committed:
             return ()
-        super()._init(data, session)
+        known = list(self._ahead.take(session))
+        self._greeted(data, known)
         self.deadline = NEVER
-        known = hydration.entries(session)
         entries = [e for e in known if e.channel == self.channel]
         running = _running(data, filter(self._may_be_ours, entries))
-        self._taken = hydration.client_ids(entries)
+        self._taken = hydration.client_ids(entries[-_TAKEN_MAX:])
         if running is not None:
             self._asker = hydration.asker(running, entries)
             told = self._found(running)

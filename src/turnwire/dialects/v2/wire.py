@@ -10,7 +10,7 @@ A new frame is a struct and a line in `Read`, in `frames`, and a `case` in `_eve
 """
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, assert_never
 
 import msgspec
@@ -22,7 +22,7 @@ from turnwire.core.dialect import NEVER, Ask, Reach, Tally
 from turnwire.core.events import Event, Reason, Told
 from turnwire.core.questions import OPEN_MAX
 from turnwire.core.room import Seat
-from turnwire.dialects.v2 import asking, hydration, outgoing
+from turnwire.dialects.v2 import asking, hydration, looking, outgoing
 from turnwire.dialects.v2.frames import (
     AgentError,
     AgentStatus,
@@ -71,6 +71,7 @@ class Conversation(abc.ABC):
         self._spellings = Spellings(self.tally)
         self._questions: dict[str, None] = {}
         self._came_back = False
+        self._ahead = hydration.Ahead()
 
     @property
     def queued(self) -> bool:
@@ -101,6 +102,9 @@ class Conversation(abc.ABC):
     def tick(self, _now: float) -> Sequence[Event]:
         return ()
 
+    def look_into(self, frame: bytes) -> Iterator[None]:
+        return looking.look_into(frame, self._ahead)
+
     def hear(self, frame: bytes, _now: float) -> Told:
         try:
             heard = decode(frame)
@@ -121,7 +125,7 @@ class Conversation(abc.ABC):
             return self._told(heard, frame)
         except (RecursionError, msgspec.ValidationError):
             # Nested just so deeply that the first look at it went well; a field too many.
-            self.tally.malformed += 1
+            self.tally.unread(frame)
             return ()
 
     def _told(self, heard: Read, frame: bytes) -> Sequence[Event]:
@@ -224,7 +228,10 @@ class Conversation(abc.ABC):
         return ()
 
     def _init(self, data: InitData, session: Raw) -> Sequence[Event]:
-        if any(entry.prompt_id for entry in hydration.each(session)):
+        return self._greeted(data, self._ahead.take(session))
+
+    def _greeted(self, data: InitData, entries: Iterable[hydration.Entry]) -> Sequence[Event]:
+        if any(entry.prompt_id for entry in entries):
             self._whose.names_prompts()
         if data.running_turn_id or data.runner_busy:
             self._whose.busy(data.running_turn_id or None)

@@ -18,12 +18,13 @@ from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from turnwire.core.act import Act
 from turnwire.core.attachments import AttachmentLimits
 from turnwire.core.dialect import Ask
 from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
 from turnwire.core.prompt import Prompt, extract
-from turnwire.core.turn import Act, Turn
+from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
 from turnwire.relay.dialler import Dialler
 from turnwire.relay.stream import SOCKET_EXTENSION, Call, Stream

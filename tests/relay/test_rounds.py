@@ -1,0 +1,116 @@
+"""Whoever has much to do has others have their turn in between."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from turnwire.relay import rounds as module
+from turnwire.relay.rounds import Rounds, Slices
+
+
+@pytest.fixture(autouse=True)
+def one_step_a_slice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SLICE_S", -1.0)
+
+
+def steps(done: list[str], name: str, count: int) -> Iterator[None]:
+    for _ in range(count):
+        done.append(name)
+        yield
+
+
+async def round_of_the_loop() -> None:
+    await asyncio.sleep(0)
+
+
+async def test_the_first_slice_is_done_at_once_and_one_more_in_each_round() -> None:
+    done: list[str] = []
+    slices = Slices(Rounds())
+
+    slices.begin(steps(done, "a", 3))
+    assert done == ["a"]
+    for count in (2, 3):
+        await round_of_the_loop()
+        assert len(done) == count
+    await round_of_the_loop()
+    assert not slices.are_left
+
+
+async def test_one_slice_is_done_in_a_round_however_many_wait() -> None:
+    done: list[str] = []
+    rounds = Rounds()
+    for name in "abc":
+        Slices(rounds).begin(steps(done, name, 3))
+    done.clear()
+
+    for count in range(1, 6):
+        await round_of_the_loop()
+        assert len(done) == count
+
+    assert done == ["a", "b", "c", "a", "b"]
+
+
+async def test_others_have_their_turn_while_much_is_done() -> None:
+    done: list[str] = []
+    Slices(Rounds()).begin(steps(done, "much", 1_000))
+
+    for _ in range(5):
+        asyncio.get_running_loop().call_soon(done.append, "other")
+        await round_of_the_loop()
+
+    assert done.count("other") == 5
+    assert done.count("much") <= 7
+
+
+async def test_what_is_held_goes_on_when_it_is_not() -> None:
+    done: list[str] = []
+    slices = Slices(Rounds())
+    slices.begin(steps(done, "a", 3))
+
+    slices.hold(is_held=True)
+    for _ in range(5):
+        await round_of_the_loop()
+    assert done == ["a"]
+    slices.hold(is_held=False)
+    slices.hold(is_held=False)
+    for _ in range(3):
+        await round_of_the_loop()
+
+    assert done == ["a"] * 3
+    assert not slices.are_left
+
+
+async def test_what_is_dropped_is_not_done() -> None:
+    done: list[str] = []
+    slices = Slices(Rounds())
+    slices.begin(steps(done, "a", 3))
+
+    slices.drop()
+    for _ in range(3):
+        await round_of_the_loop()
+
+    assert done == ["a"]
+    assert not slices.are_left
+
+
+async def test_what_raises_ends_alone() -> None:
+    done: list[str] = []
+    rounds = Rounds()
+    problems: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, said: problems.append(said))
+
+    def bad() -> Iterator[None]:
+        yield
+        raise ValueError("a bug")
+
+    broken = Slices(rounds)
+    broken.begin(bad())
+    Slices(rounds).begin(steps(done, "good", 3))
+    for _ in range(6):
+        await round_of_the_loop()
+
+    assert len(problems) == 1
+    assert done == ["good"] * 3
+    assert not broken.are_left
+    assert not rounds
