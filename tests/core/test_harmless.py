@@ -209,6 +209,12 @@ def test_a_million_numbers_that_are_none_are_not_looked_at_one_by_one() -> None:
         mending.strict(b"[" + b"NaN," * 500_000 + b"0]")
 
 
+def test_a_number_that_is_none_is_a_text_within_a_string() -> None:
+    given = rb'["NaN","a\", NaN",NaN,-Infinity,"\\",Infinity,{"NaN":1}]'
+
+    assert mending.strict(given) == rb'["NaN","a\", NaN",null,null,"\\",null,{"NaN":1}]'
+
+
 def test_a_nul_is_no_json() -> None:
     with pytest.raises(ValueError, match="NUL"):
         mending.strict(b'"\0"')

@@ -31,5 +31,5 @@ def look_into(frame: bytes, ahead: Ahead) -> Iterator[None]:
         except (msgspec.DecodeError, RecursionError):
             return  # whoever hears it counts it
         yield
-        if isinstance(heard, Init):
-            yield from ahead.read(heard.session)
+        assert isinstance(heard, Init)
+        yield from ahead.read(heard.session)

@@ -1,0 +1,210 @@
+"""Long frames are looked into before they are heard, and tell what short ones tell."""
+
+import json
+from collections import deque
+from typing import Any
+
+import pytest
+
+from turnwire.core.bounds import FIELDS_MAX, LONG_BYTES, PARTS_MAX, VALUES_MAX
+from turnwire.core.census import TooManyError
+from turnwire.core.dialect import Ask, Conversation, Dialect, Look
+from turnwire.core.errand import Errand, Recall, Stop
+from turnwire.dialects import DIALECTS
+
+V2, SESSION_AGENT = DIALECTS["v2"], DIALECTS["session-agent"]
+BOTH = pytest.mark.parametrize("dialect", [V2, SESSION_AGENT], ids=lambda each: each.name)
+
+FILLER = "x" * LONG_BYTES
+WHERE: dict[str, Any] = {"user_id": "u1", "init_s": 5.0}
+
+
+def frame(**said: Any) -> bytes:
+    return json.dumps(said).encode()
+
+
+def looked_into(who: Conversation | Errand[Any], told: bytes) -> int:
+    """How many steps it took."""
+    return sum(1 for _ in who.look_into(told))
+
+
+def every_kind(dialect: Dialect) -> list[Conversation | Errand[Any]]:
+    return [
+        dialect.prompt(Ask(text="hi", prompt_id="p1")),
+        dialect.resume(Look(**WHERE)),
+        dialect.stop(Stop(**WHERE, verdict_s=5.0)),
+        dialect.recall(Recall(**WHERE, verdict_s=5.0, limit=10)),
+    ]
+
+
+def turn(its_id: str, text: str, **more: Any) -> dict[str, Any]:
+    parts = [{"type": "text", "text": text}, {"type": "finish", "reason": "end_turn"}]
+    return {"id": its_id, "role": "assistant", "content": text, "parts": parts, **more}
+
+
+def init(*messages: object, **data: Any) -> bytes:
+    return frame(type="init", data=data, session={"messages": [*messages]})
+
+
+@BOTH
+def test_an_init_that_would_take_the_memory_is_refused_by_all(dialect: Dialect) -> None:
+    for who in every_kind(dialect):
+        shapes: list[list[object]] = [[{}] * VALUES_MAX, [{"parts": [1] * VALUES_MAX}]]
+        for messages in shapes:
+            with pytest.raises(TooManyError):
+                looked_into(who, init(*messages))
+
+
+@BOTH
+def test_what_an_init_carries_along_unread_may_be_as_long_as_it_likes(dialect: Dialect) -> None:
+    result = {"type": "tool-call", "callId": "c", "result": [1] * (2 * VALUES_MAX)}
+    long = init({"id": "t1", "role": "assistant", "parts": [result]})
+
+    for who in every_kind(dialect):
+        assert looked_into(who, long)
+
+
+@BOTH
+def test_other_types_are_taken_as_they_are(dialect: Dialect) -> None:
+    who = dialect.prompt(Ask(text="hi", prompt_id="p1"))
+
+    assert looked_into(who, frame(type="chunk", content=FILLER, x=[{}] * VALUES_MAX)) == 0
+
+
+@BOTH
+def test_a_history_is_the_same_however_long_its_frame(dialect: Dialect) -> None:
+    messages = [turn(f"t{i}", f"said {i}") for i in range(600)]
+    told = [init(*messages), init(*messages, filler=FILLER)]
+    results = []
+    for heard in told:
+        recall = dialect.recall(Recall(**WHERE, verdict_s=5.0, limit=700))
+        recall.open(0)
+        looked_into(recall, heard)
+        recall.hear(heard, 0)
+        results.append(recall.result)
+
+    assert results[0] == results[1]
+    assert results[0] is not None
+
+
+@BOTH
+def test_what_is_odd_in_a_long_history_is_left_out(dialect: Dialect) -> None:
+    recall = dialect.recall(Recall(**WHERE, verdict_s=5.0, limit=700))
+    recall.open(0)
+    heard = init(turn("t1", "one"), 5, {"id": 7}, turn("t2", FILLER))
+
+    looked_into(recall, heard)
+    recall.hear(heard, 0)
+
+    said = getattr(recall.result, "said", ())
+    assert [each.turn_id for each in said] == ["t1", "t2"]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "told",
+    [
+        pytest.param(b'{"type":"init","session":5,"x":"%b"}' % FILLER.encode(), id="no session"),
+        pytest.param(b'{"type":"init","session":{"messages":NaN}}', id="no JSON"),
+        pytest.param(b'{"type":"init","data":[],"session":{}}', id="no data"),
+    ],
+)
+def test_what_cannot_be_read_is_left_to_whoever_hears_it(dialect: Dialect, told: bytes) -> None:
+    for who in every_kind(dialect):
+        deque(who.look_into(told), maxlen=0)
+        who.hear(told, 0)
+
+
+def test_a_running_turn_is_resumed_from_a_long_frame() -> None:
+    running = {"id": "t9", "role": "assistant", "parts": [{"type": "text", "text": "so far"}]}
+    heard = init(turn("t1", FILLER), running, runnerBusy=True, runningTurnId="t9")
+    resumed = V2.resume(Look(**WHERE))
+    resumed.open(0)
+
+    looked_into(resumed, heard)
+
+    assert "so far" in str(resumed.hear(heard, 0))
+    assert resumed.committed
+
+
+def test_a_prompt_hears_of_named_prompts_in_a_long_frame() -> None:
+    prompting = V2.prompt(Ask(text="hi", prompt_id="p1"))
+    prompting.open(0)
+    heard = init({"id": "u", "role": "user", "promptId": "p0"}, turn("t1", FILLER))
+
+    looked_into(prompting, heard)
+    prompting.hear(heard, 0)
+
+    # So a turn that names none is not ours.
+    assert "TurnStarted" not in str(prompting.hear(frame(type="message.create", turnId="t2"), 0))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "told"),
+    [
+        (
+            V2,
+            frame(
+                type="question", questionId="q", **dict.fromkeys(map(str, range(FIELDS_MAX + 2)), 1)
+            ),
+        ),
+        (
+            SESSION_AGENT,
+            frame(type="message.updated", data={"id": "t", "parts": [{}] * (PARTS_MAX + 2)}),
+        ),
+        (
+            SESSION_AGENT,
+            frame(
+                type="interactive_prompt", prompt={"id": "q", "actions": [{}] * (FIELDS_MAX + 2)}
+            ),
+        ),
+    ],
+)
+def test_what_is_taken_apart_has_a_bound(dialect: Dialect, told: bytes) -> None:
+    with pytest.raises(TooManyError):
+        looked_into(dialect.prompt(Ask(text="hi", prompt_id="p1")), told)
+
+
+def test_a_question_of_many_fields_is_malformed() -> None:
+    fields = dict.fromkeys(map(str, range(FIELDS_MAX + 2)), 1)
+    prompting = V2.prompt(Ask(text="hi", prompt_id="p1"))
+    prompting.open(0)
+    prompting.hear(frame(type="message.create", turnId="t", promptId="p1"), 0)
+
+    assert prompting.hear(frame(type="question", questionId="q", **fields), 0) == ()
+    assert prompting.tally.malformed == 1
+
+
+def test_a_question_of_many_fields_is_left_out_of_a_history() -> None:
+    fields = dict.fromkeys(map(str, range(FIELDS_MAX + 2)), 1)
+    parts = [{"type": "question", "questionId": "q", **fields}, {"type": "text", "text": "said"}]
+    resumed = V2.resume(Look(**WHERE))
+    resumed.open(0)
+    running = {"id": "t9", "role": "assistant", "parts": parts}
+
+    told = str(resumed.hear(init(running, runnerBusy=True, runningTurnId="t9"), 0))
+
+    assert "said" in told
+    assert "Question" not in told
+
+
+@BOTH
+def test_numbers_that_are_none_among_many_values_are_null(dialect: Dialect) -> None:
+    numbers = [float("nan"), *range(15_000)]
+    part = {"type": "tool-call", "callId": "c", "toolName": "t", "status": "completed"}
+    message = {
+        "id": "t1",
+        "role": "assistant",
+        "content": "",
+        "parts": [{**part, "result": numbers}],
+    }
+    heard = init({**message, "parts": [*message["parts"], {"type": "finish"}]})
+    recall = dialect.recall(Recall(**WHERE, verdict_s=5.0, limit=10))
+    recall.open(0)
+
+    looked_into(recall, heard)
+    recall.hear(heard, 0)
+
+    said = getattr(recall.result, "said", ())[0]
+    results = [event.result for event in said.events if hasattr(event, "call_id")]
+    assert bytes(results[-1]).replace(b" ", b"").startswith(b"[null,0,1,2,")
