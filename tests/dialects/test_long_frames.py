@@ -9,7 +9,8 @@ import pytest
 from turnwire.core.bounds import FIELDS_MAX, LONG_BYTES, PARTS_MAX, VALUES_MAX
 from turnwire.core.census import TooManyError
 from turnwire.core.dialect import Ask, Conversation, Dialect, Look
-from turnwire.core.errand import Errand, Recall, Stop
+from turnwire.core.errand import Errand, Recall, Stop, Told, Transcript
+from turnwire.core.events import ToolUpdate
 from turnwire.dialects import DIALECTS
 
 V2, SESSION_AGENT = DIALECTS["v2"], DIALECTS["session-agent"]
@@ -205,6 +206,9 @@ def test_numbers_that_are_none_among_many_values_are_null(dialect: Dialect) -> N
     looked_into(recall, heard)
     recall.hear(heard, 0)
 
-    said = getattr(recall.result, "said", ())[0]
-    results = [event.result for event in said.events if hasattr(event, "call_id")]
+    assert isinstance(recall.result, Transcript)
+    said = recall.result.said[0]
+    assert isinstance(said, Told)
+    results = [each.result for each in said.events if isinstance(each, ToolUpdate)]
+    assert results[-1] is not None
     assert bytes(results[-1]).replace(b" ", b"").startswith(b"[null,0,1,2,")
