@@ -29,6 +29,9 @@ WORD_MAX: Final = 256
 KEPT_BYTES_MAX: Final = 65_536
 """Longest payload of a question that is kept to be told again, in bytes."""
 
+WAITING_BYTES_MAX: Final = 1_048_576
+"""Payloads of questions, in all, that wait until it is known what a client has of its turn."""
+
 FIELDS_MAX: Final = 1_000
 """Most fields of a question."""
 

@@ -13,13 +13,16 @@ import enum
 from collections.abc import Sequence
 
 import msgspec
+from msgspec import Raw
 
 from turnwire.core import events
+from turnwire.core.bounds import KEPT_BYTES_MAX
 from turnwire.core.dialect import NEVER, Look, Reach
 from turnwire.core.errand import Answered
 from turnwire.core.events import Event, Phase, Told
 from turnwire.core.refusal import Refusal
 from turnwire.core.room import Seat
+from turnwire.core.waiting import Waiting
 from turnwire.dialects.session_agent import answers, asking, hydration, wire
 from turnwire.dialects.session_agent.answering import ASKED_S
 from turnwire.dialects.session_agent.conversation import Conversation
@@ -52,9 +55,10 @@ class Continuing(Resuming):
         """What `init` says of it (R)."""
         self._is_mine = False
         """Whether our user asked for it, or nobody knows who did; A and V do not say."""
-        self._known: list[Event] = []
-        self._held: list[Event] = []
-        """Questions that the client has, and what is news to it."""
+        self._known: dict[str, events.Question] = {}
+        """Questions that the client has. What was shown of a long one is not needed any more."""
+        self._held = Waiting()
+        """What is news to it."""
 
     @property
     def committed(self) -> bool:
@@ -126,12 +130,14 @@ class Continuing(Resuming):
         return self._refuse(Refusal.CLOSED) if said.is_dead or foreign else ()
 
     def _open(self, asked: answers.Asked, question: events.Question, now: float) -> Sequence[Event]:
-        told = self._course.asked(question, now)
+        self._course.asked(question, now)
         given = self._given.get(question.question_id)
         if given is None:
-            self._held += told
+            self._held.add(question)
             return ()
-        self._known += [*told, events.Replied(question.question_id)]
+        if len(question.payload) > KEPT_BYTES_MAX:
+            question = msgspec.structs.replace(question, payload=Raw(b"{}"))
+        self._known[question.question_id] = question
         given.opened(asked)
         if isinstance(given.result, Refusal):
             return self._refuse(given.result)
@@ -193,7 +199,7 @@ class Continuing(Resuming):
         waits = self._step is _Step.ANSWERED
         match event:
             case events.Question() | events.QuestionClosed() if waits:
-                self._held.append(event)
+                self._held.add(event)
                 return ALIVE
             case events.TurnStarted(turn_id):  # it begins anew: nothing of that is known
                 return [*(self._begin(turn_id) if waits else [event]), events.CaughtUp()]
@@ -216,9 +222,12 @@ class Continuing(Resuming):
             else:
                 known.append(event)
         started = events.TurnContinued(turn_id)
-        held, self._held = self._held, []
+        asked: list[Event] = []
+        for question_id, question in self._known.items():
+            asked += [question, events.Replied(question_id)]
+        held = self._held.take()
         # Tools come first, so that no text that is missing parts one from its card.
-        return [started, *known, *self._known, events.PerhapsKnown(), *tools, *held, *rest]
+        return [started, *known, *asked, events.PerhapsKnown(), *tools, *held, *rest]
 
     def _none(self) -> Sequence[Event]:
         """The agent said nothing of the session, of the questions, or of the answers."""
