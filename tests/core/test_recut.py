@@ -10,10 +10,13 @@ import pytest
 from msgspec import Raw
 
 from turnwire.core import chunks, events
+from turnwire.core.bounds import WAITING_BYTES_MAX
 from turnwire.core.chunks import Chunk
 from turnwire.core.events import Event, Phase, Reason
+from turnwire.core.harmless import TOO_LONG
 from turnwire.core.numbered import Numbered
-from turnwire.core.recut import PIECE_MAX, Recut
+from turnwire.core.recut import PIECE_MAX, RUN_MAX, TIMES, Recut, _size
+from turnwire.core.tools import CALLS_MAX
 
 Json = dict[str, Any]
 
@@ -285,3 +288,79 @@ def test_an_end_before_the_turn_began() -> None:
     gateway = Numbered()
 
     assert gateway.fail("Broken") == [chunks.Start(), chunks.Error("Broken"), chunks.Finish()]
+
+
+def tool(number: int, output: bytes = b"1") -> list[Chunk]:
+    its_id = f"c{number}"
+    return [
+        chunks.ToolInputStart(its_id, "t"),
+        chunks.ToolInputAvailable(its_id, "t", Raw(b"{}")),
+        chunks.ToolOutputAvailable(its_id, Raw(output)),
+    ]
+
+
+def test_a_long_text_without_a_space_is_read_once() -> None:
+    pieces = Recut().take([chunks.TextDelta("t", "x" * 3_000_000)])
+
+    assert len(pieces) == 3_000_000 // PIECE_MAX
+
+
+def test_a_run_of_very_many_calls_is_filled_up_in_parts() -> None:
+    recut = Recut()
+    filled = 0
+    for number in range(20 * RUN_MAX):
+        filled = max(filled, len(recut.take(tool(number))))
+
+    assert filled <= RUN_MAX * 3 * TIMES + 3
+
+
+def test_the_end_has_room_for_all_that_may_be_late_and_no_more() -> None:
+    recut = Recut()
+    for number in range(2 * CALLS_MAX):
+        recut.take(tool(number))
+
+    end = recut.take([chunks.FinishStep(), chunks.Finish()])
+
+    assert len(end) < (RUN_MAX * 3 + CALLS_MAX) * TIMES + 9
+
+
+def test_a_client_that_has_more_than_there_is_makes_nothing_pile_up() -> None:
+    recut = Recut(skip=1_000_000)
+    for number in range(3 * RUN_MAX):
+        data = b'{"text":"%b","questionId":"q","state":"open"}' % (b"x" * 100_000)
+        question = chunks.DataQuestion(f"q{number}", Raw(data))
+        told = recut.take([*tool(number, b'"%b"' % (b"x" * 100_000)), question, question])
+        assert told == []
+
+    assert sum(map(_size, recut._late.values())) < 2 * WAITING_BYTES_MAX
+    assert recut._run is not None
+    assert len(recut._run.again) <= recut._run.room
+    assert sum(map(_size, recut._run.again)) < 2 * WAITING_BYTES_MAX
+
+
+def test_an_output_that_is_late_and_too_long_to_wait_is_told_without_its_content() -> None:
+    recut = Recut()
+    recut.take(tool(1)[:2])
+    recut.take([chunks.TextStart("t"), chunks.TextDelta("t", "a b "), chunks.TextEnd("t")])
+    recut.take([chunks.ToolOutputAvailable("c1", Raw(b'"%b"' % (b"x" * (WAITING_BYTES_MAX + 9))))])
+
+    end = recut.take([chunks.FinishStep(), chunks.Finish()])
+
+    assert chunks.ToolOutputAvailable("c1", Raw(TOO_LONG)) in end
+
+
+def test_questions_without_end_are_not_all_kept() -> None:
+    recut = Recut()
+    for number in range(2 * CALLS_MAX):
+        recut.take([chunks.DataQuestion(f"q{number}", Raw(b'{"state":"open"}'))])
+
+    assert len(recut._questions) == CALLS_MAX
+
+
+def test_a_question_asked_without_end_does_not_pile_up() -> None:
+    recut = Recut(skip=1_000)
+    for _ in range(50):
+        recut.take([chunks.DataQuestion("q", Raw(b'{"state":"open"}'))])
+
+    assert recut._run is not None
+    assert len(recut._run.again) == recut._run.room

@@ -17,16 +17,28 @@ What fills up is the agent's last status: a transient chunk, which no message ev
 """
 
 import re
-from typing import Final
+from collections import deque
+from typing import Final, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from turnwire.core import chunks
+from turnwire.core.bounds import WAITING_BYTES_MAX, SomeId, Word
 from turnwire.core.chunks import Chunk
+from turnwire.core.harmless import TOO_LONG
+from turnwire.core.tools import CALLS_MAX
 
 PIECE_MAX: Final = 24
 """Longest delta, in characters."""
 
 TIMES: Final = 3
 """How often the room of a run could hold it. After three breaks in a row such a client gives up."""
+
+RUN_MAX: Final = 256
+"""Calls and questions of one run. What follows begins another, so that no run fills up very many
+chunks at once; and as this follows from the turn's content too, it changes no number."""
 
 _CALL: Final = 3
 """Chunks of a call: its name, its input, its outcome."""
@@ -43,8 +55,19 @@ _OfRun = (
     | chunks.ToolApprovalRequest
     | chunks.DataQuestion
 )
+_Kept = TypeVar("_Kept", bound=_OfRun)
 _Outcome = chunks.ToolOutputAvailable | chunks.ToolOutputError | chunks.DataQuestion
 _Delta = chunks.TextDelta | chunks.ReasoningDelta
+
+
+class _State(Struct, rename="camel"):
+    """All that is kept of a question where too much waits."""
+
+    question_id: SomeId = ""
+    state: Word = ""
+
+
+_state = msgspec.json.Decoder(_State).decode
 
 
 class _Run:
@@ -53,8 +76,8 @@ class _Run:
     def __init__(self, begins_at: int, room: int = 0) -> None:
         self.begins_at = begins_at
         self.room = room
-        self.used = 0
-        self.again: list[_OfRun] = []
+        self.used = self.begun = 0
+        self.again: deque[_OfRun] = deque()
         """What the client may have already."""
 
 
@@ -71,11 +94,12 @@ class Recut:
         self._run: _Run | None = None
         self._calls: dict[str, None] = {}
         """Those without an outcome."""
-        self._questions: set[str] = set()
+        self._questions: dict[str, None] = {}
         self._begun = 0
         """Calls and questions of the turn."""
         self._late: dict[str, _Outcome] = {}
         """What came of calls and questions after their run, and has no room yet."""
+        self._waiting_bytes = 0
         self._status = chunks.DataAgentStatus(chunks.StatusData("streaming"))
 
     def take(self, told: list[Chunk]) -> list[Chunk]:
@@ -110,14 +134,16 @@ class Recut:
                     self._calls.pop(call_id, None)
                     self._follow(call_id, chunk)
                 case chunks.DataQuestion(question_id) if question_id not in self._questions:
-                    self._questions.add(question_id)
+                    if len(self._questions) >= CALLS_MAX:
+                        del self._questions[next(iter(self._questions))]
+                    self._questions[question_id] = None
                     self._begin(question_id, _QUESTION, chunk)
                 case chunks.DataQuestion(question_id):
                     self._follow(question_id, chunk)
                 case chunks.FinishStep() if is_end:
                     self._close_run()
                     # Whatever came late has room here.
-                    self._run = _Run(self._at, self._begun * TIMES)
+                    self._run = _Run(self._at, min(self._begun, CALLS_MAX) * TIMES)
                     self._tell(chunk)
                 case _:
                     self._tell(chunk)
@@ -140,8 +166,9 @@ class Recut:
         pieces: list[str] = []
         at = 0
         while True:
-            word = _WORD.match(text, at)
-            if word is not None and word.end() - at <= PIECE_MAX:
+            # No further on, or a long text without a space would be read anew for each piece.
+            word = _WORD.match(text, at, at + PIECE_MAX + 1)
+            if word is not None:
                 end = word.end()
             elif len(text) - at >= PIECE_MAX:
                 end = at + PIECE_MAX
@@ -166,9 +193,12 @@ class Recut:
 
     def _begin(self, its_id: str, size: int, chunk: _OfRun) -> None:
         """A call or a question is told for the first time."""
+        if self._run is not None and self._run.begun >= RUN_MAX:
+            self._close_run()
         if self._run is None:
             self._run = _Run(self._at)
         self._begun += 1
+        self._run.begun += 1
         self._run.room += size * TIMES
         self._follow(its_id, chunk)
 
@@ -182,6 +212,11 @@ class Recut:
         if run.begins_at < self._skip and not run.used:
             run.again.append(chunk)
             self._catch_up(only_whole=True)
+            if run.again:
+                run.again[-1] = self._kept(chunk)
+            if len(run.again) > run.room:
+                oldest = run.again.popleft()
+                self._be_late(_id(oldest), oldest)
         else:
             self._out.append(chunk)
             run.used += 1
@@ -195,8 +230,10 @@ class Recut:
         free = run.room - has
         if free > 0 and (free >= len(run.again) or not only_whole):
             cut = max(0, len(run.again) - free)
-            left_out, told = run.again[:cut], run.again[cut:]
-            run.again = []
+            again = list(run.again)
+            left_out, told = again[:cut], again[cut:]
+            run.again.clear()
+            self._waiting_bytes = sum(map(_size, self._late.values()))
             self._out += told
             run.used = has + len(told)
             ids = {_id(chunk) for chunk in told}
@@ -221,12 +258,39 @@ class Recut:
         run.used = max(run.used, self._skip - run.begins_at)
         late = list(self._late)[: run.room - run.used]
         self._out += [self._late.pop(key) for key in late]
+        self._waiting_bytes = sum(map(_size, self._late.values()))
         self._out += [self._status] * (run.room - run.used - len(late))
 
     def _be_late(self, its_id: str, chunk: _OfRun) -> None:
         # An input that comes in another step than its call would be a second card.
         if isinstance(chunk, _Outcome):
-            self._late[its_id] = chunk
+            self._late[its_id] = self._kept(chunk)
+
+    def _kept(self, chunk: _Kept) -> _Kept:
+        """What waits for its room, and is told without its content where too much waits."""
+        self._waiting_bytes += _size(chunk)
+        if self._waiting_bytes <= WAITING_BYTES_MAX:
+            return chunk
+        match chunk:
+            case chunks.ToolInputAvailable():
+                return replace(chunk, input=Raw(TOO_LONG))
+            case chunks.ToolOutputAvailable():
+                return replace(chunk, output=Raw(TOO_LONG))
+            case chunks.DataQuestion(data=data):
+                return replace(chunk, data=Raw(msgspec.json.encode(_state(data))))
+            case _:
+                return chunk
+
+
+def _size(chunk: _OfRun) -> int:
+    """How long it is, where it may be long."""
+    match chunk:
+        case chunks.ToolInputAvailable(input=kept) | chunks.ToolOutputAvailable(output=kept):
+            return len(kept)
+        case chunks.DataQuestion(data=kept):
+            return len(kept)
+        case _:
+            return 0
 
 
 def _id(chunk: _OfRun) -> str:
