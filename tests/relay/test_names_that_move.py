@@ -33,7 +33,7 @@ class Listening:
 
     def agent_frames(self, frames: object) -> None: ...
 
-    def agent_is_long(self, _frame: bytes, /) -> Iterator[None]:
+    def agent_long_frame(self, _frame: bytes, /) -> Iterator[None]:
         yield from ()
 
     def agent_left(self, *_: object) -> None: ...

@@ -75,9 +75,10 @@ class Heard:
     def agent_frames(self, frames: Sequence[bytes]) -> None:
         self.frames += frames
 
-    def agent_is_long(self, frame: bytes) -> Iterator[None]:
-        yield
+    def agent_long_frame(self, frame: bytes) -> Iterator[None]:
         assert len(frame) > LONG_BYTES
+        yield
+        self.frames.append(frame)
 
     def agent_left(self, why: Leaving, close_code: int | None) -> None:
         self.ends.append(f"{why.value} {close_code}")

@@ -4,7 +4,7 @@ A stream that nobody listens in on has a plain `Turn`: which of the two it gets 
 """
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from turnwire.core.act import Act
@@ -62,6 +62,15 @@ class Overheard(Turn):
         act = super().frames(frames, now)
         self._is_within = False
         return self._after(act, now)
+
+    def portions(self, frame: bytes, now: float) -> Iterator[Act]:
+        self._before(Input.FRAMES, now, [frame])
+        self._is_within = True
+        for act in super().portions(frame, now):
+            self._is_within = False
+            yield self._after(act, now)
+            self._is_within = True
+        self._is_within = False
 
     def agent_left(self, now: float) -> Act:
         self._before(Input.AGENT_LEFT, now)

@@ -8,7 +8,7 @@ Times are seconds on the caller's monotonic clock. The caller sleeps until
 `deadline` and then calls `tick`; it may do so too early or late.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -27,6 +27,9 @@ from turnwire.core.presence import AWAY, BLOCKED, GONE, READING, Client, Presenc
 from turnwire.core.questions import left_open
 from turnwire.core.refusal import Refusal
 from turnwire.core.translate import Translator
+
+PORTION = 256
+"""Events of a long frame that are told at once."""
 
 _STATUSES = frozenset({Outcome.REFUSED, Outcome.NOTHING})  # of a stream that has no headers yet
 
@@ -130,6 +133,21 @@ class Turn:
         # A plain delta only moves our deadlines away; `tick` reckons anew when it comes too early.
         nearer = self._conversation.deadline < self.deadline
         return self._act(now, reckon=fed or nearer)
+
+    def portions(self, frame: bytes, now: float) -> Iterator[Act]:
+        """`frames` of a long one, told in portions. Other inputs but `frames` may be in between."""
+        told = () if self.outcome is not None else self._conversation.hear(frame, now)
+        self.frames_heard += 1
+        if isinstance(told, str):
+            told = [events.TextDelta(told)] if told else [events.Alive()]
+        # Whether all wait for an approval is known when all was told.
+        portion = PORTION if self._requests is None else max(1, len(told))
+        for first in range(0, len(told) or 1, portion):
+            if self.outcome is None and told:
+                self._times.heard_at = now
+                self._feed(told[first : first + portion], now)
+                self._reckon()
+            yield Turn.frames(self, (), now) if self.outcome is None else self._act(now)
 
     def agent_left(self, now: float) -> Act:
         """The agent's side closed, cleanly or not, or broke the WebSocket protocol."""

@@ -68,8 +68,9 @@ class ErrandRun(Generic[Result]):
             if self._errand.result is None:
                 self._do(self._errand.hear(frame, now))
 
-    def agent_is_long(self, frame: bytes) -> Iterator[None]:
-        return self._errand.look_into(frame)
+    def agent_long_frame(self, frame: bytes) -> Iterator[None]:
+        yield from self._errand.look_into(frame)
+        self.agent_frames([frame])
 
     def agent_left(self, _why: Leaving, _close_code: int | None) -> None:
         self._errand.left()

@@ -189,8 +189,11 @@ class Stream:
         self._do(self.turn.frames(frames, self._loop.time()))
         self._sample(time.perf_counter() - began)
 
-    def agent_is_long(self, frame: bytes) -> Iterator[None]:
-        return self.turn.look_into(frame)
+    def agent_long_frame(self, frame: bytes) -> Iterator[None]:
+        yield from self.turn.look_into(frame)
+        for act in self.turn.portions(frame, self._loop.time()):
+            self._do(act)
+            yield
 
     def agent_left(self, why: Leaving, close_code: int | None) -> None:
         self.left, self.close_code = why, close_code

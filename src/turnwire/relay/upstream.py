@@ -51,11 +51,11 @@ class Listener(Protocol):
         """The text frames of one socket read, or of a slice of it, whole, in valid UTF-8."""
         ...
 
-    def agent_is_long(self, frame: bytes, /) -> Iterator[None]:
-        """`agent_frames` is told this frame next, alone: look into it before, in short steps.
+    def agent_long_frame(self, frame: bytes, /) -> Iterator[None]:
+        """A long text frame: what is done about it is done in short steps.
 
         Raises:
-            TooManyError: it is not to be told.
+            TooManyError: it is not listened to.
 
         """
         ...
@@ -265,13 +265,11 @@ class Upstream(asyncio.Protocol):
                     decoder.decode(frame[first : first + _UTF8_BYTES])
                     yield
                 decoder.decode(b"", final=True)
-            yield from self._listener.agent_is_long(frame)
+            yield from self._listener.agent_long_frame(frame)
         except UnicodeDecodeError:
             self._left(Leaving.NOT_UTF8)
         except TooManyError:
             self._left(Leaving.UNSOUND)
-        else:
-            self._listener.agent_frames([frame])
 
     def _answered(self, data: bytes) -> bytes:
         """The agent answers the handshake: returns what is not read of it yet."""

@@ -22,6 +22,9 @@ _HALF = "turnwire:half"
 _STEP: Final = 256
 """Entries that are read at a time."""
 
+_PIECE: Final = 1_048_576
+"""Characters of a text that are told at once."""
+
 
 class Entry(Struct, frozen=True, rename="camel"):
     """One prompt or one turn."""
@@ -262,9 +265,9 @@ def reason(raw: Raw) -> Reason:
 def _shown(part: Part) -> Iterator[Event]:
     match part.type:
         case "text":
-            yield events.TextDelta(_said(part))
+            yield from map(events.TextDelta, _pieces(_said(part)))
         case "reasoning":
-            yield events.ReasoningDelta(_said(part))
+            yield from map(events.ReasoningDelta, _pieces(_said(part)))
         case "file" if file := part.file:
             yield events.FilePart(*file)
         case "source" if url := harmless.string(part.url):
@@ -295,6 +298,12 @@ def _called(part: Part, raw: Raw, over: dict[str, Raw]) -> Iterator[Event]:
         result=part.result or None,
         error=harmless.words(part.error),
     )
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """A text as it is, or a very long one in pieces, so that none of them takes long."""
+    for at in range(0, len(text) or 1, _PIECE):
+        yield text[at : at + _PIECE]
 
 
 def _said(part: Part) -> str:

@@ -108,5 +108,7 @@ class Resuming(Conversation):
 
 def _running(data: InitData, entries: Iterable[hydration.Entry]) -> hydration.Entry | None:
     named = data.running_turn_id
-    found = [e for e in entries if named in {None, e.id} and e.is_open]
-    return found[-1] if found and (named or data.runner_busy) else None
+    if not named and not data.runner_busy:
+        return None
+    newest_first = reversed(list(entries))
+    return next((e for e in newest_first if named in {None, e.id} and e.is_open), None)

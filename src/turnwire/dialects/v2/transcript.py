@@ -1,6 +1,7 @@
 """The history of a channel, from the hydration."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 from turnwire.core import harmless
 from turnwire.core.attachments import Attachment
@@ -12,27 +13,28 @@ from turnwire.dialects.v2.others import Channel
 
 def transcript(entries: list[Entry], channel: Channel, recall: Recall) -> Transcript:
     """What was said on this channel. A turn that is not over is left out: resume brings it."""
-    named = list(_named(entries, channel))
+    told = _named(entries, channel)
     if recall.before is not None:
-        ids = [its_id for its_id, _ in named]
-        named = named[: ids.index(recall.before)] if recall.before in ids else []
+        found = (its_id == recall.before for its_id, _ in told)
+        told = told if any(found) else iter(())
     # What is asked for alone is looked into: a session may be long.
-    return Transcript([_said(its_id, entry) for its_id, entry in named[-recall.limit :]])
+    asked = list(islice(told, recall.limit))
+    return Transcript([_said(its_id, entry) for its_id, entry in reversed(asked)])
 
 
 def _named(entries: list[Entry], channel: Channel) -> Iterator[tuple[str, Entry]]:
-    """The prompts and the turns that are over, each with the id of its message."""
+    """The prompts and the turns that are over, the newest first, each with its message's id."""
+    ours = [entry for entry in entries if entry.channel == channel and entry.id]
     taken = hydration.client_ids(entries)
-    known: set[str] = set()
-    for entry in entries:
-        if entry.channel != channel or not entry.id:
-            continue
+    first: dict[str, Entry] = {}
+    for entry in ours:
+        if entry.role == "user":
+            first.setdefault(entry.client_message_id or entry.id, entry)
+    for entry in reversed(ours):
         if entry.role == "user":
             its_id = entry.client_message_id or entry.id
-            if its_id in known:  # sent twice; an app wants every message under its own id
-                its_id = entry.id
-            known.add(its_id)
-            yield its_id, entry
+            # One that was sent twice: an app wants every message under its own id.
+            yield its_id if first[its_id] is entry else entry.id, entry
         elif entry.role == "assistant" and not entry.is_open:
             yield hydration.message_id(entry.id, taken), entry
 
