@@ -12,6 +12,7 @@ BY_US: Final = frozenset(
     {
         Outcome.UNREACHABLE,
         Outcome.INTERRUPTED,
+        Outcome.UNSOUND,
         Outcome.SILENT,
         Outcome.TOO_LONG,
         Outcome.EXPIRED,
