@@ -73,6 +73,20 @@ def test_other_types_are_taken_as_they_are(dialect: Dialect) -> None:
 
 
 @BOTH
+def test_a_type_that_comes_last_is_read_as_well(dialect: Dialect) -> None:
+    who = dialect.prompt(Ask(text="hi", prompt_id="p1"))
+    values: list[object] = [{}] * VALUES_MAX
+
+    looked_into(who, frame(x=values, y=["init", "question"], type="chunk"))
+    with pytest.raises(TooManyError):
+        looked_into(who, frame(session={"messages": values}, type="init"))
+    with pytest.raises(TooManyError):
+        looked_into(who, frame(session={"messages": values}, type="init").replace(b"{}", b"NaN", 1))
+    few = frame(content=FILLER, messageId="t", y=["init"], type="chunk")
+    assert looked_into(who, few) > 0
+
+
+@BOTH
 def test_a_history_is_the_same_however_long_its_frame(dialect: Dialect) -> None:
     messages = [turn(f"t{i}", f"said {i}") for i in range(600)]
     told = [init(*messages), init(*messages, filler=FILLER)]

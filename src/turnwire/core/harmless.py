@@ -96,6 +96,7 @@ class _Head(Struct):
 
 _head = msgspec.json.Decoder(_Head).decode
 _string = msgspec.json.Decoder(str).decode
+_TYPE_FIRST = re.compile(rb'\s*\{\s*"type"\s*:\s*("[^"\\]{0,64}")')
 
 _lenient = json.JSONDecoder(
     object_pairs_hook=_object,
@@ -189,11 +190,18 @@ def kind(frame: bytes) -> str:
 
 
 def may_be(frame: bytes, kind: str) -> bool:
+    """Whether a frame says first that it is of this type; or says no type first, but this word."""
+    first = _TYPE_FIRST.match(frame)
+    word = b'"%b"' % kind.encode()
+    return word in frame if first is None else first[1] == word
+
+
+def is_of(frame: bytes, kind: str) -> bool:
     """Whether a frame is of this type. What is no strict JSON may be, if it has the word."""
     try:
         return _head(frame).type == kind
     except (msgspec.DecodeError, RecursionError):
-        return b'"%b"' % kind.encode() in frame
+        return may_be(frame, kind)
 
 
 def mend(text: str) -> str:

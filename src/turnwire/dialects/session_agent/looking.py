@@ -7,7 +7,7 @@ import msgspec
 
 from turnwire.core import harmless
 from turnwire.core.bounds import FIELDS_MAX, PARTS_MAX, VALUES_MAX
-from turnwire.core.census import census
+from turnwire.core.census import census_of
 from turnwire.dialects.session_agent import wire
 from turnwire.dialects.session_agent.hydration import Ahead
 
@@ -33,7 +33,7 @@ def look_into(frame: bytes, ahead: Ahead | None = None) -> Iterator[None]:
     """
     for kind, depth, most in _LOOKED:
         if harmless.may_be(frame, kind):
-            yield from census(frame, depth, most)
+            yield from census_of(frame, kind, depth, most)
             if kind == "init" and ahead is not None:
                 yield from _read(frame, ahead)
             return

@@ -7,7 +7,7 @@ import msgspec
 
 from turnwire.core import harmless
 from turnwire.core.bounds import FIELDS_MAX
-from turnwire.core.census import census
+from turnwire.core.census import census_of
 from turnwire.dialects.v2.frames import Init, decode
 from turnwire.dialects.v2.hydration import Ahead
 
@@ -23,13 +23,13 @@ def look_into(frame: bytes, ahead: Ahead) -> Iterator[None]:
 
     """
     if harmless.may_be(frame, "question"):
-        yield from census(frame, 1, FIELDS_MAX)
+        yield from census_of(frame, "question", 1, FIELDS_MAX)
     elif harmless.may_be(frame, "init"):
-        yield from census(frame, _INIT_DEPTH)
+        yield from census_of(frame, "init", _INIT_DEPTH)
         try:
             heard = decode(frame)
         except (msgspec.DecodeError, RecursionError):
             return  # whoever hears it counts it
         yield
-        assert isinstance(heard, Init)
-        yield from ahead.read(heard.session)
+        if isinstance(heard, Init):
+            yield from ahead.read(heard.session)
