@@ -98,7 +98,7 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (30 s)
 
 # What has a target of its own is run by that; guards count, and e2e, chaos and soak want the
 # machine to themselves, so they come last, one at a time.
-OWN := tests/chaos tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/load tests/proxies tests/soak
+OWN := tests/chaos tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load tests/proxies tests/soak
 PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py tests/relay/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
 # Measuring coverage doubles the work of Python, and these go where the others have been: of 23,500
 # lines and branches they alone reach 230, none of them in core/ or dialects/. A worker takes a whole
@@ -130,6 +130,7 @@ test: ready  ## Lint, docs, coverage, all tests but those of some targets below 
 	$(PY) -m coverage report --skip-covered
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=20 -p no:cov $(UNMEASURED)
 	$(PYTEST) -q -p no:cov tests/guards
+	$(PYTEST) -q -p no:cov tests/hostile
 	$(MAKE) --no-print-directory e2e
 	$(MAKE) --no-print-directory chaos
 	$(MAKE) --no-print-directory soak
@@ -149,6 +150,11 @@ proxies: $(PROXIES) system  ## The five proxies of deploy/, and the doctor befor
 .PHONY: soak
 soak: $(STAMP)  ## Everything at once, books balanced (75 s); MINUTES=30 SEED=7: longer, other dice
 	MINUTES=$(MINUTES) SEED=$(SEED) $(PYTEST) -q -p no:cov -p no:logging tests/soak
+
+.PHONY: hostile
+hostile: $(STAMP)  ## What a hundred streams notice of one hostile agent or client (15 min); ARGS=pings: some rows
+	PYTHONPATH=tests $(PY) -m hostile.run $(or $(ARGS),--publish docs/hostile.json); code=$$?; \
+	  $(if $(ARGS),,$(PY) -m turnwire_lab.docs &&) exit $$code
 
 .PHONY: load
 load: $(STAMP)  ## Thousands of streams on one process, with figures; by hand (6 min)

@@ -12,6 +12,7 @@ from turnwire.core.outcome import Outcome
 from turnwire.settings import SECRETS, Settings, variable
 from turnwire.telemetry import Telemetry
 from turnwire_lab.bench import report
+from turnwire_lab.docs import hostile as neighbours
 from turnwire_lab.docs.faults import rows as fault_rows
 from turnwire_lab.docs.mapping import rows as mapping_rows
 from turnwire_lab.docs.marks import ROOT
@@ -43,6 +44,11 @@ def faults() -> str:
 def attacks() -> str:
     """Every attack that a test tries, and what happens then."""
     return _table(("The attack", "What happens", "The test"), fault_rows(mark="attack"))
+
+
+def hostile() -> str:
+    """What the well-behaved notice of each attack."""
+    return neighbours.markdown(neighbours.read(ROOT / "docs" / "hostile.json"))
 
 
 def settings() -> str:
@@ -197,6 +203,7 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "traps": traps,
     "faults": faults,
     "attacks": attacks,
+    "hostile": hostile,
     "settings": settings,
     "metrics": metrics,
     "alerts": alerts,

@@ -1,11 +1,16 @@
 // A scripted agent that outruns a gateway: one thread, epoll.
 //
-//   agent PORT        0: any; the port it listens on is its first line
+//   agent PORT [SOCKET]   0: any; the port it listens on is its first line
+//
+// A handshake whose path has `/hostile-` is handed on, head and connection, to the datagram socket
+// at the path SOCKET: whoever reads there is the agent of that session.
 //
 // WebSocket under any path: the `v2` wire, or `session-agent` where the path says so. A prompt
 // whose text is a plan (common.h) starts a turn. Plain HTTP: POST /sse streams a turn as finished
 // records; POST /go lets turns that are held go on; GET /stats tells what happened so far.
 #define _GNU_SOURCE
+#include <sys/un.h>
+
 #include "connection.h"
 
 enum { EVENTS = 512, IN_MAX_BYTES = 1 << 20 };
@@ -15,6 +20,7 @@ static struct {
 } stats;
 
 static int poller;
+static const char *hand_on_to;
 
 static void watch(struct connection *c, bool is_stuck) {
   if (c->is_stuck == is_stuck) return;
@@ -141,6 +147,31 @@ static void respond(struct connection *c, const char *head, const char *body, si
   }
 }
 
+// Give a connection away, with the head that it began with.
+static void hand_on(struct connection *c, const char *head, size_t length) {
+  static int sender = -1;
+  if (sender < 0) sender = socket(AF_UNIX, SOCK_DGRAM, 0);
+  struct sockaddr_un to = {.sun_family = AF_UNIX};
+  snprintf(to.sun_path, sizeof to.sun_path, "%s", hand_on_to);
+  union {
+    struct cmsghdr head;
+    char room[CMSG_SPACE(sizeof(int))];
+  } control = {0};
+  struct iovec data = {(void *)head, length};
+  struct msghdr message = {.msg_name = &to, .msg_namelen = sizeof to, .msg_iov = &data,
+                           .msg_iovlen = 1, .msg_control = control.room,
+                           .msg_controllen = sizeof control.room};
+  struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof c->fd);
+  memcpy(CMSG_DATA(rights), &c->fd, sizeof c->fd);
+  if (sendmsg(sender, &message, 0) < 0) perror("hand on");
+  // Or its events would still come: it stays open, elsewhere.
+  epoll_ctl(poller, EPOLL_CTL_DEL, c->fd, NULL);
+  c->state = GIVEN_AWAY;
+}
+
 // One HTTP request. False: it is not all there.
 static bool take_request(struct connection *c) {
   char *head = c->in.data + c->in.start;
@@ -150,6 +181,10 @@ static bool take_request(struct connection *c) {
   if (!end) return false;
   *end = 0;
   char *body = end + 4;
+  if (hand_on_to && strstr(head, "/hostile-")) {
+    hand_on(c, head, (size_t)(end - head));
+    return true;
+  }
   if (accept_key(head, key)) {
     bool offers = strcasestr(head, "sec-websocket-protocol:") != NULL;
     c->state = WEBSOCKET;
@@ -200,6 +235,7 @@ static bool take_frame(struct connection *c, const struct frame *frame) {
 
 static bool take_input(struct connection *c) {
   for (;;) {
+    if (c->state == GIVEN_AWAY) return false;
     if (c->state == SSE) return true;  // what comes behind a request waits for its end
     if (c->state == HTTP) {
       if (!waiting(&c->in) || !take_request(c)) return true;
@@ -282,10 +318,11 @@ static void tell_due(void) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 2) {
-    fprintf(stderr, "usage: agent PORT\n");
+  if (count != 2 && count != 3) {
+    fprintf(stderr, "usage: agent PORT [SOCKET]\n");
     return 2;
   }
+  if (count == 3) hand_on_to = arguments[2];
   signal(SIGPIPE, SIG_IGN);
   all_descriptors();
   for (size_t i = 0; i < sizeof filler; i++) filler[i] = i % 5 == 4 ? ' ' : 'a';

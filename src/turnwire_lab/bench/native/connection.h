@@ -3,7 +3,7 @@
 
 #include "telling.h"
 
-enum state { HTTP, WEBSOCKET, SSE };
+enum state { HTTP, WEBSOCKET, SSE, GIVEN_AWAY };
 enum { NOWHERE = -1 };
 
 struct connection {

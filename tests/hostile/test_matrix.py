@@ -1,0 +1,60 @@
+"""A few rows of the matrix, in a short form; `make hostile` measures all of them."""
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from chaos.needed import lacking
+from hostile.measured import Limits, broken
+from hostile.rig import Effort, Rig
+from hostile.run import named
+from turnwire_lab.bench.tools import tools
+
+pytestmark = [pytest.mark.sockets, pytest.mark.long, pytest.mark.no_cover]
+
+EFFORT: Final = Effort(streams=40, client_s=2.0, agent_s=2.0, short_s=2.5)
+PATIENT: Final = Limits(patience=4)
+"""A busy machine is late too, and what breaks without a bound breaks these many times over."""
+
+AGENTS: Final = (
+    "agent v2 `init` of 32 MiB: empty objects",
+    "agent v2 empty text frames",
+    "agent v2 ids of 1 MiB in `complete`",
+    "agent v2 its own deltas",
+    "agent session-agent snapshots of a million texts",
+)
+CLIENTS: Final = (
+    "client v2 60 slow readers of a history of 4 MB",
+    "client v2 16 MiB in chunks of a byte, no token",
+)
+
+
+async def others_notice(name: str, folder: Path) -> None:
+    native = tools()
+    if not native.are_native:
+        lacking("the load tools need a C compiler")
+    attack = named(name)
+    async with Rig(native, folder, EFFORT) as rig:
+        quiet = await rig.measure(None, attack.wire)
+        row = await rig.measure(attack)
+
+    assert broken(row, quiet, PATIENT) == [], row
+
+
+@pytest.mark.attack(
+    "a hostile agent beside a hundred good streams: an explosive `init`, noise, endless ids, floods",
+    "what no well-meaning agent says ends its stream; nothing takes the others' time or memory",
+)
+@pytest.mark.parametrize("name", AGENTS)
+async def test_a_hostile_agent_is_hardly_noticed(name: str, tmp_path: Path) -> None:
+    await others_notice(name, tmp_path)
+
+
+@pytest.mark.attack(
+    "a hostile client beside a hundred good streams: slow readers, bodies of every bad shape",
+    "nothing takes the others' time or memory",
+)
+@pytest.mark.parametrize("name", CLIENTS)
+async def test_a_hostile_client_is_hardly_noticed(name: str, tmp_path: Path) -> None:
+    await others_notice(name, tmp_path)
