@@ -94,10 +94,6 @@ class Attacker:
         self._hello = list(attack.blocks()) if attack.is_hello else []
         next(iter(attack.blocks()))
 
-    @property
-    def written(self) -> int:
-        return sum(stream.line.written for stream in self.streams)
-
     async def script(self, line: Line) -> None:
         stream = Stream(line)
         self.streams.append(stream)

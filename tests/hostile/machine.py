@@ -6,6 +6,13 @@ import time
 from pathlib import Path
 
 
+def prefer(pid: int, nice: int) -> None:
+    """Give a process that niceness, within its session and among the others (sched(7))."""
+    os.setpriority(os.PRIO_PROCESS, pid, nice)
+    with contextlib.suppress(OSError):  # a kernel without groups
+        Path(f"/proc/{pid}/autogroup").write_text(str(nice))
+
+
 class Processor:
     """What a process used of the processor, and what it waited for it, from now on."""
 

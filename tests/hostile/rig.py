@@ -6,19 +6,19 @@ import os
 import secrets
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from gateway.control_plane import ControlPlane, Question, granted, reply
 from gateway.process import environ
 from gateway.tokens import token
 from hostile.agent import Attacker, HostileAgent
 from hostile.attack import V2, AgentAttack, Attack, ClientAttack, Script, Wire
-from hostile.machine import Memory, Processor
+from hostile.machine import Memory, Processor, prefer
 from hostile.measured import Measured, mib, percentile, who
 from hostile.newcomers import Newcomers
 from hostile.victims import USER, Crowd, Victims
@@ -27,6 +27,8 @@ from turnwire_lab.bench import machine
 from turnwire_lab.bench.load import Found
 from turnwire_lab.bench.programs import HOST, START_S, Program, free_port, wait_for
 from turnwire_lab.bench.tools import Tools
+
+T = TypeVar("T")
 
 LEAD_S: Final = 0.5
 """What is measured before an attack begins."""
@@ -87,27 +89,22 @@ class Rig:
         seconds = self._seconds(attack)
         memory = Memory(gateway.pid)
         memory.start()
-        watching = asyncio.create_task(_watch(memory))
+        world = World(gateway.port, bearer=secrets.token_hex(16) if _is_opaque(attack) else None)
         processor = Processor(gateway.pid)
         victims.go()
-        finding = asyncio.create_task(victims.found())
-        await asyncio.sleep(LEAD_S)
-        world = World(gateway.port, bearer=secrets.token_hex(16) if _is_opaque(attack) else None)
-        began = asyncio.create_task(_attack(attack, world))
-        coming = asyncio.create_task(newcomers.come(seconds))
-        await asyncio.sleep(seconds)
-        used, waited = processor.cores()
-        now = asyncio.get_running_loop().time()
-        streams = [] if attacker is None else list(attacker.streams)
-        lasted = [stream.lasted_s(now) for stream in streams if stream.since is not None]
-        written = 0 if attacker is None else attacker.written
-        began.cancel()
-        await asyncio.wait([began])
-        await self._hostile.play(None)
-        found = await finding
-        await coming
-        watching.cancel()
-        await asyncio.wait([watching])
+        async with going(_watch(memory)), going(victims.found()) as finding:
+            await asyncio.sleep(LEAD_S)
+            async with going(newcomers.come(seconds)) as coming:
+                async with going(_attack(attack, world)):
+                    await asyncio.sleep(seconds)
+                    used, waited = processor.cores()
+                    now = asyncio.get_running_loop().time()
+                    streams = [] if attacker is None else attacker.streams
+                    lasted = [one.lasted_s(now) for one in streams if one.since is not None]
+                    written = sum(one.line.written for one in streams)
+                await self._hostile.play(None)
+                await coming
+            found = await finding
         latency = found.latency_us
         return Measured(
             who=who(attack),
@@ -172,11 +169,16 @@ class Rig:
             port=int(str(settings["port"])),
         )
         with program:
+            self._prefer(program.pid)
             wait_for(program.listens, START_S, program.name)
             yield program
             # It may be busy for long with what it was told, and nothing more is asked of it.
             with contextlib.suppress(ProcessLookupError):
                 os.kill(program.pid, signal.SIGKILL)
+
+    def _prefer(self, pid: int) -> None:
+        if self._nice:
+            prefer(pid, self._nice)
 
     def _victims(self, crowd: Crowd, port: int, bearer: str) -> Victims:
         return Victims(
@@ -191,7 +193,7 @@ class Rig:
         await Newcomers(port, bearer).come(0.2)
 
     async def __aenter__(self) -> Self:
-        os.nice(self._nice)
+        self._prefer(os.getpid())
         os.sched_setaffinity(0, machine.cores().rig)
         machine.raise_descriptors()
         door = self._folder / "hostile.sock"
@@ -206,6 +208,7 @@ class Rig:
                     port=self._agent_port,
                 )
             )
+            self._prefer(self._agent.pid)
             wait_for(self._agent.listens, START_S, self._agent.name)
             self._stack = stack.pop_all()
         return self
@@ -217,6 +220,19 @@ class Rig:
         traceback: TracebackType | None,
     ) -> None:
         await self._stack.aclose()
+
+
+@asynccontextmanager
+async def going(doing: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
+    """It is done meanwhile, and no longer. What it raised is raised at the end."""
+    task = asyncio.create_task(doing)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+    with contextlib.suppress(asyncio.CancelledError):
+        task.result()
 
 
 async def _watch(memory: Memory) -> None:

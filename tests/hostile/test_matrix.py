@@ -43,7 +43,7 @@ async def others_notice(name: str, folder: Path) -> None:
 
 
 @pytest.mark.attack(
-    "a hostile agent beside a hundred good streams: an explosive `init`, noise, endless ids, floods",
+    "a hostile agent beside a hundred good streams: explosive `init`, noise, endless ids, floods",
     "what no well-meaning agent says ends its stream; nothing takes the others' time or memory",
 )
 @pytest.mark.parametrize("name", AGENTS)
