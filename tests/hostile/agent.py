@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -91,8 +92,8 @@ class Attacker:
         self.attack = attack
         self.streams: list[Stream] = []
         # What is large is made once, before anything is measured.
-        self._hello = list(attack.blocks()) if attack.is_hello else []
-        next(iter(attack.blocks()))
+        first = list(islice(attack.blocks(), 2))
+        self._only = first if len(first) == 1 else []
 
     async def script(self, line: Line) -> None:
         stream = Stream(line)
@@ -104,7 +105,7 @@ class Attacker:
 
     def _blocks(self, stream: Stream) -> Iterator[bytes]:
         """A block is asked for when the one before it was written."""
-        for block in self._hello or self.attack.blocks():
+        for block in self._only or self.attack.blocks():
             yield block
             if stream.since is None:
                 stream.since = asyncio.get_running_loop().time()

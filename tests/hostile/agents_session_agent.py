@@ -7,12 +7,14 @@ from typing import Any, Final
 
 from dialects.session_agent import frames
 from hostile.attack import (
+    FAST,
     MARK,
     MIB,
     SESSION_AGENT,
     SOON_S,
     AgentAttack,
     Blocks,
+    in_turns,
     numbered,
     same,
     text,
@@ -84,9 +86,7 @@ _IDS: Final[Mapping[str, tuple[Callable[[str], bytes], ...]]] = {
 
 def long_ids(kind: str) -> Iterator[bytes]:
     """Each frame in its turn, each id another one."""
-    makers = _IDS[kind]
-    for number in count():
-        yield text(makers[number % len(makers)](f"{number}{_LONG}"))
+    return in_turns(*(numbered(text(make(f"{MARK}{_LONG}"))) for make in _IDS[kind]))
 
 
 # Snapshots.
@@ -142,6 +142,13 @@ def foreign_snapshots() -> bytes:
 
 def questions() -> Iterator[bytes]:
     return numbered(text(_asked(f"q{MARK}", body="?" * MIB)))
+
+
+def questions_behind_an_answer() -> Iterator[bytes]:
+    """The agent took an answer, and tells of nothing but what else it asks."""
+    told = (frames.init("V", runnerBusy=True), frames.asked("V"), frames.answered("V"))
+    yield b"".join(map(text, told))
+    yield from questions()
 
 
 @same
@@ -226,9 +233,18 @@ ROWS: Final = (
             name=f"ids of 1 MiB in {kind if '`' in kind else f'`{kind}`'}",
             wire=SESSION_AGENT,
             blocks=partial(long_ids, kind),
+            bytes_per_s=FAST,
             ends_within_s=SOON_S,
         )
         for kind in _IDS
     ),
     *(AgentAttack(name=name, wire=SESSION_AGENT, blocks=blocks) for name, blocks in _HELD),
+    AgentAttack(
+        name="questions of 1 MiB, behind an answer",
+        wire=SESSION_AGENT,
+        blocks=questions_behind_an_answer,
+        bytes_per_s=FAST,
+        is_hello=True,
+        door="answer",
+    ),
 )

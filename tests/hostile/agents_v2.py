@@ -7,7 +7,19 @@ from typing import Any, Final
 
 from gateway import frames
 from gateway.frames import TURN, Json
-from hostile.attack import MARK, MIB, SOON_S, V2, AgentAttack, Blocks, numbered, same, text
+from hostile.attack import (
+    FAST,
+    MARK,
+    MIB,
+    SOON_S,
+    V2,
+    AgentAttack,
+    Blocks,
+    in_turns,
+    numbered,
+    same,
+    text,
+)
 
 OTHER: Final = "turn-of-somebody-else"
 
@@ -74,9 +86,8 @@ _ID_FIELDS: Final[Mapping[str, tuple[Json, tuple[str, ...]]]] = {
 def long_ids(kind: str) -> Iterator[bytes]:
     """Each field in its turn, each id another one."""
     others, fields = _ID_FIELDS[kind]
-    for number in count():
-        field = fields[number % len(fields)]
-        yield said({"type": kind, **others, field: f"{number}{_LONG}"})
+    named = [{"type": kind, **others, field: f"{MARK}{_LONG}"} for field in fields]
+    return in_turns(*(numbered(said(frame)) for frame in named))
 
 
 # What is hard to read.
@@ -249,9 +260,16 @@ ROWS: Final = (
             name=f"ids of 1 MiB in `{kind}`",
             wire=V2,
             blocks=partial(long_ids, kind),
+            bytes_per_s=FAST,
             ends_within_s=SOON_S,
         )
         for kind in _ID_FIELDS
     ),
     *(AgentAttack(name=name, wire=V2, blocks=blocks) for name, blocks in _HELD),
+    AgentAttack(
+        name="questions of 1 MiB, as fast as they are read",
+        wire=V2,
+        blocks=questions,
+        bytes_per_s=FAST,
+    ),
 )

@@ -21,10 +21,11 @@ SOON_S: Final = 2.0
 """What no well-meaning agent says ends its stream within that."""
 FLOOD: Final = 10e6
 """Bytes a second."""
+FAST: Final = 100e6
 AT_ONCE: Final = float("inf")
 """As fast as it is read."""
 
-Door = Literal["chat", "history", "resume"]
+Door = Literal["chat", "history", "resume", "answer"]
 Blocks = Callable[[], Iterator[bytes]]
 """What a hostile agent writes, in blocks of many frames or of one large one."""
 Script = Callable[[Line], Awaitable[None]]
@@ -87,6 +88,13 @@ def numbered(frame: bytes, size: int = 64 * KIB) -> Iterator[bytes]:
     while True:
         block = [(b"%d" % next(numbers)).join(pieces) for _ in range(1 + size // len(frame))]
         yield b"".join(block)
+
+
+def in_turns(*floods: Iterator[bytes]) -> Iterator[bytes]:
+    """A block of each, again and again."""
+    while True:
+        for flood_ in floods:
+            yield next(flood_)
 
 
 def text(payload: bytes) -> bytes:

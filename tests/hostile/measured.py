@@ -31,6 +31,8 @@ class Measured(Struct, frozen=True, kw_only=True):
     ends_within_s: float | None
     written_mib: float
     """By the hostile agent."""
+    read_mib: float
+    """By the hostile client, or a hostile agent's."""
     statuses: Mapping[str, int]
     """How often each was the answer to the hostile client, or to a hostile agent's."""
     gateway_cores: float
@@ -49,14 +51,14 @@ class Limits(Struct, frozen=True, kw_only=True):
     """All times, and the hostile stream's end, may be so many times longer."""
 
 
-def broken(row: Measured, quiet: Measured, limits: Limits) -> Sequence[str]:
-    """What was promised and is not so; `quiet` is a row without an attack."""
+def broken(row: Measured, quiet: Measured | None, limits: Limits) -> Sequence[str]:
+    """What was promised and is not so, beside a row without an attack; None: beside nothing."""
     found = []
     if row.not_whole:
         found.append(f"{row.not_whole} of {row.streams} streams are not whole")
     if row.refused:
         found.append(f"{row.refused} new requests were refused")
-    if row.p99 - quiet.p99 > limits.added_p99 * limits.patience:
+    if row.p99 - (quiet.p99 if quiet else 0) > limits.added_p99 * limits.patience:
         found.append("late deltas")
     if row.first_byte > limits.first_byte * limits.patience:
         found.append("late answers")
@@ -98,21 +100,21 @@ def who(attack: Attack | None) -> str:
     return "agent" if isinstance(attack, AgentAttack) else "client"
 
 
-def line(row: Measured, quiet: Measured | None, limits: Limits) -> str:
+def line(row: Measured, quiet: Measured, limits: Limits) -> str:
     """A row for a person who watches."""
-    verdict = ", ".join(broken(row, quiet, limits)) if quiet else ""
+    verdict = ", ".join(broken(row, quiet, limits))
     lasted = "" if row.ended_s is None else f"{row.ended_s:.1f} s"
     answers = " ".join(f"{status}:{count}" for status, count in sorted(row.statuses.items()))
     return (
         f"{row.who:7}{row.wire:14}{row.name:60.60} {row.p99:8.1f} {row.most:8.1f}"
         f" {row.not_whole:4} {row.first_byte:8.1f} {row.first_byte_most:8.1f} {row.refused:3}"
-        f" {row.growth_mib:7.1f} {lasted:>7} {row.written_mib:7.1f} {row.gateway_cores:5.2f}"
-        f" {row.waited_cores:5.2f}  {answers:>8}  {verdict or 'ok'}"
+        f" {row.growth_mib:7.1f} {lasted:>7} {row.written_mib:7.1f} {row.read_mib:6.1f}"
+        f" {row.gateway_cores:5.2f} {row.waited_cores:5.2f}  {answers:>8}  {verdict or 'ok'}"
     )
 
 
 HEAD = (
     f"{'who':7}{'wire':14}{'attack':60} {'p99 ms':>8} {'most':>8} {'cut':>4} {'answer':>8}"
-    f" {'most':>8} {'no':>3} {'MiB':>7} {'lasted':>7} {'written':>7} {'cpu':>5}"
+    f" {'most':>8} {'no':>3} {'MiB':>7} {'lasted':>7} {'written':>7} {'read':>6} {'cpu':>5}"
     f" {'wait':>5}  {'status':>8}"
 )

@@ -38,7 +38,18 @@ SLOW_S: Final = 3.0
 """What a slow control plane takes for a token that it does not know."""
 _SAMPLE_S: Final = 0.05
 _OPAQUE: Final = secrets.token_hex(16)
-_DOORS: Final = {"chat": ("POST", "chat"), "history": ("GET", "messages")}
+_ANSWERED: Final = {"questionId": "q1", "state": "answered", "answer": "yes"}
+ANSWER: Final = {
+    "id": "chat-1",
+    "messages": [
+        {
+            "id": "m1",
+            "role": "assistant",
+            "parts": [{"type": "data-question", "id": "q1", "data": _ANSWERED}],
+        }
+    ],
+}
+"""What `useChat` sends when its user answered `q1`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +132,7 @@ class Rig:
             ended_s=max(lasted, default=None),
             ends_within_s=attack.ends_within_s if isinstance(attack, AgentAttack) else None,
             written_mib=mib(written),
+            read_mib=mib(world.read_bytes),
             statuses=dict(world.statuses),
             gateway_cores=used,
             waited_cores=waited,
@@ -261,10 +273,21 @@ async def _attack(attack: Attack | None, world: World) -> None:
             pass
 
 
+def _asked(world: World, attack: AgentAttack) -> bytes:
+    match attack.door:
+        case "chat":
+            return world.prompt()
+        case "history":
+            return world.request(path="messages", method="GET")
+        case "resume":
+            return world.request(path="chat/chat-1/stream", method="GET")
+        case "answer":
+            return world.request(ANSWER)
+
+
 async def _ask_again(world: World, attack: AgentAttack) -> None:
     """The client of a hostile agent: it asks, reads all, and asks again."""
-    method, path = _DOORS.get(attack.door, ("GET", "chat/chat-1/stream"))
-    prompt = world.prompt() if attack.door == "chat" else world.request(path=path, method=method)
+    prompt = _asked(world, attack)
     while True:
         async with world.connection() as connection:
             await connection.send(prompt)

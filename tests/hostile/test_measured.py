@@ -20,6 +20,7 @@ QUIET = Measured(
     ended_s=None,
     ends_within_s=None,
     written_mib=0.0,
+    read_mib=0.0,
     statuses={},
     gateway_cores=0.2,
     waited_cores=0.0,

@@ -20,9 +20,8 @@ READ_BYTES: Final = 262_144
 class Connection:
     """`async with world.connection() as one:` is a bare socket, connected."""
 
-    def __init__(self, port: int, statuses: Counter[str], receive_buffer: int | None) -> None:
-        self._port = port
-        self._statuses = statuses
+    def __init__(self, world: "World", receive_buffer: int | None) -> None:
+        self._world = world
         self._sock = socket.socket()
         self._sock.setblocking(False)  # noqa: FBT003 (the library's signature)
         self._loop = asyncio.get_running_loop()
@@ -43,8 +42,9 @@ class Connection:
             data = await self._loop.sock_recv(self._sock, most)
         except OSError:
             return b""
+        self._world.read_bytes += len(data)
         if data.startswith(b"HTTP/1.1 "):
-            self._statuses[data[9:12].decode()] += 1
+            self._world.statuses[data[9:12].decode()] += 1
         return data
 
     async def read_all(self) -> int:
@@ -70,7 +70,7 @@ class Connection:
         return int(head.split(b" ", 2)[1])
 
     async def __aenter__(self) -> Self:
-        await self._loop.sock_connect(self._sock, ("127.0.0.1", self._port))
+        await self._loop.sock_connect(self._sock, ("127.0.0.1", self._world.port))
         return self
 
     async def __aexit__(
@@ -90,9 +90,10 @@ class World:
         self.bearer = token(USER) if bearer is None else bearer
         self.statuses: Counter[str] = Counter()
         """Of the answers so far: of each read that begins with one."""
+        self.read_bytes = 0
 
     def connection(self, *, receive_buffer: int | None = None) -> Connection:
-        return Connection(self.port, self.statuses, receive_buffer)
+        return Connection(self, receive_buffer)
 
     def request(
         self,
