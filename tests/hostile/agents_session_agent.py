@@ -29,11 +29,6 @@ Json = dict[str, Any]
 _LONG: Final = "x" * MIB
 
 
-def _asked(name: str, **more: Any) -> bytes:
-    prompt = {"id": name, "type": "question", "title": "Well?", "actions": [], **more}
-    return frames.frame("interactive_prompt", prompt=prompt, **frames.CHANNEL)
-
-
 _IDS: Final[Mapping[str, tuple[Callable[[str], bytes], ...]]] = {
     "message": (
         frames.begin,
@@ -66,7 +61,7 @@ _IDS: Final[Mapping[str, tuple[Callable[[str], bytes], ...]]] = {
         lambda name: frames.frame("question", questionId=name, text="Well?", **frames.CHANNEL),
     ),
     "interactive_prompt": (
-        _asked,
+        lambda name: frames.asked("V", name),
         lambda name: frames.frame("interactive_prompt_resolved", promptId=name),
         lambda name: frames.frame("interactive_prompt_expired", promptId=name),
     ),
@@ -141,7 +136,7 @@ def foreign_snapshots() -> bytes:
 
 
 def questions() -> Iterator[bytes]:
-    return numbered(text(_asked(f"q{MARK}", body="?" * MIB)))
+    return numbered(text(frames.asked("V", f"q{MARK}", "?" * MIB)))
 
 
 def questions_behind_an_answer() -> Iterator[bytes]:
