@@ -59,7 +59,7 @@ class Effort:
     """Of a hostile client."""
     agent_s: float = 4.0
     """Of a hostile agent."""
-    short_s: float = 3.0
+    short_s: float = 2.5
     """Of one whose stream is to end."""
 
 
@@ -143,7 +143,7 @@ class Rig:
             case AgentAttack(ends_within_s=None):
                 return self._effort.agent_s
             case AgentAttack(ends_within_s=within_s) if within_s is not None:
-                return max(self._effort.short_s, within_s + 1)
+                return max(self._effort.short_s, within_s + 0.5)
             case _:
                 return self._effort.client_s
 
