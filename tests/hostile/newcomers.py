@@ -40,6 +40,7 @@ class Newcomers:
                 self.first_byte_s.append(self._loop.time() - start)
                 if not data.startswith(b"HTTP/1.1 200 "):
                     self.refused.append(data[:200])
+                    return
                 while data and not data.endswith(b"0\r\n\r\n"):
                     data = await connection.read()
         except (TimeoutError, OSError):

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
+from gateway.clients import ask
 from gateway.control_plane import ControlPlane, Question, granted, reply
 from gateway.process import environ
 from gateway.tokens import token
@@ -274,15 +275,16 @@ async def _attack(attack: Attack | None, world: World) -> None:
 
 
 def _asked(world: World, attack: AgentAttack) -> bytes:
+    close = {"connection": "close"}
     match attack.door:
         case "chat":
-            return world.prompt()
+            return world.request(ask(), headers=close)
         case "history":
-            return world.request(path="messages", method="GET")
+            return world.request(path="messages", method="GET", headers=close)
         case "resume":
-            return world.request(path="chat/chat-1/stream", method="GET")
+            return world.request(path="chat/chat-1/stream", method="GET", headers=close)
         case "answer":
-            return world.request(ANSWER)
+            return world.request(ANSWER, headers=close)
 
 
 async def _ask_again(world: World, attack: AgentAttack) -> None:
@@ -291,8 +293,7 @@ async def _ask_again(world: World, attack: AgentAttack) -> None:
     while True:
         async with world.connection() as connection:
             await connection.send(prompt)
-            while (data := await connection.read()) and not data.endswith(b"0\r\n\r\n"):
-                pass
+            await connection.read_all()
         await asyncio.sleep(AGAIN_S)
 
 
