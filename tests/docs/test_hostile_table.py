@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from turnwire_lab.docs.hostile import NOTHING, Row, Table, markdown, read, write
+import msgspec
+
+from turnwire_lab.docs.hostile import NOTHING, Row, Table, markdown, read, renewed, write
 
 ROW = Row(
     who="agent",
@@ -52,3 +54,14 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 
     assert read(path) == TABLE
     assert path.read_text().endswith("}\n")
+
+
+def test_rows_that_were_measured_anew_replace_the_old_ones() -> None:
+    again = msgspec.structs.replace(CLIENT, growth_mib=9.0, broken=[])
+    new = msgspec.structs.replace(TABLE, quiet={"session-agent": 2.0}, rows=[again])
+
+    both = renewed(TABLE, new)
+
+    assert both.rows == [ROW, again]
+    assert both.quiet == {"v2": 1.2, "session-agent": 2.0}
+    assert renewed(None, new) == new

@@ -19,7 +19,7 @@ from hostile.measured import HEAD, Limits, Measured, broken, line, quiet_of
 from hostile.rig import Effort, Rig
 from turnwire_lab.bench import machine
 from turnwire_lab.bench.tools import tools
-from turnwire_lab.docs.hostile import Row, Table, write
+from turnwire_lab.docs.hostile import Row, Table, read, renewed, write
 
 ROWS: Final[Sequence[Attack]] = (
     *agents_init.ROWS,
@@ -40,7 +40,9 @@ def main() -> int:
     parser.add_argument("words", nargs="*", help="only rows with one of them")
     parser.add_argument("--list", action="store_true", help="print the rows' names")
     parser.add_argument("--nice", type=int, default=0, help="below 0 for a machine with company")
-    parser.add_argument("--publish", type=Path, metavar="FILE", help="write the table there")
+    parser.add_argument(
+        "--publish", type=Path, metavar="FILE", help="write the table there; of some rows, those"
+    )
     asked = parser.parse_args()
     rows = [row for row in ROWS if not asked.words or any(w in _words(row) for w in asked.words)]
     if asked.list:
@@ -55,7 +57,9 @@ def main() -> int:
         measured = asyncio.run(_measure(rig, rows))
     table = _table(measured)
     if asked.publish:
-        write(asked.publish, table)
+        # Rows that are no more go when all are measured.
+        old = read(asked.publish) if asked.words else None
+        write(asked.publish, renewed(old, table))
     bad = [row for row in table.rows if row.broken]
     _tell(f"{len(bad)} of {len(table.rows)} rows are broken")
     return 1 if bad else 0

@@ -50,6 +50,15 @@ def markdown(table: Table | None) -> str:
     )
 
 
+def renewed(old: Table | None, new: Table) -> Table:
+    """A table whose rows were measured anew, as far as they were."""
+    if old is None:
+        return new
+    rows = {(row.who, row.wire, row.attack): row for row in (*old.rows, *new.rows)}
+    quiet = {**old.quiet, **new.quiet}
+    return msgspec.structs.replace(new, rows=list(rows.values()), quiet=quiet)
+
+
 def read(path: Path) -> Table | None:
     return msgspec.json.decode(path.read_bytes(), type=Table) if path.exists() else None
 
