@@ -153,8 +153,8 @@ soak: $(STAMP)  ## Everything at once, books balanced (75 s); MINUTES=30 SEED=7:
 
 .PHONY: hostile
 hostile: $(STAMP)  ## What a hundred streams notice of one hostile agent or client (15 min); ARGS=pings: some rows
-	PYTHONPATH=tests $(PY) -m hostile.run $(or $(ARGS),--publish docs/hostile.json); code=$$?; \
-	  $(if $(ARGS),,$(PY) -m turnwire_lab.docs &&) exit $$code
+	PYTHONPATH=tests $(PY) -m hostile.run --publish docs/hostile.json $(ARGS); code=$$?; \
+	  $(PY) -m turnwire_lab.docs && exit $$code
 
 .PHONY: load
 load: $(STAMP)  ## Thousands of streams on one process, with figures; by hand (6 min)
