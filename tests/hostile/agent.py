@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -61,6 +62,12 @@ class HostileAgent:
             task = asyncio.create_task(_converse(sock, head, self._script))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+            # Even if it was cancelled before it began.
+            task.add_done_callback(partial(_close, sock))
+
+
+def _close(sock: socket.socket, _: asyncio.Task[None]) -> None:
+    sock.close()
 
 
 async def _converse(sock: socket.socket, head: bytes, script: Script) -> None:
