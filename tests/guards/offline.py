@@ -66,6 +66,9 @@ class AgentWire(asyncio.Transport):
         assert self.upstream is not None
         self.upstream.data_received(read)
 
+    def get_write_buffer_size(self) -> int:
+        return 0
+
     def is_closing(self) -> bool:
         return False
 

@@ -80,7 +80,15 @@ def new_stream(bug: str, **options: Any) -> Stream:
     turn.bug = bug
     return Stream(
         turn,
-        **{"send": send, "receive": never, "headers": [], "dial_s": 30, "stall_s": 30, **options},
+        **{
+            "send": send,
+            "receive": never,
+            "headers": [],
+            "dial_s": 30,
+            "stall_s": 30,
+            "holder": Budget().holder("u1"),
+            **options,
+        },
     )
 
 

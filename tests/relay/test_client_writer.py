@@ -54,6 +54,9 @@ class Told:
     def client_held(self, held_bytes: int) -> None:
         self.events.append(held_bytes)
 
+    def client_overflowed(self) -> None:
+        self.events.append("overflowed")
+
 
 class ShortWay:
     """A server's own ways to write a body, as far as it has them now."""

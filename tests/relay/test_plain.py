@@ -14,7 +14,7 @@ from websockets.server import ServerProtocol
 from websockets.uri import parse_uri
 
 from turnwire.core.bounds import LONG_BYTES
-from turnwire.relay.budget import Budget, Hold
+from turnwire.relay.budget import Budget
 from turnwire.relay.leaving import DialFailure, Leaving
 from turnwire.relay.plain import cut
 from turnwire.relay.upstream import Upstream
@@ -109,7 +109,8 @@ class Wire(asyncio.Transport):
 def connected(wire: Wire | None = None) -> tuple[Upstream, Heard, Budget]:
     """An upstream past its handshake."""
     heard, wire, budget = Heard(), wire or Wire(), Budget()
-    upstream = Upstream(URL, {}, heard, subprotocols=(), frame_bytes=LONGEST, hold=Hold(budget))
+    hold = budget.holder("u1").hold()
+    upstream = Upstream(URL, {}, heard, subprotocols=(), frame_bytes=LONGEST, hold=hold)
     upstream.connection_made(wire)
     server = ServerProtocol()
     server.receive_data(bytes(wire.written))

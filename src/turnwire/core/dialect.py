@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core.attachments import Attachment
@@ -41,6 +42,10 @@ class Ask(Struct, frozen=True, kw_only=True):
     replaces: str | None = None
     """The client's id of the message that this goes in place of: that answer, or, if it does
     not regenerate, the prompt before its user edited it."""
+
+    def light(self) -> "Ask":
+        """The same without the files, for whoever keeps it longer than it takes to send them."""
+        return msgspec.structs.replace(self, attachments=()) if self.attachments else self
 
 
 class Reply(Struct, frozen=True):

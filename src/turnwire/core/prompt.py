@@ -62,6 +62,14 @@ class Prompt(Struct, frozen=True):
     replaces: str | None = None
     chat_id: str | None = None
 
+    @property
+    def size(self) -> int:
+        """About how much memory it takes, in bytes."""
+        size = len(self.text)
+        for file in self.attachments:
+            size += len(file.url)
+        return size
+
 
 class _Message(Struct):
     role: Word

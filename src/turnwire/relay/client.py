@@ -24,6 +24,7 @@ from collections.abc import (
 )
 from typing import Any, Final, Protocol, TypeAlias
 
+from turnwire.relay.budget import Hold, Holder
 from turnwire.relay.sockets import ClientSocket
 
 Message: TypeAlias = MutableMapping[str, Any]
@@ -46,6 +47,10 @@ class Flow(Protocol):
 
     def client_held(self, held_bytes: int) -> None:
         """`held_bytes` came in since the client blocked, and wait for it."""
+        ...
+
+    def client_overflowed(self) -> None:
+        """What waits for the client is more than the process has room for."""
         ...
 
 
@@ -79,6 +84,8 @@ class _Nobody:
 
     def client_held(self, held_bytes: int) -> None: ...
 
+    def client_overflowed(self) -> None: ...
+
 
 _NOBODY: Final = _Nobody()
 
@@ -86,7 +93,8 @@ _NOBODY: Final = _Nobody()
 class ClientWriter:
     """Writes the response. The headers go out before the first write.
 
-    `body` is a shorter way than `send` for all but the headers, where there is one.
+    `body` is a shorter way than `send` for all but the headers, where there is one. `holder` is
+    told of all that waits for a client that is blocked: what the writer has, and the server.
     """
 
     __slots__ = (
@@ -95,14 +103,18 @@ class ClientWriter:
         "_flow",
         "_headers",
         "_held_bytes",
+        "_hold",
+        "_holder",
         "_is_ended",
         "_left",
         "_pending",
         "_send",
         "_send_body",
         "_socket",
+        "_status",
         "_taken",
         "_unblocking",
+        "_waiting_bytes",
         "_write_now",
         "bytes_written",
         "started",
@@ -115,6 +127,9 @@ class ClientWriter:
         flow: Flow,
         client_socket: ClientSocket | None = None,
         body: Body | None = None,
+        *,
+        holder: Holder | None = None,
+        status: int = 200,
     ) -> None:
         self.started = False
         self.bytes_written = 0
@@ -124,13 +139,18 @@ class ClientWriter:
         self._write_now = _not_now if body is None else body.write
         self._end_now = _not_now if body is None else body.end
         self._headers = headers
+        self._status = status
+        self._holder = holder
+        self._hold: Hold | None = None
+        """Of most nothing is ever held."""
         self._flow: Flow = flow
         self._pending: deque[bytes] | None = None
         """What the client cannot take yet. Most never have any, and a deque takes 700 bytes."""
         self._is_ended = False
         """Whether the end of the response went out, or will with what is under way."""
         self._unblocking: asyncio.Task[None] | None = None
-        self._held_bytes = 0
+        self._held_bytes = self._waiting_bytes = 0
+        """What came since the client blocked; and all that waits, of the write that blocked too."""
         self._socket = client_socket
         self._taken = 0
         """Messages that the server took, to see a client's progress by where there is no socket."""
@@ -148,9 +168,10 @@ class ClientWriter:
         """
         self.bytes_written += len(data)
         if self._unblocking is not None:
-            self._hold(_pieces(data))
+            self._keep(_pieces(data))
             self._held_bytes += len(data)
             self._flow.client_held(self._held_bytes)
+            self._count()
         elif len(data) <= _WHOLE_BYTES:
             self._is_ended = is_last
             if not (self._end_now if is_last else self._write_now)(data):
@@ -168,27 +189,43 @@ class ClientWriter:
         waits_for = _step(sending)
         if waits_for is _DONE:
             return True
-        self._hold(more)
+        self._keep(more)
         task = asyncio.get_running_loop().create_task(self._unblock(sending, waits_for))
         self._unblocking = task
         self._flow.client_blocked()
+        self._count()
         return False
 
-    def _hold(self, pieces: Sequence[bytes]) -> None:
+    def _keep(self, pieces: Sequence[bytes]) -> None:
         if self._pending is None:
             self._pending = deque()
         self._pending += pieces
+        self._waiting_bytes += sum(map(len, pieces))
+
+    def _count(self) -> None:
+        """Have all counted that waits for the client."""
+        if self._hold is None:
+            if self._holder is None:
+                return
+            self._hold = self._holder.hold(self._flow.client_overflowed)
+        unwritten = 0 if self._socket is None else self._socket.unwritten_bytes
+        if not self._hold.set(self._waiting_bytes + unwritten):
+            self._flow.client_overflowed()
+
+    def _count_nothing(self) -> None:
+        if self._hold is not None:
+            self._hold.set(0)
 
     def progressed(self) -> bool:
         """Whether the client took anything since this was last asked."""
         left = float(-self._taken)
         if self._socket is not None:
-            left = sum(map(len, self._pending or ())) + self._socket.unsent_bytes()
+            left = self._waiting_bytes + self._socket.unsent_bytes()
         before, self._left = self._left, left
         return left < before
 
     async def finish(self, patience_s: float) -> bool:
-        """End the response. False: the client read nothing for `patience_s` seconds."""
+        """End the response. False: the client read nothing for `patience_s` seconds, or was cut."""
         if self._unblocking is None:
             if self._is_ended:
                 return True
@@ -201,11 +238,13 @@ class ClientWriter:
             rest = self._last(self._unblocking)
         ending = asyncio.get_running_loop().create_task(rest)
         self._unblocking = ending
+        self._count()
         self.progressed()
         while True:
             done, _ = await asyncio.wait({ending}, timeout=patience_s)
             if done:
-                return True
+                self._count_nothing()
+                return not ending.cancelled()
             if not self.progressed():
                 return False
 
@@ -215,6 +254,10 @@ class ClientWriter:
         if self._socket is not None:
             self._socket.cut()
 
+    async def settled(self) -> None:
+        """After `cut`: the server must see the client's end before the response's."""
+        await asyncio.sleep(0)
+
     def leave(self) -> None:
         """Write nothing more, and let go of who fed this.
 
@@ -222,18 +265,28 @@ class ClientWriter:
         which looks at what has lived for long only after hundred thousands of streams.
         """
         self.discard()
+        if self._hold is not None:
+            self._hold.drop()
+            self._hold = None
+        self._holder = None
         self._flow = _NOBODY
 
     def discard(self) -> None:
         """Write nothing more."""
         self._pending = None
+        self._waiting_bytes = 0
+        self._count_nothing()
         if self._unblocking is not None:
             self._unblocking.cancel()
 
     async def _message(self, data: bytes, *, is_last: bool = False) -> None:
         if not self.started:
             self.started = True
-            start = {"type": "http.response.start", "status": 200, "headers": self._headers}
+            start = {
+                "type": "http.response.start",
+                "status": self._status,
+                "headers": self._headers,
+            }
             if self._body is None:
                 await self._send(start)
             else:
@@ -249,9 +302,13 @@ class ClientWriter:
         await _rest(sending, waits_for)
         self._flow.client_progressed()
         while self._pending:
-            await self._message(self._pending.popleft())
+            piece = self._pending.popleft()
+            await self._message(piece)
+            self._waiting_bytes -= len(piece)
+            self._count()
             self._flow.client_progressed()
         self._held_bytes = 0
+        self._count_nothing()
         self._unblocking = None
         self._flow.client_unblocked()
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from aiohappyeyeballs import AddrInfoType, start_connection
 
-from turnwire.relay.budget import Budget, Hold
+from turnwire.relay.budget import Budget, Hold, uncounted
 from turnwire.relay.leaving import DialFailure
 from turnwire.relay.lookup import Addresses, is_literal
 from turnwire.relay.rounds import Rounds
@@ -61,8 +61,9 @@ class Dialler:
         headers: Mapping[str, str],
         listener: Listener,
         subprotocols: Sequence[str],
+        hold: Hold | None = None,
     ) -> Upstream:
-        """Connect, and leave the handshake under way.
+        """Connect, and leave the handshake under way. `hold` is told of frames that are not whole.
 
         Raises:
             DialError: there is no connection.
@@ -78,7 +79,7 @@ class Dialler:
                 listener,
                 subprotocols=subprotocols,
                 frame_bytes=self._frame_bytes,
-                hold=Hold(self.budget),
+                hold=hold or uncounted(),
                 rounds=self._rounds,
             )
 

@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 from turnwire.core.dialect import NEVER
 from turnwire.core.errand import Errand
 from turnwire.core.refusal import Refusal
+from turnwire.relay.budget import Hold, Holder
 from turnwire.relay.dialler import DialError, Dialler
 from turnwire.relay.leaving import DialFailure, Leaving
 from turnwire.relay.stream import Call
@@ -34,14 +35,17 @@ class ErrandRun(Generic[Result]):
         self._upstream: Upstream | None = None
         self._timer: asyncio.TimerHandle | None = None
 
-    async def run(self, dialler: Dialler, call: Call, *, dial_s: float) -> Result | Refusal:
-        """Dial, and see the errand through.
+    async def run(
+        self, dialler: Dialler, call: Call, *, dial_s: float, holder: Holder
+    ) -> Result | Refusal:
+        """Dial, and see the errand through. `holder` is told what is held for it.
 
         Raises:
             NotReachedError: the agent could not be dialled within `dial_s` seconds.
 
         """
-        dialling = self._loop.create_task(self._dial(dialler, call))
+        frame = holder.hold(self._no_room)
+        dialling = self._loop.create_task(self._dial(dialler, call, frame))
         self._timer = self._loop.call_later(dial_s, self.agent_refused, DialFailure.TIMEOUT)
         try:
             return await self._over
@@ -51,6 +55,7 @@ class ErrandRun(Generic[Result]):
             if self._upstream is not None:
                 self._upstream.close()
                 self._upstream = None  # or the two would hold each other
+            frame.drop()
 
     # The agent's side (relay.upstream.Listener).
 
@@ -76,6 +81,12 @@ class ErrandRun(Generic[Result]):
         self._errand.left()
         self._do(())
 
+    def _no_room(self) -> None:
+        """There is no room in the process for what this agent began to say."""
+        if self._upstream is not None:
+            self._upstream.close()
+        self.agent_left(Leaving.NO_ROOM, None)
+
     def _tick(self) -> None:
         self._do(self._errand.tick(self._loop.time()))
 
@@ -91,8 +102,10 @@ class ErrandRun(Generic[Result]):
         elif not self._over.done():
             self._over.set_result(result)
 
-    async def _dial(self, dialler: Dialler, call: Call) -> None:
+    async def _dial(self, dialler: Dialler, call: Call, frame: Hold) -> None:
         try:
-            self._upstream = await dialler.dial(call.url, call.headers, self, call.subprotocols)
+            self._upstream = await dialler.dial(
+                call.url, call.headers, self, call.subprotocols, frame
+            )
         except DialError as failure:
             self.agent_refused(failure.why)

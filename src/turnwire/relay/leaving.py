@@ -31,5 +31,7 @@ class Leaving(enum.Enum):
     UNSOUND = "unsound"
     """What no agent that means well sends: control frames or fragments in runs, or so many values
     that they would take the process's memory."""
+    STALLED = "stalled"
+    """It stood still for `TURNWIRE_STALL_S` in the midst of a frame of the agent's, or of ours."""
     NO_ROOM = "no_room"
-    """`TURNWIRE_HELD_BYTES` is spent, and the connection has part of a frame."""
+    """`TURNWIRE_HELD_BYTES` is spent; of the user who holds most, this is the largest stream."""

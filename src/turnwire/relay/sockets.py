@@ -136,6 +136,11 @@ class ClientSocket:
         if tell is not None:
             tell()
 
+    @property
+    def unwritten_bytes(self) -> int:
+        """Bytes that the kernel has not taken."""
+        return self._transport.get_write_buffer_size()
+
     def unsent_bytes(self) -> int:
         """Bytes that the client has not acknowledged: ours and the kernel's."""
         waiting = self._transport.get_write_buffer_size()

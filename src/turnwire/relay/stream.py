@@ -18,15 +18,16 @@ from turnwire.core.act import Act
 from turnwire.core.dialect import NEVER
 from turnwire.core.outcome import Outcome
 from turnwire.core.turn import Turn
-from turnwire.relay.budget import Hold
+from turnwire.relay.budget import Hold, Holder
 from turnwire.relay.client import Body, ClientWriter, Message, Send
 from turnwire.relay.dialler import DialError, Dialler
 from turnwire.relay.leaving import DialFailure, Leaving
+from turnwire.relay.parked import AgentSide
 from turnwire.relay.sockets import ClientSocket
 from turnwire.relay.upstream import Upstream
 
 _LOOKS: Final = 8
-"""How often a client that does not read is looked at in the time it has for it."""
+"""How often who stalls is looked at in the time that is given for it."""
 
 _SAMPLED: Final = 16
 
@@ -63,8 +64,10 @@ class Stream:
     """One request's stream, from the dial to the last byte.
 
     `dial_s` bounds the dial, `stall_s` the wait for a client that does not take
-    the end of its stream; both in seconds. `sample` is told how long a read of the agent's
-    socket took on its way to the client, of the first read and then of one in `_SAMPLED`.
+    the end of its stream, and for an agent in the midst of a frame; both in seconds. `holder` is
+    told what is held for it; `prompt`, of that, is what is to be sent to the agent, until it is.
+    `sample` is told how long a read of the agent's socket took on its way to the client, of the
+    first read and then of one in `_SAMPLED`.
     """
 
     def __init__(
@@ -76,6 +79,8 @@ class Stream:
         headers: list[tuple[bytes, bytes]],
         dial_s: float,
         stall_s: float,
+        holder: Holder,
+        prompt: Hold | None = None,
         client_socket: ClientSocket | None = None,
         body: Body | None = None,
         sample: Callable[[float], object] = _unsampled,
@@ -94,7 +99,8 @@ class Stream:
         """How often the client's buffer was full."""
         self._sample = sample
         self._reads = 0
-        self._client = ClientWriter(send, headers, self, client_socket, body)
+        self._agent_side = AgentSide(holder, prompt, self._no_room)
+        self._client = ClientWriter(send, headers, self, client_socket, body, holder=holder)
         self._client_socket = client_socket
         self._receive = receive
         self._dial_s = dial_s
@@ -106,7 +112,6 @@ class Stream:
         self._is_open = False
         self._bug: Exception | None = None
         """What a callback raised: the response is not to end as if it were whole."""
-        self._hold: Hold | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = self._dial_until = NEVER
 
@@ -125,7 +130,6 @@ class Stream:
         `refusable` is asked when the dial failed: True leaves the response to
         the caller, who answers with a status; False streams the failure.
         """
-        self._hold = Hold(dialler.budget)
         self._dialling = self._loop.create_task(self._dial(dialler, call))
         watching = self._watch()
         self._dial_until = self._loop.time() + self._dial_s
@@ -140,7 +144,7 @@ class Stream:
             if self._client_socket is not None:
                 self._client_socket.watch(None)
             self._client.leave()
-            self._hold.set(0)
+            self._agent_side.frame.drop()
 
     async def _talk(self, refusable: Callable[[], bool]) -> None:
         try:
@@ -200,6 +204,19 @@ class Stream:
         told = self.turn.unsound if why is Leaving.UNSOUND else self.turn.agent_left
         self._do(told(self._loop.time()))
 
+    def _leave(self, why: Leaving) -> None:
+        """Have no more to do with the agent's connection."""
+        if self.turn.outcome is not None:
+            return
+        if self._upstream is not None:
+            self._upstream.close()
+        self.left = why
+        self._do_or_fail(self.turn.agent_left)
+
+    def _no_room(self) -> None:
+        """There is no room in the process, and this is where it is made."""
+        self._leave(Leaving.NO_ROOM)
+
     # The client's side (relay.client.Flow).
 
     def client_blocked(self) -> None:
@@ -214,16 +231,17 @@ class Stream:
         self._do_or_fail(self.turn.progressed)
 
     def client_unblocked(self) -> None:
-        if self._hold is not None:
-            self._hold.set(0)
         if self._upstream is not None:
             self._upstream.resume()
         self._do_or_fail(self.turn.unblocked)
 
     def client_held(self, held_bytes: int) -> None:
-        if self._hold is not None and not self._hold.set(held_bytes):
-            held_bytes = sys.maxsize  # over its own bound or not, there is no more
         self._do(self.turn.held(held_bytes, self._loop.time()))
+
+    def client_overflowed(self) -> None:
+        """Over its own bound or not, there is no room for what this client has not taken."""
+        self._do_or_fail(partial(self.turn.held, sys.maxsize))
+        self._client.cut()
 
     # What is done about it.
 
@@ -234,6 +252,8 @@ class Stream:
         try:
             if act.tell and self._upstream is not None:
                 self._upstream.send(act.tell)
+                if self._agent_side.prompt is not None:
+                    self._told(self._upstream, act.tell)
             if act.cut:
                 self._cut_off()
             elif act.write:
@@ -255,8 +275,6 @@ class Stream:
     def _cut_off(self) -> None:
         """Nobody reads; the agent is read on, for what may be left to tell it."""
         self._client.cut()
-        if self._hold is not None:
-            self._hold.set(0)
         if self._upstream is not None:
             self._upstream.resume()
 
@@ -268,7 +286,7 @@ class Stream:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._client.blocked:  # look now and then whether it reads
+        if self._client.blocked or self._agent_side.is_parked:  # look now and then if it goes on
             at = min(at, self._loop.time() + self._stall_s / _LOOKS)
         self._timer_at = at
         if at < NEVER:
@@ -285,6 +303,14 @@ class Stream:
         now = self._loop.time()
         if self._client.blocked and self._client.progressed():
             self._do(self.turn.progressed(now))
+        if self._is_open and self._agent_side.is_overdue(
+            self._upstream,
+            now,
+            self._stall_s,
+            reads=self._reads,
+            is_read=not self._client.blocked,
+        ):
+            self._leave(Leaving.STALLED)
         self._do(self.turn.tick(now))
         if self._is_open or self.turn.outcome is not None:
             return
@@ -293,9 +319,15 @@ class Stream:
         else:
             self._arm(min(self._dial_until, self.turn.deadline))
 
+    def _told(self, upstream: Upstream, frames: Sequence[bytes]) -> None:
+        if self._agent_side.told(frames, upstream, self._loop.time()):
+            self._arm(self.turn.deadline)
+
     async def _dial(self, dialler: Dialler, call: Call) -> None:
         try:
-            self._upstream = await dialler.dial(call.url, call.headers, self, call.subprotocols)
+            self._upstream = await dialler.dial(
+                call.url, call.headers, self, call.subprotocols, self._agent_side.frame
+            )
         except DialError as failure:
             self.dial_error = None if failure.__cause__ is None else repr(failure.__cause__)
             self.agent_refused(failure.why)
@@ -342,4 +374,4 @@ class Stream:
     async def _cut(self) -> None:
         """Close the connection over what the client has not read."""
         self._client.cut()
-        await asyncio.sleep(0)  # the server must see the end before the response's end
+        await self._client.settled()

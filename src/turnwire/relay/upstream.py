@@ -108,12 +108,18 @@ class Upstream(asyncio.Protocol):
     # What the core may ask for.
 
     def send(self, frames: Sequence[bytes]) -> None:
-        """Send text frames. The prompt and an abort are small: they fit the socket's buffer."""
+        """Send text frames. What the agent does not read of them waits (`unwritten_bytes`)."""
         transport = self._transport
         if transport is None or transport.is_closing() or not self._may_send:
             return
         for frame in frames:
-            transport.write(library.masked(plain.FINAL_TEXT, frame))
+            for piece in plain.pieces(library.masked(plain.FINAL_TEXT, frame)):
+                transport.write(piece)
+
+    @property
+    def unwritten_bytes(self) -> int:
+        """Bytes of ours that the kernel has not taken."""
+        return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
     @property
     def _may_send(self) -> bool:

@@ -7,6 +7,7 @@ Refusals end with a status; once the stream has begun, how it ends is the
 """
 
 import os
+from collections.abc import Awaitable
 
 import msgspec
 from starlette.types import Receive, Send
@@ -15,11 +16,13 @@ from turnwire.core.continuation import Continuation
 from turnwire.core.dialect import Ask, Look
 from turnwire.core.prompt import Prompt, extract
 from turnwire.core.refusal import Refusal
+from turnwire.relay.budget import SMALL_BYTES, Holder
 from turnwire.web import profile, workflow
 from turnwire.web.access import Role
 from turnwire.web.calling import refused
 from turnwire.web.endpoint import CHAT_PATH, Endpoint, Visit
 from turnwire.web.gateway import hangup
+from turnwire.web.request import keep
 from turnwire.web.streaming import stream
 
 
@@ -31,18 +34,45 @@ class Chat(Endpoint):
     async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
         gateway = self.gateway
         gateway.admission.admit()
-        with gateway.streams.place(visit.user_id):  # before the body, whose bytes it bounds
-            # Without a name for the body: a stream may last for hours.
-            match extract(
-                await visit.request.body(receive, gateway.settings.body_bytes), gateway.attachments
-            ):
-                case Prompt() as prompt:
-                    await self._prompt(visit, prompt, receive, send)
-                case Continuation() as continuation:
-                    await self._go_on(visit, continuation, receive, send)
+        with (
+            gateway.streams.place(visit.user_id),  # before the body, whose bytes it bounds
+            gateway.budget.holder(visit.user_id) as holder,
+        ):
+            # Without a name for the body, or for what is in it: a stream may last for hours.
+            await self._asked(
+                visit,
+                extract(
+                    await visit.request.body(receive, gateway.settings.body_bytes, holder),
+                    gateway.attachments,
+                ),
+                holder,
+                receive,
+                send,
+            )
 
-    async def _prompt(self, visit: Visit, prompt: Prompt, receive: Receive, send: Send) -> None:
+    def _asked(
+        self,
+        visit: Visit,
+        asked: Prompt | Continuation,
+        holder: Holder,
+        receive: Receive,
+        send: Send,
+    ) -> Awaitable[None]:
+        if isinstance(asked, Prompt):
+            return self._prompt(visit, asked, holder, receive, send)
+        return self._go_on(visit, asked, holder, receive, send)
+
+    async def _prompt(
+        self,
+        visit: Visit,
+        prompt: Prompt,
+        holder: Holder,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         gateway = self.gateway
+        if prompt.size > SMALL_BYTES or holder.asked is not None:
+            keep(holder, prompt.size)
         channel_type, channel_id = self.channel(visit, prompt.chat_id)
         await gateway.rates.take(visit.user_id)
         ask = Ask(
@@ -64,7 +94,7 @@ class Chat(Endpoint):
         requests = None if run is not None else profile.requests(gateway.settings, visit)
         with gateway.rooms.seat(visit.room) as seat:
             conversation = gateway.dialect.prompt(ask, seat)
-            await stream(
+            streaming = stream(
                 gateway,
                 visit,
                 conversation,
@@ -73,16 +103,27 @@ class Chat(Endpoint):
                 send,
                 asked=ask,
                 seat=seat,
+                holder=holder,
+                prompt=holder.asked,
                 taken_id=ask.client_message_id,
                 requests=requests,
                 run=run,
             )
+            # From here on the conversation alone has the files and the text, until it sent them.
+            del ask, prompt
+            await streaming
 
     async def _go_on(
-        self, visit: Visit, continuation: Continuation, receive: Receive, send: Send
+        self,
+        visit: Visit,
+        continuation: Continuation,
+        holder: Holder,
+        receive: Receive,
+        send: Send,
     ) -> None:
         """Answer what the turn waits for, and stream how it goes on."""
         gateway = self.gateway
+        keep(holder, 0)
         settings = gateway.settings
         channel_type, channel_id = self.channel(visit, continuation.chat_id)
         requests = profile.requests(settings, visit)
@@ -106,6 +147,7 @@ class Chat(Endpoint):
                 send,
                 asked=look,
                 seat=seat,
+                holder=holder,
                 known=continuation.known,
                 requests=requests,
             ):

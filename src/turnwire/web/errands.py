@@ -1,19 +1,23 @@
 """The endpoints that ask the agent something beside a turn: stop, answer, messages."""
 
 import asyncio
+from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Annotated, Final, TypeVar
 
 import msgspec
 import structlog
 from msgspec import Meta, Raw, Struct
-from starlette.responses import Response
 from starlette.types import Receive, Send
 
 from turnwire.core.errand import Answer, Errand, Recall, Stop
 from turnwire.core.message import ui_messages
 from turnwire.core.refusal import Refusal
 from turnwire.errors import BadRequest, Unavailable
+from turnwire.relay.budget import Holder
 from turnwire.relay.errand import ErrandRun, NotReachedError
+from turnwire.relay.reply import Reply
+from turnwire.relay.streams import Streams
 from turnwire.web.access import Role
 from turnwire.web.calling import call, dial_refused, refused
 from turnwire.web.endpoint import SESSION_PATH, Endpoint, Visit
@@ -26,6 +30,12 @@ BODY_BYTES: Final = 262_144
 LIMIT: Final = 100
 LIMIT_MAX: Final = 500
 """Messages of the history at a time."""
+
+JSON_HEADERS: Final = {
+    "content-type": "application/json",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+}
 
 Result = TypeVar("Result")
 
@@ -56,22 +66,43 @@ class ErrandEndpoint(Endpoint):
 
     least = Role.COLLABORATOR
 
-    async def run(self, visit: Visit, errand: Errand[Result]) -> Result:
+    @property
+    def places(self) -> Streams:
+        """Among what these requests are counted."""
+        return self.gateway.errands
+
+    async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
+        """Answer in a place of its own, and keep that until the client took the answer."""
+        with (
+            self.places.place(visit.user_id),
+            self.gateway.budget.holder(visit.user_id) as holder,
+        ):
+            await self.carry(visit, holder, receive, send)
+
+    @abstractmethod
+    async def carry(self, visit: Visit, holder: Holder, receive: Receive, send: Send) -> None:
+        """Answer a request that has its place. `holder` is told what is held for it.
+
+        Raises:
+            Refused: with a status instead.
+
+        """
+
+    async def run(self, visit: Visit, holder: Holder, errand: Errand[Result]) -> Result:
         """See an errand through.
 
         Raises:
-            Refused: the agent's side refuses it, or cannot be reached; or too many are under way.
+            Refused: the agent's side refuses it, or cannot be reached.
 
         """
         gateway = self.gateway
         running = ErrandRun(errand)
         dial_s = gateway.settings.dial_s
         try:
-            with (
-                gateway.errands.place(visit.user_id),
-                gateway.rooms.errand(visit.room, visit.user_id),
-            ):
-                result = await running.run(gateway.dialler, call(gateway, visit), dial_s=dial_s)
+            with gateway.rooms.errand(visit.room, visit.user_id):
+                result = await running.run(
+                    gateway.dialler, call(gateway, visit), dial_s=dial_s, holder=holder
+                )
         except NotReachedError as exc:
             gateway.telemetry.dial_failures.labels(exc.why.value).inc()
             if exc.status is not None:
@@ -81,7 +112,7 @@ class ErrandEndpoint(Endpoint):
             raise refused(result)
         return result
 
-    async def read(self, visit: Visit, receive: Receive, shape: type[Body]) -> Body:
+    async def read(self, visit: Visit, holder: Holder, receive: Receive, shape: type[Body]) -> Body:
         """Read a small body of this shape; none at all is an empty one.
 
         Raises:
@@ -90,15 +121,22 @@ class ErrandEndpoint(Endpoint):
         """
         request = visit.request
         unsaid = not request.headers(b"content-type") and not request.has_body
-        body = b"" if unsaid else await request.body(receive, BODY_BYTES)
+        body = b"" if unsaid else await request.body(receive, BODY_BYTES, holder)
         try:
             return msgspec.json.decode(body or b"{}", type=shape)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
             raise BadRequest("The body is not valid JSON, or has not the right fields") from exc
 
     async def reply(
-        self, visit: Visit, body: bytes, status: int, receive: Receive, send: Send
+        self,
+        visit: Visit,
+        holder: Holder,
+        body: bytes,
+        status: int,
+        send: Send,
+        headers: Mapping[str, str] = JSON_HEADERS,
     ) -> None:
+        """Answer, and wait until the client took it, or takes nothing of it for too long."""
         request = visit.request
         request.trace.answered(status)
         _log.info(
@@ -111,13 +149,17 @@ class ErrandEndpoint(Endpoint):
             client=request.client,
             seconds=round(asyncio.get_running_loop().time() - visit.arrived, 3),
         )
-        headers = {
-            "content-type": "application/json",
-            "cache-control": "no-store",
-            "x-content-type-options": "nosniff",
-            "x-request-id": request.id,
-        }
-        await Response(body, status, headers)(request.scope, receive, send)
+        reply = Reply(
+            send,
+            status,
+            {**headers, "x-request-id": request.id},
+            holder=holder,
+            client_socket=request.client_socket,
+        )
+        reply.begin(body)
+        del body  # in the caller, too, it has no name: a slow client may take minutes
+        if not await reply.finish(self.gateway.settings.stall_s):
+            _log.info("client too slow", route=self.route, request_id=request.id)
 
 
 class StopTurn(ErrandEndpoint):
@@ -126,8 +168,8 @@ class StopTurn(ErrandEndpoint):
     route = "stop"
     path = f"{SESSION_PATH}/stop"
 
-    async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
-        body = await self.read(visit, receive, _StopBody)
+    async def carry(self, visit: Visit, holder: Holder, receive: Receive, send: Send) -> None:
+        body = await self.read(visit, holder, receive, _StopBody)
         channel_type, channel_id = self.channel(visit, visit.request.query.get("chatId"))
         stop = Stop(
             user_id=visit.user_id,
@@ -137,10 +179,10 @@ class StopTurn(ErrandEndpoint):
             init_s=self.gateway.settings.dial_s,
             verdict_s=self.gateway.settings.verdict_s,
         )
-        receipt = await self.run(visit, self.gateway.dialect.stop(stop))
+        receipt = await self.run(visit, holder, self.gateway.dialect.stop(stop))
         waited_s = asyncio.get_running_loop().time() - visit.arrived
         told = _Receipt(receipt.stopped, receipt.turn_id, receipt.reason, round(waited_s * 1000))
-        await self.reply(visit, msgspec.json.encode(told), 200, receive, send)
+        await self.reply(visit, holder, msgspec.json.encode(told), 200, send)
 
 
 class AnswerQuestion(ErrandEndpoint):
@@ -149,8 +191,8 @@ class AnswerQuestion(ErrandEndpoint):
     route = "answer"
     path = f"{SESSION_PATH}/answer"
 
-    async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
-        body = await self.read(visit, receive, _AnswerBody)
+    async def carry(self, visit: Visit, holder: Holder, receive: Receive, send: Send) -> None:
+        body = await self.read(visit, holder, receive, _AnswerBody)
         self._check(body.answer)
         channel_type, channel_id = self.channel(visit, visit.request.query.get("chatId"))
         answer = Answer(
@@ -162,8 +204,8 @@ class AnswerQuestion(ErrandEndpoint):
             init_s=self.gateway.settings.dial_s,
             verdict_s=self.gateway.settings.verdict_s,
         )
-        await self.run(visit, self.gateway.dialect.answer(answer))
-        await self.reply(visit, b"{}", 202, receive, send)
+        await self.run(visit, holder, self.gateway.dialect.answer(answer))
+        await self.reply(visit, holder, b"{}", 202, send)
 
     def _check(self, answer: Raw) -> None:
         """Look into what is passed on: of a `Raw` it is not known yet that it is whole."""
@@ -180,7 +222,7 @@ class Messages(ErrandEndpoint):
     route = "messages"
     path = f"{SESSION_PATH}/messages"
 
-    async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
+    async def carry(self, visit: Visit, holder: Holder, receive: Receive, send: Send) -> None:  # noqa: ARG002 (a GET has no body)
         channel_type, channel_id = self.channel(visit, visit.request.query.get("chatId"))
         recall = Recall(
             user_id=visit.user_id,
@@ -192,8 +234,16 @@ class Messages(ErrandEndpoint):
             verdict_s=self.gateway.settings.verdict_s,
         )
         finish = self._finish(visit)
-        transcript = await self.run(visit, self.gateway.dialect.recall(recall))
-        await self.reply(visit, ui_messages(transcript, finish=finish), 200, receive, send)
+        # Without a name for the transcript, or for what is made of it.
+        await self.reply(
+            visit,
+            holder,
+            ui_messages(
+                await self.run(visit, holder, self.gateway.dialect.recall(recall)), finish=finish
+            ),
+            200,
+            send,
+        )
 
     def _limit(self, visit: Visit) -> int:
         given = visit.request.query.get("limit", str(LIMIT))

@@ -8,6 +8,7 @@ from turnwire.core.dialect import Dialect
 from turnwire.core.limits import Hangup, Limits
 from turnwire.core.room import Rooms
 from turnwire.errors import BadRequest
+from turnwire.relay.budget import Budget
 from turnwire.relay.dialler import Dialler
 from turnwire.relay.streams import Streams
 from turnwire.settings import Settings, listed
@@ -39,6 +40,11 @@ class Gateway(Struct, frozen=True):
     telemetry: Telemetry
     observers: Observers
     tracing: Tracing
+
+    @property
+    def budget(self) -> Budget:
+        """What is held for all requests together."""
+        return self.dialler.budget
 
 
 def attachment_limits(settings: Settings) -> AttachmentLimits:

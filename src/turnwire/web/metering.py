@@ -47,7 +47,7 @@ def meter(gateway: Gateway, health: Health) -> None:
     telemetry.active.set_function(lambda: gateway.streams.open)
     telemetry.admitted.set_function(lambda: len(gateway.streams))
     telemetry.admitted_limit.set(settings.max_streams or _NO_LIMIT)
-    telemetry.held.set_function(lambda: gateway.dialler.budget.held_bytes)
+    telemetry.held.set_function(lambda: gateway.budget.held_bytes)
     telemetry.held_limit.set(settings.held_bytes or _NO_LIMIT)
     telemetry.late.set_function(lambda: gateway.admission.late_s)
     telemetry.ready.set_function(lambda: float(health.is_ready))

@@ -4,6 +4,8 @@ import asyncio
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from starlette.datastructures import QueryParams
@@ -11,7 +13,8 @@ from starlette.types import Receive, Scope
 
 from turnwire.core.trace_context import TraceContext
 from turnwire.core.trace_context import read as read_context
-from turnwire.errors import BadRequest, BodyTooLarge, WrongMediaType
+from turnwire.errors import BadRequest, BodyTooLarge, Unavailable, WrongMediaType
+from turnwire.relay.budget import Holder
 from turnwire.relay.sockets import ClientSocket
 from turnwire.relay.stream import SOCKET_EXTENSION
 from turnwire.web.forwarded import Proxies
@@ -31,6 +34,8 @@ BODY_S: Final = 30.0
 
 
 _NO_QUERY: Final = QueryParams()
+
+_NO_ROOM: Final = "TURNWIRE_HELD_BYTES is spent, by this user for the most"
 
 
 class ClientGoneError(Exception):
@@ -106,10 +111,19 @@ class Request:
             raise BadRequest("channelType, channelId and threadId are 1 to 256 characters")
         return kind, name
 
-    async def body(self, receive: Receive, most_bytes: int, *, within_s: float = BODY_S) -> bytes:
-        """Read the body.
+    @property
+    def client_socket(self) -> ClientSocket | None:
+        """What there is of its connection beside ASGI."""
+        socket: ClientSocket | None = (self.scope.get("extensions") or {}).get(SOCKET_EXTENSION)
+        return socket
+
+    async def body(
+        self, receive: Receive, most_bytes: int, holder: Holder, *, within_s: float = BODY_S
+    ) -> bytes:
+        """Read the body. `holder` is told how much of it there is while more is to come.
 
         Raises:
+            Unavailable: there is no room for it in the process.
             WrongMediaType: it is not declared as uncompressed JSON or text.
             BodyTooLarge: it is, or says it is, longer than `most_bytes`.
             BadRequest: it did not come within `within_s` seconds.
@@ -123,18 +137,26 @@ class Request:
         for length in self.headers(b"content-length"):
             if len(length) > _DIGITS_MAX or not length.isdigit() or int(length) > most_bytes:
                 raise BodyTooLarge("content-length")
-        extensions = self.scope.get("extensions") or {}
-        client: ClientSocket | None = extensions.get(SOCKET_EXTENSION)
+        client = self.client_socket
         if client is not None and client.is_heard:  # all of it is there: no clock, no timer
-            return await _read(receive, most_bytes)
+            return await _read(receive, most_bytes, holder)
         try:
-            async with asyncio.timeout(within_s):
-                return await _read(receive, most_bytes)
+            async with asyncio.timeout(within_s) as clock:
+                return await _read(receive, most_bytes, holder, clock)
         except TimeoutError as exc:
+            if clock.when() == 0:
+                raise Unavailable(_NO_ROOM) from exc
             raise BadRequest("The body came too slowly") from exc
 
 
-async def _read(receive: Receive, most_bytes: int) -> bytes:
+def _expire(clock: asyncio.Timeout) -> None:
+    with suppress(RuntimeError):  # it has expired by itself, or the body is there
+        clock.reschedule(0)
+
+
+async def _read(
+    receive: Receive, most_bytes: int, holder: Holder, clock: asyncio.Timeout | None = None
+) -> bytes:
     chunks: list[bytes] = []
     size = 0
     more = True
@@ -147,7 +169,27 @@ async def _read(receive: Receive, most_bytes: int) -> bytes:
         if size > most_bytes:
             raise BodyTooLarge("body")
         more = message.get("more_body", False)
+        if more:
+            _hold(holder, size, clock)
     return b"".join(chunks)
+
+
+def _hold(holder: Holder, size: int, clock: asyncio.Timeout | None) -> None:
+    """Count what came of a body whose rest is to come."""
+    keep(holder, size)
+    if clock is not None and holder.asked is not None:
+        holder.asked.on_end = partial(_expire, clock)
+
+
+def keep(holder: Holder, size: int) -> None:
+    """Count so many bytes of what was asked.
+
+    Raises:
+        Unavailable: there is no room for them, and this user holds most.
+
+    """
+    if not holder.ask(size):
+        raise Unavailable(_NO_ROOM)
 
 
 def _request_id(given: Sequence[bytes]) -> str:

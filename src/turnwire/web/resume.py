@@ -9,6 +9,8 @@ from starlette.types import Receive, Send
 from turnwire.core.dialect import Look
 from turnwire.core.errand import Recall
 from turnwire.core.limits import Hangup
+from turnwire.relay.budget import Holder
+from turnwire.relay.streams import Streams
 from turnwire.web import profile, workflow
 from turnwire.web.access import Role
 from turnwire.web.endpoint import CHAT_PATH, Visit
@@ -26,9 +28,16 @@ class Resume(ErrandEndpoint):
     route = "resume"
     path = f"{CHAT_PATH}/{{chat_id}}/stream"
 
+    @property
+    def places(self) -> Streams:
+        return self.gateway.streams
+
     async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
+        self.gateway.admission.admit()
+        await super().serve(visit, receive, send)
+
+    async def carry(self, visit: Visit, holder: Holder, receive: Receive, send: Send) -> None:
         gateway = self.gateway
-        gateway.admission.admit()
         request = visit.request
         chat_id = request.scope["path_params"]["chat_id"]
         run = workflow.resumed(request, chat_id)
@@ -46,7 +55,7 @@ class Resume(ErrandEndpoint):
         limits = msgspec.structs.replace(
             gateway.limits, on_hangup=Hangup.CONTINUE, hold_s=2 * look.init_s
         )
-        with gateway.streams.place(visit.user_id), gateway.rooms.seat(visit.room) as seat:
+        with gateway.rooms.seat(visit.room) as seat:
             conversation = gateway.dialect.resume(look, seat)
             if not await stream(
                 gateway,
@@ -57,19 +66,22 @@ class Resume(ErrandEndpoint):
                 send,
                 asked=look,
                 seat=seat,
+                holder=holder,
                 requests=requests,
                 run=run,
-            ):
-                response = None if run is None else await self._retold(visit, run, look)
-                response = response or Response(status_code=204, headers=_NO_STORE)
-                response.headers["x-request-id"] = request.id
-                request.trace.answered(response.status_code)
-                await response(request.scope, receive, send)
+            ) and (run is None or not await self._retell(visit, holder, run, look, send)):
+                nothing = Response(status_code=204, headers=_NO_STORE)
+                nothing.headers["x-request-id"] = request.id
+                request.trace.answered(nothing.status_code)
+                await nothing(request.scope, receive, send)
 
-    async def _retold(self, visit: Visit, run: Run, look: Look) -> Response | None:
-        """The rest of a turn that is over, for a client that lost its connection before the end."""
+    async def _retell(self, visit: Visit, holder: Holder, run: Run, look: Look, send: Send) -> bool:
+        """Tell the rest of a turn that is over, to a client that lost its connection before.
+
+        False: nobody knows it.
+        """
         if run.prompt_id is None:
-            return None
+            return False
         settings = self.gateway.settings
         recall = Recall(
             user_id=look.user_id,
@@ -79,9 +91,16 @@ class Resume(ErrandEndpoint):
             init_s=settings.dial_s,
             verdict_s=settings.verdict_s,
         )
-        transcript = await self.run(visit, self.gateway.dialect.recall(recall))
-        body = run.retold(transcript, usage=settings.usage, event_lines=settings.event_lines)
+        with self.gateway.errands.place(visit.user_id):
+            body = run.retold(
+                await self.run(visit, holder, self.gateway.dialect.recall(recall)),
+                usage=settings.usage,
+                event_lines=settings.event_lines,
+            )
         if body is None:
-            return None
+            return False
         headers = {name.decode(): value.decode() for name, value in STREAM_HEADERS}
-        return Response(body, headers=headers)
+        replying = self.reply(visit, holder, body, 200, send, headers)
+        del body
+        await replying
+        return True

@@ -15,6 +15,7 @@ from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
 from turnwire.core.refusal import Refusal
 from turnwire.core.room import Seat
+from turnwire.relay.budget import Hold, Holder
 from turnwire.relay.stream import BODY_EXTENSION, SOCKET_EXTENSION, Stream
 from turnwire.settings import Settings
 from turnwire.web.calling import DIAL_REFUSALS, call, dial_refused, refused
@@ -45,6 +46,8 @@ async def stream(
     *,
     asked: Ask | Look,
     seat: Seat,
+    holder: Holder,
+    prompt: Hold | None = None,
     taken_id: str | None = None,
     known: Known | None = None,
     requests: Requests | None = None,
@@ -52,8 +55,9 @@ async def stream(
 ) -> bool:
     """Stream a conversation's turn to its client, to the end. False: there is none to stream.
 
-    `asked` is what the conversation was made for. `taken_id` is an id that the client has given a
-    message of its own; `known` is what it has of the answer that goes on. `requests` makes
+    `asked` is what the conversation was made for. `holder` is told what is held for it, and
+    `prompt` what of that is to be sent to the agent. `taken_id` is an id that the client has given
+    a message of its own; `known` is what it has of the answer that goes on. `requests` makes
     approvals native ones. `run` is for a client that counts its chunks.
 
     Raises:
@@ -79,6 +83,7 @@ async def stream(
         lacks=lacks(known=known, requests=requests, run=run),
         others=request.trace.ears(),
     )
+    del asked  # its files, which the conversation has until it sent them
     turn = observed.turn(
         conversation,
         limits,
@@ -102,6 +107,8 @@ async def stream(
         ],
         dial_s=settings.dial_s,
         stall_s=settings.stall_s,
+        holder=holder,
+        prompt=prompt,
         client_socket=extensions.get(SOCKET_EXTENSION),
         body=extensions.get(BODY_EXTENSION, _nothing)(),
         sample=gateway.telemetry.relay.observe,

@@ -232,7 +232,9 @@ class Conversation:
         self._whose.stage = Stage.ASKED
         self._seat.asked = self._whose.channel
         self._answer_at = now + ANSWER_S
-        return [events.Send(outgoing.prompt(self._ask, self._whose.channel)), *ALIVE]
+        prompt = outgoing.prompt(self._ask, self._whose.channel)
+        self._ask = self._ask.light()  # the text will come back, the files do not
+        return [events.Send(prompt), *ALIVE]
 
     def _died(self) -> Sequence[Event]:
         if not self.committed:

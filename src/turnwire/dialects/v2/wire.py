@@ -289,7 +289,10 @@ class Prompting(Conversation):
 
     def open(self, _now: float) -> Sequence[Event]:
         self._seat.follow(self._ask.prompt_id)
-        return [events.Send(outgoing.prompt(self._ask))]
+        prompt = outgoing.prompt(self._ask)
+        # A turn may last for hours, and only its ids are asked for now.
+        self._ask = msgspec.structs.replace(self._ask, text="", attachments=())
+        return [events.Send(prompt)]
 
     def unattended(self) -> None:
         self._seat.unattended(self._ask.user_id)

@@ -57,16 +57,18 @@ class Passage:
         prompt = extract(await Request(scope, receive).body(), AttachmentLimits())
         assert isinstance(prompt, Prompt)
         ask = Ask(text=prompt.text, prompt_id=uuid.uuid4().hex)
-        stream = Stream(
-            Passing(DIALECTS["v2"].prompt(ask), Limits()),
-            send=send,
-            receive=receive,
-            headers=STREAM_HEADERS,
-            dial_s=settings.dial_s,
-            stall_s=settings.stall_s,
-            client_socket=scope.get("extensions", {}).get(SOCKET_EXTENSION),
-        )
-        await stream.run(self._dialler, Call(self._agent_url, {}), refusable=lambda: False)
+        with self._dialler.budget.holder("") as holder:
+            stream = Stream(
+                Passing(DIALECTS["v2"].prompt(ask), Limits()),
+                send=send,
+                receive=receive,
+                headers=STREAM_HEADERS,
+                dial_s=settings.dial_s,
+                stall_s=settings.stall_s,
+                holder=holder,
+                client_socket=scope.get("extensions", {}).get(SOCKET_EXTENSION),
+            )
+            await stream.run(self._dialler, Call(self._agent_url, {}), refusable=lambda: False)
 
 
 def main() -> None:
