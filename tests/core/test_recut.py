@@ -250,6 +250,13 @@ def test_text_is_cut_at_words(deltas: list[str], pieces: list[str]) -> None:
     assert [c.delta for c in told if isinstance(c, chunks.TextDelta)] == pieces
 
 
+def test_a_word_of_megabytes_is_read_once() -> None:
+    """To look for its end anew for each piece of it would take hours."""
+    told = Recut().take([chunks.TextDelta("t0", "w" * 2_000_000)])
+
+    assert len(told) == 2_000_000 // PIECE_MAX
+
+
 def test_the_room_of_a_call_is_filled_with_the_last_status() -> None:
     gateway = Numbered()
     told: list[Chunk] = []

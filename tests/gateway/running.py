@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry
 from gateway.tokens import KEY
 from gateway.waiting import closed, until
 from turnwire.environ import from_environ
+from turnwire.relay.budget import Budget
 from turnwire.relay.dialler import Dialler
 from turnwire.settings import Settings, agent_tls, variable
 from turnwire.telemetry import Telemetry
@@ -64,6 +65,7 @@ class Gateway:
             frame_bytes=self.settings.frame_bytes,
             user_timeout_s=self.settings.stall_s,
             tls=tls or agent_tls(self.settings),
+            budget=Budget(self.settings.held_bytes),
         )
         self.app = create_app(
             self.settings,
@@ -113,6 +115,7 @@ class Gateway:
             if error is None:
                 await until(lambda: len(self.streams) == 0)
                 await until(lambda: not self.server.server_state.tasks)
+                assert self.dialler.budget.held_bytes == 0, "what was held is given back"
         finally:
             self._serving.cancel()
             await self.server.lifespan.shutdown()

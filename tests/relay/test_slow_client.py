@@ -2,12 +2,13 @@
 
 import asyncio
 import json
+from contextlib import AsyncExitStack
 
 import pytest
 
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
-from gateway.clients import RawClient, is_whole, post, said
+from gateway.clients import RawClient, is_whole, post, request, said
 from gateway.running import Gateway
 from gateway.waiting import until
 
@@ -205,6 +206,43 @@ async def test_a_long_write_is_cut_in_pieces_so_that_progress_is_seen() -> None:
     assert said(response.text) == words
     assert is_whole(response.text)
     assert json.dumps(words)[1:-1] in response.text
+
+
+@pytest.mark.attack(
+    "a viewer resumes a long turn on many connections, and hardly reads",
+    "what each has not taken counts, whatever one read brought; when the budget is spent, the "
+    "largest is cut as a slow client",
+)
+async def test_what_one_read_brought_counts_for_all_together() -> None:
+    """It is nobody's backlog, and yet the process holds it."""
+    size = 4 * MB
+
+    async def running(line: Line) -> None:
+        parts = [{"type": "text", "text": "x" * size, "streaming": True}]
+        turn = {"id": frames.TURN, "role": "assistant", "parts": parts}
+        data = {"runnerBusy": True, "runningTurnId": frames.TURN}
+        await line.say({"type": "init", "session": {"messages": [turn]}, "data": data})
+
+    path = "/api/sessions/s1/chat/chat-1/stream"
+    resume = request(path=path, method="GET", headers={"content-length": "0"})
+    async with (
+        ScriptedAgent(running) as agent,
+        Gateway(agent.url(), stall_s=30, held_bytes=5 * size // 2) as gateway,
+        AsyncExitStack() as stack,
+    ):
+        budget = gateway.dialler.budget
+        clients = []
+        for _ in range(3):
+            client = await stack.enter_async_context(RawClient(gateway, receive_buffer=4096))
+            await client.send(resume)
+            clients.append(client)
+            await until(lambda: len(clients) > 2 or budget.held_bytes > len(clients) * size // 3)
+        await gateway.has_ended("slow_client")
+
+        assert size // 3 < gateway.counted("turnwire_held_bytes") < 5 * size // 2
+        assert len(gateway.streams) == 2
+        for client in clients:
+            client.reset()
 
 
 async def test_a_client_that_the_kernel_cuts_is_a_slow_one_too() -> None:

@@ -15,6 +15,7 @@ from gateway.clients import ask, is_whole, new_client
 from gateway.refusals import Refusal
 from gateway.running import Gateway, settings
 from gateway.tokens import bearer, token
+from turnwire.relay.budget import Hold
 from turnwire.relay.dialler import DialError, Dialler
 from turnwire.relay.leaving import DialFailure
 from turnwire.relay.upstream import Listener, Upstream
@@ -32,9 +33,14 @@ class NoAgent(Dialler):
         super().__init__(frame_bytes=1, user_timeout_s=1)
 
     async def dial(
-        self, url: str, headers: Mapping[str, str], listener: Listener, subprotocols: Sequence[str]
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        listener: Listener,
+        subprotocols: Sequence[str],
+        hold: Hold | None = None,
     ) -> Upstream:
-        del url, headers, listener, subprotocols
+        del url, headers, listener, subprotocols, hold
         raise DialError(DialFailure.CONNECT)
 
 

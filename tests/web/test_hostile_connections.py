@@ -11,6 +11,7 @@ from gateway.clients import RawClient, ask, get, request
 from gateway.running import Gateway
 from gateway.waiting import until
 from turnwire.errors import BadRequest
+from turnwire.relay.budget import Budget
 from turnwire.relay.sockets import ClientSocket
 from turnwire.relay.stream import SOCKET_EXTENSION
 from turnwire.web.http import HEAD_BYTES_MAX
@@ -147,4 +148,4 @@ async def test_a_body_that_does_not_come_is_not_waited_for(extensions: dict[str,
     scope = {"headers": headers, "extensions": extensions}
 
     with pytest.raises(BadRequest, match="too slowly"):
-        await Request(scope).body(never, 10, within_s=0.01)
+        await Request(scope).body(never, 10, Budget().holder("u1"), within_s=0.01)

@@ -10,6 +10,7 @@ from gateway import refusals
 from gateway.asgi import Exchange
 from gateway.refusals import CODES, GOOD_BODY, Refusal, every
 from gateway.running import settings
+from turnwire.relay.budget import Hold
 from turnwire.relay.dialler import DialError, Dialler
 from turnwire.relay.leaving import DialFailure
 from turnwire.relay.upstream import Listener, Upstream
@@ -24,9 +25,14 @@ class NoAgent(Dialler):
         self.dials = 0
 
     async def dial(
-        self, url: str, headers: Mapping[str, str], listener: Listener, subprotocols: Sequence[str]
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        listener: Listener,
+        subprotocols: Sequence[str],
+        hold: Hold | None = None,
     ) -> Upstream:
-        del url, headers, listener, subprotocols
+        del url, headers, listener, subprotocols, hold
         self.dials += 1
         raise DialError(DialFailure.CONNECT)
 

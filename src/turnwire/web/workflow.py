@@ -7,7 +7,7 @@ the body named one: all that is needed to find the turn again.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import quote, unquote
 
@@ -50,8 +50,13 @@ class Run(Struct, frozen=True):
             return limits
         return msgspec.structs.replace(limits, on_hangup=Hangup.GRACE)
 
-    def retold(self, transcript: Transcript, *, usage: bool, event_lines: bool) -> bytes | None:
-        """What the client lacks of the turn, now that it is over; None if nobody knows it."""
+    def retold(
+        self, transcript: Transcript, *, usage: bool, event_lines: bool
+    ) -> Iterator[bytes] | None:
+        """The records that the client lacks of the turn, now that it is over.
+
+        None if nobody knows it.
+        """
         told = [said for said in transcript.said if isinstance(said, Told)]
         ours = [said for said in told if said.prompt_id == self.prompt_id]
         # An agent that names no prompts: the last one was it.
@@ -60,7 +65,7 @@ class Run(Struct, frozen=True):
             return None
         translator = self.translator(usage)
         turn = ours[-1]
-        return b"".join(
+        return (
             sse.record(chunk, event_line=event_lines)
             for event in (TurnStarted(turn.turn_id), *turn.events)
             for chunk in translator.feed(event)
