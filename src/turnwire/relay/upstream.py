@@ -117,8 +117,7 @@ class Upstream(asyncio.Protocol):
                 transport.write(piece)
 
     @property
-    def unwritten_bytes(self) -> int:
-        """Bytes of ours that the kernel has not taken."""
+    def unwritten_bytes(self) -> int:  # which the kernel has not taken
         return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
     @property
@@ -236,7 +235,7 @@ class Upstream(asyncio.Protocol):
         for read in reader.read(data):
             if isinstance(read, list):
                 if len(read) == 1 and len(read[0]) > LONG_BYTES:
-                    yield from self._tell_long(read[0])
+                    yield from self._tell_long(read.pop())  # what is told is kept no longer
                 elif read:
                     self._tell(read)
             elif isinstance(read, ForLibrary):
