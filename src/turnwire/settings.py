@@ -192,10 +192,13 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     held_bytes: Annotated[
         _Count,
         Meta(
-            description="Most bytes held in all streams together: frames that are not whole, and "
-            "what clients do not read. A stream that would hold more ends. 0: no limit."
+            description="Most bytes held for all users of a process together: request bodies "
+            "that are being read, prompts and files that the agent's socket has not taken, frames "
+            "that are not whole or not looked into yet, and what clients have not taken of streams "
+            "and answers. When they are spent, the user who holds most pays: their largest request "
+            "ends. 0: no limit."
         ),
-    ] = 268_435_456
+    ] = 201_326_592
     body_bytes: Annotated[_Bytes, Meta(description="Largest request body.")] = 16_777_216
     frame_bytes: Annotated[_Bytes, Meta(description="Largest frame of the agent.")] = 33_554_432
     attachments: Annotated[
@@ -241,8 +244,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Meta(
             ge=0,
             le=60,
-            description="New streams are refused with 503 while the event loop is late by more. "
-            "0: however late it is.",
+            description="New streams and histories are refused with 503 while the event loop is "
+            "late by more. 0: however late it is.",
         ),
     ] = 1.0
     threads: Annotated[

@@ -218,8 +218,8 @@ class Telemetry:
         )
         self.held = Gauge(
             "turnwire_held_bytes",
-            "Bytes held under TURNWIRE_HELD_BYTES: frames that are not whole, what clients do not "
-            "read.",
+            "Bytes held under TURNWIRE_HELD_BYTES: bodies and prompts on their way, frames that "
+            "are not whole, what clients have not taken.",
             registry=registry,
         )
         self.held_limit = Gauge(

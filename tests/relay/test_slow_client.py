@@ -215,8 +215,7 @@ def all_is_the_clients(budget: Budget) -> bool:
     holders = [holder for user in budget._users.values() for holder in user.holders]
     holds = [[hold for hold in holder._holds if hold.held_bytes] for holder in holders]
     return len(holds) == 2 and all(
-        [hold.on_end.__name__ for hold in each] == ["client_overflowed"]  # type: ignore[attr-defined]
-        for each in holds
+        [hold.on_end.__name__ for hold in each] == ["client_overflowed"] for each in holds
     )
 
 

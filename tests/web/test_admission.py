@@ -7,8 +7,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from gateway.agent import Line, ScriptedAgent, stay_silent
-from gateway.clients import get, post
+from gateway.clients import get, new_client, post
 from gateway.running import Gateway
+from gateway.tokens import bearer
 from gateway.waiting import until
 from turnwire.errors import Unavailable
 from turnwire.web.admission import Admission
@@ -98,8 +99,11 @@ async def test_new_streams_are_refused_and_open_ones_go_on() -> None:
         await until(lambda: line.of_type("prompt"))
         await overload()
         refused = await post(gateway)
+        async with new_client() as client:
+            url = f"{gateway.url}/api/sessions/s1/messages"
+            history = await client.get(url, headers=bearer())
 
-        assert refused.status_code == 503
+        assert (refused.status_code, history.status_code) == (503, 503)
         assert (await get(gateway, "/healthz")).status_code == 200
         await until(lambda: not first.done())
         line.cut()

@@ -194,8 +194,11 @@ class Stream:
         self._sample(time.perf_counter() - began)
 
     def agent_long_frame(self, frame: bytes) -> Iterator[None]:
-        yield from self.turn.look_into(frame)
+        for _ in self.turn.look_into(frame):
+            self._reads += 1  # it goes on
+            yield
         for act in self.turn.portions(frame, self._loop.time()):
+            self._reads += 1
             self._do(act)
             yield
 
@@ -215,7 +218,10 @@ class Stream:
 
     def _no_room(self) -> None:
         """There is no room in the process, and this is where it is made."""
-        self._leave(Leaving.NO_ROOM)
+        if self._client.blocked:  # for whom the agent is not read
+            self.client_overflowed()
+        else:
+            self._leave(Leaving.NO_ROOM)
 
     # The client's side (relay.client.Flow).
 

@@ -132,9 +132,12 @@ def new_streams(settings: Settings) -> Streams:
 
 
 def _routes(gateway: Gateway, health: Health) -> Sequence[Route]:
+    # Made once, and shared by all who ask: they need no token.
+    described = JSONResponse(document(gateway.settings)).body
+
     async def openapi(_: Request) -> Response:
         headers = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
-        return JSONResponse(document(gateway.settings), headers=headers)
+        return Response(described, headers=headers, media_type="application/json")
 
     always = [
         Route("/healthz", health.live, methods=["GET"]),

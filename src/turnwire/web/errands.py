@@ -222,6 +222,10 @@ class Messages(ErrandEndpoint):
     route = "messages"
     path = f"{SESSION_PATH}/messages"
 
+    async def serve(self, visit: Visit, receive: Receive, send: Send) -> None:
+        self.gateway.admission.admit()  # a long history takes the loop's time
+        await super().serve(visit, receive, send)
+
     async def carry(self, visit: Visit, holder: Holder, receive: Receive, send: Send) -> None:  # noqa: ARG002 (a GET has no body)
         channel_type, channel_id = self.channel(visit, visit.request.query.get("chatId"))
         recall = Recall(

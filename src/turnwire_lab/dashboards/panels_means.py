@@ -108,7 +108,8 @@ SATURATION: Final = Row(
         ),
         Panel(
             "Bytes held against their limit",
-            "Of TURNWIRE_HELD_BYTES: frames that are not whole, and what clients do not read.",
+            "Of TURNWIRE_HELD_BYTES: bodies and prompts on their way, frames that are not whole, "
+            "what clients have not taken.",
             "percentunit",
             (
                 Query(

@@ -13,6 +13,7 @@ from turnwire.settings import SECRETS, Settings, variable
 from turnwire.telemetry import Telemetry
 from turnwire_lab.bench import report
 from turnwire_lab.docs import hostile as neighbours
+from turnwire_lab.docs import memory as memory_of
 from turnwire_lab.docs.faults import rows as fault_rows
 from turnwire_lab.docs.mapping import rows as mapping_rows
 from turnwire_lab.docs.marks import ROOT
@@ -163,6 +164,11 @@ def prices() -> str:
     return report.prices(_measured())
 
 
+def memory() -> str:
+    """How much a process may take: for the page on scale."""
+    return f"{memory_of.table(Settings())}\n"
+
+
 def _default(field: msgspec.structs.FieldInfo) -> str:
     match field.default:
         case None:
@@ -214,4 +220,5 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "speed-table": speed_table,
     "speed-pictures": speed_pictures,
     "prices": prices,
+    "memory": memory,
 }
