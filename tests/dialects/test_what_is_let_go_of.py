@@ -8,7 +8,7 @@ import pytest
 from dialects.session_agent import frames as session_agent
 from turnwire.core import events
 from turnwire.core.attachments import Attachment
-from turnwire.core.dialect import Ask, Conversation
+from turnwire.core.dialect import Ask
 from turnwire.core.room import Rooms
 from turnwire.dialects import DIALECTS
 
@@ -32,7 +32,7 @@ def strings(root: object) -> set[str]:
     return found
 
 
-def sent(conversation: Conversation, told: object) -> list[bytes]:
+def sent(told: object) -> list[bytes]:
     assert isinstance(told, list)
     return [event.frame for event in told if isinstance(event, events.Send)]
 
@@ -48,11 +48,11 @@ def test_the_files_go_with_the_prompt(revision: str) -> None:
     with Rooms().seat(("s1", "")) as seat:
         dialect = DIALECTS["v2" if revision == "v2" else "session-agent"]
         conversation = dialect.prompt(ask, seat)
-        told = conversation.open(0)
         assert URL in strings(conversation)
+        told = conversation.open(0)
         if revision != "v2":
             told = conversation.hear(session_agent.init(revision), 1)  # type: ignore[assignment]
-        (prompt,) = sent(conversation, told)
+        (prompt,) = sent(told)
         assert URL.encode() in prompt
 
         held = strings(conversation)

@@ -46,8 +46,8 @@ def lines(settings: Settings) -> list[Line]:
             round(settings.held_bytes * HELD_TIMES),
         ),
         Line(
-            f"{AT_WORK_TIMES} times the largest frame or body ({largest // MIB} MiB): one is worked "
-            "on at a time",
+            f"{AT_WORK_TIMES} times the largest frame or body ({largest // MIB} MiB): one is "
+            "worked on at a time",
             AT_WORK_TIMES * largest,
         ),
     ]
@@ -76,8 +76,9 @@ def table(settings: Settings) -> str:
             "",
             (
                 f"That is {needed / (1024 * MIB):.0%} of the 1 GiB of a pod in "
-                f"`deploy/kubernetes`, and {needed / (2048 * MIB):.0%} of the 2 GiB of systemd's unit and of Compose, "
-                f"which have room for `--workers {most_workers(2048 * MIB, settings)}`."
+                f"`deploy/kubernetes`, and {needed / (2048 * MIB):.0%} of the 2 GiB of systemd's "
+                "unit and of Compose, which have room for "
+                f"`--workers {most_workers(2048 * MIB, settings)}`."
             ),
         ]
     )
