@@ -297,6 +297,7 @@ async def test_a_prompt_that_the_agent_does_not_read_counts_and_ends_its_stream(
         Gateway(agent.url(), stall_s=1, keepalive_s=0.2) as gateway,
         new_client() as client,
     ):
+        gateway.dialler._user_timeout_s = 60  # or the kernel would cut it too
         url = f"{gateway.url}/api/sessions/s1/chat"
         posting = asyncio.create_task(
             client.post(url, json=ask_with_picture(size), headers=bearer())

@@ -9,7 +9,7 @@ import pytest
 
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
-from gateway.clients import RawClient, chatting, is_whole, new_client, request
+from gateway.clients import Chat, RawClient, chatting, is_whole, new_client, request
 from gateway.pictures import ask_with_picture
 from gateway.process import Process
 from gateway.running import Gateway
@@ -48,16 +48,17 @@ async def test_no_file_is_kept_while_the_turn_goes_on(dialect: str) -> None:
 
         async def hear() -> None:
             sending = client.stream("POST", url, content=body, headers=headers)
-            response = await stack.enter_async_context(sending)
-            async for data in response.aiter_raw():
-                if b"Hello" in data:
-                    return
+            chat = Chat(await stack.enter_async_context(sending))
+            stack.push_async_callback(chat.hang_up)
+            await until(lambda: b"Hello" in chat.body, 20)
 
         await hear()
         before = resident_bytes(gateway)
         for _ in range(streams):
             await hear()
 
+        assert len(agent.lines) == streams + 1
+        assert not any(line.closed for line in agent.lines)
         assert resident_bytes(gateway) - before < streams * size / 4
 
 
