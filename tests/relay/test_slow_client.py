@@ -177,8 +177,7 @@ async def test_an_end_that_the_client_does_not_take_is_cut_after_the_stall_time(
 
     async def shout(line: Line) -> None:
         await line.begin()
-        whole = frames.text(frames.delta("x" * 12 * MB)).encode()
-        await line.raw(frames.raw(whole) + frames.raw(frames.text(frames.finalize()).encode()))
+        await line.say(frames.finalize(finalText="x" * 12 * MB))
 
     async with (
         ScriptedAgent(shout) as agent,
