@@ -1,4 +1,4 @@
-"""What a planted fault is."""
+"""A planted fault that is a change to the text of the source. New ones are a `fault.Fault`."""
 
 from typing import NamedTuple
 
@@ -15,3 +15,7 @@ class Mutant(NamedTuple):
     old: str
     new: str
     tests: tuple[str, ...] = ()
+
+    @property
+    def where(self) -> str:
+        return self.file

@@ -1,6 +1,7 @@
-"""Plant each fault in a copy of the source and see which tests notice: `make mutants`.
+"""Plant each fault and see which tests notice: `make mutants`.
 
-The working tree is never touched. The property tests run by themselves first;
+A `Mutant` is planted in a copy of the source, a `Fault` in the running tests (`fault`), so the
+working tree is never touched. The property tests run by themselves first;
 the table tests are asked about every fault too. A fault that concerns a few tests
 alone says which. Exits with 1 if a fault is noticed by nobody, or too few by the
 properties.
@@ -20,10 +21,9 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from mutants.core import CORE
+from mutants.every import FAULTS, MUTANTS
+from mutants.fault import Fault
 from mutants.mutant import Mutant
-from mutants.others import OTHERS
-from mutants.wires import WIRES
 
 ROOT: Final = Path(__file__).parents[2]
 PROPERTIES: Final = sorted((ROOT / "tests/core").glob("test_promises*.py"))
@@ -31,7 +31,7 @@ TABLES: Final = [ROOT / "tests/core", ROOT / "tests/dialects"]
 PROPERTIES_LEAST: Final = 8
 """So many faults must be noticed by the property tests alone."""
 PARALLEL: Final = 2
-MUTANTS: Final = (*CORE, *WIRES, *OTHERS)
+ALL: Final[tuple[Mutant | Fault, ...]] = (*MUTANTS, *FAULTS)
 
 
 def plant(mutant: Mutant, src: Path) -> None:
@@ -48,8 +48,8 @@ def plant(mutant: Mutant, src: Path) -> None:
     file.write_text(text.replace(mutant.old, mutant.new))
 
 
-def noticed(src: Path, *tests: str) -> bool:
-    """Whether a test fails with this source.
+def noticed(src: Path, *tests: str, fault: Fault | None = None) -> bool:
+    """Whether a test fails with this source, and this fault.
 
     Raises:
         SystemExit: the tests could not be run.
@@ -58,10 +58,13 @@ def noticed(src: Path, *tests: str) -> bool:
     options = ["-x", "-q", "-m", "not long", "-p", "no:cacheprovider", "-p", "no:cov"]
     if str(ROOT / "tests/core") in tests or str(PROPERTIES[0]) in tests:  # who know the profile
         options += ["--hypothesis-profile", "verdict"]
+    if fault is not None:
+        options += ["-p", "mutants.planting", "--planted", fault.name]
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", *options, *tests],
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(src), "PYTHONDONTWRITEBYTECODE": "1"},
+        env=os.environ
+        | {"PYTHONPATH": f"{src}{os.pathsep}{ROOT / 'tests'}", "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
         check=False,
@@ -71,19 +74,21 @@ def noticed(src: Path, *tests: str) -> bool:
     return ran.returncode == 1
 
 
-def judge(mutant: Mutant | None) -> tuple[bool, bool]:
+def judge(mutant: Mutant | Fault | None) -> tuple[bool, bool]:
     """Whether the properties notice it, and whether the tables do."""
     with tempfile.TemporaryDirectory(prefix="turnwire-mutant-") as folder:
         src = Path(folder) / "src"
         shutil.copytree(ROOT / "src", src, ignore=shutil.ignore_patterns("__pycache__"))
-        if mutant is not None:
+        fault = mutant if isinstance(mutant, Fault) else None
+        if isinstance(mutant, Mutant):
             plant(mutant, src)
         if mutant is not None and mutant.tests:
-            return False, noticed(src, *(str(ROOT / "tests" / path) for path in mutant.tests))
+            asked = [str(ROOT / "tests" / path) for path in mutant.tests]
+            return False, noticed(src, *asked, fault=fault)
         apart = [f"--ignore={path}" for path in PROPERTIES]
         return (
-            noticed(src, *map(str, PROPERTIES)),
-            noticed(src, *map(str, TABLES), *apart),
+            noticed(src, *map(str, PROPERTIES), fault=fault),
+            noticed(src, *map(str, TABLES), *apart, fault=fault),
         )
 
 
@@ -94,7 +99,7 @@ def _fails(path: str) -> bool:
 
 def main(*words: str) -> int:
     began = time.monotonic()
-    chosen = [m for m in MUTANTS if not words or any(w in f"{m.name} {m.file}" for w in words)]
+    chosen = [m for m in ALL if not words or any(w in f"{m.name} {m.where}" for w in words)]
     asked = sorted({path for mutant in chosen for path in mutant.tests})
     with ThreadPoolExecutor(PARALLEL) as pool:
         # Some watch the clock, and may fail beside others: those have a second try alone.

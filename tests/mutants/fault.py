@@ -1,0 +1,110 @@
+"""A planted fault that is addressed by its function, whatever the text of its source.
+
+    Fault(
+        "a repeated final text is told again",        # what is wrong, in a few words
+        "turnwire.core.told:Told.missing",            # module:function, or module:Class.function
+        everything_is_missing,                        # takes the function, returns the wrong one
+        ("core/test_told.py",),                       # who is asked, below tests/; see `Mutant`
+    )
+
+    def everything_is_missing(_missing: Function) -> Function:
+        def wrong(_self: Told, final_text: str) -> str:
+            return final_text
+
+        return wrong
+
+Write yours into a module of its own in mutants/faults/, as the tuple `FAULTS`: it is found there.
+The wrong function takes the parameters of the right one, by the same names but for a leading
+underscore, or `*args`; `test_planted.py` fails where a target is gone or its parameters are
+others. A property, a static and a class method are addressed like any function.
+
+A fault is planted in the process of pytest alone, before tests are imported, and wherever a module
+of the product names the function. A process that a test starts, and a table, a default or a
+`partial` that holds the function, keep the right one: then `make mutants` says that nobody noticed.
+"""
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+Function = Callable[..., Any]
+
+
+class Fault(NamedTuple):
+    """`becomes(function)` goes in place of the function that `target` names."""
+
+    name: str
+    target: str
+    becomes: Callable[[Function], Function]
+    tests: tuple[str, ...] = ()
+
+    @property
+    def where(self) -> str:
+        return self.target
+
+
+def found(target: str) -> tuple[Any, str, Any]:
+    """Whoever holds the target, its name there, and how it stands there.
+
+    Raises:
+        LookupError: there is no such function.
+
+    """
+    module, _, path = target.partition(":")
+    *holders, name = path.split(".")
+    try:
+        holder: Any = importlib.import_module(module)
+        for inner in holders:
+            holder = vars(holder)[inner]
+        held = vars(holder)[name]
+    except (ImportError, KeyError) as missing:
+        raise LookupError(f"{target}: there is no {missing}") from missing
+    if not inspect.isfunction(function_of(held)):
+        raise LookupError(f"{target} is no function")
+    return holder, name, held
+
+
+def function_of(held: Any) -> Any:
+    """The function itself: a property and a method of the class hold it."""
+    match held:
+        case property():
+            return held.fget
+        case staticmethod() | classmethod():
+            return held.__func__
+        case _:
+            return held
+
+
+@contextmanager
+def planted(fault: Fault) -> Iterator[None]:
+    """Plant it, for as long as this lasts.
+
+    Raises:
+        LookupError: its target does not exist.
+
+    """
+    holder, name, held = found(fault.target)
+    wrong: Any = fault.becomes(function_of(held))
+    if isinstance(held, property):
+        wrong = held.getter(wrong)
+    elif isinstance(held, staticmethod | classmethod):
+        wrong = type(held)(wrong)
+    places = [(holder, name)]
+    if inspect.ismodule(holder):  # others may have imported it by its name
+        places += [
+            (module, its_name)
+            for module in list(sys.modules.values())
+            if getattr(module, "__name__", "").startswith("turnwire") and module is not holder
+            for its_name, value in list(vars(module).items())
+            if value is held
+        ]
+    for place, its_name in places:
+        setattr(place, its_name, wrong)
+    try:
+        yield
+    finally:
+        for place, its_name in places:
+            setattr(place, its_name, held)
