@@ -52,6 +52,39 @@ def note(noted: Told, said: Sequence[str | None]) -> None:
         pytest.param([" ", TOOL], "new", "new", id="white space was said before the tool"),
         pytest.param(["a", TOOL], "new", "new", id="words that only the end has"),
         pytest.param(["x" * 20_000, "y"], "x" * 20_000 + "yz", "z", id="more than one batch"),
+        pytest.param(
+            ["Let me check.", TOOL, "Now editing.\n", TOOL],
+            "Let me check.Now editing.",
+            "",
+            id="all of it, joined and trimmed, after a tool",
+        ),
+        pytest.param(
+            ["\nLet me check.", TOOL, "Now editing.", TOOL],
+            "Let me check.Now editing.",
+            "",
+            id="all of it without its first line break",
+        ),
+        pytest.param(
+            ["\nA.", TOOL, "B.\n", TOOL], "A.\n\nB.\n\nC.", "\nC.", id="all of it, and a tail"
+        ),
+        pytest.param(["\nOK", TOOL, "OK"], "OKOK", "", id="all of it goes before its end"),
+        pytest.param(["A. ", TOOL, "\nB."], "B. C", " C", id="the end, trimmed, and a tail"),
+        pytest.param(
+            ["A.", TOOL, "B.", TOOL, "C."], "B.\nC. D", " D", id="what was said since another tool"
+        ),
+        pytest.param(
+            ["A.", TOOL, "B.", TOOL, "C."], "B.\nD.", "", id="some of it, and another end"
+        ),
+        pytest.param(
+            ["A.", TOOL, "B.", TOOL], "A. C.", "", id="some of it, and another end, later"
+        ),
+        pytest.param(["A.", TOOL, "B", TOOL], "B. C", ". C", id="the last words go on"),
+        pytest.param(["A.", TOOL, "\n"], "B.", "B.", id="white space alone after the tool"),
+        pytest.param(["\n"], "\n\nB.", "\nB.", id="white space alone, and more of it"),
+        pytest.param(["A.\n\n"], " A.\nB", "B", id="white space that was sent"),
+        pytest.param(["\u3000Ä.\u2028"], "Ä. é", " é", id="white space that ASCII lacks"),
+        pytest.param(["a \n b"], "a b" + " c" * 99, " c" * 99, id="a long tail"),
+        pytest.param([" a", TOOL], "a \n ", "", id="a tail of white space"),
     ],
 )
 def test_what_of_a_final_text_is_missing(said: list[str | None], final: str, missing: str) -> None:
@@ -109,5 +142,6 @@ def test_the_oldest_stretch_is_forgotten_when_there_are_too_many() -> None:
         told.add(f"stretch {number}.")
         told.tool()
 
-    assert told.missing("stretch 65. And more") == "", "it repeats a stretch that is remembered"
+    assert told.missing("stretch 65. And more") == " And more"
+    assert told.missing("stretch 1. And more") == "stretch 1. And more", "it is forgotten"
     assert len(told._earlier) == 64
