@@ -1,0 +1,47 @@
+"""P4 from end to end: the client has the text that the agent means, once, however it is told."""
+
+from random import Random
+
+import pytest
+
+from chaos.form import either
+from core import frames as f
+from core.client_model import Client
+from core.intended import Agent, solid
+from turnwire.core.dialect import Ask
+from turnwire.core.limits import Limits
+from turnwire.core.turn import Turn
+from turnwire.dialects import DIALECTS
+
+
+def play(seed: int) -> None:
+    """Run one turn, and compare what its client has whenever both spellings rest."""
+    dice = Random(seed)  # noqa: S311 (a seed, so that a failure can be seen again)
+    agent, client = Agent(dice), Client()
+    turn = Turn(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=f.PROMPT)), Limits())
+    client.read(turn.opened(0).write)
+    client.read(turn.frames([f.begin()], 0).write)
+    for _ in range(dice.randint(0, 8)):
+        told = list(agent.says()) if dice.random() < 0.75 else [agent.uses_tool()]
+        at_once = dice.choice((1, 3, len(told)))
+        for first in range(0, len(told), at_once):
+            client.read(turn.frames(told[first : first + at_once], 0).write)
+        assert client.text == agent.whole, f"seed {seed}"
+    tail = dice.choice(("", "", " tail, and more\n"))
+    final = agent.final_text(tail)
+    fields = {} if final is None else {"finalText": final}
+    client.read(turn.frames([f.finalize(**fields)], 0).write)
+    client.close()
+    assert client.text.startswith(agent.whole), f"seed {seed}"
+    assert solid(client.text) == solid(agent.whole + tail), f"seed {seed}: {final!r}"
+
+
+@pytest.mark.fault(
+    "the agent tells a text in two spellings, or changes from one to the other in mid-turn, and"
+    " repeats it at the end",
+    "the client has it once, and all of it",
+)
+@pytest.mark.parametrize("block", range(either(2, 40)))
+def test_the_client_has_the_text_that_is_meant_however_it_is_told(block: int) -> None:
+    for seed in range(500 * block, 500 * block + 500):
+        play(seed)
