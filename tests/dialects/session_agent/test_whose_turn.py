@@ -250,8 +250,7 @@ def test_a_turn_started_over_without_chunks_tells_its_text_from_the_end() -> Non
     made = conversation(*f.running("V"), f.chunk("a"), f.begin("turn-2"))
 
     assert hear(made, f.done("b", "turn-2")) == [
-        TextDelta("b"),
-        TurnFinished(reason=Reason.END_TURN),
+        TurnFinished(reason=Reason.END_TURN, final_text="b")
     ]
 
 

@@ -54,7 +54,6 @@ class Course:
             return self.completed(now) if passed else ()
         self._snapshots = Snapshots()
         self._finished = None
-        self._chunked = False
         self.ending.life()
         return [events.TurnStarted(data.id)]
 
