@@ -62,6 +62,19 @@ class Agent:
         ]
         return self._dice.choice(ways if tail else [None, *ways])
 
+    def init(self) -> bytes:
+        """What it says to whoever comes now: nothing of that is repeated."""
+        self._unrepeated = ["", ""]
+        parts: list[dict[str, str]] = []
+        for number, stretch in enumerate(self.stretches, start=1):
+            if number > 1:
+                call = {"callId": f"c{number}", "toolName": "bash", "status": "completed"}
+                parts.append({"type": "tool-call", **call})
+            parts.append({"type": "text", "text": stretch})
+        turn = {"id": f.OURS, "role": "assistant", "promptId": f.PROMPT, "parts": parts}
+        session = {"id": "s1", "status": "running", "messages": [turn]}
+        return f.frame("init", session=session, data={"runnerBusy": True, "runningTurnId": f.OURS})
+
     # How it tells a segment.
 
     def _alone(self, spelling: int) -> Iterator[bytes]:

@@ -8,21 +8,30 @@ from chaos.form import either
 from core import frames as f
 from core.client_model import Client
 from core.intended import Agent, solid
-from turnwire.core.dialect import Ask
+from turnwire.core.dialect import Ask, Look
 from turnwire.core.limits import Limits
 from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
 
+V2 = DIALECTS["v2"]
 
-def play(seed: int) -> None:
+
+def play(seed: int, *, comes_back: bool = False) -> None:
     """Run one turn, and compare what its client has whenever both spellings rest."""
     dice = Random(seed)  # noqa: S311 (a seed, so that a failure can be seen again)
     agent, client = Agent(dice), Client()
-    turn = Turn(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=f.PROMPT)), Limits())
+    if comes_back:
+        for _ in range(dice.randint(0, 4)):
+            says(agent, dice)
+        turn = Turn(V2.resume(Look(user_id="u1", init_s=5)), Limits())
+        begin = agent.init()
+    else:
+        turn = Turn(V2.prompt(Ask(text="hi", prompt_id=f.PROMPT)), Limits())
+        begin = f.begin()
     client.read(turn.opened(0).write)
-    client.read(turn.frames([f.begin()], 0).write)
+    client.read(turn.frames([begin], 0).write)
     for _ in range(dice.randint(0, 8)):
-        told = list(agent.says()) if dice.random() < 0.75 else [agent.uses_tool()]
+        told = says(agent, dice)
         at_once = dice.choice((1, 3, len(told)))
         for first in range(0, len(told), at_once):
             client.read(turn.frames(told[first : first + at_once], 0).write)
@@ -36,6 +45,10 @@ def play(seed: int) -> None:
     assert solid(client.text) == solid(agent.whole + tail), f"seed {seed}: {final!r}"
 
 
+def says(agent: Agent, dice: Random) -> list[bytes]:
+    return list(agent.says()) if dice.random() < 0.75 else [agent.uses_tool()]
+
+
 @pytest.mark.fault(
     "the agent tells a text in two spellings, or changes from one to the other in mid-turn, and"
     " repeats it at the end",
@@ -45,3 +58,9 @@ def play(seed: int) -> None:
 def test_the_client_has_the_text_that_is_meant_however_it_is_told(block: int) -> None:
     for seed in range(500 * block, 500 * block + 500):
         play(seed)
+
+
+@pytest.mark.parametrize("block", range(either(1, 40)))
+def test_whoever_comes_back_has_it_once_too(block: int) -> None:
+    for seed in range(500 * block, 500 * block + 500):
+        play(seed, comes_back=True)

@@ -51,6 +51,16 @@ def test_the_answer_goes_out_and_the_message_goes_on() -> None:
     assert turn.outcome is Outcome.COMPLETED
 
 
+def test_a_final_text_that_is_trimmed_repeats_what_was_said_before_the_question() -> None:
+    turn = continued()
+    turn.frames([init(text("\nMay I?\n"), called(), approval())], 1)
+
+    final = f.finalize(finalText="May I?Done. Bye.")
+    act = turn.frames([f.tool("completed"), f.part("Done."), final], 3)
+
+    assert [c["delta"] for c in chunks(act) if "delta" in c] == ["Done.", " Bye."]
+
+
 def test_a_message_without_a_name_goes_on_without_one() -> None:
     look = Look(user_id="u1", init_s=5, replies=[YES])
     turn = Turn(DIALECTS["v2"].resume(look), Limits())
