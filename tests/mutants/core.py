@@ -132,18 +132,6 @@ CORE: Final = (
         "pass",
     ),
     Mutant(
-        "text told twice is sent twice",
-        "dialects/v2/spellings.py",
-        "        if excess <= 0:\n",
-        "        if excess < -units:\n",
-    ),
-    Mutant(
-        "lengths count characters",
-        "dialects/v2/spellings.py",
-        "len(_utf16(text)) // 2",
-        "len(text)",
-    ),
-    Mutant(
         "an abort may hit another turn",
         "dialects/v2/whose.py",
         "return _OTHERS if self.queued else _OURS",

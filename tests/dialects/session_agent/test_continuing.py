@@ -106,6 +106,17 @@ def test_a_v_an_outcome_comes_after_its_call_there_too(revision: str) -> None:
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
+def test_text_that_the_end_alone_has_is_not_shown_after_an_answer(revision: str) -> None:
+    """Where in the message the tools stand that part its texts is not known."""
+    stream = begun(revision)
+    stream.frames([f.chunk("C")], 3)
+
+    act = stream.frames([f.updated(*BEFORE, DONE, f.text("CD"), f.END, content="CD")], 4)
+
+    assert brief(act) == ["text-end", "finish-step", "finish"]
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
 def test_the_end_repeats_no_text(revision: str) -> None:
     stream = begun(revision)
     stream.frames([f.chunk("C")], 3)

@@ -1,9 +1,14 @@
 """Text that is lost, or told again."""
 
-from typing import Final
+from typing import Any, Final
 
 from mutants.fault import Fault, Function
 from turnwire.core.told import Told
+from turnwire.dialects.v2.spellings import Spellings
+
+
+def nothing_is_done(_right: Function) -> Function:
+    return lambda *_args: None
 
 
 def everything_is_missing(_missing: Function) -> Function:
@@ -13,10 +18,129 @@ def everything_is_missing(_missing: Function) -> Function:
     return wrong
 
 
+def nothing_is_missing(_missing: Function) -> Function:
+    return lambda *_args: ""
+
+
+def nowhere(_stands_in: Function) -> Function:
+    return lambda *_args: False
+
+
+def white_space_is_compared(_solid: Function) -> Function:
+    def wrong(_text: str, data: bytes) -> bytes:
+        return data
+
+    return wrong
+
+
+def its_space_is_sent_again(tail: Function) -> Function:
+    def wrong(self: Told, final_text: str, solid_bytes: int) -> Any:
+        self._space = ""
+        return tail(self, final_text, solid_bytes)
+
+    return wrong
+
+
+def it_begins_after_the_tool(_beyond: Function) -> Function:
+    def wrong(self: Told, final_text: str, _solid: bytes) -> str:
+        return "" if self._since_tool.solid_bytes else final_text
+
+    return wrong
+
+
+def half_a_word_is_one(_parts: Function) -> Function:
+    return lambda *_args: False
+
+
+def both_are_news(_fresh: Function) -> Function:
+    def wrong(_self: Spellings, _spelling: int, text: str) -> str:
+        return text
+
+    return wrong
+
+
+def another_story_is_swallowed(_unlike: Function) -> Function:
+    return lambda *_args: ""
+
+
+def its_first_words_are_swallowed(unlike: Function) -> Function:
+    def wrong(self: Spellings, spelling: int, said: bytes) -> Any:
+        self._seemed = ""
+        return unlike(self, spelling, said)
+
+    return wrong
+
+
+def the_last_delta_is_a_switch(unlike: Function) -> Function:
+    def wrong(self: Spellings, spelling: int, said: bytes) -> Any:
+        self._last = ""
+        return unlike(self, spelling, said)
+
+    return wrong
+
+
+def what_leads_is_forgotten(level: Function) -> Function:
+    def wrong(self: Spellings) -> None:
+        level(self)
+        self._new.clear()
+
+    return wrong
+
+
+def nothing_is_kept(take_in: Function) -> Function:
+    def wrong(self: Spellings) -> None:
+        take_in(self)
+        self._beyond += len(self._kept) - self._at
+        self._kept, self._at = b"", 0
+
+    return wrong
+
+
+def halves_are_mended(_utf16: Function) -> Function:
+    def wrong(text: str) -> bytes:
+        return text.encode("utf-16-le", "replace")
+
+    return wrong
+
+
+_TOLD: Final = "turnwire.core.told:Told"
+_SPELLINGS: Final = "turnwire.dialects.v2.spellings:Spellings"
+
 FAULTS: Final = (
+    Fault("a repeated final text is told again", f"{_TOLD}.missing", everything_is_missing),
+    Fault("the tail of a final text is lost", f"{_TOLD}.missing", nothing_is_missing),
     Fault(
-        "a repeated final text is told again",
-        "turnwire.core.told:Told.missing",
-        everything_is_missing,
+        "a final text that is trimmed is another story",
+        "turnwire.core.told:_Stretch.stands_in",
+        nowhere,
+    ),
+    Fault(
+        "a final text is compared with its white space",
+        "turnwire.core.told:_solid",
+        white_space_is_compared,
+    ),
+    Fault("white space is told again", f"{_TOLD}._tail", its_space_is_sent_again),
+    Fault(
+        "a final text is always news after a tool",
+        f"{_TOLD}._beyond_stretches",
+        it_begins_after_the_tool,
+    ),
+    Fault("half a word is a stretch", "turnwire.core.told:_parts_a_word", half_a_word_is_one),
+    Fault("a tool parts no stretches", f"{_TOLD}.tool", nothing_is_done),
+    Fault("a turn started over goes on", f"{_TOLD}.start_over", nothing_is_done),
+    Fault("both spellings are news", f"{_SPELLINGS}.fresh", both_are_news),
+    Fault(
+        "a switch of spellings is swallowed", f"{_SPELLINGS}._unlike", another_story_is_swallowed
+    ),
+    Fault("a switch loses its first words", f"{_SPELLINGS}._unlike", its_first_words_are_swallowed),
+    Fault(
+        "both from the middle on is a switch", f"{_SPELLINGS}._unlike", the_last_delta_is_a_switch
+    ),
+    Fault("what leads is forgotten at once", f"{_SPELLINGS}._level", what_leads_is_forgotten),
+    Fault("lengths alone are compared", f"{_SPELLINGS}._take_in", nothing_is_kept),
+    Fault(
+        "half a pair is compared as none",
+        "turnwire.dialects.v2.spellings:_utf16",
+        halves_are_mended,
     ),
 )
