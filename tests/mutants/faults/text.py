@@ -79,14 +79,6 @@ def the_last_delta_is_a_switch(unlike: Function) -> Function:
     return wrong
 
 
-def what_leads_is_forgotten(level: Function) -> Function:
-    def wrong(self: Spellings) -> None:
-        level(self)
-        self._new.clear()
-
-    return wrong
-
-
 def nothing_is_kept(take_in: Function) -> Function:
     def wrong(self: Spellings) -> None:
         take_in(self)
@@ -136,7 +128,6 @@ FAULTS: Final = (
     Fault(
         "both from the middle on is a switch", f"{_SPELLINGS}._unlike", the_last_delta_is_a_switch
     ),
-    Fault("what leads is forgotten at once", f"{_SPELLINGS}._level", what_leads_is_forgotten),
     Fault("lengths alone are compared", f"{_SPELLINGS}._take_in", nothing_is_kept),
     Fault(
         "half a pair is compared as none",
