@@ -3,6 +3,7 @@ r"""Frames with nobody's words in them, that a replay still takes apart in the s
 Each letter and digit of a text becomes one letter of the same length (in code points, in UTF-16
 units, in bytes), each by itself. So what was equal stays equal, what went on from another text
 still does, wherever it was cut and however it was escaped, and white space stays where it was.
+What differed in its letters alone is equal then: a text that was news may replay as a repetition.
 
 Keys stay, and so do the words that a wire is made of: types, roles, statuses, names of tools, ids
 that look like a machine's. Ids of people and channels, and such as do not look like one, get other

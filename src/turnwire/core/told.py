@@ -6,9 +6,11 @@ not grow with its turn), so lengths and running hashes tell whether the
 repetition starts with it, and from where it goes on.
 
 Agents trim what they repeat, and join it with line breaks of their own. So where
-no text is equal as it stands, it is compared without any white space.
+no text is equal as it stands, the white space around each of its stretches, those
+between tools, is not compared.
 """
 
+import re
 import zlib
 from collections.abc import Sequence
 from typing import Final
@@ -19,36 +21,47 @@ _SETTLE_CHARS = 16_384
 _EARLIER_MAX = 64
 """Stretches before the last tool that are remembered."""
 
-_SPACE: Final = bytes(byte for byte in range(128) if chr(byte).isspace())
+_SPACE: Final = re.compile(r"\s*")
 
 
-class _Stretch:
-    """A run of text: its length and hash, and those of it without white space."""
+class _Run:
+    """A run of text: its length in characters, and the hash of its UTF-8."""
 
-    __slots__ = ("_crc", "_solid_crc", "chars", "solid_bytes")
+    __slots__ = ("_crc", "chars")
 
     def __init__(self) -> None:
         self.chars = 0
         self._crc = 0
-        self.solid_bytes = 0
-        self._solid_crc = 0
 
-    def add(self, text: str, data: bytes, solid: bytes) -> None:
-        """Go on with a text, which comes in UTF-8 too, and as `_solid` makes it."""
+    def add(self, text: str) -> None:
         self.chars += len(text)
-        self._crc = zlib.crc32(data, self._crc)
-        self.solid_bytes += len(solid)
-        self._solid_crc = zlib.crc32(solid, self._solid_crc)
+        self._crc = zlib.crc32(text.encode(), self._crc)
 
-    def begins(self, text: str) -> bool:
-        """Whether this run is the beginning of `text`."""
-        head = text[: self.chars]
-        return len(head) == self.chars and zlib.crc32(head.encode()) == self._crc
+    def stands_in(self, text: str, at: int = 0) -> bool:
+        """Whether this run stands there in `text`."""
+        there = text[at : at + self.chars]
+        return len(there) == self.chars and zlib.crc32(there.encode()) == self._crc
 
-    def stands_in(self, solid: bytes, at: int = 0) -> bool:
-        """Whether this run stands there in a text without white space."""
-        there = solid[at : at + self.solid_bytes]
-        return len(there) == self.solid_bytes and zlib.crc32(there) == self._solid_crc
+
+class _Stretch:
+    """A run of text without the white space around it."""
+
+    __slots__ = ("_space", "core")
+
+    def __init__(self) -> None:
+        self.core = _Run()
+        self._space = ""
+
+    def add(self, text: str) -> None:
+        if not self.core.chars:
+            text = text.lstrip()
+        solid = text.rstrip()
+        if solid:
+            self.core.add(self._space + solid)
+            self._space = text[len(solid) :]
+        elif self.core.chars:
+            # Longer white space than this is no longer the same text when it is trimmed.
+            self._space = (self._space + text)[:_SETTLE_CHARS]
 
 
 class Told:
@@ -61,8 +74,8 @@ class Told:
         self._fresh_chars = 0
         self._whole = _Stretch()
         self._since_tool = _Stretch()
-        self._earlier: list[_Stretch] = []
-        """What was said before the last tool, tool by tool."""
+        self._earlier: list[_Run] = []
+        """What was said before the last tool, tool by tool, without the white space around it."""
         self._again: _Stretch | None = None
         """What was sent since the turn was started over."""
         self._space = ""
@@ -78,11 +91,11 @@ class Told:
     def tool(self) -> None:
         """Note that a tool chunk was sent: what follows is "after the last tool"."""
         self._settle()
-        if self._since_tool.solid_bytes:
+        if self._since_tool.core.chars:
             if len(self._earlier) == _EARLIER_MAX:
                 del self._earlier[0]
-            self._earlier.append(self._since_tool)
-        self._since_tool = _Stretch()
+            self._earlier.append(self._since_tool.core)
+            self._since_tool = _Stretch()
 
     def start_over(self) -> None:
         """Note that the turn goes on under another id: its final text may be the new one's."""
@@ -99,90 +112,68 @@ class Told:
         with what was said before one of the tools.
         """
         self._settle()
-        solid = _solid(final_text, final_text.encode())
-        for run in (self._whole, self._again, self._since_tool):
-            if run is None or not run.solid_bytes:
-                continue
-            if run.begins(final_text):
-                return final_text[run.chars :]
-            if run.stands_in(solid):
-                return self._tail(final_text, run.solid_bytes)
-        return self._beyond_stretches(final_text, solid)
-
-    def _beyond_stretches(self, final_text: str, solid: bytes) -> str:
-        """What is missing of a text that is neither the whole turn's nor that of its end.
-
-        It may repeat what was said since an earlier tool, or some of that.
-        """
-        ended_on_tool = not self._since_tool.solid_bytes
-        said = self._earlier if ended_on_tool else [*self._earlier, self._since_tool]
+        for run in (self._whole, self._again):
+            if run is not None and (end := _end(run, final_text)) is not None:
+                return self._tail(final_text, end)
+        since = self._since_tool
+        ended_on_tool = not since.core.chars
+        said = self._earlier if ended_on_tool else [*self._earlier, since.core]
+        repeats = False
         for first in range(len(self._earlier)):
-            ends = _ends(said[first:], solid)
+            ends = _ends(said[first:], final_text)
             if not ends or (len(ends) == 1 and _parts_a_word(final_text, ends[0])):
                 continue
-            return self._tail(final_text, ends[-1]) if first + len(ends) == len(said) else ""
-        return self._tail(final_text, 0) if ended_on_tool else ""
+            if first + len(ends) == len(said):
+                return self._tail(final_text, ends[-1])
+            repeats = True
+        if (end := _end(since, final_text)) is not None:
+            return self._tail(final_text, end)
+        return self._tail(final_text, 0) if ended_on_tool and not repeats else ""
 
-    def _tail(self, final_text: str, solid_bytes: int) -> str:
-        """What follows so much, without the white space that was sent already."""
-        rest = final_text[_after(final_text, solid_bytes) :]
-        if not rest or rest.isspace():
-            return ""
+    def _tail(self, final_text: str, end: int) -> str:
+        """What follows, without the white space that was sent already."""
+        rest = final_text[end:]
+        if rest.isspace() and not self._since_tool.core.chars:
+            return ""  # a block of its own, with nothing to read in it
         sent = 0
-        while self._space[sent : sent + 1] == rest[sent]:
+        while sent < len(rest) and self._space[sent : sent + 1] == rest[sent]:
             sent += 1
         return rest[sent:]
 
     def _settle(self) -> None:
         text = "".join(self._fresh)
-        data = text.encode()
-        solid = _solid(text, data)
         for run in (self._whole, self._since_tool, self._again):
             if run is not None:
-                run.add(text, data, solid)
+                run.add(text)
         space = text[len(text.rstrip()) :]
-        self._space = (space if solid else self._space + space)[:_SETTLE_CHARS]
+        self._space = (self._space + space if space == text else space)[:_SETTLE_CHARS]
         self._fresh.clear()
         self._fresh_chars = 0
 
 
-def _solid(text: str, data: bytes) -> bytes:
-    """A text, which comes in UTF-8 too, without any white space."""
-    return data.translate(None, _SPACE) if text.isascii() else "".join(text.split()).encode()
+def _end(run: _Stretch, text: str) -> int | None:
+    """Where a run ends that `text` begins with; the white space it ends with may be missing."""
+    at = _past_space(text, 0)
+    return at + run.core.chars if run.core.chars and run.core.stands_in(text, at) else None
 
 
-def _after(text: str, solid_bytes: int) -> int:
-    """Where in a text so much of it is over, its white space not counted."""
-    before, end = 0, solid_bytes
-    while end < len(text) and _solid_bytes(text[:end]) < solid_bytes:
-        end *= 2
-    while end - before > 1:
-        middle = (before + end) // 2
-        size = _solid_bytes(text[before:middle])
-        if size < solid_bytes:
-            solid_bytes -= size
-            before = middle
-        else:
-            end = middle
-    return end
-
-
-def _solid_bytes(text: str) -> int:
-    return len(_solid(text, text.encode()))
-
-
-def _ends(said: Sequence[_Stretch], solid: bytes) -> list[int]:
-    """Where those of the stretches end that stand at the beginning, one after the other."""
+def _ends(said: Sequence[_Run], text: str) -> list[int]:
+    """Where those of the stretches end that `text` begins with, one after the other."""
     ends: list[int] = []
     at = 0
     for run in said:
-        if not run.stands_in(solid, at):
+        at = _past_space(text, at)
+        if not run.stands_in(text, at):
             break
-        at += run.solid_bytes
+        at += run.chars
         ends.append(at)
     return ends
 
 
-def _parts_a_word(text: str, solid_bytes: int) -> bool:
-    at = _after(text, solid_bytes)
+def _past_space(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return at if space is None else space.end()
+
+
+def _parts_a_word(text: str, at: int) -> bool:
     return text[at - 1 : at].isalnum() and text[at : at + 1].isalnum()

@@ -26,26 +26,23 @@ def nowhere(_stands_in: Function) -> Function:
     return lambda *_args: False
 
 
-def white_space_is_compared(_solid: Function) -> Function:
-    def wrong(_text: str, data: bytes) -> bytes:
-        return data
-
-    return wrong
-
-
 def its_space_is_sent_again(tail: Function) -> Function:
-    def wrong(self: Told, final_text: str, solid_bytes: int) -> Any:
+    def wrong(self: Told, final_text: str, end: int) -> Any:
         self._space = ""
-        return tail(self, final_text, solid_bytes)
+        return tail(self, final_text, end)
 
     return wrong
 
 
-def it_begins_after_the_tool(_beyond: Function) -> Function:
-    def wrong(self: Told, final_text: str, _solid: bytes) -> str:
-        return "" if self._since_tool.solid_bytes else final_text
+def white_space_is_compared(_past_space: Function) -> Function:
+    def wrong(_text: str, at: int) -> int:
+        return at
 
     return wrong
+
+
+def no_stretch_is_known(_ends: Function) -> Function:
+    return lambda *_args: []
 
 
 def half_a_word_is_one(_parts: Function) -> Function:
@@ -102,20 +99,20 @@ FAULTS: Final = (
     Fault("a repeated final text is told again", f"{_TOLD}.missing", everything_is_missing),
     Fault("the tail of a final text is lost", f"{_TOLD}.missing", nothing_is_missing),
     Fault(
-        "a final text that is trimmed is another story",
-        "turnwire.core.told:_Stretch.stands_in",
+        "every final text is another story",
+        "turnwire.core.told:_Run.stands_in",
         nowhere,
     ),
     Fault(
         "a final text is compared with its white space",
-        "turnwire.core.told:_solid",
+        "turnwire.core.told:_past_space",
         white_space_is_compared,
     ),
     Fault("white space is told again", f"{_TOLD}._tail", its_space_is_sent_again),
     Fault(
         "a final text is always news after a tool",
-        f"{_TOLD}._beyond_stretches",
-        it_begins_after_the_tool,
+        "turnwire.core.told:_ends",
+        no_stretch_is_known,
     ),
     Fault("half a word is a stretch", "turnwire.core.told:_parts_a_word", half_a_word_is_one),
     Fault("a tool parts no stretches", f"{_TOLD}.tool", nothing_is_done),
