@@ -105,8 +105,8 @@ OTHERS: Final = (
     Mutant(
         "what is held is written out of order",
         "relay/client.py",
-        "await self._message(self._pending.popleft())",
-        "await self._message(self._pending.pop())",
+        "piece = self._pending.popleft()",
+        "piece = self._pending.pop()",
         _CLIENT,
     ),
     Mutant(
