@@ -248,6 +248,15 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "late by more. 0: however late it is.",
         ),
     ] = 1.0
+    sessions: Annotated[
+        Literal["together", "apart"] | None,
+        Meta(
+            description="Whether all streams of a session meet in one process (one process, or a "
+            "proxy that routes by session), or other processes may have some of them. Apart, no "
+            "turn is shown or stopped that might be another process's. Unset: together, and "
+            "apart with `--workers`."
+        ),
+    ] = None
     threads: Annotated[
         Literal["shared", "chat"],
         Meta(

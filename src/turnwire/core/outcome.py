@@ -52,6 +52,11 @@ class Outcome(enum.Enum):
     SILENT = "silent", "Agent stopped responding", "the agent was silent for too long"
     TOO_LONG = "too_long", "Turn took too long", "the turn reached the longest time of a turn"
     EXPIRED = "expired", "The token has expired", "the client's token expired in mid-turn"
+    UNNAMED = (
+        "unnamed",
+        "The agent does not say whose answer this is",
+        "the agent named no prompt, and another process may have asked for the turn",
+    )
     SLOW_CLIENT = "slow_client", "Client too slow", "the client did not read"
     CRASHED = "crashed", None, "the gateway was killed in mid-turn, or has a bug"
     DRAINING = "draining", "Gateway restarting", "the gateway stops, and the drain time is over"

@@ -8,6 +8,7 @@ class Refusal(enum.Enum):
 
     SESSION = "the session cannot take it"
     NOTHING = "no turn runs or waits there"
+    UNNAMED = "the agent does not say whose turn it is, and several processes may have asked"
     OTHER_TURN = "another turn than the named one runs"
     UNHARMED = "it would stop another turn as well"
     UNKNOWN = "no such question"

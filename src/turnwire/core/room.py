@@ -7,7 +7,9 @@ by its echo alone, it *speaks* only while it has the floor, from its prompt to
 the echo. Who asked first has it first. And whoever *follows* the same turn as
 another is its company: a turn whose client left is not stopped under it.
 
-Several processes do not share rooms: route by session id where that matters.
+Several processes do not share rooms. Where the streams of a session may sit in more than
+one, its rooms are *apart*: what is not heard here may be in another, so nothing is known
+by there being no other.
 """
 
 from collections import Counter
@@ -23,7 +25,9 @@ def _nobody() -> None:
 class Room:
     """What they share. A `Seat` of its own is each one's way to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, apart: bool = False) -> None:
+        self.apart = apart
+        """Whether other processes may have a room of this session too."""
         self.seats: dict[Seat, None] = {}
         """Who is in it."""
         self.followers: dict[str, dict[Seat, None]] = {}
@@ -54,6 +58,11 @@ class Seat:
         self._absent: str | None = None
         self._joins = 0
         self._room.seats[self] = None
+
+    @property
+    def apart(self) -> bool:
+        """Whether other processes may have streams of this session."""
+        return self._room.apart
 
     def claim(self, its_id: str) -> bool:
         """Follow this prompt or turn. False: another conversation of this session does."""
@@ -132,16 +141,22 @@ class Seat:
 class _Sitting:
     """A seat for the time of one stream. No generator: that is a third of a kilobyte a stream."""
 
-    __slots__ = ("_rooms", "_seat", "_session")
+    __slots__ = ("_apart", "_rooms", "_seat", "_session")
 
-    def __init__(self, rooms: dict[Hashable, Room], session: Hashable) -> None:
+    def __init__(
+        self,
+        rooms: dict[Hashable, Room],
+        session: Hashable,
+        apart: bool,  # noqa: FBT001 (as it is handed on)
+    ) -> None:
         self._rooms = rooms
         self._session = session
+        self._apart = apart
 
     def __enter__(self) -> Seat:
         room = self._rooms.get(self._session)
         if room is None:
-            room = self._rooms[self._session] = Room()
+            room = self._rooms[self._session] = Room(apart=self._apart)
         self._seat = Seat(room)
         return self._seat
 
@@ -154,18 +169,20 @@ class _Sitting:
 class Rooms:
     """The rooms of the sessions that have streams now. Owned by the composition root.
 
-    As many as there are open streams at most; a room goes with its last stream.
+    As many as there are open streams at most; a room goes with its last stream. `apart` if
+    other processes may have rooms of the same sessions.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, apart: bool = False) -> None:
         self._rooms: dict[Hashable, Room] = {}
+        self._apart = apart
 
     def __len__(self) -> int:
         return len(self._rooms)
 
     def seat(self, session: Hashable) -> AbstractContextManager[Seat]:
         """Sit down in the room of this session, for the time of one stream."""
-        return _Sitting(self._rooms, session)
+        return _Sitting(self._rooms, session, self._apart)
 
     @contextmanager
     def errand(self, session: Hashable, user_id: str) -> Iterator[None]:

@@ -314,10 +314,13 @@ class Turn:
     def _refuse(self, why: Refusal) -> None:
         """Before the headers the caller answers a status; after them it is an error like others."""
         self.refusal = why
+        outcome = Outcome.REFUSED
         if self._headers_due:
-            self._say(self._translator.fail(Outcome.REFUSED.text or ""))
-        nothing = why is Refusal.NOTHING and not self._headers_due
-        self._close(Outcome.NOTHING if nothing else Outcome.REFUSED)
+            outcome = Outcome.UNNAMED if why is Refusal.UNNAMED else outcome
+            self._say(self._translator.fail(outcome.text or ""))
+        elif why is Refusal.NOTHING:
+            outcome = Outcome.NOTHING
+        self._close(outcome)
 
     def _close(self, outcome: Outcome) -> None:
         self.outcome = self._presence.outcome(outcome, began=self.turn_id is not None)

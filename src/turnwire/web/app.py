@@ -77,7 +77,7 @@ def create_app(
         identity=identity or _identity(settings, closing, telemetry),
         access=access or _access(settings, closing, telemetry),
         dialler=dialler or new_dialler(settings),
-        rooms=Rooms(),
+        rooms=Rooms(apart=settings.sessions == "apart"),
         rates=Rates(
             settings.turns_per_minute, settings.rates_url, tell=telemetry.rates_uncounted.inc
         ),

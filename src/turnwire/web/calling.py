@@ -26,6 +26,7 @@ DIAL_REFUSALS: Final[dict[int | None, type[Refused]]] = {401: Unauthorized, 404:
 
 _REFUSALS: Final[dict[Refusal, type[Refused]]] = {
     Refusal.SESSION: SessionConflict,
+    Refusal.UNNAMED: SessionConflict,
     Refusal.OTHER_TURN: AnotherTurn,
     Refusal.UNHARMED: AnotherTurn,
     Refusal.UNKNOWN: NotFound,

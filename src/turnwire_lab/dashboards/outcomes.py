@@ -16,6 +16,7 @@ BY_US: Final = frozenset(
         Outcome.SILENT,
         Outcome.TOO_LONG,
         Outcome.EXPIRED,
+        Outcome.UNNAMED,
         Outcome.SLOW_CLIENT,
         Outcome.CRASHED,
         Outcome.DRAINING,

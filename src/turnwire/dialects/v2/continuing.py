@@ -22,7 +22,9 @@ class Continuing(Resuming):
 
     @property
     def reach(self) -> Reach:
-        elses = self._asker not in {None, self._look.user_id} or self._seat.accompanied
+        # Who asked may follow it in another process, where nobody hears of that.
+        mine = {self._look.user_id} if self._seat.apart else {None, self._look.user_id}
+        elses = self._asker not in mine or self._seat.accompanied
         return Reach.OURS if self._whose.is_running and not elses else Reach.NOTHING
 
     def abort(self) -> Sequence[bytes]:
@@ -58,16 +60,18 @@ class Continuing(Resuming):
         return [
             events.TurnContinued(running.id),
             *told[:known],
-            *self._replied(),
+            *self._replied(running.id),
             events.PerhapsKnown(),
             *told[known:],
             events.CaughtUp(),
         ]
 
-    def _replied(self) -> Iterator[Event]:
+    def _replied(self, turn_id: str) -> Iterator[Event]:
         for reply in self._look.replies:
+            shared = self._asked.is_anothers(reply.question_id, but=turn_id)
+            named = turn_id if shared else None
             yield events.Replied(reply.question_id)
-            yield events.Send(outgoing.answer(reply.question_id, reply.answer))
+            yield events.Send(outgoing.answer(reply.question_id, reply.answer, named))
 
 
 def _is_open(reply: Reply, turn_ids: Collection[str], told: Sequence[Event]) -> bool:

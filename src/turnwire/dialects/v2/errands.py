@@ -12,6 +12,7 @@ from turnwire.core.errand import Answer, Answered, Errant, Recall, Receipt, Stop
 from turnwire.core.events import Reason
 from turnwire.core.refusal import Refusal
 from turnwire.dialects.v2 import frames, hydration, looking, outgoing
+from turnwire.dialects.v2.asked import Place
 from turnwire.dialects.v2.others import Channel
 from turnwire.dialects.v2.transcript import transcript
 
@@ -88,6 +89,7 @@ class Stopping(_Errand):
         super().__init__(stop)
         self.result: Receipt | Refusal | None = None
         self._turn_id = stop.turn_id
+        self._prompt_id: str | None = None
 
     def left(self) -> None:
         if self._greeted:
@@ -103,7 +105,7 @@ class Stopping(_Errand):
         ]
         if ours:
             turn = ours[-1]
-            self._turn_id = turn.id
+            self._turn_id, self._prompt_id = turn.id, turn.prompt_id
             return [outgoing.stop(turn.channel, turn.id, turn.prompt_id)]
         another = named is not None and running
         self.result = Refusal.OTHER_TURN if another else _over(entries, named)
@@ -120,12 +122,18 @@ class Stopping(_Errand):
             case frames.Finalize(turn_id=turn_id) if turn_id == self._turn_id:
                 ended = hydration.reason(heard.reason)
                 self.result = _receipt(turn_id, ended)
-            case frames.Complete(turn_id=turn_id) if turn_id and turn_id == self._turn_id:
-                self.result = _receipt(turn_id, Reason.END_TURN)
-            case frames.AgentError(turn_id=turn_id) if turn_id and turn_id == self._turn_id:
-                self.result = _receipt(turn_id, Reason.ERROR)
+            case frames.Complete() if self._is_named(heard):
+                self.result = _receipt(self._turn_id, Reason.END_TURN)
+            case frames.AgentError() if self._is_named(heard):
+                self.result = _receipt(self._turn_id, Reason.ERROR)
             case _:
                 pass
+
+    def _is_named(self, frame: frames.Unnamed) -> bool:
+        """Whether this names the turn that was stopped: what names none may be about any."""
+        if frame.turn_id:
+            return frame.turn_id == self._turn_id
+        return bool(frame.prompt_id) and frame.prompt_id == self._prompt_id
 
     def _late(self) -> None:
         self.result = Receipt(stopped=False, turn_id=self._turn_id, reason=self.UNSAID)
@@ -139,40 +147,63 @@ class Answering(_Errand):
         self.result: Answered | Refusal | None = None
         self._question_id = answer.question_id
         self._answer = answer.answer
+        self._turn = Place()
+        """The turn that asks, as far as it is known."""
+        self._others: Sequence[Place] = ()
+        """Turns that wait for a question of the same id."""
 
     def left(self) -> None:
         self.result = self.result or Refusal.SILENT
 
-    def _init(self, _init: frames.Init, entries: list[hydration.Entry]) -> Sequence[bytes]:
-        asked = [
-            (entry, part)
-            for entry in entries
-            for part in hydration.parts(entry)
-            if part.question == self._question_id
-        ]
-        if not asked:
-            self.result = Refusal.UNKNOWN
+    def _init(self, init: frames.Init, entries: list[hydration.Entry]) -> Sequence[bytes]:
+        """Look for the question where its answer comes from, else wherever one such waits."""
+        asked = [entry for entry in entries if self._is_asked(entry)]
+        here = [entry for entry in asked if entry.channel == self.channel]
+        waiting = [entry for entry in asked if self._waits(entry)]
+        found = [entry for entry in waiting if not here or entry in here]
+        if not found:
+            self.result = Refusal.CLOSED if asked else Refusal.UNKNOWN
             return ()
-        entry, part = asked[-1]
-        if not part.is_open_question or not entry.is_open:
-            self.result = Refusal.CLOSED
+        running = init.data.running_turn_id
+        turn = next((entry for entry in found if entry.id == running), found[-1])
+        if not here and len(found) > 1 and turn.id != running:
+            self.result = Refusal.UNKNOWN  # there are several, and none is of this channel
             return ()
-        return self._unseen()
+        self._turn = _place(turn)
+        self._others = [_place(entry) for entry in waiting if entry is not turn]
+        turn_id = turn.id if self._others else None
+        return [outgoing.answer(self._question_id, self._answer, turn_id)]
 
     def _unseen(self) -> Sequence[bytes]:
         return [outgoing.answer(self._question_id, self._answer)]
 
+    def _is_asked(self, entry: hydration.Entry) -> bool:
+        return any(part.question == self._question_id for part in hydration.parts(entry))
+
+    def _waits(self, entry: hydration.Entry) -> bool:
+        return entry.is_open and self._question_id in hydration.open_questions(entry)
+
     def _verdict(self, heard: frames.Read) -> None:
         match heard:
-            case frames.QuestionResolved(question_id=asked) if asked == self._question_id:
+            case frames.QuestionResolved() if self._is_ours(heard):
                 given = harmless.value(self._answer)
                 ours = not heard.answer or _same(bytes(heard.answer), bytes(given))
                 ours = ours and self._greeted  # else it is told before we answered
                 self.result = Answered() if ours else Refusal.CLOSED
-            case frames.QuestionExpired(question_id=asked) if asked == self._question_id:
+            case frames.QuestionExpired() if self._is_ours(heard):
                 self.result = Refusal.CLOSED
             case _:
                 pass
+
+    def _is_ours(self, closed: frames.QuestionResolved | frames.QuestionExpired) -> bool:
+        """Whether this closes our question, and not as well another turn's of the same id."""
+        said = frames.place(closed)
+        is_exact = bool(said.turn_id or said.prompt_id)
+        return (
+            closed.question_id == self._question_id
+            and said.may_be(self._turn)
+            and (is_exact or not any(map(said.may_be, self._others)))
+        )
 
     def _late(self) -> None:
         self.result = Answered()  # it is sent, and an agent need not confirm it
@@ -207,6 +238,10 @@ def _running(init: frames.Init, entries: list[hydration.Entry]) -> list[hydratio
     return found or ([] if named is None else [hydration.Entry(named, "assistant")])
 
 
+def _place(turn: hydration.Entry) -> Place:
+    return Place(turn.id, turn.prompt_id, turn.channel)
+
+
 def _over(entries: list[hydration.Entry], named: str | None) -> Receipt:
     """There is nothing to stop: how the named turn ended, if it is known."""
     for entry in reversed(entries):
@@ -217,7 +252,7 @@ def _over(entries: list[hydration.Entry], named: str | None) -> Receipt:
     return Receipt(stopped=False, turn_id=named, reason=Stopping.IDLE)
 
 
-def _receipt(turn_id: str, ended: Reason) -> Receipt:
+def _receipt(turn_id: str | None, ended: Reason) -> Receipt:
     return Receipt(stopped=ended is Reason.CANCELED, turn_id=turn_id, reason=ended.value)
 
 

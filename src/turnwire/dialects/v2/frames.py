@@ -14,6 +14,8 @@ from turnwire.core.bounds import ChannelName, HandedOn, Id, SomeId, Word
 from turnwire.core.dialect import Tally
 from turnwire.core.events import Phase
 from turnwire.dialects.v2 import hydration
+from turnwire.dialects.v2.asked import Place
+from turnwire.dialects.v2.others import DEFAULT_CHANNEL, Channel
 from turnwire.dialects.v2.skipped import SKIPPED
 
 
@@ -35,6 +37,7 @@ class Init(_Frame, frozen=True, tag="init"):
 class MessageCreate(_Frame, frozen=True, tag="message.create"):
     turn_id: Id
     prompt_id: SomeId | None = None
+    user_id: Raw = Raw()
     channel_type: ChannelName | None = None
     channel_id: ChannelName | None = None
 
@@ -114,12 +117,12 @@ class Question(Unnamed, frozen=True, tag="question", kw_only=True):
     question_id: Id
 
 
-class QuestionResolved(_Frame, frozen=True, tag="question.resolved"):
+class QuestionResolved(Unnamed, frozen=True, tag="question.resolved", kw_only=True):
     question_id: Id
     answer: Raw = Raw()
 
 
-class QuestionExpired(_Frame, frozen=True, tag="question.expired"):
+class QuestionExpired(Unnamed, frozen=True, tag="question.expired", kw_only=True):
     question_id: Id
 
 
@@ -169,6 +172,19 @@ KNOWN = (
 FRAME_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in KNOWN)
 
 decode: Callable[[bytes], Read] = msgspec.json.Decoder(Union[KNOWN]).decode  # noqa: UP007 (built at run time)
+
+
+def channel(frame: MessageCreate | Unnamed) -> Channel | None:
+    """The channel that a frame names, if it does."""
+    if not frame.channel_type and not frame.channel_id:
+        return None
+    kind, name = DEFAULT_CHANNEL
+    return (frame.channel_type or kind, frame.channel_id or name)
+
+
+def place(frame: Unnamed) -> Place:
+    """All that a frame says of where it belongs."""
+    return Place(frame.turn_id, frame.prompt_id, channel(frame))
 
 
 def read(frame: bytes, tally: Tally) -> Read | None:

@@ -188,6 +188,12 @@ def parts(entry: Entry, *, backwards: bool = False) -> Iterator[Part]:
             continue
 
 
+def open_questions(turn: Entry) -> Collection[str]:
+    """The ids of the questions that a turn waits for; of one asked again its last time counts."""
+    asked = {part.question: part.is_open_question for part in parts(turn) if part.question}
+    return [question_id for question_id, is_open in asked.items() if is_open]
+
+
 def waiting(entries: Iterable[Entry], said: Raw) -> list[Entry]:
     """The prompts whose turn has not begun.
 

@@ -36,9 +36,12 @@ class _Abort(
     turn_id: str | None = None
 
 
-class _Answer(Struct, frozen=True, rename="camel", tag_field="type", tag="answer"):
+class _Answer(
+    Struct, frozen=True, rename="camel", tag_field="type", tag="answer", omit_defaults=True
+):
     question_id: str
     answer: Raw
+    turn_id: str | None = None
 
 
 def prompt(ask: Ask) -> bytes:
@@ -68,5 +71,6 @@ def stop(channel: Channel, turn_id: str, prompt_id: str | None) -> bytes:
     return msgspec.json.encode(_Abort(prompt_id or "", *channel, turn_id))
 
 
-def answer(question_id: str, given: Raw) -> bytes:
-    return msgspec.json.encode(_Answer(question_id, given))
+def answer(question_id: str, given: Raw, turn_id: str | None = None) -> bytes:
+    """An answer; it names the turn where another one has a question of that id open."""
+    return msgspec.json.encode(_Answer(question_id, given, turn_id))

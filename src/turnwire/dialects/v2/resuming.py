@@ -65,7 +65,8 @@ class Resuming(Conversation):
             return self._refuse(told)
         self.committed = True
         if running is not None:
-            self._whose.follows(running.id)
+            self._whose.follows(running.id, running.prompt_id)
+            self._asked.over([running.id])
         elif data.runner_busy and not data.running_turn_id:
             self._whose.busy(None)
         return told
@@ -75,8 +76,9 @@ class Resuming(Conversation):
 
     def _may_be_ours(self, entry: hydration.Entry) -> bool:
         asked = self._look.prompt_id
-        is_named = asked is None or entry.prompt_id in {None, asked}
-        return is_named and entry.channel == self.channel
+        is_named = asked is None or entry.prompt_id == asked
+        is_alone = entry.prompt_id is None and not self._seat.apart
+        return (is_named or is_alone) and entry.channel == self.channel
 
     def _unseen(self) -> Refusal:
         """No hydration came: from such an agent nothing can be resumed."""
@@ -99,7 +101,12 @@ class Resuming(Conversation):
     def _noted(self, told: Iterable[Event]) -> Iterator[Event]:
         """Keep the questions in mind, whose end need not name their turn."""
         for event in told:
-            yield self._asked(event) if isinstance(event, events.Question) else event
+            match event:
+                case events.Question(question_id):
+                    self._asked.ours(question_id)
+                case _:
+                    pass
+            yield event
 
     def _refuse(self, why: Refusal) -> Sequence[Event]:
         self._refused = True

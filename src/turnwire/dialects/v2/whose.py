@@ -3,8 +3,10 @@
 Ours is the one whose `message.create` carries our `promptId`. Where the agent
 names no prompts, it is the first turn on our channel that is created after our
 prompt while no earlier one of that channel is open, and that no other
-conversation of this process claimed. What an abort would hit follows from the
-same knowledge.
+conversation of this process claimed. Where other processes may have streams of
+the session, that is a guess: then such a turn must be our user's, it is never
+aborted, and of one that is nobody's we are at a loss. What an abort would hit
+follows from the same knowledge.
 """
 
 import enum
@@ -29,10 +31,16 @@ _NOTHING, _OURS, _OTHERS = Reach.NOTHING, Reach.OURS, Reach.OTHERS
 class Whose:
     """What is known of our turn and of the others. An id that is None is not known, or not said."""
 
-    def __init__(self, channel: Channel, seat: Seat, prompt_id: str | None = None) -> None:
+    def __init__(
+        self, channel: Channel, seat: Seat, prompt_id: str | None = None, user_id: str = ""
+    ) -> None:
         self.turn_id: str | None = None
         self.others = Others()
+        self.at_a_loss = False
+        """Whether a turn began that is ours, or that of a prompt which another process sent."""
+        self._is_guessed = False
         self._seat = seat
+        self._user_id = user_id
         self._prompt_id = prompt_id
         self._channel = channel
         self._stage = _LOOKING if prompt_id is None else _ASKED
@@ -49,7 +57,7 @@ class Whose:
 
     @property
     def reach(self) -> Reach:
-        if self._looks or self._stage is _OVER:
+        if self._looks or self._is_guessed or self._stage is _OVER:
             return _NOTHING
         # An agent that names no prompts can be told to abort a turn, not a prompt that waited.
         nameless = self._stage is _ASKED and self.others.seen and not self._names_prompts
@@ -61,10 +69,12 @@ class Whose:
         """Our turn is over, or will never begin."""
         self._stage = _OVER
 
-    def follows(self, turn_id: str) -> None:
+    def follows(self, turn_id: str, prompt_id: str | None = None) -> None:
         """This turn runs, and is the one that we looked for."""
         self._stage = _RUNNING
         self.turn_id = turn_id
+        self._prompt_id = prompt_id or self._prompt_id
+        self.others.forget(turn_id)
         self._seat.follow(turn_id)
 
     def awaits(self, prompt_id: str | None) -> None:
@@ -78,24 +88,29 @@ class Whose:
         """A `promptId` was seen: from now on no turn is ours without one."""
         self._names_prompts = True
 
-    def busy(self, turn_id: str | None) -> None:
-        """The agent was busy when we came; `turn_id` if it said with what."""
+    def busy(
+        self, turn_id: str | None, channel: Channel | None = None, *, earlier: bool = False
+    ) -> None:
+        """The agent is busy; `turn_id` if it said with what, `earlier` if it was when we came."""
         if turn_id is not None:
             if turn_id != self.turn_id:
-                self.others.saw(turn_id)
+                self.others.saw(turn_id, channel, earlier=earlier)
         elif self._stage is _ASKED:
             self.others.busy()
 
-    def created(self, turn_id: str, prompt_id: str | None, channel: Channel) -> bool:
+    def created(
+        self, turn_id: str, prompt_id: str | None, channel: Channel, user_id: str | None = None
+    ) -> bool:
         """A turn was created. True: it is ours, for the first time or started over."""
         if prompt_id:
             self._names_prompts = True
+            self._is_guessed = self._is_guessed and prompt_id != self._prompt_id
         if turn_id == self.turn_id:
             return False
-        if self._is_ours(turn_id, prompt_id, channel):
+        if self._is_ours(turn_id, prompt_id, channel, user_id):
             self.follows(turn_id)
             return True
-        self.others.saw(turn_id, channel, prompt_id)
+        self.others.began(turn_id, channel, prompt_id)
         return False
 
     def concerns(self, turn_id: str | None, prompt_id: str | None, channel: Channel | None) -> bool:
@@ -120,15 +135,25 @@ class Whose:
             self.others.answered(prompt_id)
         return bool(turn_id or prompt_id)
 
-    def _is_ours(self, turn_id: str, prompt_id: str | None, channel: Channel) -> bool:
+    def _is_ours(
+        self, turn_id: str, prompt_id: str | None, channel: Channel, user_id: str | None
+    ) -> bool:
         if self._stage is _OVER:
             return False
         if prompt_id:
             return prompt_id == self._prompt_id
-        return (
-            self._stage is _ASKED
-            and not self._names_prompts
-            and channel == self._channel
-            and not self.others.on(channel)
-            and (self._looks or self._seat.claim(turn_id))
-        )
+        if (
+            self._stage is not _ASKED
+            or self._names_prompts
+            or channel != self._channel
+            or self.others.on(channel, besides=turn_id)
+        ):
+            return False
+        if self._looks:
+            return True  # whoever asked for it
+        if self._seat.apart and (not user_id or user_id != self._user_id):
+            self.at_a_loss = not user_id
+            return False
+        is_ours = self._seat.claim(turn_id)
+        self._is_guessed = is_ours and self._seat.apart
+        return is_ours

@@ -20,9 +20,10 @@ from turnwire.core import events, harmless
 from turnwire.core.bounds import FEW
 from turnwire.core.dialect import NEVER, Ask, Reach, Tally
 from turnwire.core.events import Event, Reason, Told
-from turnwire.core.questions import OPEN_MAX
+from turnwire.core.refusal import Refusal
 from turnwire.core.room import Seat
 from turnwire.dialects.v2 import asking, hydration, looking, outgoing
+from turnwire.dialects.v2.asked import Asked, Place
 from turnwire.dialects.v2.frames import (
     AgentError,
     AgentStatus,
@@ -45,8 +46,10 @@ from turnwire.dialects.v2.frames import (
     ToolUpdate,
     Unnamed,
     UserJoined,
+    channel,
     count,
     decode,
+    place,
     recover,
 )
 from turnwire.dialects.v2.others import DEFAULT_CHANNEL, Channel
@@ -62,15 +65,17 @@ class Conversation(abc.ABC):
     committed = True
     deadline = NEVER
 
-    def __init__(self, channel: Channel, seat: Seat, prompt_id: str | None = None) -> None:
+    def __init__(
+        self, channel: Channel, seat: Seat, prompt_id: str | None = None, user_id: str = ""
+    ) -> None:
         self.tally = Tally()
         self.channel = channel
         self._seat = seat
-        self._whose = Whose(channel, seat, prompt_id)
+        self._whose = Whose(channel, seat, prompt_id, user_id)
         self._told_queued = False
         self._spellings = Spellings(self.tally)
-        self._questions: dict[str, None] = {}
-        self._came_back = False
+        self._asked = Asked()
+        self._is_greeted = self._came_back = False
         self._ahead = hydration.Ahead()
 
     @property
@@ -147,11 +152,8 @@ class Conversation(abc.ABC):
     def _events(self, heard: Read, frame: bytes) -> Sequence[Event]:
         ours = self._whose.turn_id
         match heard:  # tried in this order: what every turn has comes first
-            case MessageCreate(turn_id, prompt_id):
-                if self._whose.created(turn_id, prompt_id, _channel(heard) or DEFAULT_CHANNEL):
-                    self._spellings = Spellings(self.tally)
-                    return [events.TurnStarted(self._message_id(turn_id))]
-                return [events.Alive()] if turn_id == ours else self._foreign()
+            case MessageCreate(turn_id):
+                return self._created(heard)
             case Finalize(turn_id) if turn_id == ours:
                 self._whose.over()
                 return [_finished(heard)]
@@ -171,13 +173,16 @@ class Conversation(abc.ABC):
             case Question(question_id=question_id) if self._concerns(heard):
                 payload = _fields(frame)
                 del payload["type"]
-                return [self._asked(asking.question(question_id, payload))]
-            case QuestionResolved(question_id, answer) if question_id in self._questions:
-                del self._questions[question_id]
-                return [events.QuestionClosed(question_id, answer=answer or None)]
-            case QuestionExpired(question_id) if question_id in self._questions:
-                del self._questions[question_id]
-                return [events.QuestionClosed(question_id, expired=True)]
+                self._asked.ours(question_id)
+                return [asking.question(question_id, payload)]
+            case QuestionResolved(question_id=question_id, answer=answer):
+                if self._closes(heard):
+                    return [events.QuestionClosed(question_id, answer=answer or None)]
+                return self._foreign()
+            case QuestionExpired(question_id=question_id):
+                if self._closes(heard):
+                    return [events.QuestionClosed(question_id, expired=True)]
+                return self._foreign()
             case AgentError(message=message, error=error) if self._concerns(heard):
                 self._whose.over()
                 text = harmless.words(message) or harmless.words(error)
@@ -188,18 +193,18 @@ class Conversation(abc.ABC):
                 self._whose.over()
                 return [events.TurnFinished(reason=Reason.END_TURN)]
             case AgentError(turn_id=turn_id, prompt_id=prompt_id):
-                self._whose.ended(turn_id, prompt_id)
+                self._ended(turn_id, prompt_id)
                 return self._foreign()
             case Complete(turn_id=turn_id, prompt_id=prompt_id):
-                if not self._whose.ended(turn_id, prompt_id):
-                    self._whose.others.idle(_channel(heard))
+                if not self._ended(turn_id, prompt_id):
+                    self._whose.others.idle(channel(heard))
+                    self._asked.idle(channel(heard))
                 return self._foreign()
             case AgentStatus(turn_id=turn_id, status=status):
-                return self._foreign(turn_id if status != "idle" else None)
-            case Question(turn_id=turn_id):
-                return self._foreign(turn_id)
-            case QuestionResolved() | QuestionExpired():
-                return self._foreign()
+                return self._foreign(turn_id if status != "idle" else None, channel(heard))
+            case Question(turn_id=turn_id, question_id=question_id):
+                self._asked.anothers(question_id, place(heard))
+                return self._foreign(turn_id, channel(heard))
             case ReasoningDelta(turn_id, delta) if turn_id == ours:
                 return [events.ReasoningDelta(delta)]
             case ToolUpdate(turn_id) if turn_id == ours:
@@ -209,7 +214,7 @@ class Conversation(abc.ABC):
             case Source(turn_id, source_id, url, title) if turn_id == ours:
                 return [events.SourceUrl(source_id, url, title)]
             case Finalize(turn_id):
-                self._whose.ended(turn_id, None)
+                self._ended(turn_id, None)
                 return self._foreign()
             case ChunkDelta(message_id=turn_id):
                 return self._foreign(turn_id)
@@ -220,40 +225,62 @@ class Conversation(abc.ABC):
             case _:
                 assert_never(heard)
 
-    def _foreign(self, turn_id: str | None = None) -> Sequence[Event]:
+    def _created(self, create: MessageCreate) -> Sequence[Event]:
+        whose, turn_id = self._whose, create.turn_id
+        told_again = turn_id == whose.turn_id
+        its = channel(create) or DEFAULT_CHANNEL
+        if whose.created(turn_id, create.prompt_id, its, harmless.short(create.user_id)):
+            self._asked.over([turn_id])
+            self._spellings = Spellings(self.tally)
+            return [events.TurnStarted(self._message_id(turn_id))]
+        if whose.at_a_loss:
+            whose.over()
+            return [events.Refused(Refusal.UNNAMED)]
+        return [events.Alive()] if told_again else self._foreign()
+
+    def _ended(self, turn_id: str | None, prompt_id: str | None) -> bool:
+        """Another turn ended. False: it is not said which."""
+        if turn_id:
+            self._asked.over([turn_id])
+        return self._whose.ended(turn_id, prompt_id)
+
+    def _foreign(
+        self, turn_id: str | None = None, its_channel: Channel | None = None
+    ) -> Sequence[Event]:
         """Drop a frame that is not about our turn; `turn_id` if it shows that another is open."""
         self.tally.foreign += 1
         if turn_id:
-            self._whose.others.saw(turn_id)
+            self._whose.others.saw(turn_id, its_channel)
         return ()
 
     def _init(self, data: InitData, session: Raw) -> Sequence[Event]:
         return self._greeted(data, self._ahead.take(session))
 
     def _greeted(self, data: InitData, entries: Iterable[hydration.Entry]) -> Sequence[Event]:
-        if any(entry.prompt_id for entry in entries):
-            self._whose.names_prompts()
-        if data.running_turn_id or data.runner_busy:
-            self._whose.busy(data.running_turn_id or None)
+        running, its_channel = data.running_turn_id or None, None
+        is_busy = bool(running or data.runner_busy)
+        for entry in entries:
+            if entry.prompt_id:
+                self._whose.names_prompts()
+                if not is_busy:
+                    break
+            if is_busy and entry.is_open and entry.id != self._whose.turn_id:
+                its_channel = entry.channel if entry.id == running else its_channel
+                for question_id in hydration.open_questions(entry):
+                    its = Place(entry.id, entry.prompt_id, entry.channel)
+                    self._asked.anothers(question_id, its)
+        if is_busy:
+            self._whose.busy(running, its_channel, earlier=not self._is_greeted)
+        self._is_greeted = True
         return [events.Alive()]
 
-    def _asked(self, question: events.Question) -> events.Question:
-        """Keep a question in mind, whose end need not name its turn."""
-        if len(self._questions) >= OPEN_MAX:
-            del self._questions[next(iter(self._questions))]
-        self._questions[question.question_id] = None
-        return question
+    def _closes(self, closed: QuestionResolved | QuestionExpired) -> bool:
+        """Whether a question of ours is closed: an answer of another's is shown to nobody else."""
+        is_ours = self._concerns(closed)
+        return self._asked.closed(closed.question_id, place(closed), is_ours=is_ours)
 
     def _concerns(self, frame: Unnamed) -> bool:
-        return self._whose.concerns(frame.turn_id, frame.prompt_id, _channel(frame))
-
-
-def _channel(frame: MessageCreate | Unnamed) -> Channel | None:
-    """The channel that a frame names, if it does."""
-    if not frame.channel_type and not frame.channel_id:
-        return None
-    kind, name = DEFAULT_CHANNEL
-    return (frame.channel_type or kind, frame.channel_id or name)
+        return self._whose.concerns(frame.turn_id, frame.prompt_id, channel(frame))
 
 
 def _tool(update: ToolUpdate) -> Event:
@@ -284,7 +311,7 @@ class Prompting(Conversation):
     """Sends a prompt, and follows its turn."""
 
     def __init__(self, ask: Ask, seat: Seat) -> None:
-        super().__init__((ask.channel_type, ask.channel_id), seat, ask.prompt_id)
+        super().__init__((ask.channel_type, ask.channel_id), seat, ask.prompt_id, ask.user_id)
         self._ask = ask
 
     def open(self, _now: float) -> Sequence[Event]:
