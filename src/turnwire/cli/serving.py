@@ -81,6 +81,7 @@ def announce(settings: Settings, sock: socket.socket, workers: int = 1) -> None:
         dialect=settings.dialect,
         enabled=settings.enabled,
         workers=workers,
+        sessions=settings.sessions or "together",
     )
 
 

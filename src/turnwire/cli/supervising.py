@@ -2,7 +2,7 @@
 
 Each worker has a listening socket of its own on the one port, and the kernel deals connections
 out among them. The sockets are the supervisor's: what comes in for a worker that died waits
-there for the next one.
+there for the next one. So the streams of one session may be in several of them.
 
 The first of them is opened as one that shares with nobody, or a second gateway on a port that
 is taken would not fail but get its part of the connections.
@@ -16,6 +16,7 @@ from multiprocessing.connection import wait
 from types import FrameType
 from typing import Final
 
+import msgspec
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from turnwire.cli.logs import end_by
@@ -34,6 +35,9 @@ def serve(settings: Settings, count: int) -> int:
         CannotListenError: a port is not to be had.
 
     """
+    if settings.sessions == "together":
+        log.warning("TURNWIRE_SESSIONS=together is not so with several workers: taken for apart")
+    settings = msgspec.structs.replace(settings, sessions="apart")
     with ExitStack() as stack:
         first = stack.enter_context(open_port(settings, settings.port))
         first.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)  # from here on, with ours

@@ -71,6 +71,10 @@ class Seat:
             del claims[next(iter(claims))]
         return claims.setdefault(its_id, self) is self
 
+    def is_anothers(self, its_id: str) -> bool:
+        """Whether another conversation of this session, here, follows this prompt or turn."""
+        return self._room.claims.get(its_id, self) is not self
+
     def speak(self) -> bool:
         """Ask for the floor, once or again. True: it is ours."""
         floor = self._room.floor

@@ -11,7 +11,8 @@ from msgspec import Raw, Struct
 
 from turnwire.core import harmless
 from turnwire.core.bounds import FEW, HandedOn, SomeId
-from turnwire.dialects.session_agent import outgoing
+from turnwire.dialects.session_agent import asking, outgoing
+from turnwire.dialects.session_agent.channel import Channel
 from turnwire.dialects.session_agent.wire import InteractivePrompt, PromptData, Question
 
 Asked: TypeAlias = Question | InteractivePrompt
@@ -53,6 +54,10 @@ _context = msgspec.json.Decoder(_Context).decode
 
 def question_id(asked: Asked) -> str:
     return asked.question_id if isinstance(asked, Question) else asked.prompt.id
+
+
+def channel(asked: Asked) -> Channel:
+    return asked.channel if isinstance(asked, Question) else asking.channel(asked)
 
 
 def answer(asked: Asked, given: Raw) -> Answer | None:

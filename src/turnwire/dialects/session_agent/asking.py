@@ -5,7 +5,7 @@ What a client is told does not depend on the revision: `questionId`, `text`,
 `actions` and `context` besides.
 """
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 from msgspec import Raw, Struct
@@ -14,25 +14,48 @@ from turnwire.core.bounds import FEW, HandedOn
 from turnwire.core.events import Question as Asked
 from turnwire.core.questions import OPEN_MAX
 from turnwire.dialects.session_agent.channel import Channel
-from turnwire.dialects.session_agent.wire import InteractivePrompt, PromptContext, Question
+from turnwire.dialects.session_agent.wire import Expired, InteractivePrompt, PromptContext, Question
 
 QUESTION: Final = "question"
 
 
 class Asking:
-    """The questions of our turn that are open, by id."""
+    """The questions that are open, by id: those of our turn, and those of other channels."""
 
-    def __init__(self) -> None:
+    OTHERS_MAX: ClassVar = 256
+
+    def __init__(self, ours: Channel) -> None:
+        self._ours = ours
         self._open: dict[str, None] = {}
+        self._elsewhere: dict[tuple[str, Channel], None] = {}
 
     def asked(self, question_id: str) -> None:
         if len(self._open) >= OPEN_MAX:
             del self._open[next(iter(self._open))]
         self._open[question_id] = None
 
-    def closed(self, question_id: str) -> bool:
-        """A question was closed. True: it was one of ours, and open."""
-        return self._open.pop(question_id, self) is None
+    def elsewhere(self, question_id: str, its: Channel) -> None:
+        """Another turn asks this: an answer that names no channel may be to it."""
+        if len(self._elsewhere) >= self.OTHERS_MAX:
+            del self._elsewhere[next(iter(self._elsewhere))]
+        self._elsewhere[question_id, its] = None
+
+    def closed(self, question_id: str, named: Channel | None) -> bool:
+        """A question was closed, on this channel if one is named. True: it was ours, and open.
+
+        Where it may as well be another turn's of the same id, neither is.
+        """
+        others = [
+            key for key in self._elsewhere if key[0] == question_id and named in {None, key[1]}
+        ]
+        ours = question_id in self._open and named in {None, self._ours}
+        if ours + len(others) != 1:
+            return False
+        for key in others:
+            del self._elsewhere[key]
+        if ours:
+            del self._open[question_id]
+        return ours
 
 
 class _Action(Struct, frozen=True):
@@ -75,6 +98,11 @@ def context(raw: Raw) -> PromptContext:
 
 def channel(asked: InteractivePrompt) -> Channel:
     return asked.named or context(asked.prompt.context).channel
+
+
+def closed_on(expired: Expired) -> Channel | None:
+    """The channel that the end of a question names, in the frame or in its context."""
+    return expired.named or context(expired.context).named
 
 
 def _asked(question_id: str, **fields: Any) -> Asked:

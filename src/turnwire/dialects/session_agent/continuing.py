@@ -122,7 +122,9 @@ class Continuing(Resuming):
         if not said.defers:
             session = hydration.session(init, said, self._ahead)
             self._turn = session.turn
-            self._is_mine = session.asker in {None, self._look.user_id}
+            # Who asked may follow it in another process, where nobody hears of that.
+            nobody = {self._look.user_id} if self._seat.apart else {None, self._look.user_id}
+            self._is_mine = session.asker in nobody
             if session.turn is None or session.turn.channel != whose.channel:
                 return self._refuse(Refusal.CLOSED)
         # No approval is requested of a client on this wire: a subject is another agent's.

@@ -46,6 +46,8 @@ class Conversation:
         self._pings = self._pongs = 0
         self._sure_after = 0
         """How many pongs have to be heard before what was heard is news again."""
+        self._echoed_by = 0
+        """By which of the pongs our prompt has been echoed."""
 
     @property
     def prompt_id(self) -> str | None:
@@ -145,6 +147,8 @@ class Conversation:
                 return self._died()
             case wire.Pong():
                 self._pongs += 1
+                if self._pongs == self._echoed_by:
+                    whose.echoed()
                 return ()
             case wire.Skipped():
                 return ()
@@ -181,12 +185,17 @@ class Conversation:
                 asking.channel(heard) == whose.channel and whose.concerned
             ):
                 return self._course.asked(asking.prompt(heard), now)
-            case wire.Question() | wire.InteractivePrompt():
+            case wire.Question(question_id=question_id):
+                self._course.asked_elsewhere(question_id, heard.channel)
+                return self._foreign()
+            case wire.InteractivePrompt(prompt=prompt):
+                self._course.asked_elsewhere(prompt.id, asking.channel(heard))
                 return self._foreign()
             case wire.Resolved():
                 return self._resolved(heard, now)
-            case wire.Expired(question_id):
-                return self._course.closed(events.QuestionClosed(question_id, expired=True), now)
+            case wire.Expired(prompt_id=question_id):
+                closed = events.QuestionClosed(question_id, expired=True)
+                return self._course.closed(closed, asking.closed_on(heard), now)
             case wire.AgentError():
                 return self._error(heard, now)
             case wire.QueueState(data):
@@ -232,6 +241,9 @@ class Conversation:
         self._whose.stage = Stage.ASKED
         self._seat.asked = self._whose.channel
         self._answer_at = now + ANSWER_S
+        if self._seat.apart:  # its pong tells that what was echoed before it is ours
+            self.doubt()
+            self._echoed_by = self._sure_after
         prompt = outgoing.prompt(self._ask, self._whose.channel)
         self._ask = self._ask.light()  # the text will come back, the files do not
         return [events.Send(prompt), *ALIVE]
@@ -283,13 +295,11 @@ class Conversation:
             return self._idled(data, now)
         elif data.question_answered is not None:
             answer = wire.given(data.answer)
-            return self._course.closed(
-                events.QuestionClosed(data.question_answered, answer=answer), now
-            )
+            closed = events.QuestionClosed(data.question_answered, answer=answer)
+            return self._course.closed(closed, data.named, now)
         elif data.question_expired is not None:
-            return self._course.closed(
-                events.QuestionClosed(data.question_expired, expired=True), now
-            )
+            closed = events.QuestionClosed(data.question_expired, expired=True)
+            return self._course.closed(closed, data.named, now)
         lifecycle = data.status is not None or data.runner_connected or data.runner_disconnected
         return ALIVE if lifecycle else ()
 
@@ -348,9 +358,11 @@ class Conversation:
             and answer is not None
             and harmless.string(answer) == self._ask.text
             and resolution.resolved_by in {None, self._ask.user_id}
+            and resolved.named in {None, self._whose.channel}
         ):
             return [self._course.fail(ending.ANSWERED)]
-        return self._course.closed(events.QuestionClosed(resolved.prompt_id, answer=answer), now)
+        closed = events.QuestionClosed(resolved.prompt_id, answer=answer)
+        return self._course.closed(closed, resolved.named, now)
 
     def _foreign(self) -> Sequence[Event]:
         self.tally.foreign += 1

@@ -10,6 +10,7 @@ from turnwire.core import events
 from turnwire.core.dialect import NEVER, Tally
 from turnwire.core.events import Event, Reason, Told
 from turnwire.dialects.session_agent import asking, ending, wire
+from turnwire.dialects.session_agent.channel import Channel
 from turnwire.dialects.session_agent.snapshot import Snapshots
 from turnwire.dialects.session_agent.whose import Stage, Whose
 
@@ -24,7 +25,7 @@ class Course:
         self._whose = whose
         self._tally = tally
         self._snapshots = Snapshots()
-        self._asking = asking.Asking()
+        self._asking = asking.Asking(whose.channel)
         self._finished: events.TurnFinished | None = None
         self._spoke = self._chunked = False
 
@@ -89,8 +90,14 @@ class Course:
         self.life(now)
         return [question]
 
-    def closed(self, closed: events.QuestionClosed, now: float) -> Sequence[Event]:
-        if not self._asking.closed(closed.question_id):
+    def asked_elsewhere(self, question_id: str, its: Channel) -> None:
+        self._asking.elsewhere(question_id, its)
+
+    def closed(
+        self, closed: events.QuestionClosed, named: Channel | None, now: float
+    ) -> Sequence[Event]:
+        """A question was closed, on this channel if one is named."""
+        if not self._asking.closed(closed.question_id, named):
             self._tally.foreign += 1
             return ()
         self.life(now)

@@ -5,7 +5,8 @@ from msgspec import Raw
 from turnwire.core import harmless
 from turnwire.core.errand import Answered
 from turnwire.core.refusal import Refusal
-from turnwire.dialects.session_agent import answers, wire
+from turnwire.dialects.session_agent import answers, asking, wire
+from turnwire.dialects.session_agent.channel import Channel
 
 
 class Given:
@@ -17,6 +18,8 @@ class Given:
         self._question_id = question_id
         self._answer = answer
         self._sent: answers.Answer | None = None
+        self._channel: Channel | None = None
+        """Where the question was told as open."""
 
     @property
     def frame(self) -> bytes | None:
@@ -28,6 +31,7 @@ class Given:
         if self._sent is not None or answers.question_id(asked) != self._question_id:
             return None
         self._sent = answers.answer(asked, self._answer)
+        self._channel = answers.channel(asked)
         if self._sent is None:
             self.result = Refusal.UNSUPPORTED
         return self.frame
@@ -37,20 +41,25 @@ class Given:
         if self.result is not None:
             return
         match heard:
-            case wire.Status(data) if data.question_answered == self._question_id:
+            case wire.Status(data) if self._is_it(data.question_answered, data.named):
                 self._closed(wire.given(data.answer))
-            case wire.Status(data) if data.question_expired == self._question_id:
+            case wire.Status(data) if self._is_it(data.question_expired, data.named):
                 self.result = Refusal.CLOSED
-            case wire.Resolved(prompt_id, resolution) if prompt_id == self._question_id:
+            case wire.Resolved(resolution=resolution) if self._is_it(heard.prompt_id, heard.named):
                 value, action = wire.given(resolution.value), wire.given(resolution.action_id)
                 self._closed(value if action is None else action)
-            case wire.Expired(prompt_id) if prompt_id == self._question_id:
+            case wire.Expired() if self._is_it(heard.prompt_id, asking.closed_on(heard)):
                 self.result = Refusal.CLOSED
             case wire.AgentError() if self._sent is not None and _is_reply(heard):
                 # It was open a moment ago, so it is not this user's to decide.
                 self.result = Refusal.UNKNOWN
             case _:
                 pass
+
+    def _is_it(self, question_id: str | None, named: Channel | None) -> bool:
+        """Whether our question is meant, by its id and by the channel where one is named."""
+        is_here = named is None or self._channel in {None, named}
+        return is_here and question_id == self._question_id
 
     def _closed(self, given: Raw | None) -> None:
         """It was answered: by us, or by somebody who was faster."""

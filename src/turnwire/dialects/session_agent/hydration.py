@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core.bounds import MANY
-from turnwire.dialects.session_agent.channel import DEFAULT_CHANNEL, THREAD, Channel
+from turnwire.dialects.session_agent.channel import Channel
 from turnwire.dialects.session_agent.hello import Hello
 from turnwire.dialects.session_agent.snapshot import finished
 from turnwire.dialects.session_agent.wire import Init, MessageData, Pending, Snapshot
@@ -103,16 +103,13 @@ def is_start(told: MessageData) -> bool:
 def pending(init: Init, channel: Channel) -> str | None:
     """A, V: the prompt that waits, if it is on this channel.
 
-    It is told with its thread alone, so without one it is taken for the default channel's.
+    Where neither its thread nor its channel is told, it is taken for the default channel's.
     """
     try:
         waits = _data(init.data or b"{}").pending_prompt
     except msgspec.DecodeError:
         return None
-    if waits is None:
-        return None
-    its = (THREAD, waits.thread_id) if waits.thread_id else DEFAULT_CHANNEL
-    return waits.message_id if its == channel else None
+    return waits.message_id if waits is not None and waits.channel == channel else None
 
 
 def _entries(session: Raw) -> list[Snapshot]:

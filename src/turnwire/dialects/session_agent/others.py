@@ -18,6 +18,8 @@ class Others:
         self._prompted: dict[Channel, None] = {}
         self._due: dict[Channel, None] = {}
         self._nameless = False
+        self._named: str | None = None
+        """The turn that was taken for the one without a name."""
 
     def __bool__(self) -> bool:
         return bool(self._open or self._due) or self._nameless
@@ -58,8 +60,8 @@ class Others:
         """Note a turn; `named` if it was dispatched before we came, as the one without a name."""
         if turn_id in self._open or turn_id in self._closed:
             return  # what comes late does not open it again
-        if named:
-            self._nameless = False
+        if named and self._nameless:
+            self._nameless, self._named = False, turn_id
         if len(self._open) >= self.KNOWN_MAX:
             del self._open[next(iter(self._open))]
         self._open[turn_id] = channel
@@ -68,6 +70,11 @@ class Others:
         if self._open.pop(turn_id, None) is None and turn_id not in self._closed:
             self._nameless = False  # so this was the one without a name
         _note(self._closed, turn_id)
+
+    def ours(self, turn_id: str) -> None:
+        """This turn is ours: what was heard of it before it began was no other's."""
+        if self._open.pop(turn_id, None) is not None and turn_id == self._named:
+            self._nameless = True
 
     def forget(self, turn_id: str) -> None:
         """This was ours, and is no more: what comes of it late is no other's."""

@@ -44,10 +44,10 @@ VOCABULARY: Final = Vocabulary(
             "cleared prCreating branch prError"
         ),
         "interactive_prompt.prompt": names("sessionId"),
-        "interactive_prompt_resolved": names("promptType channelType channelId threadId"),
-        "interactive_prompt_expired": names("promptType context channelType channelId threadId"),
+        "interactive_prompt_resolved": names("promptType"),
+        "interactive_prompt_expired": names("promptType"),
         "queue.state.data": names("threadId channelType channelId"),
-        "queue.state.data.pending": names("attachments channelType channelId"),
+        "queue.state.data.pending": names("attachments"),
         "queue.withdrawn.data": names("content attachments threadId"),
         "audit_log.entry": names("metadata"),
         "user.joined": names("userDetails connectedUsers"),

@@ -83,6 +83,9 @@ class Whose:
         self._earlier_id: str | None = None
         self._queued_by: str | None = None
         self._looks = False
+        self._equal: dict[str, None] = {}
+        """Where others are apart: the prompts that were echoed like ours, and ours."""
+        self._is_echoed = False
 
     @property
     def at_work(self) -> bool:
@@ -102,11 +105,15 @@ class Whose:
     def reach(self) -> Reach:
         match self.stage:
             case Stage.WORKING | Stage.RUNNING:
-                return Reach.OURS if self._harmless else Reach.NOTHING
+                return Reach.OURS if self._harmless and self._is_certain else Reach.NOTHING
             case Stage.GREETING | Stage.WAITING | Stage.PASSED | Stage.FINISHED | Stage.OVER:
                 return Reach.NOTHING
             case _:
                 return Reach.OTHERS
+
+    @property
+    def _has_asked(self) -> bool:
+        return self.stage not in {Stage.GREETING, Stage.LOOKING, Stage.WAITING}
 
     @property
     def _harmless(self) -> bool:
@@ -123,7 +130,32 @@ class Whose:
             return not self._place.length and not asked
         return not self.others and all(channel == self.channel for channel in asked)
 
+    @property
+    def _is_certain(self) -> bool:
+        """Whether no other process can have sent the prompt that we take for ours.
+
+        The agent hears a socket in order, so ours has been echoed by the pong of a ping that was
+        sent after it. If it is the only one like it then, and stays so, it is ours.
+        """
+        if not self._seat.apart or self._looks:
+            return True
+        perhaps = [its_id for its_id in self._equal if not self._seat.is_anothers(its_id)]
+        return self._is_echoed and perhaps == [self.prompt_id]
+
     # The prompt.
+
+    def echoed(self) -> None:
+        """All that the agent echoed of our prompt by now has been heard."""
+        self._is_echoed = self.prompt_id is not None
+
+    def _note_equal(self, prompt_id: str, author_id: str | None) -> None:
+        """A prompt with our text was told on our channel."""
+        if not self._seat.apart or author_id not in {None, self._user_id}:
+            return
+        if len(self._equal) < Others.KNOWN_MAX:
+            self._equal[prompt_id] = None
+        else:
+            self._is_echoed = False  # ours may be one more
 
     def greeted(self, hello: Hello) -> None:
         self.stage = Stage.WAITING
@@ -143,6 +175,8 @@ class Whose:
 
         Authors match by id alone: the rest of them may be missing (page 9, trap 20).
         """
+        if self._has_asked and data.content == self._text and data.channel == self.channel:
+            self._note_equal(data.id, data.author_id)
         if data.id == self.prompt_id:
             ours = self._looks or data.author_id in {None, self._user_id}
             if ours or self.stage is not Stage.QUEUED:
@@ -176,15 +210,20 @@ class Whose:
 
     def pending(self, pending: Pending) -> bool:
         """A and V: the prompt that waits was told. True: it is ours, for the first time."""
-        thread_id = self.channel[1] if self.channel[0] == THREAD else None
+        is_thread = self.channel[0] == THREAD  # else it may be told without its channel
         author_id, self._queued_by = self._queued_by, None
         if self.stage is Stage.WAITING:
             self._earlier_id = pending.message_id
         if (
-            self.stage is not Stage.ASKED
+            not self._has_asked
             or pending.content != self._text
             or pending.message_id == self._earlier_id
-            or (pending.thread_id or None) != thread_id
+            or pending.named not in {self.channel, self.channel if is_thread else None}
+        ):
+            return False
+        self._note_equal(pending.message_id, author_id)
+        if (
+            self.stage is not Stage.ASKED
             or author_id not in {None, self._user_id}
             or not self._seat.claim(pending.message_id)
         ):
@@ -287,6 +326,7 @@ class Whose:
         elif channel == self.channel and bindable:
             if self.turn_id is not None:
                 self.others.forget(self.turn_id)
+            self.others.ours(turn_id)
             self.turn_id = turn_id
             self.stage = Stage.RUNNING
             self._seat.follow(turn_id)

@@ -127,13 +127,14 @@ class Resolution(Struct, frozen=True, rename="camel"):
     resolved_by: SomeId | None = None
 
 
-class Resolved(_Frame, frozen=True, tag="interactive_prompt_resolved"):
+class Resolved(_PlacedFrame, frozen=True, tag="interactive_prompt_resolved", kw_only=True):
     prompt_id: Id
     resolution: Resolution = Resolution()
 
 
-class Expired(_Frame, frozen=True, tag="interactive_prompt_expired"):
+class Expired(_PlacedFrame, frozen=True, tag="interactive_prompt_expired", kw_only=True):
     prompt_id: Id
+    context: Raw = Raw()
 
 
 class AgentError(_PlacedFrame, frozen=True, tag="error", kw_only=True):
@@ -145,10 +146,9 @@ class AgentError(_PlacedFrame, frozen=True, tag="error", kw_only=True):
     message: Raw = Raw()
 
 
-class Pending(Struct, frozen=True, rename="camel"):
+class Pending(Placed, frozen=True, rename="camel", kw_only=True):
     message_id: Id
     content: HandedOn | None = None
-    thread_id: ChannelName | None = None
 
 
 class QueueData(Struct, frozen=True):
