@@ -73,6 +73,7 @@ DEFAULTS: dict[str, Any] = {
     "TURNWIRE_RATES_URL": "",
     "TURNWIRE_LAG_S": 1.0,
     "TURNWIRE_HELD_BYTES": 201_326_592,
+    "TURNWIRE_SESSIONS": None,
     "TURNWIRE_THREADS": "shared",
     "TURNWIRE_ON_DISCONNECT": "abort",
     "TURNWIRE_GRACE_S": 30,

@@ -57,6 +57,8 @@ class Header(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="came
     taken_id: str | None = None
     event_lines: bool = True
     usage: bool = False
+    apart: bool = False
+    """Whether other processes may have had streams of the session."""
     limits: Limits
 
     def ask(self) -> Ask:
@@ -99,6 +101,7 @@ def header(
     taken_id: str | None = None,
     event_lines: bool = True,
     usage: bool = False,
+    apart: bool = False,
 ) -> Header:
     """The header of a stream that was asked for so."""
     ask = asked if isinstance(asked, Ask) else None
@@ -116,6 +119,7 @@ def header(
         taken_id=taken_id,
         event_lines=event_lines,
         usage=usage,
+        apart=apart,
         limits=limits,
     )
 

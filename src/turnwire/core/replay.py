@@ -31,6 +31,7 @@ from turnwire.core.act import Act
 from turnwire.core.dialect import Ask, Dialect, Look
 from turnwire.core.limits import Limits
 from turnwire.core.recording import Header, find_header
+from turnwire.core.room import Room, Seat
 from turnwire.core.turn import Turn
 
 PROMPT_ID = "p1"
@@ -108,8 +109,9 @@ def replay(
 def _recorded(header: Header, dialect: Dialect, *, event_lines: bool, usage: bool) -> Turn:
     """The turn of a stream that the gateway recorded."""
     is_prompt = header.mode == "prompt"
+    seat = Seat(Room(apart=header.apart))
     return Turn(
-        dialect.prompt(header.ask()) if is_prompt else dialect.resume(header.look()),
+        dialect.prompt(header.ask(), seat) if is_prompt else dialect.resume(header.look(), seat),
         header.limits,
         event_lines=event_lines and header.event_lines,
         usage=usage or header.usage,

@@ -37,6 +37,7 @@ class Observers(Struct, frozen=True):
         taken_id: str | None,
         lacks: Collection[str],
         others: Sequence[Ear],
+        apart: bool = False,
     ) -> "Observed":
         """A stream begins, which `others` listen in on too."""
         ears = list(others)
@@ -52,6 +53,7 @@ class Observers(Struct, frozen=True):
                     taken_id=taken_id,
                     event_lines=event_lines,
                     usage=usage,
+                    apart=apart,
                 )
             )
             ears.append(recording)

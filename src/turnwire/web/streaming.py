@@ -79,6 +79,7 @@ async def stream(
         dialect=gateway.dialect.name,
         event_lines=settings.event_lines,
         usage=settings.usage,
+        apart=seat.apart,
         taken_id=taken_id,
         lacks=lacks(known=known, requests=requests, run=run),
         others=request.trace.ears(),
