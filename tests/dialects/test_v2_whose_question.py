@@ -18,7 +18,7 @@ Json = dict[str, Any]
 OURS: Final = {"turnId": f.OURS, "promptId": f.PROMPT, "channelId": "default"}
 BOBS: Final = {"turnId": "turn-2", "promptId": "p2", "channelId": "bob"}
 NAMELESS: Final[Json] = {}
-SECRET: Final = "4111 1111 1111 1111"  # noqa: S105 (no password)
+SECRET: Final = "4111 1111 1111 1111"
 
 
 def begun(turn: str, prompt: str, channel: str) -> bytes:
