@@ -85,7 +85,8 @@ class Whose:
         self._looks = False
         self._equal: dict[str, None] = {}
         """Where others are apart: the prompts that were echoed like ours, and ours."""
-        self._is_echoed = False
+        self._is_echoed: bool | None = None
+        """Whether ours is among them for certain; None: that is not known yet."""
 
     @property
     def at_work(self) -> bool:
@@ -140,7 +141,7 @@ class Whose:
         if not self._seat.apart or self._looks:
             return True
         perhaps = [its_id for its_id in self._equal if not self._seat.is_anothers(its_id)]
-        return self._is_echoed and perhaps == [self.prompt_id]
+        return self._is_echoed is not False and perhaps == [self.prompt_id]
 
     # The prompt.
 

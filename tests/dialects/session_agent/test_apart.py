@@ -1,0 +1,145 @@
+"""Whether a prompt is ours for certain, where other processes may have sent an equal one."""
+
+from typing import Any, Final
+
+import pytest
+
+from dialects.session_agent import frames as f
+from dialects.session_agent.talk import conversation, hear, sent
+from turnwire.core.dialect import Reach
+from turnwire.core.room import Room, Seat
+from turnwire.dialects.session_agent.conversation import Conversation
+from turnwire.dialects.session_agent.others import Others
+
+PONG: Final = f.frame("pong")
+QUEUED_BY_ANOTHER: Final = f.audit("prompt.queued", actorId="u2")
+
+
+def apart(*frames: bytes, room: Room | None = None, **ask: Any) -> Conversation:
+    """A conversation of a process that has not the only room of its session."""
+    made = conversation(seat=Seat(room or Room(apart=True)), **ask)
+    for frame in frames:
+        told = made.hear(frame, 0)
+        if {"type": "prompt"}.items() <= next(iter(sent(told)), {}).items():
+            assert sent(made.tick(0)) == [{"type": "ping"}], "right after the prompt"
+    return made
+
+
+def equal(prompt: str, **fields: Any) -> bytes:
+    return f.user(prompt=prompt, **fields)
+
+
+def test_in_one_process_no_ping_follows_a_prompt() -> None:
+    made = conversation(f.init("V"))
+
+    assert made.deadline == 30
+    assert sent(made.tick(1)) == []
+
+
+@pytest.mark.attack(
+    "several processes, one user, two equal prompts on the `session-agent` wire",
+    "a turn is aborted only where its prompt is proven: echoed alone before its ping's pong",
+)
+@pytest.mark.parametrize("revision", f.REVISIONS)
+@pytest.mark.parametrize(
+    ("frames", "reach"),
+    [
+        pytest.param([equal("P2"), f.begin()], Reach.OTHERS, id="the pong is not there"),
+        pytest.param([equal("P2"), f.begin(), PONG], Reach.OURS, id="one echo, then the pong"),
+        pytest.param([equal("P2"), PONG, f.begin()], Reach.OURS, id="the turn comes later"),
+        pytest.param([equal("P2"), equal("P2"), PONG, f.begin()], Reach.OURS, id="told again"),
+        pytest.param(
+            [equal("P2"), equal("P3"), f.begin(), PONG], Reach.NOTHING, id="two echoes by then"
+        ),
+        pytest.param(
+            [equal("P2"), equal("P3", by=None), f.begin(), PONG],
+            Reach.NOTHING,
+            id="the other's author is not told",
+        ),
+        pytest.param([PONG, equal("P2"), f.begin()], Reach.NOTHING, id="the pong came first"),
+        pytest.param(
+            [equal("P2"), f.begin(), PONG, f.pending(prompt="P3")],
+            Reach.NOTHING,
+            id="another like it later",
+        ),
+        pytest.param(
+            [equal("P2"), f.begin(), QUEUED_BY_ANOTHER, f.pending(prompt="P3"), PONG],
+            Reach.OURS,
+            id="the other is another user's",
+        ),
+        pytest.param(
+            [equal("P2"), f.pending(prompt="P3", threadId="th1"), f.begin(), PONG],
+            Reach.OURS,
+            id="the other is of a thread",
+        ),
+    ],
+)
+def test_an_abort_needs_a_prompt_that_is_ours_for_certain(
+    revision: str, frames: list[bytes], reach: Reach
+) -> None:
+    made = apart(f.init(revision), *frames)
+
+    assert made.reach is reach
+    assert len(made.abort()) == (reach is Reach.OURS)
+
+
+@pytest.mark.parametrize("revision", ["A", "V"])
+def test_a_prompt_that_was_told_as_waiting_is_proven_as_well(revision: str) -> None:
+    made = apart(f.init(revision, runnerBusy=True), *f.queued(revision), PONG)
+    hear(made, f.done("x", "turn-0"), *f.dequeued(revision), f.begin())
+
+    assert made.reach is Reach.OURS
+
+
+@pytest.mark.parametrize("revision", ["A", "V"])
+def test_two_that_wait_with_our_text_are_one_too_many(revision: str) -> None:
+    made = apart(f.init(revision, runnerBusy=True), f.pending(prompt="P1"), f.pending(), PONG)
+    hear(made, f.done("x", "turn-0"), f.user(prompt="P1"), f.begin())
+
+    assert made.reach is Reach.NOTHING
+    assert not made._whose._is_certain
+
+
+def test_an_equal_prompt_of_our_own_process_is_known_as_such() -> None:
+    room = Room(apart=True)
+    first = apart(f.init("V"), room=room)
+    second = conversation(f.init("V"), seat=Seat(room))
+    hear(first, equal("P1"), PONG)
+    second.tick(0)
+
+    assert sent(second.tick(0)) == [{"type": "ping"}]
+    hear(second, equal("P1"), equal("P2"), PONG)
+    hear(first, f.begin("turn-1"), equal("P2"))
+
+    assert (first.prompt_id, second.prompt_id) == ("P1", "P2")
+    assert first._whose._is_certain
+    assert second._whose._is_certain
+
+
+def test_what_was_echoed_before_we_asked_does_not_count() -> None:
+    made = conversation(seat=Seat(Room(apart=True)))
+    made.hear(equal("P1"), 0)
+    made.hear(f.init("V"), 0)
+    made.tick(0)
+    hear(made, equal("P2"), PONG, f.begin())
+
+    assert made.reach is Reach.OURS
+
+
+def test_more_equal_prompts_than_are_remembered_are_too_many() -> None:
+    room = Room(apart=True)
+    made, other = apart(f.init("V"), equal("P2"), PONG, f.begin(), room=room), Seat(room)
+    for number in range(Others.KNOWN_MAX):
+        other.claim(f"P{number + 3}")
+        hear(made, f.pending(prompt=f"P{number + 3}"))
+
+    assert made.reach is Reach.NOTHING
+    assert len(made._whose._equal) == Others.KNOWN_MAX
+
+
+def test_a_long_turn_still_pings_every_half_minute() -> None:
+    made = apart(f.init("V"), equal("P2"), PONG, f.begin())
+
+    assert made.deadline == 30
+    assert sent(made.tick(30)) == [{"type": "ping"}]
+    assert made.reach is Reach.OURS

@@ -1,0 +1,156 @@
+"""What closes a question is matched by the channel that it names, where it names one."""
+
+import json
+from typing import Any, Final
+
+import pytest
+from msgspec import Raw
+
+from dialects.session_agent import frames as f
+from dialects.session_agent.continued import continued, hello
+from dialects.session_agent.talk import conversation, error, hear
+from dialects.session_agent.test_answer import answering
+from dialects.session_agent.test_answer import hear as answered
+from turnwire.core.dialect import Reach
+from turnwire.core.errand import Answered
+from turnwire.core.events import Queued, QuestionClosed, TurnStarted
+from turnwire.core.refusal import Refusal
+from turnwire.core.room import Room, Seat
+from turnwire.dialects.session_agent import ending
+from turnwire.dialects.session_agent.asking import Asking
+
+BOBS: Final[f.Fields] = {"channelType": "web", "channelId": "bob"}
+SECRET: Final = "4111 1111 1111 1111"  # noqa: S105 (no password)
+
+
+def placed(frame: bytes, place: f.Fields) -> bytes:
+    """The same frame, with what it says of where it belongs."""
+    told = json.loads(frame)
+    if told["type"] == "interactive_prompt":
+        told["prompt"]["context"] |= place
+    (told["data"] if told["type"] == "status" else told).update(place)
+    return json.dumps(told).encode()
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+@pytest.mark.parametrize("ends", [f.answered, f.expired])
+def test_the_end_of_a_question_of_another_channel_leaves_ours_open(
+    revision: str, ends: Any
+) -> None:
+    made = conversation(*f.running(revision), f.asked(revision))
+
+    assert hear(made, placed(ends(revision), BOBS)) == []
+    assert made.tally.foreign == 1
+    assert len(hear(made, placed(ends(revision), f.CHANNEL))) == 1
+
+
+def test_the_context_of_an_expiry_names_its_channel_too() -> None:
+    made = conversation(*f.running("V"), f.asked("V"))
+    gone = {"promptId": "q1", "promptType": "question"}
+
+    assert hear(made, f.frame("interactive_prompt_expired", context=BOBS, **gone)) == []
+    assert hear(made, f.frame("interactive_prompt_expired", context=[], **gone)) == [
+        QuestionClosed("q1", expired=True)
+    ]
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_an_answer_that_may_be_to_another_question_of_that_id_is_shown_to_nobody_else(
+    revision: str,
+) -> None:
+    bobs = placed(f.asked(revision), BOBS)
+    made = conversation(*f.running(revision), bobs, f.asked(revision))
+
+    assert hear(made, f.answered(revision, answer=SECRET)) == []
+    assert hear(made, placed(f.answered(revision, answer=SECRET), BOBS)) == []
+    told = hear(made, f.answered(revision, answer="yes"))
+    assert told == [QuestionClosed("q1", answer=Raw(b'"yes"'))]
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_the_end_of_a_question_of_others_alone_is_theirs(revision: str) -> None:
+    made = conversation(*f.running(revision), placed(f.asked(revision), BOBS))
+
+    assert hear(made, f.answered(revision, answer=SECRET)) == []
+    assert hear(made, f.asked(revision))
+    assert hear(made, f.expired(revision)) == [QuestionClosed("q1", expired=True)]
+
+
+def test_the_questions_of_others_that_are_remembered_are_bounded() -> None:
+    asking = Asking(("web", "default"))
+
+    for number in range(1000):
+        asking.elsewhere(str(number), ("web", "bob"))
+
+    assert len(asking._elsewhere) == Asking.OTHERS_MAX
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+@pytest.mark.parametrize("ends", [f.answered, f.expired])
+def test_the_verdict_on_a_question_of_another_channel_is_not_ours(revision: str, ends: Any) -> None:
+    made = answering()
+    answered(made, f.init(revision), f.asked(revision))
+
+    answered(made, placed(ends(revision), BOBS))
+
+    assert made.result is None
+    made.hear(placed(ends(revision), f.CHANNEL), 0)
+    assert made.result == (Answered() if ends is f.answered else Refusal.CLOSED)
+
+
+@pytest.mark.parametrize(("place", "swallowed"), [({}, True), (f.CHANNEL, True), (BOBS, False)])
+def test_a_prompt_is_swallowed_by_a_question_of_its_channel_alone(
+    place: f.Fields, *, swallowed: bool
+) -> None:
+    resolution = {"value": "two", "resolvedBy": f.ME}
+    resolved = f.frame("interactive_prompt_resolved", promptId="q1", resolution=resolution, **place)
+
+    told = hear(conversation(f.init("V")), resolved)
+
+    assert (error(told) == ending.ANSWERED) == swallowed
+
+
+# What else names a channel.
+
+
+@pytest.mark.parametrize(
+    ("place", "ours"), [({}, [Queued()]), (f.CHANNEL, [Queued()]), (BOBS, []), (f.THREAD, [])]
+)
+def test_a_prompt_that_waits_with_our_text_is_ours_on_our_channel_alone(
+    place: f.Fields, ours: list[Queued]
+) -> None:
+    made = conversation(f.init("V", runnerBusy=True))
+
+    assert hear(made, f.pending(**place)) == ours
+
+
+@pytest.mark.parametrize(("asker", "reach"), [(f.ME, Reach.OURS), (None, Reach.NOTHING)])
+def test_an_answered_turn_is_stopped_across_processes_only_where_its_user_is_known(
+    asker: Any, reach: Reach
+) -> None:
+    alone, apart = (continued(seat=Seat(Room(apart=how))) for how in (False, True))
+    for made in (alone, apart):
+        made.frames([hello("R", by=asker), f.asked("R"), f.answered("R")], 1)
+
+    assert alone._conversation.reach is Reach.OURS
+    assert apart._conversation.reach is reach
+
+
+# Frames that come before their turn begins.
+
+
+@pytest.mark.parametrize("early", [f.chunk("a"), f.updated(f.text("a"), content="a")])
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_an_early_frame_of_our_own_turn_is_no_other_turn_that_an_abort_would_hit(
+    revision: str, early: bytes
+) -> None:
+    made = conversation(f.init(revision), f.user(), early)
+
+    assert hear(made, f.begin()) == [TurnStarted(f.TURN)]
+    assert made.reach is Reach.OURS
+
+
+def test_a_turn_without_a_name_is_not_forgotten_for_an_early_frame_of_ours() -> None:
+    made = conversation(f.init("V", runnerBusy=True), f.user(), f.chunk("a"), f.begin())
+
+    assert made.reach is Reach.NOTHING
