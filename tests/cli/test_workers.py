@@ -28,6 +28,7 @@ from gateway.running import NOWHERE
 from gateway.tokens import bearer
 from gateway.waiting import until
 from turnwire.cli import worker
+from turnwire.core.outcome import Outcome
 
 pytestmark = pytest.mark.sockets
 
@@ -351,6 +352,27 @@ async def test_a_second_gateway_does_not_join_the_port_of_the_first(workers: str
     assert err.startswith(f"turnwire: cannot listen on 127.0.0.1, port {port}: ")
     assert err.count("\n") == 1
     assert all(is_whole(body) for body in bodies)
+
+
+async def _names_nobody(line: Line) -> None:
+    """A turn that is nobody's, as far as the agent says."""
+    await line.prompt()
+    await line.say(frames.create(), frames.delta("Hello"), frames.finalize())
+
+
+async def test_workers_take_no_turn_for_theirs_that_may_be_another_workers() -> None:
+    async with ScriptedAgent(_names_nobody) as agent, Process(agent.url()) as gateway:
+        alone = await _turn(gateway)
+        named = gateway.logged("listening")[0]["sessions"]
+    several = {"sessions": "together"}
+    async with ScriptedAgent(_names_nobody) as agent, Served(agent.url(), **several) as gateway:
+        among = await _turn(gateway)
+        listening = gateway.logged("listening")[0]["sessions"]
+        warned = [line for line in gateway.log if "TURNWIRE_SESSIONS" in line["event"]]
+
+    assert (said(alone), errors(alone), named) == ("Hello", [], "together")
+    assert (said(among), errors(among), listening) == ("", [Outcome.UNNAMED.text], "apart")
+    assert len(warned) == 1
 
 
 async def test_a_port_in_use_is_told_in_one_line() -> None:

@@ -187,3 +187,19 @@ def test_nobody_who_is_not_awaited_comes_back() -> None:
     seat.unattended("u1")
     assert not seat.joined(None)
     assert seat.joined("u1")
+
+
+def test_rooms_know_whether_others_may_be_elsewhere() -> None:
+    with Rooms().seat("s1") as together, Rooms(apart=True).seat("s1") as apart:
+        assert not together.apart
+        assert apart.apart
+    assert not Seat().apart
+
+
+def test_whose_claim_an_id_is() -> None:
+    room = Room()
+    one, other = Seat(room), Seat(room)
+    one.claim("P1")
+
+    assert [seat.is_anothers("P1") for seat in (one, other)] == [False, True]
+    assert not one.is_anothers("P2")

@@ -78,6 +78,12 @@ async def test_each_set_passes_the_check_and_is_turned_on(tmp_path: Path) -> Non
         assert await command("check", env=values) == (0, "The settings are fine.\n", ""), name
 
 
+def test_where_there_are_several_processes_no_session_is_said_to_be_in_one(tmp_path: Path) -> None:
+    said = {name: values.get("TURNWIRE_SESSIONS") for name, values in sets(tmp_path).items()}
+
+    assert said == {"compose": "apart", "systemd": None, "base": "apart", "production": "apart"}
+
+
 @pytest.mark.sockets
 async def test_what_service_links_would_inject_is_refused(tmp_path: Path) -> None:
     linked = {

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,6 +19,8 @@ from gateway.waiting import until
 from relay.test_isolation import Broadcaster
 from relay.test_session_agent_crowd import LIMITS, WITHIN_S, crowd
 from turnwire.core.outcome import Outcome
+from turnwire.core.replay import replay
+from turnwire.dialects import DIALECTS
 from turnwire_lab.agent.frames import Habits
 from turnwire_lab.agent.server import ReferenceAgent
 from turnwire_lab.session_agent import habits as session_agent
@@ -289,3 +292,31 @@ async def test_a_crowd_spread_over_two_gateways_stops_no_turn_of_another(
         assert member.answer.startswith(said(member.body))
         if member.turn_id in turns:
             assert turns[member.turn_id].user_id == member.user
+
+
+@pytest.mark.parametrize("named", [{}, {"userId": "ann"}])
+async def test_a_recording_knows_that_other_processes_may_have_had_the_session(
+    tmp_path: Path, named: frames.Json
+) -> None:
+    async def script(line: Line) -> None:
+        await line.prompt()
+        await line.say(frames.create(**named), frames.delta("Hello"))
+        await line.say(frames.finalize(reason="error", error="no"))
+
+    async with (
+        ScriptedAgent(script) as agent,
+        Gateway(agent.url(), sessions="apart", record_dir=tmp_path, record_text="true") as gateway,
+        new_client() as client,
+    ):
+        body = await (await chat(client, gateway, "ann", "hello")).end()
+        await until(lambda: gateway.counted("turnwire_recordings_total", result="written"))
+
+    again = replay(_only(tmp_path), DIALECTS["v2"])
+    assert said(again) == ("Hello" if named else "")
+    assert errors(again) == errors(body) == (["no"] if named else [Outcome.UNNAMED.text])
+
+
+def _only(directory: Path) -> list[bytes]:
+    """The lines of the one recording there is."""
+    (file,) = directory.glob("*.jsonl")
+    return file.read_bytes().splitlines()

@@ -13,14 +13,14 @@ from dialects.session_agent.test_answer import answering
 from dialects.session_agent.test_answer import hear as answered
 from turnwire.core.dialect import Reach
 from turnwire.core.errand import Answered
-from turnwire.core.events import Queued, QuestionClosed, TurnStarted
+from turnwire.core.events import QuestionClosed, Queued, TurnStarted
 from turnwire.core.refusal import Refusal
 from turnwire.core.room import Room, Seat
 from turnwire.dialects.session_agent import ending
 from turnwire.dialects.session_agent.asking import Asking
 
 BOBS: Final[f.Fields] = {"channelType": "web", "channelId": "bob"}
-SECRET: Final = "4111 1111 1111 1111"  # noqa: S105 (no password)
+SECRET: Final = "4111 1111 1111 1111"
 
 
 def placed(frame: bytes, place: f.Fields) -> bytes:
