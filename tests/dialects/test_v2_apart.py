@@ -39,6 +39,12 @@ def apart(*frames: bytes, user: str = "ann", room: Room | None = None, **ask: An
     return made
 
 
+@pytest.mark.nameless(
+    "`message.create` without `promptId`",
+    "`apart`: if its `userId` is our user, besides; it is never aborted",
+    "another process may have prompted too; of two prompts of one user either turn is "
+    "theirs to see",
+)
 @pytest.mark.parametrize(
     ("create", "told"),
     [
@@ -160,6 +166,11 @@ def test_a_refusal_and_a_status_that_name_nobody_are_heard_before_a_turn_as_ever
     assert isinstance(told, TurnFinished)
 
 
+@pytest.mark.nameless(
+    "an entry of `init` without `promptId`, for a client that resumes its own run",
+    "`together`: if it runs on the channel. `apart`: never",
+    "it goes on in a message that the client has",
+)
 @pytest.mark.parametrize(("is_apart", "found"), [(False, True), (True, False)])
 def test_a_run_is_not_resumed_in_a_turn_without_a_prompt(*, is_apart: bool, found: bool) -> None:
     """A client that resumes its own run goes on in its own message: no other turn may follow."""
@@ -175,6 +186,11 @@ def test_a_run_is_not_resumed_in_a_turn_without_a_prompt(*, is_apart: bool, foun
     assert (told == [Refused(Refusal.NOTHING)]) != found
 
 
+@pytest.mark.nameless(
+    "the next turn of a channel, for a resumed stream that waits",
+    "whoever asked for it",
+    "a channel was asked for, and no turn; a resumed stream aborts nothing",
+)
 def test_a_look_at_a_channel_is_shown_what_runs_there_whoever_asked() -> None:
     made = DIALECTS["v2"].resume(Look(user_id="ann", init_s=5), Seat(Room(apart=True)))
     made.open(0)
@@ -185,6 +201,11 @@ def test_a_look_at_a_channel_is_shown_what_runs_there_whoever_asked() -> None:
     assert made.reach is Reach.NOTHING
 
 
+@pytest.mark.nameless(
+    "an entry of `init` without `userId`, whose question was answered with the message",
+    "`together`: unless another stream follows it. `apart`: never; it is not stopped by a hang-up",
+    "who asked for it follows it in this process, or is gone",
+)
 @pytest.mark.parametrize(
     ("is_apart", "asker", "aborts"),
     [

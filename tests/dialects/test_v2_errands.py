@@ -169,6 +169,11 @@ def test_there_is_nothing_to_stop(
     assert errand.result == result
 
 
+@pytest.mark.nameless(
+    "`runningTurnId` of `init` whose entry is not there, for a stop",
+    "if our channel is `web`, `default`, or the stop names the turn",
+    "an entry without a channel means that; the `abort` names the turn",
+)
 def test_a_turn_that_has_no_entry_is_stopped_by_its_name() -> None:
     errand = stopping()
 
@@ -260,6 +265,12 @@ def test_what_the_agent_says_to_an_answer(frame: bytes, result: object) -> None:
     assert errand.result == result
 
 
+@pytest.mark.nameless(
+    "`question.resolved`, `question.expired` that come to `POST …/answer` before `init`, "
+    "or without one",
+    "by the id alone",
+    "without `init` nothing says which turn asks; the answer that was given is not shown",
+)
 @pytest.mark.parametrize("answer", [{}, {"answer": "yes"}])
 def test_what_was_answered_before_ours_was_sent_is_closed(answer: Json) -> None:
     """An agent that says no hello: ours waits for one, and somebody else is first."""

@@ -232,6 +232,11 @@ def test_an_agent_that_does_not_mark_what_waits_says_how_many(
     assert turn.turn_id == (f.OURS if waits else None)
 
 
+@pytest.mark.nameless(
+    "`runnerBusy` without `runningTurnId`",
+    "never: it stands before us until it ends",
+    "it was at work before our prompt",
+)
 def test_what_waits_behind_a_turn_without_a_name_may_wait_as_long() -> None:
     limits = Limits(queue_wait_s=600, idle_s=120)
     turn = Turn(V2.resume(LOOK), limits)

@@ -78,6 +78,11 @@ def test_what_names_our_turn_closes_ours_beside_another_of_its_id(named: tuple[s
     assert told == [QuestionClosed("q1", expired=True)]
 
 
+@pytest.mark.nameless(
+    "`question.resolved`, `question.expired` without turn, prompt or channel",
+    "if ours has that id, and no other turn is known to wait for a question of that id",
+    "where ids are unique in a session, the id names the question",
+)
 @pytest.mark.parametrize(
     "ends",
     [

@@ -17,6 +17,8 @@ from turnwire_lab.docs import memory as memory_of
 from turnwire_lab.docs.faults import rows as fault_rows
 from turnwire_lab.docs.mapping import rows as mapping_rows
 from turnwire_lab.docs.marks import ROOT
+from turnwire_lab.docs.nameless import SESSION_AGENT, V2
+from turnwire_lab.docs.nameless import rows as nameless_rows
 from turnwire_lab.docs.traps import rows as trap_rows
 from turnwire_lab.docs.watching import alert_rows, record_rows
 
@@ -35,6 +37,19 @@ def mapping() -> str:
 def traps() -> str:
     """Every trap of the `session-agent` wire, and what its tests say."""
     return _table(("#", "The wire", "The tests say that"), trap_rows())
+
+
+_NAMELESS: Final = ("What names nobody", "It is ours", "Because", "The test")
+
+
+def nameless_v2() -> str:
+    """What counts as ours on the `v2` wire though it does not say whose it is."""
+    return _table(_NAMELESS, nameless_rows(V2))
+
+
+def nameless_session_agent() -> str:
+    """The same of the `session-agent` wire."""
+    return _table(_NAMELESS, nameless_rows(SESSION_AGENT))
 
 
 def faults() -> str:
@@ -207,6 +222,8 @@ def _choices(hint: Any) -> str:
 TABLES: Final[dict[str, Callable[[], str]]] = {
     "mapping": mapping,
     "traps": traps,
+    "nameless-v-two": nameless_v2,
+    "nameless-session-agent": nameless_session_agent,
     "faults": faults,
     "attacks": attacks,
     "hostile": hostile,

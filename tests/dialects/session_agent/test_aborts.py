@@ -232,6 +232,11 @@ SAID = "User aborted agent"
 UNSCOPED = f.frame("agentStatus", status="idle")
 
 
+@pytest.mark.nameless(
+    "`audit_log` of an abort without a channel",
+    "while our prompt is at work",
+    "it stops every channel; V says before it which it stops",
+)
 @pytest.mark.parametrize(
     ("revision", "idle", "summary", "stops"),
     [

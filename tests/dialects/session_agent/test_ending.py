@@ -37,6 +37,16 @@ def other(revision: str, **fields: str) -> bytes:
     return f.status(promptDequeued=True, remaining=0, **ids)
 
 
+@pytest.mark.nameless(
+    "`status` with `runnerBusy: false` and no `messageId`",
+    "while our prompt is at work, after some seconds of grace",
+    "R and A run one prompt at a time; a sign of life takes it back",
+)
+@pytest.mark.nameless(
+    "`error` without a channel and without an id",
+    "while our prompt is at work",
+    "it is of the session, and so of every turn",
+)
 @pytest.mark.parametrize("revision", f.REVISIONS)
 @pytest.mark.parametrize(
     ("frames", "after_s", "end"),

@@ -149,6 +149,11 @@ def test_an_author_is_named_for_one_prompt() -> None:
     assert hear(made, f.pending("x", "P1"), f.pending()) == [Queued()]
 
 
+@pytest.mark.nameless(
+    "`queue.state` whose author the audit log does not name",
+    "if its text and its thread are ours; not any more once its echo names another user",
+    "the frame itself has no author",
+)
 def test_the_history_of_the_audit_log_names_no_author() -> None:
     told = f.audit("prompt.queued", actorId="u2", createdAt=1772100000)
     made = conversation(f.init("V", runnerBusy=True), told)

@@ -78,6 +78,11 @@ def test_what_a_prompt_says(frame: bytes, told: dict[str, Any]) -> None:
     assert payload(frame) == told
 
 
+@pytest.mark.nameless(
+    "`question`, `interactive_prompt`, `agentStatus`, `chunk`, `message.updated` without a channel",
+    "if our channel is `web`, `default`, and our prompt is at work",
+    "page 6: a missing channel means that one; the last two name their turn besides",
+)
 @pytest.mark.parametrize(
     ("frame", "is_ours"),
     [

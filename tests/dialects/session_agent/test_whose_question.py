@@ -54,6 +54,12 @@ def test_the_context_of_an_expiry_names_its_channel_too() -> None:
     ]
 
 
+@pytest.mark.nameless(
+    "`interactive_prompt_resolved`, `interactive_prompt_expired`, `status` of an answer, "
+    "without a channel",
+    "if ours has that id, and no other channel is known to wait for a question of that id",
+    "the ids are keys of one table of the session",
+)
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_an_answer_that_may_be_to_another_question_of_that_id_is_shown_to_nobody_else(
     revision: str,
@@ -85,6 +91,11 @@ def test_the_questions_of_others_that_are_remembered_are_bounded() -> None:
     assert len(asking._elsewhere) == Asking.OTHERS_MAX
 
 
+@pytest.mark.nameless(
+    "the same, and `question`, for an answer",
+    "by the id alone",
+    "`answer` names nothing else, so the agent goes by the id too",
+)
 @pytest.mark.parametrize("revision", f.REVISIONS)
 @pytest.mark.parametrize("ends", [f.answered, f.expired])
 def test_the_verdict_on_a_question_of_another_channel_is_not_ours(revision: str, ends: Any) -> None:
@@ -113,6 +124,11 @@ def test_a_prompt_is_swallowed_by_a_question_of_its_channel_alone(
 # What else names a channel.
 
 
+@pytest.mark.nameless(
+    "`queue.state` without a channel",
+    "unless ours is a thread",
+    "threads alone are always told",
+)
 @pytest.mark.parametrize(
     ("place", "ours"), [({}, [Queued()]), (f.CHANNEL, [Queued()]), (BOBS, []), (f.THREAD, [])]
 )
@@ -124,6 +140,12 @@ def test_a_prompt_that_waits_with_our_text_is_ours_on_our_channel_alone(
     assert hear(made, f.pending(**place)) == ours
 
 
+@pytest.mark.nameless(
+    "a turn of R that nobody is known to have asked for, whose question was answered with "
+    "the message",
+    "`together`: unless another stream follows it. `apart`: never; it is not stopped by a hang-up",
+    "who asked for it follows it in this process, or is gone",
+)
 @pytest.mark.parametrize(("asker", "reach"), [(f.ME, Reach.OURS), (None, Reach.NOTHING)])
 def test_an_answered_turn_is_stopped_across_processes_only_where_its_user_is_known(
     asker: Any, reach: Reach

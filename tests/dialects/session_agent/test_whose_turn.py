@@ -28,6 +28,12 @@ def beside(*claimed: str) -> Seat:
     return Seat(room)
 
 
+@pytest.mark.nameless(
+    "`message` of a user: a prompt has no id of ours",
+    "if author, text and channel are ours, it came after our prompt, and no other stream "
+    "follows it",
+    "nothing else of a prompt comes back; an echo without an author is ours by its id alone",
+)
 @pytest.mark.parametrize("revision", f.REVISIONS)
 @pytest.mark.parametrize(
     ("echo", "is_ours"),
@@ -69,6 +75,11 @@ def test_a_queued_prompt_that_another_conversation_follows_is_not_ours() -> None
     assert made.prompt_id == f.PROMPT
 
 
+@pytest.mark.nameless(
+    "`message` of the assistant: a turn names no prompt",
+    "as the next of our channel after our prompt was dispatched, while no other was",
+    "R and A run one prompt at a time, V one on each channel",
+)
 @pytest.mark.parametrize(
     ("begin", "is_ours"),
     [
@@ -177,6 +188,11 @@ def test_an_agent_that_does_not_answer_is_not_waited_for(frames: list[bytes], sa
     assert error(made.tick(until)) == says
 
 
+@pytest.mark.nameless(
+    "`error` with a `message` alone, before our echo",
+    "always",
+    "it is told to the socket that sent what it refuses",
+)
 def test_a_prompt_that_is_rejected_says_why() -> None:
     made = conversation(f.init("R"))
 
@@ -217,6 +233,11 @@ def test_a_system_message_is_no_answer_to_other_prompts(revision: str, text: str
     assert hear(conversation(f.init(revision), text=text), HELP) == []
 
 
+@pytest.mark.nameless(
+    "`interactive_prompt_resolved` with our text, before our echo",
+    "if it names no other user and no other channel",
+    "the agent takes a prompt as the answer to an open question without another word",
+)
 def test_a_prompt_taken_as_an_answer_says_so() -> None:
     made = conversation(f.init("V"))
     resolved = f.answered("V", "q0", "two").replace(b'"owner"', b'"u1"')

@@ -1,0 +1,32 @@
+"""What counts as ours though it does not say whose it is, as the tests that hold it are marked."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from turnwire_lab.docs.marks import ROOT, functions, marks
+
+DIALECTS: Final = ROOT / "tests" / "dialects"
+V2: Final = sorted(DIALECTS.glob("test_v2_*.py"))
+SESSION_AGENT: Final = sorted((DIALECTS / "session_agent").glob("test_*.py"))
+
+
+class UnclearMarkError(Exception):
+    """A mark does not say what it is about, when that is ours, and why."""
+
+
+def rows(paths: list[Path]) -> Iterator[tuple[str, str, str, str]]:
+    """A row for each mark.
+
+    Raises:
+        UnclearMarkError: one has not three texts.
+
+    """
+    for path in paths:
+        for test in functions(path.read_text(encoding="utf-8")):
+            for said in marks(test, "nameless"):
+                match said:
+                    case (str() as what, str() as when, str() as why):
+                        yield what, when, why, f"`{path.stem}`: `{test.name}`"
+                    case _:
+                        raise UnclearMarkError(f"{path.name}: {test.name}")
