@@ -34,6 +34,13 @@ async def say_init(line: Line) -> None:
     await line.say(INIT)
 
 
+async def say_two(line: Line) -> None:
+    """Another turn waits for a question of the same id."""
+    part = {"type": "question", "questionId": "q1", "text": "PIN?"}
+    other = {"id": "turn-9", "role": "assistant", "channelId": "bobs", "parts": [part]}
+    await line.say({**INIT, "session": {"messages": [*INIT["session"]["messages"], other]}})
+
+
 async def stop_when_told(line: Line) -> None:
     """Run a turn that no prompt is known of."""
     await line.say({"type": "init", "data": {"runningTurnId": frames.TURN}})
@@ -72,6 +79,10 @@ SENDERS: dict[str, tuple[Any, Callable[[Gateway], Awaitable[object]]]] = {
     "abort before the turn": (stay_silent, lambda gateway: left(gateway, ": keepalive")),
     "abort by a stop": (stop_when_told, lambda gateway: App(gateway).stop()),
     "answer": (say_init, lambda gateway: App(gateway).answer("q1", "yes")),
+    "answer where the id is not unique": (
+        say_two,
+        lambda gateway: App(gateway).answer("q1", "yes"),
+    ),
     "answer to an approval": (say_init, approved),
 }
 
