@@ -162,8 +162,7 @@ def test_a_refusal_and_a_status_that_name_nobody_are_heard_before_a_turn_as_ever
     made = apart()
 
     assert made.hear(f.frame("agentStatus", status="thinking"), 0) == [AgentStatus("thinking")]
-    (told,) = made.hear(f.frame("error", error="no"), 0)
-    assert isinstance(told, TurnFinished)
+    assert [type(event) for event in made.hear(f.frame("error", error="no"), 0)] == [TurnFinished]
 
 
 @pytest.mark.nameless(
