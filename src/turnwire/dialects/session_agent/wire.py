@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core import harmless
-from turnwire.core.bounds import ChannelName, HandedOn, Id, SomeId, Word
+from turnwire.core.bounds import HandedOn, Id, SomeId, Word
 from turnwire.core.dialect import Tally
 from turnwire.dialects.session_agent.channel import Placed
 from turnwire.dialects.session_agent.skipped import SKIPPED
