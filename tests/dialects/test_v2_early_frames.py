@@ -129,3 +129,10 @@ def test_a_resumed_turn_follows_its_prompt_when_it_starts_over() -> None:
 
     assert made.hear(f.begin("turn-2"), 0) == [TurnStarted("turn-2")]
     assert made.hear(f.part("b", "turn-2"), 0) == "b"
+
+
+def test_a_turn_that_is_over_is_not_open_again_if_it_is_created_late() -> None:
+    made = conversation(f.finalize("turn-0"), f.create("turn-0", channelId="x"))
+
+    assert not made.queued
+    assert made.hear(f.create(), 0) == [TurnStarted(f.OURS)]

@@ -66,9 +66,6 @@ class Others:
             del self._closed[next(iter(self._closed))]
         self._closed[turn_id] = None
 
-    def is_closed(self, turn_id: str) -> bool:
-        return turn_id in self._closed
-
     def answered(self, prompt_id: str) -> None:
         """The turn of this prompt is over."""
         for turn_id in [t for t, its in self._open.items() if its.prompt_id == prompt_id]:
