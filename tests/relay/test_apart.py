@@ -287,6 +287,7 @@ async def test_a_crowd_spread_over_two_gateways_stops_no_turn_of_another(
         await until(lambda: not any(len(gateway.streams) for gateway in gateways), WITHIN_S)
 
     turns = {turn.turn_id: turn for turn in agent.tally.finished}
+    assert agent.tally.aborts
     assert not agent.tally.crossed
     for member in members:
         assert member.answer.startswith(said(member.body))

@@ -82,6 +82,14 @@ def test_the_end_of_a_question_of_others_alone_is_theirs(revision: str) -> None:
     assert hear(made, f.expired(revision)) == [QuestionClosed("q1", expired=True)]
 
 
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_a_question_that_was_told_before_our_turn_was_known_is_one(revision: str) -> None:
+    made = conversation(f.init(revision), f.asked(revision), f.user(), f.begin())
+
+    assert hear(made, f.asked(revision))
+    assert hear(made, f.expired(revision)) == [QuestionClosed("q1", expired=True)]
+
+
 def test_the_questions_of_others_that_are_remembered_are_bounded() -> None:
     asking = Asking(("web", "default"))
 

@@ -33,6 +33,7 @@ class Asking:
         if len(self._open) >= OPEN_MAX:
             del self._open[next(iter(self._open))]
         self._open[question_id] = None
+        self._elsewhere.pop((question_id, self._ours), None)  # told before ours was known
 
     def elsewhere(self, question_id: str, its: Channel) -> None:
         """Another turn asks this: an answer that names no channel may be to it."""

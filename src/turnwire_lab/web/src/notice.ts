@@ -46,6 +46,12 @@ const ENDED: Record<string, Notice> = {
     step: "retry",
     byItself: false,
   },
+  "The agent does not say whose answer this is": {
+    title: "It is not known whose answer this is",
+    text: "The agent does not say so, and several gateways serve this session. The history has it.",
+    step: "reload",
+    byItself: false,
+  },
   "Turn took too long": {
     title: "The turn took too long",
     text: "The gateway told the agent to stop.",

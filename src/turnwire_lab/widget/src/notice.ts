@@ -37,6 +37,10 @@ const MAY_GO_ON = new Set(["Stream interrupted", "Gateway restarting"]);
 const ENDED: Record<string, Words> = {
   "Connection failed": ["The agent was not reached", "Nothing was sent."],
   "Agent stopped responding": ["The agent stopped responding", "The turn was ended."],
+  "The agent does not say whose answer this is": [
+    "It is not known whose answer this is",
+    "Reload the page: the history has it.",
+  ],
   "Turn took too long": ["The turn took too long", "The turn was ended."],
   "Client too slow": ["This page read too slowly", "The turn was ended."],
 };
