@@ -251,10 +251,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sessions: Annotated[
         Literal["together", "apart"] | None,
         Meta(
-            description="`together`: all streams of a session meet in one process, as there is "
-            "one alone, or a proxy that routes by session. `apart`: other processes may have some "
-            "of them, so no turn is shown or stopped that might be another process's. Unset: "
-            "together, and apart with `--workers`."
+            description="Whether one process has all streams of a session (`together`), or others "
+            "may have some of them (`apart`). Unset: `together`, and `apart` with `--workers`."
         ),
     ] = None
     threads: Annotated[
