@@ -56,10 +56,10 @@ class Asked:
         """Whether another turn than this one has a question of that id open."""
         return any(key == question_id and its.turn_id != but for key, its in self._others)
 
-    def over(self, turn_ids: Iterable[str]) -> None:
-        """These turns are over, or ours, and so are their questions no other's."""
-        gone = set(turn_ids)
-        self._drop([key for key in self._others if key[1].turn_id in gone])
+    def over(self, turn_id: str) -> None:
+        """This turn is over, or ours: no other one has its questions."""
+        if self._others:
+            self._drop([key for key in self._others if key[1].turn_id == turn_id])
 
     def idle(self, channel: Channel | None) -> None:
         """The agent is idle on a channel; None: on all of them."""

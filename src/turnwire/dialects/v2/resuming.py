@@ -66,7 +66,7 @@ class Resuming(Conversation):
         self.committed = True
         if running is not None:
             self._whose.follows(running.id, running.prompt_id)
-            self._asked.over([running.id])
+            self._asked.over(running.id)
         elif data.runner_busy and not data.running_turn_id:
             self._whose.busy(None)
         return told

@@ -230,7 +230,7 @@ class Conversation(abc.ABC):
         told_again = turn_id == whose.turn_id
         its = channel(create) or DEFAULT_CHANNEL
         if whose.created(turn_id, create.prompt_id, its, harmless.short(create.user_id)):
-            self._asked.over([turn_id])
+            self._asked.over(turn_id)
             self._spellings = Spellings(self.tally)
             return [events.TurnStarted(self._message_id(turn_id))]
         if whose.at_a_loss:
@@ -241,7 +241,7 @@ class Conversation(abc.ABC):
     def _ended(self, turn_id: str | None, prompt_id: str | None) -> bool:
         """Another turn ended. False: it is not said which."""
         if turn_id:
-            self._asked.over([turn_id])
+            self._asked.over(turn_id)
         return self._whose.ended(turn_id, prompt_id)
 
     def _foreign(
