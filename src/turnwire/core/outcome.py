@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Final, Self
 
 from turnwire.core.events import Reason
+from turnwire.core.refusal import Refusal
 
 
 class Outcome(enum.Enum):
@@ -70,3 +71,10 @@ VERDICTS: Final[Mapping[Reason, Outcome]] = MappingProxyType(
     }
 )
 """What the agent says of how a turn ended."""
+
+
+def outcome_of(why: Refusal, *, is_told: bool) -> Outcome:
+    """How a stream ends that was refused; `is_told` once it can be told in the stream alone."""
+    if is_told:
+        return Outcome.UNNAMED if why is Refusal.UNNAMED else Outcome.REFUSED
+    return Outcome.NOTHING if why is Refusal.NOTHING else Outcome.REFUSED

@@ -22,7 +22,7 @@ from turnwire.core.dialect import NEVER, Conversation, Reach
 from turnwire.core.events import Event
 from turnwire.core.known import Known
 from turnwire.core.limits import Hangup, Limits
-from turnwire.core.outcome import VERDICTS, Outcome
+from turnwire.core.outcome import VERDICTS, Outcome, outcome_of
 from turnwire.core.presence import AWAY, BLOCKED, GONE, READING, Client, Presence
 from turnwire.core.questions import left_open
 from turnwire.core.refusal import Refusal
@@ -314,12 +314,9 @@ class Turn:
     def _refuse(self, why: Refusal) -> None:
         """Before the headers the caller answers a status; after them it is an error like others."""
         self.refusal = why
-        outcome = Outcome.REFUSED
+        outcome = outcome_of(why, is_told=self._headers_due)
         if self._headers_due:
-            outcome = Outcome.UNNAMED if why is Refusal.UNNAMED else outcome
             self._say(self._translator.fail(outcome.text or ""))
-        elif why is Refusal.NOTHING:
-            outcome = Outcome.NOTHING
         self._close(outcome)
 
     def _close(self, outcome: Outcome) -> None:
