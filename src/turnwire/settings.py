@@ -250,10 +250,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 1.0
     sessions: Annotated[
         Literal["together", "apart"] | None,
-        Meta(
-            description="Whether one process has all streams of a session (`together`), or others "
-            "may have some of them (`apart`). Unset: `together`, and `apart` with `--workers`."
-        ),
+        Meta(description="`apart`: other processes serve a session too. Unset: with `--workers`."),
     ] = None
     threads: Annotated[
         Literal["shared", "chat"],
