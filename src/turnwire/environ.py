@@ -17,6 +17,7 @@ from turnwire.settings import (
     ALIASES,
     LAB_PREFIX,
     PLACEHOLDER,
+    POLICIES,
     PREFIX,
     SECRETS,
     Settings,
@@ -24,6 +25,7 @@ from turnwire.settings import (
     keys,
     listed,
     origins,
+    policies,
     signing_keys,
     trusted_proxies,
     variable,
@@ -244,6 +246,12 @@ def _attachment_problems(settings: Settings) -> list[str]:
     return problems
 
 
+def _policy_problems(settings: Settings) -> list[str]:
+    if not policies(settings) <= set(POLICIES):
+        return [f"TURNWIRE_ON_DISCONNECT_ALLOWED: must be some of {', '.join(POLICIES)}"]
+    return []
+
+
 def _signing_problems(settings: Settings) -> list[str]:
     if any(len(key) < HMAC_KEY_BYTES_MIN for key in signing_keys(settings)):
         return [f"TURNWIRE_SIGNING_KEYS: a key has fewer than {HMAC_KEY_BYTES_MIN} bytes"]
@@ -321,6 +329,7 @@ _CHECKS: Final[Sequence[Callable[[Settings], list[str]]]] = (
     _opaque_problems,
     _tracing_problems,
     _attachment_problems,
+    _policy_problems,
     _signing_problems,
     _shared_key_problems,
     _cors_problems,

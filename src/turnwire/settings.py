@@ -22,6 +22,9 @@ SECRETS: Final = ("jwt_key", "agent_token", "signing_keys")
 
 PLACEHOLDER: Final = "{session_id}"
 
+POLICIES: Final = ("abort", "grace", "continue")
+"""What may become of a turn when its client hangs up, the strictest first."""
+
 SECONDS_MAX: Final = 1_000_000
 """Eleven days. Sockets count their timeouts in milliseconds, in 31 bits."""
 
@@ -264,9 +267,18 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Meta(
             description="What becomes of the turn when its client hangs up: it is aborted, goes "
             "on, or is aborted unless somebody comes back to it within `TURNWIRE_GRACE_S`. A "
-            "request may say otherwise by `?onDisconnect=`."
+            "request may say otherwise by `?onDisconnect=`, as far as "
+            "`TURNWIRE_ON_DISCONNECT_ALLOWED` goes."
         ),
     ] = "abort"
+    on_disconnect_allowed: Annotated[
+        str,
+        Meta(
+            description="What a request may ask for by `?onDisconnect=`: some of `abort`, `grace`, "
+            "`continue`, separated by commas. `TURNWIRE_ON_DISCONNECT` and what is stricter, in "
+            "this order, it always may. Empty: nothing else."
+        ),
+    ] = ""
     grace_s: Annotated[
         _Seconds, Meta(description="How long a client may stay away under `grace`.")
     ] = 30.0
@@ -384,6 +396,11 @@ def trusted_proxies(settings: Settings) -> tuple[Network, ...]:
     """The networks of the proxies that are believed; what is no network is left out."""
     found = (network(given) for given in listed(settings.trusted_proxies))
     return tuple(each for each in found if each is not None)
+
+
+def policies(settings: Settings) -> frozenset[str]:
+    """The policies that a request may ask for, even where a stricter one is set."""
+    return frozenset(listed(settings.on_disconnect_allowed))
 
 
 def agent_tls(settings: Settings) -> ssl.SSLContext | None:

@@ -121,6 +121,7 @@ class Gateway:
             "TURNWIRE_AGENT_URL": self._agent_url,
             "TURNWIRE_JWT_KEY": self._jwt_key,
             "TURNWIRE_DRAIN_S": str(DRAIN_S),
+            "TURNWIRE_ON_DISCONNECT_ALLOWED": "abort,grace,continue",
             **self._settings,
         }
 

@@ -42,6 +42,9 @@ class Telling:
     def unattended(self) -> None:
         pass
 
+    def unwatched(self) -> None:
+        pass
+
     def doubt(self) -> None:
         pass
 

@@ -85,6 +85,22 @@ def test_company_is_who_follows_the_same_turn() -> None:
     assert not one.accompanied
 
 
+def test_who_follows_a_turn_for_nobody_is_no_company() -> None:
+    room = Room()
+    one, unwatched = Seat(room), Seat(room)
+    news: list[str] = []
+    one.on_news = lambda: news.append("one")
+    one.follow("t1")
+    unwatched.watched = False
+
+    unwatched.follow("t1")
+
+    assert not one.accompanied
+    assert unwatched.accompanied
+    assert Seat(room).follow("t1") is None
+    assert news == ["one", "one"], "who had nobody beside it is told of each that comes"
+
+
 def test_a_room_lasts_as_long_as_somebody_is_in_it() -> None:
     rooms = Rooms()
     with rooms.seat("s1") as one:

@@ -125,13 +125,6 @@ def test_the_queue_limit_counts_from_the_hang_up_at_most() -> None:
     assert acts[-1][0] == 602
 
 
-def test_a_client_gone_does_not_abort_where_the_policy_says_so() -> None:
-    turn = opened(*RUNNING, on_hangup=Hangup.CONTINUE)
-
-    assert turn.client_left(2) == NOTHING
-    assert turn.outcome is Outcome.CLIENT_GONE
-
-
 @pytest.mark.parametrize(
     ("frames", "limit"), [(RUNNING, 120), (TOOL, 600), (QUESTION, 330), (QUEUED, 600)]
 )

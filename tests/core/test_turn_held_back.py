@@ -36,6 +36,9 @@ class Hesitant:
     def unattended(self) -> None:
         pass
 
+    def unwatched(self) -> None:
+        pass
+
     def doubt(self) -> None:
         pass
 

@@ -59,7 +59,7 @@ async def test_an_answer_streams_and_is_there_again_after_a_reload(visit: Visit)
     await expect(visit.answer).to_contain_text(END_OF_STORY)
     # The token is in no URL and in no storage.
     assert not [url for url in seen if visit.stage.token in url]
-    assert [url for url in seen if url.endswith("/chat?onDisconnect=grace")]
+    assert [url for url in seen if url.endswith("/chat")]
     stored = "JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])"
     assert visit.stage.token not in await visit.page.evaluate(stored)
 

@@ -222,6 +222,7 @@ BESIDE_A_TURN = [
     Refusal("history: perhaps how it ended", 400, _MESSAGES, "GET", {}, b"", query="finish=yes"),
     Refusal("resume: a thread without a name", 400, _RESUME, "GET", {}, b"", query="threadId="),
     Refusal("a hang-up policy", 400, query="onDisconnect=perhaps"),
+    Refusal("the policy of who looks on", 400, query="onDisconnect=let_go"),
 ]
 
 CODES = {

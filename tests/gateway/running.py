@@ -33,6 +33,7 @@ def settings(agent_url: str = NOWHERE, **given: object) -> Settings:
         "dial_s": 2,
         "stall_s": 5,
         "drain_s": 5,
+        "on_disconnect_allowed": "abort,grace,continue",
         **given,
     }
     return from_environ({variable(name): str(value) for name, value in values.items()})

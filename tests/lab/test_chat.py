@@ -47,7 +47,7 @@ TOOL: tuple[Chunk, ...] = (
     {"type": "tool-output-available", "toolCallId": "c1", "output": {"value": 84}},
 )
 END: tuple[Chunk, ...] = ({"type": "finish-step"}, {"type": "finish"})
-CHAT = "/api/sessions/demo/chat?onDisconnect=grace"
+CHAT = "/api/sessions/demo/chat"
 RECEIPT = b'{"stopped":true,"turnId":"t1","reason":"canceled","waitedMs":3}'
 
 
@@ -67,7 +67,7 @@ def test_a_turn_is_shown_and_succeeds(gateway: Gateway, capsys: pytest.CaptureFi
     assert once(gateway, "hi", "--session", "a:b") == 0
     assert capsys.readouterr().out == "Hello there.\n"
     path, authorization, body = gateway.asked[0]
-    assert path == "/api/sessions/a%3Ab/chat?onDisconnect=grace"
+    assert path == "/api/sessions/a%3Ab/chat"
     assert authorization == "Bearer secret"
     assert body["trigger"] == "submit-message"
     assert body["messages"][0]["parts"] == [{"type": "text", "text": "hi"}]

@@ -169,6 +169,10 @@ class Conversation(Protocol):
         """Our client left, and may come back."""
         ...
 
+    def unwatched(self) -> None:
+        """Our client left for good, and our turn goes on: we are nobody's company any more."""
+        ...
+
     def doubt(self) -> None:
         """Nothing was read for a while: what was heard last may be long over."""
         ...

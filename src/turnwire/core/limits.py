@@ -2,6 +2,7 @@
 
 import enum
 import math
+from typing import Final
 
 from msgspec import Struct
 
@@ -11,8 +12,15 @@ class Hangup(enum.Enum):
 
     ABORT = "abort"
     CONTINUE = "continue"
+    """It goes on to its end, and the stream with it, without its client."""
     GRACE = "grace"
     """It goes on for a while, and is aborted if nobody came back by then."""
+    LET_GO = "let_go"
+    """Nothing: who only looked on leaves, and the stream ends. No request may ask for it."""
+
+
+POLICIES: Final = (Hangup.ABORT, Hangup.GRACE, Hangup.CONTINUE)
+"""What may be asked for, the strictest first: it costs the agent least."""
 
 
 class Limits(Struct, frozen=True, kw_only=True):

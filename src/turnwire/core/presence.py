@@ -1,7 +1,7 @@
 """The client of one stream: whether it reads, and what becomes of the stream once it left.
 
 READING <--> BLOCKED
-READING | BLOCKED --hangs up--> AWAY | GONE
+READING | BLOCKED --hangs up--> AWAY | ABSENT | GONE
 BLOCKED --is cut off--> GONE
 AWAY --nobody came back--> GONE
 """
@@ -19,11 +19,13 @@ class Client(enum.Enum):
     """Its buffer is full; nothing is read from the agent until it is not."""
     AWAY = enum.auto()
     """It hung up, and may come back."""
+    ABSENT = enum.auto()
+    """It left for good; our turn goes on without it, and is never aborted."""
     GONE = enum.auto()
     """It left: our turn is aborted as soon as that hits it alone."""
 
 
-READING, BLOCKED, AWAY, GONE = Client  # an enum's attributes are slow
+READING, BLOCKED, AWAY, ABSENT, GONE = Client  # an enum's attributes are slow
 
 
 class Presence:
@@ -39,7 +41,7 @@ class Presence:
 
     @property
     def left(self) -> bool:
-        return self.client is AWAY or self.client is GONE
+        return self.client is not READING and self.client is not BLOCKED
 
     def blocked(self, now: float) -> None:
         if self.client is READING:
@@ -63,6 +65,10 @@ class Presence:
     def away(self, now: float) -> None:
         self.client = AWAY
         self.until = now + self._limits.grace_s
+
+    def absent(self) -> None:
+        self.client = ABSENT
+        self.until = NEVER
 
     def gone(self, now: float, *, cut: bool = False) -> None:
         self.client = GONE

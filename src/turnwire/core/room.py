@@ -5,7 +5,8 @@ So a conversation *claims* the prompt or the turn that it takes for its own,
 which keeps the others from taking it too; and on a wire where a prompt is known
 by its echo alone, it *speaks* only while it has the floor, from its prompt to
 the echo. Who asked first has it first. And whoever *follows* the same turn as
-another is its company: a turn whose client left is not stopped under it.
+another is its company: a turn whose client left is not stopped under it. Who
+follows one without a client of its own is nobody's company.
 
 Several processes do not share rooms. Where the streams of a session may sit in more than
 one, its rooms are *apart*: what is not heard here may be in another, so nothing is known
@@ -53,6 +54,8 @@ class Seat:
         """Called when the floor became ours while we waited for it, or company came."""
         self.asked: Hashable | None = None
         """Where it sent its prompt to, once it did."""
+        self.watched = True
+        """Whether somebody sees what it tells."""
         self._room = Room() if room is None else room
         self._follows: dict[str, None] = {}
         self._absent: str | None = None
@@ -96,15 +99,18 @@ class Seat:
         if len(self._follows) >= self.FOLLOWED_MAX:
             self._unfollow(next(iter(self._follows)))
         followers = self._room.followers.setdefault(its_id, {})
-        before = list(followers) if len(followers) == 1 else []
+        before = [seat for seat in followers if not seat.accompanied]
         self._follows[its_id] = followers[self] = None
         for alone in before:  # to the others it is no news that they have company
             alone.on_news()
 
     @property
     def accompanied(self) -> bool:
-        """Whether another stream follows the same turn or prompt."""
-        return any(len(self._room.followers[its_id]) > 1 for its_id in self._follows)
+        """Whether another stream follows the same turn or prompt, for somebody who sees it."""
+        followers = self._room.followers
+        return any(
+            seat.watched for its_id in self._follows for seat in followers[its_id] if seat is not self
+        )
 
     def unattended(self, user_id: str) -> None:
         """Our client left; this user may come back."""

@@ -23,7 +23,7 @@ from turnwire.core.events import Event
 from turnwire.core.known import Known
 from turnwire.core.limits import Hangup, Limits
 from turnwire.core.outcome import VERDICTS, Outcome, outcome_of
-from turnwire.core.presence import AWAY, BLOCKED, GONE, READING, Client, Presence
+from turnwire.core.presence import ABSENT, AWAY, BLOCKED, GONE, READING, Client, Presence
 from turnwire.core.questions import left_open
 from turnwire.core.refusal import Refusal
 from turnwire.core.translate import Translator
@@ -161,7 +161,9 @@ class Turn:
         """The client hung up, or is cut off: it stalled, and our buffers were not full yet.
 
         While somebody else's turn runs an abort would hit that one, so the
-        stream goes on without its client until our turn begins.
+        stream goes on without its client until our turn begins. One whose turn
+        is to go on stays to its end: it asks what was not asked yet, and takes
+        its place among its user's streams for as long as it costs the agent something.
         """
         if self.outcome is not None or self._presence.left:
             return NOTHING
@@ -170,10 +172,13 @@ class Turn:
         if self._presence.client is BLOCKED:
             self._conversation.doubt()
             self._resumed(now)
+        policy = self._limits.on_hangup
+        if policy is Hangup.CONTINUE:
+            return self._go_on_alone(now)
         self._presence.gone(now)
-        if not self._is_open or self._limits.on_hangup is Hangup.CONTINUE:
+        if not self._is_open or policy is Hangup.LET_GO:
             return self._end(Outcome.CLIENT_GONE, now)
-        if self._limits.on_hangup is Hangup.GRACE:
+        if policy is Hangup.GRACE:
             self._conversation.unattended()
             if self._conversation.accompanied:
                 return self._end(Outcome.CLIENT_GONE, now)
@@ -181,6 +186,17 @@ class Turn:
             return self._act(now)
         self._stop()
         return self._act(now)
+
+    def _go_on_alone(self, now: float) -> Act:
+        self._presence.absent()
+        self._conversation.unwatched()
+        return self._end(Outcome.DRAINING, now) if self._is_spare else self._act(now)
+
+    @property
+    def _is_spare(self) -> bool:
+        """Whether the gateway stops, and the turn goes on as well without this stream."""
+        asked = self._is_open and self._conversation.committed
+        return self._presence.client is ABSENT and asked and self._times.drain_at < NEVER
 
     def _stop(self) -> None:
         """Its client is gone: abort our turn as soon as that hits it alone, or leave it be."""
@@ -212,7 +228,7 @@ class Turn:
     def drain(self, now: float) -> Act:
         """The gateway stops: open turns may go on for the drain time."""
         self._times.drain(now)
-        return self._act(now)
+        return self._end(Outcome.DRAINING, now) if self._is_spare else self._act(now)
 
     def tick(self, now: float) -> Act:
         """Time passed."""
@@ -225,17 +241,17 @@ class Turn:
         if now >= self._times.drain_at:
             return self._end(Outcome.DRAINING, now)
         if now >= self._times.expires_at:
-            return self._end(
-                Outcome.EXPIRED, now, abort=self._limits.on_hangup is not Hangup.CONTINUE
-            )
+            goes_on = self._limits.on_hangup is Hangup.CONTINUE
+            return self._end(Outcome.EXPIRED, now, abort=not goes_on)
         if self._presence.client is AWAY and self._conversation.accompanied:
             return self._end(Outcome.CLIENT_GONE, now)
         if now >= self._presence.until:
             return self._overdue(now)
+        is_meant = self._presence.client is not ABSENT
         if now >= self._times.silence_at:
-            return self._end(Outcome.SILENT, now, abort=True)
+            return self._end(Outcome.SILENT, now, abort=is_meant)
         if now >= self._times.longest_at:
-            return self._end(Outcome.TOO_LONG, now, abort=True)
+            return self._end(Outcome.TOO_LONG, now, abort=is_meant)
         if self._headers_due and now >= self._times.keepalive_at:
             self._write.append(sse.KEEPALIVE)
             self.keepalives += 1

@@ -87,10 +87,8 @@ class Chat(Endpoint):
             replaces=prompt.replaces,
         )
         run = workflow.begun(visit.request, ask.prompt_id, prompt.chat_id)
-        on_disconnect = visit.request.query.get("onDisconnect")
-        limits = hangup(
-            gateway.limits if run is None else run.limits(gateway.limits), on_disconnect
-        )
+        limits = gateway.limits if run is None else run.limits(gateway.limits)
+        limits = hangup(gateway.settings, limits, visit.request.query.get("onDisconnect"))
         requests = None if run is not None else profile.requests(gateway.settings, visit)
         with gateway.rooms.seat(visit.room) as seat:
             conversation = gateway.dialect.prompt(ask, seat)
@@ -134,7 +132,7 @@ class Chat(Endpoint):
             init_s=settings.dial_s,
             replies=profile.replies(settings, visit, continuation),
         )
-        limits = hangup(gateway.limits, visit.request.query.get("onDisconnect"))
+        limits = hangup(settings, gateway.limits, visit.request.query.get("onDisconnect"))
         # The headers are held a little longer than `init_s`, at which it knows if it is refused.
         limits = msgspec.structs.replace(limits, hold_s=2 * look.init_s)
         with gateway.rooms.seat(visit.room) as seat:

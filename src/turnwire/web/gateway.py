@@ -1,17 +1,19 @@
 """What requests share: frozen, made once by the composition root, passed down."""
 
+from typing import Final
+
 import msgspec
 from msgspec import Struct
 
 from turnwire.core.attachments import AttachmentLimits
 from turnwire.core.dialect import Dialect
-from turnwire.core.limits import Hangup, Limits
+from turnwire.core.limits import POLICIES, Hangup, Limits
 from turnwire.core.room import Rooms
 from turnwire.errors import BadRequest
 from turnwire.relay.budget import Budget
 from turnwire.relay.dialler import Dialler
 from turnwire.relay.streams import Streams
-from turnwire.settings import Settings, listed
+from turnwire.settings import Settings, listed, policies
 from turnwire.telemetry import Telemetry
 from turnwire.web.access import Access
 from turnwire.web.admission import Admission
@@ -75,16 +77,24 @@ def limits(settings: Settings, dialect: Dialect) -> Limits:
     )
 
 
-def hangup(limits: Limits, asked: str | None) -> Limits:
+_POLICIES: Final = {policy.value: policy for policy in POLICIES}
+
+
+def hangup(settings: Settings, limits: Limits, asked: str | None) -> Limits:
     """The numbers of a request that says itself what a hang-up means.
 
+    It may always ask for what holds without its asking, and for what is stricter.
+
     Raises:
-        BadRequest: it says something else.
+        BadRequest: it says something else, or something that it may not ask for here.
 
     """
     if asked is None:
         return limits
-    try:
-        return msgspec.structs.replace(limits, on_hangup=Hangup(asked))
-    except ValueError as exc:
-        raise BadRequest("onDisconnect is abort, continue or grace") from exc
+    policy = _POLICIES.get(asked)
+    if policy is None:
+        raise BadRequest("onDisconnect is abort, continue or grace")
+    is_stricter = POLICIES.index(policy) <= POLICIES.index(limits.on_hangup)
+    if not is_stricter and asked not in policies(settings):
+        raise BadRequest("This onDisconnect is not allowed here")
+    return msgspec.structs.replace(limits, on_hangup=policy)

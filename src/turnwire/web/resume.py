@@ -56,10 +56,10 @@ class Resume(ErrandEndpoint):
             init_s=gateway.settings.dial_s,
             prompt_id=None if run is None else run.prompt_id,
         )
-        # It never aborts, so it has nothing to wait for once its client is gone. And its headers
+        # It asks for nothing, so it has nothing to wait for once its client is gone. And its headers
         # are held a little longer than `init_s`, at which it knows whether they are a 204.
         limits = msgspec.structs.replace(
-            gateway.limits, on_hangup=Hangup.CONTINUE, hold_s=2 * look.init_s
+            gateway.limits, on_hangup=Hangup.LET_GO, hold_s=2 * look.init_s
         )
         with gateway.rooms.seat(visit.room) as seat:
             conversation = gateway.dialect.resume(look, seat)

@@ -69,9 +69,9 @@ class Talk:
             case "/stop":
                 return await self._command(self._stop())
             case "/again":
-                return await self._turn(self._client.regenerate(on_disconnect="grace"))
+                return await self._turn(self._client.regenerate())
             case _:
-                return await self._turn(self._client.chat(prompt, on_disconnect="grace"))
+                return await self._turn(self._client.chat(prompt))
 
     async def piped(self) -> AsyncIterator[str]:
         while (prompt := await self.lines.next()) is not None:

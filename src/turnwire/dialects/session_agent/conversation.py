@@ -69,6 +69,9 @@ class Conversation:
     def unattended(self) -> None:
         self._seat.unattended(self._ask.user_id)
 
+    def unwatched(self) -> None:
+        self._seat.watched = False
+
     def doubt(self) -> None:
         """An abort names no turn here, so the pong of a new ping has to come first."""
         self._sure_after = self._pings + 1

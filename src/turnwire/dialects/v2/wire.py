@@ -95,6 +95,9 @@ class Conversation(abc.ABC):
         """The connection stands."""
         ...
 
+    def unwatched(self) -> None:
+        self._seat.watched = False
+
     def unattended(self) -> None:  # noqa: B027 (the default)
         """Only whoever asked can come back."""
 

@@ -31,8 +31,6 @@ export class Transport extends DefaultChatTransport<UIMessage> {
       api,
       fetch: send,
       prepareSendMessagesRequest: ({ id, messages, trigger, messageId }) => ({
-        // A reload must not end the turn, whatever the gateway does for other clients.
-        api: `${api}?onDisconnect=grace`,
         // The agent owns the history, and only the last message is read.
         body: { id, messages: messages.slice(-1), trigger, messageId },
       }),
