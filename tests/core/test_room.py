@@ -94,11 +94,12 @@ def test_who_follows_a_turn_for_nobody_is_no_company() -> None:
     unwatched.watched = False
 
     unwatched.follow("t1")
-
     assert not one.accompanied
     assert unwatched.accompanied
-    assert Seat(room).follow("t1") is None
-    assert news == ["one", "one"], "who had nobody beside it is told of each that comes"
+    Seat(room).follow("t1")
+
+    assert one.accompanied
+    assert news == ["one", "one"], "who had nobody beside it is told of whoever comes"
 
 
 def test_a_room_lasts_as_long_as_somebody_is_in_it() -> None:

@@ -117,8 +117,11 @@ class ScriptedAgent:
         subprotocols: list[str] | None = None,
         compression: str | None = "deflate",
         host: str = "127.0.0.1",
+        admits: asyncio.Event | None = None,
     ) -> None:
+        """`admits`: no handshake is answered before it is set."""
         self.script = script
+        self._admits = admits
         self.lines: list[Line] = []
         self.requests: list[Request] = []
         self.port = 0
@@ -177,8 +180,10 @@ class ScriptedAgent:
                 await self.script(line)
             await listening
 
-    def _admit(self, connection: ServerConnection, request: Request) -> Response | None:
+    async def _admit(self, connection: ServerConnection, request: Request) -> Response | None:
         self.requests.append(request)
+        if self._admits is not None:
+            await self._admits.wait()
         if self._status is None:
             return None
         response = connection.respond(HTTPStatus(self._status), "no\n")

@@ -133,20 +133,6 @@ async def test_after_finalize_a_hang_up_aborts_nothing() -> None:
         assert line.aborts == []
 
 
-async def test_with_the_policy_continue_the_agent_goes_on_alone() -> None:
-    async with (
-        ScriptedAgent(begin_only) as agent,
-        Gateway(agent.url(), on_disconnect="continue") as gateway,
-    ):
-        async with chatting(gateway) as chat:
-            await chat.sees("Hello")
-        line = agent.lines[0]
-        await until(lambda: line.closed)
-
-        assert line.aborts == []
-        await gateway.has_ended("client_gone")
-
-
 @pytest.mark.fault("the client leaves in mid-request", "nothing is asked of the agent")
 async def test_a_client_that_leaves_in_mid_body_opens_no_connection() -> None:
     async with ScriptedAgent() as agent, Gateway(agent.url()) as gateway:
