@@ -117,9 +117,17 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Meta(
             description="Keys that approvals are signed with, separated by commas: the first "
             "signs, all verify; 32 bytes or more each, and none that tokens are signed with. "
-            "Empty: no profile but the portable one."
+            "With them an approval is answered with its signed id alone. Empty: no profile but "
+            "the portable one, and whoever may answer a question may approve."
         ),
     ] = ""
+    answers: Annotated[
+        Literal["asker", "collaborators"],
+        Meta(
+            description="Who may answer a question, or approve: the user whose prompt its turn "
+            "answers, as far as the agent says who that is, or every collaborator of the session."
+        ),
+    ] = "asker"
     access: Annotated[
         Literal["claims", "http", "open"],
         Meta(

@@ -10,7 +10,7 @@ from msgspec import Raw
 from core import frames as f
 from turnwire.core.act import Act
 from turnwire.core.approval import Requests, Signed, Signer
-from turnwire.core.continuation import read
+from turnwire.core.continuation import ApprovalResponse, read
 from turnwire.core.dialect import Ask, Look, Reply
 from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
@@ -237,9 +237,10 @@ def respond(message: Message, dice: Random) -> tuple[list[Reply], Any]:
     given = read("m1", [Raw(json.dumps(part).encode()) for part in message.parts])
     replies = []
     for response in given.responses:
-        signed = SIGNER.read(response.approval_id, 1)  # type: ignore[union-attr]
+        assert isinstance(response, ApprovalResponse)
+        signed = SIGNER.read(response.approval_id, 1)
         assert isinstance(signed, Signed)
-        answer = Raw(json.dumps(response.approved).encode())  # type: ignore[union-attr]
+        answer = Raw(json.dumps(response.approved).encode())
         replies.append(Reply(signed.question_id, answer, signed.subject))
     return replies, given.known
 

@@ -90,16 +90,18 @@ def test_who_follows_a_turn_for_nobody_is_no_company() -> None:
     one, unwatched = Seat(room), Seat(room)
     news: list[str] = []
     one.on_news = lambda: news.append("one")
-    one.follow("t1")
-    unwatched.watched = False
-
     unwatched.follow("t1")
+    one.follow("t1")
+
+    unwatched.unwatched()
+    unwatched.follow("t2")
     assert not one.accompanied
-    assert unwatched.accompanied
     Seat(room).follow("t1")
 
     assert one.accompanied
-    assert news == ["one", "one"], "who had nobody beside it is told of whoever comes"
+    assert not unwatched.accompanied
+    assert news == ["one"], "whoever comes after is company"
+    assert list(room.followers) == ["t1"]
 
 
 def test_a_room_lasts_as_long_as_somebody_is_in_it() -> None:

@@ -143,10 +143,10 @@ class _Several(Served):
 class _Drifted(ScriptedAgent):
     """Does not know the session `unknown`."""
 
-    def _admit(self, connection: ServerConnection, request: Request) -> Response | None:
+    async def _admit(self, connection: ServerConnection, request: Request) -> Response | None:
         if "/unknown/" in request.path:
             return connection.respond(HTTPStatus.NOT_FOUND, "no\n")
-        return super()._admit(connection, request)
+        return await super()._admit(connection, request)
 
 
 async def answer(line: Line) -> None:

@@ -22,6 +22,7 @@ def environ(agent_url: str = NOWHERE, **given: object) -> dict[str, str]:
         "jwt_key": KEY,
         "port": 0,
         "metrics_port": 0,
+        "on_disconnect_allowed": "abort,grace,continue",
         **given,
     }
     others = {name: value for name, value in os.environ.items() if "TURNWIRE" not in name}

@@ -1,6 +1,7 @@
 """Under the policy `continue` a turn goes on without its client, and its stream with it."""
 
 import asyncio
+from typing import Any
 
 import httpx
 import pytest
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.sockets
 STREAMS = 3
 
 
-def going_on(agent_url: str, **settings: object) -> Gateway:
+def going_on(agent_url: str, **settings: Any) -> Gateway:
     return Gateway(agent_url, on_disconnect="continue", **settings)
 
 

@@ -48,6 +48,8 @@ class QuestionAnswer(Struct, frozen=True):
 
     question_id: str
     answer: Raw
+    approval_id: str | None = None
+    """What stands there as the question's id of an approval, if it is a text."""
 
 
 Response: TypeAlias = ApprovalResponse | QuestionAnswer
@@ -101,6 +103,7 @@ class _Answered(Struct, rename="camel"):
     state: Word | None = None
     answer: Raw = Raw()
     question_id: _Id | None = None
+    approval_id: Raw = Raw()
 
 
 _json = msgspec.json.Decoder().decode
@@ -219,4 +222,4 @@ def _answer(part: Raw) -> QuestionAnswer | None:
     question_id = question.id or told.question_id
     if question_id is None:
         raise BadRequest("An answer names no question")
-    return QuestionAnswer(question_id, told.answer.copy())
+    return QuestionAnswer(question_id, told.answer.copy(), harmless.string(told.approval_id))

@@ -22,6 +22,7 @@ from turnwire.core.bounds import MALFORMED_BYTES
 from turnwire.core.errand import Answer, Answering, Recall, Recalling, Stop, Stopping
 from turnwire.core.events import Event, Told
 from turnwire.core.room import Seat
+from turnwire.core.terms import Terms
 from turnwire.core.vocabulary import Vocabulary
 
 
@@ -71,6 +72,8 @@ class Look(Struct, frozen=True, kw_only=True):
     init_s: float
     """How long to wait for the agent's hydration, in seconds."""
     replies: Sequence[Reply] = ()
+    terms: Terms = Terms()
+    """Of the replies."""
     prompt_id: str | None = None
     """The prompt of the turn, where no other's will do; not every agent names it."""
 

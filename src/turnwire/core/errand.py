@@ -13,6 +13,7 @@ from msgspec import Raw, Struct
 from turnwire.core.attachments import Attachment
 from turnwire.core.events import Event
 from turnwire.core.refusal import Refusal
+from turnwire.core.terms import Terms
 
 
 class Errant(Struct, frozen=True, kw_only=True):
@@ -39,6 +40,9 @@ class Answer(Errant, frozen=True, kw_only=True):
     question_id: str
     answer: Raw
     """JSON."""
+    subject: bytes | None = None
+    """As in a `core.dialect.Reply`."""
+    terms: Terms = Terms()
 
 
 class Recall(Errant, frozen=True, kw_only=True):

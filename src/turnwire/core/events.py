@@ -112,6 +112,13 @@ class Question(Struct, frozen=True):
     payload: Raw
     approval: Approval | None = None
     """Set where nothing but a yes or a no is asked for, about a call that the agent named."""
+    shown: Raw | None = None
+    """Set where an approval names no such call: JSON, all that its user is shown."""
+
+    @property
+    def is_approval(self) -> bool:
+        """Whether an answer may let a tool run."""
+        return self.approval is not None or self.shown is not None
 
 
 class Replied(Struct, frozen=True):

@@ -13,5 +13,6 @@ class Refusal(enum.Enum):
     UNHARMED = "it would stop another turn as well"
     UNKNOWN = "no such question"
     CLOSED = "the question is closed"
+    UNSIGNED = "This is an approval: it is answered with its approvalId"
     UNSUPPORTED = "this agent does not offer it"
     SILENT = "the agent did not answer in time"

@@ -54,10 +54,9 @@ class Seat:
         """Called when the floor became ours while we waited for it, or company came."""
         self.asked: Hashable | None = None
         """Where it sent its prompt to, once it did."""
-        self.watched = True
-        """Whether somebody sees what it tells."""
         self._room = Room() if room is None else room
         self._follows: dict[str, None] = {}
+        self._is_watched = True
         self._absent: str | None = None
         self._joins = 0
         self._room.seats[self] = None
@@ -94,23 +93,26 @@ class Seat:
 
     def follow(self, its_id: str) -> None:
         """Our stream tells this turn, or waits for the turn of this prompt."""
-        if its_id in self._follows:
+        if its_id in self._follows or not self._is_watched:
             return
         if len(self._follows) >= self.FOLLOWED_MAX:
             self._unfollow(next(iter(self._follows)))
         followers = self._room.followers.setdefault(its_id, {})
-        before = [seat for seat in followers if not seat.accompanied]
+        before = list(followers) if len(followers) == 1 else []
         self._follows[its_id] = followers[self] = None
         for alone in before:  # to the others it is no news that they have company
             alone.on_news()
 
     @property
     def accompanied(self) -> bool:
-        """Whether another stream follows the same turn or prompt, for somebody who sees it."""
-        followers = self._room.followers
-        return any(
-            seat.watched for its_id in self._follows for seat in followers[its_id] if seat is not self
-        )
+        """Whether another stream follows the same turn or prompt."""
+        return any(len(self._room.followers[its_id]) > 1 for its_id in self._follows)
+
+    def unwatched(self) -> None:
+        """Nobody sees any more what our stream tells: whom it follows has no company in it."""
+        self._is_watched = False
+        for its_id in list(self._follows):
+            self._unfollow(its_id)
 
     def unattended(self, user_id: str) -> None:
         """Our client left; this user may come back."""

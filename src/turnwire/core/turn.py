@@ -14,7 +14,7 @@ import msgspec
 
 from turnwire.core import events, sse
 from turnwire.core.act import NOTHING, Act
-from turnwire.core.approval import Requests
+from turnwire.core.approval import Requests, with_id
 from turnwire.core.bounds import MALFORMED_MAX
 from turnwire.core.chunks import Chunk
 from turnwire.core.deadlines import Deadlines
@@ -75,6 +75,8 @@ class Turn:
         self._presence = Presence(limits)
         self._times = Deadlines(limits, conversation, self._translator, self._presence)
         self._requests = requests
+        self._is_native = requests is not None and requests.native
+        """Whether the client knows approvals, which end its stream."""
         self._lane: bytes | None = None
         """What stands before the delta of the next record, while text deltas take the short way."""
         self._write: list[bytes] = []
@@ -282,7 +284,7 @@ class Turn:
         return True
 
     def _feed(self, told: Sequence[Event], now: float) -> None:
-        waiting = {} if self._requests is None else left_open(told)
+        waiting = left_open(told) if self._is_native else {}
         for event in told:
             match event:
                 case events.Send(frame):
@@ -309,14 +311,17 @@ class Turn:
 
     def _asked(self, asked: events.Question, now: float, last: Event | None) -> list[Chunk]:
         """An approval is requested where the client knows that, and is a question elsewhere."""
-        approval_id = None
-        if self._requests is not None and self.turn_id is not None:
-            approval_id = self._requests.approval_id(self.turn_id, asked, now)
-        if asked.approval is None or approval_id is None:
+        requests = self._requests
+        if requests is None:
             return self._translator.feed(asked)
+        approval, approval_id = asked.approval, requests.approval_id(self.turn_id, asked, now)
+        question = with_id(asked, approval_id)
+        takes_card = requests.native and self.turn_id is not None
+        if not takes_card or approval is None or approval_id is None:
+            return self._translator.feed(question)
         if last is not asked:  # closed or asked anew by now
-            return self._translator.requested(asked, asked.approval)
-        return self._translator.request(asked, asked.approval, approval_id)
+            return self._translator.requested(question, approval)
+        return self._translator.request(question, approval, approval_id)
 
     def _begin(self, turn_id: str, now: float) -> None:
         if self.turn_id is None:  # a turn that is started over has no more time than others
@@ -390,7 +395,7 @@ class Turn:
 
     def _act(self, now: float, *, reckon: bool = True) -> Act:
         """What has gathered, as one write and the frames to tell."""
-        is_asked = self._requests is not None and self._translator.waits_for_approval
+        is_asked = self._is_native and self._translator.waits_for_approval
         if is_asked and self.outcome is None and not self._presence.left:
             self._say(self._translator.pause())
             self.outcome = Outcome.ASKED

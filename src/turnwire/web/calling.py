@@ -8,6 +8,7 @@ from turnwire import __version__
 from turnwire.core.refusal import Refusal
 from turnwire.errors import (
     AnotherTurn,
+    BadRequest,
     NotFound,
     NotSupported,
     QuestionClosed,
@@ -31,6 +32,7 @@ _REFUSALS: Final[dict[Refusal, type[Refused]]] = {
     Refusal.UNHARMED: AnotherTurn,
     Refusal.UNKNOWN: NotFound,
     Refusal.CLOSED: QuestionClosed,
+    Refusal.UNSIGNED: BadRequest,
     Refusal.UNSUPPORTED: NotSupported,
     Refusal.SILENT: Unavailable,
     # Where it is no 204: a continuation of a turn that is over.

@@ -89,7 +89,7 @@ class Chat(Endpoint):
         run = workflow.begun(visit.request, ask.prompt_id, prompt.chat_id)
         limits = gateway.limits if run is None else run.limits(gateway.limits)
         limits = hangup(gateway.settings, limits, visit.request.query.get("onDisconnect"))
-        requests = None if run is not None else profile.requests(gateway.settings, visit)
+        requests = profile.requests(gateway.settings, visit, counts=run is not None)
         with gateway.rooms.seat(visit.room) as seat:
             conversation = gateway.dialect.prompt(ask, seat)
             streaming = stream(
@@ -131,6 +131,7 @@ class Chat(Endpoint):
             channel_id=channel_id,
             init_s=settings.dial_s,
             replies=profile.replies(settings, visit, continuation),
+            terms=profile.terms(settings),
         )
         limits = hangup(settings, gateway.limits, visit.request.query.get("onDisconnect"))
         # The headers are held a little longer than `init_s`, at which it knows if it is refused.

@@ -10,6 +10,7 @@ import structlog
 from msgspec import Meta, Raw, Struct
 from starlette.types import Receive, Send
 
+from turnwire.core.approval import ID_MAX
 from turnwire.core.errand import Answer, Errand, Recall, Stop
 from turnwire.core.message import ui_messages
 from turnwire.core.refusal import Refusal
@@ -18,6 +19,7 @@ from turnwire.relay.budget import Holder
 from turnwire.relay.errand import ErrandRun, NotReachedError
 from turnwire.relay.reply import Reply
 from turnwire.relay.streams import Streams
+from turnwire.web import profile
 from turnwire.web.access import Role
 from turnwire.web.calling import call, dial_refused, refused
 from turnwire.web.endpoint import SESSION_PATH, Endpoint, Visit
@@ -49,6 +51,7 @@ class _StopBody(Struct, rename="camel"):
 class _AnswerBody(Struct, rename="camel"):
     question_id: _Id
     answer: Raw
+    approval_id: Annotated[str, Meta(min_length=1, max_length=ID_MAX)] | None = None
 
 
 class _Receipt(Struct, rename="camel"):
@@ -194,6 +197,7 @@ class AnswerQuestion(ErrandEndpoint):
     async def carry(self, visit: Visit, holder: Holder, receive: Receive, send: Send) -> None:
         body = await self.read(visit, holder, receive, _AnswerBody)
         self._check(body.answer)
+        settings = self.gateway.settings
         channel_type, channel_id = self.channel(visit, visit.request.query.get("chatId"))
         answer = Answer(
             user_id=visit.user_id,
@@ -201,8 +205,10 @@ class AnswerQuestion(ErrandEndpoint):
             channel_id=channel_id,
             question_id=body.question_id,
             answer=body.answer,
-            init_s=self.gateway.settings.dial_s,
-            verdict_s=self.gateway.settings.verdict_s,
+            subject=profile.subject(settings, visit, body.question_id, body.approval_id),
+            terms=profile.terms(settings),
+            init_s=settings.dial_s,
+            verdict_s=settings.verdict_s,
         )
         await self.run(visit, holder, self.gateway.dialect.answer(answer))
         await self.reply(visit, holder, b"{}", 202, send)

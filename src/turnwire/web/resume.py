@@ -48,7 +48,7 @@ class Resume(ErrandEndpoint):
         chat_id = request.scope["path_params"]["chat_id"]
         run = workflow.resumed(request, chat_id)
         channel_type, channel_id = self.channel(visit, chat_id if run is None else run.chat_id)
-        requests = None if run is not None else profile.requests(gateway.settings, visit)
+        requests = profile.requests(gateway.settings, visit, counts=run is not None)
         look = Look(
             user_id=visit.user_id,
             channel_type=channel_type,
@@ -56,8 +56,8 @@ class Resume(ErrandEndpoint):
             init_s=gateway.settings.dial_s,
             prompt_id=None if run is None else run.prompt_id,
         )
-        # It asks for nothing, so it has nothing to wait for once its client is gone. And its headers
-        # are held a little longer than `init_s`, at which it knows whether they are a 204.
+        # It asks for nothing, so it has nothing to wait for once its client is gone. And its
+        # headers are held a little longer than `init_s`, at which it knows if they are a 204.
         limits = msgspec.structs.replace(
             gateway.limits, on_hangup=Hangup.LET_GO, hold_s=2 * look.init_s
         )

@@ -57,8 +57,8 @@ async def stream(
 
     `asked` is what the conversation was made for. `holder` is told what is held for it, and
     `prompt` what of that is to be sent to the agent. `taken_id` is an id that the client has given
-    a message of its own; `known` is what it has of the answer that goes on. `requests` makes
-    approvals native ones. `run` is for a client that counts its chunks.
+    a message of its own; `known` is what it has of the answer that goes on. `requests` signs
+    approvals. `run` is for a client that counts its chunks.
 
     Raises:
         Refused: the agent's side refused before the stream had begun.
@@ -81,7 +81,7 @@ async def stream(
         usage=settings.usage,
         apart=seat.apart,
         taken_id=taken_id,
-        lacks=lacks(known=known, requests=requests, run=run),
+        lacks=lacks(known=known, requests=requests is not None and requests.native, run=run),
         others=request.trace.ears(),
     )
     del asked  # its files, which the conversation has until it sent them

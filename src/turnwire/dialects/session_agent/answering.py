@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
-from turnwire.core.dialect import NEVER
+from turnwire.core.dialect import NEVER, Reply
 from turnwire.core.errand import Answer, Answered
 from turnwire.core.refusal import Refusal
-from turnwire.dialects.session_agent import wire
+from turnwire.dialects.session_agent import hydration, wire
 from turnwire.dialects.session_agent.errands import Errand
 from turnwire.dialects.session_agent.given import Given
 from turnwire.dialects.session_agent.hello import Hello
@@ -20,7 +20,9 @@ class Answering(Errand):
 
     def __init__(self, answer: Answer) -> None:
         super().__init__(answer)
-        self._given = Given(answer.question_id, answer.answer)
+        self._answer = answer
+        reply = Reply(answer.question_id, answer.answer, answer.subject)
+        self._given = Given(reply, answer.terms)
 
     @property
     def result(self) -> Answered | Refusal | None:
@@ -29,8 +31,11 @@ class Answering(Errand):
     def left(self) -> None:
         self._refuse(Refusal.SILENT)
 
-    def _greeted(self, _init: wire.Init, _said: Hello, now: float) -> Sequence[bytes]:
+    def _greeted(self, init: wire.Init, said: Hello, now: float) -> Sequence[bytes]:
         self.deadline = now + ASKED_S
+        asker = None if said.defers else hydration.session(init, said, self._ahead).asker
+        if not self._answer.terms.admit(self._answer.user_id, asker):
+            self._refuse(Refusal.UNKNOWN)
         return ()
 
     def _late(self, _now: float) -> Sequence[bytes]:

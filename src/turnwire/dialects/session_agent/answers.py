@@ -12,12 +12,11 @@ from msgspec import Raw, Struct
 from turnwire.core import harmless
 from turnwire.core.bounds import FEW, HandedOn, SomeId
 from turnwire.dialects.session_agent import asking, outgoing
+from turnwire.dialects.session_agent.asking import APPROVAL
 from turnwire.dialects.session_agent.channel import Channel
 from turnwire.dialects.session_agent.wire import InteractivePrompt, PromptData, Question
 
 Asked: TypeAlias = Question | InteractivePrompt
-
-APPROVAL: Final = "approval"
 
 _ALLOW: Final = "allow_once"
 _CANCEL: Final = "cancel"

@@ -17,6 +17,7 @@ from turnwire.dialects.session_agent.channel import Channel
 from turnwire.dialects.session_agent.wire import Expired, InteractivePrompt, PromptContext, Question
 
 QUESTION: Final = "question"
+APPROVAL: Final = "approval"
 
 
 class Asking:
@@ -81,12 +82,21 @@ def question(asked: Question) -> Asked:
 def prompt(asked: InteractivePrompt) -> Asked:
     """A question or an approval of A and V."""
     told = asked.prompt
-    common = {"text": told.title, "expiresAt": _ms(told.expires_at, per_unit=1)}
+    expires_at = _ms(told.expires_at, per_unit=1)
     if told.type == QUESTION:
         options = context(told.context).options or _labels(told.actions)
-        return _asked(told.id, **{**common, "options": options})
+        return _asked(told.id, text=told.title, options=options, expiresAt=expires_at)
     more = {"body": told.body, "actions": told.actions, "context": told.context}
-    return _asked(told.id, **common, promptType=told.type, **more)
+    shown = {"text": told.title, "promptType": told.type, **more}
+    question = _asked(told.id, **shown, expiresAt=expires_at)
+    if told.type != APPROVAL:
+        return question
+    return msgspec.structs.replace(question, shown=_told(told.id, **shown))
+
+
+def told(asked: Question | InteractivePrompt) -> Asked:
+    """Either of them."""
+    return question(asked) if isinstance(asked, Question) else prompt(asked)
 
 
 def context(raw: Raw) -> PromptContext:
@@ -107,9 +117,14 @@ def closed_on(expired: Expired) -> Channel | None:
 
 
 def _asked(question_id: str, **fields: Any) -> Asked:
+    return Asked(question_id, _told(question_id, **fields))
+
+
+def _told(question_id: str, **fields: Any) -> Raw:
+    """The same fields as JSON, in one order."""
     order = ("text", "options", "promptType", "body", "actions", "expiresAt", "context")
     told = {name: fields[name] for name in order if fields.get(name)}
-    return Asked(question_id, Raw(msgspec.json.encode({"questionId": question_id, **told})))
+    return Raw(msgspec.json.encode({"questionId": question_id, **told}))
 
 
 def _labels(raw: Raw) -> list[str] | None:

@@ -50,7 +50,7 @@ class Continuing(Resuming):
     def __init__(self, look: Look, seat: Seat) -> None:
         super().__init__(look, seat)
         self._step = _Step.LOOKING
-        self._given = {r.question_id: Given(r.question_id, r.answer) for r in look.replies}
+        self._given = {r.question_id: Given(r, look.terms) for r in look.replies}
         self._turn: wire.Snapshot | None = None
         """What `init` says of it (R)."""
         self._is_mine = False
@@ -127,9 +127,9 @@ class Continuing(Resuming):
             self._is_mine = session.asker in nobody
             if session.turn is None or session.turn.channel != whose.channel:
                 return self._refuse(Refusal.CLOSED)
-        # No approval is requested of a client on this wire: a subject is another agent's.
-        foreign = any(reply.subject is not None for reply in self._look.replies)
-        return self._refuse(Refusal.CLOSED) if said.is_dead or foreign else ()
+            if not self._look.terms.admit(self._look.user_id, session.asker):
+                return self._refuse(Refusal.CLOSED)
+        return self._refuse(Refusal.CLOSED) if said.is_dead else ()
 
     def _open(self, asked: answers.Asked, question: events.Question, now: float) -> Sequence[Event]:
         self._course.asked(question, now)

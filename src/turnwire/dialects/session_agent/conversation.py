@@ -70,7 +70,7 @@ class Conversation:
         self._seat.unattended(self._ask.user_id)
 
     def unwatched(self) -> None:
-        self._seat.watched = False
+        self._seat.unwatched()
 
     def doubt(self) -> None:
         """An abort names no turn here, so the pong of a new ping has to come first."""

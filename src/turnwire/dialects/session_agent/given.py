@@ -3,8 +3,10 @@
 from msgspec import Raw
 
 from turnwire.core import harmless
+from turnwire.core.dialect import Reply
 from turnwire.core.errand import Answered
 from turnwire.core.refusal import Refusal
+from turnwire.core.terms import Terms
 from turnwire.dialects.session_agent import answers, asking, wire
 from turnwire.dialects.session_agent.channel import Channel
 
@@ -12,11 +14,13 @@ from turnwire.dialects.session_agent.channel import Channel
 class Given:
     """One answer. The agent takes the first one to a question, and ignores a second."""
 
-    def __init__(self, question_id: str, answer: Raw) -> None:
+    def __init__(self, reply: Reply, terms: Terms) -> None:
         self.result: Answered | Refusal | None = None
         """What became of it; None while it is under way."""
-        self._question_id = question_id
-        self._answer = answer
+        self._question_id = reply.question_id
+        self._answer = reply.answer
+        self._subject = reply.subject
+        self._terms = terms
         self._sent: answers.Answer | None = None
         self._channel: Channel | None = None
         """Where the question was told as open."""
@@ -29,6 +33,9 @@ class Given:
     def opened(self, asked: answers.Asked) -> bytes | None:
         """This question is open. Returns what answers it, where it is ours and was not told yet."""
         if self._sent is not None or answers.question_id(asked) != self._question_id:
+            return None
+        self.result = self._terms.refusal(asking.told(asked), self._subject)
+        if self.result is not None:
             return None
         self._sent = answers.answer(asked, self._answer)
         self._channel = answers.channel(asked)

@@ -11,18 +11,25 @@ from turnwire.core import events, harmless
 APPROVAL: Final = "approval"
 """The `kind` of a question about a tool call that waits (docs/v2.md)."""
 
+_UNSHOWN: Final = frozenset({"turnId", "expiresAt"})
+"""What of an approval that names no call may be told anew while it waits."""
+
 _NONE: Final = Raw()
 
 
 def question(question_id: str, payload: Mapping[str, Raw]) -> events.Question:
     """The question; its fields go to the client as they are."""
-    shown = Raw(msgspec.json.encode(payload))
-    return events.Question(question_id, shown, _approval(payload))
+    told = Raw(msgspec.json.encode(payload))
+    if _string(payload, "kind") != APPROVAL:
+        return events.Question(question_id, told)
+    approval = _approval(payload)
+    if approval is not None:
+        return events.Question(question_id, told, approval)
+    shown = {name: value for name, value in payload.items() if name not in _UNSHOWN}
+    return events.Question(question_id, told, shown=Raw(msgspec.json.encode(shown)))
 
 
 def _approval(payload: Mapping[str, Raw]) -> events.Approval | None:
-    if _string(payload, "kind") != APPROVAL:
-        return None
     call_id, tool_name = _string(payload, "callId"), _string(payload, "toolName")
     if not call_id or not tool_name:
         return None

@@ -6,12 +6,12 @@ then on, unless another user asked for it or another stream follows it: a client
 that hangs up means it.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from turnwire.core import events
-from turnwire.core.approval import subject
-from turnwire.core.dialect import Reach, Reply
-from turnwire.core.events import Event, Question, QuestionClosed
+from turnwire.core.dialect import Reach
+from turnwire.core.events import Event, Question
+from turnwire.core.questions import left_open
 from turnwire.core.refusal import Refusal
 from turnwire.dialects.v2 import hydration, outgoing
 from turnwire.dialects.v2.resuming import Resuming
@@ -47,8 +47,16 @@ class Continuing(Resuming):
         told = list(self._noted(hydration.told(running)))
         # A stream that was resumed knows the turn by the id that its message has.
         turn_ids = {running.id, self._message_id(running.id)}
-        if not all(_is_open(reply, turn_ids, told) for reply in self._look.replies):
+        if not self._look.terms.admit(self._look.user_id, self._asker):
             return Refusal.CLOSED
+        waiting = left_open(told)
+        for reply in self._look.replies:
+            asked = waiting.get(reply.question_id)
+            if asked is None:
+                return Refusal.CLOSED
+            why = self._look.terms.refusal(asked, reply.subject, turn_ids)
+            if why is not None:
+                return why
         self._prompt_id = running.prompt_id
         ours = {reply.question_id for reply in self._look.replies}
         # A question is told as often as the agent asks it; its last time counts.
@@ -72,20 +80,3 @@ class Continuing(Resuming):
             named = turn_id if shared else None
             yield events.Replied(reply.question_id)
             yield events.Send(outgoing.answer(reply.question_id, reply.answer, named))
-
-
-def _is_open(reply: Reply, turn_ids: Collection[str], told: Sequence[Event]) -> bool:
-    """Whether the turn waits for this reply, to the very question that its user saw."""
-    waits = False
-    for event in told:
-        match event:
-            case Question(reply.question_id, _, approval):
-                waits = reply.subject is None or (
-                    approval is not None
-                    and reply.subject in {subject(turn_id, approval) for turn_id in turn_ids}
-                )
-            case QuestionClosed(reply.question_id):
-                waits = False
-            case _:
-                pass
-    return waits

@@ -10,6 +10,7 @@ from turnwire.core import harmless
 from turnwire.core.dialect import NEVER, Tally
 from turnwire.core.errand import Answer, Answered, Errant, Recall, Receipt, Stop, Transcript
 from turnwire.core.events import Reason
+from turnwire.core.questions import left_open
 from turnwire.core.refusal import Refusal
 from turnwire.dialects.v2 import frames, hydration, looking, outgoing
 from turnwire.dialects.v2.asked import Place
@@ -151,31 +152,52 @@ class Answering(_Errand):
         """The turn that asks, as far as it is known."""
         self._others: Sequence[Place] = ()
         """Turns that wait for a question of the same id."""
+        self._given = answer
 
     def left(self) -> None:
         self.result = self.result or Refusal.SILENT
 
     def _init(self, init: frames.Init, entries: list[hydration.Entry]) -> Sequence[bytes]:
         """Look for the question where its answer comes from, else wherever one such waits."""
+        given = self._given
         asked = [entry for entry in entries if self._is_asked(entry)]
-        here = [entry for entry in asked if entry.channel == self.channel]
+        ours = [e for e in asked if given.terms.admit(given.user_id, hydration.asker(e, entries))]
+        here = [entry for entry in ours if entry.channel == self.channel]
         waiting = [entry for entry in asked if self._waits(entry)]
-        found = [entry for entry in waiting if not here or entry in here]
+        found = [entry for entry in waiting if entry in (here or ours)]
         if not found:
-            self.result = Refusal.CLOSED if asked else Refusal.UNKNOWN
+            self.result = Refusal.CLOSED if ours else Refusal.UNKNOWN
             return ()
         running = init.data.running_turn_id
         turn = next((entry for entry in found if entry.id == running), found[-1])
         if not here and len(found) > 1 and turn.id != running:
             self.result = Refusal.UNKNOWN  # there are several, and none is of this channel
             return ()
+        self.result = self._refusal(turn)
+        if self.result is not None:
+            return ()
         self._turn = _place(turn)
         self._others = [_place(entry) for entry in waiting if entry is not turn]
-        turn_id = turn.id if self._others else None
-        return [outgoing.answer(self._question_id, self._answer, turn_id)]
+        return self._send(turn.id if self._others else None)
+
+    def _refusal(self, turn: hydration.Entry) -> Refusal | None:
+        """Why the question that this turn waits for takes no such answer; None: it does."""
+        question = left_open(hydration.told(turn)).get(self._question_id)
+        if question is None:  # it is too odd to be told, so nobody can know what it asks
+            return Refusal.UNKNOWN
+        # A stream that was resumed knows the turn by the id that its message has.
+        turn_ids = {turn.id, hydration.message_id(turn.id, {turn.id})}
+        given = self._given
+        return given.terms.refusal(question, given.subject, turn_ids)
 
     def _unseen(self) -> Sequence[bytes]:
-        return [outgoing.answer(self._question_id, self._answer)]
+        if self._given.terms.signed:  # it may be an approval, and nobody can tell of what
+            self.result = Refusal.UNSUPPORTED
+            return ()
+        return self._send()
+
+    def _send(self, turn_id: str | None = None) -> Sequence[bytes]:
+        return [outgoing.answer(self._question_id, self._answer, turn_id)]
 
     def _is_asked(self, entry: hydration.Entry) -> bool:
         return any(part.question == self._question_id for part in hydration.parts(entry))

@@ -96,7 +96,7 @@ class Conversation(abc.ABC):
         ...
 
     def unwatched(self) -> None:
-        self._seat.watched = False
+        self._seat.unwatched()
 
     def unattended(self) -> None:  # noqa: B027 (the default)
         """Only whoever asked can come back."""
