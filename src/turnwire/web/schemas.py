@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from turnwire.core.approval import ID_MAX
 from turnwire.errors import Refused
 
 
@@ -81,7 +82,17 @@ RECEIPT: Final = _object(
     waitedMs={"type": "integer"},
 )
 
-ANSWER_BODY: Final = _object(["questionId", "answer"], questionId=_ID, answer={})
+ANSWER_BODY: Final = _object(
+    ["questionId", "answer"],
+    questionId=_ID,
+    answer={},
+    approvalId={
+        "type": ["string", "null"],
+        "minLength": 1,
+        "maxLength": ID_MAX,
+        "description": "That of the question, where it has one: an approval is answered with it",
+    },
+)
 
 _FINISH: Final = _object(
     ["reason"],

@@ -129,6 +129,7 @@ def test_r_a_question_that_is_open_follows_what_init_told() -> None:
             "question_id": "q1",
             "payload": b'{"questionId":"q1","text":"Deploy?","options":["yes"]}',
             "approval": None,
+            "shown": None,
         })
     ]  # fmt: skip
 

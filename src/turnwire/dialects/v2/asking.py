@@ -11,8 +11,8 @@ from turnwire.core import events, harmless
 APPROVAL: Final = "approval"
 """The `kind` of a question about a tool call that waits (docs/v2.md)."""
 
-_UNSHOWN: Final = frozenset({"turnId", "expiresAt"})
-"""What of an approval that names no call may be told anew while it waits."""
+_UNSHOWN: Final = frozenset({"turnId", "promptId", "channelType", "channelId", "expiresAt"})
+"""What of an approval is not what it asks for, and need not be the same in the hydration."""
 
 _NONE: Final = Raw()
 
