@@ -13,6 +13,7 @@ from turnwire.core.known import Known
 from turnwire.core.limits import Limits
 from turnwire.core.room import Seat
 from turnwire.core.turn import Turn
+from turnwire.core.terms import Terms
 from turnwire.dialects import DIALECTS
 
 Json = dict[str, Any]
@@ -49,6 +50,7 @@ def init(*parts: Json, **data: Any) -> bytes:
     return f.frame("init", session=session, data=told)
 
 
+_NO_TERMS: Final = Terms()
 MESSAGE: Final = Known(message_id="m1")
 
 
@@ -57,9 +59,10 @@ def continued(
     native: bool = True,
     seat: Seat | None = None,
     known: Known = MESSAGE,
+    terms: Terms = _NO_TERMS,
     **limits: Any,
 ) -> Turn:
-    look = Look(user_id="u1", init_s=5, replies=replies or (YES,))
+    look = Look(user_id="u1", init_s=5, replies=replies or (YES,), terms=terms)
     turn = Turn(
         DIALECTS["v2"].resume(look, seat),
         Limits(**{"hold_s": 10, **limits}),

@@ -25,6 +25,7 @@ from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
 from turnwire.core.refusal import Refusal
 from turnwire.core.turn import Turn
+from turnwire.core.terms import Terms
 from turnwire.dialects import DIALECTS
 
 
@@ -127,3 +128,27 @@ def test_a_second_hydration_is_ignored() -> None:
     turn.frames([hydration], 1)
 
     assert turn.frames([hydration], 2) == Act()
+
+
+def test_where_approvals_are_signed_one_takes_no_answer_that_is_not() -> None:
+    turn = continued(terms=Terms(signed=True))
+
+    assert turn.frames([init(called(), approval())], 1) == Act()
+    assert (turn.outcome, turn.refusal) == (Outcome.REFUSED, Refusal.UNSIGNED)
+
+
+def test_where_approvals_are_signed_a_question_is_answered_without() -> None:
+    turn = continued(terms=Terms(signed=True))
+
+    assert len(turn.frames([init(called(), question())], 1).tell) == 1
+
+
+@pytest.mark.parametrize(("by", "why"), [("ann", Refusal.CLOSED), ("u1", None), (None, None)])
+def test_who_asked_is_who_answers(by: str | None, why: Refusal | None) -> None:
+    turn = continued(terms=Terms(asker_alone=True))
+    hello = json.loads(init(called(), question()))
+    hello["session"]["messages"][0] |= {} if by is None else {"userId": by}
+
+    act = turn.frames([json.dumps(hello).encode()], 1)
+
+    assert (len(act.tell), turn.refusal) == (0 if why else 1, why)

@@ -143,7 +143,7 @@ class Turn:
         if isinstance(told, str):
             told = [events.TextDelta(told)] if told else [events.Alive()]
         # Whether all wait for an approval is known when all was told.
-        portion = PORTION if self._requests is None else max(1, len(told))
+        portion = max(1, len(told)) if self._is_native else PORTION
         for first in range(0, len(told) or 1, portion):
             if self.outcome is None and told:
                 self._times.heard_at = now

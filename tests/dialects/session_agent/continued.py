@@ -10,6 +10,7 @@ from turnwire.core.dialect import Look, Reply
 from turnwire.core.known import Known
 from turnwire.core.limits import Limits
 from turnwire.core.room import Seat
+from turnwire.core.terms import Terms
 from turnwire.core.turn import Turn
 from turnwire.dialects.session_agent.dialect import SessionAgent
 
@@ -20,6 +21,7 @@ DONE: Final = f.tool("completed", "c9", "question", result="yes")
 BEFORE: Final = [f.text("A"), f.tool("completed", "c1"), f.text("B")]
 MESSAGE: Final = Known(message_id="m1", text=2, texts=2)
 """What a client has that heard all of that."""
+_NO_TERMS: Final = Terms()
 DELTA: Final = ["text-start", "text-delta", "text-end"]
 
 
@@ -28,10 +30,11 @@ def continued(
     seat: Seat | None = None,
     known: Known = MESSAGE,
     channel: f.Fields = f.CHANNEL,
+    terms: Terms = _NO_TERMS,
     **limits: Any,
 ) -> Turn:
     where = {"channel_type": channel["channelType"], "channel_id": channel["channelId"]}
-    look = Look(user_id=f.ME, init_s=INIT_S, replies=replies or (YES,), **where)
+    look = Look(user_id=f.ME, init_s=INIT_S, replies=replies or (YES,), terms=terms, **where)
     conversation = SessionAgent().resume(look, seat)
     made = Turn(conversation, Limits(**{"hold_s": 2 * INIT_S, **limits}), known=known)
     made.opened(0)

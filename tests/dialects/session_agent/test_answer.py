@@ -7,9 +7,13 @@ import pytest
 from msgspec import Raw
 
 from dialects.session_agent import frames as f
-from turnwire.core.dialect import NEVER
+from dialects.session_agent.resumed import init_r, prompt, turn
+from turnwire.core.approval import subjects
+from turnwire.core.dialect import NEVER, Tally
 from turnwire.core.errand import Answer, Answered
 from turnwire.core.refusal import Refusal
+from turnwire.core.terms import Terms
+from turnwire.dialects.session_agent import asking, wire
 from turnwire.dialects.session_agent.answering import ASKED_S, Answering
 from turnwire.dialects.session_agent.dialect import SessionAgent
 
@@ -17,9 +21,9 @@ LATER = ("A", "V")
 ACTIONS = [{"id": "allow_once"}, {"id": "allow_always"}, {"id": "cancel"}]
 
 
-def answering(answer: Any = "yes", question_id: str = "q1") -> Answering:
+def answering(answer: Any = "yes", question_id: str = "q1", **more: Any) -> Answering:
     raw = Raw(json.dumps(answer).encode())
-    asked = Answer(user_id=f.ME, init_s=2, verdict_s=5, question_id=question_id, answer=raw)
+    asked = Answer(user_id=f.ME, init_s=2, verdict_s=5, question_id=question_id, answer=raw, **more)
     made = SessionAgent().answer(asked)
     assert made.open(0) == ()
     return made
@@ -250,3 +254,76 @@ def test_an_error_before_the_answer_is_no_verdict() -> None:
 
     assert hear(made, f.init("V"), f.frame("error", message="Invalid JSON"), f.chunk("a")) == []
     assert made.result is None
+
+
+SIGNED = Terms(signed=True)
+
+
+def signed(frame: bytes) -> bytes:
+    """What the id of an approval is signed for that is told by this frame."""
+    heard = wire.read(frame, Tally())
+    assert isinstance(heard, wire.InteractivePrompt)
+    (found,) = subjects(asking.prompt(heard), ())
+    return found
+
+
+@pytest.mark.parametrize("revision", LATER)
+def test_where_approvals_are_signed_one_takes_no_answer_that_is_not(revision: str) -> None:
+    made = answering(answer=True, question_id="inv1", terms=SIGNED)
+
+    assert hear(made, f.init(revision), approval()) == []
+    assert made.result is Refusal.UNSIGNED
+
+
+@pytest.mark.parametrize("revision", LATER)
+def test_an_approval_takes_what_was_signed_for_it(revision: str) -> None:
+    given = signed(approval(params={"n": 1}))
+    made = answering(answer=True, question_id="inv1", terms=SIGNED, subject=given)
+
+    (sent,) = hear(made, f.init(revision), approval(params={"n": 1}))
+
+    assert sent["type"] == "approve-action"
+
+
+@pytest.mark.parametrize("revision", LATER)
+def test_an_approval_takes_nothing_that_was_signed_for_another_input(revision: str) -> None:
+    given = signed(approval(params={"n": 1}))
+    made = answering(answer=True, question_id="inv1", terms=SIGNED, subject=given)
+
+    assert hear(made, f.init(revision), approval(params={"n": 2})) == []
+    assert made.result is Refusal.CLOSED
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_where_approvals_are_signed_a_question_is_answered_without(revision: str) -> None:
+    made = answering(terms=SIGNED)
+
+    (sent,) = hear(made, f.init(revision), f.asked(revision))
+
+    assert sent["type"] == "answer"
+
+
+def test_a_prompt_of_another_kind_is_no_approval() -> None:
+    made = answering(question_id="q1", terms=SIGNED)
+    prompt = {"id": "q1", "type": "form", "title": "Your name?", "context": {**f.CHANNEL}}
+
+    (sent,) = hear(made, f.init("V"), f.frame("interactive_prompt", prompt=prompt))
+
+    assert sent["type"] == "answer"
+
+
+@pytest.mark.parametrize(("by", "admitted"), [(f.ME, True), ("ann", False)])
+def test_r_who_asked_is_who_answers(by: str, *, admitted: bool) -> None:
+    made = answering(terms=Terms(asker_alone=True))
+    made.hear(init_r({**prompt("P1"), "authorId": by}, turn()), 0)
+
+    assert made.result is (None if admitted else Refusal.UNKNOWN)
+
+
+@pytest.mark.parametrize("revision", LATER)
+def test_a_v_do_not_say_who_asked(revision: str) -> None:
+    made = answering(terms=Terms(asker_alone=True))
+
+    (sent,) = hear(made, f.init(revision), f.asked(revision))
+
+    assert sent["type"] == "answer"

@@ -11,11 +11,12 @@ from msgspec import Raw
 from core.turns import told, wait
 from dialects.session_agent import frames as f
 from dialects.session_agent.continued import ASKS, YES, approval, continued, hello
-from dialects.session_agent.resumed import INIT_S, OTHER, init_r, prompt, turn
 from turnwire.core.act import Act
 from turnwire.core.dialect import Reply
 from turnwire.core.outcome import Outcome
 from turnwire.core.refusal import Refusal
+from dialects.session_agent.resumed import INIT_S, LATER, OTHER, init_r, prompt, turn
+from turnwire.core.terms import Terms
 from turnwire.dialects.session_agent.answering import ASKED_S
 
 
@@ -165,3 +166,25 @@ def test_r_where_what_was_said_does_not_add_up_nothing_is_answered() -> None:
 
     assert stream.frames([hello("R", content="Z"), f.asked("R")], 1) == Act()
     assert stream.refusal is Refusal.UNSUPPORTED
+
+
+@pytest.mark.parametrize("revision", LATER)
+def test_where_approvals_are_signed_one_takes_no_answer_that_is_not(revision: str) -> None:
+    stream = continued(Reply("q1", Raw(b"true")), terms=Terms(signed=True))
+
+    assert stream.frames([hello(revision), approval()], 1) == Act()
+    assert stream.refusal is Refusal.UNSIGNED
+
+
+def test_r_who_asked_is_who_answers() -> None:
+    stream = continued(terms=Terms(asker_alone=True))
+
+    assert stream.frames([hello("R", by="ann"), f.asked("R")], 1) == Act()
+    assert stream.refusal is Refusal.CLOSED
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_who_asked_may_answer(revision: str) -> None:
+    stream = continued(terms=Terms(asker_alone=True))
+
+    assert len(stream.frames([hello(revision), f.asked(revision)], 1).tell) == 1
