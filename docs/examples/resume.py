@@ -20,7 +20,8 @@ def chunks(response: httpx.Response) -> Iterator[dict[str, Any]]:
 
 
 body = {"message": {"role": "user", "content": "tell me a long story", "id": "u1"}}
-# The turn outlives its connection. What is said here, TURNWIRE_ON_DISCONNECT says for all.
+# The turn outlives its connection. What is said here, TURNWIRE_ON_DISCONNECT says for all; where it
+# says something stricter, TURNWIRE_ON_DISCONNECT_ALLOWED has to have this.
 policy = {"onDisconnect": "continue"}
 with HTTP.stream("POST", f"{URL}/chat", params=policy, json=body) as response:
     deltas = (chunk["delta"] for chunk in chunks(response) if chunk["type"] == "text-delta")

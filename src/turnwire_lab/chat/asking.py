@@ -68,7 +68,7 @@ class Asker:
             return
         self._answered.add(question.id)
         try:
-            await self._client.answer(question.id, answer)
+            await self._client.answer(question.id, answer, question.approval_id)
         except Refused as refused:
             late = refused.status == CONFLICT
             why = "the question is closed already" if late else refusal(refused)

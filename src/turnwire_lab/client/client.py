@@ -168,9 +168,17 @@ class Client:
         except msgspec.DecodeError as error:
             raise Malformed("the answer is no receipt; is this a gateway?") from error
 
-    async def answer(self, question_id: str, answer: object) -> None:
-        """Answer an open question. `Refused` with 409 if it is closed, 404 if nobody knows it."""
-        await self._request("POST", "answer", {"questionId": question_id, "answer": answer})
+    async def answer(
+        self, question_id: str, answer: object, approval_id: str | None = None
+    ) -> None:
+        """Answer an open question. `Refused` with 409 if it is closed, 404 if nobody knows it.
+
+        An approval goes with the id that its question has, where it has one.
+        """
+        body = {"questionId": question_id, "answer": answer}
+        if approval_id is not None:
+            body["approvalId"] = approval_id
+        await self._request("POST", "answer", body)
 
     async def messages(
         self, limit: int | None = None, before: str | None = None

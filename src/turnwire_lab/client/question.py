@@ -27,6 +27,8 @@ class Question(Struct, frozen=True):
     is_approval: bool = False
     body: str | None = None
     answer: Any = None
+    approval_id: str | None = None
+    """What its answer goes with, where approvals are signed."""
 
     @property
     def is_open(self) -> bool:
@@ -47,6 +49,7 @@ class _Asked(Struct, rename="camel"):
     prompt_type: str | None = None
     body: str | None = None
     answer: Any = None
+    approval_id: str | None = None
 
 
 def question(question_id: str, data: Any) -> Question:
@@ -70,4 +73,5 @@ def question(question_id: str, data: Any) -> Question:
         is_approval,
         asked.body,
         asked.answer,
+        asked.approval_id,
     )

@@ -210,8 +210,8 @@ export class Conversation {
     if (goesOn && told !== true) void this.#alone(() => this.#catchUp(TRIES_MS));
   };
 
-  async answer(questionId: string, answer: unknown): Promise<boolean> {
-    const refused = await this.#endpoint.answer(questionId, answer);
+  async answer(questionId: string, answer: unknown, approvalId?: string): Promise<boolean> {
+    const refused = await this.#endpoint.answer(questionId, answer, approvalId);
     if (refused !== null) this.#set({ notice: noticeOf(refused) });
     return refused === null;
   }

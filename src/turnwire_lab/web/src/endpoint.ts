@@ -39,9 +39,9 @@ export class Endpoint {
   }
 
   /** Why an answer was not taken; null if it was. */
-  async answer(questionId: string, answer: unknown): Promise<Error | null> {
+  async answer(questionId: string, answer: unknown, approvalId?: string): Promise<Error | null> {
     try {
-      const told = await this.post("answer", { questionId, answer });
+      const told = await this.post("answer", { questionId, answer, approvalId });
       return told.ok ? null : new Error(told.text);
     } catch (error) {
       return error as Error;

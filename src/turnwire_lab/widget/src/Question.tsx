@@ -9,6 +9,8 @@ export interface Asked {
   options?: string[];
   kind?: string;
   callId?: string;
+  /** What the answer to an approval goes with. */
+  approvalId?: string;
   state: "open" | "resolved" | "expired";
   answer?: unknown;
 }
@@ -22,7 +24,8 @@ export function Question({ asked, conversation }: { asked: Asked; conversation: 
   const approval = asked.kind === "approval" && asked.options === undefined;
   const answer = async (chosen: string) => {
     setSent(chosen);
-    if (!(await conversation.answer(asked.questionId, approval ? chosen === APPROVE : chosen))) setSent(null);
+    const said = approval ? chosen === APPROVE : chosen;
+    if (!(await conversation.answer(asked.questionId, said, asked.approvalId))) setSent(null);
   };
   return (
     <section class="card question" aria-label="Question" data-question={asked.state}>

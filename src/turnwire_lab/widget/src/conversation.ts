@@ -153,9 +153,9 @@ export class Conversation {
   }
 
   /** False if it was not taken; the notice says why. */
-  async answer(questionId: string, answer: string | boolean): Promise<boolean> {
+  async answer(questionId: string, answer: string | boolean, approvalId?: string): Promise<boolean> {
     try {
-      const response = await this.#post("answer", { questionId, answer });
+      const response = await this.#post("answer", { questionId, answer, approvalId });
       const told = await response.text(); // to its end, or it would be broken off by a reload
       if (response.ok) return true;
       this.#set({ notice: noticeOf(new Error(told), this.#turn) });

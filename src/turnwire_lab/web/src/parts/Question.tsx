@@ -14,6 +14,8 @@ interface Asked {
   /** An approval is of a tool's call. */
   kind?: string;
   callId?: string;
+  /** What its answer goes with. */
+  approvalId?: string;
 }
 
 export function Question({ data }: DataMessagePartProps<Asked>) {
@@ -27,7 +29,7 @@ export function Question({ data }: DataMessagePartProps<Asked>) {
   );
   const answer = async (chosen: unknown) => {
     setSending(chosen);
-    if (await conversation.answer(data.questionId, chosen)) focusBox();
+    if (await conversation.answer(data.questionId, chosen, data.approvalId)) focusBox();
     else setSending(null);
   };
   if (data.kind === "approval" && !open && onCard) return null;
