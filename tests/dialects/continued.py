@@ -12,8 +12,8 @@ from turnwire.core.dialect import Look, Reply
 from turnwire.core.known import Known
 from turnwire.core.limits import Limits
 from turnwire.core.room import Seat
-from turnwire.core.turn import Turn
 from turnwire.core.terms import Terms
+from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
 
 Json = dict[str, Any]

@@ -24,8 +24,8 @@ from turnwire.core.events import Approval
 from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
 from turnwire.core.refusal import Refusal
-from turnwire.core.turn import Turn
 from turnwire.core.terms import Terms
+from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
 
 

@@ -11,11 +11,11 @@ from msgspec import Raw
 from core.turns import told, wait
 from dialects.session_agent import frames as f
 from dialects.session_agent.continued import ASKS, YES, approval, continued, hello
+from dialects.session_agent.resumed import INIT_S, LATER, OTHER, init_r, prompt, turn
 from turnwire.core.act import Act
 from turnwire.core.dialect import Reply
 from turnwire.core.outcome import Outcome
 from turnwire.core.refusal import Refusal
-from dialects.session_agent.resumed import INIT_S, LATER, OTHER, init_r, prompt, turn
 from turnwire.core.terms import Terms
 from turnwire.dialects.session_agent.answering import ASKED_S
 
