@@ -138,7 +138,7 @@ async def told(gateway: Gateway, method: str, route: str, body: Json | None) -> 
     """A response in the table's words."""
     url = f"{gateway.url}/api/sessions/s1/{route}"
     async with new_client() as client:
-        stream = client.stream(method, url, json=body, headers=bearer())
+        stream = client.stream(method, url, json=body, headers=bearer("ann"))
         async with stream as response:
             if response.headers.get("content-type", "").startswith("text/event-stream"):
                 return f"{response.status_code}"

@@ -65,7 +65,9 @@ async def left(gateway: Gateway, sees: str) -> None:
 
 
 async def approved(gateway: Gateway) -> None:
-    assert (await App(gateway).answer("q1", {"approved": False, "reason": "not today"})).is_success
+    assert (
+        await App(gateway, user="ann").answer("q1", {"approved": False, "reason": "not today"})
+    ).is_success
 
 
 SENDERS: dict[str, tuple[Any, Callable[[Gateway], Awaitable[object]]]] = {
@@ -78,10 +80,10 @@ SENDERS: dict[str, tuple[Any, Callable[[Gateway], Awaitable[object]]]] = {
     "abort": (begin_only, lambda gateway: left(gateway, "Hello")),
     "abort before the turn": (stay_silent, lambda gateway: left(gateway, ": keepalive")),
     "abort by a stop": (stop_when_told, lambda gateway: App(gateway).stop()),
-    "answer": (say_init, lambda gateway: App(gateway).answer("q1", "yes")),
+    "answer": (say_init, lambda gateway: App(gateway, user="ann").answer("q1", "yes")),
     "answer where the id is not unique": (
         say_two,
-        lambda gateway: App(gateway).answer("q1", "yes"),
+        lambda gateway: App(gateway, user="ann").answer("q1", "yes"),
     ),
     "answer to an approval": (say_init, approved),
 }
@@ -135,7 +137,7 @@ def test_every_frame_that_is_read_is_in_the_table_with_its_fields() -> None:
 async def test_the_init_of_the_page_is_understood() -> None:
     running = INIT["session"]["messages"][5]
     async with ScriptedAgent(say_init) as agent, Gateway(agent.url(), verdict_s=0.2) as gateway:
-        app = App(gateway)
+        app = App(gateway, user="ann")
         history = await app.messages()
         async with app.resume() as chat:
             await chat.sees('"questionId":"q1"')

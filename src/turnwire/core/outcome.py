@@ -42,7 +42,7 @@ class Outcome(enum.Enum):
         "the agent waits for an approval; the client answers it in a request of its own",
     )
     CLIENT_GONE = "client_gone", None, "the client hung up"
-    ABANDONED = "abandoned", None, "the client hung up in the queue, and our turn never began"
+    ABANDONED = "abandoned", None, "the client hung up, and our turn never began"
     UNREACHABLE = "unreachable", "Connection failed", "the agent could not be dialled"
     INTERRUPTED = "interrupted", "Stream interrupted", "the agent's side closed in mid-turn"
     UNSOUND = (
