@@ -65,7 +65,7 @@ export async function play({ ai, Chat }, job, api) {
     for (const { type, id, data } of messages.flatMap(({ parts }) => parts)) {
       if (type !== "data-question" || data.state !== "open" || asked.has(id)) continue;
       asked.add(id);
-      call(api, "answer", job, { questionId: id, answer: action.answer }).catch((error) =>
+      call(api, "answer", job, { questionId: id, answer: action.answer, approvalId: data.approvalId }).catch((error) =>
         seen.errors.push(`answer: ${error.message}`),
       );
     }

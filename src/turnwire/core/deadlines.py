@@ -2,7 +2,7 @@
 
 from turnwire.core.dialect import NEVER, Conversation, Reach
 from turnwire.core.limits import Limits
-from turnwire.core.presence import BLOCKED, Presence
+from turnwire.core.presence import ABSENT, BLOCKED, Presence
 from turnwire.core.translate import Translator
 
 _OTHERS = Reach.OTHERS  # an enum's attributes are slow
@@ -36,6 +36,12 @@ class Deadlines:
 
     def drain(self, now: float) -> None:
         self.drain_at = min(self.drain_at, now + self._limits.drain_s)
+
+    @property
+    def is_spare(self) -> bool:
+        """Whether the gateway stops, and the turn goes on as well without this stream."""
+        asked = self.heard_at < NEVER and self._conversation.committed
+        return self._presence.client is ABSENT and asked and self.drain_at < NEVER
 
     def paused(self, since: float, now: float) -> None:
         """Nothing was read from the agent: its silence stood still."""

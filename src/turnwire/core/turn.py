@@ -14,7 +14,7 @@ import msgspec
 
 from turnwire.core import events, sse
 from turnwire.core.act import NOTHING, Act
-from turnwire.core.approval import Requests, with_id
+from turnwire.core.approval import Requests
 from turnwire.core.bounds import MALFORMED_MAX
 from turnwire.core.chunks import Chunk
 from turnwire.core.deadlines import Deadlines
@@ -26,6 +26,7 @@ from turnwire.core.outcome import VERDICTS, Outcome, outcome_of
 from turnwire.core.presence import ABSENT, AWAY, BLOCKED, GONE, READING, Client, Presence
 from turnwire.core.questions import left_open
 from turnwire.core.refusal import Refusal
+from turnwire.core.requesting import tell
 from turnwire.core.translate import Translator
 
 PORTION = 256
@@ -163,9 +164,8 @@ class Turn:
         """The client hung up, or is cut off: it stalled, and our buffers were not full yet.
 
         While somebody else's turn runs an abort would hit that one, so the
-        stream goes on without its client until our turn begins. One whose turn
-        is to go on stays to its end: it asks what was not asked yet, and takes
-        its place among its user's streams for as long as it costs the agent something.
+        stream goes on without its client until our turn begins. One whose turn is
+        to go on stays to its end: it asks what was not asked yet, and keeps its place.
         """
         if self.outcome is not None or self._presence.left:
             return NOTHING
@@ -192,13 +192,7 @@ class Turn:
     def _go_on_alone(self, now: float) -> Act:
         self._presence.absent()
         self._conversation.unwatched()
-        return self._end(Outcome.DRAINING, now) if self._is_spare else self._act(now)
-
-    @property
-    def _is_spare(self) -> bool:
-        """Whether the gateway stops, and the turn goes on as well without this stream."""
-        asked = self._is_open and self._conversation.committed
-        return self._presence.client is ABSENT and asked and self._times.drain_at < NEVER
+        return self._end(Outcome.DRAINING, now) if self._times.is_spare else self._act(now)
 
     def _stop(self) -> None:
         """Its client is gone: abort our turn as soon as that hits it alone, or leave it be."""
@@ -230,7 +224,7 @@ class Turn:
     def drain(self, now: float) -> Act:
         """The gateway stops: open turns may go on for the drain time."""
         self._times.drain(now)
-        return self._end(Outcome.DRAINING, now) if self._is_spare else self._act(now)
+        return self._end(Outcome.DRAINING, now) if self._times.is_spare else self._act(now)
 
     def tick(self, now: float) -> Act:
         """Time passed."""
@@ -295,7 +289,10 @@ class Turn:
                     self._refuse(why)
                     return
                 case events.Question():
-                    self._say(self._asked(event, now, waiting.get(event.question_id)))
+                    last = waiting.get(event.question_id)
+                    self._say(
+                        tell(event, last, self.turn_id, self._requests, self._translator, now)
+                    )
                 case _:
                     self._say(self._translator.feed(event))
                     if isinstance(event, (events.TurnStarted, events.TurnContinued)):
@@ -308,20 +305,6 @@ class Turn:
         self._lane = (
             None if block is None else sse.delta_prefix(block, event_line=self._event_lines)
         )
-
-    def _asked(self, asked: events.Question, now: float, last: Event | None) -> list[Chunk]:
-        """An approval is requested where the client knows that, and is a question elsewhere."""
-        requests = self._requests
-        if requests is None:
-            return self._translator.feed(asked)
-        approval, approval_id = asked.approval, requests.approval_id(self.turn_id, asked, now)
-        question = with_id(asked, approval_id)
-        takes_card = requests.native and self.turn_id is not None
-        if not takes_card or approval is None or approval_id is None:
-            return self._translator.feed(question)
-        if last is not asked:  # closed or asked anew by now
-            return self._translator.requested(question, approval)
-        return self._translator.request(question, approval, approval_id)
 
     def _begin(self, turn_id: str, now: float) -> None:
         if self.turn_id is None:  # a turn that is started over has no more time than others
