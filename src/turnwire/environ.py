@@ -12,25 +12,23 @@ import msgspec
 from msgspec import inspect
 
 from turnwire.errors import SettingsError
+from turnwire.hang_ups import POLICIES, policies
 from turnwire.keys import HMAC_KEY_BYTES_MIN, BadKeyError
 from turnwire.settings import (
     ALIASES,
     LAB_PREFIX,
     PLACEHOLDER,
-    POLICIES,
     PREFIX,
     SECRETS,
     Settings,
-    agent_tls,
     keys,
     listed,
     origins,
-    policies,
     signing_keys,
     trusted_proxies,
     variable,
 )
-from turnwire.tls import BadCertificateError
+from turnwire.tls import BadCertificateError, agent_tls
 from turnwire.urls import is_loopback, is_origin, url_problem
 
 _MIME_PATTERN: Final = re.compile(r"[a-z0-9!#$&^_.+-]+/(?:\*|[a-z0-9!#$&^_.+-]+)")

@@ -1,13 +1,11 @@
 """Settings: one frozen struct, made once by `turnwire.environ`, and what is read off it."""
 
-import ssl
 from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
 from turnwire.keys import Algorithm, Key, verifying_keys
-from turnwire.tls import client_context
 from turnwire.urls import Network, network
 
 PREFIX: Final = "TURNWIRE_"
@@ -21,9 +19,6 @@ SECRETS: Final = ("jwt_key", "agent_token", "signing_keys")
 """Each also as `…_FILE`: the path of a file that holds it."""
 
 PLACEHOLDER: Final = "{session_id}"
-
-POLICIES: Final = ("abort", "grace", "continue")
-"""What may become of a turn when its client hangs up, the strictest first."""
 
 SECONDS_MAX: Final = 1_000_000
 """Eleven days. Sockets count their timeouts in milliseconds, in 31 bits."""
@@ -404,22 +399,3 @@ def trusted_proxies(settings: Settings) -> tuple[Network, ...]:
     """The networks of the proxies that are believed; what is no network is left out."""
     found = (network(given) for given in listed(settings.trusted_proxies))
     return tuple(each for each in found if each is not None)
-
-
-def policies(settings: Settings) -> frozenset[str]:
-    """The policies that a request may ask for, even where a stricter one is set."""
-    return frozenset(listed(settings.on_disconnect_allowed))
-
-
-def agent_tls(settings: Settings) -> ssl.SSLContext | None:
-    """TLS towards the agent, where it is not the usual one.
-
-    Raises:
-        BadCertificateError: a file is not what it should be.
-
-    """
-    return client_context(
-        agent_ca_file=settings.agent_ca_file,
-        agent_cert_file=settings.agent_cert_file,
-        agent_cert_key_file=settings.agent_cert_key_file,
-    )

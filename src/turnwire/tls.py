@@ -3,6 +3,8 @@
 import ssl
 from pathlib import Path
 
+from turnwire.settings import Settings
+
 
 class BadCertificateError(ValueError):
     """A file is not what it should be. `field` is the setting that names it."""
@@ -10,6 +12,20 @@ class BadCertificateError(ValueError):
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(problem)
         self.field = field
+
+
+def agent_tls(settings: Settings) -> ssl.SSLContext | None:
+    """TLS towards the agent, where it is not the usual one.
+
+    Raises:
+        BadCertificateError: a file is not what it should be.
+
+    """
+    return client_context(
+        agent_ca_file=settings.agent_ca_file,
+        agent_cert_file=settings.agent_cert_file,
+        agent_cert_key_file=settings.agent_cert_key_file,
+    )
 
 
 def client_context(

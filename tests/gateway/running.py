@@ -14,8 +14,9 @@ from gateway.waiting import closed, until
 from turnwire.environ import from_environ
 from turnwire.relay.budget import Budget
 from turnwire.relay.dialler import Dialler
-from turnwire.settings import Settings, agent_tls, variable
+from turnwire.settings import Settings, variable
 from turnwire.telemetry import Telemetry
+from turnwire.tls import agent_tls
 from turnwire.web.app import create_app, new_streams
 from turnwire.web.health import Health
 from turnwire.web.server import listen, new_server

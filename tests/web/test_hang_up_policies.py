@@ -8,7 +8,7 @@ from gateway.clients import post
 from gateway.running import Gateway, settings
 from turnwire.core.limits import POLICIES, Hangup, Limits
 from turnwire.errors import BadRequest
-from turnwire.settings import POLICIES as NAMES
+from turnwire.hang_ups import POLICIES as NAMES
 from turnwire.web.gateway import hangup
 from turnwire.web.workflow import Run
 

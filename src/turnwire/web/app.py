@@ -23,8 +23,9 @@ from turnwire.relay.budget import Budget
 from turnwire.relay.dialler import Dialler
 from turnwire.relay.filing import Filing
 from turnwire.relay.streams import Streams
-from turnwire.settings import Settings, agent_tls, keys, origins, trusted_proxies
+from turnwire.settings import Settings, keys, origins, trusted_proxies
 from turnwire.telemetry import Telemetry
+from turnwire.tls import agent_tls
 from turnwire.web.access import Access, ClaimsAccess, OpenAccess
 from turnwire.web.access_cache import CachedAccess
 from turnwire.web.admission import Admission

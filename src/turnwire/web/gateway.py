@@ -10,10 +10,11 @@ from turnwire.core.dialect import Dialect
 from turnwire.core.limits import POLICIES, Hangup, Limits
 from turnwire.core.room import Rooms
 from turnwire.errors import BadRequest
+from turnwire.hang_ups import policies
 from turnwire.relay.budget import Budget
 from turnwire.relay.dialler import Dialler
 from turnwire.relay.streams import Streams
-from turnwire.settings import Settings, listed, policies
+from turnwire.settings import Settings, listed
 from turnwire.telemetry import Telemetry
 from turnwire.web.access import Access
 from turnwire.web.admission import Admission
