@@ -71,13 +71,8 @@ async def test_files_count_until_they_are_sent() -> None:
     """Here the agent takes its time to say yes to the handshake."""
     may_admit = asyncio.Event()
 
-    class SlowAgent(ScriptedAgent):
-        async def _admit(self, connection, request):  # type: ignore[no-untyped-def,override]  # noqa: ANN001, ANN202
-            await may_admit.wait()
-            return super()._admit(connection, request)
-
     async with (
-        SlowAgent(forget) as agent,
+        ScriptedAgent(forget, admits=may_admit) as agent,
         Gateway(agent.url(), dial_s=20) as gateway,
         new_client() as client,
     ):
