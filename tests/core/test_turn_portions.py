@@ -30,7 +30,7 @@ def init(*said: dict[str, Any]) -> bytes:
 
 def resuming(kind: type[Turn] = Turn) -> Turn:
     look = Look(user_id="u1", init_s=5.0)
-    turn = kind(DIALECTS["v2"].resume(look), Limits(on_hangup=Hangup.CONTINUE))
+    turn = kind(DIALECTS["v2"].resume(look), Limits(on_hangup=Hangup.LET_GO))
     turn.opened(0)
     return turn
 

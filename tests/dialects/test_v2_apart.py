@@ -98,6 +98,7 @@ def test_a_turn_that_was_bound_by_its_user_is_never_aborted(policy: Hangup) -> N
     turn.frames([f.create(userId="ann"), f.part("a")], 1)
 
     told = [*turn.client_left(2).tell, *turn.tick(9).tell, *turn.frames([f.part("b")], 10).tell]
+    told += turn.frames([f.finalize()], 11).tell
 
     assert told == []
     assert turn.outcome is Outcome.CLIENT_GONE

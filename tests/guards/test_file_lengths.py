@@ -1,11 +1,14 @@
-"""A file is read in one go: none has more than 400 lines."""
+"""A file is read in one go: few have more than 400 lines, none more than 500."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
-LINES_MAX: Final = 400
+LINES_MAX: Final = 500
+LONG: Final = 400
+FEW: Final = 4
+"""Files that may be longer than that: one machine, or one list, that would be read worse in two."""
 WRITTEN: Final = {".py", ".ts", ".tsx", ".mjs", ".js", ".css", ".c"}
 MADE: Final = {"node_modules", "dist", "__pycache__"}
 """Folders of what others wrote, or a build did."""
@@ -28,3 +31,4 @@ def test_no_file_is_long() -> None:
 
     assert len(lines) > 500
     assert {name: count for name, count in lines.items() if count > LINES_MAX} == {}
+    assert len([name for name, count in lines.items() if count > LONG]) <= FEW

@@ -116,13 +116,13 @@ CORE: Final = (
     Mutant(
         "drain aborts the agent's turn",
         "core/turn.py",
-        "return self._end(Outcome.DRAINING, now)",
-        "return self._end(Outcome.DRAINING, now, abort=True)",
+        "drain_at:\n            return self._end(Outcome.DRAINING, now)",
+        "drain_at:\n            return self._end(Outcome.DRAINING, now, abort=True)",
     ),
     Mutant(
         "a silent agent's turn is not aborted",
         "core/turn.py",
-        "return self._end(Outcome.SILENT, now, abort=True)",
+        "return self._end(Outcome.SILENT, now, abort=is_meant)",
         "return self._end(Outcome.SILENT, now)",
     ),
     Mutant(
