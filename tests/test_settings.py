@@ -246,6 +246,8 @@ def test_a_secret_may_come_from_a_file(secret: str, tmp_path: Path) -> None:
     file = tmp_path / "secret"
     file.write_text(f"  {NEXT_KEY}\n")
     rest = {name: value for name, value in GOOD.items() if name != variable(secret)}
+    if secret == "agent_token":
+        rest["TURNWIRE_AGENT_AUTH"] = "service"
 
     settings = from_environ({**rest, f"{variable(secret)}_FILE": str(file)})
 
@@ -276,7 +278,8 @@ def test_a_secret_given_twice_is_refused(
 
 
 def test_no_secret_shows_in_a_repr() -> None:
-    shown = repr(from_environ({**GOOD, "TURNWIRE_AGENT_TOKEN": "hush-hush"}))
+    service = {"TURNWIRE_AGENT_AUTH": "service", "TURNWIRE_AGENT_TOKEN": "hush-hush"}
+    shown = repr(from_environ(GOOD | service))
 
     assert KEY not in shown
     assert "hush" not in shown

@@ -48,7 +48,6 @@ def test_public_keys_may_be_a_variable_or_a_file(algorithm: str, tmp_path: Path)
     [
         JWKS,
         {**JWKS, "jwt_algorithm": "RS256", "jwt_jwks_url": "http://127.0.0.1:1/jwks"},
-        {**JWKS, "jwt_jwks_url": "http://id.example/jwks", "insecure": "true"},
         {**JWKS, "token_expiry": "cut"},
         {**JWKS, "agent_auth": "none", "agent_url": "ws://agents.example/{session_id}"},
         {"enabled": "false", "jwt_algorithm": "EdDSA"},
@@ -75,6 +74,11 @@ def test_what_goes_together_is_taken(given: dict[str, str]) -> None:
         ({**JWKS, "jwt_key": signer("ES256").pem}, "JWT_JWKS_URL"),
         ({**JWKS, "jwt_algorithm": "HS256"}, "JWT_JWKS_URL"),
         ({**JWKS, "jwt_jwks_url": "http://id.example/jwks"}, "JWT_JWKS_URL"),
+        # That is said of tokens: whoever forges keys is whoever they like.
+        (
+            {**JWKS, "jwt_jwks_url": "http://id.example/jwks", "insecure": "true"},
+            "JWT_JWKS_URL",
+        ),
         (
             {**JWKS, "jwt_jwks_url": "http://id.example/jwks", "agent_auth": "none"},
             "JWT_JWKS_URL",

@@ -289,7 +289,9 @@ def _key_problems(settings: Settings) -> list[str]:
 def _key_set_url_problems(settings: Settings) -> list[str]:
     if settings.auth == "opaque" or not settings.jwt_jwks_url:
         return []
-    return _url_problems(settings, "jwt_jwks_url", "http")
+    # No waiver: keys are no tokens, and whoever forges them is whoever they like.
+    problem = url_problem(settings.jwt_jwks_url, "http", plain="keys could be forged")
+    return [] if problem is None else [f"TURNWIRE_JWT_JWKS_URL: {problem}"]
 
 
 def _key_set_problems(settings: Settings) -> list[str]:
@@ -304,9 +306,8 @@ def _key_set_problems(settings: Settings) -> list[str]:
 
 
 def _url_problems(settings: Settings, field: str, scheme: str) -> list[str]:
-    """What is wrong with a URL that is dialled by `scheme`, or by it with an `s` for TLS."""
-    is_template = field != "jwt_jwks_url"
-    plain: str | None = "a token would travel" if is_template else "keys could be forged"
+    """What is wrong with a URL, with `{session_id}`, that is dialled by `scheme`, or with TLS."""
+    plain: str | None = "a token would travel"
     try:
         if settings.insecure or (scheme == "ws" and settings.agent_auth == "none"):
             plain = None
@@ -316,9 +317,54 @@ def _url_problems(settings: Settings, field: str, scheme: str) -> list[str]:
         getattr(settings, field),
         scheme,
         plain=plain,
-        placeholder=PLACEHOLDER if is_template else None,
+        waiver="TURNWIRE_INSECURE=true",
+        placeholder=PLACEHOLDER,
     )
     return [] if problem is None else [f"{variable(field)}: {problem}"]
+
+
+def _idle_problems(settings: Settings) -> list[str]:
+    """Settings that would do nothing, and might be thought to do something."""
+    if not settings.enabled:
+        return []
+    problems = []
+    for fields, needed, is_there in _IN_VAIN:
+        with suppress(_WrongFieldError):
+            if not is_there(settings):
+                problems += [
+                    f"{variable(field)}: does nothing without {needed}"
+                    for field in fields
+                    if getattr(settings, field) != _DEFAULTS[field]
+                ]
+    return problems
+
+
+_DEFAULTS: Final = msgspec.structs.asdict(Settings())
+
+_IN_VAIN: Final[Sequence[tuple[Sequence[str], str, Callable[[Settings], object]]]] = (
+    (("rates_url",), "TURNWIRE_TURNS_PER_MINUTE", lambda s: s.turns_per_minute),
+    (("agent_token",), "TURNWIRE_AGENT_AUTH=service", lambda s: s.agent_auth == "service"),
+    (("agent_cert_key_file",), "TURNWIRE_AGENT_CERT_FILE", lambda s: s.agent_cert_file),
+    (
+        ("agent_ca_file", "agent_cert_file"),
+        "a wss: URL in TURNWIRE_AGENT_URL",
+        lambda s: not s.agent_url.lower().startswith("ws:"),
+    ),
+    (("access_url", "access_cache_s"), "TURNWIRE_ACCESS=http", lambda s: s.access == "http"),
+    (("jwt_issuer", "jwt_audience"), "TURNWIRE_AUTH=jwt", lambda s: s.auth == "jwt"),
+    (
+        ("attachment_bytes", "attachment_types", "attachment_hosts"),
+        "TURNWIRE_ATTACHMENTS",
+        lambda s: s.attachments,
+    ),
+    (("drift_samples",), "TURNWIRE_DRIFT=true", lambda s: s.drift),
+    (
+        ("record_bytes", "record_files", "record_text"),
+        "TURNWIRE_RECORD_DIR",
+        lambda s: s.record_dir,
+    ),
+)
+"""What does nothing, without what, and whether that is there."""
 
 
 _CHECKS: Final[Sequence[Callable[[Settings], list[str]]]] = (
@@ -341,4 +387,5 @@ _CHECKS: Final[Sequence[Callable[[Settings], list[str]]]] = (
     _agent_token_problems,
     _missing_key_problems,
     _tls_problems,
+    _idle_problems,
 )

@@ -169,7 +169,9 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     stall_s: Annotated[
         _Seconds,
         Meta(
-            description="A client that reads nothing for so long is cut; also the sockets' limit."
+            description=(
+                "A client that takes nothing for so long is cut; also the limit of agents' sockets."
+            )
         ),
     ] = 20.0
     dial_s: Annotated[

@@ -14,11 +14,17 @@ _DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
 
 
 def url_problem(
-    given: str, scheme: str, *, plain: str | None, placeholder: str | None = None
+    given: str,
+    scheme: str,
+    *,
+    plain: str | None,
+    waiver: str = "",
+    placeholder: str | None = None,
 ) -> str | None:
     """What is wrong with a URL of `scheme`, or of it with an `s` for TLS; None if nothing.
 
     `plain` says what would be wrong with it without TLS, to another machine; None: nothing.
+    `waiver` is what would allow it all the same.
     `placeholder` must stand in it, after the host.
     """
     try:
@@ -35,7 +41,8 @@ def url_problem(
     if placeholder is not None and (placeholder in url.netloc or placeholder not in given):
         return f"{placeholder} must stand in it, after the host"
     if url.scheme == scheme and plain is not None and not is_loopback(host):
-        return f"{plain} over plain {scheme}: (TURNWIRE_INSECURE=true allows it)"
+        allowed = f" ({waiver} allows it)" if waiver else ""
+        return f"{plain} over plain {scheme}:{allowed}"
     return None
 
 

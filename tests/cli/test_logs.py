@@ -238,7 +238,7 @@ settings = from_environ(os.environ)
 configure_logs(settings.log_format, settings.log_level)
 health, streams = Health(), new_streams(settings)
 app = create_app(settings, health=health, streams=streams, access=Crashing())
-sock = listen("127.0.0.1", 0, 5)
+sock = listen("127.0.0.1", 0)
 print(sock.getsockname()[1], flush=True)
 new_server(app, settings, health=health, streams=streams).run(sockets=[sock])
 """

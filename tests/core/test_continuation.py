@@ -218,6 +218,14 @@ def test_parts_are_bounded_after_the_last_step_alone() -> None:
     assert refusal(*[TEXT] * 1_000, approved()) == "The last message has too many parts"
 
 
+@pytest.mark.attack(
+    "an answer behind hundreds of thousands of parts", "400: ten thousand are counted at most"
+)
+def test_parts_of_all_steps_are_bounded_too() -> None:
+    assert len(responses(*[TEXT] * 9_998, STEP, approved())) == 1
+    assert refusal(*[TEXT] * 9_999, STEP, approved()) == "The last message has too many parts"
+
+
 @pytest.mark.parametrize(
     ("fields", "message_id"),
     [({"id": "a2"}, "a2"), ({"id": ""}, "a1"), ({"id": None}, "a1")],

@@ -49,7 +49,7 @@ def test_what_has_no_end_is_pending() -> None:
     def asked(its_id: object, data: object) -> dict[str, Any]:
         return {"type": "data-question", "id": its_id, "data": data}
 
-    pending = known(
+    had = known(
         call("c1", "input-available"),
         call("c2", "input-streaming", "dynamic-tool"),
         call("c3", "output-available"),
@@ -62,8 +62,10 @@ def test_what_has_no_end_is_pending() -> None:
         asked(7, {"state": "open"}),
         {"type": "data-question", "id": "q5"},
         {"type": "step-start"},
-        call("c6", "approval-requested"),
+        call("c6", "approval-requested") | {"input": {}},
+        call("c7", "input-available") | {"input": None},
         asked("q1", {"state": "open"}),
-    ).pending
+    )
 
-    assert pending == {"c1", "c2", "c6", "q1"}
+    assert had.pending == {"c1", "c2", "c6", "c7", "q1"}
+    assert had.blank == {"c1", "c2"}, "the calls that have no input yet"

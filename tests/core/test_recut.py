@@ -371,3 +371,28 @@ def test_a_question_asked_without_end_does_not_pile_up() -> None:
 
     assert recut._run is not None
     assert len(recut._run.again) == recut._run.room
+
+
+@pytest.mark.parametrize("skip", [0, 3, 6])
+@pytest.mark.parametrize("said", [events.TextDelta("Hi "), events.FilePart("https://a.b/", "a/b")])
+def test_a_call_whose_input_comes_too_late_has_an_empty_one(said: Event, skip: int) -> None:
+    """A card with an outcome and without an input is none that apps know."""
+    part = {"id": "c", "phase": Phase.PENDING}
+    end = events.TurnFinished(reason=Reason.END_TURN)
+    live: list[Event] = [events.TurnStarted("t"), _update(part, Phase.PENDING), said]
+    rest: list[Event] = [_update(part, Phase.RUNNING), _update(part, Phase.COMPLETED), end]
+    client = Counting()
+    first = Numbered()
+    client.take([c for event in live for c in first.feed(event)][: skip or None])
+    gateway = Numbered(skip=client.count) if skip else first
+    for event in [*(live if skip else []), *rest]:
+        client.take(gateway.feed(event))
+
+    (call,) = [part for part in client.parts if part["type"] == "tool-input-start"]
+    assert (call["input"], call["output"]) == ({}, 42)
+    assert client.count == undisturbed_count([*live, *rest])
+
+
+def undisturbed_count(live: Sequence[Event]) -> int:
+    gateway = Numbered()
+    return sum(len(gateway.feed(event)) for event in live)

@@ -55,6 +55,49 @@ def test_the_floor_goes_round_in_the_order_of_asking() -> None:
     assert not seats[0].speak()
 
 
+def test_users_have_the_floor_in_turn() -> None:
+    """However many prompts one of them has in the line, each other waits for one of these."""
+    room = Room()
+    line = [("ann", Seat(room)) for _ in range(3)]
+    line += [("bob", Seat(room)), ("bob", Seat(room)), ("cat", Seat(room))]
+    seats = dict(enumerate(line))
+    for user, seat in line:
+        seat.speak(user)
+
+    order: list[tuple[str, int]] = []
+    while room.speaker is not None:
+        number = next(n for n, (_, seat) in seats.items() if seat is room.speaker)
+        order.append((seats[number][0], number))
+        seats[number][1].hush()
+
+    assert order == [("ann", 0), ("bob", 3), ("cat", 5), ("ann", 1), ("bob", 4), ("ann", 2)]
+    assert not room.rounds
+
+
+def test_who_comes_late_waits_for_no_more_than_the_round() -> None:
+    room = Room()
+    anns = [Seat(room) for _ in range(20)]
+    for seat in anns:
+        seat.speak("ann")
+    for seat in anns[:7]:
+        seat.hush()
+    bob, again = Seat(room), Seat(room)
+    assert not bob.speak("bob")
+    again.speak("bob")
+
+    anns[7].hush()
+
+    assert bob.speak("bob")
+    bob.hush()
+    assert anns[8].speak("ann"), "whoever has waited is not passed by for ever"
+    anns[8].hush()
+    assert again.speak("bob")
+    assert room.rounds.keys() == {"ann", "bob"}
+    again.hush()
+    assert anns[9].speak("ann")
+    assert room.rounds.keys() == {"ann"}, "of others nothing is kept"
+
+
 def test_to_hush_without_having_spoken_is_nothing() -> None:
     room = Room()
     one, other = Seat(room), Seat(room)

@@ -140,22 +140,62 @@ def test_values_and_names_are_made_harmless() -> None:
     assert output["output"] == ["\u2028"]
 
 
+@pytest.mark.parametrize("oldest", [PENDING, RUNNING], ids=["pending", "running"])
+def test_a_call_stays_open_however_many_begin_and_end_beside_it(oldest: ToolUpdate) -> None:
+    calls = Calls()
+    calls.update(oldest)
+    for number in range(5 * CALLS_MAX):
+        calls.update(tool(Phase.COMPLETED, f"n{number}"))
+
+    assert calls.open == 1
+    assert brief(calls.update(DONE))[-1] == "tool-output-available c 4"
+    assert brief(calls.update(DONE)) == [], "which is a repeat"
+
+
 @pytest.mark.parametrize(
     ("oldest", "chunks"),
     [
         (PENDING, ["tool-input-available c {}", "tool-output-error c No result"]),
         (RUNNING, ["tool-output-error c No result"]),
-        (DONE, []),
     ],
+    ids=["pending", "running"],
 )
-def test_past_the_limit_the_oldest_call_is_settled(oldest: ToolUpdate, chunks: list[str]) -> None:
+def test_of_too_many_open_at_once_the_oldest_is_settled(
+    oldest: ToolUpdate, chunks: list[str]
+) -> None:
+    """And has no second card when its outcome comes after all, nor when it says that it runs."""
     calls = Calls()
     calls.update(oldest)
     for number in range(CALLS_MAX - 1):
-        calls.update(tool(Phase.COMPLETED, f"n{number}"))
+        calls.update(tool(Phase.PENDING, f"n{number}"))
+    assert calls.open == CALLS_MAX
 
     assert brief(calls.update(tool(Phase.PENDING, "x"))) == [*chunks, "tool-input-start x"]
-    assert brief(calls.update(DONE))[-1] == "tool-output-available c#2 4"
+    calls.next_step()
+    assert brief(calls.update(RUNNING)) == []
+    assert brief(calls.update(DONE)) == []
+    assert calls.open == CALLS_MAX
+
+
+def test_no_id_of_a_card_comes_twice_in_however_long_a_turn() -> None:
+    """Also where the agent's own ids look like ours."""
+    calls = Calls()
+    ids: list[str] = []
+
+    def run(call_id: str) -> None:
+        told = shown(calls.update(tool(Phase.PENDING, call_id)))
+        ids.extend(chunk["toolCallId"] for chunk in told)
+        calls.update(tool(Phase.COMPLETED, call_id))
+
+    for again in range(3):
+        for number in range(7_000):
+            run(f"n{number}")
+            if number % 1_000 == 0:
+                run(f"n{number}#{14_000 + number + again}")
+
+    assert len(ids) == len(set(ids)) == 3 * 7_007
+    assert len(calls._shown_ids) == 4 * CALLS_MAX
+    assert len(calls._over) == CALLS_MAX
 
 
 def test_a_call_id_used_again_and_again_costs_neither_memory_nor_time() -> None:
@@ -166,7 +206,7 @@ def test_a_call_id_used_again_and_again_costs_neither_memory_nor_time() -> None:
         calls.update(PENDING)
         calls.update(DONE)
 
-    assert len(calls._calls) == 1
+    assert len(calls._over) == 1
     assert len(calls._shown_ids) <= 4 * CALLS_MAX
     assert time.process_time() - began < 10
     assert brief(calls.update(PENDING)) == ["tool-input-start c#20001"]

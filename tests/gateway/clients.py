@@ -169,8 +169,8 @@ class RawClient:
     async def send(self, data: bytes) -> None:
         await asyncio.get_running_loop().sock_sendall(self._sock, data)
 
-    async def chat(self) -> None:
-        await self.send(request(json.dumps(ask()).encode()))
+    async def chat(self, **headers: str) -> None:
+        await self.send(request(json.dumps(ask()).encode(), headers=headers))
 
     async def read(self, most: int = 65_536) -> bytes:
         """Some bytes; none at the end, a reset included."""

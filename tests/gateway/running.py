@@ -52,14 +52,11 @@ class Gateway:
         agent_url: str = NOWHERE,
         *,
         tls: ssl.SSLContext | None = None,
-        peer_timeout_s: float = 60,
         given: Mapping[str, object] | None = None,
         tracing: Tracing | None = None,
         **more: object,
     ) -> None:
         self.settings = settings(agent_url, **(given or {}), **more)
-        # Far longer than the stall time, so that no kernel does what is ours to do.
-        self._peer_timeout_s = peer_timeout_s
         self.health = Health()
         self.streams = new_streams(self.settings)
         self.telemetry = Telemetry(CollectorRegistry())
@@ -101,7 +98,7 @@ class Gateway:
         await asyncio.wait_for(asyncio.shield(self._serving), 10)
 
     async def __aenter__(self) -> Self:
-        self._sock = listen("127.0.0.1", 0, self._peer_timeout_s)
+        self._sock = listen("127.0.0.1", 0)
         self.port: int = self._sock.getsockname()[1]
         self._serving = asyncio.create_task(self.server._serve([self._sock]))
         await until(lambda: self.server.started)

@@ -356,16 +356,20 @@ async def test_the_agents_socket_notices_a_peer_that_vanished() -> None:
     assert options == [1, 8750]
 
 
-async def test_the_same_holds_for_the_sockets_of_clients() -> None:
+async def test_the_sockets_of_clients_have_keepalive_and_no_limit_of_the_kernel() -> None:
+    """It would cut a client that reads slowly and steadily; what they do not read we watch."""
     async with (
         ScriptedAgent() as agent,
-        Gateway(agent.url(), peer_timeout_s=7) as gateway,
+        Gateway(agent.url()) as gateway,
         chatting(gateway) as chat,
     ):
         await chat.sees("start-step")
         (connection,) = gateway.server.server_state.connections
         assert connection.transport is not None
         sock = connection.transport.get_extra_info("socket")
-        timeout_ms = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+        options = [
+            sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE),
+            sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT),
+        ]
 
-    assert timeout_ms == 8750
+    assert options == [1, 0]

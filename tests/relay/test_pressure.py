@@ -22,7 +22,7 @@ async def tell_much(line: Line) -> None:
     await line.say(frames.finalize())
 
 
-@pytest.mark.fault("the client reads slowly, but it reads", "nothing is lost")
+@pytest.mark.fault("the client reads slowly, and its system says so in time", "nothing is lost")
 async def test_a_client_that_reads_slowly_but_steadily_gets_all_of_it() -> None:
     """What is measured is what it acknowledged, not when the server's buffer has room again."""
     async with (

@@ -121,9 +121,8 @@ async def test_pausing_does_not_count_as_the_agents_silence() -> None:
         await asyncio.sleep(0.6)  # longer than the agent may be silent
         assert gateway.ended("silent") == 0
         async with asyncio.timeout(20):
-            while await client.read(1_000_000):
-                if gateway.ended("completed"):
-                    break
+            while not (await client.read(1_000_000)).endswith(b"0\r\n\r\n"):
+                pass
 
         await gateway.has_ended("completed")
 
@@ -173,7 +172,7 @@ async def test_one_slow_client_does_not_slow_another() -> None:
 
 
 async def test_an_end_that_the_client_does_not_take_is_cut_after_the_stall_time() -> None:
-    """The turn is over, so the metrics know no slow client; its connection goes all the same."""
+    """And is told as one of a slow client, though the agent's turn was completed."""
 
     async def shout(line: Line) -> None:
         await line.begin()
@@ -185,12 +184,13 @@ async def test_an_end_that_the_client_does_not_take_is_cut_after_the_stall_time(
         RawClient(gateway, receive_buffer=4096) as client,
     ):
         await client.chat()
-        await until(lambda: gateway.counted("turnwire_streams_active") == 1)
+        await gateway.has_ended("slow_client")
         await until(lambda: not gateway.server.server_state.connections)
 
         body = await client.read_all()
         assert b"[DONE]" not in body
         assert agent.lines[0].aborts == []
+        assert gateway.ended("completed") == 0
 
 
 async def test_a_long_write_is_cut_in_pieces_so_that_progress_is_seen() -> None:
@@ -256,23 +256,3 @@ async def test_what_one_read_brought_counts_for_all_together() -> None:
         assert gateway.ended("interrupted") == 0
         for client in clients:
             client.reset()
-
-
-async def test_a_client_that_the_kernel_cuts_is_a_slow_one_too() -> None:
-    """Its buffers and ours are not even full: the agent says little."""
-
-    async def little(line: Line) -> None:
-        await line.begin()
-        while line.is_open:
-            await line.say(frames.delta("x" * 1000))
-            await asyncio.sleep(0.005)
-
-    async with (
-        ScriptedAgent(little) as agent,
-        Gateway(agent.url(), peer_timeout_s=1.6, stall_s=20) as gateway,
-        RawClient(gateway, receive_buffer=4096) as client,
-    ):
-        await client.chat()
-        await until(lambda: agent.lines and agent.lines[0].aborts, 20)
-
-        await gateway.has_ended("slow_client")

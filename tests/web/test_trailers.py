@@ -106,6 +106,29 @@ async def test_a_body_of_many_small_pieces_is_taken() -> None:
     assert said.startswith(b"HTTP/1.1 200 ")
 
 
+@pytest.mark.attack(
+    "a body of one-byte chunks, with a token or without",
+    "cut at 200,000 pieces: each costs as much as a long one",
+)
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_a_body_of_too_many_pieces_is_cut(*, is_known: bool) -> None:
+    head = HEAD + (AUTHORIZED % token().encode() if is_known else b"")
+    pieces = chunk(b" ") * 10_000
+    async with Gateway() as gateway, RawClient(gateway) as client:
+        hearing = asyncio.create_task(client.read_all())
+        await client.send(head + b"\r\n")
+        sent = 0
+        with contextlib.suppress(ConnectionError):
+            while sent < 5_000_000 and not hearing.done():
+                await client.send(pieces)
+                sent += 10_000
+                await asyncio.sleep(0)
+        said = await hearing
+
+    assert sent < 5_000_000
+    assert is_known or said.startswith(b"HTTP/1.1 401 ")
+
+
 async def test_requests_of_one_connection_are_not_counted_together() -> None:
     async with Gateway() as gateway, RawClient(gateway) as client:
         for _ in range(3):
@@ -156,7 +179,7 @@ async def test_a_head_request_does_not_open_a_stream() -> None:
 async def test_clients_are_looked_after_while_it_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = 0
 
-    def noted(_: HttpConnection, __: float) -> None:
+    def noted(_: HttpConnection, __: float, ___: float) -> None:
         nonlocal looks
         looks += 1
 

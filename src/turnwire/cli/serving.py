@@ -50,7 +50,7 @@ def open_port(settings: Settings, port: int, *, shared: bool = False) -> socket.
 
     """
     try:
-        return listen(settings.host, port, settings.stall_s, shared=shared)
+        return listen(settings.host, port, shared=shared)
     except (OSError, UnicodeError) as exc:  # the latter: a host that IDNA cannot encode
         raise CannotListenError(_cannot(settings.host, port, exc, "port")) from exc
 

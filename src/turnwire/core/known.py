@@ -34,6 +34,8 @@ class Known(Struct, frozen=True, kw_only=True):
     sources: int = 0
     pending: frozenset[str] = frozenset()
     """Calls without an outcome and questions that are open, by the ids that the client has."""
+    blank: frozenset[str] = frozenset()
+    """Of these the calls without an input."""
 
 
 class Left:

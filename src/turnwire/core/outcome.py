@@ -41,7 +41,7 @@ class Outcome(enum.Enum):
         None,
         "the agent waits for an approval; the client answers it in a request of its own",
     )
-    CLIENT_GONE = "client_gone", None, "the client hung up"
+    CLIENT_GONE = "client_gone", None, "the client hung up, or vanished, before it had the end"
     ABANDONED = "abandoned", None, "the client hung up, and our turn never began"
     UNREACHABLE = "unreachable", "Connection failed", "the agent could not be dialled"
     INTERRUPTED = "interrupted", "Stream interrupted", "the agent's side closed in mid-turn"
@@ -58,7 +58,7 @@ class Outcome(enum.Enum):
         "The agent does not say whose answer this is",
         "the agent named no prompt, and another process may have asked for the turn",
     )
-    SLOW_CLIENT = "slow_client", "Client too slow", "the client did not read"
+    SLOW_CLIENT = "slow_client", "Client too slow", "the client did not read, or not to the end"
     CRASHED = "crashed", None, "the gateway was killed in mid-turn, or has a bug"
     DRAINING = "draining", "Gateway restarting", "the gateway stops, and the drain time is over"
 
@@ -78,3 +78,16 @@ def outcome_of(why: Refusal, *, is_told: bool) -> Outcome:
     if is_told:
         return Outcome.UNNAMED if why is Refusal.UNNAMED else Outcome.REFUSED
     return Outcome.NOTHING if why is Refusal.NOTHING else Outcome.REFUSED
+
+
+_ALL_WELL: Final = frozenset({Outcome.COMPLETED, Outcome.ASKED})
+
+
+def missed(outcome: Outcome | None, *, stalled: bool) -> Outcome | None:
+    """How a stream ended whose client never had its end: it stalled, or it hung up before.
+
+    That all is well is said only of what arrived. Other outcomes say what else went wrong.
+    """
+    if outcome not in _ALL_WELL:
+        return outcome
+    return Outcome.SLOW_CLIENT if stalled else Outcome.CLIENT_GONE

@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from turnwire.core.act import Act
+from turnwire.core.blotting import Blotter
 from turnwire.core.dialect import Ask, Look
 from turnwire.core.limits import Limits
 from turnwire.core.overheard import Input
@@ -211,7 +212,8 @@ class Recording:
 
         `notes` and `lacks` are told to people; `secrets` are blotted out of frames.
         """
-        yield STREAM + _blotted(msgspec.json.encode(self._told_header(redactor)), secrets)
+        blot = Blotter(secrets).blot
+        yield STREAM + blot(msgspec.json.encode(self._told_header(redactor)))
         yield from (f"# {note}".encode() for note in notes)
         yield from (MISSING + lack.encode() for lack in lacks)
         told_at = "0.000000"
@@ -221,13 +223,13 @@ class Recording:
                 continue
             what, now, frame, count = entry
             if what is None:
-                yield _done(_shown(frame, redactor, secrets), count)
+                yield _done(blot(_shown(frame, redactor)), count)
                 continue
             if (at := self._at(what, now)) != told_at:
                 yield b"#! at " + at.encode()
                 told_at = at
             if what is Input.FRAMES:
-                yield _line(_shown(frame, redactor, secrets))
+                yield _line(blot(_shown(frame, redactor)))
             elif what in {Input.HELD, Input.PROGRESSED}:
                 yield f"#! {what.value} {count}".encode()
             else:
@@ -254,15 +256,8 @@ class Recording:
         return header if redactor is None else header.redacted(redactor)
 
 
-def _shown(frame: bytes, redactor: Redactor | None, secrets: Collection[bytes]) -> bytes:
-    return _blotted(frame if redactor is None else redactor.frame(frame), secrets)
-
-
-def _blotted(data: bytes, secrets: Collection[bytes]) -> bytes:
-    for secret in secrets:
-        if secret:
-            data = data.replace(secret, b"x" * len(secret))
-    return data
+def _shown(frame: bytes, redactor: Redactor | None) -> bytes:
+    return frame if redactor is None else redactor.frame(frame)
 
 
 _BREAKS: Final = bytes.maketrans(b"\r\n", b"  ")

@@ -79,6 +79,8 @@ class _Run:
         self.used = self.begun = 0
         self.again: deque[_OfRun] = deque()
         """What the client may have already."""
+        self.blank: dict[str, str] = {}
+        """Calls that have no input yet, and the names of their tools."""
 
 
 class Recut:
@@ -121,9 +123,9 @@ class Recut:
                 case chunks.ReasoningEnd(block_id):
                     self._end_word(chunks.ReasoningDelta(block_id, self._word))
                     self._tell(chunk)
-                case chunks.ToolInputStart(call_id):
+                case chunks.ToolInputStart(call_id, name):
                     self._calls[call_id] = None
-                    self._begin(call_id, _CALL, chunk)
+                    self._begin(call_id, _CALL, chunk).blank[call_id] = name
                 case chunks.ToolInputAvailable(call_id, name) if call_id not in self._calls:
                     self._calls[call_id] = None
                     self._begin(call_id, _CALL, chunks.ToolInputStart(call_id, name))
@@ -191,7 +193,7 @@ class Recut:
             self._out.append(chunk)
         self._at += 1
 
-    def _begin(self, its_id: str, size: int, chunk: _OfRun) -> None:
+    def _begin(self, its_id: str, size: int, chunk: _OfRun) -> _Run:
         """A call or a question is told for the first time."""
         if self._run is not None and self._run.begun >= RUN_MAX:
             self._close_run()
@@ -201,6 +203,7 @@ class Recut:
         self._run.begun += 1
         self._run.room += size * TIMES
         self._follow(its_id, chunk)
+        return self._run
 
     def _follow(self, its_id: str, chunk: _OfRun) -> None:
         """What is told of a call or a question."""
@@ -208,6 +211,8 @@ class Recut:
         if run is None or run.used >= run.room:
             self._be_late(its_id, chunk)
             return
+        if isinstance(chunk, chunks.ToolInputAvailable):
+            run.blank.pop(its_id, None)
         self._late.pop(its_id, None)
         if run.begins_at < self._skip and not run.used:
             run.again.append(chunk)
@@ -243,6 +248,7 @@ class Recut:
 
     def _close_run(self) -> None:
         """Fill up the room of the run, which is over: what is told next has its place."""
+        self._fill_in()
         run, self._run = self._run, None
         if run is None:
             return
@@ -260,6 +266,14 @@ class Recut:
         self._out += [self._late.pop(key) for key in late]
         self._waiting_bytes = sum(map(_size, self._late.values()))
         self._out += [self._status] * (run.room - run.used - len(late))
+
+    def _fill_in(self) -> None:
+        """Give the calls of the run an input that have none, while there is a place for it.
+
+        Its own would come too late, and its outcome would stand in a card without any.
+        """
+        for call_id, name in [] if self._run is None else list(self._run.blank.items()):
+            self._follow(call_id, chunks.ToolInputAvailable(call_id, name, Raw(b"{}")))
 
     def _be_late(self, its_id: str, chunk: _OfRun) -> None:
         # An input that comes in another step than its call would be a second card.

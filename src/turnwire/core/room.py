@@ -4,9 +4,11 @@ An agent that names no prompts makes two prompts of one moment look the same.
 So a conversation *claims* the prompt or the turn that it takes for its own,
 which keeps the others from taking it too; and on a wire where a prompt is known
 by its echo alone, it *speaks* only while it has the floor, from its prompt to
-the echo. Who asked first has it first. And whoever *follows* the same turn as
-another is its company: a turn whose client left is not stopped under it. Who
-follows one without a client of its own is nobody's company.
+the echo. Users have it in turn, and each of them in the order of asking: an
+agent may swallow a prompt without a word, and many such prompts of one user
+must not hold the others up. And whoever *follows* the same turn as another is
+its company: a turn whose client left is not stopped under it. Who follows one
+without a client of its own is nobody's company.
 
 Several processes do not share rooms. Where the streams of a session may sit in more than
 one, its rooms are *apart*: what is not heard here may be in another, so nothing is known
@@ -34,8 +36,14 @@ class Room:
         self.followers: dict[str, dict[Seat, None]] = {}
         """Who follows which prompt or turn."""
         self.claims: dict[str, Seat] = {}
-        self.floor: dict[Seat, None] = {}
-        """Who asked for it, in this order; the first one has it."""
+        self.floor: dict[Seat, int] = {}
+        """Who asked for it, in this order, and in which round each has it."""
+        self.speaker: Seat | None = None
+        """Who has it."""
+        self.round = 0
+        """The one of who has it. A user has it once in a round."""
+        self.rounds: dict[str | None, int] = {}
+        """The last round that each user of the line has a place in."""
         self.errands: Counter[str] = Counter()
         """How many errands each user was on; the agent tells of their sockets as of any other."""
 
@@ -77,19 +85,29 @@ class Seat:
         """Whether another conversation of this session, here, follows this prompt or turn."""
         return self._room.claims.get(its_id, self) is not self
 
-    def speak(self) -> bool:
-        """Ask for the floor, once or again. True: it is ours."""
-        floor = self._room.floor
-        floor.setdefault(self)
-        return next(iter(floor)) is self
+    def speak(self, user_id: str | None = None) -> bool:
+        """Ask for the floor for this user, once or again. True: it is ours."""
+        room = self._room
+        if self not in room.floor:
+            last = room.rounds.get(user_id)
+            room.floor[self] = room.round if last is None else max(room.round, last + 1)
+            room.rounds[user_id] = room.floor[self]
+            room.speaker = room.speaker or self
+        return room.speaker is self
 
     def hush(self) -> None:
         """Leave the floor, or the line before it."""
-        floor = self._room.floor
-        spoke = self in floor and self.speak()
-        floor.pop(self, None)
-        if spoke and floor:
-            next(iter(floor)).on_news()
+        room = self._room
+        room.floor.pop(self, None)
+        if room.speaker is not self:
+            return
+        room.speaker = min(room.floor, key=room.floor.__getitem__, default=None)
+        if room.speaker is None:
+            room.rounds.clear()
+        else:
+            room.round = room.floor[room.speaker]
+            room.rounds = {user: last for user, last in room.rounds.items() if last >= room.round}
+            room.speaker.on_news()
 
     def follow(self, its_id: str) -> None:
         """Our stream tells this turn, or waits for the turn of this prompt."""

@@ -10,6 +10,7 @@ from 2026 on show a reused id as a second card, older ones overwrite the first.
 
 import enum
 import hashlib
+import sys
 from collections import OrderedDict
 from collections.abc import Collection
 from typing import assert_never
@@ -20,10 +21,12 @@ from turnwire.core import chunks, harmless
 from turnwire.core.events import Phase, ToolUpdate
 
 CALLS_MAX = 4_096
-"""Calls remembered. Past it the oldest is settled and forgotten, so that memory stays bounded."""
+"""Most calls that are open at once: past it the oldest is settled. And as many that are over are
+remembered, by what the agent calls them: one that is told again is no new one."""
 
 _SHOWN_MAX = 4 * CALLS_MAX
-"""Ids on the client's wire remembered, so that none is used twice."""
+"""Ids on the client's wire remembered, so that none is used twice. Every call after so many has its
+number in its id, which none before had."""
 
 NO_RESULT = "No result"
 TOOL_FAILED = "Tool execution failed"
@@ -32,13 +35,13 @@ TOOL_FAILED = "Tool execution failed"
 class _Stage(enum.Enum):
     STARTED = enum.auto()
     GIVEN = enum.auto()
-    DONE = enum.auto()
 
 
 class _Call:
-    __slots__ = ("count", "given", "name", "shown_id", "stage", "step")
+    __slots__ = ("call_id", "count", "given", "name", "shown_id", "stage", "step")
 
-    def __init__(self, shown_id: str, name: str, count: int) -> None:
+    def __init__(self, call_id: str, shown_id: str, name: str, count: int) -> None:
+        self.call_id = call_id
         self.shown_id = shown_id
         self.name = name
         self.count = count
@@ -48,17 +51,28 @@ class _Call:
         self.step = 0
 
 
+_NONE: OrderedDict[str, _Call] = OrderedDict()
+"""Never added to."""
+
+
 class Calls:
     """The calls of one turn, by the agent's id."""
 
     def __init__(self) -> None:
         # Ordered ones forget their oldest at once: `dict` looks for it past all it forgot before.
-        self._calls: OrderedDict[str, _Call] = OrderedDict()
-        self._shown_ids: OrderedDict[str, None] = OrderedDict()
+        self._open: OrderedDict[str, _Call] = OrderedDict()
+        self._over = _NONE  # until there is one: most turns have no calls
+        self._shown_ids: dict[str, None] = {}  # an empty set takes three times as much
+        self._begun = 0
+        self.has_input: Collection[str] = frozenset()
+        """Ids of calls whose input the client has, whoever told it: none is made up for these."""
         self._step = 0
-        self.open = 0
-        """Calls without an outcome."""
         self.step_has_calls = False
+
+    @property
+    def open(self) -> int:
+        """Calls without an outcome."""
+        return len(self._open)
 
     def next_step(self) -> None:
         self._step += 1
@@ -66,31 +80,31 @@ class Calls:
 
     def update(self, event: ToolUpdate) -> list[chunks.Chunk]:
         """The chunks that this phase of this call is worth; none for a repeat."""
-        call = self._calls.get(event.call_id)
-        if call is not None and call.stage is _Stage.DONE:
-            later = event.phase is Phase.RUNNING and self._step > call.step
-            if event.phase is not Phase.PENDING and not later:
-                return []
-            call = None
+        call = self._open.get(event.call_id)
         if call is not None:
             return self._advance(call, event)
+        before = self._over.get(event.call_id)
+        if before is not None and not self._begins_anew(before, event.phase):
+            return []
         evicted = self._make_room()
-        call = self._open(event)
-        return [*evicted, *self._advance(call, event)]
+        return [*evicted, *self._advance(self._begin(event), event)]
+
+    def _begins_anew(self, call: _Call, phase: Phase) -> bool:
+        """Whether what is told of a call that is over is a new call."""
+        return phase is Phase.PENDING or (phase is Phase.RUNNING and self._step > call.step)
 
     def open_id(self, call_id: str) -> str | None:
         """The client's id of a call; None if it is not open."""
-        call = self._calls.get(call_id)
-        return None if call is None or call.stage is _Stage.DONE else call.shown_id
+        call = self._open.get(call_id)
+        return None if call is None else call.shown_id
 
     def is_over(self, call_id: str) -> bool:
         """Whether the call has its outcome."""
-        call = self._calls.get(call_id)
-        return call is not None and call.stage is _Stage.DONE
+        return call_id in self._over
 
     def shows(self, call_id: str, tool_name: str, args: Raw | None) -> bool:
         """Whether the card of a call shows no other tool and no other input than this."""
-        call = self._calls.get(call_id)
+        call = self._open.get(call_id) or self._over.get(call_id)
         if call is None:
             return True
         is_input = args is None or call.given in {None, _digest(args)}
@@ -98,19 +112,14 @@ class Calls:
 
     def all_open_are(self, shown_ids: Collection[str]) -> bool:
         """Whether some calls are open, and all of them are among these."""
-        if not 0 < self.open <= len(shown_ids):
+        if not 0 < len(self._open) <= len(shown_ids):
             return False
-        waiting = (call for call in self._calls.values() if call.stage is not _Stage.DONE)
-        return all(call.shown_id in shown_ids for call in waiting)
+        return all(call.shown_id in shown_ids for call in self._open.values())
 
     def settle(self, error_text: str = NO_RESULT) -> list[chunks.Chunk]:
         """Give every call that has none an outcome: no card is left running for ever."""
-        return [
-            chunk
-            for call in self._calls.values()
-            if call.stage is not _Stage.DONE
-            for chunk in self._settled(call, error_text)
-        ]
+        waiting = list(self._open.values())
+        return [chunk for call in waiting for chunk in self._settled(call, error_text)]
 
     def _advance(self, call: _Call, event: ToolUpdate) -> list[chunks.Chunk]:
         match event.phase:
@@ -137,6 +146,8 @@ class Calls:
             return []
         call.stage = _Stage.GIVEN
         call.given = None if args is None else _digest(args)
+        if args is None and call.shown_id in self.has_input:
+            return []
         shown = harmless.value(Raw(b"{}") if args is None else args)
         return [chunks.ToolInputAvailable(call.shown_id, call.name, shown)]
 
@@ -145,31 +156,39 @@ class Calls:
         return [*self._given(call, None), self._done(call, outcome)]
 
     def _done(self, call: _Call, outcome: chunks.Chunk) -> chunks.Chunk:
-        call.stage = _Stage.DONE
         call.step = self._step
-        self.open -= 1
+        del self._open[call.call_id]
+        if not self._over:
+            self._over = OrderedDict()
+        elif len(self._over) >= CALLS_MAX:
+            self._over.popitem(last=False)
+        self._over[call.call_id] = call
         return outcome
 
-    def _open(self, event: ToolUpdate) -> _Call:
-        before = self._calls.pop(event.call_id, None)
+    def _begin(self, event: ToolUpdate) -> _Call:
+        before = self._over.pop(event.call_id, None)
         call_id = harmless.mend(event.call_id)
+        self._begun += 1
         count = 1 if before is None else before.count + 1
+        if self._begun > _SHOWN_MAX:
+            count = max(count, self._begun)
         while (shown_id := _numbered(call_id, count)) in self._shown_ids:
             count += 1
-        call = _Call(shown_id, harmless.mend(event.tool_name), count)
-        self._calls[event.call_id] = call
-        if len(self._shown_ids) >= _SHOWN_MAX:
-            self._shown_ids.popitem(last=False)
-        self._shown_ids[shown_id] = None
-        self.open += 1
+        self._begun = max(self._begun, count if self._begun > _SHOWN_MAX else 0)
+        call = _Call(event.call_id, shown_id, harmless.mend(event.tool_name), count)
+        self._open[event.call_id] = call
+        if len(self._shown_ids) < _SHOWN_MAX:
+            self._shown_ids[shown_id] = None
         self.step_has_calls = True
         return call
 
     def _make_room(self) -> list[chunks.Chunk]:
-        if len(self._calls) < CALLS_MAX:
+        if len(self._open) < CALLS_MAX:
             return []
-        _, call = self._calls.popitem(last=False)
-        return [] if call.stage is _Stage.DONE else self._settled(call, NO_RESULT)
+        call = next(iter(self._open.values()))
+        told = self._settled(call, NO_RESULT)
+        call.step = sys.maxsize  # whatever else is told of it is no new call, but for its begin
+        return told
 
 
 def _digest(args: Raw) -> bytes:

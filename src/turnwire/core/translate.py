@@ -103,6 +103,8 @@ class Translator:
         """Whether the client has all that is told now."""
         self._missed: dict[str, chunks.Chunk] = {}
         """But for this: how calls and questions ended that it has open, each by its id."""
+        self._inputs: dict[str, chunks.Chunk] | None = None
+        """And the inputs of calls that it has without one. They go before: P3."""
         self._in_step = False
         self._turn_id = "turn"
         self._blocks = _NO_BLOCKS.copy()
@@ -133,6 +135,8 @@ class Translator:
                     | chunks.DataQuestion(its_id)
                 ) if its_id in self._known.pending:
                     self._missed[its_id] = chunk
+                case chunks.ToolInputAvailable(its_id) if its_id in self._known.blank:
+                    self._inputs = (self._inputs or {}) | {its_id: chunk}
                 case _:
                     pass
 
@@ -267,7 +271,8 @@ class Translator:
         self._is_known = self._in_step = False
         known = {_TEXT: self._known.texts, _REASONING: self._known.reasonings}
         self._blocks = {kind: max(told, known[kind]) for kind, told in self._blocks.items()}
-        missed = self._missed.values()
+        missed = [*(self._inputs or {}).values(), *self._missed.values()]
+        self.calls.has_input = self._known.pending - self._known.blank
         if self._known.message_id is None:
             return [chunks.Start(), *missed]
         return [chunks.Start(harmless.mend(self._known.message_id)), *missed]

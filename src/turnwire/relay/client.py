@@ -219,8 +219,8 @@ class ClientWriter:
     def progressed(self) -> bool:
         """Whether the client took anything since this was last asked."""
         left = float(-self._taken)
-        if self._socket is not None:
-            left = self._waiting_bytes + self._socket.unsent_bytes()
+        if self._socket is not None:  # what is written meanwhile is no step back
+            left = self._waiting_bytes + self._socket.unsent_bytes() - self.bytes_written
         before, self._left = self._left, left
         return left < before
 

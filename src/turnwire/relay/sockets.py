@@ -8,20 +8,22 @@ import socket
 import struct
 import termios
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 _KEEPALIVE: Final = (("TCP_KEEPIDLE", 10), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3))
 """Seconds before the first probe, seconds between probes, probes: gone after 25 s at most."""
 
 
 _AFTER_OURS: Final = 1.25
-"""The kernel cuts a peer that does not read later than we do, who can say why."""
+"""The kernel gives an agent up that takes nothing, later than we give up a client."""
 
 
-def watch_peer(sock: socket.socket, stall_s: float) -> None:
-    """Switch TCP keepalive on, and bound how long written data may go unacknowledged.
+def watch_peer(sock: socket.socket, user_timeout_s: float = 0) -> None:
+    """Switch TCP keepalive on, and bound how long written data may go unacknowledged, if at all.
 
-    `stall_s` is how long we ourselves wait for a peer that does not read.
+    The kernel's bound counts the time for which a peer's window cannot take the next segment,
+    though the peer reads, and takes a part of it each time: so a client that reads slowly and
+    steadily would be cut. What we write to clients is watched by `look` instead.
 
     Sockets that a listening socket accepts inherit its options. Platforms that
     lack one of them (macOS names some differently) do without it.
@@ -31,16 +33,18 @@ def watch_peer(sock: socket.socket, stall_s: float) -> None:
     # uvloop's own kind of socket would make one of these for each option.
     own = socket.socket(sock.family, sock.type, sock.proto, sock.fileno())
     try:
-        for option in _options(stall_s):
+        for option in _options(user_timeout_s):
             own.setsockopt(*option)
     finally:
         own.detach()
 
 
 @functools.lru_cache(maxsize=8)
-def _options(stall_s: float) -> Sequence[tuple[int, int, int]]:
+def _options(user_timeout_s: float) -> Sequence[tuple[int, int, int]]:
     """What is set, of what there is here: looked up once, and set on each connection."""
-    wanted = (*_KEEPALIVE, ("TCP_USER_TIMEOUT", round(stall_s * _AFTER_OURS * 1000)))
+    wanted = [*_KEEPALIVE]
+    if user_timeout_s:
+        wanted.append(("TCP_USER_TIMEOUT", round(user_timeout_s * _AFTER_OURS * 1000)))
     there = [(name, value) for name, value in wanted if hasattr(socket, name)]
     return [
         (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
@@ -51,37 +55,53 @@ def _options(stall_s: float) -> Sequence[tuple[int, int, int]]:
 _VANISHED_S: Final = 20.0
 """Nothing acknowledged for so long, the probes included: nobody is there."""
 
-_NEARLY: Final = 0.9
-"""Of the time set: the kernel's clock is coarser than its timers."""
-
 _INT: Final = struct.Struct("i")
-_LAST_ACK: Final = struct.Struct("=56xI")
-"""Where Linux keeps `tcpi_last_ack_recv`, milliseconds, in its `tcp_info`."""
+_INFO: Final = struct.Struct("=24xI28xI60xQ16xI")
+"""Where Linux keeps `tcpi_unacked` (segments), `tcpi_last_ack_recv` (milliseconds),
+`tcpi_bytes_acked` and `tcpi_notsent_bytes` in its `tcp_info`."""
 _WAITING: Final = struct.Struct("=24xI")
 """Where it keeps `tcpi_unacked`, which of a listening socket is the length of its queue."""
 
 
-def vanishes_in(transport: asyncio.Transport) -> float:
-    """In how many seconds the peer will have been silent for too long, unless it is heard again.
+class Seen(NamedTuple):
+    """What the kernel knows of a peer."""
 
-    Less than nothing: it has vanished.
+    vanishes_in_s: float
+    """When it will have been silent for too long, unless it is heard again; less than 0: it has.
 
-    The kernel alone would take a stall time longer where a keepalive of ours goes out
-    after the peer vanished: what is written but not acknowledged ends its probing.
+    The kernel alone would take far longer where a keepalive of ours goes out after the peer
+    vanished: what is written but not acknowledged ends its probing.
     """
-    silent_ms = _option(transport, "TCP_INFO", _LAST_ACK)
-    return _VANISHED_S - (silent_ms or 0) / 1000
+    silent_s: float
+    waits: bool
+    """Whether the kernel has bytes that the peer has not acknowledged."""
+    acked_bytes: int
+    """All that it ever acknowledged."""
 
 
-def was_there(transport: asyncio.Transport) -> bool:
-    """Whether a peer that the kernel gave up on had answered it: it is there, and does not read.
+def look(transport: asyncio.Transport) -> Seen | None:
+    """Look at the peer of a connection; None if the kernel does not tell."""
+    told = _option(transport, "TCP_INFO", _INFO)
+    if told is None:
+        return None
+    unacked, silent_ms, acked_bytes, unsent_bytes = told
+    silent_s = silent_ms / 1000
+    return Seen(_VANISHED_S - silent_s, silent_s, bool(unacked or unsent_bytes), acked_bytes)
 
-    The kernel cuts both alike. Who does not read answers each probe of its closed window, and
-    these come often enough; who vanished was silent for all of the time that we set.
+
+def cut(transport: asyncio.Transport) -> None:
+    """Reset a connection: what its peer did not take is thrown away, here and in the kernel.
+
+    An orderly close would leave it to the kernel, which keeps it for minutes.
     """
-    silent_ms = _option(transport, "TCP_INFO", _LAST_ACK)
-    given_ms = _option(transport, "TCP_USER_TIMEOUT", _INT)
-    return silent_ms is None or given_ms is None or silent_ms < given_ms * _NEARLY
+    sock: socket.socket | None = transport.get_extra_info("socket")
+    if sock is not None:
+        with contextlib.suppress(OSError):  # closed meanwhile
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+    transport.abort()
+
+
+_AT_ONCE: Final = struct.pack("ii", 1, 0)
 
 
 def waiting_connections(listening: socket.socket) -> int:
@@ -93,8 +113,8 @@ def waiting_connections(listening: socket.socket) -> int:
     return int(_WAITING.unpack(told)[0]) if len(told) == _WAITING.size else 0
 
 
-def _option(transport: asyncio.Transport, name: str, kind: struct.Struct) -> int | None:
-    """A number that the kernel has on a TCP socket; None if it does not say."""
+def _option(transport: asyncio.Transport, name: str, kind: struct.Struct) -> tuple[int, ...] | None:
+    """Numbers that the kernel has on a TCP socket; None if it does not say."""
     sock: socket.socket | None = transport.get_extra_info("socket")
     option = getattr(socket, name, None)
     if sock is None or option is None:
@@ -103,7 +123,13 @@ def _option(transport: asyncio.Transport, name: str, kind: struct.Struct) -> int
         told = sock.getsockopt(socket.IPPROTO_TCP, option, kind.size)
     except OSError:  # closed meanwhile
         return None
-    return None if len(told) != kind.size else int(kind.unpack(told)[0])
+    return kind.unpack(told) if len(told) == kind.size else None
+
+
+_FIRST_LOOK_S: Final = 0.05
+"""Longer than most clients take to acknowledge the end of an answer."""
+_LAST_LOOK_S: Final = 1.0
+"""Between two looks at a client that has much to take; each is twice as late as the one before."""
 
 
 class ClientSocket:
@@ -112,16 +138,30 @@ class ClientSocket:
     It also tells of a client's end without the task that waits for ASGI's word of it.
     """
 
-    __slots__ = ("_is_gone", "_on_gone", "_transport", "is_heard", "stalled")
+    __slots__ = (
+        "_is_gone",
+        "_on_gone",
+        "_on_taken",
+        "_transport",
+        "is_closing",
+        "is_heard",
+        "is_lost",
+        "stalled",
+    )
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self.stalled = False
-        """Whether the kernel cut it, because it took nothing for too long (`watch_peer`)."""
+        """Whether it was cut, because it took nothing for too long."""
         self.is_heard = False
         """Whether its request is whole, so that nothing is to come from it but its end."""
+        self.is_closing = False
+        """Whether the connection ends as soon as it has taken everything."""
+        self.is_lost = False
+        """Of one that is gone: whether it never had all of its answer."""
         self._transport = transport
         self._is_gone = False
         self._on_gone: Callable[[], object] | None = None
+        self._on_taken: list[Callable[[], object]] | None = None
 
     def watch(self, on_gone: Callable[[], object] | None) -> None:
         """Have this called when the client is gone, soon if it is already; None: nobody."""
@@ -134,6 +174,39 @@ class ClientSocket:
         self._is_gone = True
         tell, self._on_gone = self._on_gone, None
         if tell is not None:
+            tell()
+        self._tell_taken()
+
+    def when_taken(self, tell: Callable[[], object]) -> None:
+        """Tell when the client has acknowledged all that was written; or never will, and is gone.
+
+        At once where it has, which is so of most.
+        """
+        if self._on_taken is not None:
+            self._on_taken.append(tell)
+        elif self._is_gone or not self.unsent_bytes():
+            tell()
+        else:
+            self._on_taken = [tell]
+            self._look_in(_FIRST_LOOK_S)
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether somebody waits for it to take what was written. Looks once more, if so."""
+        if self._on_taken is not None and not self.unsent_bytes():
+            self._tell_taken()
+        return self._on_taken is not None
+
+    def _look_in(self, seconds: float) -> None:
+        asyncio.get_running_loop().call_later(seconds, self._look, seconds)
+
+    def _look(self, seconds: float) -> None:
+        if self.is_waited_for:
+            self._look_in(min(2 * seconds, _LAST_LOOK_S))
+
+    def _tell_taken(self) -> None:
+        tell_all, self._on_taken = self._on_taken, None
+        for tell in tell_all or ():
             tell()
 
     @property
@@ -153,4 +226,4 @@ class ClientSocket:
 
     def cut(self) -> None:
         """Close the connection over what was not read."""
-        self._transport.abort()
+        cut(self._transport)

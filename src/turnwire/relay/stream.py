@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from turnwire.core.act import Act
 from turnwire.core.dialect import NEVER
-from turnwire.core.outcome import Outcome
+from turnwire.core.outcome import Outcome, missed
 from turnwire.core.turn import Turn
 from turnwire.relay.budget import Hold, Holder
 from turnwire.relay.client import Body, ClientWriter, Message, Send
@@ -34,6 +34,8 @@ _SAMPLED: Final = 16
 _SLOW_CLIENT: Final = Outcome.SLOW_CLIENT
 _CLIENT_GONE: Final = Outcome.CLIENT_GONE
 _ABANDONED: Final = Outcome.ABANDONED
+_LEFT: Final = frozenset({_SLOW_CLIENT, _CLIENT_GONE, _ABANDONED, None})
+"""Outcomes of streams whose client has not all, and of one that crashed."""
 
 Receive = Callable[[], Awaitable[Message]]
 
@@ -95,6 +97,8 @@ class Stream:
         """What the operating system or TLS said, for the log alone."""
         self.first_byte_at: float | None = None
         self.dial_took_s: float | None = None
+        self.arrived: bool | None = None
+        """Whether the client had all that was written to it; None: nobody can say."""
         self.blocks = 0
         """How often the client's buffer was full."""
         self._sample = sample
@@ -161,6 +165,24 @@ class Stream:
             if self._upstream is not None:
                 self._upstream.close()
                 self._upstream = None  # or the two would hold each other
+
+    def when_taken(self, tell: Callable[[], object]) -> None:
+        """Tell when it is known how the stream ended: its client has the end, or never will."""
+        client, is_told = self._client_socket, self.turn.outcome in _LEFT or self.arrived is False
+        if client is None or not self.started or is_told:
+            tell()
+        else:
+            client.when_taken(partial(self._taken, client, tell))
+
+    def _taken(self, client: ClientSocket, tell: Callable[[], object]) -> None:
+        self.arrived = True
+        if client.is_lost:
+            self._missed(stalled=client.stalled)
+        tell()
+
+    def _missed(self, *, stalled: bool) -> None:
+        self.arrived = False
+        self.turn.outcome = missed(self.turn.outcome, stalled=stalled)
 
     def look(self) -> None:
         """What the conversation waited for, beside the agent, is there."""
@@ -375,6 +397,7 @@ class Stream:
         elif outcome is _CLIENT_GONE or outcome is _ABANDONED:
             self._client.discard()
         elif self._client.started and not await self._client.finish(self._stall_s):
+            self._missed(stalled=True)
             await self._cut()
 
     async def _cut(self) -> None:

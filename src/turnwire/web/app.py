@@ -47,6 +47,7 @@ from turnwire.web.rates import Rates
 from turnwire.web.recorder import Recorder
 from turnwire.web.refusals import on_crash, on_http_exception
 from turnwire.web.resume import Resume
+from turnwire.web.strangers import Strangers
 from turnwire.web.tracing import Tracing
 
 _log = structlog.get_logger("turnwire")
@@ -224,7 +225,9 @@ def _access(settings: Settings, closing: AsyncExitStack, telemetry: Telemetry) -
         case "http":
             control_plane = ControlPlane(settings.access_url, within_s=settings.dial_s)
             closing.push_async_callback(control_plane.aclose)
-            measured = MeasuredAccess(control_plane, telemetry.access)
-            return CachedAccess(measured, for_s=settings.access_cache_s)
+            asked: Access = MeasuredAccess(control_plane, telemetry.access)
+            if settings.auth == "opaque":  # of a signed one it is known who made it
+                asked = Strangers(asked, within_s=settings.dial_s)
+            return CachedAccess(asked, for_s=settings.access_cache_s)
         case _:
             assert_never(settings.access)

@@ -14,6 +14,8 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCy
 from turnwire.relay.stream import BODY_EXTENSION
 
 _OK: Final = 200
+_BODILESS: Final = {204, 304}
+_OLD: Final = "1.0"
 _END: Final = b"0\r\n\r\n"
 _NAME: Final = b"abcdefghijklmnopqrstuvwxyz0123456789-_"
 _VALUE: Final = b"\t" + bytes(range(0x20, 0x7F)) + bytes(range(0x80, 0x100))
@@ -25,11 +27,13 @@ _FRAMING: Final = frozenset({b"connection", b"content-length", b"transfer-encodi
 class ChunkedBody:
     """The body of one response (`relay.client.Body`)."""
 
-    __slots__ = ("__weakref__", "_cycle", "_flow", "_transport", "along")
+    __slots__ = ("__weakref__", "_cycle", "_flow", "_is_open_ended", "_transport", "along")
 
     def __init__(self, cycle: RequestResponseCycle) -> None:
         self.along = b""
         """The first chunk, to go out in one write with the head; empty once it did."""
+        self._is_open_ended = False
+        """Whether nothing but its connection's end says where it ends."""
         self._cycle = cycle
         self._flow = cycle.flow
         self._transport = cycle.transport
@@ -37,6 +41,8 @@ class ChunkedBody:
     async def send(self, message: Message) -> None:
         """As the server's own."""
         if not self.along or message["type"] != "http.response.start" or not self._begin(message):
+            if self._cycle.scope["http_version"] == _OLD:
+                self._unframe(message)
             await self._cycle.send(message)  # type: ignore[arg-type]  # uvicorn has types of its own
 
     def write(self, data: bytes, end: bytes = b"") -> bool:
@@ -62,6 +68,17 @@ class ChunkedBody:
         cycle.message_event.set()
         cycle.on_response()
         return True
+
+    def _unframe(self, message: Message) -> None:
+        """Have uvicorn write no chunks: HTTP/1.0 has none, and a body ends with its connection."""
+        cycle = self._cycle
+        if message["type"] == "http.response.start":
+            has_body = cycle.scope["method"] != "HEAD" and message["status"] not in _BODILESS
+            if has_body and _FRAMING.isdisjoint(name for name, _ in message.get("headers", ())):
+                cycle.chunked_encoding = False
+                self._is_open_ended = True
+        elif self._is_open_ended:
+            cycle.expected_content_length = len(message.get("body", b""))
 
     def _begin(self, message: Message) -> bool:
         """Write the head, and what goes along. False: nothing was written."""

@@ -6,8 +6,10 @@ Refusals end with a status; once the stream has begun, how it ends is the
 `Turn`'s outcome.
 """
 
+import asyncio
 import os
 from collections.abc import Awaitable
+from typing import Final
 
 import msgspec
 from starlette.types import Receive, Send
@@ -25,6 +27,9 @@ from turnwire.web.gateway import hangup
 from turnwire.web.request import keep
 from turnwire.web.streaming import stream
 
+LONG_BYTES: Final = 262_144
+"""A longer body may take tens of milliseconds to read, whatever is in it."""
+
 
 class Chat(Endpoint):
     least = Role.COLLABORATOR
@@ -41,14 +46,19 @@ class Chat(Endpoint):
             # Without a name for the body, or for what is in it: a stream may last for hours.
             await self._asked(
                 visit,
-                extract(
-                    await visit.request.body(receive, gateway.settings.body_bytes, holder),
-                    gateway.attachments,
-                ),
+                await self._read(visit, receive, holder),
                 holder,
                 receive,
                 send,
             )
+
+    async def _read(self, visit: Visit, receive: Receive, holder: Holder) -> Prompt | Continuation:
+        """What the body asks. A long one is read beside the event loop, which goes on meanwhile."""
+        gateway = self.gateway
+        body = await visit.request.body(receive, gateway.settings.body_bytes, holder)
+        if len(body) <= LONG_BYTES:
+            return extract(body, gateway.attachments)
+        return await asyncio.to_thread(extract, body, gateway.attachments)
 
     def _asked(
         self,

@@ -14,7 +14,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from turnwire.errors import BadRequest
-from turnwire.relay.sockets import ClientSocket, vanishes_in, was_there
+from turnwire.relay.sockets import ClientSocket, cut, look
 from turnwire.relay.stream import BODY_EXTENSION, SOCKET_EXTENSION
 from turnwire.web.body import ChunkedBody
 from turnwire.web.request import BODY_S
@@ -24,8 +24,17 @@ HEAD_BYTES_MAX: Final = 65_536
 
 HEADERS_MAX: Final = 100
 
+PIECES_MAX: Final = 200_000
+"""Most pieces of a body, be they chunks or reads. Each takes a microsecond, however short it is."""
+
 HEAD_S: Final = 10.0
 """How long a head may take from its first byte, the first one from the connection's start."""
+
+_LOOKS: Final = 4
+"""How often a client is looked at in the time it has to take something."""
+
+_COARSE_S: Final = 0.05
+"""What the kernel's clock and ours may differ by."""
 
 _HOST: Final = re.compile(rb"[A-Za-z0-9._~%:\[\]-]*")
 _LINE: Final = len(": \r\n")
@@ -92,6 +101,25 @@ _HEAD, _BODY, _END = _At
 """By names of their own: to ask an enum's class for a member takes a thousand instructions."""
 
 
+class _Closing:
+    """Of a transport what a response needs whose connection ends with it.
+
+    It closes once the client has taken everything: after a close nobody could say whether it has.
+    """
+
+    __slots__ = ("_client", "_transport", "is_closing", "write")
+
+    def __init__(self, transport: asyncio.Transport, client: ClientSocket) -> None:
+        self._transport = transport
+        self._client = client
+        self.write = transport.write
+        self.is_closing = transport.is_closing
+
+    def close(self) -> None:
+        self._client.is_closing = True
+        self._client.when_taken(self._transport.close)
+
+
 def _body(cycle: weakref.ref[RequestResponseCycle]) -> ChunkedBody | None:
     there = cycle()
     return None if there is None else ChunkedBody(there)
@@ -113,6 +141,7 @@ class HttpConnection(HttpToolsProtocol):
     # Beside what uvicorn has in its dictionary. With these, too, that had more than the thirty
     # that Python keeps in a short form, and took 1.2 KB more.
     __slots__ = (
+        "_acked_bytes",
         "_at",
         "_client_socket",
         "_expected",
@@ -121,6 +150,8 @@ class HttpConnection(HttpToolsProtocol):
         "_head_bytes",
         "_is_upgrade",
         "_look_at",
+        "_pieces",
+        "_took_at",
     )
 
     def __init__(self, *given: Any, **named: Any) -> None:
@@ -132,10 +163,14 @@ class HttpConnection(HttpToolsProtocol):
         self._head_bytes = 0
         self._framing_bytes = 0
         """Of reads since the last one with a piece of a body: chunk sizes and trailers."""
+        self._pieces = 0
+        """Of the body, so far."""
         self._is_upgrade = False
         """Whether the head that was read asks for another protocol."""
         self._client_socket: ClientSocket | None = None
-        self._look_at = 0.0
+        self._look_at = self._took_at = 0.0
+        self._acked_bytes = 0
+        """By when its client had last taken something, or there was nothing to take."""
         self._expected: asyncio.TimerHandle | None = None
         """Closes the connection, unless what is expected comes before."""
 
@@ -149,14 +184,16 @@ class HttpConnection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._expect(None)
         if self._client_socket is not None:
-            stalled = isinstance(exc, TimeoutError) and was_there(self.transport)
-            self._client_socket.stalled = stalled
+            unsent = self._client_socket.unsent_bytes()
+            self._client_socket.is_lost = unsent > 0 or not self._is_idle
         super().connection_lost(exc)
         self._unset_keepalive_if_required()  # after a reset too, or its clock would hold all this
         if self._client_socket is not None:
             self._client_socket.gone()
 
     def data_received(self, data: bytes) -> None:
+        if self._client_socket is not None and self._client_socket.is_closing:
+            return  # it was told so
         was_at = self._at
         self._framing_bytes += len(data)
         super().data_received(data)
@@ -164,7 +201,9 @@ class HttpConnection(HttpToolsProtocol):
             return
         if self._at is _BODY:
             if self._framing_bytes > HEAD_BYTES_MAX:
-                self._refuse_framing()
+                self._refuse_body("What stands between the pieces of the body is too large")
+            elif self._pieces > PIECES_MAX:
+                self._refuse_body("The body has too many pieces")
         elif self._at is _HEAD:
             if was_at is not _BODY:  # else most of it may be the end of that
                 self._head_bytes += len(data)
@@ -190,6 +229,7 @@ class HttpConnection(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self._framing_bytes = 0
+        self._pieces += 1
         super().on_body(body)
 
     def stay(self, rest: bytes) -> None:
@@ -208,16 +248,21 @@ class HttpConnection(HttpToolsProtocol):
             self._check()
             self._is_upgrade = True
             return
-        self._at, self._framing_bytes = _BODY, 0
+        self._at, self._framing_bytes, self._pieces = _BODY, 0, 0
         self._expect(None)
         if not self._is_idle:
             self.transport.abort()
             raise UnsoundRequestError("behind an open response")  # or its body would go to that
+        if self._client_socket is not None and self._client_socket.is_waited_for:
+            cut(self.transport)
+            raise UnsoundRequestError("before the answer to the last one was read")
         self._check()
         # Not before: until here the one of the stream that is open watches.
         self._client_socket = ClientSocket(self.transport)
         self._extensions[SOCKET_EXTENSION] = self._client_socket
         super().on_headers_complete()
+        if not self.cycle.keep_alive:
+            self._close_with(self.cycle)
         # Weak, or the request would hold itself.
         self._extensions[BODY_EXTENSION] = functools.partial(_body, weakref.ref(self.cycle))
 
@@ -236,13 +281,45 @@ class HttpConnection(HttpToolsProtocol):
         if self._at is _BODY:
             self._expect(BODY_S)
 
-    def look(self, now: float) -> None:
-        """Cut a client that vanished. The kernel is asked when it may have, and not before."""
-        if now >= self._look_at:
-            vanishes_in_s = vanishes_in(self.transport)
-            self._look_at = now + vanishes_in_s
-            if vanishes_in_s < 0:
-                self.transport.abort()
+    def look(self, now: float, stall_s: float) -> None:
+        """Cut a client that vanished, or took nothing for so long of what waits for it.
+
+        The kernel is asked when one of the two may be so, and not before.
+        """
+        if now < self._look_at:
+            return
+        seen = look(self.transport)
+        if seen is None:
+            self._look_at = now + stall_s
+            return
+        if not seen.waits or seen.acked_bytes != self._acked_bytes:
+            self._acked_bytes, self._took_at = seen.acked_bytes, now
+        self._look_at = now + min(seen.vanishes_in_s, stall_s / _LOOKS)
+        took_ago_s = now - self._took_at
+        is_stalled = took_ago_s >= stall_s
+        if seen.vanishes_in_s < 0 or is_stalled:
+            if self._client_socket is not None:
+                # Who does not read answers each probe of its closed window; who vanished does not.
+                self._client_socket.stalled = is_stalled and seen.silent_s < took_ago_s - _COARSE_S
+            cut(self.transport)
+
+    def shutdown(self) -> None:
+        client = self._client_socket
+        if client is None:
+            super().shutdown()
+        elif self._is_idle:
+            _Closing(self.transport, client).close()
+        else:
+            super().shutdown()
+            self._close_with(self.cycle)
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close an idle connection, but for one whose client still takes its last answer."""
+        client = self._client_socket
+        if client is not None and not self.transport.is_closing():
+            client.when_taken(super().timeout_keep_alive_handler)
+        else:
+            super().timeout_keep_alive_handler()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP request, in the words of all other refusals."""
@@ -262,11 +339,17 @@ class HttpConnection(HttpToolsProtocol):
         self.transport.write(head.encode() + body)
         self.transport.close()
 
-    def _refuse_framing(self) -> None:
+    def _close_with(self, cycle: RequestResponseCycle) -> None:
+        """Have the connection end with this response, once its client has it."""
+        client = self._client_socket
+        if client is not None:
+            cycle.transport = _Closing(self.transport, client)  # type: ignore[assignment]
+
+    def _refuse_body(self, why: str) -> None:
         if self._is_idle:  # it has its answer
             self.transport.close()
         else:
-            self.send_400_response("What stands between the pieces of the body is too large")
+            self.send_400_response(why)
 
     @property
     def _is_idle(self) -> bool:

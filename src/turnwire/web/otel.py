@@ -168,6 +168,7 @@ class _OtelTrace(Trace):
         self._tracing = tracing
         self._span = span
         self._first_chunk: _FirstChunk | None = None
+        self._is_held = False
 
     def ears(self) -> Sequence[Ear]:
         if not self._span.is_recording():
@@ -221,8 +222,14 @@ class _OtelTrace(Trace):
         if status >= _SERVER_ERROR:
             self._span.set_status(StatusCode.ERROR)
 
+    def hold(self) -> None:
+        self._is_held = True
+
     def end(self) -> None:
-        self._span.end()
+        if self._is_held:
+            self._is_held = False
+        else:
+            self._span.end()
 
     def _child(self, name: str, kind: SpanKind, began_ns: int) -> Span:
         return self._tracing.begin_child(self._span, name, kind, began_ns)

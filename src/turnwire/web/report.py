@@ -70,6 +70,7 @@ def report(
         doubled=tally.doubled,
         unrecognised=tally.unrecognised or None,
         bytes_written=stream.bytes_written,
+        arrived=stream.arrived,
         dial_failure=None if stream.dial_failure is None else stream.dial_failure.value,
         dial_status=stream.dial_status,
         dial_error=stream.dial_error,

@@ -37,7 +37,7 @@ _ROUNDS: Final = 3
 _TICK_S: Final = 0.1
 """As uvicorn has it."""
 _LOOK_TICKS: Final = 10
-"""How often it is looked for clients that vanished."""
+"""How often it is looked for clients that vanished, or do not read."""
 
 
 class DrainingServer(uvicorn.Server):
@@ -49,12 +49,19 @@ class DrainingServer(uvicorn.Server):
     """
 
     def __init__(
-        self, config: uvicorn.Config, *, health: Health, streams: Streams, lameduck_s: float
+        self,
+        config: uvicorn.Config,
+        *,
+        health: Health,
+        streams: Streams,
+        lameduck_s: float,
+        stall_s: float,
     ) -> None:
         super().__init__(config)
         self._health = health
         self._streams = streams
         self._lameduck_s = lameduck_s
+        self._stall_s = stall_s
         self._hurry = asyncio.Event()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -71,7 +78,7 @@ class DrainingServer(uvicorn.Server):
             now = asyncio.get_running_loop().time()
             for connection in list(self.server_state.connections):
                 if isinstance(connection, HttpConnection):
-                    connection.look(now)
+                    connection.look(now, self._stall_s)
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -117,7 +124,7 @@ class DrainingServer(uvicorn.Server):
         await asyncio.sleep(_ARRIVING_S)
 
 
-def listen(host: str, port: int, peer_timeout_s: float, *, shared: bool = False) -> socket.socket:
+def listen(host: str, port: int, *, shared: bool = False) -> socket.socket:
     """A listening socket whose accepted sockets notice a peer that vanished.
 
     Several `shared` ones may listen on one port; the kernel deals connections out among them.
@@ -133,7 +140,7 @@ def listen(host: str, port: int, peer_timeout_s: float, *, shared: bool = False)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if shared:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        watch_peer(sock, peer_timeout_s)
+        watch_peer(sock)
         sock.bind((host, port))
         sock.listen(_BACKLOG)  # only this tells that nobody else listens there
     except OSError:
@@ -161,4 +168,10 @@ def new_server(
         timeout_keep_alive=_IDLE_S,
         timeout_graceful_shutdown=int(wait_s) + 1,
     )
-    return DrainingServer(config, health=health, streams=streams, lameduck_s=settings.lameduck_s)
+    return DrainingServer(
+        config,
+        health=health,
+        streams=streams,
+        lameduck_s=settings.lameduck_s,
+        stall_s=settings.stall_s,
+    )

@@ -9,7 +9,7 @@ import msgspec
 from starlette.types import Receive, Send
 
 from turnwire.core.approval import Requests
-from turnwire.core.dialect import NEVER, Ask, Conversation, Look
+from turnwire.core.dialect import NEVER, Ask, Conversation, Look, Tally
 from turnwire.core.known import Known
 from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
@@ -21,6 +21,7 @@ from turnwire.settings import Settings
 from turnwire.web.calling import DIAL_REFUSALS, call, dial_refused, refused
 from turnwire.web.endpoint import Visit
 from turnwire.web.gateway import Gateway
+from turnwire.web.observing import Observed
 from turnwire.web.recorder import lacks, outcome_of
 from turnwire.web.report import report
 from turnwire.web.workflow import Run
@@ -125,12 +126,30 @@ async def stream(
             )
         finally:
             seconds = loop.time() - visit.arrived
+            request.trace.hold()
             tally = conversation.tally
-            report(gateway.telemetry, request, visit.grant, relayed, tally, visit.arrived, seconds)
-            observed.over(relayed, tally)
-            outcome = outcome_of(relayed.turn.outcome, relayed.dial_status)
-            request.trace.streamed(relayed, outcome, dialled_at)
+            relayed.when_taken(
+                lambda: _over(gateway, visit, relayed, observed, tally, seconds, dialled_at)
+            )
     return relayed.started or _explained(relayed, settings.agent_auth)
+
+
+def _over(
+    gateway: Gateway,
+    visit: Visit,
+    relayed: Stream,
+    observed: Observed,
+    tally: Tally,
+    seconds: float,
+    dialled_at: float,
+) -> None:
+    """It is known how the stream ended, and whether its client has the end."""
+    request = visit.request
+    report(gateway.telemetry, request, visit.grant, relayed, tally, visit.arrived, seconds)
+    observed.over(relayed, tally)
+    outcome = outcome_of(relayed.turn.outcome, relayed.dial_status)
+    request.trace.streamed(relayed, outcome, dialled_at)
+    request.trace.end()
 
 
 def _nothing() -> None:

@@ -44,6 +44,9 @@ class Trace:
     def refused(self, status: int, code: str) -> None:
         """It is refused with this status."""
 
+    def hold(self) -> None:
+        """It is not over before its stream is: `end` is called once more."""
+
     def end(self) -> None:
         """It is over. What it was not told before stays untold."""
 

@@ -79,7 +79,7 @@ class Conversation:
 
     @property
     def deadline(self) -> float:
-        if self._whose.stage is Stage.WAITING and self._seat.speak():
+        if self._whose.stage is Stage.WAITING and self._seat.speak(self._ask.user_id):
             return -NEVER
         if self._whose.stage is Stage.OVER:
             return NEVER
@@ -103,7 +103,7 @@ class Conversation:
         return [outgoing.abort(self._whose.channel)] if self.reach is Reach.OURS else ()
 
     def tick(self, now: float) -> Sequence[Event]:
-        if self._whose.stage is Stage.WAITING and self._seat.speak():
+        if self._whose.stage is Stage.WAITING and self._seat.speak(self._ask.user_id):
             return self._speak(now)
         if now >= self._course.ending.at:
             return [self._course.expired()]
@@ -237,7 +237,7 @@ class Conversation:
             return [events.Refused()]
         self._whose.greeted(said)
         self._answer_at = NEVER
-        return self._speak(now) if self._seat.speak() else ALIVE
+        return self._speak(now) if self._seat.speak(self._ask.user_id) else ALIVE
 
     def _speak(self, now: float) -> Sequence[Event]:
         """Send the prompt: until its echo no other conversation of ours sends one here."""

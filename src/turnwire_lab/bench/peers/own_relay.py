@@ -81,7 +81,7 @@ def main() -> None:
         health=Health(),
         streams=Streams(most=0, most_per_user=0),
     )
-    sock = listen("127.0.0.1", port, settings.stall_s)
+    sock = listen("127.0.0.1", port)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(server.serve([sock]))
 

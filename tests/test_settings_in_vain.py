@@ -1,0 +1,66 @@
+"""Settings that would do nothing are told, and so is what they need."""
+
+import pytest
+
+from gateway.running import settings
+from turnwire.errors import SettingsError
+from turnwire.settings import Settings
+
+WSS = "wss://agents.example/{session_id}"
+OPAQUE = {"auth": "opaque", "access": "http", "access_url": "https://h/{session_id}", "jwt_key": ""}
+
+IN_VAIN: list[tuple[dict[str, object], dict[str, object]]] = [
+    ({"rates_url": "redis://r"}, {"turns_per_minute": 5}),
+    ({"agent_token": "t"}, {"agent_auth": "service"}),
+    ({"access_cache_s": 3}, {"access": "http", "access_url": "https://h/{session_id}"}),
+    ({"access_url": "https://h/{session_id}"}, {"access": "http"}),
+    ({"attachment_bytes": 5}, {"attachments": 1}),
+    ({"attachment_types": "image/png"}, {"attachments": 1}),
+    ({"attachment_hosts": "a.example"}, {"attachments": 1}),
+    ({"drift_samples": "/tmp/x"}, {"drift": True}),  # noqa: S108 (never written)
+    ({"record_bytes": 5}, {"record_dir": "/tmp/x"}),  # noqa: S108
+    ({"record_files": 5}, {"record_dir": "/tmp/x"}),  # noqa: S108
+    ({"record_text": True}, {"record_dir": "/tmp/x"}),  # noqa: S108
+]
+OFF: dict[str, object] = {"attachments": 0, "drift": False}
+
+
+@pytest.mark.parametrize(("given", "needed"), IN_VAIN)
+def test_a_setting_that_does_nothing_is_refused(
+    given: dict[str, object], needed: dict[str, object]
+) -> None:
+    (field,) = given
+    off = {name: value for name, value in OFF.items() if name in needed}
+
+    with pytest.raises(SettingsError) as refused:
+        settings(WSS, **off, **given)
+
+    (problem,) = refused.value.problems
+    assert problem.startswith(f"TURNWIRE_{field.upper()}: does nothing without TURNWIRE_")
+    assert isinstance(settings(WSS, **given, **needed), Settings)
+
+
+@pytest.mark.parametrize("field", ["jwt_issuer", "jwt_audience"])
+def test_nothing_is_checked_of_an_opaque_token_here(field: str) -> None:
+    with pytest.raises(SettingsError, match="does nothing without TURNWIRE_AUTH=jwt"):
+        settings(WSS, **OPAQUE, **{field: "x"})
+
+
+@pytest.mark.parametrize("field", ["agent_ca_file", "agent_cert_file", "agent_cert_key_file"])
+def test_certificates_do_nothing_without_tls(field: str) -> None:
+    with pytest.raises(SettingsError, match="does nothing without"):
+        settings("ws://127.0.0.1:1/{session_id}", **{field: "/dev/null"})
+
+
+def test_where_all_is_off_nothing_is_in_vain() -> None:
+    assert not settings("", enabled="false", rates_url="redis://r").enabled
+
+
+def test_one_wrong_value_hides_no_other() -> None:
+    with pytest.raises(SettingsError) as refused:
+        settings(WSS, turns_per_minute="many", rates_url="redis://r", record_text=True)
+
+    assert [problem.split(":")[0] for problem in refused.value.problems] == [
+        "TURNWIRE_TURNS_PER_MINUTE",
+        "TURNWIRE_RECORD_TEXT",
+    ]
