@@ -74,7 +74,7 @@ SUITE_LOCKS := $(SUITES:%=requirements-%.txt)
 .PHONY: demo
 demo:  ## A page, an agent, a gateway on this machine; ARGS="--port 8799" and so on
 	@$(MAKE) --no-print-directory -s -j2 $(STAMP) $(if $(shell command -v npm),$(PAGE) $(SCRIPT))
-	@.venv/bin/turnwire-lab demo $(ARGS)
+	@$(PY) -m turnwire_lab demo $(ARGS)
 
 .PHONY: node
 node:  ## Install the AI SDK clients that the tests run (1 min)
@@ -90,7 +90,7 @@ lint: $(STAMP) $(DASHBOARDS) $(BROWSER)  ## Style, types, import rules; no tests
 	$(PY) -m ruff format --check $(CODE)
 	$(PY) -m ruff check $(CODE)
 	$(PY) -m mypy
-	.venv/bin/lint-imports --no-logo
+	$(PY) -c "from importlinter.cli import lint_imports_command; lint_imports_command()" --no-logo
 
 .PHONY: unit
 unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (30 s)
@@ -174,7 +174,7 @@ $(PEERS)/node_modules/.stamp: $(PEERS)/package-lock.json
 
 .PHONY: bench
 bench: $(BENCH) system  ## Measure turnwire and its peers, write table and plots (13 min); QUICK=1: a look (2 min)
-	.venv/bin/turnwire-lab bench --raw build/bench \
+	$(PY) -m turnwire_lab bench --raw build/bench \
 	  $(if $(QUICK),--quick,--publish docs/pictures/bench) $(ARGS)
 	$(if $(QUICK),,$(PY) -m turnwire_lab.docs)
 
@@ -251,7 +251,7 @@ fuzz: $(FUZZERS)  ## Made-up frames and bodies against every decision (5 min); F
 fuzz-many: $(STAMP)  ## Ten million random frames through decoder and turn, from seeds (6 min); FRAMES=100000
 	$(PY) tests/attacks/fuzz/many.py --frames $(or $(FRAMES),10000000)
 
-LOCK := .venv/bin/uv pip compile -q --no-header --no-emit-index-url --no-annotate --generate-hashes \
+LOCK := $(PY) -m uv pip compile -q --no-header --no-emit-index-url --no-annotate --generate-hashes \
   --universal --python-version 3.11
 EXTRAS := bench browser dashboards deploy docs fuzz otel proxies
 

@@ -5,15 +5,26 @@ has made of it since. So the count depends on the code and on Python's minor ver
 nothing else.
 """
 
+import os
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-PACKAGES: Final = ("/turnwire/", "/websockets/", "/starlette/", "/jwt/")
+import jwt
+import starlette
+import websockets
+
+import turnwire
+
+PACKAGES: Final = (turnwire, websockets, starlette, jwt)
 """Whose code is counted: ours, and what we might call more of. Not the loop's or the log's."""
+
+_FOLDERS: Final = tuple(f"{Path(str(package.__file__)).parent}{os.sep}" for package in PACKAGES)
+"""As their code names them. A part of a path would count more in a folder that has such a name."""
 
 
 class Count:
@@ -33,7 +44,7 @@ def counted() -> Iterator[Count]:
         name = frame.f_code.co_filename
         ours = known.get(name)
         if ours is None:
-            ours = known[name] = any(package in name for package in PACKAGES)
+            ours = known[name] = name.startswith(_FOLDERS)
         if not ours:
             return None
         frame.f_trace_opcodes = True

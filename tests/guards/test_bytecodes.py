@@ -3,7 +3,8 @@
 import asyncio
 import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -106,3 +107,13 @@ async def test_a_paced_frame_of_the_gateway() -> None:
     more = await gateway(*[1] * 96) - await gateway(*[1] * 32)
 
     hold("gateway: bytecodes a frame in a read of its own", more / 64)
+
+
+def test_code_beside_the_packages_is_not_counted(tmp_path: Path) -> None:
+    """In a folder that has a package's name too, as that of a clone has."""
+    file = tmp_path / "turnwire" / "websockets" / "beside.py"
+    beside: dict[str, Callable[[], int]] = {}
+    exec(compile("def call():\n return sum(range(9))\n", file, "exec"), beside)  # noqa: S102 (ours)
+
+    assert opcodes(beside["call"]) == 0
+    assert opcodes(lambda: cut(b"", 4_000)) > 0
