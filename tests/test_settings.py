@@ -202,7 +202,6 @@ def test_a_wrong_value_is_refused_in_one_line_that_names_its_variable(
 @pytest.mark.parametrize(
     "name",
     [
-        "TURNWIRE_IDEL_S",
         "TURNWIRE_",
         "TURNWIRE_HOST_FILE",
         "TURNWIRE_SERVICE_HOST",
@@ -215,6 +214,21 @@ def test_an_unknown_variable_is_refused(name: str) -> None:
         from_environ({**GOOD, name: "1"})
 
     assert refused.value.problems == [f"{name}: no such setting"]
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("IDEL_S", "IDLE_S"),
+        ("AGENTURL", "AGENT_URL"),
+        ("JWT_KYE_FILE", "JWT_KEY_FILE"),
+        ("KEEPALIVE", "KEEPALIVE_S"),
+    ],
+)
+def test_the_setting_that_was_meant_is_named(given: str, meant: str) -> None:
+    (problem,) = problems(**{given: "1"})
+
+    assert problem == f"TURNWIRE_{given}: no such setting; did you mean TURNWIRE_{meant}?"
 
 
 def test_everything_wrong_is_told_at_once() -> None:

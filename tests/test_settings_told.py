@@ -12,7 +12,7 @@ def test_what_does_not_go_together_is_told_beside_what_is_wrong_by_itself() -> N
     told = problems(idel_s="1", jwt_key="short", turn_s="-1", metrics_port="8787")
 
     assert told == [
-        "TURNWIRE_IDEL_S: no such setting",
+        "TURNWIRE_IDEL_S: no such setting; did you mean TURNWIRE_IDLE_S?",
         "TURNWIRE_TURN_S: must be a number above 0, at most 1000000",
         "TURNWIRE_METRICS_PORT: is TURNWIRE_PORT too",
         "TURNWIRE_JWT_KEY: a key has fewer than 32 bytes",
@@ -51,8 +51,8 @@ def test_a_wrong_value_is_not_held_against_others(given: dict[str, str], named: 
     ("name", "given", "told"),
     [
         ("PORT", "x", "must be a whole number from 0 to 65535"),
-        ("MAX_STREAMS", "-1", "must be a whole number, 0 or more"),
-        ("BODY_BYTES", "0", "must be a whole number above 0"),
+        ("MAX_STREAMS", "-1", "must be a whole number from 0 to 9007199254740992"),
+        ("BODY_BYTES", "0", "must be a whole number above 0, at most 9007199254740992"),
         ("IDLE_S", "-1", "must be a number above 0, at most 1000000"),
         ("JWT_LEEWAY_S", "301", "must be a number from 0 to 300"),
         ("USAGE", "yes", "must be true or false"),

@@ -5,13 +5,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from pathlib import Path
+from difflib import get_close_matches
 from typing import Any, Final, cast
 
 import msgspec
 from msgspec import inspect
 
 from turnwire.errors import SettingsError
+from turnwire.files import UnreadableError, directory_problem, file_problem, secret
 from turnwire.hang_ups import POLICIES, policies
 from turnwire.keys import HMAC_KEY_BYTES_MIN, BadKeyError
 from turnwire.settings import (
@@ -32,6 +33,8 @@ from turnwire.tls import BadCertificateError, agent_tls
 from turnwire.urls import is_loopback, is_origin, url_problem
 
 _MIME_PATTERN: Final = re.compile(r"[a-z0-9!#$&^_.+-]+/(?:\*|[a-z0-9!#$&^_.+-]+)")
+_NEAR: Final = 0.8
+"""How like two names are of which one is meant by the other: a letter more, less, or swapped."""
 _HOST: Final = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*")
 
 
@@ -66,6 +69,10 @@ def _take(
     problems: list[str],
 ) -> None:
     value = environ[name]
+    if not _is_text(value):
+        problems.append(f"{name}: must be UTF-8")
+        wrong.add(name.removeprefix(PREFIX).lower().removesuffix("_file"))
+        return
     field = name.removeprefix(PREFIX).lower()
     of_file = field.removesuffix("_file")
     if field in Settings.__struct_fields__:
@@ -75,12 +82,24 @@ def _take(
             problems.append(f"{name}: {variable(of_file)} is set too")
             return
         try:
-            values[of_file] = Path(value).read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as exc:
-            problems.append(f"{name}: cannot be read ({type(exc).__name__})")
+            values[of_file] = secret(value)
+        except UnreadableError as exc:
+            problems.append(f"{name}: {exc}")
             wrong.add(of_file)
     else:
-        problems.append(f"{name}: no such setting")
+        problems.append(f"{name}: no such setting{_meant(name)}")
+
+
+def _is_text(value: str) -> bool:
+    """Whether it was UTF-8 in the environment: what was none of it stands there as half letters."""
+    return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
+def _meant(name: str) -> str:
+    """The variable whose name is nearest, where one is near."""
+    known = (*Settings.__struct_fields__, *(f"{field}_file" for field in SECRETS))
+    near = get_close_matches(name.removeprefix(PREFIX).lower(), known, n=1, cutoff=_NEAR)
+    return f"; did you mean {variable(near[0])}?" if near else ""
 
 
 def _convert(values: dict[str, Any], wrong: set[str], problems: list[str]) -> Settings:
@@ -90,7 +109,7 @@ def _convert(values: dict[str, Any], wrong: set[str], problems: list[str]) -> Se
     for field, value in values.items():
         try:
             good[field] = msgspec.convert(value, hints[field], strict=False)
-        except msgspec.ValidationError:
+        except (msgspec.ValidationError, UnicodeEncodeError):
             expected = _expected(inspect.type_info(hints[field]))
             problems.append(f"{variable(field)}: {expected}")
             wrong.add(field)
@@ -179,6 +198,12 @@ def _tracing_problems(settings: Settings) -> list[str]:
     return []
 
 
+def _rates_problems(settings: Settings) -> list[str]:
+    if settings.rates_url and not _is_installed("redis"):
+        return ["TURNWIRE_RATES_URL: needs pip install 'turnwire[redis]'"]
+    return []
+
+
 def _proxy_problems(settings: Settings) -> list[str]:
     if len(trusted_proxies(settings)) < len(listed(settings.trusted_proxies)):
         return ["TURNWIRE_TRUSTED_PROXIES: must be addresses, or networks like 10.0.0.0/8"]
@@ -186,27 +211,24 @@ def _proxy_problems(settings: Settings) -> list[str]:
 
 
 def _agent_url_problems(settings: Settings) -> list[str]:
-    if not settings.enabled:
-        return []
     if not settings.agent_url:
-        return ["TURNWIRE_AGENT_URL: required"]
+        return ["TURNWIRE_AGENT_URL: required"] if settings.enabled else []
     return _url_problems(settings, "agent_url", "ws")
 
 
 def _access_url_problems(settings: Settings) -> list[str]:
-    if not settings.enabled or settings.access != "http":
+    if settings.access != "http":
         return []
     if not settings.access_url:
-        return ["TURNWIRE_ACCESS_URL: required by TURNWIRE_ACCESS=http"]
+        required = ["TURNWIRE_ACCESS_URL: required by TURNWIRE_ACCESS=http"]
+        return required if settings.enabled else []
     return _url_problems(settings, "access_url", "http")
 
 
 def _agent_token_problems(settings: Settings) -> list[str]:
-    if not settings.enabled:
-        return []
     if not re.fullmatch(r"[\x21-\x7e]*", settings.agent_token):
         return ["TURNWIRE_AGENT_TOKEN: must be one word of visible ASCII"]
-    if settings.agent_auth == "service" and not settings.agent_token:
+    if settings.enabled and settings.agent_auth == "service" and not settings.agent_token:
         return ["TURNWIRE_AGENT_TOKEN: required by TURNWIRE_AGENT_AUTH=service"]
     return []
 
@@ -220,12 +242,20 @@ def _missing_key_problems(settings: Settings) -> list[str]:
 
 
 def _tls_problems(settings: Settings) -> list[str]:
-    if settings.enabled:
-        try:
-            agent_tls(settings)
-        except BadCertificateError as exc:
-            return [f"{variable(exc.field)}: {exc}"]
+    try:
+        agent_tls(settings)
+    except BadCertificateError as exc:
+        return [f"{variable(exc.field)}: {exc}"]
     return []
+
+
+def _place_problems(settings: Settings) -> list[str]:
+    """What is written later must be writable now, or what was to be kept is lost."""
+    told = {
+        "drift_samples": file_problem(settings.drift_samples) if settings.drift_samples else None,
+        "record_dir": directory_problem(settings.record_dir) if settings.record_dir else None,
+    }
+    return [f"{variable(field)}: {problem}" for field, problem in told.items() if problem]
 
 
 def _is_installed(module: str) -> bool:
@@ -372,6 +402,7 @@ _CHECKS: Final[Sequence[Callable[[Settings], list[str]]]] = (
     _open_problems,
     _opaque_problems,
     _tracing_problems,
+    _rates_problems,
     _attachment_problems,
     _policy_problems,
     _signing_problems,
@@ -388,4 +419,5 @@ _CHECKS: Final[Sequence[Callable[[Settings], list[str]]]] = (
     _missing_key_problems,
     _tls_problems,
     _idle_problems,
+    _place_problems,
 )

@@ -23,10 +23,13 @@ PLACEHOLDER: Final = "{session_id}"
 SECONDS_MAX: Final = 1_000_000
 """Eleven days. Sockets count their timeouts in milliseconds, in 31 bits."""
 
+WHOLE_MAX: Final = 2**53
+"""Metrics are floats, and hold no greater number exactly."""
+
 _Seconds = Annotated[float, Meta(gt=0, le=SECONDS_MAX)]
 _Port = Annotated[int, Meta(ge=0, le=65535)]
-_Count = Annotated[int, Meta(ge=0)]
-_Bytes = Annotated[int, Meta(gt=0)]
+_Count = Annotated[int, Meta(ge=0, le=WHOLE_MAX)]
+_Bytes = Annotated[int, Meta(gt=0, le=WHOLE_MAX)]
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -350,7 +353,10 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = 262_144
     record_files: Annotated[
-        int, Meta(gt=0, description="Most recordings in the directory; the oldest go first.")
+        int,
+        Meta(
+            gt=0, le=WHOLE_MAX, description="Most recordings in the directory; the oldest go first."
+        ),
     ] = 100
     record_text: Annotated[
         bool,

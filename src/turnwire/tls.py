@@ -47,7 +47,8 @@ def client_context(
     given = {field: file for field, file in files.items() if file}
     for field, file in given.items():
         try:
-            Path(file).read_bytes()
+            with Path(file).open("rb") as opened:
+                opened.read(1)
         except (OSError, ValueError) as exc:
             raise BadCertificateError(field, f"cannot be read ({type(exc).__name__})") from exc
     if not given:

@@ -41,7 +41,9 @@ def test_good_settings_with_the_flag_off_are_told_apart(
     monkeypatch.setenv("TURNWIRE_ENABLED", "false")
 
     assert main(["check"]) == 0
-    assert "TURNWIRE_ENABLED is false" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "TURNWIRE_ENABLED is not true" in out
+    assert "404" in out
 
 
 async def test_everything_that_is_wrong_is_told_one_a_line() -> None:
@@ -51,7 +53,7 @@ async def test_everything_that_is_wrong_is_told_one_a_line() -> None:
 
     assert (code, out) == (1, "")
     assert err.splitlines() == [
-        "turnwire: TURNWIRE_IDEL_S: no such setting",
+        "turnwire: TURNWIRE_IDEL_S: no such setting; did you mean TURNWIRE_IDLE_S?",
         "turnwire: TURNWIRE_TURN_S: must be a number above 0, at most 1000000",
         "turnwire: TURNWIRE_JWT_KEY: a key has fewer than 32 bytes",
     ]

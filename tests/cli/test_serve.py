@@ -234,7 +234,7 @@ async def test_wrong_settings_are_told_one_a_line_and_nothing_starts() -> None:
     assert code == 1
     assert out == ""
     assert err.splitlines() == [
-        "turnwire: TURNWIRE_IDEL_S: no such setting",
+        "turnwire: TURNWIRE_IDEL_S: no such setting; did you mean TURNWIRE_IDLE_S?",
         "turnwire: TURNWIRE_PORT: must be a whole number from 0 to 65535",
     ]
 

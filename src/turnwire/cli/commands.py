@@ -3,12 +3,13 @@
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 import jwt
 
-from turnwire.cli import descriptors, recording, serving, supervising
+from turnwire.cli import descriptors, recording, serving, supervising, verdict
 from turnwire.cli.logs import configure_logs
 from turnwire.core.replay import replay
 from turnwire.dialects import DIALECTS
@@ -16,10 +17,14 @@ from turnwire.environ import from_environ
 from turnwire.errors import SettingsError
 from turnwire.settings import Settings, keys, variable
 
+_OFF: Final = """\
+Nothing is wrong, but TURNWIRE_ENABLED is not true: `serve` will answer every chat with 404.
+A gateway needs TURNWIRE_ENABLED=true, TURNWIRE_AGENT_URL and TURNWIRE_JWT_KEY at least."""
+
 
 def serve(workers: int) -> int:
     """Run the gateway until it is told to stop, in this process or in so many of its own."""
-    settings = _settings()
+    settings = _settings(verdict.settled)
     if settings is None:
         return 1
     configure_logs(settings.log_format, settings.log_level)
@@ -35,14 +40,20 @@ def serve(workers: int) -> int:
 
 
 def check() -> int:
-    """Say what is wrong with the settings."""
-    settings = _settings()
+    """Say what is wrong with the settings: what `serve` would not start with."""
+    settings = _settings(verdict.settled)
     if settings is None:
         return 1
+    try:
+        in_use = verdict.taken(settings)
+    except serving.CannotListenError as exc:
+        return _fail(str(exc))
     if settings.enabled:
         print("The settings are fine.")
     else:
-        print("Nothing is wrong, but TURNWIRE_ENABLED is false: there will be no chat routes.")
+        print(_OFF)
+    for problem in in_use:
+        print(f"As long as somebody has it, `serve` {_printable(problem)}")
     return 0
 
 
@@ -79,7 +90,9 @@ def replay_file(
 def token(user_id: str, sessions: Sequence[tuple[str, str]], ttl_s: int) -> int:
     """Print a token that the configured gateway takes. Only its key and the like need be set."""
     prefix = variable("jwt_")
-    settings = _settings({k: v for k, v in os.environ.items() if k.startswith(prefix)})
+    settings = _settings(
+        from_environ, {k: v for k, v in os.environ.items() if k.startswith(prefix)}
+    )
     if settings is None:
         return 1
     if not settings.jwt_key:
@@ -103,15 +116,24 @@ def token(user_id: str, sessions: Sequence[tuple[str, str]], ttl_s: int) -> int:
     return 0
 
 
-def _settings(environ: Mapping[str, str] = os.environ) -> Settings | None:
+def _settings(
+    read: Callable[[Mapping[str, str]], Settings], environ: Mapping[str, str] = os.environ
+) -> Settings | None:
     try:
-        return from_environ(environ)
+        return read(environ)
     except SettingsError as exc:
         for problem in exc.problems:
-            print(f"turnwire: {problem}", file=sys.stderr)
+            _fail(problem)
         return None
 
 
 def _fail(problem: str) -> int:
-    print(f"turnwire: {problem}", file=sys.stderr)
+    print(f"turnwire: {_printable(problem)}", file=sys.stderr)
     return 1
+
+
+def _printable(problem: str) -> str:
+    """In one line, whatever a name or a value has in it."""
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in problem
+    )

@@ -26,7 +26,10 @@ def prepare(settings: Settings) -> None:
     if _covers(soft, needed):
         return
     had = needed if _covers(hard, needed) else hard
-    resource.setrlimit(resource.RLIMIT_NOFILE, (had, hard))
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (had, hard))
+    except (OSError, OverflowError, ValueError):  # without a hard limit the system still has one
+        had = soft
     if had < needed:
         _log.warning(
             "too few file descriptors for TURNWIRE_MAX_STREAMS",

@@ -31,6 +31,16 @@ _OF_PORT: Final = {errno.EADDRINUSE, errno.EACCES}
 class CannotListenError(Exception):
     """An address that cannot be listened on; the text is one line."""
 
+    def __init__(self, settings: Settings, port: int, field: str, exc: Exception) -> None:
+        """`field` names the port; what is wrong may be the host."""
+        number = exc.errno if isinstance(exc, OSError) else None
+        self.in_use = number == errno.EADDRINUSE
+        reason = (isinstance(exc, OSError) and exc.strerror) or str(exc)
+        named = variable(field if number in _OF_PORT else "host")
+        super().__init__(
+            f"cannot listen on {settings.host}, port {port}: {reason}. {named} sets another."
+        )
+
 
 def new_gateway(settings: Settings) -> tuple[DrainingServer, CollectorRegistry]:
     """A server that does not listen yet, and its metrics."""
@@ -42,7 +52,9 @@ def new_gateway(settings: Settings) -> tuple[DrainingServer, CollectorRegistry]:
     return new_server(app, settings, health=health, streams=streams), telemetry.registry
 
 
-def open_port(settings: Settings, port: int, *, shared: bool = False) -> socket.socket:
+def open_port(
+    settings: Settings, port: int, *, shared: bool = False, field: str = "port"
+) -> socket.socket:
     """Listen for clients.
 
     Raises:
@@ -52,7 +64,7 @@ def open_port(settings: Settings, port: int, *, shared: bool = False) -> socket.
     try:
         return listen(settings.host, port, shared=shared)
     except (OSError, UnicodeError) as exc:  # the latter: a host that IDNA cannot encode
-        raise CannotListenError(_cannot(settings.host, port, exc, "port")) from exc
+        raise CannotListenError(settings, port, field, exc) from exc
 
 
 def serve_metrics(settings: Settings, registry: CollectorRegistry) -> None:
@@ -67,8 +79,7 @@ def serve_metrics(settings: Settings, registry: CollectorRegistry) -> None:
     try:
         start_http_server(settings.metrics_port, settings.host, registry)
     except (OSError, UnicodeError) as exc:
-        port = settings.metrics_port
-        raise CannotListenError(_cannot(settings.host, port, exc, "metrics_port")) from exc
+        raise CannotListenError(settings, settings.metrics_port, "metrics_port", exc) from exc
 
 
 def announce(settings: Settings, sock: socket.socket, workers: int = 1) -> None:
@@ -100,11 +111,3 @@ def serve(settings: Settings) -> None:
         # The server raises the signal anew when all is closed; Ctrl-C is no failure.
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[sock])
-
-
-def _cannot(host: str, port: int, exc: Exception, field: str) -> str:
-    """What is in the way, and which variable sets another address."""
-    at_fault = isinstance(exc, OSError) and exc.errno in _OF_PORT
-    reason = (isinstance(exc, OSError) and exc.strerror) or str(exc)
-    named = variable(field if at_fault else "host")
-    return f"cannot listen on {host}, port {port}: {reason}. {named} sets another."

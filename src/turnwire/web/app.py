@@ -147,7 +147,7 @@ def _routes(gateway: Gateway, health: Health) -> Sequence[Route]:
         Route("/openapi.json", openapi, methods=["GET"]),
     ]
     if not gateway.settings.enabled:
-        _log.warning("the chat routes do not exist: TURNWIRE_ENABLED is false")
+        _log.warning("every chat route is a 404: TURNWIRE_ENABLED is not true")
         return always
     resume = Route(Resume.path, Resume(gateway), methods=["GET"])
     # A HEAD is answered by its headers, and what comes next on its connection is not behind it.
@@ -204,7 +204,8 @@ def _identity(settings: Settings, closing: AsyncExitStack, telemetry: Telemetry)
 
 def _keys(settings: Settings, closing: AsyncExitStack, telemetry: Telemetry) -> KeySource:
     if not settings.jwt_jwks_url:
-        return StaticKeys(keys(settings))
+        # Where there are no chat routes there need be no key, and nobody asks for one.
+        return StaticKeys(keys(settings) if settings.enabled or settings.jwt_key else [])
     jwks = Jwks(
         settings.jwt_jwks_url,
         settings.jwt_algorithm,

@@ -135,6 +135,10 @@ class OtelTracing(Tracing):
         """Who is dialled."""
         return self._agent
 
+    def shut(self) -> None:
+        """End what was told nothing."""
+        self._processor.shutdown()
+
     async def aclose(self) -> None:
         """Send what is there, for a while."""
         done = asyncio.Event()
@@ -262,3 +266,8 @@ def otlp(agent_url: str) -> OtelTracing:
     session.trust_env = False  # no proxies of the environment, as everywhere here
     exporter = OTLPSpanExporter(session=session)
     return OtelTracing(agent_url, BatchSpanProcessor(exporter), exporter)
+
+
+def rehearse(agent_url: str) -> None:
+    """Read the `OTEL_*` variables, and raise what their libraries raise."""
+    otlp(agent_url).shut()

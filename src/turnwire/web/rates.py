@@ -8,10 +8,11 @@ bound that is down must not be an outage.
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final, cast
 
 import structlog
 from limits import RateLimitItemPerMinute
+from limits.aio.storage import RedisStorage, Storage
 from limits.aio.strategies import SlidingWindowCounterRateLimiter
 from limits.errors import StorageError
 from limits.storage import storage_from_string
@@ -22,6 +23,8 @@ _log = structlog.get_logger("turnwire.rates")
 
 IN_PROCESS: Final = "memory://"
 
+_REDIS: Final = ("redis://", "rediss://")
+
 _WARN_EVERY_S: Final = 30.0
 
 _ANSWER_S: Final = 0.5
@@ -29,6 +32,27 @@ _ANSWER_S: Final = 0.5
 
 _PAUSE_S: Final = 5.0
 """How long one that could not be asked is left alone."""
+
+
+def problem(store: str) -> str | None:
+    """Why turns cannot be counted in a store of this URL; None if they can. Connects to nothing."""
+    # Options behind the `?` are read by nothing that is made before a connection.
+    try:
+        storage = _storage(store)
+        if store.startswith(_REDIS) and isinstance(storage, RedisStorage):
+            bridge: Any = storage.bridge  # to one of two libraries, says its type
+            bridge.storage.connection_pool.make_connection()
+            return None
+    except Exception:  # noqa: BLE001, S110 (whatever an option does; its text may hold a password)
+        pass
+    return "must be redis:// or rediss://, a host, a port, and options that the library knows"
+
+
+def _storage(store: str) -> Storage:
+    if not store:
+        return cast("Storage", storage_from_string(f"async+{IN_PROCESS}"))
+    found = storage_from_string(f"async+{store}", implementation="redispy", wrap_exceptions=True)
+    return cast("Storage", found)
 
 
 def _untold() -> None:
@@ -51,12 +75,7 @@ class Rates:
     ) -> None:
         self._tell = tell
         self._limit = RateLimitItemPerMinute(per_minute) if per_minute else None
-        storage = (
-            storage_from_string(f"async+{store}", implementation="redispy", wrap_exceptions=True)
-            if store
-            else storage_from_string(f"async+{IN_PROCESS}")
-        )
-        self._limiter = SlidingWindowCounterRateLimiter(storage)
+        self._limiter = SlidingWindowCounterRateLimiter(_storage(store))
         self._clock = clock
         self._warn_at = -_WARN_EVERY_S
         self._ask_at = -_PAUSE_S
