@@ -74,7 +74,7 @@ SUITE_LOCKS := $(SUITES:%=requirements-%.txt)
 .PHONY: demo
 demo:  ## A page, an agent, a gateway on this machine; ARGS="--port 8799" and so on
 	@$(MAKE) --no-print-directory -s -j2 $(STAMP) $(if $(shell command -v npm),$(PAGE) $(SCRIPT))
-	@$(PY) -m turnwire_lab demo $(ARGS)
+	@TURNWIRE_LAB_MAKE=demo $(PY) -m turnwire_lab demo $(ARGS)
 
 .PHONY: node
 node:  ## Install the AI SDK clients that the tests run (1 min)
@@ -85,11 +85,17 @@ fmt: $(STAMP)  ## Format the code
 	$(PY) -m ruff check --fix --quiet $(CODE) || true
 	$(PY) -m ruff format $(CODE)
 
-.PHONY: lint
-lint: $(STAMP) $(DASHBOARDS) $(BROWSER)  ## Style, types, import rules; no tests (20 s)
-	$(PY) -m ruff format --check $(CODE)
+.PHONY: lint style types imports
+lint: style types imports  ## Style, types, import rules; no tests (20 s)
+
+style: $(STAMP)
 	$(PY) -m ruff check $(CODE)
+	$(PY) -m ruff format --check $(CODE)
+
+types: $(STAMP) $(DASHBOARDS) $(BROWSER)
 	$(PY) -m mypy
+
+imports: $(STAMP)
 	$(PY) -c "from importlinter.cli import lint_imports_command; lint_imports_command()" --no-logo
 
 .PHONY: unit
@@ -113,27 +119,53 @@ MEASURED := $(addprefix --ignore=,$(OWN) $(UNMEASURED))
 # More than cores, since they wait for each other's processes now and then.
 WORKERS ?= 3
 
-# Downloads wait for others, so they go side by side; style, types and the site each have a core.
-.PHONY: ready
-ready:
+# Each runs whatever became of those before it.
+STEPS ?= tools static measured coverage unmeasured guards hostile-check e2e chaos soak
+
+.PHONY: test
+test:  ## Lint, docs, coverage, all tests but those of some targets below (22 min); goes on after a failure
+	@told=; failed=0; \
+	for step in $(STEPS); do \
+	  echo "== $$step"; began=$$(date +%s); \
+	  if $(MAKE) --no-print-directory $$step; then how=passed; else how=FAILED; failed=1; fi; \
+	  told="$$told$$(printf '%-7s %-12s %5d s' $$how $$step $$(($$(date +%s) - began)))\n"; \
+	done; \
+	printf "== All steps:\n$$told"; exit $$failed
+
+# Downloads wait for others, so they go side by side.
+.PHONY: tools
+tools:
 	@$(MAKE) --no-print-directory -s -j2 .venv/.suites .npm
-	@$(MAKE) --no-print-directory -j2 --output-sync=target lint docs-check
 
 .PHONY: .npm
 .npm: node system $(PEERS)/node_modules/.stamp $(PAGE) $(SCRIPT)
 
-.PHONY: test
-test: ready  ## Lint, docs, coverage, all tests but those of some targets below (22 min)
+# Types and the site each have a core.
+.PHONY: static
+static:
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target types docs-check style imports
+
+.PHONY: measured
+measured: $(STAMP)
 	rm -f .coverage .coverage.*
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile --durations=20 $(MEASURED) --cov=turnwire --cov=turnwire_lab --cov-report=
-	$(PY) -m coverage report --skip-covered --include='src/turnwire/core/*,src/turnwire/dialects/*' --fail-under=100
+
+.PHONY: coverage
+coverage: $(STAMP)
 	$(PY) -m coverage report --skip-covered
+	$(PY) -m coverage report --skip-covered --include='src/turnwire/core/*,src/turnwire/dialects/*' --fail-under=100
+
+.PHONY: unmeasured
+unmeasured: $(STAMP)
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=20 -p no:cov $(UNMEASURED)
-	$(PYTEST) -q -p no:cov tests/guards
+
+.PHONY: guards
+guards: $(STAMP) system  ## What a frame and a turn cost: bytecodes, memory, system calls (15 s)
+	$(PYTEST) -q -p no:cov -p no:xdist tests/guards
+
+.PHONY: hostile-check
+hostile-check: $(STAMP)
 	$(PYTEST) -q -p no:cov tests/hostile
-	$(MAKE) --no-print-directory e2e
-	$(MAKE) --no-print-directory chaos
-	$(MAKE) --no-print-directory soak
 
 .PHONY: patient
 patient: $(STAMP)  ## Crowds, slow clients, many who resume: the tests that take longest (5 min); LONG=1: more

@@ -7,9 +7,10 @@ import argparse
 import asyncio
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib.metadata import version
 
+from turnwire.cli.asking import asked as asked_of
 from turnwire_lab.agent.frames import BOTH, Habits, Spelling
 from turnwire_lab.agent.server import ReferenceAgent
 from turnwire_lab.bench.command import add_options as add_bench_options
@@ -22,13 +23,14 @@ from turnwire_lab.session_agent.habits import Habits as SessionHabits
 from turnwire_lab.session_agent.server import SessionAgent
 
 HIGHEST_PORT = 65535
+BY_MAKE = "TURNWIRE_LAB_MAKE"
+"""Set where `make demo` runs us, which takes our options as its ARGS."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """0 when all went well, 1 when something failed, 2 when the command line was wrong."""
-    parser = _parser()
     try:
-        asked = parser.parse_args(argv)
+        asked = asked_of(*_parser(), argv)
     except SystemExit as stop:  # argparse has said what there is to say
         return stop.code if isinstance(stop.code, int) else 2
     try:
@@ -47,6 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                         wire=asked.wire,
                         revision=asked.revision,
                         opaque=asked.opaque,
+                        by_make=BY_MAKE in os.environ,
                     )
                 )
             case "bench":
@@ -91,7 +94,7 @@ def _habits(asked: argparse.Namespace) -> Habits:
     )
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     parser = argparse.ArgumentParser(
         prog="turnwire-lab",
         description="Try the turnwire gateway without a product behind it: an agent to talk to, "
@@ -167,7 +170,7 @@ def _parser() -> argparse.ArgumentParser:
 
     told = "measure the gateway and others like it, on this machine"
     add_bench_options(commands.add_parser("bench", help=told, description=_sentence(told)))
-    return parser
+    return parser, commands.choices
 
 
 def _add_pace(command: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 from turnwire_lab.agent.frames import Habits
 from turnwire_lab.agent.server import ReferenceAgent
 from turnwire_lab.embed.site import BUILT, Site
-from turnwire_lab.gateway import Gateway, GatewayDown
+from turnwire_lab.gateway import Gateway, GatewayDown, PortTaken
 from turnwire_lab.session_agent.habits import Habits as SessionHabits
 from turnwire_lab.session_agent.habits import Revision
 from turnwire_lab.session_agent.server import SessionAgent
@@ -21,6 +21,8 @@ __all__ = ["banner", "demo", "new_token"]
 
 TOLD: Final = frozenset({0, -signal.SIGINT, -signal.SIGTERM})
 """How a gateway exits that was told to."""
+ROUND: Final = 65_000
+"""There is a port ten above each one below this."""
 REST_S: Final = 1.0
 """Between the death of a gateway and its next start."""
 NO_PAGE: Final = "not built: that needs Node 20 (`make page`). The chat below needs nothing."
@@ -41,6 +43,7 @@ async def demo(
     wire: str = "v2",
     revision: Revision = "V",
     opaque: bool = False,
+    by_make: bool = False,
 ) -> int:
     """Run until canceled; 1 if something does not start, or the gateway was told to end."""
     agent: Agent
@@ -59,8 +62,13 @@ async def demo(
                     page_port=page_port,
                     site=Site(site_port) if BUILT.is_file() else None,
                     opaque=opaque,
+                    holds_log=True,
                 )
             )
+        except PortTaken as taken:
+            option = f"{taken.option} {taken.port + (10 if taken.port < ROUND else -10)}"
+            way = f'make demo ARGS="{option}"' if by_make else f"turnwire-lab demo {option}"
+            return _complain(f"{taken} Choose another: {way}")
         except GatewayDown as down:
             return _complain(str(down))
         except OSError as error:
@@ -68,6 +76,7 @@ async def demo(
         page = None if stage.page is None else stage.page.url
         site = None if stage.site is None else stage.site.origin
         print(banner(stage.gateway.url, agent.url, stage.token, page, site), flush=True)
+        stage.gateway.tell_log()
         return await _supervised(stage.gateway)
 
 

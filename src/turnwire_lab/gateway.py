@@ -14,6 +14,8 @@ from typing import Final, Self
 
 import httpx
 
+from turnwire_lab.held import Log
+
 HOST: Final = "127.0.0.1"
 START_S: Final = 20.0
 POLL_S: Final = 0.05
@@ -24,6 +26,15 @@ END_S: Final = 10.0
 
 class GatewayDown(Exception):  # noqa: N818 - what a person is told, in one line
     """The gateway is not there; the text says why."""
+
+
+class PortTaken(GatewayDown):
+    """Somebody has a port; `option` chooses another."""
+
+    def __init__(self, port: int, option: str) -> None:
+        super().__init__(f"Port {port} on {HOST} is in use.")
+        self.port = port
+        self.option = option
 
 
 class Gateway:
@@ -37,6 +48,7 @@ class Gateway:
         port: int = 0,
         metrics_port: int = 0,
         settings: Mapping[str, str] | None = None,
+        holds_log: bool = False,
         start_s: float = START_S,
     ) -> None:
         self.port = port
@@ -45,6 +57,7 @@ class Gateway:
         self._jwt_key = jwt_key
         self._settings = settings or {}
         self._start_s = start_s
+        self._log = Log() if holds_log else None
         self._restarting = False
         self._restarted = asyncio.Event()
 
@@ -73,6 +86,11 @@ class Gateway:
             self._restarting = False
             self._restarted.set()
 
+    def tell_log(self) -> None:
+        """Let through what was logged so far, and all that comes."""
+        if self._log is not None:
+            self._log.tell()
+
     def kill(self) -> None:
         """End it as a crash would; `restart` brings it back."""
         self._process.kill()
@@ -90,9 +108,12 @@ class Gateway:
             *(sys.executable, "-m", "turnwire", "serve"),
             env=self._environ(),
             stdin=asyncio.subprocess.DEVNULL,
+            stderr=None if self._log is None else asyncio.subprocess.PIPE,
             # Its own group: Ctrl-C is ours to pass on, once its turns may still speak to the agent.
             start_new_session=True,
         )
+        if self._log is not None:
+            self._log.follow(self._process)
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self._end)
             await self._ready()
@@ -122,6 +143,7 @@ class Gateway:
             "TURNWIRE_JWT_KEY": self._jwt_key,
             "TURNWIRE_DRAIN_S": str(DRAIN_S),
             "TURNWIRE_ON_DISCONNECT_ALLOWED": "abort,grace,continue",
+            **({} if self._log is None else {"TURNWIRE_LOG_FORMAT": self._log.form}),
             **self._settings,
         }
 
@@ -148,6 +170,8 @@ class Gateway:
             with suppress(ProcessLookupError):
                 self._process.kill()
             await self._process.wait()
+        if self._log is not None:
+            await self._log.ended()
 
 
 def _free(port: int, option: str) -> int:
@@ -157,8 +181,6 @@ def _free(port: int, option: str) -> int:
         try:
             probe.bind((HOST, port))
         except (OSError, OverflowError):
-            raise GatewayDown(
-                f"Port {port} on {HOST} is in use; choose another with {option}."
-            ) from None
+            raise PortTaken(port, option) from None
         found: int = probe.getsockname()[1]
         return found

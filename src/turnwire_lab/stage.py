@@ -50,6 +50,7 @@ class Stage(Service):
         page_port: int = 0,
         site: Site | None = None,
         opaque: bool = False,
+        holds_log: bool = False,
         settings: Mapping[str, str] = PATIENCE,
         built: Path = BUILT,
     ) -> None:
@@ -61,6 +62,7 @@ class Stage(Service):
         self._wire = wire
         self._ports = port, metrics_port, page_port
         self._opaque = opaque
+        self._holds_log = holds_log
         self._settings = settings
         self._built = built
         self._restart = asyncio.Event()
@@ -89,6 +91,7 @@ class Stage(Service):
                 port=port,
                 metrics_port=metrics_port,
                 settings=self._gateway_settings(),
+                holds_log=self._holds_log,
             )
         )
         restarting = asyncio.create_task(self._restarts())

@@ -169,6 +169,32 @@ def test_wrong_usage_is_2(arguments: list[str], capsys: Captured) -> None:
     assert "usage: turnwire" in capsys.readouterr().err
 
 
+def test_a_bare_call_is_told_every_command(capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([])
+
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    for command in ("serve", "check", "replay", "drift", "doctor", "token"):
+        assert f"\n    {command} " in told
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("srve", "no command 'srve'; did you mean serve?"),
+        ("chekc", "no command 'chekc'; did you mean check?"),
+        ("fly", "no command 'fly'; there are serve, check, replay, drift, doctor, token"),
+    ],
+)
+def test_the_command_that_was_meant_is_named(given: str, words: str, capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([given])
+
+    assert ended.value.code == 2
+    assert words in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", [[], ["serve"], ["check"], ["replay"], ["token"]])
 def test_every_command_has_help(command: list[str], capsys: Captured) -> None:
     with pytest.raises(SystemExit) as ended:

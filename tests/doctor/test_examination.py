@@ -22,6 +22,7 @@ from turnwire.doctor.finding import Code, Severity
 from turnwire.doctor.visit import CannotRunError, Where
 from turnwire_lab.agent.frames import Habits
 from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
 
@@ -235,13 +236,45 @@ async def test_the_command_tells_it_and_hides_the_token(tmp_path: Path) -> None:
     assert token() not in out + json_out
 
 
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("the", "/the/other"),  # which is in every report
+        ("external", "/[token]/externals"),
+        ("x" * 24, "/y[token]y"),
+    ],
+)
+async def test_a_token_is_blotted_out_and_no_ordinary_word(given: str, shown: str) -> None:
+    back = shown.replace("[token]", given)
+
+    async def says(_: Question, writer: object) -> None:
+        writer.write(reply(302, b"", f"location: {back}"))  # type: ignore[attr-defined]
+
+    async with Server(says) as server:
+        code, out, err = await doctor("--url", f"http://127.0.0.1:{server.port}", "--token", given)
+
+    assert code == 1
+    assert f"302 to {shown}" in out
+    assert ("a token of 3 characters" in err) == (given == "the")
+
+
+@pytest.mark.parametrize("wire", ["v2", "session-agent"])
+async def test_by_its_own_prompt_all_of_the_lab_is_judged(wire: str) -> None:
+    agent = ReferenceAgent() if wire == "v2" else SessionAgent()
+    async with agent, Gateway(agent.url, given={"dialect": wire}) as gateway:
+        code, out, _ = await doctor("--url", gateway.url, "--token", token(), "--yes")
+
+    assert (code, "Nothing is wrong." in out) == (0, True), out
+    assert "Not tried" not in out
+
+
 async def test_the_command_says_that_all_is_well() -> None:
     async with ScriptedAgent(tell) as agent, Gateway(agent.url()) as gateway:
         code, out, _ = await doctor("--url", gateway.url, "--token", token(), "--yes")
 
     assert code == 0
     assert "Nothing is wrong in what could be judged." in out
-    assert "Not tried: whether its stream comes through whole" in out
+    assert "Not tried:\n- whether its stream comes through whole" in out
 
 
 async def test_the_command_says_that_all_is_well_where_it_saw_all() -> None:

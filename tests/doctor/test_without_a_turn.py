@@ -53,7 +53,7 @@ async def test_the_command_sees_tokens_sessions_and_agents() -> None:
     for code, out in (well, read):
         assert code == 0
         assert UNSEEN in out
-        assert "Not tried: whether a prompt is taken; " in out
+        assert "Not tried:\n- whether a prompt is taken\n" in out
         assert "whether the token is taken" not in out
     ill = {
         "ERROR unauthorized: asked for the history: 401, Missing or invalid": garbage,

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from websockets.exceptions import ConnectionClosedError
 
+from turnwire.cli.examining import PROMPT
 from turnwire_lab.agent.brain import TRY
 from turnwire_lab.agent.frames import Habits, Json
 from turnwire_lab.agent.line import kinds, line, text
@@ -99,6 +100,13 @@ async def test_a_flood_brings_every_delta() -> None:
 
         assert text(frames) == "".join(f"{n} " for n in range(5000))
         assert text(frames, "chunk", "content") == text(frames)
+
+
+async def test_it_counts_as_the_doctor_asks_it_to() -> None:
+    async with ReferenceAgent(Habits(slow_s=0)) as agent, line(agent.url) as ours:
+        said = text(await ours.turn(PROMPT)).splitlines()
+
+    assert (said[0], said[20], said[-1], len(said)) == ("one", "twenty-one", "sixty", 60)
 
 
 async def test_a_slow_turn_can_be_stopped_between_two_deltas() -> None:

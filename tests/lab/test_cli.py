@@ -21,8 +21,9 @@ def test_help_is_a_success(command: list[str], capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "required: COMMAND"),
-        (["sing"], "invalid choice"),
+        ([], "start an agent and a gateway"),
+        (["sing"], "no command 'sing'; there are demo, agent, chat, bench"),
+        (["dmeo"], "no command 'dmeo'; did you mean demo?"),
         (["demo", "--port", "70000"], "a port is a number from 0 to 65535"),
         (["agent", "--port", "x"], "a port is a number"),
         (["agent", "--pace", "-1"], "seconds are a number, 0 or more"),

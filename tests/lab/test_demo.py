@@ -16,6 +16,7 @@ import jwt
 import pytest
 
 from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.cli import BY_MAKE
 from turnwire_lab.demo import new_token
 from turnwire_lab.gateway import Gateway, GatewayDown
 from turnwire_lab.page.serving import BUILT
@@ -185,17 +186,40 @@ async def test_ctrl_c_in_the_chat_stops_the_agents_turn() -> None:
 
 
 @pytest.mark.parametrize("option", ["--port", "--metrics-port"])
-async def test_a_taken_port_is_told_in_one_line(option: str) -> None:
+@pytest.mark.parametrize("by_make", [False, True])
+async def test_a_taken_port_is_told_with_a_line_to_paste(
+    option: str,
+    by_make: bool,  # noqa: FBT001 (a table's column)
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         ports = {"--port": "0", "--metrics-port": "0"} | {option: str(port)}
-        demo = await lab("demo", *(word for pair in ports.items() for word in pair))
+        environ = {BY_MAKE: "demo"} if by_make else {}
+        demo = await lab("demo", *(word for pair in ports.items() for word in pair), **environ)
         out, errors = await demo.communicate()
 
-    words = (
-        f"turnwire-lab demo: Port {port} on 127.0.0.1 is in use; choose another with {option}.\n"
-    )
+    another = f"{option} {port + 10 if port < 65_000 else port - 10}"
+    line = f'make demo ARGS="{another}"' if by_make else f"turnwire-lab demo {another}"
+    words = f"turnwire-lab demo: Port {port} on 127.0.0.1 is in use. Choose another: {line}\n"
     assert (demo.returncode, out, errors.decode()) == (1, b"", words)
+
+
+async def test_nothing_is_logged_above_what_there_is_to_read() -> None:
+    demo = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "turnwire_lab", "demo", "--port", "0", "--metrics-port", "0"),
+        stdout=PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    assert demo.stdout is not None
+    first = await demo.stdout.readline()
+    while line := await demo.stdout.readline():
+        if b"Application startup complete" in line:
+            demo.terminate()
+            break
+    rest, _ = await demo.communicate()
+
+    assert first.startswith(b"turnwire demo: ")
+    assert b"Application shutdown complete" in rest
 
 
 async def test_a_taken_port_of_the_agent_is_told_too() -> None:

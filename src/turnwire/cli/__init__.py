@@ -1,12 +1,13 @@
 """The command line: `serve`, `check`, `replay`, `drift`, `doctor`, `token`."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
 from turnwire import __version__
 from turnwire.cli import commands, drifted, examining
+from turnwire.cli.asking import asked
 from turnwire.core.replay import PROMPT_ID
 from turnwire.dialects import DIALECTS
 from turnwire.web.access import is_session_id
@@ -31,7 +32,7 @@ finished its streams, and ends by that signal (143 in a shell).
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. Returns the exit code."""
-    arguments = _parser().parse_args(argv)
+    arguments = asked(*_parser(), argv)
     match arguments.command:
         case "serve":
             return commands.serve(arguments.workers)
@@ -53,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return commands.token(arguments.sub, arguments.session, arguments.ttl)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     parser = argparse.ArgumentParser(
         prog="turnwire",
         description=_DESCRIPTION,
@@ -75,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     doctor = commands_of.add_parser("doctor", help="say what is wrong between a client and here")
     examining.add_arguments(doctor)
     _add_token(commands_of.add_parser("token", help="make a token with TURNWIRE_JWT_KEY"))
-    return parser
+    return parser, commands_of.choices
 
 
 def _add_serve(serve: argparse.ArgumentParser) -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import re
 import sys
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,11 @@ from turnwire.web.access import is_session_id
 WELL: Final = 0
 ILL: Final = 1
 CANNOT_RUN: Final = 2
+
+SECRET_MIN: Final = 8
+"""Characters of a token. A shorter one keeps nobody out."""
+LONG: Final = 20
+"""No word is as long."""
 
 PROMPT: Final = "Count from one to sixty in words, one number to a line, and say nothing else."
 
@@ -77,7 +83,13 @@ def run(asked: argparse.Namespace) -> int:
         print(f"turnwire doctor: {exc}", file=sys.stderr)
         return CANNOT_RUN
     told = as_json(report) if asked.json else as_text(report)
-    print(told.replace(where.token, "[token]"))  # a proxy might say it back to us
+    print(_blotted(told, where.token))
+    if len(where.token) < SECRET_MIN:
+        print(
+            f"turnwire doctor: a token of {len(where.token)} characters is no secret, and no signed"
+            " token is as short: was it cut? It is not blotted out above.",
+            file=sys.stderr,
+        )
     return WELL if report.is_well else ILL
 
 
@@ -86,6 +98,19 @@ async def _examined(where: Where, asked: argparse.Namespace) -> Report:
     examination = Examination(where, proxy=proxy)
     prompt = asked.prompt if asked.yes else None
     return await examination.run(prompt, quiet_prompt=asked.quiet_prompt, idle=asked.idle)
+
+
+def _blotted(told: str, token: str) -> str:
+    """A report without the token, which a proxy might say back to us.
+
+    A short one may be part of an ordinary word, and a very short one a word of every report.
+    """
+    if len(token) < SECRET_MIN:
+        return told
+    found = re.escape(token)
+    if len(token) < LONG:
+        found = rf"(?<!\w){found}(?!\w)"
+    return re.sub(found, "[token]", told)
 
 
 def _token(asked: argparse.Namespace) -> str:

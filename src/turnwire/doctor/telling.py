@@ -26,7 +26,7 @@ def as_text(report: Report) -> str:
         lines += ["", ", ".join(f"{name} {value:.3g}" for name, value in report.figures.items())]
     lines += ["", _verdict(report)]
     if report.untried:
-        lines.append(f"Not tried: {'; '.join(report.untried)}.")
+        lines += ["Not tried:", *(f"- {what}" for what in report.untried)]
     if not report.turns:
         when = "" if report.is_well else "when this is mended, "
         lines.append(

@@ -24,13 +24,14 @@ from turnwire_lab.agent.reckoning import (
 )
 from turnwire_lab.agent.tool import ToolFailed
 from turnwire_lab.agent.turn import Turn, TurnFailed
-from turnwire_lab.agent.wording import counted
+from turnwire_lab.agent.wording import counted, in_words
 
 Skill = Callable[[Turn, re.Match[str]], Awaitable[None]]
 
 FLOOD_DEFAULT: Final = 5000
 FLOOD_MOST: Final = 100_000
 SLOW_DELTAS: Final = 50
+COUNTED: Final = 60
 READ: Final = 500
 """Characters of a prompt that decide what it asks for."""
 ATTACHMENTS: Final = 64
@@ -103,6 +104,13 @@ async def dawdle(turn: Turn, _found: re.Match[str]) -> None:
         await turn.pause(turn.habits.slow_s)
 
 
+async def count(turn: Turn, _found: re.Match[str]) -> None:
+    """Six seconds of small deltas, which is what the doctor asks for."""
+    for number in range(1, COUNTED + 1):
+        turn.say_delta(f"{in_words(number)}\n")
+        await turn.pause(turn.habits.slow_s / 2)
+
+
 async def tell_story(turn: Turn, _found: re.Match[str]) -> None:
     for chapter in story.chapters():
         await turn.say(chapter)
@@ -154,6 +162,7 @@ SKILLS: Final[tuple[tuple[re.Pattern[str], Skill], ...]] = (
     (pattern(r"^\W*hang\b"), hang),
     (pattern(r"\bflood(\s+(?P<count>\d{1,9}))?|\bsay (?P<deltas>\d{1,9}) deltas"), flood),
     (pattern(r"\bbe slow\b"), dawdle),
+    (pattern(r"\bcount from one\b"), count),
     (pattern(r"\btell me a long story\b"), tell_story),
     (pattern(r"\bask (?:me )?two things\b"), dialogue.ask_two_things),
     (pattern(r"\bask (?:me )?quickly\b(?P<about>.*)"), dialogue.ask_quickly),

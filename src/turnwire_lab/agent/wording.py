@@ -4,11 +4,35 @@ import re
 from typing import Final
 
 _PIECES: Final = re.compile(r"\s*\S+\s?|\s+")
+_ONES: Final = (
+    *("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
+    *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+)
+_TENS: Final = (
+    "",
+    "",
+    "twenty",
+    "thirty",
+    "forty",
+    "fifty",
+    "sixty",
+    "seventy",
+    "eighty",
+    "ninety",
+)
 
 
 def pieces(text: str) -> list[str]:
     """A text as the deltas it is told in: word by word, nothing lost."""
     return _PIECES.findall(text)
+
+
+def in_words(number: int) -> str:
+    """A number from 1 to 99 as it is spoken."""
+    if number < len(_ONES):
+        return _ONES[number]
+    tens, ones = divmod(number, 10)
+    return f"{_TENS[tens]}-{_ONES[ones]}" if ones else _TENS[tens]
 
 
 def counted(number: int, noun: str) -> str:

@@ -82,6 +82,7 @@ SKILLS: Final[tuple[tuple[re.Pattern[str], Skill], ...]] = (
     (pattern(r"\bapprove\b(?P<fail> and fail)?"), tooling.approve),
     (pattern(r"\bflood(\s+(?P<count>\d{1,9}))?|\bsay (?P<deltas>\d{1,9}) deltas"), faults.flood),
     (pattern(r"\bbe slow\b"), faults.dawdle),
+    (pattern(r"\bcount from one\b"), faults.count),
     (TIME, tell_time),
     (SEARCH, tooling.look_up),
     (CALCULATE, calculate),

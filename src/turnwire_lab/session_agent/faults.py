@@ -4,11 +4,13 @@ import re
 from typing import Final
 
 from turnwire_lab.agent.frames import Json
+from turnwire_lab.agent.wording import in_words
 from turnwire_lab.session_agent.turn import PromptFailed, Turn, TurnFailed
 
 FLOOD_DEFAULT: Final = 500
 FLOOD_MOST: Final = 100_000
 SLOW_DELTAS: Final = 50
+COUNTED: Final = 60
 WHY: Final = "The agent was told to fail."
 
 
@@ -67,6 +69,13 @@ async def dawdle(turn: Turn, _found: re.Match[str]) -> None:
     for number in range(SLOW_DELTAS):
         turn.say_delta(f"{number + 1} of {SLOW_DELTAS}, no hurry. ")
         await turn.pause(turn.habits.slow_s)
+
+
+async def count(turn: Turn, _found: re.Match[str]) -> None:
+    """Six seconds of small deltas, which is what the doctor asks for."""
+    for number in range(1, COUNTED + 1):
+        turn.say_delta(f"{in_words(number)}\n")
+        await turn.pause(turn.habits.slow_s / 2)
 
 
 async def fail_over(turn: Turn, _found: re.Match[str]) -> None:
