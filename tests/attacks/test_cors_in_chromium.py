@@ -22,7 +22,7 @@ from turnwire_lab.agent.server import ReferenceAgent
 
 pytestmark = [
     pytest.mark.sockets,
-    pytest.mark.timeout(60),
+    pytest.mark.timeout(180),
     pytest.mark.asyncio(loop_scope="module"),
 ]
 

@@ -16,7 +16,7 @@ from gateway.process import Process
 from gateway.tokens import KEY, bearer, token
 from gateway.waiting import until
 
-pytestmark = [pytest.mark.sockets, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 
 NASTY = (
     *('a\r\n{"event":"forged","level":"info"}', "a\n\nforged", "\x1b[2J\x1b[31mforged", "a\0b"),

@@ -17,7 +17,7 @@ from gateway.tokens import bearer
 from turnwire_lab.agent.frames import Habits
 from turnwire_lab.agent.server import ReferenceAgent
 
-pytestmark = [pytest.mark.sockets, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "25"))
 """Requests for each operation of each kind: as documented, and not."""

@@ -9,7 +9,7 @@ from attacks.smuggled import BODY, HEADS, HEALTH, framed
 from gateway.agent import ScriptedAgent, begin_only
 from gateway.clients import RawClient, get, request
 from gateway.running import Gateway
-from gateway.waiting import until
+from gateway.waiting import PATIENCE_S, until
 from turnwire.web.http import HEAD_BYTES_MAX, HEADERS_MAX
 
 pytestmark = pytest.mark.sockets
@@ -25,7 +25,7 @@ async def answers(gateway: Gateway, sent: bytes) -> list[int]:
     async with RawClient(gateway) as client:
         sending = asyncio.create_task(client.send(sent))
         try:
-            async with asyncio.timeout(2):
+            async with asyncio.timeout(PATIENCE_S):
                 while data := await client.read():
                     got += data
                     if b"[DONE]" in got:

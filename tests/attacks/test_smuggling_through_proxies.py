@@ -25,7 +25,7 @@ from gateway.tokens import bearer
 
 pytestmark = [
     pytest.mark.sockets,
-    pytest.mark.timeout(60),
+    pytest.mark.timeout(180),
     pytest.mark.asyncio(loop_scope="module"),
 ]
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bench.streams import FRAMES, PLAN, RIGHT, TOOL, WRONG, delta, record, response, served
+from gateway.waiting import PATIENCE_S
 from turnwire_lab.bench.fallback.checker import Checker
 from turnwire_lab.bench.load import Found, Load, Plan, found
 from turnwire_lab.bench.tools import Tools
@@ -26,7 +27,7 @@ async def run(client: Sequence[str], arguments: Sequence[str]) -> tuple[Found, s
     process = await asyncio.create_subprocess_exec(
         *client, *arguments, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
     )
-    out, err = await asyncio.wait_for(process.communicate(), 20)
+    out, err = await asyncio.wait_for(process.communicate(), PATIENCE_S)
     assert process.returncode == 0, err.decode()
     return found(out), err.decode()
 
@@ -113,7 +114,7 @@ async def test_both_clients_print_the_same_fields(native: Tools, python: Tools) 
             process = await asyncio.create_subprocess_exec(
                 *tools.client, *arguments, stdout=asyncio.subprocess.PIPE
             )
-            out, _ = await asyncio.wait_for(process.communicate(), 20)
+            out, _ = await asyncio.wait_for(process.communicate(), PATIENCE_S)
             printed.append(json.loads(out))
 
     assert printed[0].keys() == printed[1].keys()

@@ -20,7 +20,7 @@ def _unpinned() -> Iterator[None]:
     os.sched_setaffinity(0, before)
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(180)
 def test_a_run_prints_a_table_and_keeps_all_rounds(
     native: Tools,
     tmp_path: Path,

@@ -32,7 +32,7 @@ from turnwire_lab.bench.rounds import Round
 from turnwire_lab.bench.run import Run, run_modes
 from turnwire_lab.bench.tools import Tools
 
-pytestmark = [pytest.mark.sockets, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 
 TINY = Effort(
     rounds=1,

@@ -11,6 +11,7 @@ from typing import Final, Self
 
 from gateway import frames
 from gateway.agent import Line
+from gateway.waiting import PATIENCE_S
 
 WORDS: Final = [f"{number} " for number in range(40)]
 TEXT: Final = "".join(WORDS)
@@ -53,7 +54,7 @@ class AgentProcess:
 
     async def gone(self) -> None:
         """Wait for its end."""
-        await asyncio.wait_for(self._process.wait(), 5)
+        await asyncio.wait_for(self._process.wait(), PATIENCE_S)
 
     async def __aenter__(self) -> Self:
         self._process = await asyncio.create_subprocess_exec(
@@ -63,7 +64,7 @@ class AgentProcess:
             stdout=asyncio.subprocess.PIPE,
         )
         assert self._process.stdout is not None
-        line = await asyncio.wait_for(self._process.stdout.readline(), 20)
+        line = await asyncio.wait_for(self._process.stdout.readline(), PATIENCE_S)
         url = re.search(r"ws://\S+", line.decode())
         assert url is not None, line
         self.url = url[0]

@@ -13,6 +13,7 @@ from chaos.needed import program
 from chaos.patience import told
 from gateway.clients import new_client
 from gateway.process import free_port
+from gateway.waiting import PATIENCE_S
 
 _DEPLOY: Final = Path(__file__).resolve().parents[2] / "deploy"
 
@@ -76,7 +77,7 @@ class Front(ABC):
     ) -> None:
         if self._process.returncode is None:
             self._process.terminate()
-        await asyncio.wait_for(self._process.wait(), 10)
+        await asyncio.wait_for(self._process.wait(), PATIENCE_S)
 
     async def _is_up(self) -> bool:
         assert self._process.returncode is None, self.log()

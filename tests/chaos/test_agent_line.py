@@ -15,7 +15,7 @@ from gateway.agent import ScriptedAgent
 from gateway.clients import said
 from turnwire_lab.faultproxy import FaultProxy, Harm, Way
 
-pytestmark = [pytest.mark.sockets, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 
 WIRE_BYTES: Final = 3400
 """More than the agent writes in a turn of `tell`, the handshake's answer among it."""

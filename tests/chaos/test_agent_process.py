@@ -10,6 +10,7 @@ from chaos.serving import Served
 from chaos.verdicts import agree
 from gateway.clients import errors, is_whole, said
 from gateway.reading import App
+from gateway.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.sockets
 
@@ -24,7 +25,7 @@ async def test_an_agent_that_is_killed_interrupts_every_one_of_its_streams() -> 
             await one.sees("until")
             await two.sees("until")
             agent.signal(signal.SIGKILL)
-            bodies = await asyncio.wait_for(asyncio.gather(one.end(), two.end()), 1)
+            bodies = await asyncio.wait_for(asyncio.gather(one.end(), two.end()), PATIENCE_S)
 
         assert [errors(body) for body in bodies] == [["Stream interrupted"]] * 2
         assert await agree(gateway, bodies) == {"interrupted": 2}

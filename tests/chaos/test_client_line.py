@@ -16,10 +16,10 @@ from chaos.verdicts import NONE, agree, verdict
 from gateway.agent import ScriptedAgent, begin_only
 from gateway.clients import ask, request, said
 from gateway.reading import App
-from gateway.waiting import until
+from gateway.waiting import PATIENCE_S, until
 from turnwire_lab.faultproxy import FaultProxy, Harm, Way
 
-pytestmark = [pytest.mark.sockets, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 
 BODY: Final = request(json.dumps(ask()).encode())
 HEAD_AND_SOME_BYTES: Final = 1500
@@ -123,7 +123,7 @@ async def test_a_killed_gateway_breaks_its_streams_off_and_ends_none() -> None:
             gateway.signal(signal.SIGKILL)
             for chat in (one, two):
                 with pytest.raises(httpx.RemoteProtocolError, match="incomplete chunked read"):
-                    await asyncio.wait_for(chat.end(), 5)
+                    await asyncio.wait_for(chat.end(), PATIENCE_S)
                 assert verdict(chat.body) == NONE
         await until(lambda: all(line.closed for line in agent.lines))
 

@@ -21,7 +21,7 @@ from gateway.reading import App
 from gateway.tokens import bearer
 from gateway.waiting import until
 
-pytestmark = [pytest.mark.sockets, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 
 HALF_A_HEAD = b"POST /api/sessions/s1/chat HTTP/1.1\r\nhost: x\r\nx-"
 HALF_A_BODY = HALF_A_HEAD + b"y: z\r\ncontent-length: 9\r\n\r\n{"

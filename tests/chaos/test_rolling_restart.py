@@ -79,7 +79,7 @@ class Fleet:
         await old.ended()
         await self._now.pop(0).aclose()
         await self.start(old.port)
-        await until(lambda: self.ever[-1].logged("stream ended"), 20)
+        await until(lambda: self.ever[-1].logged("stream ended"))
 
     async def __aenter__(self) -> Self:
         for port in self.ports:
@@ -95,7 +95,7 @@ async def _roll(front: Front, fleet: Fleet) -> None:
     load = Load(front.url)
     users = [asyncio.create_task(load.user(number)) for number in range(WORKERS)]
     try:
-        await until(lambda: all(each.logged("stream ended") for each in fleet.ever), 20)
+        await until(lambda: all(each.logged("stream ended") for each in fleet.ever))
         restarts = 0
         while restarts < 2 or load.verdicts.total() < TURNS:
             await fleet.restart_the_oldest()

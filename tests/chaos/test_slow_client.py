@@ -79,7 +79,7 @@ async def _one_round(gateway: Served, agent: Agent, *, cut: bool) -> list[bytes]
         assert not line.closed, "it is paused first"
         assert agent.flooded - flooded_before < FRAMES
         if cut:
-            await until(lambda: line.closed, 20)
+            await until(lambda: line.closed)
     await until(lambda: line.closed)
     assert len(line.aborts) == 1
     others = [await each for each in reading]

@@ -18,7 +18,7 @@ from turnwire_lab.client.message import UIMessage
 from turnwire_lab.client.question import Question
 from turnwire_lab.client.stream import Stream
 
-pytestmark = [pytest.mark.sockets, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 
 PROMPT = "ask me: tea or coffee?"
 SESSION = "shared"

@@ -19,7 +19,7 @@ from gateway.clients import ask, errors, is_whole, request
 from gateway.reading import App
 from gateway.waiting import until
 
-pytestmark = [pytest.mark.sockets, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 
 NOTICED_S: Final = 25.0
 """What is promised of a peer that vanished, whatever the settings."""

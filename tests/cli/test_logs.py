@@ -19,10 +19,10 @@ from gateway.agent import Line, ScriptedAgent
 from gateway.clients import is_whole, new_client
 from gateway.process import Process, environ, free_port
 from gateway.tokens import KEY, bearer, token
-from gateway.waiting import until
+from gateway.waiting import PATIENCE_S, until
 from turnwire.cli import logs
 
-pytestmark = [pytest.mark.sockets, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 
 MARK = "zq7marker"
 """In all that somebody said."""
@@ -118,7 +118,7 @@ async def test_lines_of_several_workers_stay_whole_whatever_strangers_ask_for() 
 
     reading = asyncio.create_task(read())
     try:
-        await until(lambda: log.count(b"Started server") == 2, 30)
+        await until(lambda: log.count(b"Started server") == 2)
         url = f"http://127.0.0.1:{port}/api/sessions/{'%C3%A9' * 4_000}x{'y' * 20_000}/chat"
         async with new_client() as client:
             asked = [client.post(url, headers={"connection": "close"}) for _ in range(40)]
@@ -255,7 +255,7 @@ async def test_a_traceback_shows_code_and_no_values(form: str) -> None:
     )
     assert process.stdout is not None
     assert process.stderr is not None
-    port = int(await asyncio.wait_for(process.stdout.readline(), 20))
+    port = int(await asyncio.wait_for(process.stdout.readline(), PATIENCE_S))
     async with new_client() as client:
         url = f"http://127.0.0.1:{port}/api/sessions/s1/chat"
         response = await client.post(url, json=asking("x"), headers=bearer("ann"))
@@ -291,7 +291,7 @@ async def test_a_terminal_gets_lines_for_a_person() -> None:
             log += os.read(ours, 65_536)
         return log
 
-    await until(lambda: b"Started server" in read(), 20)
+    await until(lambda: b"Started server" in read())
     process.terminate()
     await process.wait()
     os.close(ours)
@@ -320,7 +320,7 @@ async def test_the_level_is_the_least_that_is_shown() -> None:
 
 
 async def until_answers(client: httpx.AsyncClient, url: str) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             try:
                 await client.get(url)

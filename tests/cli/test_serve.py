@@ -16,7 +16,7 @@ from gateway.clients import ask, chatting, chunks, errors, is_whole, new_client,
 from gateway.process import Process, command, environ, free_port
 from gateway.refusals import every, headers
 from gateway.tokens import KEY, bearer, token
-from gateway.waiting import until
+from gateway.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.sockets
 
@@ -152,12 +152,12 @@ async def test_sigterm_ends_what_outlasts_the_drain_with_a_word() -> None:
 async def test_a_lame_duck_serves_and_a_second_signal_ends_it(client: httpx.AsyncClient) -> None:
     async with ScriptedAgent() as agent, Process(agent.url(), lameduck_s=60) as gateway:
         gateway.signal()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             while (await client.get(f"{gateway.url}/readyz")).status_code != 503:
                 pass
         response = await client.post(gateway.url + CHAT, json=ask(), headers=bearer())
         gateway.signal()
-        await asyncio.wait_for(gateway.ended(), 3)
+        await asyncio.wait_for(gateway.ended(), PATIENCE_S)
 
     assert is_whole(response.text)
 
@@ -265,7 +265,7 @@ async def test_in_the_process_a_slow_client_pauses_the_agent_and_is_cut() -> Non
             *(f"{name}: {value}" for name, value in bearer().items()),
         ]
         await loop.sock_sendall(sock, "\r\n".join([*head, "", ""]).encode() + body)
-        await until(lambda: gateway.logged("stream ended"), 10)
+        await until(lambda: gateway.logged("stream ended"))
         line = agent.lines[0]
         await until(lambda: line.closed)
         sock.close()

@@ -26,7 +26,7 @@ from gateway.clients import Chat, ask, errors, is_whole, new_client, said
 from gateway.process import Process, command, environ, free_port
 from gateway.running import NOWHERE
 from gateway.tokens import bearer
-from gateway.waiting import until
+from gateway.waiting import PATIENCE_S, until
 from turnwire.cli import worker
 from turnwire.core.outcome import Outcome
 
@@ -46,7 +46,7 @@ class Served(Process):
 
     async def __aenter__(self) -> Self:
         await super().__aenter__()
-        await until(lambda: self._started() >= WORKERS, 20)
+        await until(lambda: self._started() >= WORKERS)
         return self
 
     @property
@@ -57,7 +57,7 @@ class Served(Process):
         return len([line for line in self.log if line["event"].startswith("Started server")])
 
     async def started(self, count: int) -> None:
-        await until(lambda: self._started() >= count, 20)
+        await until(lambda: self._started() >= count)
 
     async def metrics(self, name: str) -> dict[str, float]:
         """The samples of that name, added up by worker."""
@@ -200,9 +200,9 @@ async def test_ctrl_c_while_workers_start_is_no_failure_either() -> None:
         ]
         return any("msgspec" in Path(f"/proc/{pid}/maps").read_text() for pid in started)
 
-    await until(is_being_loaded, 20)
+    await until(is_being_loaded)
     os.killpg(process.pid, signal.SIGINT)
-    _, errors = await asyncio.wait_for(process.communicate(), 20)
+    _, errors = await asyncio.wait_for(process.communicate(), PATIENCE_S)
 
     assert process.returncode == 0
     assert b"Traceback" not in errors

@@ -12,7 +12,7 @@ from conformance.clients import CLIENTS, FOLDER, Job, NoClientsError, Reports, p
 from conformance.model import Answer, BadStreamError, Chunk, read
 from conformance.verdict import faults
 
-pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
 
 OLD: Final = frozenset({"v5.0.0", "v6.0.0", "v7.0.0"})  # refuse what they do not know
 ALL: Final = frozenset(CLIENTS)

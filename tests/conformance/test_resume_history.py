@@ -9,7 +9,7 @@ from conformance.clients import CLIENTS, Job
 from conformance.live import Live, converse, job, told
 from turnwire_lab.agent.frames import Habits
 
-pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
 
 PROMPTS: Final = {
     "words": "hello there",

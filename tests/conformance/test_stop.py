@@ -11,7 +11,7 @@ from conformance.live import Live, converse, job, told
 from conformance.verdict import OPEN_STATES
 from turnwire_lab.agent.frames import Habits
 
-pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
 
 PROMPTS: Final = (
     "hello there",

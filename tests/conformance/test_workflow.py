@@ -17,7 +17,7 @@ from turnwire_lab.client.client import Client
 from turnwire_lab.client.message import UIMessage, read
 from turnwire_lab.client.question import Question
 
-pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
 
 PATH = "/api/sessions/s1/chat"
 

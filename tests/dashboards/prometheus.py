@@ -13,6 +13,7 @@ import httpx
 from chaos.needed import program
 from gateway.clients import new_client
 from gateway.process import free_port
+from gateway.waiting import PATIENCE_S
 from turnwire_lab.dashboards.__main__ import ROOT
 
 SCRAPE_S: Final = 0.5
@@ -48,7 +49,7 @@ class Prometheus:
             stderr=self._log,
         )
         self._client = new_client()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while not await self._is_ready():  # noqa: ASYNC110 (another process has no event)
                 await asyncio.sleep(0.05)
         return self

@@ -15,6 +15,7 @@ from chaos.needed import program
 from dashboards.prometheus import SCRAPE_S, Prometheus
 from dashboards.rig import PROCESSES, Rig
 from dashboards.traffic import Crowd
+from gateway.waiting import PATIENCE_S
 from turnwire.core.outcome import Outcome
 from turnwire.web.jwks import FETCHED
 from turnwire.web.metering import ACCESS_RESULTS
@@ -120,7 +121,7 @@ async def _watched(folder: Path) -> Seen:
 
 async def prometheus_has(prometheus: Prometheus, fact: str) -> list[float]:
     """Wait until an expression has an answer."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while not (found := await prometheus.query(fact)):  # noqa: ASYNC110
             await asyncio.sleep(0.1)
     return found

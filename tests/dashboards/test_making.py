@@ -27,7 +27,7 @@ def test_what_is_stale_is_named_and_written_anew(
     assert capsys.readouterr().out == "dashboards/turnwire.json is stale: run `make dashboards`\n"
 
 
-@pytest.mark.timeout(120)  # the first use of its fonts
+@pytest.mark.timeout(180)  # the first use of its fonts
 def test_every_panel_can_be_plotted(tmp_path: Path) -> None:
     queries = [query for row in ROWS for panel in row.panels for query in panel.queries]
     rising = [(float(at), at * 10.0**at) for at in range(6)]

@@ -88,7 +88,7 @@ def test_each_alert_has_a_case() -> None:
     assert sorted(cased) == sorted(alert.name for alert in ALERTS)
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(180)
 def test_each_alert_fires_when_it_should_and_else_does_not(tmp_path: Path) -> None:
     told = series({}, "healthy")
     counts = {'job="healthy"': 0}

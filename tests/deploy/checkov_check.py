@@ -7,7 +7,7 @@ import pytest
 
 from deploy.parts import KUBERNETES, ROOT, as_json, manifests, run, tool
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(180)
 
 
 def test_checkov_finds_nothing_but_what_is_excepted(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from chaos.needed import program
 from deploy.parts import DEPLOY, ROOT, Json, compose, run, tool
 from turnwire.settings import Settings
 
-pytestmark = pytest.mark.timeout(120)  # some of these tools take seconds to start
+pytestmark = pytest.mark.timeout(180)  # some of these tools take seconds to start
 
 CHECK: Final = ("--builtin-schema", "vendor.compose-spec")
 

@@ -10,7 +10,7 @@ import pytest
 from deploy.parts import DEPLOY, ROOT, run, tool
 from gateway.process import Process
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(180)
 
 FILE: Final = DEPLOY / "docker/Dockerfile"
 HEALTH: Final = DEPLOY / "docker/healthcheck.py"

@@ -12,7 +12,7 @@ from deploy.parts import ROOT, Json, manifests, one, run, tool
 from turnwire.settings import Settings
 from turnwire.telemetry import Telemetry
 
-pytestmark = pytest.mark.timeout(120)  # some of these tools take seconds to start
+pytestmark = pytest.mark.timeout(180)  # some of these tools take seconds to start
 
 NO_SCHEMA: Final = "Couldn't find schema for kind ServiceMonitor"
 CRDS: Final = Path(__file__).parent / "crds"

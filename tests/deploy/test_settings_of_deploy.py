@@ -10,7 +10,7 @@ from deploy.parts import DEPLOY, compose, env_file, manifests
 from gateway.process import command
 from turnwire.settings import LAB_PREFIX, SECRETS, Settings, variable
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(180)
 
 KEY: Final = "a-key-of-a-test-that-has-32-bytes-or-more"
 SIGNING: Final = "another-key-of-a-test-of-32-bytes-or-more"

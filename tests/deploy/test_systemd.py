@@ -16,7 +16,7 @@ from gateway.process import Process
 from gateway.tokens import bearer
 from turnwire.settings import Settings
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(180)
 
 UNIT: Final = DEPLOY / "systemd/turnwire.service"
 EXPOSURE: Final = 15

@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             # One loop for all, since the browser is one.
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
             item.add_marker(pytest.mark.sockets)
-            item.add_marker(pytest.mark.timeout(60))
+            item.add_marker(pytest.mark.timeout(180))
 
 
 @pytest.fixture(scope="session", autouse=True)

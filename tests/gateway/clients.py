@@ -13,7 +13,7 @@ import httpx
 
 from gateway.running import Gateway
 from gateway.tokens import bearer
-from gateway.waiting import until
+from gateway.waiting import PATIENCE_S, until
 
 Json = dict[str, Any]
 
@@ -72,7 +72,7 @@ class Chat:
         await until(lambda: text.encode() in self.body)
 
     async def end(self) -> bytes:
-        await asyncio.wait_for(asyncio.shield(self._reading), 20)
+        await asyncio.wait_for(asyncio.shield(self._reading), PATIENCE_S)
         return self.body
 
     async def hang_up(self) -> float:

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from gateway.running import NOWHERE
 from gateway.tokens import KEY
-from gateway.waiting import until
+from gateway.waiting import PATIENCE_S, until
 
 
 def environ(agent_url: str = NOWHERE, **given: object) -> dict[str, str]:
@@ -45,7 +45,7 @@ async def command(*arguments: str, env: dict[str, str]) -> tuple[int, str, str]:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    out, err = await asyncio.wait_for(process.communicate(), 20)
+    out, err = await asyncio.wait_for(process.communicate(), PATIENCE_S)
     assert process.returncode is not None
     return process.returncode, out.decode(), err.decode()
 
@@ -77,7 +77,7 @@ class Process:
         self._process.send_signal(number)
 
     async def ended(self) -> int:
-        return await asyncio.wait_for(asyncio.shield(self._ending), 20)
+        return await asyncio.wait_for(asyncio.shield(self._ending), PATIENCE_S)
 
     async def __aenter__(self) -> Self:
         self._process = await asyncio.create_subprocess_exec(
@@ -88,7 +88,7 @@ class Process:
         )
         self._ending = asyncio.create_task(self._read())
         # The server's own first line comes when its signal handlers stand.
-        await until(lambda: "Started server" in self.errors or self._ending.done(), 20)
+        await until(lambda: "Started server" in self.errors or self._ending.done())
         assert not self._ending.done(), self.errors
         self.port = self.logged("listening")[0]["port"]
         return self

@@ -10,7 +10,7 @@ from typing import Self
 from prometheus_client import CollectorRegistry
 
 from gateway.tokens import KEY
-from gateway.waiting import closed, until
+from gateway.waiting import PATIENCE_S, closed, until
 from turnwire.environ import from_environ
 from turnwire.relay.budget import Budget
 from turnwire.relay.dialler import Dialler
@@ -95,7 +95,7 @@ class Gateway:
         self.server.handle_exit(15, None)
 
     async def stopped(self) -> None:
-        await asyncio.wait_for(asyncio.shield(self._serving), 10)
+        await asyncio.wait_for(asyncio.shield(self._serving), PATIENCE_S)
 
     async def __aenter__(self) -> Self:
         self._sock = listen("127.0.0.1", 0)

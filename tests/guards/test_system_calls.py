@@ -24,7 +24,7 @@ from gateway.waiting import until
 from guards.limits import hold
 from guards.offline import turns
 
-pytestmark = [pytest.mark.sockets, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 
 TRACED: Final = "%network,read,readv,write,writev,close,openat,ioctl,epoll_ctl"
 WARM, TURNS, FRAMES = 3, 20, 50

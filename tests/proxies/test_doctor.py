@@ -19,7 +19,7 @@ from turnwire.doctor.visit import CannotRunError, Where
 
 pytestmark = [
     pytest.mark.sockets,
-    pytest.mark.timeout(120),
+    pytest.mark.timeout(180),
     pytest.mark.asyncio(loop_scope="module"),
 ]
 

@@ -19,7 +19,7 @@ from proxies.fronts import Traefik
 
 pytestmark = [
     pytest.mark.sockets,
-    pytest.mark.timeout(60),
+    pytest.mark.timeout(180),
     pytest.mark.asyncio(loop_scope="module"),
 ]
 

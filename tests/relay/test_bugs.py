@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gateway.waiting import PATIENCE_S
 from turnwire.core.act import Act
 from turnwire.core.dialect import Ask
 from turnwire.core.limits import Limits
@@ -115,7 +116,7 @@ async def test_a_bug_ends_the_stream(where: str) -> None:
         socket.gone()
 
     with pytest.raises(BugError):
-        await asyncio.wait_for(running, 10)
+        await asyncio.wait_for(running, PATIENCE_S)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +136,7 @@ async def test_so_does_one_of_which_nobody_would_hear(
     told(stream)
 
     with pytest.raises(BugError):
-        await asyncio.wait_for(running, 10)
+        await asyncio.wait_for(running, PATIENCE_S)
 
 
 async def test_an_end_that_cannot_be_written_is_a_bug_too() -> None:
@@ -148,7 +149,7 @@ async def test_an_end_that_cannot_be_written_is_a_bug_too() -> None:
     stream.drain()
 
     with pytest.raises(BugError):
-        await asyncio.wait_for(running, 10)
+        await asyncio.wait_for(running, PATIENCE_S)
     assert stream.turn.outcome is Outcome.DRAINING
 
 
@@ -162,7 +163,7 @@ async def test_one_that_cannot_drain_keeps_no_other_from_it() -> None:
             running.append(asyncio.ensure_future(run(stream)))
         await asyncio.sleep(0)
         streams.drain()
-        found = await asyncio.wait_for(asyncio.gather(*running, return_exceptions=True), 10)
+        found = await asyncio.wait_for(asyncio.gather(*running, return_exceptions=True), PATIENCE_S)
 
     assert [type(one) for one in found] == [type(None), BugError, type(None)]
     assert [stream.turn.outcome for stream in ours] == [Outcome.DRAINING, None, Outcome.DRAINING]

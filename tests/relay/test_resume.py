@@ -38,7 +38,7 @@ def shown(body: bytes) -> Json:
 
 async def over(agent: ReferenceAgent, number: int = 0) -> Run:
     """Wait for the end of a turn."""
-    await until(lambda: len(runs(agent)) > number and runs(agent)[number].reason, 20)
+    await until(lambda: len(runs(agent)) > number and runs(agent)[number].reason)
     return runs(agent)[number]
 
 

@@ -11,7 +11,7 @@ from gateway.agent import Line, ScriptedAgent
 from gateway.clients import RawClient, is_whole, post, request, said
 from gateway.running import Gateway
 from gateway.tokens import bearer
-from gateway.waiting import until
+from gateway.waiting import PATIENCE_S, until
 from turnwire.relay.budget import Budget
 
 pytestmark = pytest.mark.sockets
@@ -71,7 +71,7 @@ async def test_the_agent_is_paused_and_the_client_cut_after_the_stall_time() -> 
         await until(lambda: line.closed)
         await gateway.has_ended("slow_client")
         assert len(line.aborts) == 1
-        await until(lambda: not gateway.server.server_state.connections, 1)
+        await until(lambda: not gateway.server.server_state.connections)
         body = await client.read_all()
         assert b"[DONE]" not in body
 
@@ -99,7 +99,7 @@ async def test_a_client_that_reads_slowly_gets_everything() -> None:
     ):
         await client.chat()
         got: list[bytes] = []
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while not (got and got[-1].endswith(b"0\r\n\r\n")):
                 got.append(await client.read(200_000))
         text = b"".join(got)
@@ -120,7 +120,7 @@ async def test_pausing_does_not_count_as_the_agents_silence() -> None:
         await stuck(flood)
         await asyncio.sleep(0.6)  # longer than the agent may be silent
         assert gateway.ended("silent") == 0
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while not (await client.read(1_000_000)).endswith(b"0\r\n\r\n"):
                 pass
 

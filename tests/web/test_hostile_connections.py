@@ -9,7 +9,7 @@ import pytest
 from gateway.agent import ScriptedAgent, answer, begin_only
 from gateway.clients import RawClient, ask, get, request
 from gateway.running import Gateway
-from gateway.waiting import until
+from gateway.waiting import PATIENCE_S, until
 from turnwire.errors import BadRequest
 from turnwire.relay.budget import Budget
 from turnwire.relay.sockets import ClientSocket
@@ -132,7 +132,7 @@ async def test_a_request_is_not_whole_because_the_one_before_it_was(
         while not got.endswith(b"\r\n0\r\n\r\n"):
             got += await client.read()
         await client.send(second[1:])
-        answered = await asyncio.wait_for(client.read(), 10)
+        answered = await asyncio.wait_for(client.read(), PATIENCE_S)
 
     assert answered.startswith(b"HTTP/1.1 400 ")
     assert b"too slowly" in answered

@@ -15,7 +15,7 @@ from gateway.tokens import token
 from gateway.waiting import until
 from turnwire.web.http import HttpConnection
 
-pytestmark = [pytest.mark.sockets, pytest.mark.timeout(30)]
+pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nhost: a\r\n"
 

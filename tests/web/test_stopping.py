@@ -23,7 +23,7 @@ from gateway.clients import (
 )
 from gateway.rawagent import RawAgent
 from gateway.running import Gateway
-from gateway.waiting import until
+from gateway.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.sockets
 
@@ -100,7 +100,7 @@ async def test_so_is_what_nobody_but_the_kernel_had_accepted() -> None:
 
 async def _to_the_end(client: socket.socket) -> bytes:
     body = b""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         while b"[DONE]" not in body:
             piece = await asyncio.get_running_loop().sock_recv(client, 65_536)
             assert piece, "cut off"
@@ -198,6 +198,6 @@ async def test_an_idle_connection_does_not_hold_the_gateway_up() -> None:
     async with Gateway(drain_s=30) as gateway, RawClient(gateway) as client:
         await until(lambda: gateway.server.server_state.connections)
         gateway.stop()
-        await asyncio.wait_for(gateway.stopped(), 2)
+        await asyncio.wait_for(gateway.stopped(), PATIENCE_S)
 
         assert await client.read() == b""

@@ -17,7 +17,7 @@ from gateway.waiting import until
 from turnwire.web import server
 from turnwire.web.http import HEAD_BYTES_MAX, HttpConnection
 
-pytestmark = [pytest.mark.sockets, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 
 HEAD = (
     b"POST /api/sessions/s1/chat HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
