@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from docs.wire_page import BLOCKS, INIT, table
+from docs.wire_page import BLOCKS, INIT, README, blocks, table
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
 from gateway.clients import Json, ask, is_whole, new_client, post, said
@@ -21,17 +20,15 @@ from gateway.reading import App
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
+from turnwire.settings import Settings
 
 pytestmark = pytest.mark.sockets
 
 TOKEN = "known-to-the-gateway-alone"
 SHELL = ["bash", "-euo", "pipefail", "-c"]
-UP = """
-for port in $PORT $TURNWIRE_PORT; do
-  until (: </dev/tcp/127.0.0.1/$port) 2>/dev/null; do sleep 0.05; done
-done
-"""
-(ASKED,) = [name for name in BLOCKS if name.startswith("ask: ")]
+RECIPE = blocks(README)
+(ASKED,) = [name for name in RECIPE if name.startswith("ask: ")]
+(ENDS,) = re.findall(r"^`(kill .+?)` ends both", README, re.MULTILINE)
 
 
 def environ(**more: str) -> dict[str, str]:
@@ -52,32 +49,35 @@ def least_agent(tmp_path: Path) -> Iterator[str]:
             process.terminate()
 
 
-def test_the_page_is_pasted_and_the_agent_answers(tmp_path: Path) -> None:
+def test_the_readmes_lines_are_pasted_and_the_agent_answers(tmp_path: Path) -> None:
+    """One line after the other, as they stand there but for the ports."""
     (tmp_path / "agent.py").write_text(BLOCKS["agent.py"], encoding="utf-8")
-    ports = {8765: free_port(), 8787: free_port()}
-    code = BLOCKS["serve"] + UP + BLOCKS[ASKED]
+    code = RECIPE["serve"] + RECIPE[ASKED] + f"{ENDS}\nwait\n"
+    ports = {written: free_port() for written in (8765, 8790, 9790)}
     for written, port in ports.items():
         assert str(written) in code
         code = code.replace(str(written), str(port))
-    own = environ(PORT=str(ports[8765]), TURNWIRE_PORT=str(ports[8787]), TURNWIRE_METRICS_PORT="0")
-    with subprocess.Popen(
+    ran = subprocess.run(
         [*SHELL, code],
         cwd=tmp_path,
-        env=own,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    ) as shell:
-        try:
-            assert shell.stdout is not None
-            answered = ""
-            for line in shell.stdout:
-                answered += line.decode()
-                if line == b"data: [DONE]\n":
-                    break
-        finally:
-            os.killpg(shell.pid, signal.SIGTERM)
+        env=environ(PORT=str(ports[8765])),  # of the agent
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
-    assert said(answered).endswith(ASKED.removeprefix("ask: ")), answered
+    assert "The settings are fine." in ran.stdout, ran.stderr
+    assert said(ran.stdout[ran.stdout.index("event:") :]).endswith(ASKED.removeprefix("ask: "))
+    assert is_whole(ran.stdout[ran.stdout.index("event:") :])
+
+
+def test_its_ports_are_not_those_of_the_demo() -> None:
+    defaults = {str(value) for value in (Settings().port, Settings().metrics_port)}
+    used = set(re.findall(r"_PORT=(\d+)", RECIPE["serve"]))
+
+    assert len(used) == 2
+    assert used.isdisjoint(defaults)
 
 
 async def test_the_least_agent_lets_in_the_gateway_alone(least_agent: str) -> None:

@@ -5,12 +5,19 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-_PAGE: Final = Path(__file__).parents[2] / "docs" / "v2.md"
+_ROOT: Final = Path(__file__).parents[2]
 _BLOCK: Final = re.compile(r"<!-- (.+?) -->\n```\w+\n(.*?)```", re.DOTALL)
 
-TEXT: Final = _PAGE.read_text(encoding="utf-8")
-BLOCKS: Final = dict(_BLOCK.findall(TEXT))
-"""What its code blocks say, by the comment before each."""
+TEXT: Final = (_ROOT / "docs" / "v2.md").read_text(encoding="utf-8")
+README: Final = (_ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(page: str) -> dict[str, str]:
+    """What its code blocks say, by the comment before each."""
+    return dict(_BLOCK.findall(page))
+
+
+BLOCKS: Final = blocks(TEXT)
 
 SENT: Final[dict[str, dict[str, Any]]] = {
     name.removeprefix("sent: "): json.loads(code)
