@@ -12,6 +12,7 @@ from gateway.agent import Line, ScriptedAgent, answer
 from gateway.clients import ask, new_client
 from gateway.running import Gateway
 from gateway.tokens import bearer
+from gateway.waiting import until
 
 pytestmark = pytest.mark.sockets
 
@@ -110,17 +111,31 @@ async def test_a_channel_is_one_string_of_one_frame(name: str) -> None:
 @pytest.mark.parametrize(("route", "kind"), [("stop", "abort"), ("answer", "answer")])
 async def test_an_id_in_a_body_is_one_string_of_one_frame(route: str, kind: str) -> None:
     fields = {"stop": "turnId", "answer": "questionId"}
+    named = ""
+
+    async def waits(line: Line) -> None:
+        """An agent whose turn, or question, has that very id."""
+        turn = named if route == "stop" else "turn-1"
+        parts = [{"type": "question", "questionId": named, "text": "?"}]
+        entry = {"id": turn, "role": "assistant", "parts": parts}
+        at = {"runnerBusy": True, "runningTurnId": turn}
+        await line.say({"type": "init", "session": {"messages": [entry]}, "data": at})
+        await line.connection.wait_closed()
+
     async with (
-        ScriptedAgent(lambda line: line.connection.wait_closed()) as agent,
-        Gateway(agent.url(), given={"dial_s": 0.1, "verdict_s": 0.02}) as gateway,
+        ScriptedAgent(waits) as agent,
+        Gateway(agent.url(), given={"verdict_s": 0.02}) as gateway,
         new_client() as client,
     ):
-        for nasty in NASTY[:-1]:
+        for count, nasty in enumerate(NASTY[:-1]):
+            named = nasty
             body = {fields[route]: nasty, "answer": nasty}
             url = f"{gateway.url}/api/sessions/s1/{route}"
             response = await client.post(url, json=body, headers=bearer())
             assert response.status_code in {200, 202}, (nasty, response.text)
-            (heard,) = agent.lines[-1].heard
+            line = await agent.line(count)
+            await until(lambda line=line: line.heard)
+            (heard,) = line.heard
             assert (heard["type"], heard[fields[route]]) == (kind, nasty)
 
     assert {line.path for line in agent.lines} == {"/api/sessions/s1/ws"}

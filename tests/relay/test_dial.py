@@ -101,6 +101,22 @@ async def test_a_redirect_is_not_followed(status: int) -> None:
         assert agent.connections == 1
 
 
+@pytest.mark.attack("a proxy in the environment", "it is not used on the way to the agent")
+async def test_the_environment_names_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with RawAgent(b"") as proxy, ScriptedAgent() as agent:
+        for name in ("http_proxy", "https_proxy", "ws_proxy", "all_proxy", "socks_proxy"):
+            for spelled in (name, name.upper()):
+                monkeypatch.setenv(spelled, f"http://127.0.0.1:{proxy.port}")
+        for name in ("no_proxy", "NO_PROXY"):
+            monkeypatch.delenv(name, raising=False)
+        async with Gateway(agent.url()) as gateway:
+            response = await post(gateway)
+
+        assert is_whole(response.text)
+        assert agent.connections == 1
+        assert proxy.requests == []
+
+
 @pytest.mark.parametrize("status", [200, 400, 403, 409, 429, 500, 503])
 @pytest.mark.fault("the handshake is answered with 403, 429, 503, …", "“Connection failed”")
 async def test_any_other_status_of_the_handshake_is_told_in_a_stream(status: int) -> None:

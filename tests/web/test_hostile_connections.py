@@ -14,7 +14,7 @@ from turnwire.errors import BadRequest
 from turnwire.relay.budget import Budget
 from turnwire.relay.sockets import ClientSocket
 from turnwire.relay.stream import SOCKET_EXTENSION
-from turnwire.web.http import HEAD_BYTES_MAX
+from turnwire.web.http import HEAD_BYTES_MAX, HEADERS_MAX
 from turnwire.web.request import Request
 
 
@@ -98,6 +98,17 @@ async def test_a_head_without_end_is_refused(begun: bytes) -> None:
         assert answer.startswith(b"HTTP/1.1 400 ")
         assert json.loads(answer.split(b"\r\n\r\n")[1])["code"] == "bad_request"
         assert (await get(gateway, "/healthz")).status_code == 200
+
+
+@pytest.mark.sockets
+@pytest.mark.attack("a head of more than 100 fields", "400")
+async def test_a_head_of_too_many_fields_is_refused() -> None:
+    for count, status in ((HEADERS_MAX, b"200"), (HEADERS_MAX + 1, b"400")):
+        async with Gateway() as gateway, RawClient(gateway) as client:
+            fields = b"host: x\r\nconnection: close\r\n" + b"x: y\r\n" * (count - 2)
+            await client.send(b"GET /healthz HTTP/1.1\r\n" + fields + b"\r\n")
+
+            assert (await client.read_all()).startswith(b"HTTP/1.1 " + status)
 
 
 @pytest.mark.sockets

@@ -155,6 +155,7 @@ async def chat(turn: Turn) -> None:
 
 # Order matters: "make the tool fail" before anything that looks for a word in it.
 SKILLS: Final[tuple[tuple[re.Pattern[str], Skill], ...]] = (
+    (pattern(r"\bcount from one\b"), count),  # "and say nothing else"
     (pattern(r"\bsay nothing\b"), say_nothing),
     (pattern(r"\bmake the turn fail\b"), fail),
     (pattern(r"\bmake the tool fail\b"), break_tool),
@@ -162,7 +163,6 @@ SKILLS: Final[tuple[tuple[re.Pattern[str], Skill], ...]] = (
     (pattern(r"^\W*hang\b"), hang),
     (pattern(r"\bflood(\s+(?P<count>\d{1,9}))?|\bsay (?P<deltas>\d{1,9}) deltas"), flood),
     (pattern(r"\bbe slow\b"), dawdle),
-    (pattern(r"\bcount from one\b"), count),
     (pattern(r"\btell me a long story\b"), tell_story),
     (pattern(r"\bask (?:me )?two things\b"), dialogue.ask_two_things),
     (pattern(r"\bask (?:me )?quickly\b(?P<about>.*)"), dialogue.ask_quickly),

@@ -56,6 +56,7 @@ async def chat(turn: Turn) -> None:
 
 # Order matters: the longer a trigger, the earlier it is looked for.
 SKILLS: Final[tuple[tuple[re.Pattern[str], Skill], ...]] = (
+    (pattern(r"\bcount from one\b"), faults.count),  # "and say nothing else"
     (pattern(r"\bsay nothing\b"), faults.say_nothing),
     (pattern(r"\bmake the tool fail\b"), break_tool),
     (pattern(r"\bmake the turn fail\b(?P<loudly> loudly)?"), faults.fail),
@@ -82,7 +83,6 @@ SKILLS: Final[tuple[tuple[re.Pattern[str], Skill], ...]] = (
     (pattern(r"\bapprove\b(?P<fail> and fail)?"), tooling.approve),
     (pattern(r"\bflood(\s+(?P<count>\d{1,9}))?|\bsay (?P<deltas>\d{1,9}) deltas"), faults.flood),
     (pattern(r"\bbe slow\b"), faults.dawdle),
-    (pattern(r"\bcount from one\b"), faults.count),
     (TIME, tell_time),
     (SEARCH, tooling.look_up),
     (CALCULATE, calculate),
