@@ -50,7 +50,7 @@ async def test_nobody_can_write_a_line_of_the_log() -> None:
 
     async with (
         ScriptedAgent(nasty) as agent,
-        Process(agent.url(), dial_s=0.5, verdict_s=0.1) as gateway,
+        Process(agent.url(), dial_s=1.5, verdict_s=0.1) as gateway,
         new_client() as client,
     ):
         for number, said in enumerate(NASTY, 1):

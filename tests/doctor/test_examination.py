@@ -136,7 +136,7 @@ async def test_a_turn_that_goes_on_for_longer_than_is_read() -> None:
 async def test_a_user_who_has_too_many_streams() -> None:
     async with (
         ScriptedAgent(stay_silent) as agent,
-        Gateway(agent.url(), max_streams=1, max_streams_per_user=1, dial_s=0.2) as gateway,
+        Gateway(agent.url(), max_streams=1, max_streams_per_user=1, dial_s=1.5) as gateway,
         chatting(gateway),
     ):
         report = await examined(gateway.url)

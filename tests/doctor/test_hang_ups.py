@@ -45,7 +45,7 @@ def noted(report: Report) -> dict[Code, Finding]:
 
 
 async def test_an_agent_that_tells_no_running_turns() -> None:
-    async with Lab("--no-init") as agent, Gateway(agent.url, dial_s=0.3) as gateway:
+    async with Lab("--no-init") as agent, Gateway(agent.url, dial_s=1.5) as gateway:
         report = await examined(gateway, LONG)
 
     assert set(noted(report)) == {Code.NO_HISTORY, Code.ABORT_UNKNOWN, Code.UNFINISHED}

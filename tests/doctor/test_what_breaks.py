@@ -130,7 +130,7 @@ async def test_no_answer_at_all_is_no_report(how: How) -> None:
 async def test_a_prompt_that_nobody_took_is_no_turn() -> None:
     async with (
         ScriptedAgent(stay_silent) as agent,
-        Gateway(agent.url(), dial_s=0.2) as gateway,
+        Gateway(agent.url(), dial_s=1.5) as gateway,
         Breaking(gateway.port, at=5, how=How.GONE) as front,
     ):
         report = await examined(front.url)

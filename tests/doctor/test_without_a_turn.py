@@ -82,7 +82,7 @@ async def test_an_agent_that_tells_no_history_is_no_fault() -> None:
     async def quiet(line: Line) -> None:
         await line.prompt()
 
-    async with ScriptedAgent(quiet) as agent, Gateway(agent.url(), dial_s=0.2) as gateway:
+    async with ScriptedAgent(quiet) as agent, Gateway(agent.url(), dial_s=1.5) as gateway:
         report = await examined(gateway.url)
 
     assert wrong(report) == []

@@ -7,6 +7,7 @@ import pytest
 from gateway import frames
 from gateway.agent import Line, Script, ScriptedAgent, begin_only, stay_silent
 from gateway.clients import RawClient, chatting, is_whole, post, request
+from gateway.lateness import lateness
 from gateway.running import Gateway
 from gateway.waiting import until
 
@@ -28,18 +29,18 @@ async def test_a_client_that_hangs_up_aborts_the_turn_within_a_quarter_second(
     script: Script,
 ) -> None:
     async with ScriptedAgent(script) as agent, Gateway(agent.url()) as gateway:
-        async with chatting(gateway) as chat:
+        async with chatting(gateway) as chat, lateness() as late:
             await chat.sees("text-delta")
             left_at = await chat.hang_up()
             line = agent.lines[0]
             await until(lambda: line.aborts)
 
-            assert line.heard_at[-1] - left_at < ABORT_S
+            assert line.heard_at[-1] - left_at - late.s < ABORT_S
             assert line.aborts[0]["turnId"] == frames.TURN
             assert line.aborts[0]["promptId"] == line.heard[0]["promptId"]
             await until(lambda: line.closed)
             assert line.closed_at is not None
-            assert line.closed_at - left_at < 1
+            assert line.closed_at - left_at - late.s < 1
         await gateway.has_ended("client_gone")
 
 

@@ -131,7 +131,7 @@ async def test_a_certificate_of_another_name_is_refused(
 async def test_an_agent_that_speaks_no_tls_is_refused(trusting: ssl.SSLContext) -> None:
     async with RawAgent(b"HTTP/1.1 400 Bad Request\r\n\r\n") as agent:
         url = agent.url().replace("ws:", "wss:")
-        async with Gateway(url, tls=trusting, dial_s=0.5) as gateway:
+        async with Gateway(url, tls=trusting, dial_s=1.5) as gateway:
             response = await post(gateway)
 
     assert errors(response.text) == ["Connection failed"]

@@ -7,6 +7,7 @@ import pytest
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent, answer
 from gateway.clients import chunks, is_whole, outline, post, said
+from gateway.lateness import lateness
 from gateway.running import Gateway
 from gateway.tokens import token
 from gateway.waiting import open_to, until
@@ -261,16 +262,18 @@ async def test_frames_that_make_no_sense_are_dropped_and_counted() -> None:
 async def test_keepalives_fill_a_silence_longer_than_any_dial() -> None:
     async def pause(line: Line) -> None:
         await line.begin()
-        await asyncio.sleep(0.25)  # the fact under test is about time
+        await asyncio.sleep(1)  # the fact under test is about time
         await line.say(frames.finalize())
 
     async with (
         ScriptedAgent(pause) as agent,
-        Gateway(agent.url(), keepalive_s=0.05, dial_s=0.1) as gateway,
+        Gateway(agent.url(), keepalive_s=0.1, dial_s=0.9) as gateway,
+        lateness() as late,
     ):
         response = await post(gateway)
 
-    assert 4 <= response.text.count(": keepalive\n\n") <= 8
+    count = response.text.count(": keepalive\n\n")
+    assert (9 - late.s / 0.1) <= count <= 12 + late.s / 0.1
     assert is_whole(response.text)
 
 

@@ -268,7 +268,7 @@ async def test_an_answer_in_the_message_is_forwarded_in_the_portable_profile() -
 
 
 async def test_an_agent_that_says_no_hello_cannot_be_continued() -> None:
-    async with talk(Habits(init=False), dial_s=0.5) as t:
+    async with talk(Habits(init=False), dial_s=1.5) as t:
         body = responded((await t.post(ask("approve 12*7"))).text)
 
         assert refusal(await t.post(body)) == (501, "not_supported", "Not supported by this agent")

@@ -81,7 +81,7 @@ async def test_a_handshake_that_is_refused(
 async def test_an_agent_without_a_hello() -> None:
     async with (
         ScriptedAgent(stay_silent) as agent,
-        Gateway(agent.url(), dial_s=0.3, verdict_s=0.3, idle_s=0.1) as gateway,
+        Gateway(agent.url(), dial_s=1.5, verdict_s=0.3, idle_s=0.1) as gateway,
     ):
         resumed = await call(gateway, "GET", "chat/c/stream")
         assert (resumed.status_code, resumed.content) == (204, b"")

@@ -146,7 +146,7 @@ async def test_a_dial_that_outlasts_the_drain_is_ended_by_it() -> None:
 async def test_a_dial_still_has_its_own_limit_while_the_gateway_drains() -> None:
     async with (
         RawAgent(hang=True) as agent,
-        Gateway(agent.url(), drain_s=1, dial_s=0.5) as gateway,
+        Gateway(agent.url(), drain_s=60, dial_s=1.5) as gateway,
     ):
         client = asyncio.create_task(post(gateway))
         await until(lambda: agent.requests)

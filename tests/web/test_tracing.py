@@ -174,7 +174,7 @@ async def test_a_dial_that_fails(status: int | None, reason: str, answer: int) -
 async def test_what_is_no_turn_has_a_span_of_its_own() -> None:
     async with ScriptedAgent(fail) as agent:
         tracing, exporter = memory(agent.url())
-        async with Gateway(agent.url(), tracing=tracing, dial_s=0.2, verdict_s=0.1) as gateway:
+        async with Gateway(agent.url(), tracing=tracing, dial_s=1.5, verdict_s=0.1) as gateway:
             app = App(gateway)
             replies = [
                 await app.stop("t1"),
