@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import socket
 import ssl
 from collections.abc import Mapping
 from types import TracebackType
@@ -89,6 +90,13 @@ class Gateway:
 
     async def has_ended(self, outcome: str, times: int = 1) -> None:
         await until(lambda: self.ended(outcome) == times)
+
+    def narrow(self, size: int = 16_384) -> None:
+        """Let the kernel hold little for the clients that connect from now on.
+
+        Else it holds megabytes, which a busy machine takes its time to fill.
+        """
+        self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
 
     def stop(self) -> None:
         """Tell it to stop, as SIGTERM does."""

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 from websockets.exceptions import ConnectionClosed
@@ -19,20 +20,29 @@ from turnwire_lab.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
 
-FLOOD = json.dumps(ask("flood 50000")).encode()
-"""More than all buffers on the way to a client hold."""
+FLOOD = json.dumps(ask("flood 10000")).encode()
+"""More than the buffers on the way to a client hold that is given little."""
+BACKLOG = 65_536
+
+
+@asynccontextmanager
+async def narrow(habits: Habits, **settings: object) -> AsyncIterator[tuple[SessionAgent, Gateway]]:
+    """A product whose clients find little room on their way."""
+    async with product(habits, backlog_bytes=BACKLOG, **settings) as (agent, gateway):
+        gateway.narrow()
+        yield agent, gateway
 
 
 async def _meet(agent: SessionAgent, gateway: Gateway, slow: RawClient, *, leaves: bool) -> bytes:
     """Ann's turn ends unread, Bob's begins; what he was told."""
     await slow.send(request(FLOOD, headers=bearer("ann")))
-    await until(lambda: agent.tally.finished, 15)
+    await until(lambda: agent.tally.finished)
     async with chatting(gateway, user="bob", text="hold") as other:
         await other.sees("Holding")
         assert len(gateway.streams) == 2
         if leaves:
             slow.reset()
-        await until(lambda: len(gateway.streams) == 1, 10)
+        await until(lambda: len(gateway.streams) == 1)
         agent.session("s1").release()
         return await other.end()
 
@@ -42,7 +52,7 @@ async def test_a_client_that_leaves_after_not_reading_stops_nobody_elses_turn(
     revision: Revision,
 ) -> None:
     async with (
-        product(Habits(revision=revision), stall_s=20) as (agent, gateway),
+        narrow(Habits(revision=revision), stall_s=60) as (agent, gateway),
         RawClient(gateway, receive_buffer=4096) as slow,
     ):
         body = await _meet(agent, gateway, slow, leaves=True)
@@ -54,7 +64,7 @@ async def test_a_client_that_leaves_after_not_reading_stops_nobody_elses_turn(
 @pytest.mark.long
 async def test_nor_does_one_that_is_cut_off() -> None:
     async with (
-        product(Habits(revision="V"), stall_s=6) as (agent, gateway),
+        narrow(Habits(revision="V"), stall_s=6) as (agent, gateway),
         RawClient(gateway, receive_buffer=4096) as slow,
     ):
         body = await _meet(agent, gateway, slow, leaves=False)
@@ -66,16 +76,16 @@ async def test_nor_does_one_that_is_cut_off() -> None:
 
 async def test_a_client_that_leaves_after_not_reading_stops_its_own_turn() -> None:
     async with (
-        product(Habits(revision="V", pace_s=0.0), stall_s=20) as (agent, gateway),
+        narrow(Habits(revision="V", pace_s=0.0), stall_s=60) as (agent, gateway),
         RawClient(gateway, receive_buffer=4096) as slow,
     ):
         endless = json.dumps(ask("flood 100000")).encode()
         await slow.send(request(endless, headers=bearer("ann")))
-        await until(lambda: gateway.streams, 15)
+        await until(lambda: gateway.streams)
         # The agent says more than the gateway reads.
-        await until(lambda: _unread(agent) > 100_000, 15)
+        await until(lambda: _unread(agent) > 100_000)
         slow.reset()
-        await until(lambda: agent.tally.aborts, 15)
+        await until(lambda: agent.tally.aborts)
         await gateway.has_ended("client_gone")
 
     assert [hit.user_id for hit in agent.tally.stopped] == ["ann"]
@@ -84,13 +94,13 @@ async def test_a_client_that_leaves_after_not_reading_stops_its_own_turn() -> No
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_one_that_is_cut_off_stops_its_own_turn(revision: Revision) -> None:
     async with (
-        product(Habits(revision=revision, pace_s=0.0), stall_s=1) as (agent, gateway),
+        narrow(Habits(revision=revision, pace_s=0.0), stall_s=1) as (agent, gateway),
         RawClient(gateway, receive_buffer=4096) as slow,
     ):
         endless = json.dumps(ask("flood 100000")).encode()
         await slow.send(request(endless, headers=bearer("ann")))
-        await until(lambda: gateway.streams, 15)
-        await until(lambda: agent.tally.aborts, 20)
+        await until(lambda: gateway.streams)
+        await until(lambda: agent.tally.aborts)
         await gateway.has_ended("slow_client")
         assert b"[DONE]" not in await slow.read_all()
 
@@ -112,12 +122,12 @@ async def _flood(line: Line) -> None:
 async def test_it_is_cut_at_once_and_its_turn_is_aborted_later() -> None:
     async with (
         ScriptedAgent(_flood) as agent,
-        Gateway(agent.url(), dialect="session-agent", stall_s=1) as gateway,
+        Gateway(agent.url(), dialect="session-agent", stall_s=1, backlog_bytes=BACKLOG) as gateway,
         RawClient(gateway, receive_buffer=4096) as slow,
     ):
         await slow.send(request(json.dumps(ask("two")).encode()))
         line = await agent.line()
-        await until(lambda: line.of_type("ping"), 15)
+        await until(lambda: line.of_type("ping"))
         assert b"[DONE]" not in await slow.read_all()
         await until(lambda: not gateway.server.server_state.connections)
         assert (len(gateway.streams), line.aborts) == (1, [])
