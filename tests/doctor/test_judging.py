@@ -183,6 +183,32 @@ def test_the_line_to_change_is_the_proxys_own_or_everybodys() -> None:
     assert without.mend == (AILMENTS[Code.TOKEN_EXPIRED].mend,)
 
 
+HELD = [
+    stream(HEAD, *deltas(60, 0.3, 5), (4.0, FINISH), ended_at=4.0),
+    stream((2.0, KEEPALIVE + START + DELTA * 60 + FINISH), ended_at=2.0),
+]
+
+
+@pytest.mark.parametrize("heard", HELD, ids=["in bunches", "at once"])
+def test_what_a_busy_doctor_sees_is_no_finding(heard: Heard) -> None:
+    (well,) = [code for code, _ in judging.of_arrival(heard, "r1")]
+    heard.late_s = heard.all_late_s = 1.0
+    (busy,) = [code for code, _ in judging.of_arrival(heard, "r1")]
+
+    assert well in {Code.COALESCED, Code.BUFFERED}
+    assert busy is Code.BUSY
+
+
+def test_a_first_byte_is_no_later_than_the_doctor() -> None:
+    heard = stream((0.6, KEEPALIVE + START), *deltas(60, 0.03, begin_s=0.7), (2.6, FINISH))
+    told = []
+    for late_s in (0.0, 0.1, 0.4):
+        heard.late_s = heard.all_late_s = late_s
+        told.append(next(code for code, _ in judging.of_arrival(heard, "r1")))
+
+    assert told == [Code.FIRST_BYTE_LATE, Code.FIRST_BYTE_LATE, Code.BUSY]
+
+
 def test_every_code_is_explained() -> None:
     assert set(AILMENTS) == set(Code)
 

@@ -15,6 +15,7 @@ from msgspec import Struct
 from turnwire.doctor import judging, refusal, token
 from turnwire.doctor.finding import Code, Finding, Severity
 from turnwire.doctor.heard import Heard
+from turnwire.doctor.lateness import Lateness, watching
 from turnwire.doctor.proxies import Proxy, finding, recognised
 from turnwire.doctor.visit import (
     BadTlsError,
@@ -76,6 +77,7 @@ class Examination:
         self._turns = 0
         self._asked_history = False
         self._has_left = False
+        self._lateness = Lateness()
 
     async def run(
         self, prompt: str | None, *, quiet_prompt: str | None = None, idle: bool = False
@@ -93,8 +95,9 @@ class Examination:
         """
         try:
             self._seen += token.of_token(self._where.token, time.time())
-            if await self._is_turnwire() and await self._is_let_in() and prompt is not None:
-                await self._turns_of(prompt, quiet_prompt, idle=idle)
+            async with watching(self._lateness):
+                if await self._is_turnwire() and await self._is_let_in() and prompt is not None:
+                    await self._turns_of(prompt, quiet_prompt, idle=idle)
         except BadTlsError as exc:
             self._saw(Code.TLS, str(exc))
         except NoAnswerError as exc:
@@ -115,7 +118,7 @@ class Examination:
             yield "whether the token is taken, and whether the agent answers"
         if not self._turns:
             yield "whether a prompt is taken"
-        if not self._turns or seen & {Code.INCONCLUSIVE, Code.UNFINISHED}:
+        if not self._turns or seen & {Code.INCONCLUSIVE, Code.UNFINISHED, Code.BUSY}:
             yield "whether its stream comes through whole, each record as soon as it is sent"
         if not self._has_left or seen & {Code.ABORT_UNTRIED, Code.ABORT_UNKNOWN}:
             yield "whether the agent hears of a hang-up"
@@ -235,6 +238,7 @@ class Examination:
             self._seen += judging.of_headers(response.headers, request_id)
             self._cors(response.headers)
             await stream.read("[DONE]", self._where.within_s)
+        heard.late_s, heard.all_late_s = self._lateness.since(heard.asked_at)
         self._seen += judging.of_arrival(heard, request_id)
         self._figures |= {
             "head_s": heard.head_at - heard.asked_at,
@@ -320,6 +324,10 @@ class Examination:
                 status = again.response.status_code
                 if status == HTTPStatus.OK:
                     await again.read("[DONE]", ABORT_S)
+                    # What we are late, others on this machine may be too.
+                    if "[DONE]" not in again.heard.kinds and again.heard.ended_at is None:
+                        _, late_s = self._lateness.since(left_at)
+                        await again.read("[DONE]", 2 * late_s)
                     await self._judge_left(again.heard)
                 elif status != HTTPStatus.NO_CONTENT:
                     self._saw(Code.ABORT_UNKNOWN, f"asked for the turn that was left: {status}")

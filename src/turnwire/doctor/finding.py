@@ -60,6 +60,7 @@ class Code(enum.Enum):
     TURN_FAILED = "turn-failed"
     INCONCLUSIVE = "inconclusive"
     UNFINISHED = "unfinished"
+    BUSY = "busy"
 
 
 class Ailment(Struct, frozen=True):
@@ -302,6 +303,11 @@ AILMENTS: Final[Mapping[Code, Ailment]] = MappingProxyType(
             "The turn went on for longer than the doctor reads. How it ends was not seen.",
             "With --idle it need not end. Else give it more time with --within, or a --prompt whose"
             " answer is shorter.",
+        ),
+        Code.BUSY: Ailment(
+            _N,
+            "The machine that the doctor runs on was too busy to tell what made the stream late.",
+            "Run the doctor again, on a machine that has time.",
         ),
     }
 )

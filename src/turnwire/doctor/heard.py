@@ -33,6 +33,10 @@ class Heard:
         self.ended_at: float | None = None
         self.broke = False
         """Whether the connection broke, rather than ended."""
+        self.late_s = 0.0
+        """The longest delay that was the doctor's own."""
+        self.all_late_s = 0.0
+        """All of them together."""
 
     @cached_property
     def records(self) -> list[Record]:

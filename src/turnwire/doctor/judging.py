@@ -24,6 +24,8 @@ MANY: Final = 60
 SILENT_S: Final = 1.5
 """A stream that breaks off so long after its last byte was cut for its silence."""
 KEEPALIVE_S: Final = 20.0
+BUSY_SHARE: Final = 0.1
+"""Of a stream's time that the doctor was late: from there on it cannot say who held records back."""
 
 _EXPECTED: Final = (
     (Code.WRONG_TYPE, "content-type", "text/event-stream"),
@@ -54,7 +56,7 @@ def of_arrival(heard: Heard, request_id: str) -> Iterator[Seen]:
         yield from _of_times(heard)
     if heard.ended_at is not None and not heard.is_whole:
         yield of_break(heard)
-    elif heard.longest_silence_s > KEEPALIVE_S:
+    elif heard.longest_silence_s - heard.late_s > KEEPALIVE_S:
         yield Code.KEEPALIVES_LOST, f"{heard.longest_silence_s:.1f} s without a byte"
     if heard.ended_at is None and not heard.is_whole:
         yield Code.UNFINISHED, "the turn was not over when there was no more time"
@@ -77,12 +79,16 @@ def _of_times(heard: Heard) -> Iterator[Seen]:
     if heard.is_whole and last.at - first.at <= TOGETHER_S * 5:
         if took < TELLING_S:
             yield Code.INCONCLUSIVE, f"the whole turn took {took:.2f} s"
+        elif _is_busy(heard, took):
+            yield _busy(heard)
         else:
             count = len(heard.records)
             yield Code.BUFFERED, f"all {count} records came at once, after {took:.2f} s"
         return
     if (late := first.at - heard.head_at) > LATE_S:
-        yield Code.FIRST_BYTE_LATE, f"first byte {late:.2f} s after the head"
+        is_ours = late - heard.late_s <= LATE_S
+        told = f"first byte {late:.2f} s after the head"
+        yield _busy(heard) if is_ours else (Code.FIRST_BYTE_LATE, told)
     deltas = [b for b in heard.bunches if any(r.kind.endswith("-delta") for r in b)]
     del deltas[MANY:]
     sizes = [sum(record.kind.endswith("-delta") for record in bunch) for bunch in deltas]
@@ -95,4 +101,14 @@ def _of_times(heard: Heard) -> Iterator[Seen]:
     is_held = bool(gaps) and median(gaps) >= GAP_S and median(quiet) >= median(gaps) / 2
     if is_held and median(sizes) >= BUNCH:
         told = f"{median(sizes):.0f} deltas at once, every {median(gaps):.2f} s"
-        yield Code.COALESCED, f"{told} ({sum(sizes)} deltas in {len(sizes)} bunches)"
+        told += f" ({sum(sizes)} deltas in {len(sizes)} bunches)"
+        yield _busy(heard) if _is_busy(heard, took) else (Code.COALESCED, told)
+
+
+def _is_busy(heard: Heard, took_s: float) -> bool:
+    return heard.all_late_s >= took_s * BUSY_SHARE
+
+
+def _busy(heard: Heard) -> Seen:
+    late = f"{heard.late_s:.2f} s at once, {heard.all_late_s:.2f} s in all"
+    return Code.BUSY, f"the doctor itself was late: {late}"
