@@ -33,7 +33,7 @@ $(STAMP): requirements-dev.txt pyproject.toml
 	@touch $@
 
 .PHONY: install
-install: $(STAMP)  ## Create .venv with everything in it (30 s)
+install: $(STAMP)  ## Create .venv with turnwire in it, and the tools of `unit`, `types` and `style` (30 s)
 
 $(WEB)/node_modules/.stamp: $(WEB)/package-lock.json
 	@echo "Installing the page's packages: a quarter of a minute"
@@ -72,7 +72,7 @@ SUITE_LOCKS := $(SUITES:%=requirements-%.txt)
 	@touch $(SUITES:%=.venv/.%) $@
 
 .PHONY: demo
-demo:  ## A page, an agent, a gateway on this machine; ARGS="--port 8799" and so on
+demo:  ## A page, a site, an agent, a gateway on this machine; ARGS="--port 8799" and so on
 	@$(MAKE) --no-print-directory -s -j2 $(STAMP) $(if $(shell command -v npm),$(PAGE) $(SCRIPT))
 	@TURNWIRE_LAB_MAKE=demo $(PY) -m turnwire_lab demo $(ARGS)
 
@@ -123,7 +123,7 @@ WORKERS ?= 3
 STEPS ?= tools static measured coverage unmeasured guards hostile-check e2e chaos soak
 
 .PHONY: test
-test:  ## Lint, docs, coverage, all tests but those of some targets below (22 min); goes on after a failure
+test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (22 min)
 	@told=; failed=0; \
 	for step in $(STEPS); do \
 	  echo "== $$step"; began=$$(date +%s); \
@@ -211,11 +211,11 @@ bench: $(BENCH) system  ## Measure turnwire and its peers, write table and plots
 	$(if $(QUICK),,$(PY) -m turnwire_lab.docs)
 
 .PHONY: system
-system:  ## Install the Debian packages that the fault suite needs, if root (10 s)
+system:  ## Install the Debian packages that some suites need, if root; else name them (10 s)
 	@tests/system.sh
 
 .PHONY: ci
-ci: test  ## What CI runs
+ci: test  ## What CI runs, with CI=1: the same as `test`
 
 .PHONY: dashboards
 dashboards: $(DASHBOARDS)  ## Write dashboards/ anew: Grafana's JSON, Prometheus' rules
@@ -302,4 +302,5 @@ locks: $(STAMP)  ## Write requirements*.txt anew from pyproject.toml
 .PHONY: clean
 clean:  ## Remove what the other targets made
 	rm -rf .venv .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	rm -rf .import_linter_cache tests/clients/*/node_modules $(PEERS)/node_modules tests/deploy/crds/node_modules dist
+	rm -rf .import_linter_cache tests/clients/*/node_modules $(PEERS)/node_modules tests/deploy/crds/node_modules dist build
+	rm -rf $(WEB)/node_modules $(WEB)/dist $(WIDGET)/node_modules $(WIDGET)/dist

@@ -25,7 +25,7 @@ SILENT_S: Final = 1.5
 """A stream that breaks off so long after its last byte was cut for its silence."""
 KEEPALIVE_S: Final = 20.0
 BUSY_SHARE: Final = 0.1
-"""Of a stream's time that the doctor was late: from there on it cannot say who held records back."""
+"""Of a stream's time that the doctor was late: then it cannot say who held records back."""
 
 _EXPECTED: Final = (
     (Code.WRONG_TYPE, "content-type", "text/event-stream"),

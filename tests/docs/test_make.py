@@ -1,0 +1,67 @@
+"""What the Makefile promises: its targets, and that one step that fails hides no other."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+TARGETS = set(re.findall(r"^\.PHONY: (.+)$", MAKEFILE, re.MULTILINE))
+NAMED = {name for line in TARGETS for name in line.split()}
+(STEPS,) = re.findall(r"^STEPS \?= (.+)$", MAKEFILE, re.MULTILINE)
+
+
+def make(*arguments: str) -> subprocess.CompletedProcess[str]:
+    program = shutil.which("make")
+    if program is None:
+        if os.environ.get("CI"):
+            pytest.fail("make is not installed")
+        pytest.skip("make is not installed")
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    return subprocess.run(
+        [program, "--no-print-directory", *arguments],
+        cwd=ROOT,
+        env=bare,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_step_that_fails_hides_no_other() -> None:
+    ran = make("test", "STEPS=help no-such-step help")
+
+    assert ran.returncode != 0
+    assert ran.stdout.count("\nhelp ") == 2
+    told = ran.stdout[ran.stdout.index("== All steps:") :].splitlines()[1:]
+    assert [line.split()[:2] for line in told] == [
+        ["passed", "help"],
+        ["FAILED", "no-such-step"],
+        ["passed", "help"],
+    ]
+
+
+def test_all_is_well_where_every_step_passes() -> None:
+    assert make("test", "STEPS=help help").returncode == 0
+
+
+def test_every_step_is_a_target() -> None:
+    assert set(STEPS.split()) <= NAMED
+
+
+def test_what_is_run_of_the_environment_is_run_by_its_python() -> None:
+    """The first line of a script has the path of its Python, which may be long or hold a space."""
+    assert re.findall(r"\.venv/bin/(?!python\b)\S+", MAKEFILE) == []
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/speed.md", "docs/doctor.md", "docs/proxies.md"]
+)
+def test_a_target_that_a_page_names_exists(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+
+    assert set(re.findall(r"`make ([a-z-]+)(?:`| [A-Z])", text)) <= NAMED
