@@ -38,7 +38,7 @@ def demo() -> Iterator[dict[str, str]]:
             yield {"URL": line[1], "TOKEN": line[2], "PATH": os.environ["PATH"]}
         finally:
             process.terminate()
-            process.communicate(timeout=10)
+            process.communicate(timeout=120)
 
 
 def test_every_example_is_shown_and_all_but_one_are_run() -> None:
@@ -64,7 +64,7 @@ def test_an_example_does_what_it_says(
         env=demo,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         check=False,
     )
 

@@ -32,7 +32,8 @@ def settings(agent_url: str = NOWHERE, **given: object) -> Settings:
         "enabled": "true",
         "agent_url": agent_url,
         "jwt_key": KEY,
-        "dial_s": 2,
+        "dial_s": 4,
+        "lag_s": 0,  # a busy machine is no reason to be refused
         "stall_s": 5,
         "drain_s": 5,
         "on_disconnect_allowed": "abort,grace,continue",
