@@ -9,7 +9,7 @@ import pytest
 
 from attacks.routes import RESUME, ROUTES
 from gateway.agent import Line, ScriptedAgent, answer
-from gateway.clients import ask, new_client
+from gateway.clients import Json, ask, new_client
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
@@ -22,6 +22,12 @@ NASTY = (
     *("a\r\nx-evil: 1", "a\nb", "a\0b", "a\x1b[31m", "a\u2028b", "a\u202eb", "é", "\U0001f600"),
     *('"},{"type":"abort"', "\\", "'", "a b", "x" * 256, "x" * 3000),
 )
+
+
+async def said_to(line: Line) -> list[Json]:
+    """What the gateway said, once it has said something."""
+    await until(lambda: line.heard)
+    return line.heard
 
 
 async def talkative(line: Line) -> None:
@@ -133,9 +139,7 @@ async def test_an_id_in_a_body_is_one_string_of_one_frame(route: str, kind: str)
             url = f"{gateway.url}/api/sessions/s1/{route}"
             response = await client.post(url, json=body, headers=bearer())
             assert response.status_code in {200, 202}, (nasty, response.text)
-            line = await agent.line(count)
-            await until(lambda line=line: line.heard)
-            (heard,) = line.heard
+            (heard,) = await said_to(await agent.line(count))
             assert (heard["type"], heard[fields[route]]) == (kind, nasty)
 
     assert {line.path for line in agent.lines} == {"/api/sessions/s1/ws"}
