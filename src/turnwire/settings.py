@@ -29,7 +29,8 @@ WHOLE_MAX: Final = 2**53
 _Seconds = Annotated[float, Meta(gt=0, le=SECONDS_MAX)]
 _Port = Annotated[int, Meta(ge=0, le=65535)]
 _Count = Annotated[int, Meta(ge=0, le=WHOLE_MAX)]
-_Bytes = Annotated[int, Meta(gt=0, le=WHOLE_MAX)]
+_Some = Annotated[int, Meta(gt=0, le=WHOLE_MAX)]
+_Bytes = _Some
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
