@@ -354,10 +354,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = 262_144
     record_files: Annotated[
-        int,
-        Meta(
-            gt=0, le=WHOLE_MAX, description="Most recordings in the directory; the oldest go first."
-        ),
+        _Some, Meta(description="Most recordings in the directory; the oldest go first.")
     ] = 100
     record_text: Annotated[
         bool,
