@@ -62,8 +62,8 @@ CORE: Final = (
     Mutant(
         "a repeated outcome is sent again",
         "core/tools.py",
-        "            if event.phase is not Phase.PENDING and not later:\n",
-        "            if event.phase is Phase.RUNNING and not later:\n",
+        "return phase is Phase.PENDING or (phase is Phase.RUNNING and self._step > call.step)",
+        "return phase is not Phase.RUNNING or self._step > call.step",
     ),
     Mutant(
         "an outcome comes without its input",

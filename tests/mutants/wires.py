@@ -154,8 +154,8 @@ WIRES: Final = (
     Mutant(
         "whoever waits for the floor is not told",
         "core/room.py",
-        "            next(iter(floor)).on_news()\n",
-        "            pass\n",
+        "            room.speaker.on_news()\n",
+        "",
         _ROOM,
     ),
     Mutant(

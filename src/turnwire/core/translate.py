@@ -83,6 +83,9 @@ class Translator:
     steady: ClassVar[bool] = False
     """Whether the steps follow from the order of the parts alone, not from when a call ended."""
 
+    _known = Known()
+    """What most clients have: nothing. One for all of them."""
+
     def __init__(
         self,
         *,
@@ -96,7 +99,8 @@ class Translator:
         self.questions = Questions()
         self._usage = usage
         self._taken_id = taken_id
-        self._known = known or Known()
+        if known is not None:
+            self._known = known
         self._left: Left | None = None
         """Of a turn that goes on: how much of it is told again before there is news."""
         self._is_known = False

@@ -69,7 +69,6 @@ class Turn:
         self.turn_id: str | None = None
         self._conversation = conversation
         self._tally = conversation.tally
-        self.look_into = conversation.look_into
         self._limits = limits
         self._event_lines = event_lines
         self._translator = translator or Translator(usage=usage, taken_id=taken_id, known=known)
@@ -136,6 +135,10 @@ class Turn:
         # A plain delta only moves our deadlines away; `tick` reckons anew when it comes too early.
         nearer = self._conversation.deadline < self.deadline
         return self._act(now, reckon=fed or nearer)
+
+    def look_into(self, frame: bytes) -> Iterator[None]:
+        """`portions` comes with this long frame next (`Conversation.look_into`)."""
+        return self._conversation.look_into(frame)
 
     def portions(self, frame: bytes, now: float) -> Iterator[Act]:
         """`frames` of a long one, told in portions. Other inputs but `frames` may be in between."""

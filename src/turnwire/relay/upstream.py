@@ -207,8 +207,9 @@ class Upstream(asyncio.Protocol):
         self._is_plain = False
         self._slices.begin(self._all_of(data, frames))
         if self._slices.are_left:
-            self._hold.set(len(data) + self._reader.held_bytes)
             self._read_or_not()
+            if not self._hold.set(len(data) + self._reader.held_bytes):
+                self._left(Leaving.NO_ROOM)
 
     def _all_of(self, data: bytes, frames: Sequence[bytes]) -> Iterator[None]:
         try:
@@ -262,7 +263,9 @@ class Upstream(asyncio.Protocol):
             self._left(Leaving.NOT_UTF8)
 
     def _tell_long(self, frame: bytes) -> Iterator[None]:
-        self._hold.set(len(frame))
+        if not self._hold.set(len(frame)):
+            self._left(Leaving.NO_ROOM)
+            return
         try:
             if not frame.isascii():
                 decoder = codecs.getincrementaldecoder("utf-8")()

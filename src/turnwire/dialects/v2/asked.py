@@ -7,7 +7,7 @@ shown to whoever it is not for.
 """
 
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from msgspec import Struct
 
@@ -31,14 +31,20 @@ class Place(Struct, frozen=True):
         return self.channel is None or other.channel is None or self.channel == other.channel
 
 
+_NONE: Final[dict[tuple[str, Place], None]] = {}
+"""What most sockets know of: one for all of them, in which nothing is ever put."""
+
+
 class Asked:
     """Ours are known by their ids alone, the others by whose they are besides."""
+
+    __slots__ = ("_others", "_ours")
 
     _OTHERS_MAX: ClassVar = 256
 
     def __init__(self) -> None:
         self._ours: dict[str, None] = {}
-        self._others: dict[tuple[str, Place], None] = {}
+        self._others: dict[tuple[str, Place], None] = _NONE
 
     def ours(self, question_id: str) -> None:
         """Keep a question of ours in mind, whose end need not name its turn."""
@@ -47,6 +53,8 @@ class Asked:
         self._ours[question_id] = None
 
     def anothers(self, question_id: str, its: Place) -> None:
+        if self._others is _NONE:
+            self._others = {}
         self._drop(self._found(question_id, its))  # asked again
         if len(self._others) >= self._OTHERS_MAX:
             del self._others[next(iter(self._others))]

@@ -133,6 +133,8 @@ def each(session: Raw) -> Iterator[Entry]:
 class Ahead:
     """The entries of a long `init`, which are read before it is heard."""
 
+    __slots__ = ("_read",)
+
     def __init__(self) -> None:
         self._read: list[Entry] | None = None
 

@@ -49,7 +49,7 @@ class Resuming(Conversation):
     def _init(self, data: InitData, session: Raw) -> Sequence[Event]:
         if self.committed:
             return ()
-        known = list(self._ahead.take(session))
+        known = list(self._entries(session))
         self._greeted(data, known)
         self.deadline = NEVER
         entries = [e for e in known if e.channel == self.channel]

@@ -76,7 +76,7 @@ class Conversation(abc.ABC):
         self._spellings = Spellings(self.tally)
         self._asked = Asked()
         self._is_greeted = self._came_back = False
-        self._ahead = hydration.Ahead()
+        self._ahead: hydration.Ahead | None = None
 
     @property
     def queued(self) -> bool:
@@ -111,6 +111,7 @@ class Conversation(abc.ABC):
         return ()
 
     def look_into(self, frame: bytes) -> Iterator[None]:
+        self._ahead = hydration.Ahead()
         return looking.look_into(frame, self._ahead)
 
     def hear(self, frame: bytes, _now: float) -> Told:
@@ -257,7 +258,11 @@ class Conversation(abc.ABC):
         return ()
 
     def _init(self, data: InitData, session: Raw) -> Sequence[Event]:
-        return self._greeted(data, self._ahead.take(session))
+        return self._greeted(data, self._entries(session))
+
+    def _entries(self, session: Raw) -> Iterable[hydration.Entry]:
+        """The entries of the `init` that is heard now, read before or not."""
+        return hydration.each(session) if self._ahead is None else self._ahead.take(session)
 
     def _greeted(self, data: InitData, entries: Iterable[hydration.Entry]) -> Sequence[Event]:
         running, its_channel = data.running_turn_id or None, None

@@ -1,0 +1,86 @@
+"""Whoever holds, works or answers at the cost of others."""
+
+from typing import Final
+
+from mutants.fault import Fault, Function
+from turnwire.core.outcome import Outcome
+from turnwire.core.terms import Terms
+from turnwire.relay.budget import Budget, Holder
+from turnwire.relay.rounds import Rounds, Work
+
+
+def the_newcomer_pays(_make_room: Function) -> Function:
+    def wrong(self: Budget, _asking: Holder) -> bool:
+        return not self.is_spent
+
+    return wrong
+
+
+def not_at_once(_add: Function) -> Function:
+    def wrong(_self: Rounds, work: Work) -> None:
+        while work():
+            pass
+
+    return wrong
+
+
+def everybody(_admit: Function) -> Function:
+    def wrong(_self: Terms, _user_id: str, _asker: str | None) -> bool:
+        return True
+
+    return wrong
+
+
+def any_answer(_refusal: Function) -> Function:
+    return lambda *_args: None
+
+
+def all_is_well(_missed: Function) -> Function:
+    def wrong(outcome: Outcome | None, *, stalled: bool) -> Outcome | None:  # noqa: ARG001
+        return outcome
+
+    return wrong
+
+
+def has_time(_is_overdue: Function) -> Function:
+    return lambda *_args: False
+
+
+FAULTS: Final = (
+    Fault(
+        "whoever comes last pays for the memory of others",
+        "turnwire.relay.budget:Budget.make_room",
+        the_newcomer_pays,
+        ("relay/test_budget.py",),
+    ),
+    Fault(
+        "what is left of a read is done before the others' turn",
+        "turnwire.relay.rounds:Rounds.add",
+        not_at_once,
+        ("relay/test_rounds.py",),
+    ),
+    Fault(
+        "an unfinished frame stays for ever",
+        "turnwire.relay.parked:Parked.is_overdue",
+        has_time,
+        ("relay/test_budget.py",),
+    ),
+    Fault(
+        "anybody answers whatever was asked of another",
+        "turnwire.core.terms:Terms.admit",
+        everybody,
+        ("core/test_terms.py",),
+    ),
+    Fault(
+        "an approval is answered without its signature",
+        "turnwire.core.terms:Terms.refusal",
+        any_answer,
+        ("core/test_terms.py",),
+    ),
+    Fault(
+        "completed is said of what did not arrive",
+        "turnwire.core.outcome:missed",
+        all_is_well,
+        ("core/test_outcome.py",),
+    ),
+)
