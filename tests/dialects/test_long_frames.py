@@ -5,12 +5,14 @@ from collections import deque
 from typing import Any
 
 import pytest
+from msgspec import Raw
 
 from turnwire.core.bounds import FIELDS_MAX, LONG_BYTES, PARTS_MAX, VALUES_MAX
 from turnwire.core.census import TooManyError
 from turnwire.core.dialect import Ask, Conversation, Dialect, Look
-from turnwire.core.errand import Errand, Recall, Stop, Told, Transcript
+from turnwire.core.errand import Answer, Errand, Recall, Stop, Told, Transcript
 from turnwire.core.events import ToolUpdate
+from turnwire.core.refusal import Refusal
 from turnwire.dialects import DIALECTS
 
 V2, SESSION_AGENT = DIALECTS["v2"], DIALECTS["session-agent"]
@@ -226,3 +228,17 @@ def test_numbers_that_are_none_among_many_values_are_null(dialect: Dialect) -> N
     results = [each.result for each in said.events if isinstance(each, ToolUpdate)]
     assert results[-1] is not None
     assert bytes(results[-1]).replace(b" ", b"").startswith(b"[null,0,1,2,")
+
+
+def test_a_question_that_is_too_odd_to_be_told_is_not_answered() -> None:
+    fields = dict.fromkeys(map(str, range(FIELDS_MAX + 2)), 1)
+    running = {
+        "id": "t9",
+        "role": "assistant",
+        "parts": [{"type": "question", "questionId": "q", **fields}],
+    }
+    answering = V2.answer(Answer(**WHERE, verdict_s=5.0, question_id="q", answer=Raw(b"1")))
+    answering.open(0)
+
+    assert answering.hear(init(running, runnerBusy=True, runningTurnId="t9"), 0) == ()
+    assert answering.result is Refusal.UNKNOWN

@@ -101,9 +101,9 @@ async def test_each_user_is_shown_their_own_turn_where_the_agent_names_its_user(
             )
         )
         alone = [said(await one.end()) for one in chats]
-        ended = [gateway.ended("completed") for gateway in gateways]
+        for gateway in gateways:
+            await gateway.has_ended("completed")
 
-    assert ended == [1, 1]
     assert "echo 0" in alone[0]
     assert "echo 1" in alone[1]
     assert "echo 1" not in alone[0]

@@ -120,11 +120,14 @@ async def test_some_streams_are_watched_and_the_one_after_an_unknown_type(
 
 
 async def test_a_file_that_cannot_be_written_harms_nobody(tmp_path: Path) -> None:
+    samples = tmp_path / "samples"
     with structlog.testing.capture_logs() as logs:
         async with (
             ScriptedAgent(quiet) as agent,
-            Gateway(agent.url(), drift_samples=str(tmp_path)) as gateway,
+            Gateway(agent.url(), drift_samples=str(samples)) as gateway,
         ):
+            samples.unlink(missing_ok=True)
+            samples.mkdir()
             response = await post(gateway)
             await until(lambda: any(line["event"] == "no sample was kept" for line in logs))
 

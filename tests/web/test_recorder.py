@@ -225,13 +225,14 @@ async def test_the_newest_are_kept(tmp_path: Path) -> None:
 
 
 async def test_a_disk_that_takes_nothing_costs_a_line_of_the_log(tmp_path: Path) -> None:
-    full = tmp_path / "file"
-    full.write_text("")
+    full = tmp_path / "recordings"
     with structlog.testing.capture_logs() as logs:
         async with (
             ScriptedAgent(drop) as agent,
             Gateway(agent.url(), record_dir=full) as gateway,
         ):
+            assert not full.exists()  # a folder could be made of it when the gateway started
+            full.write_text("")
             assert is_whole((await post(gateway)).text)
             await until(lambda: gateway.counted("turnwire_recordings_total", result="failed") == 1)
 

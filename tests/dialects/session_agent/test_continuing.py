@@ -317,3 +317,13 @@ def test_its_user_may_come_back() -> None:
     stream.frames([joined], 3)
 
     assert stream.outcome is Outcome.CLIENT_GONE
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_a_question_with_very_much_to_show_is_answered_like_any_other(revision: str) -> None:
+    stream = continued()
+
+    acts = [stream.frames([hello(revision)], 1)]
+    acts += [stream.frames([f.asked(revision, options=["yes", "x" * 70_000])], 1)]
+
+    assert [json.loads(frame) for act in acts for frame in act.tell] == [ANSWER]
