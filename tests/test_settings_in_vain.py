@@ -1,8 +1,11 @@
 """Settings that would do nothing are told, and so is what they need."""
 
+from pathlib import Path
+
 import pytest
 
 from gateway.running import settings
+from turnwire.environ import from_environ
 from turnwire.errors import SettingsError
 from turnwire.settings import Settings
 
@@ -64,3 +67,15 @@ def test_one_wrong_value_hides_no_other() -> None:
         "TURNWIRE_TURNS_PER_MINUTE",
         "TURNWIRE_RECORD_TEXT",
     ]
+
+
+@pytest.mark.parametrize("secret", ["JWT_KEY", "AGENT_TOKEN", "SIGNING_KEYS"])
+@pytest.mark.parametrize("content", ["", "\n", "  \n"])
+def test_a_file_with_nothing_in_it_is_no_secret(secret: str, content: str, tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text(content)
+
+    with pytest.raises(SettingsError) as refused:
+        from_environ({f"TURNWIRE_{secret}_FILE": str(file)})
+
+    assert f"TURNWIRE_{secret}_FILE: there is nothing in the file" in refused.value.problems

@@ -86,6 +86,10 @@ def _take(
         except UnreadableError as exc:
             problems.append(f"{name}: {exc}")
             wrong.add(of_file)
+        else:
+            if not values[of_file]:  # else a key that is lost would switch off what it is for
+                problems.append(f"{name}: there is nothing in the file")
+                wrong.add(of_file)
     else:
         problems.append(f"{name}: no such setting{_meant(name)}")
 

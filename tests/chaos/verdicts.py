@@ -16,7 +16,8 @@ from turnwire.core.outcome import Outcome
 NONE = "none"
 """The stream broke off: its client was told nothing, and can see that it was not."""
 
-_BY_TEXT = {outcome.text: outcome.value for outcome in Outcome if outcome.text}
+_BY_TEXT = {outcome.text: outcome.value for outcome in reversed(Outcome) if outcome.text}
+"""Of those that say the same, the usual one."""
 _UNTOLD = {"client_gone", "abandoned", "slow_client"}
 """Outcomes that nobody is there to hear."""
 

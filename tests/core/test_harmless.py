@@ -245,3 +245,12 @@ def test_a_value_that_would_take_seconds_to_mend_is_replaced() -> None:
 )
 def test_a_string_is_read_with_the_halves_in_it(raw: bytes, said: str | None) -> None:
     assert harmless.string(Raw(raw)) == said
+
+
+def test_names_that_are_all_taken_are_looked_at_once() -> None:
+    names = b",".join(b'"_proto_%b":1' % (b"_" * more) for more in range(2_000))
+    data = many(b'{"__proto__":1,%b}' % names)
+
+    made = bytes(harmless.value(Raw(data)))
+
+    assert b'{"_proto_%b":1,' % (b"_" * 2_000) in made

@@ -396,3 +396,14 @@ def test_a_call_whose_input_comes_too_late_has_an_empty_one(said: Event, skip: i
 def undisturbed_count(live: Sequence[Event]) -> int:
     gateway = Numbered()
     return sum(len(gateway.feed(event)) for event in live)
+
+
+def test_what_fills_up_is_short() -> None:
+    recut = Recut()
+    said = chunks.StatusData("s" * 1_000, "d" * 100_000)
+
+    out = recut.take([chunks.DataAgentStatus(said), *tool(1), chunks.FinishStep(), chunks.Finish()])
+
+    fillers = [each for each in out if isinstance(each, chunks.DataAgentStatus)]
+    assert fillers
+    assert all(len(msgspec.json.encode(each)) < 200 for each in fillers)

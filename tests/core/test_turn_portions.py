@@ -10,10 +10,11 @@ from turnwire.core.dialect import Look
 from turnwire.core.limits import Hangup, Limits
 from turnwire.core.outcome import Outcome
 from turnwire.core.overheard import Input, Overheard
-from turnwire.core.turn import PORTION, Turn
+from turnwire.core.portions import EVENTS
+from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
 
-CALLS = 2 * PORTION
+CALLS = 2 * EVENTS
 
 
 def parts() -> list[dict[str, Any]]:

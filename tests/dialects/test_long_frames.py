@@ -13,6 +13,7 @@ from turnwire.core.dialect import Ask, Conversation, Dialect, Look
 from turnwire.core.errand import Answer, Errand, Recall, Stop, Told, Transcript
 from turnwire.core.events import ToolUpdate
 from turnwire.core.refusal import Refusal
+from turnwire.core.terms import Terms
 from turnwire.dialects import DIALECTS
 
 V2, SESSION_AGENT = DIALECTS["v2"], DIALECTS["session-agent"]
@@ -71,21 +72,33 @@ def test_what_an_init_carries_along_unread_may_be_as_long_as_it_likes(dialect: D
 def test_other_types_are_taken_as_they_are(dialect: Dialect) -> None:
     who = dialect.prompt(Ask(text="hi", prompt_id="p1"))
 
-    assert looked_into(who, frame(type="chunk", content=FILLER, x=[{}] * VALUES_MAX)) == 0
+    assert looked_into(who, frame(type="chunk", content=FILLER, x=[{}] * VALUES_MAX)) <= 1
 
 
 @BOTH
-def test_a_type_that_comes_last_is_read_as_well(dialect: Dialect) -> None:
-    who = dialect.prompt(Ask(text="hi", prompt_id="p1"))
+def test_a_type_that_comes_last_or_is_escaped_is_read_as_well(dialect: Dialect) -> None:
     values: list[object] = [{}] * VALUES_MAX
+    explosive = frame(session={"messages": values}, type="init")
 
-    looked_into(who, frame(x=values, y=["init", "question"], type="chunk"))
-    with pytest.raises(TooManyError):
-        looked_into(who, frame(session={"messages": values}, type="init"))
-    with pytest.raises(TooManyError):
-        looked_into(who, frame(session={"messages": values}, type="init").replace(b"{}", b"NaN", 1))
-    few = frame(content=FILLER, messageId="t", y=["init"], type="chunk")
-    assert looked_into(who, few) > 0
+    for who in every_kind(dialect):
+        looked_into(who, frame(x=values, y=["init", "question"], type="chunk"))
+        for told in (
+            explosive,
+            frame(session={"messages": values}, y="question", type="init"),
+            explosive.replace(b'"init"', rb'"\u0069nit"'),
+            explosive.replace(b"{}", b"NaN", 1),
+            frame(type="init", session={"messages": values}).replace(b'"init"', rb'"\u0069nit"'),
+        ):
+            with pytest.raises(TooManyError):
+                looked_into(who, told)
+
+
+@BOTH
+def test_a_result_of_very_many_numbers_that_are_none_is_no_init(dialect: Dialect) -> None:
+    who = dialect.prompt(Ask(text="hi", prompt_id="p1"))
+    result = frame(type="tool", result=[float("nan")] * (2 * VALUES_MAX))
+
+    looked_into(who, result.replace(b'{"type": "tool", ', b"{")[:-1] + b',"type":"tool"}')
 
 
 @BOTH
@@ -242,3 +255,20 @@ def test_a_question_that_is_too_odd_to_be_told_is_not_answered() -> None:
 
     assert answering.hear(init(running, runnerBusy=True, runningTurnId="t9"), 0) == ()
     assert answering.result is Refusal.UNKNOWN
+
+
+def test_an_answer_to_one_of_very_many_turns_is_found_at_once() -> None:
+    question = [{"type": "question", "questionId": "q"}]
+    turns = [
+        {"id": f"t{i}", "role": "assistant", "parts": question, "promptId": f"p{i}"}
+        for i in range(20_000)
+    ]
+    prompts = [{"id": f"u{i}", "role": "user", "promptId": f"p{i}"} for i in range(20_000)]
+    terms = Terms(asker_alone=True)
+    answer = Answer(**WHERE, verdict_s=5.0, question_id="q", answer=Raw(b"1"), terms=terms)
+    answering = V2.answer(answer)
+    answering.open(0)
+
+    told = answering.hear(init(*prompts, *turns, runnerBusy=True, runningTurnId="t7"), 0)
+
+    assert json.loads(told[0])["turnId"] == "t7"

@@ -105,7 +105,7 @@ WIRES: Final = (
     Mutant(
         "an answer goes to a question of any channel",
         "dialects/v2/errands.py",
-        "found = [entry for entry in waiting if entry in (here or ours)]",
+        "found = [entry for entry in waiting if id(entry) in admitted]",
         "found = waiting",
         ("dialects/test_v2_whose_answer.py",),
     ),

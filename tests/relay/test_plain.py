@@ -359,3 +359,34 @@ async def test_nothing_is_sent_on_a_connection_that_closes() -> None:
     upstream.close()
 
     assert wire.written == b""
+
+
+async def test_what_was_read_is_heard_though_the_agent_has_said_all() -> None:
+    """The end of the line may come while there is work left, with pings in it."""
+    upstream, heard, _ = connected()
+    ping = head(0x89, 1, mask=False) + b"p"
+    upstream.data_received(ping)
+
+    upstream.data_received((plain(3) + ping) * 300)
+    upstream.eof_received()
+    upstream.connection_lost(None)
+    await settled(upstream)
+
+    assert heard.frames == [b"xxx"] * 300
+    assert heard.ends == ["line_lost None"]
+
+
+async def test_a_step_that_raises_ends_the_connection_all_the_same() -> None:
+    upstream, heard, _ = connected()
+
+    class BugError(Exception): ...
+
+    def broken(_: Sequence[bytes]) -> None:
+        raise BugError
+
+    vars(heard)["agent_frames"] = broken
+    upstream._is_lost = True
+    with pytest.raises(BugError):
+        upstream._do_slowly(b"", [b"x"])
+
+    assert heard.ends == ["line_lost None"]

@@ -94,7 +94,7 @@ async def test_a_client_that_leaves_after_not_reading_stops_its_own_turn() -> No
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_one_that_is_cut_off_stops_its_own_turn(revision: Revision) -> None:
     async with (
-        narrow(Habits(revision=revision, pace_s=0.0), stall_s=1) as (agent, gateway),
+        narrow(Habits(revision=revision, pace_s=0.001), stall_s=1) as (agent, gateway),
         RawClient(gateway, receive_buffer=4096) as slow,
     ):
         endless = json.dumps(ask("flood 100000")).encode()

@@ -33,7 +33,7 @@ NONSENSE = {
     "empty objects": raw(b"{}") * 3_000,
     "no JSON": raw(b"x") * 3_000,
     "numbers": raw(b"5") * 3_000,
-    "frames with wrong fields": text({"type": "chunk", "content": 5}) * 3_000,
+    "frames without a type": text({"content": "x"}) * 3_000,
     "pings": raw(b"", opcode=9) * 3_000,
     "pongs": raw(b"", opcode=10) * 3_000,
     "fragments of a byte": fragments(b" "),
@@ -78,6 +78,7 @@ def well_meant() -> Iterator[tuple[str, bytes]]:
     """What looks like it, and is not."""
     wrong = {"type": "message.part.text-delta", "delta": "no turn"}
     yield "drifted frames among good ones", (text(wrong) + text(frames.delta("."))) * 2_000
+    yield "a word that is new", text({"type": "agentStatus", "status": "busy"}) * 3_000
     yield "pings now and then", (raw(b"", opcode=9) + text(frames.delta("."))) * 400
     yield "unknown types", text({"type": "novelty", "x": 1}) * 3_000
     yield (

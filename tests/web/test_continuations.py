@@ -110,7 +110,8 @@ async def test_an_approved_turn_goes_on_in_its_message() -> None:
         assert start["messageId"] == responded(asked.text)["messageId"]
         assert said(response.text) == "12*7 is **84**.\n"
         assert t.answers == [True]
-        assert (t.gateway.ended("asked"), t.gateway.ended("completed")) == (1, 1)
+        await t.gateway.has_ended("asked")
+        await t.gateway.has_ended("completed")
         assert t.agent.journal.runs[0].aborted is False
 
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from turnwire.core import harmless
 from turnwire.core.bounds import DEPTH_MAX, VALUES_MAX
 
 STEP_BYTES: Final = 16_384
@@ -59,23 +58,6 @@ def census(frame: bytes, depth: int, most: int = VALUES_MAX) -> Iterator[None]:
             if values > most or level > DEPTH_MAX:
                 raise TooManyError(f"more than {most} values, or nested deeper than {DEPTH_MAX}")
         yield
-
-
-def census_of(frame: bytes, kind: str, depth: int, most: int = VALUES_MAX) -> Iterator[None]:
-    """The census of a frame that may be of this type (`harmless.may_be`), if it is.
-
-    Whether it is takes the time to read all of it, where it does not say so first. So that is
-    asked only of one that has too much.
-
-    Raises:
-        TooManyError: it is, and has.
-
-    """
-    try:
-        yield from census(frame, depth, most)
-    except TooManyError:
-        if harmless.is_of(frame, kind):
-            raise
 
 
 def _outside_of_strings(piece: bytes, *, is_within: bool) -> bytes:

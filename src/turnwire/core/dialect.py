@@ -92,16 +92,21 @@ class Tally:
         self.malformed = 0
         """Frames that are not JSON, or of a known type with wrong fields."""
         self.wasted = 0
-        """The same, where a long one counts as several (`bounds.MALFORMED_BYTES`)."""
+        """Those that are no JSON, or of no type; and long ones, by their length."""
         self.doubled = 0
         """Deltas that the other spelling had told already."""
         self.unrecognised: dict[str, int] = {}
         """Frames of unknown types, by type."""
 
     def unread(self, frame: bytes) -> None:
-        """Count a frame that cannot be read."""
+        """Count a frame that cannot be read at all."""
+        self.wasted += 1
+        self.odd(frame)
+
+    def odd(self, frame: bytes) -> None:
+        """Count one of a known type with a field or a word that it has not. Agents do move on."""
         self.malformed += 1
-        self.wasted += 1 + len(frame) // MALFORMED_BYTES
+        self.wasted += len(frame) // MALFORMED_BYTES
 
     def unknown(self, kind: str) -> None:
         """Count a frame of an unknown type."""

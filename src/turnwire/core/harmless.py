@@ -15,7 +15,7 @@ import contextlib
 import json
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -96,7 +96,7 @@ class _Head(Struct):
 
 _head = msgspec.json.Decoder(_Head).decode
 _string = msgspec.json.Decoder(str).decode
-_TYPE_FIRST = re.compile(rb'\s*\{\s*"type"\s*:\s*("[^"\\]{0,64}")')
+_TYPE_FIRST = re.compile(rb'\s*\{\s*"type"\s*:\s*"([!#-\[\]-~]{0,64})"')
 
 _lenient = json.JSONDecoder(
     object_pairs_hook=_object,
@@ -189,19 +189,18 @@ def kind(frame: bytes) -> str:
     return ""
 
 
-def may_be(frame: bytes, kind: str) -> bool:
-    """Whether a frame says first that it is of this type; or says no type first, but this word."""
+def kinds(frame: bytes, among: Sequence[str]) -> Sequence[str]:
+    """Which of these types a long frame is of. It is known at once where it says so first.
+
+    What is no strict JSON may be of each whose word it has, or may hide.
+    """
     first = _TYPE_FIRST.match(frame)
-    word = b'"%b"' % kind.encode()
-    return word in frame if first is None else first[1] == word
-
-
-def is_of(frame: bytes, kind: str) -> bool:
-    """Whether a frame is of this type. What is no strict JSON may be, if it has the word."""
     try:
-        return _head(frame).type == kind
+        said = _head(frame).type if first is None else first[1].decode()
     except (msgspec.DecodeError, RecursionError):
-        return may_be(frame, kind)
+        hides = b"\\u00" in frame
+        return [kind for kind in among if hides or b'"%b"' % kind.encode() in frame]
+    return [kind for kind in among if kind == said]
 
 
 def mend(text: str) -> str:

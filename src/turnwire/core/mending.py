@@ -80,6 +80,7 @@ def strict(data: bytes) -> bytes:
 
 
 def _free(name: bytes, data: bytes) -> bytes:
-    while b'"%b"' % name in data:
-        name += b"_"
-    return b'"%b"' % name
+    """This name, or with so many underlines behind it that nothing is called so."""
+    taken = re.findall(b'"%b(_*+)"' % name, data)
+    more = 1 + max(map(len, taken)) if taken else 0
+    return b'"%b%b"' % (name, b"_" * more)

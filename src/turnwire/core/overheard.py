@@ -4,7 +4,8 @@ A stream that nobody listens in on has a plain `Turn`: which of the two it gets 
 """
 
 import enum
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 from turnwire.core.act import Act
@@ -63,13 +64,17 @@ class Overheard(Turn):
         self._is_within = False
         return self._after(act, now)
 
-    def portions(self, frame: bytes, now: float) -> Iterator[Act]:
+    def portions(self, frame: bytes, now: float) -> Generator[Act, float | None, None]:
         self._before(Input.FRAMES, now, [frame])
+        portions = super().portions(frame, now)
         self._is_within = True
-        for act in super().portions(frame, now):
-            self._is_within = False
-            yield self._after(act, now)
-            self._is_within = True
+        with suppress(StopIteration):
+            act = next(portions)
+            while True:
+                self._is_within = False
+                now = (yield self._after(act, now)) or now
+                self._is_within = True
+                act = portions.send(now)
         self._is_within = False
 
     def agent_left(self, now: float) -> Act:

@@ -109,8 +109,8 @@ class Recut:
         is_end = bool(told) and type(told[-1]) is chunks.Finish
         for chunk in told:
             match chunk:
-                case chunks.DataAgentStatus():
-                    self._status = chunk
+                case chunks.DataAgentStatus(data):  # without what it says besides: it fills up much
+                    self._status = chunks.DataAgentStatus(chunks.StatusData(data.status[:64]))
                 case chunks.TextDelta(block_id, delta):
                     for piece in self._pieces(delta):
                         self._tell(chunks.TextDelta(block_id, piece))

@@ -133,7 +133,8 @@ class Told:
     def _tail(self, final_text: str, end: int) -> str:
         """What follows, without the white space that was sent already."""
         rest = final_text[end:]
-        if rest.isspace() and not self._since_tool.core.chars:
+        opens_block = self._whole.core.chars and not self._since_tool.core.chars
+        if rest.isspace() and opens_block:
             return ""  # a block of its own, with nothing to read in it
         sent = 0
         while sent < len(rest) and self._space[sent : sent + 1] == rest[sent]:

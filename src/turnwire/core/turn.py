@@ -8,7 +8,7 @@ Times are seconds on the caller's monotonic clock. The caller sleeps until
 `deadline` and then calls `tick`; it may do so too early or late.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 import msgspec
 
@@ -23,14 +23,12 @@ from turnwire.core.events import Event
 from turnwire.core.known import Known
 from turnwire.core.limits import Hangup, Limits
 from turnwire.core.outcome import VERDICTS, Outcome, outcome_of
+from turnwire.core.portions import portions
 from turnwire.core.presence import ABSENT, AWAY, BLOCKED, GONE, READING, Client, Presence
 from turnwire.core.questions import left_open
 from turnwire.core.refusal import Refusal
 from turnwire.core.requesting import tell
 from turnwire.core.translate import Translator
-
-PORTION = 256
-"""Events of a long frame that are told at once."""
 
 _STATUSES = frozenset({Outcome.REFUSED, Outcome.NOTHING})  # of a stream that has no headers yet
 
@@ -140,19 +138,25 @@ class Turn:
         """`portions` comes with this long frame next (`Conversation.look_into`)."""
         return self._conversation.look_into(frame)
 
-    def portions(self, frame: bytes, now: float) -> Iterator[Act]:
-        """`frames` of a long one, told in portions. Other inputs but `frames` may be in between."""
+    def portions(self, frame: bytes, now: float) -> Generator[Act, float | None, None]:
+        """`frames` of a long one, told in portions; it is sent the time of the next of them.
+
+        Other inputs but `frames` may be in between.
+        """
         told = () if self.outcome is not None else self._conversation.hear(frame, now)
         self.frames_heard += 1
         if isinstance(told, str):
             told = [events.TextDelta(told)] if told else [events.Alive()]
         # Whether all wait for an approval is known when all was told.
-        portion = max(1, len(told)) if self._is_native else PORTION
-        for first in range(0, len(told) or 1, portion):
-            if self.outcome is None and told:
+        whole = [told] if self._is_native else portions(told, cut=self._translator.steady)
+        for portion in whole:
+            if self.outcome is None:
                 self._times.heard_at = now
-                self._feed(told[first : first + portion], now)
+                self._feed(portion, now)
                 self._reckon()
+            act = Turn.frames(self, (), now) if self.outcome is None else self._act(now)
+            now = (yield act) or now
+        if not told:
             yield Turn.frames(self, (), now) if self.outcome is None else self._act(now)
 
     def agent_left(self, now: float) -> Act:

@@ -9,6 +9,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -219,10 +220,14 @@ class Stream:
         for _ in self.turn.look_into(frame):
             self._reads += 1  # it goes on
             yield
-        for act in self.turn.portions(frame, self._loop.time()):
-            self._reads += 1
-            self._do(act)
-            yield
+        portions = self.turn.portions(frame, self._loop.time())
+        with suppress(StopIteration):
+            act = next(portions)
+            while True:
+                self._reads += 1
+                self._do(act)
+                yield
+                act = portions.send(self._loop.time())
 
     def agent_left(self, why: Leaving, close_code: int | None) -> None:
         self.left, self.close_code = why, close_code

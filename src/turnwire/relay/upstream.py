@@ -25,7 +25,9 @@ from turnwire.relay.rounds import Rounds, Slices
 LINGER_S: Final = 0.5
 """How long a closed connection waits for the agent's side before it is cut."""
 
-_MANY_BYTES: Final = 8_192
+_MUCH_BYTES: Final = 8_192
+_BATCH_BYTES: Final = 65_536
+"""Of short frames that are told together, about."""
 _FINAL_TEXT: Final = bytes((plain.FINAL_TEXT,))
 _MANY: Final = 4_096
 """A longer read that may have more frames is cut in pieces: to cut them alone takes a while."""
@@ -176,8 +178,8 @@ class Upstream(asyncio.Protocol):
             data = self._answered(data)
             if not data:
                 return
-        if not self._is_plain or (len(data) > _MANY_BYTES and data.count(_FINAL_TEXT) > _MANY):
-            self._do_slowly(data)
+        if not self._is_plain or len(data) > _MUCH_BYTES:
+            self._read_much(data)
             return
         reader = self._reader
         if reader.begun:
@@ -199,6 +201,15 @@ class Upstream(asyncio.Protocol):
 
     # What takes longer.
 
+    def _read_much(self, data: bytes) -> None:
+        """A read that is long, or comes while there is work left, or within a long message."""
+        if not self._is_plain or data.count(_FINAL_TEXT) > _MANY:
+            self._do_slowly(data)
+            return
+        data, self._reader.begun = self._reader.begun + data, b""
+        frames, rest, _ = plain.cut(data, self._frame_bytes)
+        self._do_slowly(rest, frames)
+
     def _do_slowly(self, data: bytes, frames: Sequence[bytes] = ()) -> None:
         """Begin with a slice now; what is left goes on after the others."""
         if self._slices.are_left:
@@ -213,14 +224,20 @@ class Upstream(asyncio.Protocol):
 
     def _all_of(self, data: bytes, frames: Sequence[bytes]) -> Iterator[None]:
         try:
-            for first in range(0, len(frames), BATCH):
-                self._tell(frames[first : first + BATCH])
+            # Few at a time where they are long.
+            size = sum(map(len, frames))
+            step = max(1, min(BATCH, len(frames) * _BATCH_BYTES // (size or 1)))
+            for first in range(0, len(frames), step):
+                self._tell(frames[first : first + step])
                 yield
             yield from self._parsed(data)
             while self._unread:
                 yield from self._parsed(self._unread.pop(0))
         except Exception:  # else nobody would ever end the connection
-            if self._transport is not None:
+            self._slices.drop()
+            if self._is_lost:
+                self._gone()
+            elif self._transport is not None:
                 self._transport.abort()
             raise
         self._slices.drop()
@@ -347,7 +364,8 @@ class Upstream(asyncio.Protocol):
             transport.resume_reading()
 
     def eof_received(self) -> None:
-        if not self._over and self._websocket is not None:
+        # Of an open one the library is given control frames alone, and there may be some to come.
+        if not self._over and not self._open and self._websocket is not None:
             self._websocket.receive_eof()
 
     def connection_lost(self, _exc: Exception | None) -> None:

@@ -7,19 +7,19 @@ import msgspec
 
 from turnwire.core import harmless
 from turnwire.core.bounds import FIELDS_MAX, PARTS_MAX, VALUES_MAX
-from turnwire.core.census import census_of
+from turnwire.core.census import census
 from turnwire.dialects.session_agent import wire
 from turnwire.dialects.session_agent.hydration import Ahead
 
-_LOOKED: Final = (
+_LOOKED: Final = {
     # The frame, its session, the session's messages, a message, its parts.
-    ("init", 5, VALUES_MAX),
+    "init": (5, VALUES_MAX),
     # The frame, its data, the parts.
-    ("message.updated", 3, PARTS_MAX),
+    "message.updated": (3, PARTS_MAX),
     # The frame, its prompt, the actions.
-    ("interactive_prompt", 3, FIELDS_MAX),
-)
-"""Types that are taken apart, how deep, and the most values that may stand there."""
+    "interactive_prompt": (3, FIELDS_MAX),
+}
+"""Types that are taken apart: how deep, and the most values that may stand there."""
 
 
 def look_into(frame: bytes, ahead: Ahead | None = None) -> Iterator[None]:
@@ -31,18 +31,20 @@ def look_into(frame: bytes, ahead: Ahead | None = None) -> Iterator[None]:
         TooManyError: it is more than anybody means.
 
     """
-    for kind, depth, most in _LOOKED:
-        if harmless.may_be(frame, kind):
-            yield from census_of(frame, kind, depth, most)
-            if kind == "init" and ahead is not None:
-                yield from _read(frame, ahead)
-            return
+    found = harmless.kinds(frame, tuple(_LOOKED))
+    yield
+    for kind in found:
+        depth, most = _LOOKED[kind]
+        # Of what is no strict JSON it is not known which of them it is.
+        yield from census(frame, depth, most if len(found) == 1 else VALUES_MAX)
+    if "init" in found and ahead is not None:
+        yield from _read(frame, ahead)
 
 
 def _read(frame: bytes, ahead: Ahead) -> Iterator[None]:
     try:
         heard = msgspec.json.decode(frame, type=wire.Init)
-    except (msgspec.DecodeError, RecursionError):
-        return  # whoever hears it counts it
+    except msgspec.DecodeError:
+        return  # whoever hears it counts it, or it is of another type
     yield
     yield from ahead.read(heard.session)

@@ -5,6 +5,7 @@ tools are diffed by `callId`. Its text is never added to that of `chunk`: R
 repeats and overwrites it (page 5.7).
 """
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Annotated, Final
 
@@ -75,12 +76,12 @@ class Snapshots:
         self._told = told if len(self._told) > CALLS_MAX else self._told | told
         finishes = [part.reason for part in parts if part.type == "finish"]
         # R says the error after the finish, V before it (page 9, trap 5).
-        errors = [harmless.words(part.message) for part in parts if part.type == "error"]
+        errors = [part.message for part in parts if part.type == "error"]
         return News(
             tools=moved,
             tools_open=any(phase in _OPEN for phase, _ in self._told.values()),
             finish=_reason(finishes[-1]) if finishes else None,
-            error=errors[-1] if errors else None,
+            error=harmless.words(errors[-1]) if errors else None,
             text=_text(snapshot, parts),
         )
 
@@ -98,7 +99,9 @@ def read(raw: Raw) -> Sequence[Part]:
     try:
         return _parts(raw)
     except msgspec.DecodeError:
-        return [part for part in map(_read_one, _each(raw)) if part is not None]
+        with contextlib.suppress(msgspec.DecodeError):  # more than are taken apart
+            return [part for part in map(_read_one, _each(raw)) if part is not None]
+        return ()
 
 
 def _read_one(raw: Raw) -> Part | None:

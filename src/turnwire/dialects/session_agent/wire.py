@@ -262,7 +262,9 @@ def _read_loose(frame: bytes, tally: Tally) -> Read | None:
 
 def _count(frame: bytes, tally: Tally) -> None:
     kind = harmless.kind(frame)
-    if not kind or kind in FRAME_TYPES:
+    if not kind:
         tally.unread(frame)
+    elif kind in FRAME_TYPES:
+        tally.odd(frame)
     else:
         tally.unknown(kind)

@@ -161,10 +161,12 @@ class Answering(_Errand):
         """Look for the question where its answer comes from, else wherever one such waits."""
         given = self._given
         asked = [entry for entry in entries if self._is_asked(entry)]
-        ours = [e for e in asked if given.terms.admit(given.user_id, hydration.asker(e, entries))]
+        users = hydration.askers(entries)
+        ours = [e for e in asked if given.terms.admit(given.user_id, hydration.asked_by(e, users))]
         here = [entry for entry in ours if entry.channel == self.channel]
         waiting = [entry for entry in asked if self._waits(entry)]
-        found = [entry for entry in waiting if entry in (here or ours)]
+        admitted = set(map(id, here or ours))
+        found = [entry for entry in waiting if id(entry) in admitted]
         if not found:
             self.result = Refusal.CLOSED if ours else Refusal.UNKNOWN
             return ()

@@ -227,7 +227,9 @@ def recover(frame: bytes, tally: Tally) -> tuple[Read, bytes] | None:
 def count(frame: bytes, tally: Tally) -> None:
     """Count a frame in valid JSON that `decode` refused."""
     kind = harmless.kind(frame)
-    if not kind or kind in FRAME_TYPES:
+    if not kind:
         tally.unread(frame)
+    elif kind in FRAME_TYPES:
+        tally.odd(frame)
     else:
         tally.unknown(kind)

@@ -5,7 +5,7 @@ and never keeps a client from the rest.
 """
 
 import contextlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -219,6 +219,20 @@ def asker(turn: Entry, among: Iterable[Entry]) -> str | None:
     """Who asked for a turn, where the agent says so."""
     prompts = (e for e in among if turn.prompt_id and e.prompt_id == turn.prompt_id)
     return next(filter(None, (harmless.short(e.user_id) for e in (turn, *prompts))), None)
+
+
+def askers(entries: Iterable[Entry]) -> dict[str, str]:
+    """Who asked for the turn of each prompt, where its entries say so: the first that does."""
+    said: dict[str, str] = {}
+    for entry in entries:
+        if entry.prompt_id and (user_id := harmless.short(entry.user_id)):
+            said.setdefault(entry.prompt_id, user_id)
+    return said
+
+
+def asked_by(turn: Entry, users: Mapping[str, str]) -> str | None:
+    """Who asked for a turn, by `askers`."""
+    return harmless.short(turn.user_id) or users.get(turn.prompt_id or "") or None
 
 
 def client_ids(entries: Iterable[Entry]) -> frozenset[str]:

@@ -6,13 +6,17 @@ from typing import Final
 import msgspec
 
 from turnwire.core import harmless
-from turnwire.core.bounds import FIELDS_MAX
-from turnwire.core.census import census_of
+from turnwire.core.bounds import FIELDS_MAX, VALUES_MAX
+from turnwire.core.census import census
 from turnwire.dialects.v2.frames import Init, decode
 from turnwire.dialects.v2.hydration import Ahead
 
-_INIT_DEPTH: Final = 5
-"""The frame, its session, the session's messages, a message, its parts."""
+_LOOKED: Final = {
+    # The frame, its session, the session's messages, a message, its parts.
+    "init": (5, VALUES_MAX),
+    "question": (1, FIELDS_MAX),
+}
+"""Types that are taken apart: how deep, and the most values that may stand there."""
 
 
 def look_into(frame: bytes, ahead: Ahead) -> Iterator[None]:
@@ -22,14 +26,17 @@ def look_into(frame: bytes, ahead: Ahead) -> Iterator[None]:
         TooManyError: it is more than anybody means.
 
     """
-    if harmless.may_be(frame, "question"):
-        yield from census_of(frame, "question", 1, FIELDS_MAX)
-    elif harmless.may_be(frame, "init"):
-        yield from census_of(frame, "init", _INIT_DEPTH)
-        try:
-            heard = decode(frame)
-        except (msgspec.DecodeError, RecursionError):
-            return  # whoever hears it counts it
-        yield
-        if isinstance(heard, Init):
-            yield from ahead.read(heard.session)
+    found = harmless.kinds(frame, tuple(_LOOKED))
+    yield
+    if not found:
+        return
+    depth = max(_LOOKED[kind][0] for kind in found)
+    most = max(_LOOKED[kind][1] for kind in found)
+    yield from census(frame, depth, most)
+    try:
+        heard = decode(frame)
+    except (msgspec.DecodeError, RecursionError):
+        return  # whoever hears it counts it
+    yield
+    if isinstance(heard, Init):
+        yield from ahead.read(heard.session)
