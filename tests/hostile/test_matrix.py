@@ -18,6 +18,7 @@ PATIENT: Final = Limits(patience=4)
 """A busy machine is late too, and what breaks without a bound breaks these many times over."""
 
 AGENTS: Final = (
+    "agent v2 `init` of 32 MiB: empty objects",
     "agent v2 `init` of 32 MiB: many parts in one message",
     "agent v2 empty text frames",
     "agent v2 ids of 1 MiB in `complete`",

@@ -75,6 +75,7 @@ async def test_sixty_slow_readers_have_as_many_places_as_one_user_has(agent: Scr
         Gateway(agent.url(), max_streams_per_user=5, stall_s=30, dial_s=30) as gateway,
         AsyncExitStack() as stack,
     ):
+        gateway.narrow()
         clients = [await asking(gateway, stack) for _ in range(60)]
         statuses = [(await client.read(12))[-3:] for client in clients]
 

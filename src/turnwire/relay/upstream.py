@@ -219,7 +219,9 @@ class Upstream(asyncio.Protocol):
         self._slices.begin(self._all_of(data, frames))
         if self._slices.are_left:
             self._read_or_not()
-            if not self._hold.set(len(data) + self._reader.held_bytes):
+            # It may have been counted already, with a long frame that is being told.
+            waiting = max(self._hold.held_bytes, len(data) + self._reader.held_bytes)
+            if not self._hold.set(waiting):
                 self._left(Leaving.NO_ROOM)
 
     def _all_of(self, data: bytes, frames: Sequence[bytes]) -> Iterator[None]:
