@@ -15,6 +15,7 @@ from turnwire.core.events import ToolUpdate
 from turnwire.core.refusal import Refusal
 from turnwire.core.terms import Terms
 from turnwire.dialects import DIALECTS
+from turnwire.dialects.session_agent.snapshot import read
 
 V2, SESSION_AGENT = DIALECTS["v2"], DIALECTS["session-agent"]
 BOTH = pytest.mark.parametrize("dialect", [V2, SESSION_AGENT], ids=lambda each: each.name)
@@ -272,3 +273,13 @@ def test_an_answer_to_one_of_very_many_turns_is_found_at_once() -> None:
     told = answering.hear(init(*prompts, *turns, runnerBusy=True, runningTurnId="t7"), 0)
 
     assert json.loads(told[0])["turnId"] == "t7"
+
+
+def test_a_long_question_is_counted_and_heard() -> None:
+    prompting = V2.prompt(Ask(text="hi", prompt_id="p1"))
+
+    assert looked_into(prompting, frame(type="question", questionId="q", text=FILLER)) > 1
+
+
+def test_of_more_parts_than_are_taken_apart_none_is() -> None:
+    assert read(Raw(b"[" + b"1," * VALUES_MAX + b"1]")) == ()
