@@ -90,18 +90,19 @@ def look(transport: asyncio.Transport) -> Seen | None:
 
 
 def cut(transport: asyncio.Transport) -> None:
-    """Reset a connection: what its peer did not take is thrown away, here and in the kernel.
+    """End a connection over what its peer did not take, which the kernel may keep for a moment.
 
-    An orderly close would leave it to the kernel, which keeps it for minutes.
+    By itself it would keep it for minutes.
     """
     sock: socket.socket | None = transport.get_extra_info("socket")
     if sock is not None:
-        with contextlib.suppress(OSError):  # closed meanwhile
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        with contextlib.suppress(OSError, ValueError):  # closed meanwhile
+            if (option := getattr(socket, "TCP_USER_TIMEOUT", None)) is not None:
+                sock.setsockopt(socket.IPPROTO_TCP, option, _KEPT_MS)
     transport.abort()
 
 
-_AT_ONCE: Final = struct.pack("ii", 1, 0)
+_KEPT_MS: Final = 5_000
 
 
 def waiting_connections(listening: socket.socket) -> int:
