@@ -171,7 +171,7 @@ async def test_a_reload_does_not_hide_how_a_turn_ended(talk: Talk, prompt: str, 
 async def test_an_answer_that_was_cut_short_says_so(talk: Talk) -> None:
     talk.expects(BROKEN)
     await plan(talk, "slow-client")
-    await talk.ask("flood 100000")
+    await talk.ask("flood 60000 and hang")
     await expect(header(talk)).to_have_text("Waiting for the answer")
     # The gateway waits for 6 s, once the buffers in between are full.
     await expect(talk.notice).to_contain_text("The answer was cut short", timeout=45_000)

@@ -184,3 +184,13 @@ async def test_a_queued_prompt_that_is_aborted_never_runs() -> None:
         assert told["promptId"] == "p2"
         created = [f["promptId"] for f in ours.heard if f["type"] == "message.create"]
         assert created == ["p1", "p3"]
+
+
+async def test_a_flood_may_be_followed_by_silence() -> None:
+    async with ReferenceAgent() as agent, line(agent.url) as ours:
+        await ours.ask("flood 3 and hang")
+        created = await ours.hear("message.create")
+        await ours.hear("chunk", content="2 ")
+        await ours.say(type="abort", turnId=created["turnId"])
+
+        assert (await ours.hear("message.finalize"))["reason"] == "canceled"

@@ -186,11 +186,11 @@ async def test_what_nobody_asked_for_changes_nothing(browser: Browser, fault: st
 
 @pytest.mark.timeout(180)
 async def test_a_client_that_reads_nothing_is_let_go(browser: Browser) -> None:
-    # The agent may have said all of it by then: it writes into its own memory.
+    # The agent writes a flood into its own memory, and so would be done by then.
     await browser.plan("slow-client")
-    chunks = await browser.ask("flood 60000")
+    chunks = await browser.ask("flood 60000 and hang")
     assert 0 < len(chunks) < 60_000
-    assert chunks[-1]["type"] != "finish" or errors(chunks) == ["Client too slow"]
+    assert "finish" not in {chunk["type"] for chunk in chunks} or errors(chunks)
 
 
 async def test_a_gateway_that_restarts_goes_on_where_it_was(browser: Browser) -> None:

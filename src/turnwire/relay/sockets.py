@@ -90,19 +90,18 @@ def look(transport: asyncio.Transport) -> Seen | None:
 
 
 def cut(transport: asyncio.Transport) -> None:
-    """End a connection over what its peer did not take, which the kernel may keep for a moment.
+    """Reset a connection: what its peer did not take is thrown away, here and in the kernel.
 
-    By itself it would keep it for minutes.
+    An orderly close would leave it to the kernel, which keeps it for minutes.
     """
     sock: socket.socket | None = transport.get_extra_info("socket")
     if sock is not None:
         with contextlib.suppress(OSError, ValueError):  # closed meanwhile
-            if (option := getattr(socket, "TCP_USER_TIMEOUT", None)) is not None:
-                sock.setsockopt(socket.IPPROTO_TCP, option, _KEPT_MS)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
     transport.abort()
 
 
-_KEPT_MS: Final = 5_000
+_AT_ONCE: Final = struct.pack("ii", 1, 0)
 
 
 def waiting_connections(listening: socket.socket) -> int:

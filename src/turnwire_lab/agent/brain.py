@@ -96,6 +96,8 @@ async def flood(turn: Turn, found: re.Match[str]) -> None:
     for number in range(count):
         turn.say_delta(f"{number} ")
         await turn.pause(0)
+    if found["hang"]:
+        await asyncio.get_running_loop().create_future()
 
 
 async def dawdle(turn: Turn, _found: re.Match[str]) -> None:
@@ -161,7 +163,13 @@ SKILLS: Final[tuple[tuple[re.Pattern[str], Skill], ...]] = (
     (pattern(r"\bmake the tool fail\b"), break_tool),
     (pattern(r"\bhang up\b"), hang_up),
     (pattern(r"^\W*hang\b"), hang),
-    (pattern(r"\bflood(\s+(?P<count>\d{1,9}))?|\bsay (?P<deltas>\d{1,9}) deltas"), flood),
+    (
+        pattern(
+            r"\bflood(\s+(?P<count>\d{1,9}))?(?P<hang>\s+and hang\b)?"
+            r"|\bsay (?P<deltas>\d{1,9}) deltas"
+        ),
+        flood,
+    ),
     (pattern(r"\bbe slow\b"), dawdle),
     (pattern(r"\btell me a long story\b"), tell_story),
     (pattern(r"\bask (?:me )?two things\b"), dialogue.ask_two_things),

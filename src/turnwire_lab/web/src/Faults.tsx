@@ -34,7 +34,7 @@ const PLAYS: Record<Fault, Play> = {
   "slow-client": {
     name: "Slow client",
     what: "It stops reading while the agent floods. Once all buffers are full, the gateway waits 6 s and lets go of it.",
-    prompt: "flood 60000",
+    prompt: "flood 60000 and hang",
   },
   "gateway-restarts": {
     name: "Gateway restarts",
