@@ -211,6 +211,13 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "ends. 0: no limit."
         ),
     ] = 201_326_592
+    held_bytes_per_user: Annotated[
+        _Count,
+        Meta(
+            description="Most of these bytes that one user's requests hold together. With the next "
+            "one the largest of them ends. 0: no limit of its own."
+        ),
+    ] = 35_651_584
     body_bytes: Annotated[_Bytes, Meta(description="Largest request body.")] = 16_777_216
     frame_bytes: Annotated[_Bytes, Meta(description="Largest frame of the agent.")] = 33_554_432
     attachments: Annotated[

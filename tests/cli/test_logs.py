@@ -225,6 +225,7 @@ CRASHING = """
 from turnwire.cli.logs import configure_logs
 from turnwire.environ import from_environ
 import os
+from turnwire.relay.rounds import Rounds
 from turnwire.web.app import create_app, new_streams
 from turnwire.web.health import Health
 from turnwire.web.server import listen, new_server
@@ -240,7 +241,7 @@ health, streams = Health(), new_streams(settings)
 app = create_app(settings, health=health, streams=streams, access=Crashing())
 sock = listen("127.0.0.1", 0)
 print(sock.getsockname()[1], flush=True)
-new_server(app, settings, health=health, streams=streams).run(sockets=[sock])
+new_server(app, settings, health=health, streams=streams, rounds=Rounds()).run(sockets=[sock])
 """
 
 

@@ -10,10 +10,11 @@ from msgspec import Raw
 from core import frames as f
 from turnwire.core.act import Act
 from turnwire.core.approval import Requests, Signed, Signer
-from turnwire.core.continuation import ApprovalResponse, read
+from turnwire.core.continuation import ApprovalResponse, reading
 from turnwire.core.dialect import Ask, Look, Reply
 from turnwire.core.limits import Limits
 from turnwire.core.outcome import Outcome
+from turnwire.core.steps import whole
 from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
 
@@ -234,7 +235,7 @@ def respond(message: Message, dice: Random) -> tuple[list[Reply], Any]:
     for card in some:
         card["state"] = "approval-responded"
         card["approval"] |= {"approved": dice.random() < 0.5}
-    given = read("m1", [Raw(json.dumps(part).encode()) for part in message.parts])
+    given = whole(reading("m1", [Raw(json.dumps(part).encode()) for part in message.parts]))
     replies = []
     for response in given.responses:
         assert isinstance(response, ApprovalResponse)

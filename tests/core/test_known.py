@@ -5,8 +5,9 @@ from typing import Any
 
 from msgspec import Raw
 
-from turnwire.core.continuation import read
+from turnwire.core.continuation import reading
 from turnwire.core.known import Known, Left, What
+from turnwire.core.steps import whole
 
 APPROVAL = {"id": "a1", "approved": True}
 RESPONSE = {"type": "tool-bash", "state": "approval-responded", "approval": APPROVAL}
@@ -14,7 +15,7 @@ RESPONSE = {"type": "tool-bash", "state": "approval-responded", "approval": APPR
 
 def known(*parts: Any) -> Known:
     sent = [Raw(json.dumps(part).encode()) for part in (*parts, RESPONSE)]
-    return read("m1", sent, "c1").known
+    return whole(reading("m1", sent, "c1")).known
 
 
 def test_all_steps_of_a_message_are_counted() -> None:

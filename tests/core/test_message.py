@@ -11,7 +11,7 @@ from turnwire.core import events
 from turnwire.core.attachments import Attachment
 from turnwire.core.errand import Asked, Told, Transcript
 from turnwire.core.events import Event, Phase, Reason
-from turnwire.core.message import ui_messages
+from turnwire.core.message import telling, ui_messages
 
 Json = dict[str, Any]
 
@@ -204,3 +204,27 @@ def test_how_it_ended_is_told_to_who_asks(ended: Event, metadata: Json | None) -
 
 def test_the_agents_status_is_not_part_of_it() -> None:
     assert parts(events.AgentStatus("thinking")) == [STEP]
+
+
+def test_a_message_of_many_parts_is_told_in_many_steps() -> None:
+    told: list[Event] = []
+    for number in range(1_000):
+        call_id = f"c{number}"
+        told += [
+            tool(Phase.RUNNING, call_id, args={}),
+            tool(Phase.COMPLETED, call_id, result=1),
+        ]
+    steps = 0
+    telling_it = telling(Transcript([Told("t1", told)]), finish=False)
+    while True:
+        try:
+            next(telling_it)
+        except StopIteration as end:
+            (message,) = json.loads(end.value)
+            break
+        steps += 1
+
+    assert steps > 40
+    parts = [part for part in message["parts"] if part["type"] != "step-start"]
+    assert [part["toolCallId"] for part in parts] == [f"c{number}" for number in range(1_000)]
+    assert {part["state"] for part in parts} == {"output-available"}

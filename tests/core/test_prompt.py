@@ -202,7 +202,7 @@ def test_a_body_gives_its_prompt(given: bytes, prompt: Prompt) -> None:
         pytest.param(nested(65), TOO_DEEP, id="one level too deep"),
         pytest.param(nested(64, "[]," * 200 + "1"), TOO_DEEP, id="one level too deep, and broad"),
         pytest.param(nested(66), TOO_DEEP, id="two levels too deep"),
-        pytest.param(b"[" * 100_000, WRONG_TYPE, id="nothing but brackets"),
+        pytest.param(b"[" * 100_000, TOO_DEEP, id="nothing but brackets"),
         pytest.param(nested(100_000), TOO_DEEP, id="nested a hundred thousand deep"),
     ],
 )
@@ -242,9 +242,9 @@ def test_a_large_body_of_brackets_takes_no_seconds(*, piece: bytes, fits: bool) 
 @pytest.mark.long
 @pytest.mark.attack("16 MiB of brackets", "400; the nesting is measured without recursion")
 def test_sixteen_mebibytes_of_brackets_take_no_seconds() -> None:
-    group = b"[" * 62 + b"]" * 62
-    head = b'{"message":{"role":"user","content":"hi"},"x":['
+    group = b"[" * 59 + b"]" * 59
+    head = b'{"message":{"role":"user","content":"hi"},"x":[[[['
     began = time.process_time()
 
-    assert extract(head + b",".join([group] * (MIB_16 // 125)) + b"]}") == Prompt("hi")
+    assert extract(head + b",".join([group] * (MIB_16 // 119)) + b"]]]]}") == Prompt("hi")
     assert time.process_time() - began < 3

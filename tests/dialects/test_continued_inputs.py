@@ -14,10 +14,11 @@ from dialects.session_agent.resumed import INIT_S
 from dialects.session_agent.test_continuing_anywhere import frame_of
 from dialects.session_agent.test_resume_anywhere import PROMPT, entry_of
 from turnwire.core.act import Act
-from turnwire.core.continuation import read
+from turnwire.core.continuation import reading
 from turnwire.core.dialect import Ask, Look, Reply
 from turnwire.core.known import Known
 from turnwire.core.limits import Limits
+from turnwire.core.steps import whole
 from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.session_agent.dialect import SessionAgent
@@ -56,7 +57,7 @@ class Message:
         ]
         answered = {"id": "q1", "data": {"state": "answered", "answer": "yes"}}
         sent = [*parts, {"type": "data-question", **answered}]
-        return read("m1", [Raw(json.dumps(part).encode()) for part in sent]).known
+        return whole(reading("m1", [Raw(json.dumps(part).encode()) for part in sent])).known
 
 
 def phases(dice: random.Random) -> list[tuple[str, str]]:

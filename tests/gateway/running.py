@@ -66,7 +66,7 @@ class Gateway:
             frame_bytes=self.settings.frame_bytes,
             user_timeout_s=self.settings.stall_s,
             tls=tls or agent_tls(self.settings),
-            budget=Budget(self.settings.held_bytes),
+            budget=Budget(self.settings.held_bytes, self.settings.held_bytes_per_user),
         )
         self.app = create_app(
             self.settings,
@@ -76,7 +76,13 @@ class Gateway:
             dialler=self.dialler,
             tracing=tracing,
         )
-        self.server = new_server(self.app, self.settings, health=self.health, streams=self.streams)
+        self.server = new_server(
+            self.app,
+            self.settings,
+            health=self.health,
+            streams=self.streams,
+            rounds=self.dialler.rounds,
+        )
 
     @property
     def url(self) -> str:

@@ -1,6 +1,7 @@
 """Hostile clients, with a token and without, and the agents that their sessions have."""
 
 import asyncio
+import functools
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from functools import partial
 from typing import Any, Final
@@ -36,7 +37,7 @@ async def talkative(line: Line) -> None:
     """Three megabytes of an answer, at once."""
     asked = await line.prompt()
     await line.send(said(frames.create(asked["promptId"])))
-    await line.send(said(frames.delta("And so on, as people say. ")) * 110_000)
+    await line.send(_long_answer())
     await line.end()
 
 
@@ -52,19 +53,37 @@ def _answer(size: int, **more: object) -> frames.Json:
 
 async def historian(line: Line) -> None:
     """A history of four megabytes, in a hundred answers."""
-    finish = {"type": "finish", "reason": "end_turn"}
-    messages = [_answer(40_000, id=f"t{number}") for number in range(100)]
-    for each in messages:
-        each["parts"].append(finish)
-    await line.send(_init(*messages, runnerBusy=False))
+    await line.send(_history_told())
     await line.end()
 
 
 async def in_a_turn(line: Line) -> None:
     """A turn that runs, and has a megabyte behind it."""
-    running = _answer(MIB, id=frames.TURN, promptId="p1", userId="mallory")
-    await line.send(_init(running, runnerBusy=True, runningTurnId=frames.TURN))
+    await line.send(_long_turn())
     await line.end()
+
+
+# Made once: what the agent works at is time that the well-behaved do not have.
+
+
+@functools.cache
+def _long_answer() -> bytes:
+    return said(frames.delta("And so on, as people say. ")) * 110_000
+
+
+@functools.cache
+def _history_told() -> bytes:
+    finish = {"type": "finish", "reason": "end_turn"}
+    messages = [_answer(40_000, id=f"t{number}") for number in range(100)]
+    for each in messages:
+        each["parts"].append(finish)
+    return _init(*messages, runnerBusy=False)
+
+
+@functools.cache
+def _long_turn() -> bytes:
+    running = _answer(MIB, id=frames.TURN, promptId="p1", userId="mallory")
+    return _init(running, runnerBusy=True, runningTurnId=frames.TURN)
 
 
 # Bodies.

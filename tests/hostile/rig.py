@@ -37,6 +37,8 @@ AGAIN_S: Final = 1.0
 """A hostile stream that ended is opened again after that."""
 SLOW_S: Final = 3.0
 """What a slow control plane takes for a token that it does not know."""
+BELOW: Final = 10
+"""By how much an attacker is nicer than all others: what they wait for it is none of its harm."""
 _SAMPLE_S: Final = 0.05
 _OPAQUE: Final = secrets.token_hex(16)
 _ANSWERED: Final = {"questionId": "q1", "state": "answered", "answer": "yes"}
@@ -84,10 +86,13 @@ class Rig:
             await self._hostile.play(_script(attack, attacker))
             await self._warm_up(gateway.port, bearer)
             crowd = Crowd(streams=self._effort.streams, seconds=seconds + LEAD_S)
-            async with self._victims(crowd, gateway.port, bearer) as victims:
-                return await self._row(
-                    attack, wire, attacker, gateway, victims, Newcomers(gateway.port, bearer)
-                )
+            async with (
+                self._victims(crowd, gateway.port, bearer) as victims,
+                Newcomers(gateway.port, bearer, seconds) as newcomers,
+            ):
+                for pid in (victims.pid, newcomers.pid):
+                    self._prefer(pid)
+                return await self._row(attack, wire, attacker, gateway, victims, newcomers)
 
     async def _row(
         self,
@@ -106,7 +111,7 @@ class Rig:
         victims.go()
         async with going(_watch(memory)), going(victims.found()) as finding:
             await asyncio.sleep(LEAD_S)
-            async with going(newcomers.come(seconds)) as coming:
+            async with going(newcomers.come()) as coming:
                 async with going(_attack(attack, world)):
                     await asyncio.sleep(seconds)
                     used, waited = processor.cores()
@@ -115,7 +120,7 @@ class Rig:
                     lasted = [one.lasted_s(now) for one in streams if one.since is not None]
                     written = sum(one.line.written for one in streams)
                 await self._hostile.play(None)
-                await coming
+                answers = await coming
             found = await finding
         latency = found.latency_us
         return Measured(
@@ -126,9 +131,9 @@ class Rig:
             most=(latency.most if latency else 0) / 1e3,
             streams=self._effort.streams,
             not_whole=_not_whole(found),
-            first_byte=1e3 * percentile(newcomers.first_byte_s, 0.95),
-            first_byte_most=1e3 * max(newcomers.first_byte_s, default=0.0),
-            refused=len(newcomers.refused),
+            first_byte=1e3 * percentile(answers.first_byte_s, 0.95),
+            first_byte_most=1e3 * max(answers.first_byte_s, default=0.0),
+            refused=len(answers.refused),
             growth_mib=mib(memory.growth),
             ended_s=max(lasted, default=None),
             ends_within_s=attack.ends_within_s if isinstance(attack, AgentAttack) else None,
@@ -190,7 +195,8 @@ class Rig:
                 os.kill(program.pid, signal.SIGKILL)
 
     def _prefer(self, pid: int) -> None:
-        if self._nice:
+        """Have it go before whoever attacks, which is this process."""
+        if os.geteuid() == 0:
             prefer(pid, self._nice)
 
     def _victims(self, crowd: Crowd, port: int, bearer: str) -> Victims:
@@ -203,10 +209,12 @@ class Rig:
         async with self._victims(Crowd(streams=40, seconds=0.2), port, bearer) as victims:
             victims.go()
             await victims.found()
-        await Newcomers(port, bearer).come(0.2)
+        async with Newcomers(port, bearer, 0.2) as newcomers:
+            await newcomers.come()
 
     async def __aenter__(self) -> Self:
-        self._prefer(os.getpid())
+        if os.geteuid() == 0:
+            prefer(os.getpid(), self._nice + BELOW)
         os.sched_setaffinity(0, machine.cores().rig)
         machine.raise_descriptors()
         door = self._folder / "hostile.sock"

@@ -57,6 +57,23 @@ def test_who_comes_does_not_end_for_what_another_has_parked() -> None:
     assert ended == ["large"], "there is room"
 
 
+def test_a_user_has_a_share_and_the_largest_of_theirs_ends_for_more() -> None:
+    ended: list[str] = []
+    budget = Budget(1_000, 100)
+    large, small = budget.holder("u1"), budget.holder("u1")
+    other = budget.holder("u2").hold(ending(ended, "other"))
+    large.hold(ending(ended, "large")).set(60)
+    held = small.hold(ending(ended, "small"))
+
+    assert other.set(90)
+    assert held.set(40)
+    assert ended == []
+    assert held.set(41)
+    assert ended == ["large"]
+    assert not held.set(101)
+    assert (other.held_bytes, budget.held_bytes) == (90, 191)
+
+
 def test_one_large_request_ends_before_many_small_ones_of_other_users() -> None:
     ended: list[str] = []
     budget = Budget(100)

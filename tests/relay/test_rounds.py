@@ -1,7 +1,7 @@
 """Whoever has much to do has others have their turn in between."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 
@@ -12,6 +12,7 @@ from turnwire.relay.rounds import Rounds, Slices
 @pytest.fixture(autouse=True)
 def one_step_a_slice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SLICE_S", -1.0)
+    monkeypatch.setattr(module, "LEAST_S", -1.0)
 
 
 def steps(done: list[str], name: str, count: int) -> Iterator[None]:
@@ -113,4 +114,48 @@ async def test_what_raises_ends_alone() -> None:
     assert len(problems) == 1
     assert done == ["good"] * 3
     assert not broken.are_left
+    assert not rounds
+
+
+def sum_of(taken: list[str], name: str, count: int) -> Generator[None, None, int]:
+    yield from steps(taken, name, count)
+    return count
+
+
+async def test_work_that_is_waited_for_has_a_result_and_lets_others_go_on() -> None:
+    taken: list[str] = []
+    rounds = Rounds()
+
+    async with asyncio.TaskGroup() as group:
+        two = group.create_task(module.done(rounds, sum_of(taken, "two", 2)))
+        three = group.create_task(module.done(rounds, sum_of(taken, "three", 3)))
+
+    assert (two.result(), three.result()) == (2, 3)
+    assert taken != sorted(taken)
+    assert not rounds
+
+
+async def test_work_that_is_waited_for_raises_what_it_raises() -> None:
+    def bad() -> Generator[None, None, int]:
+        yield
+        raise ValueError("a bug")
+
+    rounds = Rounds()
+    with pytest.raises(ValueError, match="a bug"):
+        await module.done(rounds, bad())
+    assert not rounds
+
+
+async def test_work_that_nobody_waits_for_any_more_is_not_done() -> None:
+    taken: list[str] = []
+    rounds = Rounds()
+    waiting = asyncio.create_task(module.done(rounds, sum_of(taken, "a", 100)))
+    await round_of_the_loop()
+
+    waiting.cancel()
+    for _ in range(5):
+        await round_of_the_loop()
+
+    assert waiting.cancelled()
+    assert len(taken) < 4
     assert not rounds

@@ -8,6 +8,7 @@ import pytest
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
+from turnwire.relay.rounds import Rounds
 from turnwire.relay.stream import BODY_EXTENSION
 from turnwire.web.body import Answering, ChunkedBody
 from turnwire.web.http import HttpConnection
@@ -48,7 +49,7 @@ class Request:
         config.load()
         state = ServerState()
         state.default_headers = [(b"date", b"today")]
-        self.connection = HttpConnection(config, state, {})
+        self.connection = HttpConnection(config, state, {}, rounds=Rounds())
         self._asked: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.connection.connection_made(self.wire)
         head = f"{method} / HTTP/1.1\r\nhost: a\r\n{more}\r\n"

@@ -1,8 +1,8 @@
 """Bodies that take long to read do not hold the event loop."""
 
+import asyncio
 import json
-import threading
-from typing import Any
+from typing import Self
 
 import pytest
 
@@ -10,35 +10,54 @@ from gateway.agent import ScriptedAgent
 from gateway.clients import ask, is_whole, new_client
 from gateway.running import Gateway
 from gateway.tokens import bearer
-from turnwire.core.prompt import extract
-from turnwire.web import chat
+from turnwire.core.bounds import LONG_BYTES
 
 pytestmark = pytest.mark.sockets
 
 
+class Waiting:
+    """Looks in each round of the loop how much work waits for the next one."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self.most = 0
+        self._rounds = gateway.dialler.rounds
+        self._looking = asyncio.create_task(self._look())
+
+    async def _look(self) -> None:
+        while True:
+            self.most = max(self.most, len(self._rounds))
+            await asyncio.sleep(0)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._looking.cancel()
+        await asyncio.wait([self._looking])
+
+
 @pytest.mark.attack(
-    "a body of megabytes that takes long to read", "it is read beside the event loop"
+    "a body of megabytes that takes long to read", "it is read in slices, between all others"
 )
-@pytest.mark.parametrize(("size", "is_beside"), [(1_000, False), (chat.LONG_BYTES, True)])
-async def test_a_long_body_is_read_beside_the_loop(
-    size: int,
-    is_beside: bool,  # noqa: FBT001 (a parameter of pytest's)
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    where: list[threading.Thread] = []
-
-    def noted(*given: Any) -> Any:
-        where.append(threading.current_thread())
-        return extract(*given)
-
-    monkeypatch.setattr(chat, "extract", noted)
+@pytest.mark.parametrize(("size", "most"), [(LONG_BYTES // 2, 0), (8_000_000, 1)])
+async def test_a_long_body_is_read_in_slices(size: int, most: int) -> None:
+    """Two at once, of one user: the second is read when the first one was."""
     body = json.dumps(ask(metadata="x" * size)).encode()
+    headers = {**bearer(), "content-type": "application/json"}
     async with ScriptedAgent() as agent, Gateway(agent.url()) as gateway, new_client() as client:
-        url = f"{gateway.url}/api/sessions/s1/chat"
-        headers = {**bearer(), "content-type": "application/json"}
-        answer = await client.post(url, content=body, headers=headers)
-        wrong = await client.post(url, content=b"[" * size * 2, headers=headers)
+        async with Waiting(gateway) as waiting, asyncio.TaskGroup() as group:
+            answers = [
+                group.create_task(
+                    client.post(
+                        f"{gateway.url}/api/sessions/s{n}/chat", content=body, headers=headers
+                    )
+                )
+                for n in range(2)
+            ]
+        wrong = await client.post(
+            f"{gateway.url}/api/sessions/s1/chat", content=b"[" * size, headers=headers
+        )
 
-    assert is_whole(answer.text)
+    assert all(is_whole(answer.result().text) for answer in answers)
     assert wrong.status_code == 400
-    assert {thread is not threading.main_thread() for thread in where} == {is_beside}
+    assert waiting.most == most

@@ -18,7 +18,7 @@ from turnwire import __version__
 from turnwire.cli.logs import end_by
 from turnwire.settings import Settings, variable
 from turnwire.telemetry import Telemetry
-from turnwire.web.app import create_app, new_streams
+from turnwire.web.app import create_app, new_dialler, new_streams
 from turnwire.web.health import Health
 from turnwire.web.server import DrainingServer, listen, new_server
 
@@ -48,8 +48,10 @@ def new_gateway(settings: Settings) -> tuple[DrainingServer, CollectorRegistry]:
     disable_created_metrics()  # type: ignore[no-untyped-call]  # nobody asks for them
     telemetry = Telemetry(CollectorRegistry())
     ProcessCollector(registry=telemetry.registry)
-    app = create_app(settings, health=health, streams=streams, telemetry=telemetry)
-    return new_server(app, settings, health=health, streams=streams), telemetry.registry
+    dialler = new_dialler(settings)
+    app = create_app(settings, health=health, streams=streams, telemetry=telemetry, dialler=dialler)
+    server = new_server(app, settings, health=health, streams=streams, rounds=dialler.rounds)
+    return server, telemetry.registry
 
 
 def open_port(

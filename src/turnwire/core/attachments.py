@@ -18,6 +18,7 @@ from msgspec import Raw, Struct
 
 from turnwire.core import sniff
 from turnwire.core.bounds import HandedOn
+from turnwire.core.steps import Steps
 from turnwire.errors import BadRequest
 
 FILENAME_MAX: Final = 255
@@ -30,6 +31,16 @@ _REMOTE_MAX: Final = 2_048
 """Longest `https:` URL."""
 
 _ALPHABET: Final = (string.ascii_letters + string.digits + "+/").encode()
+
+_DATA: Final = "data:"
+
+_CHECKED: Final = 1_048_576
+"""How much base64 is looked at in one go."""
+
+_ESCAPES: Final = 1_000
+_ESCAPED_BYTES: Final = 32
+"""A part has no more escapes than so many, and one for each so many bytes: a slash may be written
+as one, and base64 has one in 64. To read one that is full of them takes long."""
 
 _SNIFFED: Final = 64
 """How much base64 is decoded to look for a signature; a multiple of four."""
@@ -87,8 +98,8 @@ class _File(Struct, rename="camel"):
 _file = msgspec.json.Decoder(_File).decode
 
 
-def read(parts: Sequence[Raw], limits: AttachmentLimits) -> tuple[Attachment, ...]:
-    """Read the `file` parts of a message.
+def reading(parts: Sequence[Raw], limits: AttachmentLimits) -> Steps[tuple[Attachment, ...]]:
+    """Read the `file` parts of a message, in steps.
 
     Raises:
         BadRequest: one of them may not be attached, or they are too many.
@@ -98,17 +109,33 @@ def read(parts: Sequence[Raw], limits: AttachmentLimits) -> tuple[Attachment, ..
         raise BadRequest("Attachments are not accepted")
     if len(parts) > limits.count:
         raise BadRequest(f"There are more than {limits.count} attachments")
-    return tuple(_read(_file(part), limits) for part in parts)
+    read: list[Attachment] = []
+    for part in parts:
+        attachment = yield from _read(part, limits)
+        read.append(attachment)
+    return tuple(read)
 
 
-def _read(file: _File, limits: AttachmentLimits) -> Attachment:
-    if len(file.url) > limits.characters:
+def _read(part: Raw, limits: AttachmentLimits) -> Steps[Attachment]:
+    if bytes(part).count(b"\\") > _ESCAPES + memoryview(part).nbytes // _ESCAPED_BYTES:
+        raise BadRequest(_NO_BASE64)
+    file = _file(part)
+    url, declared = file.url, _essence(file.media_type or "")
+    filename = _clean(file.filename)
+    del file  # or it would hold the whole URL, which may be made anew
+    yield
+    if len(url) > limits.characters:
         raise BadRequest(f"An attachment is larger than {limits.characters} characters")
-    read = _held if file.url[:5].lower() == "data:" else _remote
-    mime, url = read(file.url, _essence(file.media_type or ""), limits)
+    if url[: len(_DATA)].lower() == _DATA:
+        mime = yield from _held(url, declared)
+        header = f"data:{mime};base64,"
+        if not url.startswith(header):
+            url = header + url[url.index(",") + 1 :]
+    else:
+        mime = _remote(url, declared, limits)
     if not limits.takes(mime):
         raise BadRequest(_NOT_TAKEN)
-    return Attachment(mime, url, _clean(file.filename))
+    return Attachment(mime, url, filename)
 
 
 def _essence(mime: str) -> str:
@@ -119,39 +146,45 @@ def _essence(mime: str) -> str:
     return essence
 
 
-def _held(url: str, declared: str, _: AttachmentLimits) -> tuple[str, str]:
-    """A `data:` URL: the type of what it holds, and the same URL under that type."""
+def _held(url: str, declared: str) -> Steps[str]:
+    """A `data:` URL: the type of what it holds."""
     comma = url.find(",", 0, _HEADER_MAX)
-    header = url[5:comma]
+    header = url[len(_DATA) : comma]
     if comma < 0 or not header.lower().endswith(";base64"):
         raise BadRequest(_NO_BASE64)
-    payload = url[comma + 1 :]
-    encoded = _base64(payload)
-    if not encoded:
+    payload = comma + 1
+    if len(url) == payload:
         raise BadRequest("An attachment is empty")
-    mime = _true_type(declared or _essence(header[: -len(";base64")]), encoded)
-    return mime, f"data:{mime};base64,{payload}"
+    yield from _check_base64(url, payload)
+    return _true_type(declared or _essence(header[: -len(";base64")]), url, payload)
 
 
-def _base64(payload: str) -> bytes:
-    """Strictly valid base64, still encoded: to decode it all takes five times as long."""
-    encoded = payload.encode()
-    padding = encoded.translate(None, _ALPHABET)
-    if len(encoded) % 4 or padding not in {b"", b"=", b"=="} or not encoded.endswith(padding):
+def _check_base64(url: str, begin: int) -> Steps[None]:
+    """See that it is strictly valid base64 from there. To decode it takes five times as long."""
+    padding = b""
+    for at in range(begin, len(url), _CHECKED):
+        encoded = url[at : at + _CHECKED].encode()
+        if padding:  # and something behind it
+            raise BadRequest(_NO_BASE64)
+        padding = encoded.translate(None, _ALPHABET)
+        if padding not in {b"", b"=", b"=="} or not encoded.endswith(padding):
+            raise BadRequest(_NO_BASE64)
+        yield
+    if (len(url) - begin) % 4:
         raise BadRequest(_NO_BASE64)
-    return encoded
 
 
-def _true_type(declared: str, encoded: bytes) -> str:
+def _true_type(declared: str, url: str, payload: int) -> str:
+    """The type of what stands in a URL in base64, from its `payload` on."""
     if sniff.is_textual(declared):
-        if not sniff.is_text(binascii.a2b_base64(encoded)):
+        if not sniff.is_text(binascii.a2b_base64(url[payload:])):
             raise BadRequest(_NO_TEXT)
         return declared
-    found = sniff.types_of(binascii.a2b_base64(encoded[:_SNIFFED]))
+    found = sniff.types_of(binascii.a2b_base64(url[payload : payload + _SNIFFED]))
     if declared in _ANYTHING:
         if found:
             return found[0]
-        if sniff.is_text(binascii.a2b_base64(encoded)):
+        if sniff.is_text(binascii.a2b_base64(url[payload:])):
             return "text/plain"
         raise BadRequest(_NOT_TAKEN)
     if declared in found:
@@ -171,14 +204,14 @@ def _kind(mime: str) -> str:
     return kind if sniff.has_signature(kind) else mime
 
 
-def _remote(url: str, declared: str, limits: AttachmentLimits) -> tuple[str, str]:
-    """A remote URL: `https:`, and an allowed host without a user or a port."""
+def _remote(url: str, declared: str, limits: AttachmentLimits) -> str:
+    """The type of a remote URL: `https:`, and an allowed host without a user or a port."""
     found = _HTTPS.fullmatch(url) if len(url) <= _REMOTE_MAX else None
     if found is None or found[1].lower() not in limits.hosts:
         raise BadRequest(_NO_URL)
     if not declared:
         raise BadRequest(_NO_TYPE)
-    return declared, url
+    return declared
 
 
 def _clean(filename: str | None) -> str | None:

@@ -26,13 +26,20 @@ class TooManyError(Exception):
     """More would be built of a frame than anybody means."""
 
 
-def census(frame: bytes, depth: int, most: int = VALUES_MAX) -> Iterator[None]:
+class TooDeepError(TooManyError):
+    """It is nested deeper than anybody means."""
+
+
+def census(
+    frame: bytes, depth: int, most: int = VALUES_MAX, deepest: int = DEPTH_MAX
+) -> Iterator[None]:
     """Count the values of a frame that are nested in no more than `depth` lists and objects.
 
     What is no JSON is counted all the same; to refuse it is the decoder's business.
 
     Raises:
-        TooManyError: they are more than `most`, or something is nested deeper than `DEPTH_MAX`.
+        TooManyError: they are more than `most`.
+        TooDeepError: something is nested deeper than `deepest`.
 
     """
     level = values = at = 0
@@ -55,8 +62,10 @@ def census(frame: bytes, depth: int, most: int = VALUES_MAX) -> Iterator[None]:
                 level += count
             else:
                 level -= count
-            if values > most or level > DEPTH_MAX:
-                raise TooManyError(f"more than {most} values, or nested deeper than {DEPTH_MAX}")
+            if values > most:
+                raise TooManyError(f"more than {most} values")
+            if level > deepest:
+                raise TooDeepError(f"nested deeper than {deepest}")
         yield
 
 

@@ -17,6 +17,7 @@ from msgspec import Meta, Raw, Struct
 from turnwire.core import harmless
 from turnwire.core.bounds import Word
 from turnwire.core.known import Known
+from turnwire.core.steps import Steps
 from turnwire.errors import BadRequest
 
 RESPONSES_MAX: Final = 32
@@ -33,6 +34,12 @@ PARTS_MAX: Final = 1_000
 
 KNOWN_MAX: Final = 10_000
 """Most parts in all steps. Each is counted, which takes three microseconds."""
+
+_LONGEST_BYTES: Final = 4_194_304
+"""Longest text of a part, in JSON: it is read as a whole."""
+
+_STEP: Final = 64
+"""Parts that are read in one go."""
 
 _Id = Annotated[str, Meta(min_length=1, max_length=2_048)]
 """An approval's id may carry a signature; it is opaque here."""
@@ -116,6 +123,11 @@ class _Answered(Struct, rename="camel"):
     approval_id: Raw = Raw()
 
 
+_CHARACTER_BYTES: Final = 4
+"""The longest character in UTF-8."""
+
+_TOO_LONG: Final = f"An answer is longer than {ANSWER_MAX} characters"
+
 _json = msgspec.json.Decoder().decode
 _part = msgspec.json.Decoder(_Part).decode
 _data = msgspec.json.Decoder(_Data).decode
@@ -126,33 +138,47 @@ _question = msgspec.json.Decoder(_Question).decode
 _answered = msgspec.json.Decoder(_Answered).decode
 
 
-def read(message_id: str | None, parts: Sequence[Raw], chat_id: str | None = None) -> Continuation:
-    """Read the answers out of the parts of an assistant's message.
+def reading(
+    message_id: str | None, parts: Sequence[Raw], chat_id: str | None = None
+) -> Steps[Continuation]:
+    """Read the answers out of the parts of an assistant's message, in steps.
 
     Raises:
         BadRequest: there is none, or one that cannot be forwarded.
 
     """
-    responses = tuple(found for part in _news(parts) if (found := _response(*part)) is not None)
+    responses: list[Response] = []
+    for part in (yield from _news(parts)):
+        found = _response(*part)
+        if found is not None:
+            responses.append(found)
+        yield
     if not responses:
         raise BadRequest("Nothing to forward")
     if len(responses) > RESPONSES_MAX:
         raise BadRequest(f"There are more than {RESPONSES_MAX} answers")
-    return Continuation(message_id, responses, chat_id, _known(message_id, parts))
+    known = yield from _known(message_id, parts)
+    return Continuation(message_id, tuple(responses), chat_id, known)
 
 
-def _known(message_id: str | None, parts: Sequence[Raw]) -> Known:
+def _known(message_id: str | None, parts: Sequence[Raw]) -> Steps[Known]:
     """What the client has of the message, all steps of it."""
     if len(parts) > KNOWN_MAX:
         raise BadRequest("The last message has too many parts")
-    shown = [_shown(part) for part in parts]
-    chars = Counter[str]()
-    for part in shown:
+    chars, count = Counter[str](), Counter[str]()
+    calls: dict[str, _Shown] = {}
+    asked: set[str] = set()
+    for number, raw in enumerate(parts):
+        part = _shown(raw)
+        count[part.type] += 1
         if part.type in {"text", "reasoning"}:
-            chars[part.type] += len(harmless.string(part.text) or "")
-    count = Counter(part.type for part in shown)
-    calls = {its_id: part for part in shown if (its_id := _open_call(part)) is not None}
-    asked = frozenset(its_id for part in shown if (its_id := _open_question(part)) is not None)
+            chars[part.type] += _length(part.text)
+        if (its_id := _open_call(part)) is not None:
+            calls[its_id] = part
+        if (its_id := _open_question(part)) is not None:
+            asked.add(its_id)
+        if number % _STEP == 0:
+            yield
     return Known(
         message_id=message_id,
         text=chars["text"],
@@ -161,9 +187,15 @@ def _known(message_id: str | None, parts: Sequence[Raw]) -> Known:
         reasonings=count["reasoning"],
         files=count["file"],
         sources=count["source-url"],
-        pending=asked | calls.keys(),
+        pending=frozenset(asked | calls.keys()),
         blank=frozenset(its_id for its_id, part in calls.items() if not part.input),
     )
+
+
+def _length(text: Raw) -> int:
+    if memoryview(text).nbytes > _LONGEST_BYTES:
+        raise BadRequest("A text of the last message is too long")
+    return len(harmless.string(text) or "")
 
 
 def _open_question(part: _Shown) -> str | None:
@@ -192,7 +224,7 @@ def _state(data: Raw) -> str | None:
         return None
 
 
-def _news(parts: Sequence[Raw]) -> Sequence[tuple[str, Raw]]:
+def _news(parts: Sequence[Raw]) -> Steps[Sequence[tuple[str, Raw]]]:
     """The parts after the last `step-start`, in order, each with its type."""
     news: list[tuple[str, Raw]] = []
     for part in reversed(parts):
@@ -202,6 +234,7 @@ def _news(parts: Sequence[Raw]) -> Sequence[tuple[str, Raw]]:
         if len(news) == PARTS_MAX:
             raise BadRequest("The last message has too many parts")
         news.append((kind, part))
+        yield
     return news[::-1]
 
 
@@ -230,11 +263,13 @@ def _answer(part: Raw) -> QuestionAnswer | None:
     told = _answered(question.data)
     if told.state != "answered" or not told.answer:
         return None
+    if memoryview(told.answer).nbytes > ANSWER_MAX * _CHARACTER_BYTES:
+        raise BadRequest(_TOO_LONG)
     # `Raw` is skipped over, not looked into: only here are its strings known to be whole.
     if not isinstance(_json(told.answer), str | bool | list | dict):
         raise BadRequest("An answer is neither a text, a boolean, a list nor an object")
     if len(bytes(told.answer).decode()) > ANSWER_MAX:
-        raise BadRequest(f"An answer is longer than {ANSWER_MAX} characters")
+        raise BadRequest(_TOO_LONG)
     question_id = question.id or told.question_id
     if question_id is None:
         raise BadRequest("An answer names no question")

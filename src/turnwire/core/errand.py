@@ -5,7 +5,7 @@ An `Errand` is one connection that does one such thing, pure like a
 a `result`. Each dialect makes its own.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TypeAlias, TypeVar
 
 from msgspec import Raw, Struct
@@ -73,18 +73,18 @@ class Asked(Struct, frozen=True):
 
 
 class Told(Struct, frozen=True):
-    """A turn that is over: the events that would tell it, but for its start."""
+    """A turn that is over: the events that would tell it, but for its start; perhaps for once."""
 
     turn_id: str
-    events: Sequence[Event]
+    events: Iterable[Event]
     prompt_id: str | None = None
     """Which prompt it answers, where the agent says so."""
 
 
 class Transcript(Struct, frozen=True):
-    """What was said, oldest first."""
+    """What was said, oldest first. It may be made as it is read, and then it is read once."""
 
-    said: Sequence[Asked | Told]
+    said: Iterable[Asked | Told]
 
 
 Result = TypeVar("Result", covariant=True)  # noqa: PLC0105 (it is the errand's result)

@@ -5,7 +5,7 @@ together as a client does. So there is one mapping, and a message looks the same
 whether it was streamed or loaded.
 """
 
-from typing import assert_never
+from typing import Final, assert_never
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -14,7 +14,11 @@ from turnwire.core import chunks, events, harmless, media
 from turnwire.core.chunks import Chunk
 from turnwire.core.errand import Asked, Told, Transcript
 from turnwire.core.events import Reason
+from turnwire.core.steps import Steps, whole
 from turnwire.core.translate import Translator
+
+_MANY: Final = 64
+"""Events, or parts, of a step: half a millisecond."""
 
 
 class _Part(Struct, rename="camel", tag_field="type"):
@@ -81,7 +85,7 @@ class _Metadata(Struct):
 class _Message(Struct):
     id: str
     role: str
-    parts: list[_AnyPart]
+    parts: list[_AnyPart] | Raw
     metadata: _Metadata | UnsetType = UNSET
 
 
@@ -92,30 +96,60 @@ def ui_messages(transcript: Transcript, *, finish: bool = False) -> bytes:
     stopped: its parts do not. Not unasked: apps with a metadata schema refuse
     what it has not.
     """
-    return msgspec.json.encode([_message(said, finish=finish) for said in transcript.said])
+    return whole(telling(transcript, finish=finish))
 
 
-def _message(said: Asked | Told, *, finish: bool) -> _Message:
-    match said:
-        case Asked(message_id, text, files):
-            parts: list[_AnyPart] = [
-                _File(f.mime, harmless.mend(f.url), UNSET if f.filename is None else f.filename)
-                for f in files
-                if media.is_file(f.url)
-            ]
-            if text or not parts:
-                parts.append(_Text(harmless.mend(text)))
-            return _Message(harmless.mend(message_id), "user", parts)
-        case Told(turn_id, told):
-            translator = Translator(usage=False, taken_id=None)
-            held = _Held()
-            for event in (events.TurnStarted(turn_id), *told):
-                for chunk in translator.feed(event):
-                    held.take(chunk)
-            said_so = _Metadata(held.finish) if finish and held.finish else UNSET
-            return _Message(harmless.mend(turn_id), "assistant", held.parts, said_so)
-        case _:
-            assert_never(said)
+def telling(transcript: Transcript, *, finish: bool) -> Steps[bytes]:
+    """The same, in steps."""
+    told: list[bytes] = []
+    for said in transcript.said:
+        match said:
+            case Asked():
+                message = _asked(said)
+            case Told():
+                message = yield from _told(said, finish=finish)
+            case _:
+                assert_never(said)
+        told.append(msgspec.json.encode(message))
+        yield
+    return b"[%b]" % b",".join(told)
+
+
+def _asked(asked: Asked) -> _Message:
+    parts: list[_AnyPart] = [
+        _File(f.mime, harmless.mend(f.url), UNSET if f.filename is None else f.filename)
+        for f in asked.files
+        if media.is_file(f.url)
+    ]
+    if asked.text or not parts:
+        parts.append(_Text(harmless.mend(asked.text)))
+    return _Message(harmless.mend(asked.message_id), "user", parts)
+
+
+def _told(told: Told, *, finish: bool) -> Steps[_Message]:
+    translator = Translator(usage=False, taken_id=None)
+    held = _Held()
+    for chunk in translator.feed(events.TurnStarted(told.turn_id)):
+        held.take(chunk)
+    for number, event in enumerate(told.events):
+        for chunk in translator.feed(event):
+            held.take(chunk)
+        if number % _MANY == 0:
+            yield
+    said_so = _Metadata(held.finish) if finish and held.finish else UNSET
+    parts = yield from _encoded(held.parts)
+    return _Message(harmless.mend(told.turn_id), "assistant", parts, said_so)
+
+
+def _encoded(parts: list[_AnyPart]) -> Steps[list[_AnyPart] | Raw]:
+    """Parts as they are, or in JSON where they are many."""
+    if len(parts) <= _MANY:
+        return parts
+    encoded: list[bytes] = []
+    for first in range(0, len(parts), _MANY):
+        encoded.append(msgspec.json.encode(parts[first : first + _MANY])[1:-1])
+        yield
+    return Raw(b"[%b]" % b",".join(encoded))
 
 
 class _Held:

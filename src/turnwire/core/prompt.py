@@ -7,17 +7,17 @@ third-party tools). A message of the user is a prompt; one of the assistant is a
 continuation (`continuation`).
 """
 
-import itertools
-import re
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta, Raw, Struct
 
 from turnwire.core import attachments, continuation, harmless
 from turnwire.core.attachments import Attachment, AttachmentLimits
-from turnwire.core.bounds import Word
+from turnwire.core.bounds import ID_MAX, LONG_BYTES, WORD_MAX
+from turnwire.core.census import TooDeepError, TooManyError, census
 from turnwire.core.continuation import Continuation
+from turnwire.core.steps import Steps, whole
 from turnwire.errors import BadRequest
 
 TEXT_MAX = 100_000
@@ -27,7 +27,7 @@ DEPTH_MAX = 64
 """Deepest nesting of a body."""
 
 VALUES_MAX = 200_000
-"""Most values in a body: each costs memory and time, and a conversation has far fewer."""
+"""Most messages and parts of a body: each costs memory and time, and a conversation has fewer."""
 
 PARTS_MAX = 1_000
 """Most parts of a message."""
@@ -35,15 +35,13 @@ PARTS_MAX = 1_000
 _SEARCHED_MAX = 1_000
 """Messages that are searched, from the end, for the user's last one."""
 
-_Id = Annotated[str, Meta(max_length=512)]
 _LIMITS = AttachmentLimits()
 
-_ONE_KIND = bytes.maketrans(b"[]", b"{}")
-_NOT_READ = bytes(set(range(256)) - set(b'[]{}"'))
-_NOT_COUNTED = bytes(set(range(256)) - set(b',"'))
-_STRING = re.compile(rb'"[^"]*+"')
-_OPENING = ord("{")
-_RUN = re.compile(rb"\{++|\}++")
+_COUNTED: Final = 4
+"""How deep the values of a body are counted: its messages, and their parts."""
+
+_CHARACTER_BYTES: Final = 12
+"""The longest spelling of a character: two escapes."""
 
 
 class Prompt(Struct, frozen=True):
@@ -72,8 +70,8 @@ class Prompt(Struct, frozen=True):
 
 
 class _Message(Struct):
-    role: Word
-    id: _Id | None = None
+    role: Raw
+    id: Raw = Raw()
     parts: Annotated[list[Raw], Meta(max_length=VALUES_MAX)] | None = None
     content: Raw = Raw()
 
@@ -82,17 +80,17 @@ class _Body(Struct, rename="camel"):
     messages: Annotated[list[Raw], Meta(max_length=VALUES_MAX)] | None = None
     message: Raw = Raw()
     trigger: Raw = Raw()
-    message_id: _Id | None = None
+    message_id: Raw = Raw()
     id: Raw = Raw()
 
     @property
     def regenerates(self) -> bool:
         """Any other string is `submit-message`; anything that is no string is a wrong type."""
-        return bool(self.trigger) and _string(self.trigger) == "regenerate-message"
+        return bool(self.trigger) and _text(self.trigger, WORD_MAX) == "regenerate-message"
 
 
 class _Part(Struct):
-    type: Word
+    type: Raw
     text: Raw = Raw()
 
 
@@ -109,133 +107,127 @@ def extract(body: bytes, limits: AttachmentLimits = _LIMITS) -> Prompt | Continu
         BadRequest: nothing that can be sent.
 
     """
+    return whole(reading(body, limits))
+
+
+def reading(body: bytes, limits: AttachmentLimits) -> Steps[Prompt | Continuation]:
+    """The same, in steps: a long body takes a while, whatever is in it."""
     if not body:
         raise BadRequest("The body is empty")
     try:
-        return _extract(body, limits)
+        return (yield from _reading(body, limits))
     except msgspec.ValidationError as exc:
         raise BadRequest("The body has a field of a wrong type, or lacks one") from exc
     except (msgspec.DecodeError, UnicodeDecodeError) as exc:
         raise BadRequest("The body is not valid JSON, or cuts a character in two") from exc
-    except RecursionError as exc:
-        raise BadRequest(_too_deep()) from exc
+    except (TooDeepError, RecursionError) as exc:
+        raise BadRequest(f"The body is nested deeper than {DEPTH_MAX}") from exc
+    except TooManyError as exc:
+        raise BadRequest("The body has too many values") from exc
 
 
-def _too_deep() -> str:
-    return f"The body is nested deeper than {DEPTH_MAX}"
-
-
-def _extract(raw: bytes, limits: AttachmentLimits) -> Prompt | Continuation:
-    if _values(raw) > VALUES_MAX:
-        raise BadRequest("The body has too many values")
+def _reading(raw: bytes, limits: AttachmentLimits) -> Steps[Prompt | Continuation]:
+    if len(raw) > LONG_BYTES or raw.count(b"[") + raw.count(b"{") > DEPTH_MAX:
+        yield from census(raw, _COUNTED, VALUES_MAX, DEPTH_MAX)
     body = _body(raw)
-    if _deeper(raw, DEPTH_MAX):
-        raise BadRequest(_too_deep())
-    message = _last(body)
-    match message.role:
+    yield
+    message = yield from _last(body)
+    match _text(message.role, WORD_MAX):
         case "user":
-            return _prompt(body, message, limits)
+            return (yield from _prompt(body, message, limits))
         case "assistant":
-            message_id = message.id or body.message_id or None
+            message_id = _id(message.id) or _id(body.message_id) or None
             chat_id = harmless.short(body.id)
-            return continuation.read(message_id, message.parts or (), chat_id)
+            return (yield from continuation.reading(message_id, message.parts or (), chat_id))
         case _:
             raise BadRequest("The last message is neither the user's nor the assistant's")
 
 
-def _last(body: _Body) -> _Message:
+def _last(body: _Body) -> Steps[_Message]:
     if body.messages:
         if body.regenerates:
-            return _last_of_user(body.messages)
-        return _message(body.messages[-1])
-    if body.messages is None and body.message:
-        return _message(body.message)
-    raise BadRequest("The body has no messages")
+            return (yield from _last_of_user(body.messages))
+        message = _message(body.messages[-1])
+    elif body.messages is None and body.message:
+        message = _message(body.message)
+    else:
+        raise BadRequest("The body has no messages")
+    yield
+    return message
 
 
-def _last_of_user(messages: list[Raw]) -> _Message:
+def _last_of_user(messages: list[Raw]) -> Steps[_Message]:
     for raw in reversed(messages[-_SEARCHED_MAX:]):
         message = _message(raw)
-        if message.role == "user":
+        if _text(message.role, WORD_MAX) == "user":
             return message
+        yield
     raise BadRequest("There is no message of the user to send again")
 
 
-def _prompt(body: _Body, message: _Message, limits: AttachmentLimits) -> Prompt:
-    text, files = _content(message)
+def _prompt(body: _Body, message: _Message, limits: AttachmentLimits) -> Steps[Prompt]:
+    text, files = yield from _content(message)
     if not text.strip() and not files:
         raise BadRequest("The prompt is empty")
-    if len(text) > TEXT_MAX:
-        raise BadRequest(f"The prompt is longer than {TEXT_MAX} characters")
+    message_id, replaces = _id(message.id), _id(body.message_id)
     # A client names the answer that it wants anew, or this very message if it was edited.
-    names_itself = body.message_id == message.id
+    names_itself = replaces == message_id
     return Prompt(
         text,
-        message.id or None,
-        attachments.read(files, limits),
+        message_id or None,
+        (yield from attachments.reading(files, limits)),
         body.regenerates,
-        (body.message_id or None) if body.regenerates is not names_itself else None,
+        (replaces or None) if body.regenerates is not names_itself else None,
         harmless.short(body.id),
     )
 
 
-def _content(message: _Message) -> tuple[str, list[Raw]]:
+def _content(message: _Message) -> Steps[tuple[str, list[Raw]]]:
     """The text of a message, and the parts that are its files."""
     if message.parts is None:
         if not message.content:
             raise BadRequest("The last message has neither parts nor content")
-        return _string(message.content), []
+        return _said(message.content), []
     if len(message.parts) > PARTS_MAX:
         raise BadRequest("The last message has too many parts")
-    texts: list[str] = []
+    said = ""
     files: list[Raw] = []
     for raw in message.parts:
         part = _part(raw)
-        match part.type:
+        match _text(part.type, WORD_MAX):
             case "text":
-                texts.append(_string(part.text or b"null"))
+                said = _said(part.text or Raw(b"null"), said)
             case "file":
                 files.append(raw)
             case _:
                 pass
-    return "".join(texts), files
+        yield
+    return said, files
 
 
-def _values(raw: bytes) -> int:
-    """The values in JSON, or less if they are few: commas outside of strings."""
-    commas = raw.count(b",")
-    if commas <= VALUES_MAX:
-        return commas
-    read = _unescaped(raw).translate(None, _NOT_COUNTED).replace(b'""', b"")
-    return _STRING.sub(b"", read).count(b",")
+def _said(raw: Raw, before: str = "") -> str:
+    """What a user said, and what before that."""
+    try:
+        return before + _text(raw, TEXT_MAX - len(before))
+    except _TooLongError as exc:
+        raise BadRequest(f"The prompt is longer than {TEXT_MAX} characters") from exc
 
 
-def _unescaped(raw: bytes) -> bytes:
-    """JSON whose quotation marks all begin or end a string."""
-    return raw.replace(rb"\\", b"").replace(rb"\"", b"")
+class _TooLongError(msgspec.ValidationError):
+    """A text is longer than it may be."""
 
 
-def _deeper(raw: bytes, limit: int) -> bool:
-    """Whether valid JSON is nested deeper than `limit`.
-
-    A body of 16 MiB of brackets must not hold the event loop for seconds. So
-    the levels are taken away in C, the innermost first, while that shortens
-    what is left; what it no longer shortens is made of long runs of brackets.
-    """
-    if raw.count(b"[") + raw.count(b"{") <= limit:
-        return False
-    read = _unescaped(raw).translate(_ONE_KIND, _NOT_READ).replace(b'""', b"")
-    brackets = _STRING.sub(b"", read)
-    levels = 0
-    while brackets:
-        left = brackets.replace(b"{}", b"")
-        levels += 1
-        if len(left) > len(brackets) * 7 // 8:
-            return levels + _deepest(left) > limit
-        brackets = left
-    return levels > limit
+def _text(raw: Raw, longest: int) -> str:
+    """A text. One that is far too long is not built: that would take a while."""
+    data = memoryview(raw)
+    is_text = bytes(data[:1]) == b'"'
+    if not is_text or data.nbytes <= longest * _CHARACTER_BYTES + len('""'):
+        text = _string(raw)
+        if len(text) <= longest:
+            return text
+    raise _TooLongError
 
 
-def _deepest(brackets: bytes) -> int:
-    lengths = (len(run) if run[0] == _OPENING else -len(run) for run in _RUN.findall(brackets))
-    return max(itertools.accumulate(lengths))
+def _id(raw: Raw) -> str | None:
+    """An id. It may be there, and be `null`."""
+    return None if not raw or bytes(raw) == b"null" else _text(raw, ID_MAX)

@@ -4,10 +4,12 @@ Counted are request bodies until they are read, prompts until the agent's socket
 that are not whole, and what clients were sent and have not taken. Each of these has a bound of
 its own; this one is for the day when many are used at once.
 
-While there is room, anybody may use it. When it is spent, the user pays who holds most, with the
-largest request of theirs: a newcomer does not end for what somebody else has parked.
+A user may hold so much, with all requests together; one request more, and the largest of them
+ends. While there is room, anybody may use it. When it is spent, the user pays who holds most, with
+the largest request of theirs: a newcomer does not end for what somebody else has parked.
 """
 
+import asyncio
 from collections.abc import Callable
 from typing import Final, Self
 
@@ -24,33 +26,43 @@ def _nothing() -> None:
 class _User:
     """What is held for one user, and for which requests."""
 
-    __slots__ = ("held_bytes", "holders")
+    __slots__ = ("_turn", "held_bytes", "holders")
 
     def __init__(self) -> None:
         self.held_bytes = 0
         self.holders: set[Holder] = set()
+        self._turn: asyncio.Lock | None = None
+
+    def one_by_one(self) -> asyncio.Lock:
+        """For what takes several times the memory that is counted, while it is done."""
+        if self._turn is None:
+            self._turn = asyncio.Lock()
+        return self._turn
 
 
 class Budget:
-    """`most_bytes` for the process; 0 is no limit."""
+    """`most_bytes` for the process, and `user_bytes` for each user; 0 is no limit."""
 
-    def __init__(self, most_bytes: int = 0) -> None:
+    def __init__(self, most_bytes: int = 0, user_bytes: int = 0) -> None:
         self.held_bytes = 0
         self._most_bytes = most_bytes or _NO_LIMIT
+        self._user_bytes = user_bytes or _NO_LIMIT
         self._users: dict[str, _User] = {}
-
-    @property
-    def is_spent(self) -> bool:
-        return self.held_bytes > self._most_bytes
 
     def holder(self, user_id: str) -> "Holder":
         """What is going to be held for one request of a user; nothing yet."""
         return Holder(self, user_id)
 
+    def is_spent(self, user: _User) -> bool:
+        """Whether there is no room, in all or for this user."""
+        return self.held_bytes > self._most_bytes or user.held_bytes > self._user_bytes
+
     def make_room(self, asking: "Holder") -> bool:
         """Have those end who hold most, until there is room. False: that is who asks."""
-        while self.is_spent:
-            user = max(self._users.values(), key=_held_bytes)
+        while self.is_spent(asking.user):
+            user = asking.user
+            if user.held_bytes <= self._user_bytes:
+                user = max(self._users.values(), key=_held_bytes)
             holder = max(user.holders, key=_held_bytes)
             if holder is asking:
                 return False
@@ -143,7 +155,7 @@ class Hold:
         holder.user.held_bytes += more
         budget = self._budget
         budget.held_bytes += more
-        return more < 0 or not budget.is_spent or budget.make_room(holder)
+        return more < 0 or not budget.is_spent(holder.user) or budget.make_room(holder)
 
     def drop(self) -> None:
         """Hold nothing, and have nobody told."""

@@ -53,7 +53,7 @@ class Dialler:
         self._user_timeout_s = user_timeout_s
         self._tls = tls
         self._addresses = Addresses()
-        self._rounds = Rounds()
+        self.rounds = Rounds()
 
     async def dial(
         self,
@@ -80,7 +80,7 @@ class Dialler:
                 subprotocols=subprotocols,
                 frame_bytes=self._frame_bytes,
                 hold=hold or uncounted(),
-                rounds=self._rounds,
+                rounds=self.rounds,
             )
 
         try:

@@ -1,12 +1,13 @@
 """Runs one errand on a connection of its own: dial, frames in, frames out, a result."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from turnwire.core.dialect import NEVER
 from turnwire.core.errand import Errand
 from turnwire.core.refusal import Refusal
+from turnwire.core.steps import Steps, whole
 from turnwire.relay.budget import Hold, Holder
 from turnwire.relay.dialler import DialError, Dialler
 from turnwire.relay.leaving import DialFailure, Leaving
@@ -14,6 +15,7 @@ from turnwire.relay.stream import Call
 from turnwire.relay.upstream import Upstream
 
 Result = TypeVar("Result")
+Made = TypeVar("Made")
 
 
 class NotReachedError(Exception):
@@ -25,19 +27,25 @@ class NotReachedError(Exception):
         self.status = status
 
 
-class ErrandRun(Generic[Result]):
-    """One errand on its way. Times are the loop's."""
+class ErrandRun(Generic[Result, Made]):
+    """One errand on its way. Times are the loop's.
 
-    def __init__(self, errand: Errand[Result]) -> None:
+    `make` makes of the result what is wanted, in steps: while it does, the frame that the result is
+    of still counts.
+    """
+
+    def __init__(self, errand: Errand[Result], make: Callable[[Result], Steps[Made]]) -> None:
         self._errand = errand
+        self._make = make
+        self._is_making = False
         self._loop = asyncio.get_running_loop()
-        self._over: asyncio.Future[Result | Refusal] = self._loop.create_future()
+        self._over: asyncio.Future[Made | Refusal] = self._loop.create_future()
         self._upstream: Upstream | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     async def run(
         self, dialler: Dialler, call: Call, *, dial_s: float, holder: Holder
-    ) -> Result | Refusal:
+    ) -> Made | Refusal:
         """Dial, and see the errand through. `holder` is told what is held for it.
 
         Raises:
@@ -75,7 +83,9 @@ class ErrandRun(Generic[Result]):
 
     def agent_long_frame(self, frame: bytes) -> Iterator[None]:
         yield from self._errand.look_into(frame)
-        self.agent_frames([frame])
+        if self._errand.result is None:
+            self._tell(self._errand.hear(frame, self._loop.time()))
+            yield from self._finish()
 
     def agent_left(self, _why: Leaving, _close_code: int | None) -> None:
         self._errand.left()
@@ -86,21 +96,37 @@ class ErrandRun(Generic[Result]):
         if self._upstream is not None:
             self._upstream.close()
         self.agent_left(Leaving.NO_ROOM, None)
+        if not self._over.done():  # it was being made
+            self._over.set_result(Refusal.SILENT)
 
     def _tick(self) -> None:
         self._do(self._errand.tick(self._loop.time()))
 
     def _do(self, tell: Sequence[bytes]) -> None:
+        self._tell(tell)
+        whole(self._finish())
+
+    def _finish(self) -> Steps[None]:
+        """Make something of the result, if there is one."""
+        result = self._errand.result
+        if result is None or self._is_making:
+            return
+        self._is_making = True
+        try:
+            made = result if isinstance(result, Refusal) else (yield from self._make(result))
+        except Exception as bug:  # noqa: BLE001 (whoever waits is to have it)
+            self._over.set_exception(bug)
+            return
+        if not self._over.done():
+            self._over.set_result(made)
+
+    def _tell(self, tell: Sequence[bytes]) -> None:
         if tell and self._upstream is not None:
             self._upstream.send(tell)
         if self._timer is not None:
             self._timer.cancel()
-        result = self._errand.result
-        if result is None:
-            if self._errand.deadline < NEVER:
-                self._timer = self._loop.call_at(self._errand.deadline, self._tick)
-        elif not self._over.done():
-            self._over.set_result(result)
+        if self._errand.result is None and self._errand.deadline < NEVER:
+            self._timer = self._loop.call_at(self._errand.deadline, self._tick)
 
     async def _dial(self, dialler: Dialler, call: Call, frame: Hold) -> None:
         try:

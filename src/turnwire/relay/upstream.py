@@ -94,7 +94,7 @@ class Upstream(asyncio.Protocol):
         self._reader = Reader(frame_bytes)
         self._is_plain = False
         """Whether what comes next begins a message, and nothing is left to do before it."""
-        self._slices = Slices(rounds or Rounds())
+        self._slices = Slices(Rounds() if rounds is None else rounds)
         """What is left to do of what was read. Nothing more is read meanwhile."""
         self._unread: list[bytes] = []
         """What came in nevertheless."""

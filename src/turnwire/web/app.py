@@ -125,7 +125,7 @@ def new_dialler(settings: Settings) -> Dialler:
         frame_bytes=settings.frame_bytes,
         user_timeout_s=settings.stall_s,
         tls=agent_tls(settings),
-        budget=Budget(settings.held_bytes),
+        budget=Budget(settings.held_bytes, settings.held_bytes_per_user),
     )
 
 

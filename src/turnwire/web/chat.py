@@ -6,19 +6,19 @@ Refusals end with a status; once the stream has begun, how it ends is the
 `Turn`'s outcome.
 """
 
-import asyncio
 import os
 from collections.abc import Awaitable
-from typing import Final
 
 import msgspec
 from starlette.types import Receive, Send
 
+from turnwire.core.bounds import LONG_BYTES
 from turnwire.core.continuation import Continuation
 from turnwire.core.dialect import Ask, Look
-from turnwire.core.prompt import Prompt, extract
+from turnwire.core.prompt import Prompt, extract, reading
 from turnwire.core.refusal import Refusal
 from turnwire.relay.budget import SMALL_BYTES, Holder
+from turnwire.relay.rounds import done
 from turnwire.web import profile, workflow
 from turnwire.web.access import Role
 from turnwire.web.calling import refused
@@ -26,9 +26,6 @@ from turnwire.web.endpoint import CHAT_PATH, Endpoint, Visit
 from turnwire.web.gateway import hangup
 from turnwire.web.request import keep
 from turnwire.web.streaming import stream
-
-LONG_BYTES: Final = 262_144
-"""A longer body may take tens of milliseconds to read, whatever is in it."""
 
 
 class Chat(Endpoint):
@@ -53,12 +50,13 @@ class Chat(Endpoint):
             )
 
     async def _read(self, visit: Visit, receive: Receive, holder: Holder) -> Prompt | Continuation:
-        """What the body asks. A long one is read beside the event loop, which goes on meanwhile."""
+        """What the body asks. A long one is read in steps, one at a time of each user."""
         gateway = self.gateway
         body = await visit.request.body(receive, gateway.settings.body_bytes, holder)
         if len(body) <= LONG_BYTES:
             return extract(body, gateway.attachments)
-        return await asyncio.to_thread(extract, body, gateway.attachments)
+        async with holder.user.one_by_one():
+            return await done(gateway.dialler.rounds, reading(body, gateway.attachments))
 
     def _asked(
         self,

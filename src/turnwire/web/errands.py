@@ -2,7 +2,8 @@
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Annotated, Final, TypeVar
 
 import msgspec
@@ -10,10 +11,12 @@ import structlog
 from msgspec import Meta, Raw, Struct
 from starlette.types import Receive, Send
 
+from turnwire.core import steps
 from turnwire.core.approval import ID_MAX
 from turnwire.core.errand import Answer, Errand, Recall, Stop
-from turnwire.core.message import ui_messages
+from turnwire.core.message import telling
 from turnwire.core.refusal import Refusal
+from turnwire.core.steps import Steps
 from turnwire.errors import BadRequest, Unavailable
 from turnwire.relay.budget import Holder
 from turnwire.relay.errand import ErrandRun, NotReachedError
@@ -40,6 +43,7 @@ JSON_HEADERS: Final = {
 }
 
 Result = TypeVar("Result")
+Made = TypeVar("Made")
 
 _Id = Annotated[str, Meta(min_length=1, max_length=512)]
 
@@ -91,15 +95,21 @@ class ErrandEndpoint(Endpoint):
 
         """
 
-    async def run(self, visit: Visit, holder: Holder, errand: Errand[Result]) -> Result:
-        """See an errand through.
+    async def run(
+        self,
+        visit: Visit,
+        holder: Holder,
+        errand: Errand[Result],
+        make: Callable[[Result], Steps[Made]],
+    ) -> Made:
+        """See an errand through, and `make` something of what comes of it.
 
         Raises:
             Refused: the agent's side refuses it, or cannot be reached.
 
         """
         gateway = self.gateway
-        running = ErrandRun(errand)
+        running = ErrandRun(errand, make)
         dial_s = gateway.settings.dial_s
         try:
             with gateway.rooms.errand(visit.room, visit.user_id):
@@ -182,7 +192,7 @@ class StopTurn(ErrandEndpoint):
             init_s=self.gateway.settings.dial_s,
             verdict_s=self.gateway.settings.verdict_s,
         )
-        receipt = await self.run(visit, holder, self.gateway.dialect.stop(stop))
+        receipt = await self.run(visit, holder, self.gateway.dialect.stop(stop), steps.none)
         waited_s = asyncio.get_running_loop().time() - visit.arrived
         told = _Receipt(receipt.stopped, receipt.turn_id, receipt.reason, round(waited_s * 1000))
         await self.reply(visit, holder, msgspec.json.encode(told), 200, send)
@@ -210,7 +220,7 @@ class AnswerQuestion(ErrandEndpoint):
             init_s=settings.dial_s,
             verdict_s=settings.verdict_s,
         )
-        await self.run(visit, holder, self.gateway.dialect.answer(answer))
+        await self.run(visit, holder, self.gateway.dialect.answer(answer), steps.none)
         await self.reply(visit, holder, b"{}", 202, send)
 
     def _check(self, answer: Raw) -> None:
@@ -243,14 +253,12 @@ class Messages(ErrandEndpoint):
             init_s=self.gateway.settings.dial_s,
             verdict_s=self.gateway.settings.verdict_s,
         )
-        finish = self._finish(visit)
-        # Without a name for the transcript, or for what is made of it.
+        make = partial(telling, finish=self._finish(visit))
+        # Without a name for what is made of it.
         await self.reply(
             visit,
             holder,
-            ui_messages(
-                await self.run(visit, holder, self.gateway.dialect.recall(recall)), finish=finish
-            ),
+            await self.run(visit, holder, self.gateway.dialect.recall(recall), make),
             200,
             send,
         )

@@ -5,6 +5,7 @@ import functools
 import re
 import uuid
 import weakref
+from collections.abc import Iterator
 from enum import Enum, auto
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from turnwire.errors import BadRequest
+from turnwire.relay.rounds import Rounds, Slices
 from turnwire.relay.sockets import ClientSocket, cut, look
 from turnwire.relay.stream import BODY_EXTENSION, SOCKET_EXTENSION
 from turnwire.web.body import ChunkedBody
@@ -38,6 +40,12 @@ _COARSE_S: Final = 0.05
 
 _HOST: Final = re.compile(rb"[A-Za-z0-9._~%:\[\]-]*")
 _LINE: Final = len(": \r\n")
+
+_MUCH_BYTES: Final = 8_192
+_MANY_LINES: Final = 256
+"""A longer read of more lines may be chunks of a byte each, which take four microseconds."""
+_STEP_BYTES: Final = 1_024
+"""How much of such a read is parsed at a time."""
 
 
 class UnsoundRequestError(Exception):
@@ -72,11 +80,26 @@ class _Flow(FlowControl):
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
         self.read_paused = self.write_paused = False
+        self._is_held = False
+        """Whether nothing is to be read, whoever asks for more: there is something to parse."""
         self._reads: asyncio.Event | None = None
 
     async def drain(self) -> None:
         if self._reads is not None:
             await self._reads.wait()
+
+    def hold(self, *, is_held: bool) -> None:
+        self._is_held = is_held
+        if is_held:
+            self._transport.pause_reading()
+        elif not self.read_paused and not self._transport.is_closing():
+            self._transport.resume_reading()
+
+    def resume_reading(self) -> None:
+        if self._is_held:
+            self.read_paused = False
+        else:
+            super().resume_reading()
 
     def pause_writing(self) -> None:
         self.write_paused = True
@@ -151,11 +174,19 @@ class HttpConnection(HttpToolsProtocol):
         "_is_upgrade",
         "_look_at",
         "_pieces",
+        "_rounds",
+        "_slices",
         "_took_at",
+        "_unread",
     )
 
-    def __init__(self, *given: Any, **named: Any) -> None:
+    def __init__(self, *given: Any, rounds: Rounds, **named: Any) -> None:
         super().__init__(*given, **named)
+        self._rounds = rounds
+        self._slices: Slices | None = None
+        """What is left to parse of a read. Few connections ever have any."""
+        self._unread: list[bytes] = []
+        """What came in nevertheless."""
         # None is kept for later, and an empty deque takes 760 bytes.
         self.pipeline = ()  # type: ignore[assignment]  # by intent: to add to it would raise
         self._at = _HEAD
@@ -177,7 +208,7 @@ class HttpConnection(HttpToolsProtocol):
     # As uvicorn has it, where asyncio says `BaseTransport`.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.flow = _Flow(transport)
+        self.flow: _Flow = _Flow(transport)
         self.parser = _Parser(self)
         self._expect(self.head_s)
 
@@ -194,6 +225,33 @@ class HttpConnection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._client_socket is not None and self._client_socket.is_closing:
             return  # it was told so
+        if self._slices is not None and self._slices.are_left:
+            self._unread.append(data)
+        elif len(data) > _MUCH_BYTES and data.count(b"\n") > _MANY_LINES:
+            self._slices = self._slices or Slices(self._rounds)
+            self._slices.begin(self._in_steps(data))
+            if self._slices.are_left:
+                self.flow.hold(is_held=True)
+        else:
+            self._parse(data)
+
+    def _in_steps(self, data: bytes) -> Iterator[None]:
+        """Parse a read of many short lines, and what came since."""
+        self._unread = [data]
+        try:
+            while self._unread:
+                data = self._unread.pop(0)
+                for at in range(0, len(data), _STEP_BYTES):
+                    if self.transport.is_closing():
+                        return
+                    self._parse(data[at : at + _STEP_BYTES])
+                    yield
+            self.flow.hold(is_held=False)
+        except Exception:
+            self.transport.abort()  # nothing would ever be read of it again
+            raise
+
+    def _parse(self, data: bytes) -> None:
         was_at = self._at
         self._framing_bytes += len(data)
         super().data_received(data)

@@ -1,6 +1,7 @@
 """What is read off a request before anybody looks at its meaning."""
 
 import asyncio
+import io
 import os
 import re
 from collections.abc import Sequence
@@ -157,21 +158,26 @@ def _expire(clock: asyncio.Timeout) -> None:
 async def _read(
     receive: Receive, most_bytes: int, holder: Holder, clock: asyncio.Timeout | None = None
 ) -> bytes:
-    chunks: list[bytes] = []
+    came: io.BytesIO | None = None
+    """Where it grows, and is whole in the end, without a second copy of it."""
     size = 0
-    more = True
-    while more:
+    while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ClientGoneError
-        chunks.append(message.get("body", b""))
-        size += len(chunks[-1])
+        chunk: bytes = message.get("body", b"")
+        size += len(chunk)
         if size > most_bytes:
             raise BodyTooLarge("body")
-        more = message.get("more_body", False)
-        if more:
-            _hold(holder, size, clock)
-    return b"".join(chunks)
+        if not message.get("more_body", False):
+            break
+        _hold(holder, size, clock)
+        came = came or io.BytesIO()
+        came.write(chunk)
+    if came is None:
+        return chunk
+    came.write(chunk)
+    return came.getvalue()
 
 
 def _hold(holder: Holder, size: int, clock: asyncio.Timeout | None) -> None:

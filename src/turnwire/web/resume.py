@@ -1,8 +1,6 @@
 """`GET /api/sessions/{session_id}/chat/{chat_id}/stream`: the turn under way, from its start."""
 
-import asyncio
-import itertools
-from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -20,9 +18,6 @@ from turnwire.web.endpoint import CHAT_PATH, Visit
 from turnwire.web.errands import LIMIT, ErrandEndpoint
 from turnwire.web.streaming import STREAM_HEADERS, stream
 from turnwire.web.workflow import Run
-
-_AT_ONCE: Final = 500
-"""Records that are made in one go, in a few milliseconds."""
 
 _NO_STORE: Final = {"cache-control": "no-store"}
 
@@ -97,27 +92,13 @@ class Resume(ErrandEndpoint):
             init_s=settings.dial_s,
             verdict_s=settings.verdict_s,
         )
+        make = partial(run.retold, usage=settings.usage, event_lines=settings.event_lines)
         with self.gateway.errands.place(visit.user_id):
-            told = run.retold(
-                await self.run(visit, holder, self.gateway.dialect.recall(recall)),
-                usage=settings.usage,
-                event_lines=settings.event_lines,
-            )
-        if told is None:
+            body = await self.run(visit, holder, self.gateway.dialect.recall(recall), make)
+        if body is None:
             return False
-        body = await _joined(told)
-        del told
         headers = {name.decode(): value.decode() for name, value in STREAM_HEADERS}
         replying = self.reply(visit, holder, body, 200, send, headers)
         del body
         await replying
         return True
-
-
-async def _joined(records: Iterator[bytes]) -> bytes:
-    """All of them; a long turn has hundred thousands, and others are not to wait for that."""
-    joined = bytearray()
-    while more := b"".join(itertools.islice(records, _AT_ONCE)):
-        joined += more
-        await asyncio.sleep(0)
-    return bytes(joined)

@@ -1,6 +1,7 @@
 """The server that we start, so that nothing of it needs patching."""
 
 import asyncio
+import functools
 import itertools
 import socket
 from contextlib import suppress
@@ -10,6 +11,7 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
+from turnwire.relay.rounds import Rounds
 from turnwire.relay.sockets import waiting_connections, watch_peer
 from turnwire.relay.streams import Streams
 from turnwire.settings import Settings
@@ -150,14 +152,17 @@ def listen(host: str, port: int, *, shared: bool = False) -> socket.socket:
 
 
 def new_server(
-    app: ASGIApp, settings: Settings, *, health: Health, streams: Streams
+    app: ASGIApp, settings: Settings, *, health: Health, streams: Streams, rounds: Rounds
 ) -> DrainingServer:
-    """The server, not yet listening; run it with a socket of `listen`."""
+    """The server, not yet listening; run it with a socket of `listen`.
+
+    `rounds` are those of all who have much to do on its event loop.
+    """
     wait_s = settings.drain_s + settings.stall_s + FAREWELL_S
     config = uvicorn.Config(
         Answering(app),
         interface="asgi3",
-        http=HttpConnection,
+        http=functools.partial(HttpConnection, rounds=rounds),  # type: ignore[arg-type]  # called
         ws="none",
         lifespan="on",
         access_log=False,

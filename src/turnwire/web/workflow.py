@@ -6,8 +6,9 @@ until one of them is `finish`. The run id is the prompt's, and the chat's where
 the body named one: all that is needed to find the turn again.
 """
 
+import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 from urllib.parse import quote, unquote
 
@@ -19,10 +20,14 @@ from turnwire.core.errand import Told, Transcript
 from turnwire.core.events import TurnStarted
 from turnwire.core.limits import Hangup, Limits
 from turnwire.core.numbered import Numbered
+from turnwire.core.steps import Steps
 from turnwire.errors import BadRequest
 from turnwire.web.request import Request
 
 _RUN_ID: Final = re.compile(r"([0-9a-f]{32})(?:\.(.*))?", re.DOTALL)
+_STEP: Final = 64
+"""Events of a step."""
+
 _INDEX: Final = re.compile(r"-?[0-9]{1,9}")
 
 
@@ -52,8 +57,8 @@ class Run(Struct, frozen=True):
 
     def retold(
         self, transcript: Transcript, *, usage: bool, event_lines: bool
-    ) -> Iterator[bytes] | None:
-        """The records that the client lacks of the turn, now that it is over.
+    ) -> Steps[bytes | None]:
+        """The records that the client lacks of the turn, now that it is over; in steps.
 
         None if nobody knows it.
         """
@@ -65,11 +70,13 @@ class Run(Struct, frozen=True):
             return None
         translator = self.translator(usage)
         turn = ours[-1]
-        return (
-            sse.record(chunk, event_line=event_lines)
-            for event in (TurnStarted(turn.turn_id), *turn.events)
-            for chunk in translator.feed(event)
-        )
+        records = bytearray()
+        for number, event in enumerate(itertools.chain([TurnStarted(turn.turn_id)], turn.events)):
+            for chunk in translator.feed(event):
+                records += sse.record(chunk, event_line=event_lines)
+            if number % _STEP == 0:
+                yield
+        return bytes(records)
 
 
 def begun(request: Request, prompt_id: str, chat_id: str | None) -> Run | None:

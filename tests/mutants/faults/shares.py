@@ -10,8 +10,15 @@ from turnwire.relay.rounds import Rounds, Work
 
 
 def the_newcomer_pays(_make_room: Function) -> Function:
-    def wrong(self: Budget, _asking: Holder) -> bool:
-        return not self.is_spent
+    def wrong(self: Budget, asking: Holder) -> bool:
+        return not self.is_spent(asking.user)
+
+    return wrong
+
+
+def all_for_one(_is_spent: Function) -> Function:
+    def wrong(self: Budget, _user: object) -> bool:
+        return self.held_bytes > self._most_bytes
 
     return wrong
 
@@ -51,6 +58,12 @@ FAULTS: Final = (
         "whoever comes last pays for the memory of others",
         "turnwire.relay.budget:Budget.make_room",
         the_newcomer_pays,
+        ("relay/test_budget.py",),
+    ),
+    Fault(
+        "one user may take the memory of all",
+        "turnwire.relay.budget:Budget.is_spent",
+        all_for_one,
         ("relay/test_budget.py",),
     ),
     Fault(

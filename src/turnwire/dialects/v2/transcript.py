@@ -19,7 +19,7 @@ def transcript(entries: list[Entry], channel: Channel, recall: Recall) -> Transc
         told = told if any(found) else iter(())
     # What is asked for alone is looked into: a session may be long.
     asked = list(islice(told, recall.limit))
-    return Transcript([_said(its_id, entry) for its_id, entry in reversed(asked)])
+    return Transcript(_said(its_id, entry) for its_id, entry in reversed(asked))
 
 
 def _named(entries: list[Entry], channel: Channel) -> Iterator[tuple[str, Entry]]:
@@ -41,7 +41,7 @@ def _named(entries: list[Entry], channel: Channel) -> Iterator[tuple[str, Entry]
 
 def _said(its_id: str, entry: Entry) -> Asked | Told:
     if entry.role != "user":
-        return Told(its_id, list(hydration.told(entry)), entry.prompt_id)
+        return Told(its_id, hydration.told(entry), entry.prompt_id)
     files = [
         Attachment(mime=file[1], url=file[0], filename=harmless.string(part.filename))
         for part in hydration.parts(entry)

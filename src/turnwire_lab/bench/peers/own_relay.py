@@ -27,6 +27,7 @@ from turnwire.core.prompt import Prompt, extract
 from turnwire.core.turn import Turn
 from turnwire.dialects import DIALECTS
 from turnwire.relay.dialler import Dialler
+from turnwire.relay.rounds import Rounds
 from turnwire.relay.stream import SOCKET_EXTENSION, Call, Stream
 from turnwire.relay.streams import Streams
 from turnwire.settings import Settings
@@ -80,6 +81,7 @@ def main() -> None:
         settings,
         health=Health(),
         streams=Streams(most=0, most_per_user=0),
+        rounds=Rounds(),
     )
     sock = listen("127.0.0.1", port)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
