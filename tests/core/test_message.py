@@ -220,7 +220,7 @@ def test_a_message_of_many_parts_is_told_in_many_steps() -> None:
         try:
             next(telling_it)
         except StopIteration as end:
-            (message,) = json.loads(end.value)
+            (message,) = json.loads(b"".join(end.value))
             break
         steps += 1
 

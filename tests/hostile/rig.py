@@ -14,7 +14,6 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 from gateway.clients import ask
-from gateway.control_plane import ControlPlane, Question, granted, reply
 from gateway.process import environ
 from gateway.tokens import token
 from hostile.agent import Attacker, HostileAgent
@@ -22,6 +21,7 @@ from hostile.attack import V2, AgentAttack, Attack, ClientAttack, Script, Wire
 from hostile.machine import Memory, Processor, prefer
 from hostile.measured import Measured, mib, percentile, who
 from hostile.newcomers import Newcomers
+from hostile.plane import SlowPlane
 from hostile.victims import USER, Crowd, Victims
 from hostile.world import World
 from turnwire_lab.bench import machine
@@ -35,12 +35,9 @@ LEAD_S: Final = 0.5
 """What is measured before an attack begins."""
 AGAIN_S: Final = 1.0
 """A hostile stream that ended is opened again after that."""
-SLOW_S: Final = 3.0
-"""What a slow control plane takes for a token that it does not know."""
 BELOW: Final = 10
 """By how much an attacker is nicer than all others: what they wait for it is none of its harm."""
 _SAMPLE_S: Final = 0.05
-_OPAQUE: Final = secrets.token_hex(16)
 _ANSWERED: Final = {"questionId": "q1", "state": "answered", "answer": "yes"}
 ANSWER: Final = {
     "id": "chat-1",
@@ -168,9 +165,10 @@ class Rig:
         async with contextlib.AsyncExitStack() as stack:
             bearer = token(USER)
             if _is_opaque(attack):
-                plane = await stack.enter_async_context(ControlPlane(_slowly))
-                settings |= plane.settings()
-                bearer = _OPAQUE
+                plane = await stack.enter_async_context(SlowPlane())
+                self._prefer(plane.pid)
+                settings |= plane.settings
+                bearer = plane.token
             yield stack.enter_context(self._serving(wire, settings)), bearer
 
     @contextlib.contextmanager
@@ -303,14 +301,6 @@ async def _ask_again(world: World, attack: AgentAttack) -> None:
             await connection.send(prompt)
             await connection.read_all()
         await asyncio.sleep(AGAIN_S)
-
-
-async def _slowly(question: Question, writer: asyncio.StreamWriter) -> None:
-    if question.headers["authorization"] == f"Bearer {_OPAQUE}":
-        writer.write(granted(user=USER))
-    else:
-        await asyncio.sleep(SLOW_S)
-        writer.write(reply(401))
 
 
 def _not_whole(found: Found) -> int:

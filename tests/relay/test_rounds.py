@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator
 import pytest
 
 from turnwire.relay import rounds as module
-from turnwire.relay.rounds import Rounds, Slices
+from turnwire.relay.rounds import ENTER, Door, Rounds, Slices
 
 
 @pytest.fixture(autouse=True)
@@ -159,3 +159,59 @@ async def test_work_that_nobody_waits_for_any_more_is_not_done() -> None:
     assert waiting.cancelled()
     assert len(taken) < 4
     assert not rounds
+
+
+async def test_a_few_enter_in_a_round_and_the_others_in_their_order() -> None:
+    door, entered = Door(), list[int]()
+
+    def come(number: int) -> None:
+        if door.is_open():
+            entered.append(number)
+        else:
+            door.wait(lambda: entered.append(number), is_new=True)
+
+    for number in range(2 * ENTER + 1):
+        come(number)
+    assert entered == list(range(ENTER))
+    await round_of_the_loop()
+    assert entered == list(range(2 * ENTER))
+    come(99)
+    assert 99 not in entered, "it overtakes nobody"
+    for _ in range(2):
+        await round_of_the_loop()
+
+    assert entered == [*range(2 * ENTER + 1), 99]
+    assert door.is_open()
+
+
+async def test_a_newcomer_that_raises_keeps_nobody_out() -> None:
+    problems: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, said: problems.append(said))
+    door, entered = Door(), list[str]()
+    while door.is_open():
+        pass
+
+    def bad() -> None:
+        raise ValueError("a bug")
+
+    door.wait(bad, is_new=True)
+    door.wait(lambda: entered.append("good"), is_new=False)
+    await round_of_the_loop()
+
+    assert entered == ["good"]
+    assert len(problems) == 1
+
+
+async def test_who_comes_again_does_not_keep_out_who_is_new() -> None:
+    door, entered = Door(), list[str]()
+    while door.is_open():
+        pass
+    for _ in range(3 * ENTER):
+        door.wait(lambda: entered.append("again"), is_new=False)
+    door.wait(lambda: entered.append("new"), is_new=True)
+
+    await round_of_the_loop()
+
+    assert "new" in entered
+    assert len(entered) == ENTER
+    assert entered.count("again") == ENTER - 1

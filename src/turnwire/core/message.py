@@ -5,6 +5,7 @@ together as a client does. So there is one mapping, and a message looks the same
 whether it was streamed or loaded.
 """
 
+from collections.abc import Sequence
 from typing import Final, assert_never
 
 import msgspec
@@ -19,6 +20,9 @@ from turnwire.core.translate import Translator
 
 _MANY: Final = 64
 """Events, or parts, of a step: half a millisecond."""
+
+_PIECE_BYTES: Final = 65_536
+"""Of a piece, at least; a long message is one."""
 
 
 class _Part(Struct, rename="camel", tag_field="type"):
@@ -96,12 +100,13 @@ def ui_messages(transcript: Transcript, *, finish: bool = False) -> bytes:
     stopped: its parts do not. Not unasked: apps with a metadata schema refuse
     what it has not.
     """
-    return whole(telling(transcript, finish=finish))
+    return b"".join(whole(telling(transcript, finish=finish)))
 
 
-def telling(transcript: Transcript, *, finish: bool) -> Steps[bytes]:
-    """The same, in steps."""
+def telling(transcript: Transcript, *, finish: bool) -> Steps[Sequence[bytes]]:
+    """The same, in steps, and in pieces that make the whole."""
     told: list[bytes] = []
+    piece = bytearray(b"[")
     for said in transcript.said:
         match said:
             case Asked():
@@ -110,9 +115,15 @@ def telling(transcript: Transcript, *, finish: bool) -> Steps[bytes]:
                 message = yield from _told(said, finish=finish)
             case _:
                 assert_never(said)
-        told.append(msgspec.json.encode(message))
+        if told or len(piece) > 1:
+            piece += b","
+        piece += msgspec.json.encode(message)
+        if len(piece) > _PIECE_BYTES:
+            told.append(bytes(piece))
+            piece.clear()
         yield
-    return b"[%b]" % b",".join(told)
+    piece += b"]"
+    return [*told, bytes(piece)]
 
 
 def _asked(asked: Asked) -> _Message:

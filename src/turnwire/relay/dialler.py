@@ -72,8 +72,10 @@ class Dialler:
         host, port, is_safe = _target(url)
         tls = self._context() if is_safe else None
 
+        made: list[Upstream] = []
+
         def connection() -> Upstream:
-            return Upstream(
+            upstream = Upstream(
                 url,
                 headers,
                 listener,
@@ -82,6 +84,8 @@ class Dialler:
                 hold=hold or uncounted(),
                 rounds=self.rounds,
             )
+            made.append(upstream)
+            return upstream
 
         try:
             addresses = [] if is_literal(host) else await self._addresses.of(host, port)
@@ -91,6 +95,9 @@ class Dialler:
             return await self._connect(connection, host, port, addresses, tls)
         except (DialError, asyncio.CancelledError):  # the latter: it took too long
             self._addresses.forget(host, port)
+            # uvloop leaves a connection open that was made just before it was cancelled.
+            for upstream in made:
+                upstream.close()
             raise
 
     async def _connect(

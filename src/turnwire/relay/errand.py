@@ -7,10 +7,11 @@ from typing import Generic, TypeVar
 from turnwire.core.dialect import NEVER
 from turnwire.core.errand import Errand
 from turnwire.core.refusal import Refusal
-from turnwire.core.steps import Steps, whole
-from turnwire.relay.budget import Hold, Holder
+from turnwire.core.steps import Steps
+from turnwire.relay.budget import Hold, Holder, NoRoomError, WhileThereIsRoom
 from turnwire.relay.dialler import DialError, Dialler
 from turnwire.relay.leaving import DialFailure, Leaving
+from turnwire.relay.rounds import done
 from turnwire.relay.stream import Call
 from turnwire.relay.upstream import Upstream
 
@@ -27,43 +28,51 @@ class NotReachedError(Exception):
         self.status = status
 
 
-class ErrandRun(Generic[Result, Made]):
-    """One errand on its way. Times are the loop's.
+class ErrandRun(Generic[Result]):
+    """One errand on its way. Times are the loop's."""
 
-    `make` makes of the result what is wanted, in steps: while it does, the frame that the result is
-    of still counts.
-    """
-
-    def __init__(self, errand: Errand[Result], make: Callable[[Result], Steps[Made]]) -> None:
+    def __init__(self, errand: Errand[Result], holder: Holder) -> None:
         self._errand = errand
-        self._make = make
-        self._is_making = False
+        self._holder = holder
+        self._heard = holder.hold()
+        """For a long frame that the result is made of."""
         self._loop = asyncio.get_running_loop()
-        self._over: asyncio.Future[Made | Refusal] = self._loop.create_future()
+        self._over: asyncio.Future[Result | Refusal] = self._loop.create_future()
         self._upstream: Upstream | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     async def run(
-        self, dialler: Dialler, call: Call, *, dial_s: float, holder: Holder
+        self, dialler: Dialler, call: Call, make: Callable[[Result], Steps[Made]], *, dial_s: float
     ) -> Made | Refusal:
-        """Dial, and see the errand through. `holder` is told what is held for it.
+        """Dial, see the errand through, and make something of its result, in steps.
 
         Raises:
             NotReachedError: the agent could not be dialled within `dial_s` seconds.
 
         """
-        frame = holder.hold(self._no_room)
+        frame = self._holder.hold(self._no_room)
         dialling = self._loop.create_task(self._dial(dialler, call, frame))
         self._timer = self._loop.call_later(dial_s, self.agent_refused, DialFailure.TIMEOUT)
         try:
-            return await self._over
+            await self._over
         finally:
             dialling.cancel()
             self._timer.cancel()
-            if self._upstream is not None:
-                self._upstream.close()
-                self._upstream = None  # or the two would hold each other
+            self._hang_up()
             frame.drop()
+        if not self._heard.held_bytes:
+            return await self._made(dialler, make)
+        try:
+            async with WhileThereIsRoom(self._heard), self._holder.user.one_by_one():
+                return await self._made(dialler, make)
+        except NoRoomError:
+            return Refusal.SILENT
+
+    async def _made(
+        self, dialler: Dialler, make: Callable[[Result], Steps[Made]]
+    ) -> Made | Refusal:
+        result = self._over.result()
+        return result if isinstance(result, Refusal) else await done(dialler.rounds, make(result))
 
     # The agent's side (relay.upstream.Listener).
 
@@ -83,9 +92,10 @@ class ErrandRun(Generic[Result, Made]):
 
     def agent_long_frame(self, frame: bytes) -> Iterator[None]:
         yield from self._errand.look_into(frame)
-        if self._errand.result is None:
-            self._tell(self._errand.hear(frame, self._loop.time()))
-            yield from self._finish()
+        self.agent_frames([frame])
+        if self._errand.result is not None:
+            self._hang_up()  # which counts the frame no more
+            self._heard.set(len(frame))
 
     def agent_left(self, _why: Leaving, _close_code: int | None) -> None:
         self._errand.left()
@@ -93,40 +103,28 @@ class ErrandRun(Generic[Result, Made]):
 
     def _no_room(self) -> None:
         """There is no room in the process for what this agent began to say."""
+        self._hang_up()
+        self.agent_left(Leaving.NO_ROOM, None)
+
+    def _hang_up(self) -> None:
         if self._upstream is not None:
             self._upstream.close()
-        self.agent_left(Leaving.NO_ROOM, None)
-        if not self._over.done():  # it was being made
-            self._over.set_result(Refusal.SILENT)
+            self._upstream = None  # or the two would hold each other
 
     def _tick(self) -> None:
         self._do(self._errand.tick(self._loop.time()))
 
     def _do(self, tell: Sequence[bytes]) -> None:
-        self._tell(tell)
-        whole(self._finish())
-
-    def _finish(self) -> Steps[None]:
-        """Make something of the result, if there is one."""
-        result = self._errand.result
-        if result is None or self._is_making:
-            return
-        self._is_making = True
-        try:
-            made = result if isinstance(result, Refusal) else (yield from self._make(result))
-        except Exception as bug:  # noqa: BLE001 (whoever waits is to have it)
-            self._over.set_exception(bug)
-            return
-        if not self._over.done():
-            self._over.set_result(made)
-
-    def _tell(self, tell: Sequence[bytes]) -> None:
         if tell and self._upstream is not None:
             self._upstream.send(tell)
         if self._timer is not None:
             self._timer.cancel()
-        if self._errand.result is None and self._errand.deadline < NEVER:
-            self._timer = self._loop.call_at(self._errand.deadline, self._tick)
+        result = self._errand.result
+        if result is None:
+            if self._errand.deadline < NEVER:
+                self._timer = self._loop.call_at(self._errand.deadline, self._tick)
+        elif not self._over.done():
+            self._over.set_result(result)
 
     async def _dial(self, dialler: Dialler, call: Call, frame: Hold) -> None:
         try:

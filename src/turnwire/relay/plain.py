@@ -9,7 +9,6 @@ the library has something that is not whole: so each decision on what is sound
 WebSocket stays the library's. tests/relay/test_plain.py holds the two lanes equal.
 """
 
-from collections.abc import Iterable
 from typing import Final
 
 FINAL_TEXT: Final = 0x81
@@ -20,7 +19,6 @@ _TWO_BYTES: Final = 126
 _EIGHT_BYTES: Final = 127
 _TWO_BYTES_MAX: Final = 0xFFFF
 _MASKED: Final = 0x80
-_PIECE_BYTES: Final = 65_536
 
 
 def cut(data: bytes, longest: int) -> tuple[list[bytes], bytes, bool]:
@@ -51,13 +49,6 @@ def cut(data: bytes, longest: int) -> tuple[list[bytes], bytes, bool]:
     except IndexError:  # a head that is not whole
         return texts, data[at:], True
     return texts, data[at:], False
-
-
-def pieces(data: bytes) -> Iterable[bytes]:
-    """A frame of ours as it is written: TLS takes each write whole, and would hold it uncounted."""
-    if len(data) <= _PIECE_BYTES:
-        return (data,)
-    return (data[at : at + _PIECE_BYTES] for at in range(0, len(data), _PIECE_BYTES))
 
 
 def masked_head(kind: int, size: int) -> bytes:

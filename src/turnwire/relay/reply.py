@@ -1,13 +1,13 @@
 """A whole body on its way to a client that may read slowly, or not at all."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from turnwire.relay.budget import Holder
 from turnwire.relay.client import ClientWriter, Send
 from turnwire.relay.sockets import ClientSocket
 
-_PIECE_BYTES: Final = 65_536
+_SHORT_BYTES: Final = 65_536
 """What goes at once: as much as the server takes for a client that does not read."""
 
 
@@ -36,14 +36,12 @@ class Reply:
             status=status,
         )
 
-    def begin(self, body: bytes) -> None:
-        """Write what the client takes now. The rest is kept in pieces, and `body` can go."""
-        self._headers.append((b"content-length", b"%d" % len(body)))
-        if len(body) <= _PIECE_BYTES:
-            self._writer.write(body, is_last=True)
-            return
-        for at in range(0, len(body), _PIECE_BYTES):
-            self._writer.write(body[at : at + _PIECE_BYTES])
+    def begin(self, body: Sequence[bytes]) -> None:
+        """Write what the client takes now of these pieces, and keep the rest for it."""
+        self._headers.append((b"content-length", b"%d" % sum(map(len, body))))
+        is_short = len(body) == 1 and len(body[0]) <= _SHORT_BYTES
+        for piece in body:
+            self._writer.write(piece, is_last=is_short)
 
     async def finish(self, stall_s: float) -> bool:
         """Wait until the client took all of it. False: it took nothing for so many seconds."""

@@ -19,6 +19,9 @@ SLICE_S: Final = 0.002
 LEAST_S: Final = 0.0001
 """The same, for one that begins when this round was used up by others."""
 
+ENTER: Final = 8
+"""Newcomers of a round: two milliseconds' worth of them."""
+
 Work: TypeAlias = Callable[[], bool]
 """Does a slice. True: there is more."""
 
@@ -29,6 +32,7 @@ class Rounds:
     """The queue of those who have more to do; one for the process."""
 
     def __init__(self) -> None:
+        self.door = Door()
         self._queue: deque[Work] = deque()
         self._used_s = 0.0
         """By those who began in this round."""
@@ -80,6 +84,47 @@ class Rounds:
             self._queue.popleft()
             if self._queue:
                 loop.call_soon(self._go_round)
+
+
+class Door:
+    """Those who come with something new: a few in each round, so that others go on meanwhile.
+
+    What has begun takes a number of rounds, and is done the sooner the shorter these are. Of those
+    who wait, one who was here before enters after each one who was not.
+    """
+
+    def __init__(self) -> None:
+        self._new: deque[Callable[[], object]] = deque()
+        self._again: deque[Callable[[], object]] = deque()
+        self._entered = 0
+
+    def is_open(self) -> bool:
+        """Count one who comes. False: it has to wait."""
+        if self._new or self._again or self._entered >= ENTER:
+            return False
+        self._enter()
+        return True
+
+    def wait(self, enter: Callable[[], object], *, is_new: bool) -> None:
+        """Have this called when it is its turn. `is_open` said that there are others before."""
+        (self._new if is_new else self._again).append(enter)
+
+    def _enter(self) -> None:
+        if not self._entered:
+            asyncio.get_running_loop().call_soon(self._next_round)
+        self._entered += 1
+
+    def _next_round(self) -> None:
+        self._entered = 0
+        while (self._new or self._again) and self._entered < ENTER:
+            self._enter()
+            both = (self._again, self._new) if self._entered % 2 else (self._new, self._again)
+            enter = (both[0] or both[1]).popleft()
+            try:
+                enter()
+            except Exception as problem:  # noqa: BLE001 (it is that one's alone)
+                loop = asyncio.get_running_loop()
+                loop.call_exception_handler({"message": "a bug", "exception": problem})
 
 
 class Slices:

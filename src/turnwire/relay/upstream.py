@@ -115,7 +115,7 @@ class Upstream(asyncio.Protocol):
         if transport is None or transport.is_closing() or not self._may_send:
             return
         for frame in frames:
-            for piece in plain.pieces(library.masked(plain.FINAL_TEXT, frame)):
+            for piece in library.masked_in_pieces(plain.FINAL_TEXT, frame):
                 transport.write(piece)
 
     @property

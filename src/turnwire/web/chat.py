@@ -17,14 +17,15 @@ from turnwire.core.continuation import Continuation
 from turnwire.core.dialect import Ask, Look
 from turnwire.core.prompt import Prompt, extract, reading
 from turnwire.core.refusal import Refusal
-from turnwire.relay.budget import SMALL_BYTES, Holder
+from turnwire.errors import Unavailable
+from turnwire.relay.budget import SMALL_BYTES, Holder, NoRoomError, WhileThereIsRoom
 from turnwire.relay.rounds import done
 from turnwire.web import profile, workflow
 from turnwire.web.access import Role
 from turnwire.web.calling import refused
 from turnwire.web.endpoint import CHAT_PATH, Endpoint, Visit
 from turnwire.web.gateway import hangup
-from turnwire.web.request import keep
+from turnwire.web.request import NO_ROOM, keep
 from turnwire.web.streaming import stream
 
 
@@ -55,8 +56,15 @@ class Chat(Endpoint):
         body = await visit.request.body(receive, gateway.settings.body_bytes, holder)
         if len(body) <= LONG_BYTES:
             return extract(body, gateway.attachments)
-        async with holder.user.one_by_one():
-            return await done(gateway.dialler.rounds, reading(body, gateway.attachments))
+        keep(holder, 0)
+        hold = holder.hold()
+        if not hold.set(len(body)):
+            raise Unavailable(NO_ROOM)
+        try:
+            async with WhileThereIsRoom(hold), holder.user.one_by_one():
+                return await done(gateway.dialler.rounds, reading(body, gateway.attachments))
+        except NoRoomError as exc:
+            raise Unavailable(NO_ROOM) from exc
 
     def _asked(
         self,

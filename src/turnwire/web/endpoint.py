@@ -90,8 +90,8 @@ class Endpoint(ABC):
                 client=request.client,
             )
             await refusal(refused, request.id)(scope, receive, send)
-        except ClientGoneError:
-            _log.info("gone before its body was whole", request_id=request.id)
+        except ClientGoneError as gone:
+            _log.info(str(gone), request_id=request.id)
         except Exception:
             telemetry.refusals.labels("internal").inc()
             trace.refused(500, "internal")

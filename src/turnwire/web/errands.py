@@ -2,7 +2,7 @@
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Final, TypeVar
 
@@ -26,6 +26,7 @@ from turnwire.web import profile
 from turnwire.web.access import Role
 from turnwire.web.calling import call, dial_refused, refused
 from turnwire.web.endpoint import SESSION_PATH, Endpoint, Visit
+from turnwire.web.request import WhileItWaits
 
 _log = structlog.get_logger("turnwire.http")
 
@@ -109,12 +110,12 @@ class ErrandEndpoint(Endpoint):
 
         """
         gateway = self.gateway
-        running = ErrandRun(errand, make)
+        running = ErrandRun(errand, holder)
         dial_s = gateway.settings.dial_s
         try:
             with gateway.rooms.errand(visit.room, visit.user_id):
                 result = await running.run(
-                    gateway.dialler, call(gateway, visit), dial_s=dial_s, holder=holder
+                    gateway.dialler, call(gateway, visit), make, dial_s=dial_s
                 )
         except NotReachedError as exc:
             gateway.telemetry.dial_failures.labels(exc.why.value).inc()
@@ -144,12 +145,12 @@ class ErrandEndpoint(Endpoint):
         self,
         visit: Visit,
         holder: Holder,
-        body: bytes,
+        body: Sequence[bytes],
         status: int,
         send: Send,
         headers: Mapping[str, str] = JSON_HEADERS,
     ) -> None:
-        """Answer, and wait until the client took it, or takes nothing of it for too long."""
+        """Answer with these pieces, until the client took them, or nothing for too long."""
         request = visit.request
         request.trace.answered(status)
         _log.info(
@@ -195,7 +196,7 @@ class StopTurn(ErrandEndpoint):
         receipt = await self.run(visit, holder, self.gateway.dialect.stop(stop), steps.none)
         waited_s = asyncio.get_running_loop().time() - visit.arrived
         told = _Receipt(receipt.stopped, receipt.turn_id, receipt.reason, round(waited_s * 1000))
-        await self.reply(visit, holder, msgspec.json.encode(told), 200, send)
+        await self.reply(visit, holder, [msgspec.json.encode(told)], 200, send)
 
 
 class AnswerQuestion(ErrandEndpoint):
@@ -221,7 +222,7 @@ class AnswerQuestion(ErrandEndpoint):
             verdict_s=settings.verdict_s,
         )
         await self.run(visit, holder, self.gateway.dialect.answer(answer), steps.none)
-        await self.reply(visit, holder, b"{}", 202, send)
+        await self.reply(visit, holder, [b"{}"], 202, send)
 
     def _check(self, answer: Raw) -> None:
         """Look into what is passed on: of a `Raw` it is not known yet that it is whole."""
@@ -254,14 +255,11 @@ class Messages(ErrandEndpoint):
             verdict_s=self.gateway.settings.verdict_s,
         )
         make = partial(telling, finish=self._finish(visit))
-        # Without a name for what is made of it.
-        await self.reply(
-            visit,
-            holder,
-            await self.run(visit, holder, self.gateway.dialect.recall(recall), make),
-            200,
-            send,
-        )
+        async with WhileItWaits(visit.request):
+            told = await self.run(visit, holder, self.gateway.dialect.recall(recall), make)
+        replying = self.reply(visit, holder, told, 200, send)
+        del told  # a slow client may take minutes
+        await replying
 
     def _limit(self, visit: Visit) -> int:
         given = visit.request.query.get("limit", str(LIMIT))

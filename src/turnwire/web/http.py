@@ -178,6 +178,7 @@ class HttpConnection(HttpToolsProtocol):
         "_slices",
         "_took_at",
         "_unread",
+        "_waits",
     )
 
     def __init__(self, *given: Any, rounds: Rounds, **named: Any) -> None:
@@ -185,8 +186,10 @@ class HttpConnection(HttpToolsProtocol):
         self._rounds = rounds
         self._slices: Slices | None = None
         """What is left to parse of a read. Few connections ever have any."""
+        self._waits = False
+        """Whether a request is there that has to wait for its turn."""
         self._unread: list[bytes] = []
-        """What came in nevertheless."""
+        """What came in meanwhile."""
         # None is kept for later, and an empty deque takes 760 bytes.
         self.pipeline = ()  # type: ignore[assignment]  # by intent: to add to it would raise
         self._at = _HEAD
@@ -225,9 +228,26 @@ class HttpConnection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._client_socket is not None and self._client_socket.is_closing:
             return  # it was told so
-        if self._slices is not None and self._slices.are_left:
+        if self._waits or (self._slices is not None and self._slices.are_left):
             self._unread.append(data)
-        elif len(data) > _MUCH_BYTES and data.count(b"\n") > _MANY_LINES:
+        elif self._at is _BODY or self._rounds.door.is_open():
+            self._take(data)
+        else:
+            self._waits = True
+            self._unread.append(data)
+            self.flow.hold(is_held=True)
+            self._rounds.door.wait(self._enter, is_new=self.cycle is None)
+
+    def _enter(self) -> None:
+        """Take the request that had to wait."""
+        self._waits = False
+        data, self._unread = b"".join(self._unread), []
+        if not self.transport.is_closing():
+            self.flow.hold(is_held=False)
+            self._take(data)
+
+    def _take(self, data: bytes) -> None:
+        if len(data) > _MUCH_BYTES and data.count(b"\n") > _MANY_LINES:
             self._slices = self._slices or Slices(self._rounds)
             self._slices.begin(self._in_steps(data))
             if self._slices.are_left:

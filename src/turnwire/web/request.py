@@ -5,8 +5,8 @@ import io
 import os
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
+from types import TracebackType
 from typing import Final
 
 from starlette.datastructures import QueryParams
@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope
 from turnwire.core.trace_context import TraceContext
 from turnwire.core.trace_context import read as read_context
 from turnwire.errors import BadRequest, BodyTooLarge, Unavailable, WrongMediaType
-from turnwire.relay.budget import Holder
+from turnwire.relay.budget import Holder, expire
 from turnwire.relay.sockets import ClientSocket
 from turnwire.relay.stream import SOCKET_EXTENSION
 from turnwire.web.forwarded import Proxies
@@ -36,11 +36,11 @@ BODY_S: Final = 30.0
 
 _NO_QUERY: Final = QueryParams()
 
-_NO_ROOM: Final = "TURNWIRE_HELD_BYTES is spent, by this user for the most"
+NO_ROOM: Final = "TURNWIRE_HELD_BYTES is spent, by this user for the most"
 
 
 class ClientGoneError(Exception):
-    """The client hung up before its body was whole."""
+    """The client hung up before it had an answer; the text says when."""
 
 
 class Request:
@@ -146,13 +146,8 @@ class Request:
                 return await _read(receive, most_bytes, holder, clock)
         except TimeoutError as exc:
             if clock.when() == 0:
-                raise Unavailable(_NO_ROOM) from exc
+                raise Unavailable(NO_ROOM) from exc
             raise BadRequest("The body came too slowly") from exc
-
-
-def _expire(clock: asyncio.Timeout) -> None:
-    with suppress(RuntimeError):  # it has expired by itself, or the body is there
-        clock.reschedule(0)
 
 
 async def _read(
@@ -164,7 +159,7 @@ async def _read(
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise ClientGoneError
+            raise ClientGoneError("gone before its body was whole")
         chunk: bytes = message.get("body", b"")
         size += len(chunk)
         if size > most_bytes:
@@ -184,7 +179,40 @@ def _hold(holder: Holder, size: int, clock: asyncio.Timeout | None) -> None:
     """Count what came of a body whose rest is to come."""
     keep(holder, size)
     if clock is not None and holder.asked is not None:
-        holder.asked.on_end = partial(_expire, clock)
+        holder.asked.on_end = partial(expire, clock)
+
+
+class WhileItWaits:
+    """`async with WhileItWaits(request):` does this for a client, as long as that is there.
+
+    Raises:
+        ClientGoneError: it hung up.
+
+    """
+
+    __slots__ = ("_client", "_clock")
+
+    def __init__(self, request: Request) -> None:
+        self._client = request.client_socket
+        self._clock = asyncio.timeout(None)
+
+    async def __aenter__(self) -> None:
+        await self._clock.__aenter__()
+        if self._client is not None and self._client.is_heard:
+            self._client.watch(partial(expire, self._clock))
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._client is not None:
+            self._client.watch(None)
+        try:
+            await self._clock.__aexit__(kind, error, traceback)
+        except TimeoutError:
+            raise ClientGoneError("gone before its answer was made") from None
 
 
 def keep(holder: Holder, size: int) -> None:
@@ -195,7 +223,7 @@ def keep(holder: Holder, size: int) -> None:
 
     """
     if not holder.ask(size):
-        raise Unavailable(_NO_ROOM)
+        raise Unavailable(NO_ROOM)
 
 
 def _request_id(given: Sequence[bytes]) -> str:

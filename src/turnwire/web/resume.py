@@ -98,7 +98,7 @@ class Resume(ErrandEndpoint):
         if body is None:
             return False
         headers = {name.decode(): value.decode() for name, value in STREAM_HEADERS}
-        replying = self.reply(visit, holder, body, 200, send, headers)
+        replying = self.reply(visit, holder, [body], 200, send, headers)
         del body
         await replying
         return True
