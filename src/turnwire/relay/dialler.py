@@ -95,7 +95,7 @@ class Dialler:
             return await self._connect(connection, host, port, addresses, tls)
         except (DialError, asyncio.CancelledError):  # the latter: it took too long
             self._addresses.forget(host, port)
-            # uvloop leaves a connection open that was made just before it was cancelled.
+            # Of a connection that was made meanwhile, uvloop closes the socket and tells nobody.
             for upstream in made:
                 upstream.close()
             raise

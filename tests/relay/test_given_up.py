@@ -1,0 +1,40 @@
+"""A dial that is given up keeps nothing of what its connection brought."""
+
+import asyncio
+from typing import Any
+
+from relay.test_plain import Heard, Wire
+from turnwire.relay.budget import Budget
+from turnwire.relay.dialler import Dialler
+
+URL = "ws://127.0.0.1:1/x"
+
+
+class Line(Wire):
+    def abort(self) -> None:
+        self.closing = True
+
+
+class Connected(Dialler):
+    """Is connected at once, and nobody has been told so yet."""
+
+    line: Line
+
+    async def _connect(self, connection: Any, *_: Any) -> Any:
+        self.line = Line()
+        connection().connection_made(self.line)
+        await asyncio.get_running_loop().create_future()
+
+
+async def test_a_connection_that_was_made_meanwhile_is_closed() -> None:
+    """uvloop closes its socket alone, and tells nobody: what came would wait for the collector."""
+    dialler, hold = Connected(frame_bytes=1_000, user_timeout_s=10), Budget().holder("u1").hold()
+    dialling = asyncio.create_task(dialler.dial(URL, {}, Heard(), (), hold))
+    await asyncio.sleep(0)
+    assert not dialler.line.closing
+
+    dialling.cancel()
+    await asyncio.wait([dialling])
+
+    assert dialling.cancelled()
+    assert dialler.line.closing
