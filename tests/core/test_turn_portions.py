@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from turnwire.core.act import Act
+from turnwire.core.approval import Requests, Signer
 from turnwire.core.dialect import Look
 from turnwire.core.limits import Hangup, Limits
 from turnwire.core.outcome import Outcome
@@ -96,3 +97,45 @@ def test_whoever_listens_in_is_told_of_one_frame() -> None:
 
     assert heard == [Input.FRAMES]
     assert acts == told
+
+
+def approval(number: int, **more: Any) -> list[dict[str, Any]]:
+    """A call, and the question whether it may be."""
+    its = {"callId": f"a{number}", "toolName": "t"}
+    asked = {"questionId": f"q{number}", "kind": "approval", **its, **more}
+    call = {"type": "tool-call", "status": "pending", "args": {}, **its}
+    return [call, {"type": "question", **asked}]
+
+
+def native() -> Turn:
+    look = Look(user_id="u1", init_s=5.0)
+    signer = Signer(keys=(b"k" * 32,), session_id="s1", user_id="u1")
+    requests = Requests(signer=signer, epoch=0, valid_s=60)
+    limits = Limits(on_hangup=Hangup.LET_GO)
+    turn = Turn(DIALECTS["v2"].resume(look), limits, requests=requests)
+    turn.opened(0)
+    return turn
+
+
+@pytest.mark.parametrize(
+    ("closed", "outcome"), [({}, Outcome.ASKED), ({"answer": {"approved": True}}, None)]
+)
+def test_an_approval_is_waited_for_when_all_was_told(
+    closed: dict[str, Any], outcome: Outcome | None
+) -> None:
+    """Those before what follows them are answered, though that comes in a later portion."""
+    said = [*approval(1, **closed), *parts(), *approval(2, **closed)]
+    at_once, in_portions = native(), native()
+
+    whole = at_once.frames([init(*said)], 1).write
+    outcomes = []
+    told = []
+    for act in in_portions.portions(init(*said), 1):
+        told.append(act.write)
+        outcomes.append(in_portions.outcome)
+
+    assert b"".join(told) == whole
+    assert (at_once.outcome, in_portions.outcome) == (outcome, outcome)
+    assert whole.count(b'"type":"tool-approval-request"') == (2 if outcome else 0)
+    assert outcomes[:-1] == [None] * (len(told) - 1)
+    assert len(told) > 2

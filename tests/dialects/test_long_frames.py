@@ -285,3 +285,14 @@ def test_a_long_question_is_counted_and_heard() -> None:
 
 def test_of_more_parts_than_are_taken_apart_none_is() -> None:
     assert read(Raw(b"[" + b"1," * VALUES_MAX + b"1]")) == ()
+
+
+def test_a_turn_of_more_parts_than_anybody_means_is_not_listened_to() -> None:
+    part = {"type": "text", "text": "a"}
+    messages: list[dict[str, Any]] = [turn("t1", "x"), {"id": "t2", "parts": [part] * PARTS_MAX}]
+    conversation = V2.resume(Look(user_id="u1", init_s=5.0))
+
+    looked_into(conversation, init(*messages))
+    messages[1]["parts"].append(part)
+    with pytest.raises(TooManyError):
+        looked_into(conversation, init(*messages))

@@ -44,7 +44,7 @@ VALUES_MAX: Final = 150_000
 turns with ten parts each has half as many."""
 
 PARTS_MAX: Final = 20_000
-"""Most parts of a message that comes again as a whole with each step of its turn."""
+"""Most parts of a message in a long frame: what is told of one is told in one go."""
 
 DEPTH_MAX: Final = 1_000
 """Deepest nesting of a long frame: what is deeper, no decoder here reads."""

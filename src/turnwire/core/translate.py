@@ -140,7 +140,9 @@ class Translator:
                 ) if its_id in self._known.pending:
                     self._missed[its_id] = chunk
                 case chunks.ToolInputAvailable(its_id) if its_id in self._known.blank:
-                    self._inputs = (self._inputs or {}) | {its_id: chunk}
+                    if self._inputs is None:
+                        self._inputs = {}
+                    self._inputs[its_id] = chunk
                 case _:
                     pass
 

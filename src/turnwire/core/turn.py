@@ -8,7 +8,7 @@ Times are seconds on the caller's monotonic clock. The caller sleeps until
 `deadline` and then calls `tick`; it may do so too early or late.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -19,7 +19,7 @@ from turnwire.core.bounds import MALFORMED_MAX
 from turnwire.core.chunks import Chunk
 from turnwire.core.deadlines import Deadlines
 from turnwire.core.dialect import NEVER, Conversation, Reach
-from turnwire.core.events import Event
+from turnwire.core.events import Event, Question
 from turnwire.core.known import Known
 from turnwire.core.limits import Hangup, Limits
 from turnwire.core.outcome import VERDICTS, Outcome, outcome_of
@@ -75,6 +75,8 @@ class Turn:
         self._requests = requests
         self._is_native = requests is not None and requests.native
         """Whether the client knows approvals, which end its stream."""
+        self._is_telling = False
+        """Whether a frame is being told, of which more is to come."""
         self._lane: bytes | None = None
         """What stands before the delta of the next record, while text deltas take the short way."""
         self._write: list[bytes] = []
@@ -147,15 +149,19 @@ class Turn:
         self.frames_heard += 1
         if isinstance(told, str):
             told = [events.TextDelta(told)] if told else [events.Alive()]
-        # Whether all wait for an approval is known when all was told.
-        whole = [told] if self._is_native else portions(told, cut=self._translator.steady)
-        for portion in whole:
+        waiting = left_open(told) if self._is_native else None
+        left = portions(told, cut=self._translator.steady)
+        portion = next(left, None)
+        while portion is not None:
+            following = next(left, None)
+            self._is_telling = following is not None
             if self.outcome is None:
                 self._times.heard_at = now
-                self._feed(portion, now)
+                self._feed(portion, now, waiting)
                 self._reckon()
             act = Turn.frames(self, (), now) if self.outcome is None else self._act(now)
             now = (yield act) or now
+            portion = following
         if not told:
             yield Turn.frames(self, (), now) if self.outcome is None else self._act(now)
 
@@ -284,8 +290,12 @@ class Turn:
             self._feed((events.TextDelta(text),), now)
         return True
 
-    def _feed(self, told: Sequence[Event], now: float) -> None:
-        waiting = left_open(told) if self._is_native else {}
+    def _feed(
+        self, told: Sequence[Event], now: float, waiting: Mapping[str, Question] | None = None
+    ) -> None:
+        """Tell events. `waiting`: the questions that are open after these and what follows them."""
+        if waiting is None:
+            waiting = left_open(told) if self._is_native else {}
         for event in told:
             match event:
                 case events.Send(frame):
@@ -385,7 +395,8 @@ class Turn:
 
     def _act(self, now: float, *, reckon: bool = True) -> Act:
         """What has gathered, as one write and the frames to tell."""
-        is_asked = self._is_native and self._translator.waits_for_approval
+        # Whether all wait for an approval is known when all was told.
+        is_asked = self._is_native and not self._is_telling and self._translator.waits_for_approval
         if is_asked and self.outcome is None and not self._presence.left:
             self._say(self._translator.pause())
             self.outcome = Outcome.ASKED

@@ -45,6 +45,7 @@ def _read(frame: bytes, ahead: Ahead) -> Iterator[None]:
     try:
         heard = msgspec.json.decode(frame, type=wire.Init)
     except msgspec.DecodeError:
-        return  # whoever hears it counts it, or it is of another type
+        heard = None  # whoever hears it counts it, or it is of another type
     yield
-    yield from ahead.read(heard.session)
+    if heard is not None:
+        yield from ahead.read(heard.session)

@@ -40,7 +40,7 @@ class Asked:
 
     __slots__ = ("_others", "_ours")
 
-    _OTHERS_MAX: ClassVar = 256
+    OTHERS_MAX: ClassVar = 256
 
     def __init__(self) -> None:
         self._ours: dict[str, None] = {}
@@ -56,7 +56,7 @@ class Asked:
         if self._others is _NONE:
             self._others = {}
         self._drop(self._found(question_id, its))  # asked again
-        if len(self._others) >= self._OTHERS_MAX:
+        if len(self._others) >= self.OTHERS_MAX:
             del self._others[next(iter(self._others))]
         self._others[question_id, its] = None
 

@@ -12,7 +12,8 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 
 from turnwire.core import events, harmless
-from turnwire.core.bounds import FEW, MANY, ChannelName, SomeId, Word
+from turnwire.core.bounds import FEW, MANY, PARTS_MAX, ChannelName, SomeId, Word
+from turnwire.core.census import TooManyError
 from turnwire.core.events import Event, Phase, Reason
 from turnwire.dialects.v2 import asking
 from turnwire.dialects.v2.others import DEFAULT_CHANNEL, Channel
@@ -139,7 +140,12 @@ class Ahead:
         self._read: list[Entry] | None = None
 
     def read(self, session: Raw) -> Iterator[None]:
-        """Read them, in short steps."""
+        """Read them, in short steps.
+
+        Raises:
+            TooManyError: there are more parts in a message than anybody means.
+
+        """
         try:
             told = _session(session or b"{}").messages
         except msgspec.DecodeError:
@@ -149,6 +155,8 @@ class Ahead:
         for place, raw in enumerate(told):
             with contextlib.suppress(msgspec.DecodeError):
                 read.append(_entry(raw))
+                if len(read[-1].parts) > PARTS_MAX:
+                    raise TooManyError(f"more than {PARTS_MAX} parts in a message")
             if place % _STEP == 0:
                 yield
         self._read = read

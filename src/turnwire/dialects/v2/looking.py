@@ -36,7 +36,7 @@ def look_into(frame: bytes, ahead: Ahead) -> Iterator[None]:
     try:
         heard = decode(frame)
     except (msgspec.DecodeError, RecursionError):
-        return  # whoever hears it counts it
+        heard = None  # whoever hears it counts it
     yield
     if isinstance(heard, Init):
         yield from ahead.read(heard.session)

@@ -10,6 +10,7 @@ A new frame is a struct and a line in `Read`, in `frames`, and a `case` in `_eve
 """
 
 import abc
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, assert_never
 
@@ -266,6 +267,7 @@ class Conversation(abc.ABC):
 
     def _greeted(self, data: InitData, entries: Iterable[hydration.Entry]) -> Sequence[Event]:
         running, its_channel = data.running_turn_id or None, None
+        asked = deque[tuple[str, Place]](maxlen=Asked.OTHERS_MAX)
         is_busy = bool(running or data.runner_busy)
         for entry in entries:
             if entry.prompt_id:
@@ -276,7 +278,9 @@ class Conversation(abc.ABC):
                 its_channel = entry.channel if entry.id == running else its_channel
                 for question_id in hydration.open_questions(entry):
                     its = Place(entry.id, entry.prompt_id, entry.channel)
-                    self._asked.anothers(question_id, its)
+                    asked.append((question_id, its))
+        for question_id, its in asked:
+            self._asked.anothers(question_id, its)
         if is_busy:
             self._whose.busy(running, its_channel, earlier=not self._is_greeted)
         self._is_greeted = True
