@@ -27,6 +27,10 @@ AGENTS: Final = (
 )
 CLIENTS: Final = (
     "client v2 16 MiB of brackets, no token",
+    "client v2 16 MiB in chunks of a byte, no token",
+    "client v2 60 slow readers of a history of 4 MB",
+    "client v2 20 slow readers of a stream of 3 MB",
+    "client v2 20 pictures of 12 MB",
     "client v2 heads without end",
 )
 

@@ -4,6 +4,7 @@ from typing import Final
 
 from mutants.fault import Fault, Function
 from turnwire.core.outcome import Outcome
+from turnwire.core.steps import Steps, whole
 from turnwire.core.terms import Terms
 from turnwire.relay.budget import Budget, Holder
 from turnwire.relay.rounds import Rounds, Work
@@ -29,6 +30,17 @@ def not_at_once(_add: Function) -> Function:
             pass
 
     return wrong
+
+
+def in_one_go(_done: Function) -> Function:
+    async def wrong(_rounds: Rounds, steps: Steps[object]) -> object:
+        return whole(steps)
+
+    return wrong
+
+
+def open_to_all(_is_open: Function) -> Function:
+    return lambda _self: True
 
 
 def everybody(_admit: Function) -> Function:
@@ -70,6 +82,18 @@ FAULTS: Final = (
         "what is left of a read is done before the others' turn",
         "turnwire.relay.rounds:Rounds.add",
         not_at_once,
+        ("relay/test_rounds.py",),
+    ),
+    Fault(
+        "a long body is read in one go",
+        "turnwire.relay.rounds:done",
+        in_one_go,
+        ("relay/test_rounds.py",),
+    ),
+    Fault(
+        "however many come at once begin at once",
+        "turnwire.relay.rounds:Door.is_open",
+        open_to_all,
         ("relay/test_rounds.py",),
     ),
     Fault(
