@@ -210,6 +210,22 @@ async def test_who_asks_for_more_than_all_others_have_ends_itself() -> None:
 
 
 @pytest.mark.sockets
+async def test_a_long_frame_that_stands_still_has_no_more_than_the_stall_time() -> None:
+    async def park(line: Line) -> None:
+        await line.begin()
+        await line.raw(begun_frame(2 * BIG) + b" " * BIG)
+
+    async with (
+        ScriptedAgent(park) as agent,
+        Gateway(agent.url(), stall_s=0.3, keepalive_s=600) as gateway,
+        chatting(gateway) as parked,
+    ):
+        await until(lambda: parked.ended)
+        assert errors(parked.body) == ["Stream interrupted"]
+        assert gateway.dialler.budget.held_bytes == 0
+
+
+@pytest.mark.sockets
 async def test_a_frame_in_many_pieces_counts_too() -> None:
     async def pieces(line: Line) -> None:
         await line.begin()

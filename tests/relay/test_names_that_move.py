@@ -33,6 +33,8 @@ class Listening:
 
     def agent_frames(self, frames: object) -> None: ...
 
+    def agent_frame_begun(self) -> None: ...
+
     def agent_long_frame(self, _frame: bytes, /) -> Iterator[None]:
         yield from ()
 

@@ -75,6 +75,8 @@ class Heard:
     def agent_frames(self, frames: Sequence[bytes]) -> None:
         self.frames += frames
 
+    def agent_frame_begun(self) -> None: ...
+
     def agent_long_frame(self, frame: bytes) -> Iterator[None]:
         assert len(frame) > LONG_BYTES
         yield

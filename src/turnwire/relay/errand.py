@@ -97,6 +97,9 @@ class ErrandRun(Generic[Result]):
             self._hang_up()  # which counts the frame no more
             self._heard.set(len(frame))
 
+    def agent_frame_begun(self) -> None:
+        """It has its time, with whatever else is waited for."""
+
     def agent_left(self, _why: Leaving, _close_code: int | None) -> None:
         self._errand.left()
         self._do(())

@@ -229,6 +229,11 @@ class Stream:
                 yield
                 act = portions.send(self._loop.time())
 
+    def agent_frame_begun(self) -> None:
+        if not self._agent_side.is_parked:
+            self._agent_side.is_parked = True
+            self._arm(self.turn.deadline)  # else nobody might look for as long as a keepalive
+
     def agent_left(self, why: Leaving, close_code: int | None) -> None:
         self.left, self.close_code = why, close_code
         told = self.turn.unsound if why is Leaving.UNSOUND else self.turn.agent_left

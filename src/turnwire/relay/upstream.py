@@ -62,6 +62,10 @@ class Listener(Protocol):
         """
         ...
 
+    def agent_frame_begun(self) -> None:
+        """A part of a long frame came, and it is not whole."""
+        ...
+
     def agent_left(self, why: Leaving, close_code: int | None) -> None:
         """The agent closed, or broke the protocol. Called once, and never after `close`."""
         ...
@@ -269,6 +273,8 @@ class Upstream(asyncio.Protocol):
             yield
         if not self._hold.set(reader.held_bytes):
             self._left(Leaving.NO_ROOM)
+        elif reader.held_bytes > LONG_BYTES:
+            self._listener.agent_frame_begun()
 
     def _tell(self, frames: Sequence[bytes]) -> None:
         """Tell of short frames, up to one that is no UTF-8."""

@@ -5,7 +5,7 @@ import functools
 import re
 import uuid
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 from typing import Any, Final
 
@@ -188,7 +188,7 @@ class HttpConnection(HttpToolsProtocol):
         """What is left to parse of a read. Few connections ever have any."""
         self._waits = False
         """Whether a request is there that has to wait for its turn."""
-        self._unread: list[bytes] = []
+        self._unread: Sequence[bytes] = ()
         """What came in meanwhile."""
         # None is kept for later, and an empty deque takes 760 bytes.
         self.pipeline = ()  # type: ignore[assignment]  # by intent: to add to it would raise
@@ -229,19 +229,19 @@ class HttpConnection(HttpToolsProtocol):
         if self._client_socket is not None and self._client_socket.is_closing:
             return  # it was told so
         if self._waits or (self._slices is not None and self._slices.are_left):
-            self._unread.append(data)
+            self._unread = [*self._unread, data]
         elif self._at is _BODY or self._rounds.door.is_open():
             self._take(data)
         else:
             self._waits = True
-            self._unread.append(data)
+            self._unread = [data]
             self.flow.hold(is_held=True)
             self._rounds.door.wait(self._enter, is_new=self.cycle is None)
 
     def _enter(self) -> None:
         """Take the request that had to wait."""
         self._waits = False
-        data, self._unread = b"".join(self._unread), []
+        data, self._unread = b"".join(self._unread), ()
         if not self.transport.is_closing():
             self.flow.hold(is_held=False)
             self._take(data)
@@ -257,15 +257,14 @@ class HttpConnection(HttpToolsProtocol):
 
     def _in_steps(self, data: bytes) -> Iterator[None]:
         """Parse a read of many short lines, and what came since."""
-        self._unread = [data]
         try:
-            while self._unread:
-                data = self._unread.pop(0)
+            while data:
                 for at in range(0, len(data), _STEP_BYTES):
                     if self.transport.is_closing():
                         return
                     self._parse(data[at : at + _STEP_BYTES])
                     yield
+                data, self._unread = b"".join(self._unread), ()
             self.flow.hold(is_held=False)
         except Exception:
             self.transport.abort()  # nothing would ever be read of it again
