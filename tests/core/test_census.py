@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turnwire.core import census as module
-from turnwire.core.bounds import DEPTH_MAX
+from turnwire.core.bounds import DEPTH_MAX, SKIPPED_MAX
 from turnwire.core.census import STEP_BYTES, TooManyError, census
 
 TEXT = st.text(st.sampled_from('a"\\{}[],:é\n'), max_size=40)
@@ -84,3 +84,11 @@ def test_a_frame_of_very_many_values_is_refused_long_before_its_end(frame: bytes
 )
 def test_what_is_carried_along_unread_is_not_counted(frame: bytes) -> None:
     assert steps(frame, 3, 10) >= 1
+
+
+def test_what_is_carried_along_has_a_bound_of_its_own() -> None:
+    deep = b'{"a":{"b":{"c":[%b1]}}}'
+
+    with pytest.raises(TooManyError):
+        steps(deep % (b"1," * (SKIPPED_MAX + 1)), 3, 10)
+    assert steps(deep % (b"1," * (SKIPPED_MAX - 1)), 3, 10) >= 1

@@ -284,7 +284,7 @@ def test_a_long_question_is_counted_and_heard() -> None:
 
 
 def test_of_more_parts_than_are_taken_apart_none_is() -> None:
-    assert read(Raw(b"[" + b"1," * VALUES_MAX + b"1]")) == ()
+    assert read(Raw(b"[" + b"1," * VALUES_MAX + b"1]")) == []
 
 
 def test_a_turn_of_more_parts_than_anybody_means_is_not_listened_to() -> None:

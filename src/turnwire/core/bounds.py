@@ -43,6 +43,9 @@ VALUES_MAX: Final = 150_000
 """Most values of a long frame in the places where they are taken apart. A history of five thousand
 turns with ten parts each has half as many."""
 
+SKIPPED_MAX: Final = 4_000_000
+"""Most values of a long frame in all: what is carried along is skipped, which takes a while too."""
+
 PARTS_MAX: Final = 20_000
 """Most parts of a message in a long frame: what is told of one is told in one go."""
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from turnwire.core.bounds import DEPTH_MAX, VALUES_MAX
+from turnwire.core.bounds import DEPTH_MAX, SKIPPED_MAX, VALUES_MAX
 
 STEP_BYTES: Final = 16_384
 """How much is counted between two steps: 0.1 ms of a history, a few of nothing but brackets."""
@@ -38,11 +38,11 @@ def census(
     What is no JSON is counted all the same; to refuse it is the decoder's business.
 
     Raises:
-        TooManyError: they are more than `most`.
+        TooManyError: they are more than `most`, or there are far more within them.
         TooDeepError: something is nested deeper than `deepest`.
 
     """
-    level = values = at = 0
+    level = values = skipped = at = 0
     is_within = False
     while at < len(frame):
         end = at + STEP_BYTES
@@ -57,13 +57,14 @@ def census(
             count = len(run)
             if run[0] == _COMMA:
                 values += count if level <= depth else 0
+                skipped += count
             elif run[0] in _OPENING:
                 values += max(0, min(count, depth - level))
                 level += count
             else:
                 level -= count
-            if values > most:
-                raise TooManyError(f"more than {most} values")
+            if values > most or skipped > SKIPPED_MAX:
+                raise TooManyError(f"more than {most} values, or {SKIPPED_MAX} with those within")
             if level > deepest:
                 raise TooDeepError(f"nested deeper than {deepest}")
         yield

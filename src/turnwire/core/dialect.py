@@ -108,6 +108,10 @@ class Tally:
         self.malformed += 1
         self.wasted += len(frame) // MALFORMED_BYTES
 
+    def left_out(self, size: int) -> None:
+        """Count so many bytes of a frame that cannot be read, though the rest of it can."""
+        self.wasted += size // MALFORMED_BYTES
+
     def unknown(self, kind: str) -> None:
         """Count a frame of an unknown type."""
         kind = kind[:64]

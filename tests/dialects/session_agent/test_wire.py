@@ -6,6 +6,7 @@ from msgspec import Raw
 from core import frames as v2
 from dialects.session_agent import frames as f
 from dialects.session_agent.talk import conversation, hear, plain, sent
+from turnwire.core.bounds import MALFORMED_BYTES
 from turnwire.core.dialect import NEVER, Ask, Reach
 from turnwire.core.events import (
     AgentStatus,
@@ -243,3 +244,14 @@ def test_a_snapshot_of_another_turn_is_not_taken_for_ours() -> None:
 
     assert len(hear(made, f.updated(f.tool("completed")))) == 1
     assert made.tally.foreign == 1
+
+
+def test_parts_that_cannot_be_read_count_by_their_bytes() -> None:
+    """A small one may be a new kind of part; a megabyte of an id is nothing that anybody means."""
+    made = conversation(*f.running("A"))
+
+    hear(made, f.updated(f.tool("running", "c" * 1_000), f.text("A")))
+    assert made.tally.wasted == 0
+    hear(made, f.updated(f.tool("running", "c" * 100 * MALFORMED_BYTES), f.text("A")))
+
+    assert made.tally.wasted == 100

@@ -60,6 +60,7 @@ class Course:
 
     def snapshot(self, snapshot: wire.Snapshot, now: float) -> Sequence[Event]:
         news = self._snapshots.news(snapshot)
+        self._tally.left_out(news.left_out)
         told: list[Event] = list(news.tools)
         self._spoke = self._spoke or bool(told)
         if self._finished is not None:  # tools that the runner flushed after the end

@@ -44,6 +44,8 @@ class News(Struct, frozen=True, kw_only=True):
     """Whether a call has no outcome yet."""
     finish: Reason | None = None
     error: str | None = None
+    left_out: int = 0
+    """Bytes of parts that cannot be read."""
     text: str = ""
     """All that the message says it said; at the end, what it said after its last tool."""
 
@@ -60,7 +62,7 @@ class Snapshots:
         self._told: dict[str, tuple[Phase, bool]] = {}
 
     def news(self, snapshot: Snapshot) -> News:
-        parts = read(snapshot.parts)
+        parts, left_out = _read(snapshot.parts)
         calls = {
             part.call_id: (part, PHASES[part.status])
             for part in parts
@@ -82,6 +84,7 @@ class Snapshots:
             tools_open=any(phase in _OPEN for phase, _ in self._told.values()),
             finish=_reason(finishes[-1]) if finishes else None,
             error=harmless.words(errors[-1]) if errors else None,
+            left_out=left_out,
             text=_text(snapshot, parts),
         )
 
@@ -94,21 +97,25 @@ def finished(snapshot: Snapshot) -> bool:
 
 def read(raw: Raw) -> Sequence[Part]:
     """The parts that can be read: it may be an array, an object or null (page 9, trap 15)."""
+    return _read(raw)[0]
+
+
+def _read(raw: Raw) -> tuple[Sequence[Part], int]:
+    """The same, and how many bytes there are of others."""
     if not bytes(raw).startswith(b"["):
-        return ()
+        return (), 0
     try:
-        return _parts(raw)
+        return _parts(raw), 0
     except msgspec.DecodeError:
+        parts: list[Part] = []
+        left_out = 0
         with contextlib.suppress(msgspec.DecodeError):  # more than are taken apart
-            return [part for part in map(_read_one, _each(raw)) if part is not None]
-        return ()
-
-
-def _read_one(raw: Raw) -> Part | None:
-    try:
-        return _part(raw)
-    except msgspec.DecodeError:
-        return None
+            for each in _each(raw):
+                try:
+                    parts.append(_part(each))
+                except msgspec.DecodeError:
+                    left_out += len(bytes(each))
+        return parts, left_out
 
 
 def _text(snapshot: Snapshot, parts: Sequence[Part]) -> str:
