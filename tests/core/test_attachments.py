@@ -342,3 +342,19 @@ def test_the_largest_file_takes_no_second() -> None:
     assert time.process_time() - began < 5
     assert isinstance(prompt, Prompt)
     assert prompt.attachments == (Attachment("image/png", url),)
+
+
+def test_a_slash_may_be_written_as_an_escape() -> None:
+    """As PHP and Swift write each; a white picture is nothing but slashes."""
+    white = PNG + b"\xff" * 400_000
+    plain = body(file(white))
+
+    assert extract(plain.replace(b"/", rb"\/")) == extract(plain)
+    assert plain.count(b"/") > 300_000
+
+
+def test_an_attachment_in_millions_of_escapes_is_not_read() -> None:
+    spelled = body(file(PNG)).replace(b"base64,", b"base64," + rb"\u0041" * 200_000)
+
+    with pytest.raises(BadRequest, match="base64"):
+        extract(spelled)

@@ -263,3 +263,10 @@ def test_an_answer_with_half_a_character_is_refused(answer: bytes) -> None:
 
 def test_regenerate_is_a_prompt_even_after_an_approval() -> None:
     assert isinstance(extract(body(approved(), trigger="regenerate-message")), Prompt)
+
+
+def test_a_text_in_millions_of_escapes_is_not_read() -> None:
+    text = {"type": "text", "text": "\n" * 2_000_001}
+
+    with pytest.raises(BadRequest, match="too long"):
+        extract(body(text, answered("yes")))

@@ -1,7 +1,7 @@
 """Whoever has much to do has others have their turn in between."""
 
 import asyncio
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 import pytest
 
@@ -161,26 +161,31 @@ async def test_work_that_nobody_waits_for_any_more_is_not_done() -> None:
     assert not rounds
 
 
+def entering(entered: list[str], name: str, *, begins: bool = True) -> Callable[[], bool]:
+    def enter() -> bool:
+        entered.append(name)
+        return begins
+
+    return enter
+
+
 async def test_a_few_enter_in_a_round_and_the_others_in_their_order() -> None:
-    door, entered = Door(), list[int]()
+    door, entered = Door(), list[str]()
+    names = [str(number) for number in range(2 * ENTER + 1)]
 
-    def come(number: int) -> None:
+    for name in names:
         if door.is_open():
-            entered.append(number)
+            entered.append(name)
         else:
-            door.wait(lambda: entered.append(number), is_new=True)
-
-    for number in range(2 * ENTER + 1):
-        come(number)
-    assert entered == list(range(ENTER))
+            door.wait(entering(entered, name), is_new=True)
+    assert entered == names[:ENTER]
     await round_of_the_loop()
-    assert entered == list(range(2 * ENTER))
-    come(99)
-    assert 99 not in entered, "it overtakes nobody"
+    assert entered == names[: 2 * ENTER]
+    assert not door.is_open(), "nobody overtakes who waits"
     for _ in range(2):
         await round_of_the_loop()
 
-    assert entered == [*range(2 * ENTER + 1), 99]
+    assert entered == names
     assert door.is_open()
 
 
@@ -191,11 +196,11 @@ async def test_a_newcomer_that_raises_keeps_nobody_out() -> None:
     while door.is_open():
         pass
 
-    def bad() -> None:
+    def bad() -> bool:
         raise ValueError("a bug")
 
     door.wait(bad, is_new=True)
-    door.wait(lambda: entered.append("good"), is_new=False)
+    door.wait(entering(entered, "good"), is_new=False)
     await round_of_the_loop()
 
     assert entered == ["good"]
@@ -207,11 +212,28 @@ async def test_who_comes_again_does_not_keep_out_who_is_new() -> None:
     while door.is_open():
         pass
     for _ in range(3 * ENTER):
-        door.wait(lambda: entered.append("again"), is_new=False)
-    door.wait(lambda: entered.append("new"), is_new=True)
+        door.wait(entering(entered, "again"), is_new=False)
+    door.wait(entering(entered, "new"), is_new=True)
 
     await round_of_the_loop()
 
-    assert "new" in entered
-    assert len(entered) == ENTER
+    assert entered.count("new") == 1
     assert entered.count("again") == ENTER - 1
+
+
+async def test_who_began_nothing_takes_no_place() -> None:
+    door, entered = Door(), list[str]()
+    for _ in range(3 * ENTER):
+        assert door.is_open()
+        door.give_back()
+    while door.is_open():
+        pass
+    for _ in range(3 * ENTER):
+        door.wait(entering(entered, "nothing", begins=False), is_new=True)
+    for _ in range(2 * ENTER):
+        door.wait(entering(entered, "request"), is_new=True)
+
+    await round_of_the_loop()
+
+    assert entered.count("nothing") == 3 * ENTER
+    assert entered.count("request") == ENTER

@@ -69,6 +69,7 @@ def run(observed: Observed) -> Counter[str]:
 
 
 def test_with_everything_off_not_one_more_function_is_called() -> None:
+    calls(Turn(V2.prompt(ASK), Limits()))  # the first one imports an encoding
     plain = calls(Turn(V2.prompt(ASK), Limits()))
 
     observed = begin(Observers())

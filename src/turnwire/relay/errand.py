@@ -34,8 +34,10 @@ class ErrandRun(Generic[Result]):
     def __init__(self, errand: Errand[Result], holder: Holder) -> None:
         self._errand = errand
         self._holder = holder
-        self._heard = holder.hold()
+        self._heard = holder.hold(self._no_room_to_make)
         """For a long frame that the result is made of."""
+        self._is_long = self._is_ended = False
+        """Whether there is one; whether there is no room for it any more."""
         self._loop = asyncio.get_running_loop()
         self._over: asyncio.Future[Result | Refusal] = self._loop.create_future()
         self._upstream: Upstream | None = None
@@ -60,7 +62,9 @@ class ErrandRun(Generic[Result]):
             self._timer.cancel()
             self._hang_up()
             frame.drop()
-        if not self._heard.held_bytes:
+        if self._is_ended:
+            return Refusal.SILENT
+        if not self._is_long:
             return await self._made(dialler, make)
         try:
             async with WhileThereIsRoom(self._heard), self._holder.user.one_by_one():
@@ -72,7 +76,12 @@ class ErrandRun(Generic[Result]):
         self, dialler: Dialler, make: Callable[[Result], Steps[Made]]
     ) -> Made | Refusal:
         result = self._over.result()
-        return result if isinstance(result, Refusal) else await done(dialler.rounds, make(result))
+        if isinstance(result, Refusal):
+            return result
+        try:
+            return await done(dialler.rounds, make(result))
+        except RecursionError:  # nested just so deeply that the first look at it went well
+            return Refusal.SILENT
 
     # The agent's side (relay.upstream.Listener).
 
@@ -95,7 +104,8 @@ class ErrandRun(Generic[Result]):
         self.agent_frames([frame])
         if self._errand.result is not None:
             self._hang_up()  # which counts the frame no more
-            self._heard.set(len(frame))
+            self._is_long = True
+            self._is_ended = not self._heard.set(len(frame))
 
     def agent_frame_begun(self) -> None:
         """It has its time, with whatever else is waited for."""
@@ -108,6 +118,10 @@ class ErrandRun(Generic[Result]):
         """There is no room in the process for what this agent began to say."""
         self._hang_up()
         self.agent_left(Leaving.NO_ROOM, None)
+
+    def _no_room_to_make(self) -> None:
+        """There is none, before anything began to be made."""
+        self._is_ended = True
 
     def _hang_up(self) -> None:
         if self._upstream is not None:

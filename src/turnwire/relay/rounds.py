@@ -94,9 +94,10 @@ class Door:
     """
 
     def __init__(self) -> None:
-        self._new: deque[Callable[[], object]] = deque()
-        self._again: deque[Callable[[], object]] = deque()
+        self._new: deque[Callable[[], bool]] = deque()
+        self._again: deque[Callable[[], bool]] = deque()
         self._entered = 0
+        self._is_counting = False
 
     def is_open(self) -> bool:
         """Count one who comes. False: it has to wait."""
@@ -105,23 +106,32 @@ class Door:
         self._enter()
         return True
 
-    def wait(self, enter: Callable[[], object], *, is_new: bool) -> None:
-        """Have this called when it is its turn. `is_open` said that there are others before."""
+    def give_back(self) -> None:
+        """Count one the less: who came in began nothing."""
+        self._entered -= 1
+
+    def wait(self, enter: Callable[[], bool], *, is_new: bool) -> None:
+        """Have this called when it is its turn; it returns whether anything began.
+
+        `is_open` said that there are others before.
+        """
         (self._new if is_new else self._again).append(enter)
 
     def _enter(self) -> None:
-        if not self._entered:
+        if not self._is_counting:
+            self._is_counting = True
             asyncio.get_running_loop().call_soon(self._next_round)
         self._entered += 1
 
     def _next_round(self) -> None:
-        self._entered = 0
+        self._entered, self._is_counting = 0, False
         while (self._new or self._again) and self._entered < ENTER:
             self._enter()
             both = (self._again, self._new) if self._entered % 2 else (self._new, self._again)
             enter = (both[0] or both[1]).popleft()
             try:
-                enter()
+                if not enter():
+                    self.give_back()
             except Exception as problem:  # noqa: BLE001 (it is that one's alone)
                 loop = asyncio.get_running_loop()
                 loop.call_exception_handler({"message": "a bug", "exception": problem})

@@ -25,7 +25,7 @@ from turnwire.web.access import Role
 from turnwire.web.calling import refused
 from turnwire.web.endpoint import CHAT_PATH, Endpoint, Visit
 from turnwire.web.gateway import hangup
-from turnwire.web.request import NO_ROOM, keep
+from turnwire.web.request import NO_ROOM, WhileItWaits, keep
 from turnwire.web.streaming import stream
 
 
@@ -61,7 +61,11 @@ class Chat(Endpoint):
         if not hold.set(len(body)):
             raise Unavailable(NO_ROOM)
         try:
-            async with WhileThereIsRoom(hold), holder.user.one_by_one():
+            async with (
+                WhileItWaits(visit.request),
+                WhileThereIsRoom(hold),
+                holder.user.one_by_one(),
+            ):
                 return await done(gateway.dialler.rounds, reading(body, gateway.attachments))
         except NoRoomError as exc:
             raise Unavailable(NO_ROOM) from exc

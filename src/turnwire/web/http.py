@@ -41,9 +41,8 @@ _COARSE_S: Final = 0.05
 _HOST: Final = re.compile(rb"[A-Za-z0-9._~%:\[\]-]*")
 _LINE: Final = len(": \r\n")
 
-_MUCH_BYTES: Final = 8_192
-_MANY_LINES: Final = 256
-"""A longer read of more lines may be chunks of a byte each, which take four microseconds."""
+_MANY_LINES: Final = HEADERS_MAX + 28
+"""A read of more lines may be chunks of a byte each, which take four microseconds."""
 _STEP_BYTES: Final = 1_024
 """How much of such a read is parsed at a time."""
 
@@ -171,6 +170,7 @@ class HttpConnection(HttpToolsProtocol):
         "_extensions",
         "_framing_bytes",
         "_head_bytes",
+        "_head_left_s",
         "_is_upgrade",
         "_look_at",
         "_pieces",
@@ -188,6 +188,8 @@ class HttpConnection(HttpToolsProtocol):
         """What is left to parse of a read. Few connections ever have any."""
         self._waits = False
         """Whether a request is there that has to wait for its turn."""
+        self._head_left_s = self.head_s
+        """What it has left to be whole then."""
         self._unread: Sequence[bytes] = ()
         """What came in meanwhile."""
         # None is kept for later, and an empty deque takes 760 bytes.
@@ -230,24 +232,43 @@ class HttpConnection(HttpToolsProtocol):
             return  # it was told so
         if self._waits or (self._slices is not None and self._slices.are_left):
             self._unread = [*self._unread, data]
-        elif self._at is _BODY or self._rounds.door.is_open():
+        elif self._at is _BODY:
             self._take(data)
+        elif self._rounds.door.is_open():
+            self._take(data)
+            if self._at is _HEAD:
+                self._rounds.door.give_back()
         else:
-            self._waits = True
-            self._unread = [data]
-            self.flow.hold(is_held=True)
-            self._rounds.door.wait(self._enter, is_new=self.cycle is None)
+            self._wait(data)
 
-    def _enter(self) -> None:
-        """Take the request that had to wait."""
+    def _wait(self, data: bytes) -> None:
+        """Have a request wait for its turn. Its connection is not idle, nor its client late."""
+        self._waits = True
+        self._unread = [data]
+        self.flow.hold(is_held=True)
+        self._unset_keepalive_if_required()
+        self._head_left_s = self.head_s
+        if self._expected is not None:
+            self._head_left_s = max(0.0, self._expected.when() - self.loop.time())
+            self._expect(None)
+        self._rounds.door.wait(self._enter, is_new=self.cycle is None)
+
+    def _enter(self) -> bool:
+        """Take the request that had to wait. Returns whether it began."""
+        if not self._waits:  # the server stops, and it went before its turn
+            return False
         self._waits = False
         data, self._unread = b"".join(self._unread), ()
-        if not self.transport.is_closing():
-            self.flow.hold(is_held=False)
-            self._take(data)
+        if self.transport.is_closing():
+            return False
+        self.flow.hold(is_held=False)
+        self._take(data)
+        if self._at is _HEAD:
+            self._expect(self._head_left_s)
+        return self._at is not _HEAD
 
     def _take(self, data: bytes) -> None:
-        if len(data) > _MUCH_BYTES and data.count(b"\n") > _MANY_LINES:
+        if data.count(b"\n") > _MANY_LINES:
             self._slices = self._slices or Slices(self._rounds)
             self._slices.begin(self._in_steps(data))
             if self._slices.are_left:
@@ -381,6 +402,7 @@ class HttpConnection(HttpToolsProtocol):
             cut(self.transport)
 
     def shutdown(self) -> None:
+        self._enter()  # what came is answered
         client = self._client_socket
         if client is None:
             super().shutdown()

@@ -16,6 +16,7 @@ from turnwire.web import profile, workflow
 from turnwire.web.access import Role
 from turnwire.web.endpoint import CHAT_PATH, Visit
 from turnwire.web.errands import LIMIT, ErrandEndpoint
+from turnwire.web.request import WhileItWaits
 from turnwire.web.streaming import STREAM_HEADERS, stream
 from turnwire.web.workflow import Run
 
@@ -94,7 +95,8 @@ class Resume(ErrandEndpoint):
         )
         make = partial(run.retold, usage=settings.usage, event_lines=settings.event_lines)
         with self.gateway.errands.place(visit.user_id):
-            body = await self.run(visit, holder, self.gateway.dialect.recall(recall), make)
+            async with WhileItWaits(visit.request):
+                body = await self.run(visit, holder, self.gateway.dialect.recall(recall), make)
         if body is None:
             return False
         headers = {name.decode(): value.decode() for name, value in STREAM_HEADERS}

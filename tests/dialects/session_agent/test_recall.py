@@ -147,7 +147,7 @@ def test_files_come_with_their_prompt() -> None:
 
 
 def test_other_channels_are_left_out() -> None:
-    said = transcript(prompt("P1", channelId="other"), prompt("P2", channelId=None)).said
+    said = list(transcript(prompt("P1", channelId="other"), prompt("P2", channelId=None)).said)
 
     assert said == [Asked("P2", "hi")]
 

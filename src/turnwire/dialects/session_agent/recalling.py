@@ -1,6 +1,7 @@
 """The history of a channel, from R's `init`. A and V have it behind a route of their own alone."""
 
 from collections.abc import Iterator, Sequence
+from itertools import dropwhile, islice
 from typing import Annotated
 
 import msgspec
@@ -17,7 +18,7 @@ from turnwire.dialects.session_agent import hydration, wire
 from turnwire.dialects.session_agent.errands import Errand
 from turnwire.dialects.session_agent.hello import Hello
 from turnwire.dialects.session_agent.retelling import Retelling
-from turnwire.dialects.session_agent.snapshot import Snapshots
+from turnwire.dialects.session_agent.snapshot import Snapshots, finished
 
 
 class _File(Struct, frozen=True, rename="camel"):
@@ -52,13 +53,8 @@ class Recalling(Errand):
             for e in hydration.session(init, said, self._ahead).entries
             if e.channel == self.channel
         ]
-        told = [one for entry in entries for one in _said(entry)]
-        before = self._recall.before
-        if before is not None:
-            ids = [one.message_id if isinstance(one, Asked) else one.turn_id for one in told]
-            told = told[: ids.index(before)] if before in ids else []
         self.deadline = NEVER
-        self.result = Transcript(told[-self._recall.limit :])
+        self.result = Transcript(_transcript(entries, self._recall))
         return ()
 
     def _heard(self, _heard: wire.Read, _now: float) -> Sequence[bytes]:
@@ -73,23 +69,39 @@ class Recalling(Errand):
         self.result = why
 
 
-def _said(entry: wire.Snapshot) -> Iterator[Asked | Told]:
+def _transcript(entries: Sequence[wire.Snapshot], recall: Recall) -> Iterator[Asked | Told]:
+    """What is asked for alone is taken apart, an entry at a time: a session may be long."""
+    told: Iterator[wire.Snapshot] = filter(_is_told, reversed(entries))
+    if recall.before is not None:
+        told = dropwhile(lambda entry: entry.id != recall.before, told)
+        next(told, None)
+    for entry in reversed(list(islice(told, recall.limit))):
+        yield _said(entry)
+
+
+def _is_told(entry: wire.Snapshot) -> bool:
+    if entry.role == "user":
+        return True
+    if hydration.is_turn(entry):
+        return finished(entry)
+    # Forwarded from another session.
+    return entry.role == "assistant" and bool(harmless.string(entry.content))
+
+
+def _said(entry: wire.Snapshot) -> Asked | Told:
     text = harmless.string(entry.content) or ""
     if entry.role == "user":
-        yield Asked(entry.id, text, tuple(_files(entry.parts)))
-    elif hydration.is_turn(entry):
-        told = _turn(entry)
-        if told is not None:
-            yield Told(entry.id, told)
-    elif entry.role == "assistant" and text:  # forwarded from another session
-        yield Told(entry.id, [events.TextDelta(text), events.TurnFinished(reason=Reason.END_TURN)])
+        return Asked(entry.id, text, tuple(_files(entry.parts)))
+    if hydration.is_turn(entry):
+        return Told(entry.id, _turn(entry))
+    end = events.TurnFinished(reason=Reason.END_TURN)
+    return Told(entry.id, [events.TextDelta(text), end])
 
 
-def _turn(entry: wire.Snapshot) -> Sequence[Event] | None:
-    """What a turn told; None of one that is not over."""
+def _turn(entry: wire.Snapshot) -> Sequence[Event]:
+    """What a turn told that is over."""
     news = Snapshots().news(entry)
-    if news.finish is None:
-        return None
+    assert news.finish is not None
     end = events.TurnFinished(reason=news.finish, final_text=news.text or None, error=news.error)
     told, _ = Retelling(accumulates=True).weave(entry, [*news.tools, end], whole=True)
     return told

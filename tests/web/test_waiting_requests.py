@@ -1,0 +1,137 @@
+"""Requests that came with many others, and wait for their turn."""
+
+import asyncio
+from typing import Any
+
+from uvicorn.config import Config
+from uvicorn.server import ServerState
+
+from turnwire.relay.rounds import ENTER, Rounds
+from turnwire.web.http import HttpConnection
+from web.test_chunked_body import Wire
+
+ASKED = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"
+
+
+class Line(Wire):
+    def __init__(self) -> None:
+        super().__init__()
+        self.closed = False
+        self.reads = True
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def close(self) -> None:
+        self.closed = True
+
+    def pause_reading(self) -> None:
+        self.reads = False
+
+    def resume_reading(self) -> None:
+        self.reads = True
+
+
+class Server:
+    """A server whose door is closed."""
+
+    def __init__(self) -> None:
+        self.served: list[str] = []
+        self.rounds = Rounds()
+        self._config = Config(self._app, interface="asgi3", log_config=None)
+        self._config.load()
+        self.shut()
+
+    def shut(self) -> None:
+        while self.rounds.door.is_open():
+            pass
+
+    def connected(self, *, head_s: float = 10.0) -> tuple[HttpConnection, Line]:
+        connection, line = (
+            HttpConnection(self._config, ServerState(), {}, rounds=self.rounds),
+            Line(),
+        )
+        connection.head_s = head_s
+        connection.connection_made(line)
+        return connection, line
+
+    async def _app(self, scope: dict[str, Any], _receive: object, send: Any) -> None:
+        self.served.append(scope["path"])
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def rounds_of_the_loop(count: int = 3) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def test_a_request_waits_for_the_next_round_and_nothing_is_read_meanwhile() -> None:
+    server = Server()
+    connection, line = server.connected()
+
+    connection.data_received(ASKED[:9])
+    connection.data_received(ASKED[9:])
+    assert (server.served, line.reads) == ([], False)
+    await rounds_of_the_loop()
+
+    assert (server.served, line.reads) == (["/"], True)
+    assert line.written.startswith(b"HTTP/1.1 200 ")
+
+
+async def test_a_request_that_waits_is_answered_when_the_server_stops() -> None:
+    """It was read, so nobody may send it to another gateway; nor is its connection idle."""
+    server = Server()
+    connection, line = server.connected()
+    connection.data_received(ASKED)
+
+    connection.shutdown()
+    await rounds_of_the_loop()
+
+    assert server.served == ["/"]
+    assert line.written.startswith(b"HTTP/1.1 200 ")
+
+
+async def test_a_client_that_left_meanwhile_is_not_served() -> None:
+    server = Server()
+    connection, line = server.connected()
+    connection.data_received(ASKED)
+
+    line.closed = True
+    connection.connection_lost(None)
+    await rounds_of_the_loop()
+
+    assert server.served == []
+
+
+async def test_the_time_of_a_head_stands_still_while_it_waits() -> None:
+    server = Server()
+    connection, line = server.connected(head_s=0.05)
+    connection.data_received(ASKED[:9])
+
+    for _ in range(20):  # what is longer than its time
+        server.rounds.door.wait(lambda: True, is_new=True)
+    assert connection._expected is None
+    await rounds_of_the_loop()
+    assert connection._expected is not None
+    assert connection._expected.when() <= asyncio.get_running_loop().time() + 0.05
+    await asyncio.sleep(0.06)
+
+    assert line.closed
+
+
+async def test_a_part_of_a_head_takes_no_place() -> None:
+    server = Server()
+    await rounds_of_the_loop()
+    for _ in range(3 * ENTER):
+        connection, line = server.connected()
+        connection.data_received(ASKED[:9])
+        assert line.reads
+    for _ in range(ENTER):
+        connection, line = server.connected()
+        connection.data_received(ASKED)
+        assert line.reads
+    connection, line = server.connected()
+    connection.data_received(ASKED)
+
+    assert not line.reads
