@@ -214,11 +214,10 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     held_bytes_per_user: Annotated[
         _Count,
         Meta(
-            description="Most of these bytes that one user's requests hold together, and no less "
-            "than a frame and a body of the largest kind. With the next one the largest of them "
-            "ends. 0: no limit of its own."
+            description="Most of these bytes that several requests of one user hold together. With "
+            "the next one the largest of them ends. 0: no limit of its own."
         ),
-    ] = 50_331_648
+    ] = 35_651_584
     body_bytes: Annotated[_Bytes, Meta(description="Largest request body.")] = 16_777_216
     frame_bytes: Annotated[_Bytes, Meta(description="Largest frame of the agent.")] = 33_554_432
     attachments: Annotated[

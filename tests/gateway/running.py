@@ -13,11 +13,12 @@ from prometheus_client import CollectorRegistry
 from gateway.tokens import KEY
 from gateway.waiting import PATIENCE_S, closed, until
 from turnwire.environ import from_environ
+from turnwire.relay.budget import Budget
 from turnwire.relay.dialler import Dialler
 from turnwire.settings import Settings, variable
 from turnwire.telemetry import Telemetry
 from turnwire.tls import agent_tls
-from turnwire.web.app import create_app, new_budget, new_streams
+from turnwire.web.app import create_app, new_streams
 from turnwire.web.health import Health
 from turnwire.web.server import listen, new_server
 from turnwire.web.tracing import Tracing
@@ -65,7 +66,7 @@ class Gateway:
             frame_bytes=self.settings.frame_bytes,
             user_timeout_s=self.settings.stall_s,
             tls=tls or agent_tls(self.settings),
-            budget=new_budget(self.settings),
+            budget=Budget(self.settings.held_bytes, self.settings.held_bytes_per_user),
         )
         self.app = create_app(
             self.settings,

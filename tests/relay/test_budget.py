@@ -16,6 +16,7 @@ from turnwire.relay.budget import SMALL_BYTES, Budget, Holder
 from turnwire.relay.parked import WHOLE_S, Parked, look
 
 BIG = 300_000
+MIB = 1_048_576
 
 
 def ending(ended: list[str], name: str) -> Callable[[], None]:
@@ -59,19 +60,33 @@ def test_who_comes_does_not_end_for_what_another_has_parked() -> None:
 
 def test_a_user_has_a_share_and_the_largest_of_theirs_ends_for_more() -> None:
     ended: list[str] = []
-    budget = Budget(1_000, 100)
+    budget = Budget(100 * MIB, 10 * MIB)
     large, small = budget.holder("u1"), budget.holder("u1")
     other = budget.holder("u2").hold(ending(ended, "other"))
-    large.hold(ending(ended, "large")).set(60)
+    large.hold(ending(ended, "large")).set(6 * MIB)
     held = small.hold(ending(ended, "small"))
 
-    assert other.set(90)
-    assert held.set(40)
+    assert other.set(9 * MIB)
+    assert held.set(4 * MIB)
     assert ended == []
-    assert held.set(41)
+    assert held.set(5 * MIB)
     assert ended == ["large"]
-    assert not held.set(101)
-    assert (other.held_bytes, budget.held_bytes) == (90, 191)
+    assert (other.held_bytes, budget.held_bytes) == (9 * MIB, 14 * MIB)
+
+
+def test_one_request_alone_may_hold_more_than_the_share() -> None:
+    """A body and a frame of the largest kind have bounds of their own, and others may be small."""
+    ended: list[str] = []
+    budget = Budget(100 * MIB, 10 * MIB)
+    alone = budget.holder("u1").hold(ending(ended, "alone"))
+    beside = budget.holder("u1").hold(ending(ended, "beside"))
+
+    assert alone.set(20 * MIB)
+    assert beside.set(MIB)
+    assert ended == []
+    assert beside.set(MIB + 1)
+    assert ended == ["alone"]
+    assert not alone.set(20 * MIB)
 
 
 def test_one_large_request_ends_before_many_small_ones_of_other_users() -> None:

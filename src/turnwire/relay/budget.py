@@ -4,9 +4,9 @@ Counted are request bodies until they are read, prompts until the agent's socket
 that are not whole, and what clients were sent and have not taken. Each of these has a bound of
 its own; this one is for the day when many are used at once.
 
-A user may hold so much, with all requests together; one request more, and the largest of them
-ends. While there is room, anybody may use it. When it is spent, the user pays who holds most, with
-the largest request of theirs: a newcomer does not end for what somebody else has parked.
+A user may hold so much with several requests; one more, and the largest of them ends. While there
+is room, anybody may use it. When it is spent, the user pays who holds most, with the largest
+request of theirs: a newcomer does not end for what somebody else has parked.
 """
 
 import asyncio
@@ -18,6 +18,9 @@ from typing import Final, Self
 
 SMALL_BYTES: Final = 16_384
 """What is asked in less is not counted: it is a part of what a stream costs anyway."""
+
+BESIDE_BYTES: Final = 1_048_576
+"""What may be held beside a request that takes all of its user's share."""
 
 _NO_LIMIT: Final = float("inf")
 
@@ -58,13 +61,19 @@ class Budget:
 
     def is_spent(self, user: _User) -> bool:
         """Whether there is no room, in all or for this user."""
-        return self.held_bytes > self._most_bytes or user.held_bytes > self._user_bytes
+        return self.held_bytes > self._most_bytes or self._is_over(user)
+
+    def _is_over(self, user: _User) -> bool:
+        """Whether requests of theirs hold too much together; one alone has bounds of its own."""
+        if user.held_bytes <= self._user_bytes:
+            return False
+        return user.held_bytes - max(map(_held_bytes, user.holders)) > BESIDE_BYTES
 
     def make_room(self, asking: "Holder") -> bool:
         """Have those end who hold most, until there is room. False: that is who asks."""
         while self.is_spent(asking.user):
             user = asking.user
-            if user.held_bytes <= self._user_bytes:
+            if not self._is_over(user):
                 user = max(self._users.values(), key=_held_bytes)
             holder = max(user.holders, key=_held_bytes)
             if holder is asking:

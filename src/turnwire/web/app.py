@@ -125,15 +125,8 @@ def new_dialler(settings: Settings) -> Dialler:
         frame_bytes=settings.frame_bytes,
         user_timeout_s=settings.stall_s,
         tls=agent_tls(settings),
-        budget=new_budget(settings),
+        budget=Budget(settings.held_bytes, settings.held_bytes_per_user),
     )
-
-
-def new_budget(settings: Settings) -> Budget:
-    share = settings.held_bytes_per_user
-    if share:  # one request that is as large as it may be has its place in it
-        share = max(share, settings.frame_bytes + settings.body_bytes)
-    return Budget(settings.held_bytes, share)
 
 
 def new_streams(settings: Settings) -> Streams:
