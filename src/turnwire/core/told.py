@@ -29,9 +29,13 @@ class _Run:
 
     __slots__ = ("_crc", "chars")
 
-    def __init__(self) -> None:
-        self.chars = 0
-        self._crc = 0
+    def __init__(self, chars: int = 0, crc: int = 0) -> None:
+        self.chars = chars
+        self._crc = crc
+
+    def so_far(self) -> "_Run":
+        """As it is now, whatever is added to it."""
+        return _Run(self.chars, self._crc)
 
     def add(self, text: str) -> None:
         self.chars += len(text)
@@ -73,8 +77,9 @@ class Told:
         self._fresh: list[str] = []
         self._fresh_chars = 0
         self._whole = _Stretch()
-        self._since_tool = _Stretch()
-        self._earlier: list[_Run] = []
+        self._since_tool = self._whole
+        """All of it, until a tool is told."""
+        self._earlier: Sequence[_Run] = ()
         """What was said before the last tool, tool by tool, without the white space around it."""
         self._again: _Stretch | None = None
         """What was sent since the turn was started over."""
@@ -92,9 +97,8 @@ class Told:
         """Note that a tool chunk was sent: what follows is "after the last tool"."""
         self._settle()
         if self._since_tool.core.chars:
-            if len(self._earlier) == _EARLIER_MAX:
-                del self._earlier[0]
-            self._earlier.append(self._since_tool.core)
+            earlier = self._earlier[1 - _EARLIER_MAX :]
+            self._earlier = (*earlier, self._since_tool.core.so_far())
             self._since_tool = _Stretch()
 
     def start_over(self) -> None:
@@ -102,7 +106,7 @@ class Told:
         self._settle()
         self._again = _Stretch()
         self._since_tool = _Stretch()
-        self._earlier.clear()
+        self._earlier = ()
 
     def missing(self, final_text: str) -> str:
         """The tail of `final_text` that was not sent; empty if it tells another story.
@@ -143,9 +147,11 @@ class Told:
 
     def _settle(self) -> None:
         text = "".join(self._fresh)
-        for run in (self._whole, self._since_tool, self._again):
-            if run is not None:
-                run.add(text)
+        self._whole.add(text)
+        if self._since_tool is not self._whole:
+            self._since_tool.add(text)
+        if self._again is not None:
+            self._again.add(text)
         space = text[len(text.rstrip()) :]
         self._space = (self._space + space if space == text else space)[:_SETTLE_CHARS]
         self._fresh.clear()
