@@ -8,6 +8,7 @@ of what came in has a bound, and whoever sent it pays for what is over it:
   once is `HandedOn`: it is as long as its frame may be, and nobody keeps it.
 * a *collection* has a number of entries, past which the oldest is forgotten or the newest refused.
 * a *frame* is looked into before it is decoded where much would be built of it (`core.census`).
+* a *user* has `TURNWIRE_HELD_BYTES_PER_USER` for several requests, and so many streams and errands;
 * a *process* has `TURNWIRE_HELD_BYTES` for all that is held at once (`relay.budget`).
 
 tests/core/test_bounds.py walks the structs of all wires, and docs/scale.md adds up what follows.
