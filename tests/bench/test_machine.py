@@ -1,4 +1,5 @@
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -20,7 +21,7 @@ def test_a_core_is_busy_unless_it_is_idle_or_waits_for_a_disk() -> None:
 
 def test_processor_time_is_that_of_the_whole_tree() -> None:
     spin = "import time\nwhile time.process_time() < 0.2: pass\nprint('spun', flush=True)\ninput()"
-    shell = f'{sys.executable} -c "{spin}"; true'
+    shell = f'{shlex.quote(sys.executable)} -c "{spin}"; true'
     child = subprocess.Popen(["sh", "-c", shell], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert child.stdout is not None
     child.stdout.readline()

@@ -358,3 +358,14 @@ def test_an_attachment_in_millions_of_escapes_is_not_read() -> None:
 
     with pytest.raises(BadRequest, match="base64"):
         extract(spelled)
+
+
+def test_padding_within_a_long_file_is_no_base64() -> None:
+    """It is looked at a mebibyte at a time, and this is where one ends."""
+    spelled = held(PNG + b"\0" * 1_000_000)
+    comma = spelled.index(",") + 1
+    end = comma + 1_048_576
+    broken = spelled[: end - 1] + "=" + spelled[end:]
+
+    with pytest.raises(BadRequest, match="not valid base64"):
+        extract(body({"type": "file", "mediaType": "image/png", "url": broken}))

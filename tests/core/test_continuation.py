@@ -270,3 +270,8 @@ def test_a_text_in_millions_of_escapes_is_not_read() -> None:
 
     with pytest.raises(BadRequest, match="too long"):
         extract(body(text, answered("yes")))
+
+
+def test_an_answer_that_is_far_too_long_is_not_read() -> None:
+    with pytest.raises(BadRequest, match="longer than"):
+        extract(body(answered("é" * 400_000)))

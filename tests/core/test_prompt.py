@@ -248,3 +248,13 @@ def test_sixteen_mebibytes_of_brackets_take_no_seconds() -> None:
 
     assert extract(head + b",".join([group] * (MIB_16 // 119)) + b"]]]]}") == Prompt("hi")
     assert time.process_time() - began < 3
+
+
+def test_a_text_that_is_a_little_too_long_is_no_text() -> None:
+    """Of a role, an id or a text it is known only when it was read."""
+    with pytest.raises(BadRequest):
+        extract(body(USER | {"id": "i" * 513}))
+    with pytest.raises(BadRequest):
+        extract(body(USER | {"id": "i" * 20_000}))
+    with pytest.raises(BadRequest, match="longer than"):
+        extract(body({"role": "user", "content": "x" * 2_000_000}))

@@ -172,8 +172,8 @@ CORE: Final = (
     Mutant(
         "the questions that were open before us are not known",
         "dialects/v2/wire.py",
-        "                    self._asked.anothers(question_id, its)\n        if is_busy",
-        "                    pass\n        if is_busy",
+        "            self._asked.anothers(question_id, its)\n        if is_busy",
+        "            pass\n        if is_busy",
         ("dialects/test_v2_whose_question.py",),
     ),
     Mutant(
@@ -207,7 +207,7 @@ CORE: Final = (
     Mutant(
         "nesting is not measured",
         "core/prompt.py",
-        "    if _deeper(raw, DEPTH_MAX):\n",
-        "    if _deeper(raw, len(raw)):\n",
+        "        yield from census(raw, _COUNTED, VALUES_MAX, DEPTH_MAX)\n",
+        "        yield from census(raw, _COUNTED, VALUES_MAX, len(raw))\n",
     ),
 )
