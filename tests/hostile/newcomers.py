@@ -9,6 +9,7 @@ import asyncio
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Final, Self
 
 import msgspec
@@ -19,6 +20,7 @@ from turnwire_lab.bench import machine
 from turnwire_lab.bench.load import MARK, Plan
 
 EVERY_S: Final = 0.2
+TESTS: Final = Path(__file__).parents[1]
 PATIENCE_S: Final = 6.0
 _PROMPT: Final = MARK + Plan(deltas=3, batch=3).words
 _TOKEN: Final = "HOSTILE_TOKEN"
@@ -53,7 +55,7 @@ class Newcomers:
         with machine.pinned(machine.cores().rig):
             self._process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "hostile.newcomers", str(self._port), str(self._seconds)),
-                env={**os.environ, _TOKEN: self._bearer},
+                env={**os.environ, "PYTHONPATH": str(TESTS), _TOKEN: self._bearer},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
             )

@@ -14,6 +14,7 @@ from typing import Final, Self
 import msgspec
 
 from gateway.control_plane import ControlPlane, Question, granted, reply
+from hostile.newcomers import TESTS
 from hostile.victims import USER
 from turnwire_lab.bench import machine
 
@@ -37,7 +38,7 @@ class SlowPlane:
         with machine.pinned(machine.cores().rig):
             self._process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "hostile.plane"),
-                env={**os.environ, _TOKEN: self.token},
+                env={**os.environ, "PYTHONPATH": str(TESTS), _TOKEN: self.token},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
             )

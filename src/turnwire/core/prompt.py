@@ -40,8 +40,8 @@ _LIMITS = AttachmentLimits()
 _COUNTED: Final = 4
 """How deep the values of a body are counted: its messages, and their parts."""
 
-_CHARACTER_BYTES: Final = 12
-"""The longest spelling of a character: two escapes."""
+_CHARACTER_BYTES: Final = 13
+"""The longest spelling of a character, two escapes; and more than the quotation marks."""
 
 
 class Prompt(Struct, frozen=True):
@@ -219,9 +219,7 @@ class _TooLongError(msgspec.ValidationError):
 
 def _text(raw: Raw, longest: int) -> str:
     """A text. One that is far too long is not built: that would take a while."""
-    data = memoryview(raw)
-    is_text = bytes(data[:1]) == b'"'
-    if not is_text or data.nbytes <= longest * _CHARACTER_BYTES + len('""'):
+    if len(raw) <= longest * _CHARACTER_BYTES:
         text = _string(raw)
         if len(text) <= longest:
             return text

@@ -100,17 +100,17 @@ def untie(websocket: WebSocket) -> None:
 
 def masked(kind: int, data: bytes) -> bytes:
     """A frame as the library makes it, which takes a dataclass and a file in memory for each."""
-    return b"".join(masked_in_pieces(kind, data))
+    mask = os.urandom(4)
+    return b"%b%b%b" % (plain.masked_head(kind, len(data)), mask, apply_mask(data, mask))
 
 
 def masked_in_pieces(kind: int, data: bytes) -> Iterator[bytes]:
-    """The same as it is written: TLS takes each write whole, and would hold it uncounted."""
+    """A long one as it is written: TLS takes each write whole, and would hold it uncounted."""
     mask = os.urandom(4)
-    first = apply_mask(data[:_PIECE_BYTES], mask)
-    yield b"%b%b%b" % (plain.masked_head(kind, len(data)), mask, first)
-    for at in range(_PIECE_BYTES, len(data), _PIECE_BYTES):
-        yield apply_mask(data[at : at + _PIECE_BYTES], mask)
+    yield plain.masked_head(kind, len(data)) + mask
+    for at in range(0, len(data), PIECE_BYTES):
+        yield apply_mask(data[at : at + PIECE_BYTES], mask)
 
 
-_PIECE_BYTES: Final = 65_536
+PIECE_BYTES: Final = 65_536
 """A multiple of the mask's length."""

@@ -119,8 +119,11 @@ class Upstream(asyncio.Protocol):
         if transport is None or transport.is_closing() or not self._may_send:
             return
         for frame in frames:
-            for piece in library.masked_in_pieces(plain.FINAL_TEXT, frame):
-                transport.write(piece)
+            if len(frame) <= library.PIECE_BYTES:
+                transport.write(library.masked(plain.FINAL_TEXT, frame))
+            else:
+                for piece in library.masked_in_pieces(plain.FINAL_TEXT, frame):
+                    transport.write(piece)
 
     @property
     def unwritten_bytes(self) -> int:  # which the kernel has not taken
