@@ -70,7 +70,11 @@ class Connection:
         return int(head.split(b" ", 2)[1])
 
     async def __aenter__(self) -> Self:
-        await self._loop.sock_connect(self._sock, ("127.0.0.1", self._world.port))
+        try:
+            await self._loop.sock_connect(self._sock, ("127.0.0.1", self._world.port))
+        except BaseException:  # its time is over, for one
+            self._sock.close()
+            raise
         return self
 
     async def __aexit__(
