@@ -11,9 +11,6 @@ request of theirs: a newcomer does not end for what somebody else has parked.
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
-from functools import partial
-from types import TracebackType
 from typing import Final, Self
 
 SMALL_BYTES: Final = 16_384
@@ -178,45 +175,6 @@ class Hold:
 
 class NoRoomError(Exception):
     """What was held is to be held no more: there is no room."""
-
-
-class WhileThereIsRoom:
-    """`async with WhileThereIsRoom(hold):` holds it meanwhile, and no longer.
-
-    Not made of a generator: what it raises would hold itself, and all that its task has.
-
-    Raises:
-        NoRoomError: there is no room for it any more.
-
-    """
-
-    __slots__ = ("_clock", "_hold")
-
-    def __init__(self, hold: Hold) -> None:
-        self._hold = hold
-        self._clock = asyncio.timeout(None)
-
-    async def __aenter__(self) -> None:
-        await self._clock.__aenter__()
-        self._hold.on_end = partial(expire, self._clock)
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._hold.drop()
-        try:
-            await self._clock.__aexit__(kind, error, traceback)
-        except TimeoutError:
-            raise NoRoomError from None
-
-
-def expire(clock: asyncio.Timeout) -> None:
-    """Have its time be over now, unless it is already."""
-    with suppress(RuntimeError):
-        clock.reschedule(0)
 
 
 def _held_bytes(each: _User | Holder | Hold) -> int:

@@ -8,8 +8,9 @@ from turnwire.core.dialect import NEVER
 from turnwire.core.errand import Errand
 from turnwire.core.refusal import Refusal
 from turnwire.core.steps import Steps
-from turnwire.relay.budget import Hold, Holder, NoRoomError, WhileThereIsRoom
+from turnwire.relay.budget import Hold, Holder, NoRoomError
 from turnwire.relay.dialler import DialError, Dialler
+from turnwire.relay.interrupted import Interruptible
 from turnwire.relay.leaving import DialFailure, Leaving
 from turnwire.relay.rounds import done
 from turnwire.relay.stream import Call
@@ -67,10 +68,14 @@ class ErrandRun(Generic[Result]):
         if not self._is_long:
             return await self._made(dialler, make)
         try:
-            async with WhileThereIsRoom(self._heard), self._holder.user.one_by_one():
-                return await self._made(dialler, make)
+            async with Interruptible(NoRoomError()) as work:
+                self._heard.on_end = work.end
+                async with self._holder.user.one_by_one():
+                    return await self._made(dialler, make)
         except NoRoomError:
             return Refusal.SILENT
+        finally:
+            self._heard.drop()
 
     async def _made(
         self, dialler: Dialler, make: Callable[[Result], Steps[Made]]

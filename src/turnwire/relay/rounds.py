@@ -36,7 +36,6 @@ class Rounds:
         self._queue: deque[Work] = deque()
         self._used_s = 0.0
         """By those who began in this round."""
-        self._is_used = False
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -53,13 +52,12 @@ class Rounds:
         try:
             return work(began + max(LEAST_S, SLICE_S - self._used_s))
         finally:
-            self._used_s += time.perf_counter() - began
-            if not self._is_used:
-                self._is_used = True
+            if not self._used_s:
                 asyncio.get_running_loop().call_soon(self._next_round)
+            self._used_s += time.perf_counter() - began
 
     def _next_round(self) -> None:
-        self._used_s, self._is_used = 0.0, False
+        self._used_s = 0.0
 
     async def turn(self) -> None:
         """Wait for a turn. The slice is done when this returns, in the next round."""

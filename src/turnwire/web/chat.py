@@ -18,7 +18,8 @@ from turnwire.core.dialect import Ask, Look
 from turnwire.core.prompt import Prompt, extract, reading
 from turnwire.core.refusal import Refusal
 from turnwire.errors import Unavailable
-from turnwire.relay.budget import SMALL_BYTES, Holder, NoRoomError, WhileThereIsRoom
+from turnwire.relay.budget import SMALL_BYTES, Holder
+from turnwire.relay.interrupted import Interruptible
 from turnwire.relay.rounds import done
 from turnwire.web import profile, workflow
 from turnwire.web.access import Role
@@ -61,14 +62,12 @@ class Chat(Endpoint):
         if not hold.set(len(body)):
             raise Unavailable(NO_ROOM)
         try:
-            async with (
-                WhileItWaits(visit.request),
-                WhileThereIsRoom(hold),
-                holder.user.one_by_one(),
-            ):
-                return await done(gateway.dialler.rounds, reading(body, gateway.attachments))
-        except NoRoomError as exc:
-            raise Unavailable(NO_ROOM) from exc
+            async with WhileItWaits(visit.request), Interruptible(Unavailable(NO_ROOM)) as work:
+                hold.on_end = work.end
+                async with holder.user.one_by_one():
+                    return await done(gateway.dialler.rounds, reading(body, gateway.attachments))
+        finally:
+            hold.drop()
 
     def _asked(
         self,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from functools import partial
 from types import TracebackType
-from typing import Final
+from typing import Final, Self
 
 from starlette.datastructures import QueryParams
 from starlette.types import Receive, Scope
@@ -15,7 +15,8 @@ from starlette.types import Receive, Scope
 from turnwire.core.trace_context import TraceContext
 from turnwire.core.trace_context import read as read_context
 from turnwire.errors import BadRequest, BodyTooLarge, Unavailable, WrongMediaType
-from turnwire.relay.budget import Holder, expire
+from turnwire.relay.budget import Holder
+from turnwire.relay.interrupted import Interruptible, expire
 from turnwire.relay.sockets import ClientSocket
 from turnwire.relay.stream import SOCKET_EXTENSION
 from turnwire.web.forwarded import Proxies
@@ -182,7 +183,7 @@ def _hold(holder: Holder, size: int, clock: asyncio.Timeout | None) -> None:
         holder.asked.on_end = partial(expire, clock)
 
 
-class WhileItWaits:
+class WhileItWaits(Interruptible):
     """`async with WhileItWaits(request):` does this for a client, as long as that is there.
 
     Raises:
@@ -190,16 +191,17 @@ class WhileItWaits:
 
     """
 
-    __slots__ = ("_client", "_clock")
+    __slots__ = ("_client",)
 
     def __init__(self, request: Request) -> None:
+        super().__init__(ClientGoneError("gone before its answer was made"))
         self._client = request.client_socket
-        self._clock = asyncio.timeout(None)
 
-    async def __aenter__(self) -> None:
-        await self._clock.__aenter__()
+    async def __aenter__(self) -> Self:
+        await super().__aenter__()
         if self._client is not None and self._client.is_heard:
-            self._client.watch(partial(expire, self._clock))
+            self._client.watch(self.end)
+        return self
 
     async def __aexit__(
         self,
@@ -209,10 +211,7 @@ class WhileItWaits:
     ) -> None:
         if self._client is not None:
             self._client.watch(None)
-        try:
-            await self._clock.__aexit__(kind, error, traceback)
-        except TimeoutError:
-            raise ClientGoneError("gone before its answer was made") from None
+        await super().__aexit__(kind, error, traceback)
 
 
 def keep(holder: Holder, size: int) -> None:
