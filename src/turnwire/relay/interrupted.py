@@ -35,12 +35,14 @@ class Interruptible:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        raises, self._raises = self._raises, None  # or it would hold itself, too
+        raises, self._raises = self._raises, None
         try:
             await self._clock.__aexit__(kind, error, traceback)
         except TimeoutError:
             assert raises is not None
             raise raises from None
+        finally:
+            del raises  # what is raised holds this frame, which may not hold it, too
 
 
 def expire(clock: asyncio.Timeout) -> None:
