@@ -86,8 +86,14 @@ CORE: Final = (
     Mutant(
         "line separators go out raw",
         "core/sse.py",
-        "    if json.isascii():\n",
-        "    if json:\n",
+        "    if not json.isascii():\n",
+        "    if not json:\n",
+    ),
+    Mutant(
+        "line separators of a delta in a row go out raw",
+        "core/sse.py",
+        "records if records.isascii() else",
+        "records if records else",
     ),
     Mutant(
         "a key __proto__ goes out",

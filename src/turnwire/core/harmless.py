@@ -235,7 +235,10 @@ def string(raw: Raw) -> str | None:
 
 def short(raw: Raw) -> str | None:
     """A JSON string that may be kept: an id, a name; None for one that is longer than those are."""
-    if len(bytes(raw)) > _SHORT_BYTES:
+    size = len(raw)
+    if size <= ID_MAX:  # a character has a byte at least
+        return string(raw) if size else None
+    if size > _SHORT_BYTES:
         return None
     said = string(raw)
     return None if said is None or len(said) > ID_MAX else said

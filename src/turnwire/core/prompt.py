@@ -131,10 +131,11 @@ def _reading(raw: bytes, limits: AttachmentLimits) -> Steps[Prompt | Continuatio
         yield from census(raw, _COUNTED, VALUES_MAX, DEPTH_MAX)
     body = _body(raw)
     yield
-    message = yield from _last(body)
+    regenerates = body.regenerates
+    message = yield from _last(body, regenerates)
     match _text(message.role, WORD_MAX):
         case "user":
-            return (yield from _prompt(body, message, limits))
+            return (yield from _prompt(body, message, regenerates, limits))
         case "assistant":
             message_id = _id(message.id) or _id(body.message_id) or None
             chat_id = harmless.short(body.id)
@@ -143,9 +144,9 @@ def _reading(raw: bytes, limits: AttachmentLimits) -> Steps[Prompt | Continuatio
             raise BadRequest("The last message is neither the user's nor the assistant's")
 
 
-def _last(body: _Body) -> Steps[_Message]:
+def _last(body: _Body, regenerates: bool) -> Steps[_Message]:  # noqa: FBT001 (as it is handed on)
     if body.messages:
-        if body.regenerates:
+        if regenerates:
             return (yield from _last_of_user(body.messages))
         message = _message(body.messages[-1])
     elif body.messages is None and body.message:
@@ -165,7 +166,12 @@ def _last_of_user(messages: list[Raw]) -> Steps[_Message]:
     raise BadRequest("There is no message of the user to send again")
 
 
-def _prompt(body: _Body, message: _Message, limits: AttachmentLimits) -> Steps[Prompt]:
+def _prompt(
+    body: _Body,
+    message: _Message,
+    regenerates: bool,  # noqa: FBT001 (as it is handed on)
+    limits: AttachmentLimits,
+) -> Steps[Prompt]:
     text, files = yield from _content(message)
     if not text.strip() and not files:
         raise BadRequest("The prompt is empty")
@@ -175,9 +181,9 @@ def _prompt(body: _Body, message: _Message, limits: AttachmentLimits) -> Steps[P
     return Prompt(
         text,
         message_id or None,
-        (yield from attachments.reading(files, limits)),
-        body.regenerates,
-        (replaces or None) if body.regenerates is not names_itself else None,
+        (yield from attachments.reading(files, limits)) if files else (),
+        regenerates,
+        (replaces or None) if regenerates is not names_itself else None,
         harmless.short(body.id),
     )
 
@@ -219,6 +225,8 @@ class _TooLongError(msgspec.ValidationError):
 
 def _text(raw: Raw, longest: int) -> str:
     """A text. One that is far too long is not built: that would take a while."""
+    if len(raw) <= longest:  # a character has a byte at least
+        return _string(raw)
     if len(raw) <= longest * _CHARACTER_BYTES:
         text = _string(raw)
         if len(text) <= longest:

@@ -116,9 +116,9 @@ class Seat:
         if len(self._follows) >= self.FOLLOWED_MAX:
             self._unfollow(next(iter(self._follows)))
         followers = self._room.followers.setdefault(its_id, {})
-        before = list(followers) if len(followers) == 1 else []
+        alone = next(iter(followers)) if len(followers) == 1 else None
         self._follows[its_id] = followers[self] = None
-        for alone in before:  # to the others it is no news that they have company
+        if alone is not None:  # to several it is no news that they have company
             alone.on_news()
 
     @property

@@ -30,9 +30,7 @@ _json = msgspec.json.Encoder().encode
 
 
 def one_line(json: bytes) -> bytes:
-    """Escape what some line splitter takes for the end of a line. Cheap for ASCII."""
-    if json.isascii():
-        return json
+    """Escape what some line splitter takes for the end of a line. In ASCII there is none."""
     return (
         json.replace(b"\xe2\x80\xa8", b"\\u2028")
         .replace(b"\xe2\x80\xa9", b"\\u2029")
@@ -50,7 +48,10 @@ def record(chunk: chunks.Chunk, *, event_line: bool = True) -> bytes:
     """
     kind = type(chunk)
     end = DONE if kind is chunks.Finish else b""
-    return b"%bdata: %b\n\n%b" % (_named(kind, event_line), one_line(_json(chunk)), end)
+    json = _json(chunk)
+    if not json.isascii():
+        json = one_line(json)
+    return b"%bdata: %b\n\n%b" % (_named(kind, event_line), json, end)
 
 
 @functools.cache
@@ -76,4 +77,5 @@ def deltas(prefix: bytes, texts: Iterable[str]) -> bytes:
 
     """
     between = DELTA_END + prefix
-    return one_line(prefix + between.join(map(_json, texts)) + DELTA_END)
+    records = prefix + between.join(map(_json, texts)) + DELTA_END
+    return records if records.isascii() else one_line(records)

@@ -30,6 +30,9 @@ from turnwire.core.refusal import Refusal
 from turnwire.core.requesting import tell
 from turnwire.core.translate import Translator
 
+_UNTOLD = frozenset({events.Send, events.Alive, events.Refused, events.Question})
+"""Events that are not told as they are: they are for the agent, the caller or `requesting`."""
+
 _STATUSES = frozenset({Outcome.REFUSED, Outcome.NOTHING})  # of a stream that has no headers yet
 
 
@@ -297,11 +300,17 @@ class Turn:
         if waiting is None:
             waiting = left_open(told) if self._is_native else {}
         for event in told:
+            if type(event) not in _UNTOLD:  # nearly all
+                self._say(self._translator.feed(event))
+                if isinstance(event, (events.TurnStarted, events.TurnContinued)):
+                    self._begin(event.turn_id, now)
+                elif type(event) is events.TurnFinished:
+                    self._close(VERDICTS[event.reason])
+                    return
+                continue
             match event:
                 case events.Send(frame):
                     self._tell.append(frame)
-                case events.Alive():
-                    pass
                 case events.Refused(why):
                     self._refuse(why)
                     return
@@ -311,13 +320,7 @@ class Turn:
                         tell(event, last, self.turn_id, self._requests, self._translator, now)
                     )
                 case _:
-                    self._say(self._translator.feed(event))
-                    if isinstance(event, (events.TurnStarted, events.TurnContinued)):
-                        self._begin(event.turn_id, now)
-                    elif type(event) is events.TurnFinished:
-                        self._close(VERDICTS[event.reason])
-            if self.outcome is not None:
-                return
+                    pass
         block = self._translator.text_block
         self._lane = (
             None if block is None else sse.delta_prefix(block, event_line=self._event_lines)
@@ -330,7 +333,8 @@ class Turn:
         self.turn_id = turn_id
 
     def _say(self, said: list[Chunk]) -> None:
-        self._write += (sse.record(chunk, event_line=self._event_lines) for chunk in said)
+        for chunk in said:
+            self._write.append(sse.record(chunk, event_line=self._event_lines))
 
     def _refuse(self, why: Refusal) -> None:
         """Before the headers the caller answers a status; after them it is an error like others."""

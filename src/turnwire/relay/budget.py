@@ -94,16 +94,23 @@ class Budget:
 class Holder:
     """One request, and all that is held for it. After the `with` that is nothing."""
 
-    __slots__ = ("_budget", "_holds", "asked", "held_bytes", "user", "user_id")
+    __slots__ = ("_budget", "_holds", "_user", "asked", "held_bytes", "user_id")
 
     def __init__(self, budget: Budget, user_id: str) -> None:
         self.held_bytes = 0
         self.user_id = user_id
-        self.user = budget.enter(self, user_id)
+        self._user: _User | None = None
+        """From the first byte: most requests never hold one that counts."""
         self._budget = budget
         self._holds: list[Hold] = []
         self.asked: Hold | None = None
         """The part for what was asked, where that is worth counting."""
+
+    @property
+    def user(self) -> _User:
+        if self._user is None:
+            self._user = self._budget.enter(self, self.user_id)
+        return self._user
 
     def hold(self, on_end: Callable[[], object] = _nothing) -> "Hold":
         """A part of it. `on_end` ends the request, where this part is the largest of it."""
@@ -136,7 +143,8 @@ class Holder:
             hold.drop()  # or who is told and the hold would hold each other
         self._holds.clear()
         self.asked = None
-        self._budget.leave(self, self.user_id)
+        if self._user is not None:
+            self._budget.leave(self, self.user_id)
 
 
 class Hold:
@@ -161,10 +169,11 @@ class Hold:
         self.held_bytes = held_bytes
         holder = self._holder
         holder.held_bytes += more
-        holder.user.held_bytes += more
+        user = holder.user
+        user.held_bytes += more
         budget = self._budget
         budget.held_bytes += more
-        return more < 0 or not budget.is_spent(holder.user) or budget.make_room(holder)
+        return more < 0 or not budget.is_spent(user) or budget.make_room(holder)
 
     def drop(self) -> None:
         """Hold nothing, and have nobody told."""

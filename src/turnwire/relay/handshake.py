@@ -38,10 +38,10 @@ class Template(Struct, frozen=True):
             ValueError: a value that no field can have.
 
         """
-        for value in headers.values():
-            is_usual = value.isascii() and value.isprintable()  # a token is long, and this is C
-            if not is_usual and _VALUE.fullmatch(value) is None:
-                raise ValueError("a header's value that is none")
+        values = "".join(headers.values())
+        is_usual = values.isascii() and values.isprintable()  # a token is long, and this is C
+        if not is_usual and _VALUE.fullmatch(values) is None:
+            raise ValueError("a header's value that is none")
         more = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
         return b"%b%b%b%b\r\n" % (self.before, key.encode(), self.after, more.encode("latin-1"))
 

@@ -139,6 +139,7 @@ class ClientSocket:
     """
 
     __slots__ = (
+        "_has_all",
         "_is_gone",
         "_on_gone",
         "_on_taken",
@@ -159,6 +160,8 @@ class ClientSocket:
         self.is_lost = False
         """Of one that is gone: whether it never had all of its answer."""
         self._transport = transport
+        self._has_all = False
+        """Whether all of its answer was written, and acknowledged."""
         self._is_gone = False
         self._on_gone: Callable[[], object] | None = None
         self._on_taken: list[Callable[[], object]] | None = None
@@ -169,8 +172,17 @@ class ClientSocket:
         if self._is_gone and on_gone is not None:
             asyncio.get_running_loop().call_soon(self.gone)
 
+    def _misses(self) -> bool:
+        """Whether there is anything that the client has not acknowledged."""
+        self._has_all = self._has_all or not self.unsent_bytes()
+        return not self._has_all
+
+    def lost(self, *, is_answered: bool) -> None:
+        """The client's connection is closed, perhaps before all of its answer was written."""
+        self.is_lost = not is_answered or self._misses()
+
     def gone(self) -> None:
-        """The client's connection is closed."""
+        """The same, and all else that is to be done about it is."""
         self._is_gone = True
         tell, self._on_gone = self._on_gone, None
         if tell is not None:
@@ -180,11 +192,11 @@ class ClientSocket:
     def when_taken(self, tell: Callable[[], object]) -> None:
         """Tell when the client has acknowledged all that was written; or never will, and is gone.
 
-        At once where it has, which is so of most.
+        At once where it has, which is so of most. Nothing is written after this.
         """
         if self._on_taken is not None:
             self._on_taken.append(tell)
-        elif self._is_gone or not self.unsent_bytes():
+        elif self._is_gone or not self._misses():
             tell()
         else:
             self._on_taken = [tell]
@@ -193,7 +205,7 @@ class ClientSocket:
     @property
     def is_waited_for(self) -> bool:
         """Whether somebody waits for it to take what was written. Looks once more, if so."""
-        if self._on_taken is not None and not self.unsent_bytes():
+        if self._on_taken is not None and not self._misses():
             self._tell_taken()
         return self._on_taken is not None
 

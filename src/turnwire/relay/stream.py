@@ -149,7 +149,6 @@ class Stream:
             if self._client_socket is not None:
                 self._client_socket.watch(None)
             self._client.leave()
-            self._agent_side.frame.drop()
 
     async def _talk(self, refusable: Callable[[], bool]) -> None:
         try:

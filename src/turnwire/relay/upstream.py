@@ -156,7 +156,8 @@ class Upstream(asyncio.Protocol):
         """
         may_send = self._may_send
         self._over = True
-        self._let_go()
+        if not self._is_plain or self._hold.held_bytes:
+            self._let_go()
         transport = self._transport
         if transport is None or transport.is_closing():
             return
@@ -383,12 +384,17 @@ class Upstream(asyncio.Protocol):
         if self._lingering is not None:  # it would hold all this for as long
             self._lingering.cancel()
         self._is_lost = True
-        if self._over or not self._slices.are_left:
+        if self._over:
+            self._untie()
+        elif not self._slices.are_left:
             self._gone()
 
     def _gone(self) -> None:
         """Nothing more comes, and all that came was heard."""
         self._left(Leaving.LINE_LOST)
+        self._untie()
+
+    def _untie(self) -> None:
         if self._websocket is not None:
             library.untie(self._websocket)
 

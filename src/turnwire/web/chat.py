@@ -42,14 +42,14 @@ class Chat(Endpoint):
             gateway.streams.place(visit.user_id),  # before the body, whose bytes it bounds
             gateway.budget.holder(visit.user_id) as holder,
         ):
-            # Without a name for the body, or for what is in it: a stream may last for hours.
-            await self._asked(
-                visit,
-                await self._read(visit, receive, holder),
-                holder,
-                receive,
-                send,
-            )
+            asked = await self._read(visit, receive, holder)
+            answering: Awaitable[None]
+            if isinstance(asked, Prompt):
+                answering = self._prompt(visit, asked, holder, receive, send)
+            else:
+                answering = self._go_on(visit, asked, holder, receive, send)
+            del asked  # a stream may last for hours
+            await answering
 
     async def _read(self, visit: Visit, receive: Receive, holder: Holder) -> Prompt | Continuation:
         """What the body asks. A long one is read in steps, one at a time of each user."""
@@ -68,18 +68,6 @@ class Chat(Endpoint):
                     return await done(gateway.dialler.rounds, reading(body, gateway.attachments))
         finally:
             hold.drop()
-
-    def _asked(
-        self,
-        visit: Visit,
-        asked: Prompt | Continuation,
-        holder: Holder,
-        receive: Receive,
-        send: Send,
-    ) -> Awaitable[None]:
-        if isinstance(asked, Prompt):
-            return self._prompt(visit, asked, holder, receive, send)
-        return self._go_on(visit, asked, holder, receive, send)
 
     async def _prompt(
         self,

@@ -220,8 +220,7 @@ class HttpConnection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._expect(None)
         if self._client_socket is not None:
-            unsent = self._client_socket.unsent_bytes()
-            self._client_socket.is_lost = unsent > 0 or not self._is_idle
+            self._client_socket.lost(is_answered=self._is_idle)
         super().connection_lost(exc)
         self._unset_keepalive_if_required()  # after a reset too, or its clock would hold all this
         if self._client_socket is not None:

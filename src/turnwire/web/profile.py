@@ -47,8 +47,12 @@ def requests(settings: Settings, visit: Visit, *, counts: bool = False) -> Reque
 
 
 def _is_native(settings: Settings, visit: Visit) -> bool:
-    asked = {value.decode("latin-1") for value in visit.request.headers(HEADER)}
-    asked.update(visit.request.query.getlist(QUERY))
+    request = visit.request
+    said = request.headers(HEADER)
+    if not said and not request.scope["query_string"]:
+        return False
+    asked = {value.decode("latin-1") for value in said}
+    asked.update(request.query.getlist(QUERY))
     if not asked:
         return False
     if len(asked) > 1 or not asked <= NATIVE:

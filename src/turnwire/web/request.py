@@ -132,11 +132,12 @@ class Request:
             ClientGoneError: the client hung up.
 
         """
-        media_type = b"".join(self.headers(b"content-type")).split(b";")[0].strip().lower()
-        encodings = b",".join(self.headers(b"content-encoding")).strip().lower()
+        headers = self._headers.get
+        media_type = b"".join(headers(b"content-type", ())).split(b";")[0].strip().lower()
+        encodings = b",".join(headers(b"content-encoding", ())).strip().lower()
         if media_type not in _MEDIA_TYPES or encodings not in {b"", b"identity"}:
             raise WrongMediaType("content type or encoding")
-        for length in self.headers(b"content-length"):
+        for length in headers(b"content-length", ()):
             if len(length) > _DIGITS_MAX or not length.isdigit() or int(length) > most_bytes:
                 raise BodyTooLarge("content-length")
         client = self.client_socket

@@ -3,6 +3,7 @@
 import asyncio
 import random
 import time
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -129,7 +130,7 @@ async def stream(
             request.trace.hold()
             tally = conversation.tally
             relayed.when_taken(
-                lambda: _over(gateway, visit, relayed, observed, tally, seconds, dialled_at)
+                partial(_over, gateway, visit, relayed, observed, tally, seconds, dialled_at)
             )
     return relayed.started or _explained(relayed, settings.agent_auth)
 
@@ -144,12 +145,12 @@ def _over(
     dialled_at: float,
 ) -> None:
     """It is known how the stream ended, and whether its client has the end."""
-    request = visit.request
-    report(gateway.telemetry, request, visit.grant, relayed, tally, visit.arrived, seconds)
+    report(gateway.telemetry, visit, relayed, tally, seconds)
     observed.over(relayed, tally)
     outcome = outcome_of(relayed.turn.outcome, relayed.dial_status)
-    request.trace.streamed(relayed, outcome, dialled_at)
-    request.trace.end()
+    trace = visit.request.trace
+    trace.streamed(relayed, outcome, dialled_at)
+    trace.end()
 
 
 def _nothing() -> None:

@@ -232,16 +232,17 @@ class Conversation(abc.ABC):
 
     def _created(self, create: MessageCreate) -> Sequence[Event]:
         whose, turn_id = self._whose, create.turn_id
-        told_again = turn_id == whose.turn_id
+        before = whose.turn_id
         its = channel(create) or DEFAULT_CHANNEL
         if whose.created(turn_id, create.prompt_id, its, harmless.short(create.user_id)):
             self._asked.over(turn_id)
-            self._spellings = Spellings(self.tally)
+            if before is not None:
+                self._spellings = Spellings(self.tally)
             return [events.TurnStarted(self._message_id(turn_id))]
         if whose.at_a_loss:
             whose.over()
             return [events.Refused(Refusal.UNNAMED)]
-        return [events.Alive()] if told_again else self._foreign()
+        return [events.Alive()] if turn_id == before else self._foreign()
 
     def _ended(self, turn_id: str | None, prompt_id: str | None) -> bool:
         """Another turn ended. False: it is not said which."""
