@@ -353,6 +353,12 @@ def test_a_slash_may_be_written_as_an_escape() -> None:
     assert plain.count(b"/") > 300_000
 
 
+def test_so_it_may_beside_a_name_with_a_path() -> None:
+    plain = body({**file(PNG + b"\xff" * 400_000), "filename": r"a\b.png"})
+
+    assert extract(plain.replace(b"/", rb"\/")) == extract(plain)
+
+
 def test_an_attachment_in_millions_of_escapes_is_not_read() -> None:
     spelled = body(file(PNG)).replace(b"base64,", b"base64," + rb"\u0041" * 200_000)
 

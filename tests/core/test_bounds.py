@@ -71,7 +71,7 @@ def test_there_are_decoders_of_all_wires() -> None:
         "turnwire.dialects.v2.frames",
         "turnwire.dialects.v2.hydration",
         "turnwire.dialects.session_agent.wire",
-        "turnwire.dialects.session_agent.snapshot",
+        "turnwire.dialects.session_agent.parts",
         "turnwire.core.prompt",
         "turnwire.core.continuation",
     } <= modules

@@ -109,6 +109,8 @@ def test_only_a_high_half_at_the_end_waits(text: str, parts: tuple[str, str]) ->
         (b"null", None),
         (b'"no"', "no"),
         (b'{"message":"no","code":1}', "no"),
+        (rb'{"message":"n\ud800"}', "n\ud800"),
+        (b'{"message":"no","cause":%b}' % DEEP, None),
         (b'{"message":7}', '{"message":7}'),
         (b"[1, 2]", "[1, 2]"),
         (DEEP, None),

@@ -21,6 +21,10 @@ def body(*messages: Any, **fields: Any) -> bytes:
     return json.dumps({"messages": messages, **fields}, ensure_ascii=False).encode()
 
 
+def said(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}
+
+
 def nested(depth: int, inner: str = "") -> bytes:
     """A prompt in a body that is nested as deep as this, in both kinds of brackets."""
     opening = "".join('{"a":' if level % 2 else "[" for level in range(depth - 1))
@@ -64,6 +68,23 @@ def nested(depth: int, inner: str = "") -> bytes:
             body({"role": "user", "parts": [{"type": "text", "text": " a\n\U0001f600 "}]}),
             Prompt(" a\n\U0001f600 "),
             id="text is taken as it is",
+        ),
+        pytest.param(
+            body({"role": "user", "parts": [said("x" * TEXT_MAX), said("")]}),
+            Prompt("x" * TEXT_MAX),
+            id="as long as it may be, and an empty part",
+        ),
+        pytest.param(
+            json.dumps(
+                {
+                    "message": {
+                        "role": "user",
+                        "parts": [said("x" * (TEXT_MAX - 1)), said("\U0001f600")],
+                    }
+                }
+            ).encode(),
+            Prompt("x" * (TEXT_MAX - 1) + "\U0001f600"),
+            id="as long as it may be, the last character in two escapes",
         ),
         pytest.param(
             body({"role": "user", "content": "\U0001f600" * TEXT_MAX}),

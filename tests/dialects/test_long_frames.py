@@ -16,7 +16,7 @@ from turnwire.core.message import ui_messages
 from turnwire.core.refusal import Refusal
 from turnwire.core.terms import Terms
 from turnwire.dialects import DIALECTS
-from turnwire.dialects.session_agent.snapshot import read
+from turnwire.dialects.session_agent.parts import taken_apart
 
 V2, SESSION_AGENT = DIALECTS["v2"], DIALECTS["session-agent"]
 BOTH = pytest.mark.parametrize("dialect", [V2, SESSION_AGENT], ids=lambda each: each.name)
@@ -284,7 +284,7 @@ def test_a_long_question_is_counted_and_heard() -> None:
 
 
 def test_of_more_parts_than_are_taken_apart_none_is() -> None:
-    assert read(Raw(b"[" + b"1," * VALUES_MAX + b"1]")) == []
+    assert taken_apart(Raw(b"[" + b"1," * VALUES_MAX + b"1]")) == ([], 0)
 
 
 def test_a_turn_of_more_parts_than_anybody_means_is_not_listened_to() -> None:

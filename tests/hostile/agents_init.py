@@ -15,6 +15,7 @@ from hostile.attack import (
     Wire,
     text,
 )
+from turnwire.core.bounds import PARTS_MAX, VALUES_MAX
 
 _BYTES: Final = 32 * MIB - 64
 _HEAD: Final = b'{"type":"init","data":{"runnerBusy":true},"session":{"id":"s","status":"running",'
@@ -76,6 +77,25 @@ def running_turn() -> Iterator[bytes]:
     return _filled(head, each, b'{"type":"text","text":"a"}]}]}}')
 
 
+def _fullest(end: bytes) -> Iterator[bytes]:
+    """As many parts as a message may have, in as many messages as may be with that."""
+    call = b'{"type":"tool-call","callId":"c%d","toolName":"t","status":"error","error":"no"},'
+    calls = b"".join(call % number for number in range(PARTS_MAX - 1))
+    message = b'{"id":"t%d","role":"assistant","promptId":"p%d","parts":[%b%b]},'
+    count = VALUES_MAX // (PARTS_MAX + 16)
+    messages = b"".join(message % (number, number, calls, end) for number in range(count))
+    said = b'"messages":[%b],"note":"' % messages[: -len(b",")]
+    return _filled(said, b"and so on,", b'"}}')
+
+
+def just_under() -> Iterator[bytes]:
+    return _fullest(b'{"type":"text","text":"a"}')
+
+
+def just_under_and_over() -> Iterator[bytes]:
+    return _fullest(b'{"type":"finish","reason":"end_turn"}')
+
+
 def no_json() -> Iterator[bytes]:
     """Nearly sound, so that whoever reads leniently reads all of it again."""
     return _filled(b'"messages":[', b'{"id":NaN},', b"]}}")
@@ -96,6 +116,8 @@ _SHAPES: Final[tuple[tuple[str, Blocks, bool], ...]] = (
     ("`NaN` all over", no_json, True),
     ("calls of one running turn", running_turn, True),
     ("keys of one object", keys, True),
+    ("as many parts as may be, of open turns", just_under, False),
+    ("as many parts as may be, of turns that are over", just_under_and_over, False),
 )
 _ALSO_ASKED: Final[tuple[Callable[[], Iterator[bytes]], ...]] = (
     empty_objects,
@@ -108,6 +130,9 @@ _DOORS: Final[dict[Door, str]] = {
     "history": ", asked for history",
     "resume": ", resumed",
 }
+
+_DOOR_NAMES: Final[tuple[Door, ...]] = ("history", "resume")
+"""Beside the chat."""
 
 
 def _row(shape: tuple[str, Blocks, bool], wire: Wire, door: Door) -> AgentAttack:
@@ -129,4 +154,11 @@ ROWS: Final = (
     *(_row(shape, V2, "resume") for shape in _SHAPES if shape[1] in _ALSO_ASKED),
     *(_row(shape, SESSION_AGENT, "chat") for shape in _SHAPES if shape[1] in _ALSO_ASKED),
     *(_row(shape, SESSION_AGENT, "resume") for shape in _SHAPES if shape[1] is empty_objects),
+    *(
+        _row(shape, wire, door)
+        for wire in (V2, SESSION_AGENT)
+        for door in _DOOR_NAMES
+        for shape in _SHAPES
+        if shape[1] in {just_under, just_under_and_over}
+    ),
 )

@@ -98,7 +98,7 @@ WIRES: Final = (
     Mutant(
         "a closed question is answered",
         "dialects/v2/errands.py",
-        "return entry.is_open and self._question_id in hydration.open_questions(entry)",
+        "return entry.is_open and self._question_id in entry.open_questions",
         "return True",
         _ERRANDS,
     ),

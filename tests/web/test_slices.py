@@ -131,8 +131,9 @@ async def test_one_queue_is_for_all_connections() -> None:
             await until(lambda: waiting.most == 1)
 
 
-async def test_a_history_is_not_waited_for_when_its_client_left() -> None:
-    asked = request(path="/api/sessions/s1/messages", method="GET")
+@pytest.mark.parametrize("headers", [{}, {"content-length": "1"}], ids=["", "a body is missing"])
+async def test_a_history_is_not_waited_for_when_its_client_left(headers: dict[str, str]) -> None:
+    asked = request(path="/api/sessions/s1/messages", method="GET", headers=bearer() | headers)
     async with (
         ScriptedAgent(stay_silent) as agent,
         Gateway(agent.url(), dial_s=60) as gateway,

@@ -135,3 +135,58 @@ async def test_a_part_of_a_head_takes_no_place() -> None:
     connection.data_received(ASKED)
 
     assert not line.reads
+
+
+REFUSED = b"POST /refused HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n"
+
+
+async def answered_unread() -> tuple[Server, HttpConnection, Line]:
+    """A connection whose request has its answer, though its body did not come yet."""
+    server = Server()
+    await rounds_of_the_loop()
+    connection, line = server.connected()
+    connection.data_received(REFUSED)
+    await rounds_of_the_loop(6)
+    assert server.served.pop() == "/refused"
+    server.shut()
+    return server, connection, line
+
+
+async def test_a_request_behind_a_body_that_nobody_read_waits_like_others() -> None:
+    server, connection, line = await answered_unread()
+    other, _ = server.connected()
+    other.data_received(ASKED.replace(b"/", b"/before", 1))
+
+    connection.data_received(b"{}" + ASKED)
+    assert not line.reads
+    await rounds_of_the_loop()
+
+    assert sorted(server.served) == ["/", "/before"]
+
+
+async def test_the_rest_of_such_a_body_has_its_time_all_the_same() -> None:
+    _, connection, line = await answered_unread()
+
+    connection.data_received(b"{")
+    assert not line.reads
+    await rounds_of_the_loop()
+
+    assert line.reads
+    assert connection._expected is not None
+
+
+async def test_an_empty_line_takes_no_place() -> None:
+    server = Server()
+    connections = []
+    for _ in range(ENTER):
+        await rounds_of_the_loop()
+        connections.append(server.connected()[0])
+        connections[-1].data_received(ASKED)
+        await rounds_of_the_loop()
+
+    for connection in connections:
+        connection.data_received(b"\r\n")
+    newcomer, line = server.connected()
+    newcomer.data_received(ASKED)
+
+    assert line.reads

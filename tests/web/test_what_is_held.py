@@ -128,6 +128,37 @@ async def test_bodies_that_are_not_whole_count_for_who_sends_them() -> None:
             one.cancel()
 
 
+async def test_what_waits_for_its_users_rate_ends_for_room_too() -> None:
+    """A Redis that says nothing is waited for a while, and what was asked is held meanwhile."""
+    asked_redis: list[object] = []
+
+    async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked_redis.append(writer)
+        await reader.read()
+        writer.close()
+
+    async with (
+        await asyncio.start_server(say_nothing, "127.0.0.1", 0) as redis,
+        ScriptedAgent() as agent,
+        Gateway(
+            agent.url(),
+            held_bytes=3 * MB,
+            turns_per_minute=9,
+            rates_url=f"redis://127.0.0.1:{redis.sockets[0].getsockname()[1]}",
+        ) as gateway,
+        RawClient(gateway) as largest,
+        RawClient(gateway) as parks,
+    ):
+        body = json.dumps(ask_with_picture(2_500_000)).encode()
+        await largest.send(request(body, headers=bearer("largest")))
+        await until(lambda: asked_redis)
+        head = request(headers={**bearer("parks"), "content-length": "5000000"})
+        await parks.send(head + b" " * MB)
+
+        assert (await largest.read(12)).endswith(b"503")
+        assert agent.connections == 0
+
+
 async def test_a_body_that_has_no_room_is_a_503() -> None:
     async with (
         ScriptedAgent() as agent,

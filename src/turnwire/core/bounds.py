@@ -47,8 +47,8 @@ turns with ten parts each has half as many."""
 SKIPPED_MAX: Final = 4_000_000
 """Most values of a long frame in all: what is carried along is skipped, which takes a while too."""
 
-PARTS_MAX: Final = 20_000
-"""Most parts of a message in a long frame: what is told of one is told in one go."""
+PARTS_MAX: Final = 5_000
+"""Most parts of a message in a long frame: they are looked at in one go, which takes 30 ms."""
 
 DEPTH_MAX: Final = 1_000
 """Deepest nesting of a long frame: what is deeper, no decoder here reads."""

@@ -94,6 +94,11 @@ class _Head(Struct):
     type: HandedOn
 
 
+class _Error(Struct):
+    message: HandedOn
+
+
+_error = msgspec.json.Decoder(_Error).decode
 _head = msgspec.json.Decoder(_Head).decode
 _string = msgspec.json.Decoder(str).decode
 _TYPE_FIRST = re.compile(rb'\s*\{\s*"type"\s*:\s*"([!#-\[\]-~]{0,64})"')
@@ -246,8 +251,12 @@ def short(raw: Raw) -> str | None:
 
 def words(raw: Raw) -> str | None:
     """An agent's error: a string, an object with a message, or anything else as its JSON."""
+    if not raw:
+        return None
+    with contextlib.suppress(msgspec.DecodeError, RecursionError):  # nearly all of them
+        return _error(raw).message
     try:
-        said: Any = parse(bytes(raw)) if raw else None
+        said: Any = parse(bytes(raw))
     except (ValueError, RecursionError):
         return None
     if isinstance(said, dict) and isinstance(said.get("message"), str):

@@ -40,8 +40,11 @@ _LIMITS = AttachmentLimits()
 _COUNTED: Final = 4
 """How deep the values of a body are counted: its messages, and their parts."""
 
-_CHARACTER_BYTES: Final = 13
-"""The longest spelling of a character, two escapes; and more than the quotation marks."""
+_CHARACTER_BYTES: Final = 12
+"""The longest spelling of a character: two escapes."""
+
+_MARKS: Final = 2
+"""The quotation marks."""
 
 
 class Prompt(Struct, frozen=True):
@@ -227,7 +230,7 @@ def _text(raw: Raw, longest: int) -> str:
     """A text. One that is far too long is not built: that would take a while."""
     if len(raw) <= longest:  # a character has a byte at least
         return _string(raw)
-    if len(raw) <= longest * _CHARACTER_BYTES:
+    if len(raw) <= longest * _CHARACTER_BYTES + _MARKS:
         text = _string(raw)
         if len(text) <= longest:
             return text

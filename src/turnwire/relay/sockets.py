@@ -56,9 +56,10 @@ _VANISHED_S: Final = 20.0
 """Nothing acknowledged for so long, the probes included: nobody is there."""
 
 _INT: Final = struct.Struct("i")
-_INFO: Final = struct.Struct("=24xI28xI60xQ16xI")
-"""Where Linux keeps `tcpi_unacked` (segments), `tcpi_last_ack_recv` (milliseconds),
-`tcpi_bytes_acked` and `tcpi_notsent_bytes` in its `tcp_info`."""
+_INFO: Final = struct.Struct("=2xBB20xI28xI60xQ16xI")
+"""Where Linux keeps `tcpi_retransmits` and `tcpi_probes` (those that nothing answered),
+`tcpi_unacked` (segments), `tcpi_last_ack_recv` (milliseconds), `tcpi_bytes_acked` and
+`tcpi_notsent_bytes` in its `tcp_info`."""
 _WAITING: Final = struct.Struct("=24xI")
 """Where it keeps `tcpi_unacked`, which of a listening socket is the length of its queue."""
 
@@ -77,6 +78,8 @@ class Seen(NamedTuple):
     """Whether the kernel has bytes that the peer has not acknowledged."""
     acked_bytes: int
     """All that it ever acknowledged."""
+    is_asked: bool
+    """Whether the kernel asked it for a sign, again or of its closed window, and had none yet."""
 
 
 def look(transport: asyncio.Transport) -> Seen | None:
@@ -84,9 +87,10 @@ def look(transport: asyncio.Transport) -> Seen | None:
     told = _option(transport, "TCP_INFO", _INFO)
     if told is None:
         return None
-    unacked, silent_ms, acked_bytes, unsent_bytes = told
+    again, probes, unacked, silent_ms, acked_bytes, unsent_bytes = told
     silent_s = silent_ms / 1000
-    return Seen(_VANISHED_S - silent_s, silent_s, bool(unacked or unsent_bytes), acked_bytes)
+    waits, is_asked = bool(unacked or unsent_bytes), bool(again or probes)
+    return Seen(_VANISHED_S - silent_s, silent_s, waits, acked_bytes, is_asked)
 
 
 def cut(transport: asyncio.Transport) -> None:

@@ -81,7 +81,12 @@ class Chat(Endpoint):
         if prompt.size > SMALL_BYTES or holder.asked is not None:
             keep(holder, prompt.size)
         channel_type, channel_id = self.channel(visit, prompt.chat_id)
-        await gateway.rates.take(visit.user_id)
+        if holder.asked is None:
+            await gateway.rates.take(visit.user_id)
+        else:
+            async with Interruptible(Unavailable(NO_ROOM)) as work:
+                holder.asked.on_end = work.end
+                await gateway.rates.take(visit.user_id)
         ask = Ask(
             text=prompt.text,
             prompt_id=os.urandom(16).hex(),

@@ -26,7 +26,7 @@ from turnwire.web import profile
 from turnwire.web.access import Role
 from turnwire.web.calling import call, dial_refused, refused
 from turnwire.web.endpoint import SESSION_PATH, Endpoint, Visit
-from turnwire.web.request import WhileItWaits
+from turnwire.web.request import WhileItWaits, keep
 
 _log = structlog.get_logger("turnwire.http")
 
@@ -136,6 +136,7 @@ class ErrandEndpoint(Endpoint):
         request = visit.request
         unsaid = not request.headers(b"content-type") and not request.has_body
         body = b"" if unsaid else await request.body(receive, BODY_BYTES, holder)
+        keep(holder, 0)  # it is small, and whole
         try:
             return msgspec.json.decode(body or b"{}", type=shape)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:

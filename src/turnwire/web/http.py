@@ -231,17 +231,16 @@ class HttpConnection(HttpToolsProtocol):
             return  # it was told so
         if self._waits or (self._slices is not None and self._slices.are_left):
             self._unread = [*self._unread, data]
-        elif self._at is _BODY:
+        elif self._at is _BODY and not self._is_idle:
             self._take(data)
-        elif self._rounds.door.is_open():
-            self._take(data)
-            if self._at is _HEAD:
+        elif self._rounds.door.is_open():  # a request may begin, if behind a refused body
+            if not self._begins(data):
                 self._rounds.door.give_back()
         else:
             self._wait(data)
 
     def _wait(self, data: bytes) -> None:
-        """Have a request wait for its turn. Its connection is not idle, nor its client late."""
+        """Have what may be a request wait for its turn. Its client is not late meanwhile."""
         self._waits = True
         self._unread = [data]
         self.flow.hold(is_held=True)
@@ -261,10 +260,16 @@ class HttpConnection(HttpToolsProtocol):
         if self.transport.is_closing():
             return False
         self.flow.hold(is_held=False)
-        self._take(data)
-        if self._at is _HEAD:
+        begins = self._begins(data)
+        if self._at is _HEAD or (self._at is _BODY and self._is_idle):
             self._expect(self._head_left_s)
-        return self._at is not _HEAD
+        return begins
+
+    def _begins(self, data: bytes) -> bool:
+        """Take this. Returns whether a request began with it."""
+        before = self.cycle
+        self._take(data)
+        return self.cycle is not before
 
     def _take(self, data: bytes) -> None:
         if data.count(b"\n") > _MANY_LINES:
@@ -397,7 +402,9 @@ class HttpConnection(HttpToolsProtocol):
         if seen.vanishes_in_s < 0 or is_stalled:
             if self._client_socket is not None:
                 # Who does not read answers each probe of its closed window; who vanished does not.
-                self._client_socket.stalled = is_stalled and seen.silent_s < took_ago_s - _COARSE_S
+                # Between two of them lies longer and longer, so there may have been none.
+                is_heard = not seen.is_asked or seen.silent_s < took_ago_s - _COARSE_S
+                self._client_socket.stalled = is_stalled and is_heard
             cut(self.transport)
 
     def shutdown(self) -> None:

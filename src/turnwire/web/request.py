@@ -200,7 +200,7 @@ class WhileItWaits(Interruptible):
 
     async def __aenter__(self) -> Self:
         await super().__aenter__()
-        if self._client is not None and self._client.is_heard:
+        if self._client is not None:
             self._client.watch(self.end)
         return self
 

@@ -6,8 +6,10 @@ from mutants.fault import Fault, Function
 from turnwire.core.outcome import Outcome
 from turnwire.core.steps import Steps, whole
 from turnwire.core.terms import Terms
+from turnwire.dialects.v2.hydration import Ahead
 from turnwire.relay.budget import Budget, Holder
 from turnwire.relay.rounds import Rounds, Work
+from turnwire.web.http import HttpConnection
 
 
 def the_newcomer_pays(_make_room: Function) -> Function:
@@ -41,6 +43,23 @@ def in_one_go(_done: Function) -> Function:
 
 def open_to_all(_is_open: Function) -> Function:
     return lambda _self: True
+
+
+def a_request_began(_begins: Function) -> Function:
+    def wrong(self: HttpConnection, data: bytes) -> bool:
+        self._take(data)
+        return True
+
+    return wrong
+
+
+def read_unseen(_read: Function) -> Function:
+    """Nothing of what is asked of all entries is read ahead, in steps."""
+
+    def wrong(self: Ahead, _look: object = None) -> None:
+        self._look, self._read = bool, None
+
+    return wrong
 
 
 def everybody(_admit: Function) -> Function:
@@ -95,6 +114,18 @@ FAULTS: Final = (
         "turnwire.relay.rounds:Door.is_open",
         open_to_all,
         ("relay/test_rounds.py",),
+    ),
+    Fault(
+        "what begins nothing takes a place",
+        "turnwire.web.http:HttpConnection._begins",
+        a_request_began,
+        ("web/test_waiting_requests.py",),
+    ),
+    Fault(
+        "what a hydration asks is read in one go",
+        "turnwire.dialects.v2.hydration:Ahead.__init__",
+        read_unseen,
+        ("dialects/test_short_steps.py",),
     ),
     Fault(
         "an unfinished frame stays for ever",

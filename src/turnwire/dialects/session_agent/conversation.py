@@ -16,7 +16,6 @@ from turnwire.dialects.session_agent import asking, ending, looking, outgoing, w
 from turnwire.dialects.session_agent.channel import ALLOWED
 from turnwire.dialects.session_agent.course import ALIVE, Course
 from turnwire.dialects.session_agent.hello import DEAD, hello
-from turnwire.dialects.session_agent.snapshot import finished
 from turnwire.dialects.session_agent.whose import Stage, Whose
 
 PING_S: Final = 30.0
@@ -163,7 +162,7 @@ class Conversation:
             case wire.Updated(data) if data.id == whose.turn_id:
                 return self._course.snapshot(data, now)
             case wire.Updated(data):
-                if finished(data):
+                if data.is_finished:
                     whose.others.closed(data.id)
                 elif data.role == "assistant" and data.parts:
                     whose.others.saw(data.id, data.channel)

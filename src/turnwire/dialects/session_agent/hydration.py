@@ -4,16 +4,16 @@ A and V repeat nothing but the prompt that waits (page 4.1). Read leniently: an
 entry of another shape than the wire's is left out.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Final
 
 import msgspec
 from msgspec import Raw, Struct
 
-from turnwire.core.bounds import MANY
+from turnwire.core.bounds import MANY, PARTS_MAX
+from turnwire.core.census import census
 from turnwire.dialects.session_agent.channel import Channel
 from turnwire.dialects.session_agent.hello import Hello
-from turnwire.dialects.session_agent.snapshot import finished
 from turnwire.dialects.session_agent.wire import Init, MessageData, Pending, Snapshot
 
 
@@ -39,29 +39,51 @@ class _Data(Struct, frozen=True, rename="camel"):
     pending_prompt: Pending | None = None
 
 
-_STEP: Final = 256
-"""Entries that are read at a time."""
+_STEP: Final = 65_536
+"""Bytes of entries that are read at a time, but for those of one entry."""
+
+_LEAST: Final = 256
+"""What a short entry counts as."""
 
 _session = msgspec.json.Decoder(_Session).decode
 _entry = msgspec.json.Decoder(Snapshot).decode
 _data = msgspec.json.Decoder(_Data).decode
 
 
-class Ahead:
-    """The entries of a long `init`, which are read before it is heard."""
+def _no_look(_: Snapshot) -> None:
+    """Few of them are looked at."""
 
-    def __init__(self) -> None:
+
+class Ahead:
+    """The entries of a long `init`, which are read before it is heard.
+
+    `look` is what will be asked of all of them: what that reads of their parts is read here, too.
+    """
+
+    def __init__(self, look: Callable[[Snapshot], object] = _no_look) -> None:
+        self._look = look
         self._entries: list[Snapshot] | None = None
 
     def read(self, session: Raw) -> Iterator[None]:
-        """Read them, in short steps."""
+        """Read them, in short steps.
+
+        Raises:
+            TooManyError: there are more parts in a message than anybody means.
+
+        """
         read: list[Snapshot] = []
-        for place, raw in enumerate(_messages(session)):
+        looked = 0
+        for raw in _messages(session):
             entry = _read(raw)
+            looked += max(_LEAST, len(raw))
             if entry is not None:
+                if len(entry.parts) > 2 * PARTS_MAX:  # a part has a comma, too
+                    yield from census(bytes(entry.parts), 1, PARTS_MAX)
+                self._look(entry)
                 read.append(entry)
-            if place % _STEP == 0:
+            if looked >= _STEP:
                 yield
+                looked = 0
         self._entries = read
 
     def take(self, session: Raw) -> list[Snapshot]:
@@ -82,7 +104,7 @@ def session(init: Init, hello: Hello, ahead: Ahead) -> Session:
     waiting = [entries[place] for place in asked[at_work:]]
     last = asked[at_work - 1] if at_work else -1
     turns = [entry for entry in entries[last + 1 :] if is_turn(entry)]
-    turn = turns[-1] if turns and hello.runner_busy and not finished(turns[-1]) else None
+    turn = turns[-1] if turns and hello.runner_busy and not turns[-1].is_finished else None
     # Where a turn after it is over, that may be its own, or the one that it waited for.
     begins = hello.runner_busy and at_work and not turns
     prompt = entries[last] if begins else None

@@ -18,7 +18,7 @@ from turnwire.dialects.session_agent import hydration, wire
 from turnwire.dialects.session_agent.errands import Errand
 from turnwire.dialects.session_agent.hello import Hello
 from turnwire.dialects.session_agent.retelling import Retelling
-from turnwire.dialects.session_agent.snapshot import Snapshots, finished
+from turnwire.dialects.session_agent.snapshot import Snapshots
 
 
 class _File(Struct, frozen=True, rename="camel"):
@@ -40,6 +40,7 @@ class Recalling(Errand):
         super().__init__(recall)
         self.result: Transcript | Refusal | None = None
         self._recall = recall
+        self._ahead = hydration.Ahead(_is_told)
 
     def left(self) -> None:
         self._refuse(Refusal.SILENT)
@@ -70,20 +71,22 @@ class Recalling(Errand):
 
 
 def _transcript(entries: Sequence[wire.Snapshot], recall: Recall) -> Iterator[Asked | Told]:
-    """What is asked for alone is taken apart, an entry at a time: a session may be long."""
+    """What is asked for alone is told, an entry at a time: a session may be long."""
     told: Iterator[wire.Snapshot] = filter(_is_told, reversed(entries))
     if recall.before is not None:
         told = dropwhile(lambda entry: entry.id != recall.before, told)
         next(told, None)
-    for entry in reversed(list(islice(told, recall.limit))):
-        yield _said(entry)
+    newest_first = list(islice(told, recall.limit))
+    del entries, told
+    while newest_first:  # and what was told is kept no longer
+        yield _said(newest_first.pop())
 
 
 def _is_told(entry: wire.Snapshot) -> bool:
     if entry.role == "user":
         return True
     if hydration.is_turn(entry):
-        return finished(entry)
+        return entry.is_finished
     # Forwarded from another session.
     return entry.role == "assistant" and bool(harmless.string(entry.content))
 

@@ -20,7 +20,6 @@ from turnwire.dialects.session_agent.conversation import PING_S, Conversation
 from turnwire.dialects.session_agent.course import ALIVE
 from turnwire.dialects.session_agent.hello import Hello, hello
 from turnwire.dialects.session_agent.retelling import Retelling
-from turnwire.dialects.session_agent.snapshot import finished
 from turnwire.dialects.session_agent.whose import Stage
 
 LOOK_S: Final = 2.0
@@ -122,7 +121,7 @@ class Resuming(Conversation):
                 return self._follow(turn_id)
             case wire.Updated(data) if hydration.is_turn(data) and data.channel == whose.channel:
                 # What ends while a prompt waits is not what we wait for.
-                if whose.stage is not Stage.QUEUED or not finished(data):
+                if whose.stage is not Stage.QUEUED or not data.is_finished:
                     return self._follow(data.id)
             case wire.InteractivePrompt() if asking.channel(heard) == whose.channel:
                 self._find(Stage.WORKING)

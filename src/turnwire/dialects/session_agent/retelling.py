@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from turnwire.core import harmless
 from turnwire.core.events import Event, TextDelta, ToolUpdate
-from turnwire.dialects.session_agent.snapshot import Part, read
+from turnwire.dialects.session_agent.parts import Part
 from turnwire.dialects.session_agent.wire import Snapshot
 
 
@@ -30,7 +30,7 @@ class Retelling:
         where the snapshot stops. Returns the events, and whether the text was
         told: not where it does not add up.
         """
-        parts = read(snapshot.parts)
+        parts, _ = snapshot.taken_apart
         is_over = any(part.type == "finish" for part in parts)
         shown = [part for part in parts if part.type in {"text", "tool-call"}]
         tools = [place for place, part in enumerate(shown) if part.type == "tool-call"]
@@ -53,7 +53,7 @@ class Retelling:
 def last_calls(snapshot: Snapshot) -> frozenset[str]:
     """The calls that nothing was said between: the last ones, up to the text before them."""
     calls: list[str] = []
-    for part in reversed(read(snapshot.parts)):
+    for part in reversed(snapshot.taken_apart[0]):
         if part.type == "tool-call":
             calls.append(part.call_id)
         elif part.type == "text" and calls:

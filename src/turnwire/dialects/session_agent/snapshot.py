@@ -5,34 +5,19 @@ tools are diffed by `callId`. Its text is never added to that of `chunk`: R
 repeats and overwrites it (page 5.7).
 """
 
-import contextlib
-from collections.abc import Callable, Sequence
-from typing import Annotated, Final
+from collections.abc import Sequence
+from typing import Final
 
-import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core import harmless
-from turnwire.core.bounds import MANY, SomeId, Word
 from turnwire.core.events import Phase, Reason, ToolUpdate
 from turnwire.core.tools import CALLS_MAX
+from turnwire.dialects.session_agent.parts import Part
 from turnwire.dialects.session_agent.wire import Snapshot
 
 PHASES: Final = {phase.value: phase for phase in Phase}
 _OPEN: Final = frozenset({Phase.PENDING, Phase.RUNNING})
-
-
-class Part(Struct, frozen=True, rename="camel"):
-    type: Word
-    call_id: SomeId = ""
-    tool_name: SomeId = ""
-    status: Word = ""
-    args: Raw = Raw()
-    result: Raw = Raw()
-    error: Raw = Raw()
-    text: Raw = Raw()
-    reason: Raw = Raw()
-    message: Raw = Raw()
 
 
 class News(Struct, frozen=True, kw_only=True):
@@ -50,11 +35,6 @@ class News(Struct, frozen=True, kw_only=True):
     """All that the message says it said; at the end, what it said after its last tool."""
 
 
-_parts: Callable[[Raw], list[Part]] = msgspec.json.Decoder(Annotated[list[Part], MANY]).decode
-_each = msgspec.json.Decoder(Annotated[list[Raw], MANY]).decode
-_part = msgspec.json.Decoder(Part).decode
-
-
 class Snapshots:
     """The snapshots of one turn. Of each only the phase of every call is kept."""
 
@@ -62,7 +42,7 @@ class Snapshots:
         self._told: dict[str, tuple[Phase, bool]] = {}
 
     def news(self, snapshot: Snapshot) -> News:
-        parts, left_out = _read(snapshot.parts)
+        parts, left_out = snapshot.taken_apart
         calls = {
             part.call_id: (part, PHASES[part.status])
             for part in parts
@@ -87,35 +67,6 @@ class Snapshots:
             left_out=left_out,
             text=_text(snapshot, parts),
         )
-
-
-def finished(snapshot: Snapshot) -> bool:
-    """Whether another's turn is over. Most snapshots are dropped without being taken apart."""
-    looks_so = b'"finish"' in bytes(snapshot.parts)
-    return looks_so and any(part.type == "finish" for part in read(snapshot.parts))
-
-
-def read(raw: Raw) -> Sequence[Part]:
-    """The parts that can be read: it may be an array, an object or null (page 9, trap 15)."""
-    return _read(raw)[0]
-
-
-def _read(raw: Raw) -> tuple[Sequence[Part], int]:
-    """The same, and how many bytes there are of others."""
-    if not bytes(raw).startswith(b"["):
-        return (), 0
-    try:
-        return _parts(raw), 0
-    except msgspec.DecodeError:
-        parts: list[Part] = []
-        left_out = 0
-        with contextlib.suppress(msgspec.DecodeError):  # more than are taken apart
-            for each in _each(raw):
-                try:
-                    parts.append(_part(each))
-                except msgspec.DecodeError:
-                    left_out += len(bytes(each))
-        return parts, left_out
 
 
 def _text(snapshot: Snapshot, parts: Sequence[Part]) -> str:

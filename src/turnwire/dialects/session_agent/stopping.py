@@ -188,8 +188,9 @@ class Stopping(Errand):
     def _idle(self, entries: Sequence[wire.Snapshot]) -> None:
         """Nothing runs: how the named turn ended, if that is known."""
         for entry in entries:
-            finish = Snapshots().news(entry).finish
-            if finish is not None and entry.id == self._named:
+            if entry.id == self._named and entry.is_finished:
+                finish = Snapshots().news(entry).finish
+                assert finish is not None
                 self._receipt(finish.value, stopped=finish is Reason.CANCELED)
                 return
         self._receipt(self.IDLE)

@@ -5,7 +5,7 @@ from typing import Final
 from msgspec import Raw, Struct
 
 from turnwire.core.vocabulary import Vocabulary, names
-from turnwire.dialects.session_agent.snapshot import Part
+from turnwire.dialects.session_agent.parts import Part
 from turnwire.dialects.session_agent.wire import KNOWN, Snapshot
 
 _AUTHOR: Final = names("authorEmail authorName authorAvatarUrl createdAt")

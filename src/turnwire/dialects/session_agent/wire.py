@@ -3,7 +3,8 @@
 A new frame is a struct and a line in `Read`, here, and a `case` in `conversation`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TypeAlias, Union
 
 import msgspec
@@ -13,6 +14,7 @@ from turnwire.core import harmless
 from turnwire.core.bounds import HandedOn, Id, SomeId, Word
 from turnwire.core.dialect import Tally
 from turnwire.dialects.session_agent.channel import Placed
+from turnwire.dialects.session_agent.parts import Part, taken_apart
 from turnwire.dialects.session_agent.skipped import SKIPPED
 
 
@@ -48,7 +50,7 @@ class ChunkDelta(_PlacedFrame, frozen=True, tag="chunk", kw_only=True):
     message_id: Id
 
 
-class Snapshot(Placed, frozen=True, rename="camel", kw_only=True):
+class Snapshot(Placed, frozen=True, rename="camel", kw_only=True, dict=True):
     """`parts` is an array, an object, null or absent; `content` may be absent (page 9, trap 15)."""
 
     id: Id
@@ -56,6 +58,17 @@ class Snapshot(Placed, frozen=True, rename="camel", kw_only=True):
     content: Raw = Raw()
     parts: Raw = Raw()
     author_id: SomeId | None = None
+
+    @cached_property
+    def taken_apart(self) -> tuple[Sequence[Part], int]:
+        """The parts that can be read, and how many bytes there are of others."""
+        return taken_apart(self.parts)
+
+    @cached_property
+    def is_finished(self) -> bool:
+        """Whether its turn is over. Most are dropped after that, so its parts are not kept."""
+        looks_so = b'"finish"' in bytes(self.parts)
+        return looks_so and any(part.type == "finish" for part in taken_apart(self.parts)[0])
 
 
 class Updated(_Frame, frozen=True, tag="message.updated"):

@@ -148,6 +148,7 @@ class Answering(_Errand):
         self.result: Answered | Refusal | None = None
         self._question_id = answer.question_id
         self._answer = answer.answer
+        self._ahead = hydration.Ahead(_asks)
         self._turn = Place()
         """The turn that asks, as far as it is known."""
         self._others: Sequence[Place] = ()
@@ -202,10 +203,10 @@ class Answering(_Errand):
         return [outgoing.answer(self._question_id, self._answer, turn_id)]
 
     def _is_asked(self, entry: hydration.Entry) -> bool:
-        return any(part.question == self._question_id for part in hydration.parts(entry))
+        return self._question_id in entry.questions
 
     def _waits(self, entry: hydration.Entry) -> bool:
-        return entry.is_open and self._question_id in hydration.open_questions(entry)
+        return entry.is_open and self._question_id in entry.open_questions
 
     def _verdict(self, heard: frames.Read) -> None:
         match heard:
@@ -253,6 +254,10 @@ class Recalling(_Errand):
         return ()
 
 
+def _asks(entry: hydration.Entry) -> object:
+    return entry.questions and entry.is_open
+
+
 def _running(init: frames.Init, entries: list[hydration.Entry]) -> list[hydration.Entry]:
     """The turns that run now: the one that is named, else those that are not over."""
     named = init.data.running_turn_id
@@ -269,7 +274,7 @@ def _place(turn: hydration.Entry) -> Place:
 def _over(entries: list[hydration.Entry], named: str | None) -> Receipt:
     """There is nothing to stop: how the named turn ended, if it is known."""
     for entry in reversed(entries):
-        if named is not None and entry.id == named:
+        if named is not None and entry.id == named and not entry.is_open:
             for part in hydration.parts(entry):
                 if part.type == "finish":
                     return _receipt(named, hydration.reason(part.reason))

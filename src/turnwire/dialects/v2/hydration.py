@@ -5,7 +5,8 @@ and never keeps a client from the rest.
 """
 
 import contextlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -21,14 +22,14 @@ from turnwire.dialects.v2.others import DEFAULT_CHANNEL, Channel
 _HALF = "turnwire:half"
 
 _STEP: Final = 256
-"""Entries that are read at a time."""
+"""Entries and parts that are read at a time, but for those of one entry."""
 
 _PIECE: Final = 1_048_576
 """Characters of a text that are told at once."""
 
 
-class Entry(Struct, frozen=True, rename="camel"):
-    """One prompt or one turn."""
+class Entry(Struct, frozen=True, rename="camel", dict=True):
+    """One prompt or one turn. What its parts say is read once: `Ahead` may have done it before."""
 
     id: SomeId = ""
     role: Word = ""
@@ -46,13 +47,23 @@ class Entry(Struct, frozen=True, rename="camel"):
         kind, name = DEFAULT_CHANNEL
         return (self.channel_type or kind, self.channel_id or name)
 
-    @property
+    @cached_property
     def is_open(self) -> bool:
         """Whether this is a turn that is not over."""
         if self.role != "assistant":
             return False
         # From the end, where it stands: an errand looks at every turn of a session.
         return not any(part.type == "finish" for part in parts(self, backwards=True))
+
+    @cached_property
+    def questions(self) -> Mapping[str, bool]:
+        """The questions of a turn, and whether each is open: as it was asked the last time."""
+        return {part.question: part.is_open_question for part in parts(self) if part.question}
+
+    @property
+    def open_questions(self) -> Collection[str]:
+        """The ids of the questions that a turn waits for."""
+        return [question_id for question_id, is_open in self.questions.items() if is_open]
 
 
 class Part(Struct, frozen=True, rename="camel"):
@@ -131,12 +142,21 @@ def each(session: Raw) -> Iterator[Entry]:
             continue
 
 
+def waits(entry: Entry) -> object:
+    """Look for what an open turn waits for."""
+    return entry.is_open and entry.questions
+
+
 class Ahead:
-    """The entries of a long `init`, which are read before it is heard."""
+    """The entries of a long `init`, which are read before it is heard.
 
-    __slots__ = ("_read",)
+    `look` is what will be asked of all of them: what that reads of their parts is read here, too.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_look", "_read")
+
+    def __init__(self, look: Callable[[Entry], object] = waits) -> None:
+        self._look = look
         self._read: list[Entry] | None = None
 
     def read(self, session: Raw) -> Iterator[None]:
@@ -152,13 +172,19 @@ class Ahead:
             return
         yield
         read: list[Entry] = []
-        for place, raw in enumerate(told):
+        looked = 0
+        for raw in told:
+            looked += 1
             with contextlib.suppress(msgspec.DecodeError):
-                read.append(_entry(raw))
-                if len(read[-1].parts) > PARTS_MAX:
+                entry = _entry(raw)
+                looked += len(entry.parts)
+                if len(entry.parts) > PARTS_MAX:
                     raise TooManyError(f"more than {PARTS_MAX} parts in a message")
-            if place % _STEP == 0:
+                self._look(entry)
+                read.append(entry)
+            if looked >= _STEP:
                 yield
+                looked = 0
         self._read = read
 
     def take(self, session: Raw) -> Iterable[Entry]:
@@ -196,12 +222,6 @@ def parts(entry: Entry, *, backwards: bool = False) -> Iterator[Part]:
             yield _part(raw)
         except msgspec.DecodeError:
             continue
-
-
-def open_questions(turn: Entry) -> Collection[str]:
-    """The ids of the questions that a turn waits for; of one asked again its last time counts."""
-    asked = {part.question: part.is_open_question for part in parts(turn) if part.question}
-    return [question_id for question_id, is_open in asked.items() if is_open]
 
 
 def waiting(entries: Iterable[Entry], said: Raw) -> list[Entry]:

@@ -18,8 +18,12 @@ def transcript(entries: list[Entry], channel: Channel, recall: Recall) -> Transc
         found = (its_id == recall.before for its_id, _ in told)
         told = told if any(found) else iter(())
     # What is asked for alone is looked into: a session may be long.
-    asked = list(islice(told, recall.limit))
-    return Transcript(_said(its_id, entry) for its_id, entry in reversed(asked))
+    return Transcript(_each_said(list(islice(told, recall.limit))))
+
+
+def _each_said(newest_first: list[tuple[str, Entry]]) -> Iterator[Asked | Told]:
+    while newest_first:  # and what was told is kept no longer
+        yield _said(*newest_first.pop())
 
 
 def _named(entries: list[Entry], channel: Channel) -> Iterator[tuple[str, Entry]]:

@@ -12,6 +12,7 @@ A new frame is a struct and a line in `Read`, in `frames`, and a `case` in `_eve
 import abc
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import Annotated, assert_never
 
 import msgspec
@@ -277,9 +278,8 @@ class Conversation(abc.ABC):
                     break
             if is_busy and entry.is_open and entry.id != self._whose.turn_id:
                 its_channel = entry.channel if entry.id == running else its_channel
-                for question_id in hydration.open_questions(entry):
-                    its = Place(entry.id, entry.prompt_id, entry.channel)
-                    asked.append((question_id, its))
+                its = Place(entry.id, entry.prompt_id, entry.channel)
+                asked.extend(zip(entry.open_questions, repeat(its)))
         for question_id, its in asked:
             self._asked.anothers(question_id, its)
         if is_busy:
