@@ -41,10 +41,25 @@ class _Run:
         self.chars += len(text)
         self._crc = zlib.crc32(text.encode(), self._crc)
 
-    def stands_in(self, text: str, at: int = 0) -> bool:
+    def stands_in(self, text: "_Hashed", at: int = 0) -> bool:
         """Whether this run stands there in `text`."""
-        there = text[at : at + self.chars]
-        return len(there) == self.chars and zlib.crc32(there.encode()) == self._crc
+        return at + self.chars <= len(text.text) and text.crc(at, self.chars) == self._crc
+
+
+class _Hashed:
+    """A text, each piece of which is hashed once: stretches are looked for at equal places."""
+
+    __slots__ = ("_crcs", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._crcs: dict[tuple[int, int], int] = {}
+
+    def crc(self, at: int, chars: int) -> int:
+        crc = self._crcs.get((at, chars))
+        if crc is None:
+            crc = self._crcs[at, chars] = zlib.crc32(self.text[at : at + chars].encode())
+        return crc
 
 
 class _Stretch:
@@ -116,21 +131,22 @@ class Told:
         with what was said before one of the tools.
         """
         self._settle()
+        final = _Hashed(final_text)
         for run in (self._whole, self._again):
-            if run is not None and (end := _end(run, final_text)) is not None:
+            if run is not None and (end := _end(run, final)) is not None:
                 return self._tail(final_text, end)
         since = self._since_tool
         ended_on_tool = not since.core.chars
         said = self._earlier if ended_on_tool else [*self._earlier, since.core]
         repeats = False
         for first in range(len(self._earlier)):
-            ends = _ends(said[first:], final_text)
+            ends = _ends(said[first:], final)
             if not ends or (len(ends) == 1 and _parts_a_word(final_text, ends[0])):
                 continue
             if first + len(ends) == len(said):
                 return self._tail(final_text, ends[-1])
             repeats = True
-        if (end := _end(since, final_text)) is not None:
+        if (end := _end(since, final)) is not None:
             return self._tail(final_text, end)
         return self._tail(final_text, 0) if ended_on_tool and not repeats else ""
 
@@ -158,18 +174,18 @@ class Told:
         self._fresh_chars = 0
 
 
-def _end(run: _Stretch, text: str) -> int | None:
+def _end(run: _Stretch, text: _Hashed) -> int | None:
     """Where a run ends that `text` begins with; the white space it ends with may be missing."""
-    at = _past_space(text, 0)
+    at = _past_space(text.text, 0)
     return at + run.core.chars if run.core.chars and run.core.stands_in(text, at) else None
 
 
-def _ends(said: Sequence[_Run], text: str) -> list[int]:
+def _ends(said: Sequence[_Run], text: _Hashed) -> list[int]:
     """Where those of the stretches end that `text` begins with, one after the other."""
     ends: list[int] = []
     at = 0
     for run in said:
-        at = _past_space(text, at)
+        at = _past_space(text.text, at)
         if not run.stands_in(text, at):
             break
         at += run.chars
