@@ -6,7 +6,14 @@ from typing import Final
 from conformance.clients import Job
 
 GOLDEN: Final = Path(__file__).parent.parent / "golden"
-TRANSCRIPTS: Final = sorted(GOLDEN.glob("*/*.sse"))
+
+
+def _each_once(paths: list[Path]) -> list[Path]:
+    """A client sees bytes alone, and many recordings end in the same: one stands for all."""
+    return sorted({path.read_bytes(): path for path in reversed(paths)}.values())
+
+
+TRANSCRIPTS: Final = _each_once(sorted(GOLDEN.glob("*/*.sse")))
 
 
 def title(path: Path) -> str:
