@@ -292,6 +292,21 @@ def test_a_secret_given_twice_is_refused(
         from_environ(file | GOOD if first else GOOD | file)
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_an_empty_secret_is_as_good_as_none_beside_its_file(
+    first: bool,  # noqa: FBT001 (a table's column)
+    tmp_path: Path,
+) -> None:
+    key = tmp_path / "key"
+    key.write_text(GOOD["TURNWIRE_JWT_KEY"])
+    file, empty = {"TURNWIRE_JWT_KEY_FILE": str(key)}, {"TURNWIRE_JWT_KEY": ""}
+    rest = {name: value for name, value in GOOD.items() if name not in empty}
+
+    settings = from_environ(file | empty | rest if first else rest | empty | file)
+
+    assert settings.jwt_key == GOOD["TURNWIRE_JWT_KEY"]
+
+
 def test_no_secret_shows_in_a_repr() -> None:
     service = {"TURNWIRE_AGENT_AUTH": "service", "TURNWIRE_AGENT_TOKEN": "hush-hush"}
     shown = repr(from_environ(GOOD | service))

@@ -76,9 +76,10 @@ def _take(
     field = name.removeprefix(PREFIX).lower()
     of_file = field.removesuffix("_file")
     if field in Settings.__struct_fields__:
-        values[field] = value
+        if value or f"{name}_FILE" not in environ:  # an empty one is as good as none
+            values[field] = value
     elif of_file != field and of_file in SECRETS:
-        if variable(of_file) in environ:
+        if environ.get(variable(of_file)):
             problems.append(f"{name}: {variable(of_file)} is set too")
             return
         try:

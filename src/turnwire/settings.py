@@ -218,7 +218,10 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "the next one the largest of them ends. 0: no limit of its own."
         ),
     ] = 35_651_584
-    body_bytes: Annotated[_Bytes, Meta(description="Largest request body.")] = 16_777_216
+    body_bytes: Annotated[
+        _Bytes,
+        Meta(description="Largest request body. A prompt's text has 100,000 characters at most."),
+    ] = 16_777_216
     frame_bytes: Annotated[_Bytes, Meta(description="Largest frame of the agent.")] = 33_554_432
     attachments: Annotated[
         _Count, Meta(description="Most files with one prompt. 0: none are taken.")

@@ -218,7 +218,7 @@ async def test_a_port_in_use_is_told_in_one_line(which: str) -> None:
     )
 
 
-@pytest.mark.parametrize("host", ["no-such-host.invalid", "x" * 64])
+@pytest.mark.parametrize("host", ["no-such-host.invalid", "x" * 64, "\u00e9..x"])
 async def test_an_address_that_is_none_is_told_in_one_line(host: str) -> None:
     code, _, err = await command("serve", env=environ(host=host))
 

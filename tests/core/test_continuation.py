@@ -275,3 +275,13 @@ def test_a_text_in_millions_of_escapes_is_not_read() -> None:
 def test_an_answer_that_is_far_too_long_is_not_read() -> None:
     with pytest.raises(BadRequest, match="longer than"):
         extract(body(answered("é" * 400_000)))
+
+
+@pytest.mark.parametrize("trigger", [None, 5, "submit-message"])
+def test_what_triggered_a_single_message_is_not_asked(trigger: object) -> None:
+    approval = {"id": "a1", "approved": True}
+    part = {"type": "tool-x", "toolCallId": "c", "state": "approval-responded"}
+    message = {"role": "assistant", "id": "m1", "parts": [{**part, "approval": approval}]}
+    body = json.dumps({"trigger": trigger, "message": message}).encode()
+
+    assert isinstance(extract(body), Continuation)

@@ -1,7 +1,9 @@
 """Long frames are looked into before they are heard, and tell what short ones tell."""
 
+import gc
 import json
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -183,7 +185,7 @@ def test_a_prompt_hears_of_named_prompts_in_a_long_frame() -> None:
         ),
         (
             SESSION_AGENT,
-            frame(type="message.updated", data={"id": "t", "parts": [{}] * (PARTS_MAX + 2)}),
+            frame(type="message.updated", data={"id": "t", "parts": [{}] * (VALUES_MAX + 2)}),
         ),
         (
             SESSION_AGENT,
@@ -287,12 +289,52 @@ def test_of_more_parts_than_are_taken_apart_none_is() -> None:
     assert taken_apart(Raw(b"[" + b"1," * VALUES_MAX + b"1]")) == ([], 0)
 
 
-def test_a_turn_of_more_parts_than_anybody_means_is_not_listened_to() -> None:
-    part = {"type": "text", "text": "a"}
-    messages: list[dict[str, Any]] = [turn("t1", "x"), {"id": "t2", "parts": [part] * PARTS_MAX}]
-    conversation = V2.resume(Look(user_id="u1", init_s=5.0))
+@BOTH
+def test_of_a_turn_of_more_parts_than_anybody_has_the_last_are_read(dialect: Dialect) -> None:
+    """It does not keep anybody from the rest of the session, nor from its own end."""
+    long = turn("t1", "x")
+    call = {"type": "tool-call", "toolName": "x", "status": "completed", "result": 1}
+    calls = [{**call, "callId": f"c{number}"} for number in range(PARTS_MAX + 10)]
+    long["parts"] = [*calls, *long["parts"]]
+    recalling = dialect.recall(Recall(**WHERE, verdict_s=5.0, limit=10))
 
-    looked_into(conversation, init(*messages))
-    messages[1]["parts"].append(part)
-    with pytest.raises(TooManyError):
-        looked_into(conversation, init(*messages))
+    looked_into(recalling, init(long, turn("t2", "after")))
+    recalling.hear(init(long, turn("t2", "after")), 0)
+
+    assert isinstance(recalling.result, Transcript)
+    first, second = json.loads(ui_messages(recalling.result))
+    shown = [part["toolCallId"] for part in first["parts"] if "toolCallId" in part]
+    assert shown[0] == "c12"
+    assert shown[-1] == f"c{PARTS_MAX + 9}"
+    assert [part["text"] for part in second["parts"] if "text" in part] == ["after"]
+
+
+@BOTH
+@pytest.mark.parametrize("ends", [[], [{"type": "finish", "reason": "end_turn"}]])
+def test_whatever_is_nested_however_deep_is_heard(
+    dialect: Dialect, ends: list[dict[str, Any]]
+) -> None:
+    """There is a depth at which one decoder gives up and the other does not."""
+    for depth in range(850, 1_001, 5):
+        call = {"type": "tool-call", "callId": "c", "toolName": "x", "status": "running"}
+        deep = json.dumps({**call, "args": 0})[:-2] + "[" * depth + "]" * depth + "}"
+        raw = init({"id": "t", "role": "assistant", "parts": [FILLER, "deep", *ends]})
+        told = raw.replace(b'"deep"', deep.encode())
+        for who in every_kind(dialect):
+            who.open(0)
+            with suppress(TooManyError):
+                looked_into(who, told)
+                who.hear(told, 0)
+
+
+@BOTH
+def test_what_is_said_again_of_a_session_is_not_kept(dialect: Dialect) -> None:
+    said = init(*(turn(f"t{number}", FILLER) for number in range(9)), runnerBusy=True)
+    for who in every_kind(dialect):
+        who.open(0)
+        for _ in range(2):
+            looked_into(who, said)
+            who.hear(said, 0)
+        ahead = getattr(who, "_ahead", None)
+
+        assert ahead is None or not any(isinstance(it, list) for it in gc.get_referents(ahead))

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from relay.test_plain import Heard, Wire
+from relay.test_plain import Heard, Wire, connected
 from turnwire.relay.budget import Budget
 from turnwire.relay.dialler import Dialler
 
@@ -38,3 +38,25 @@ async def test_a_connection_that_was_made_meanwhile_is_closed() -> None:
 
     assert dialling.cancelled()
     assert dialler.line.closing
+
+
+class Closed(Wire):
+    """As uvloop's is that was closed with its dial: nothing may be written to it."""
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        if self.closing:
+            raise RuntimeError("unable to perform operation; the handler is closed")
+        super().write(data)
+
+    def is_closing(self) -> bool:
+        return False
+
+    def abort(self) -> None: ...
+
+
+def test_nothing_is_said_on_a_connection_that_is_closed_with_its_dial() -> None:
+    wire = Closed()
+    upstream, _, _ = connected(wire)
+    wire.closing = True
+
+    upstream.abort()

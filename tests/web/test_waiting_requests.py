@@ -175,6 +175,17 @@ async def test_the_rest_of_such_a_body_has_its_time_all_the_same() -> None:
     assert connection._expected is not None
 
 
+async def test_the_next_head_has_a_time_of_its_own() -> None:
+    _, connection, _ = await answered_unread()
+    connection._expect(0.2)  # what is left of the body's time
+
+    connection.data_received(b"{}" + ASKED[:9])
+    await rounds_of_the_loop()
+
+    assert connection._expected is not None
+    assert connection._expected.when() > asyncio.get_running_loop().time() + 5
+
+
 async def test_an_empty_line_takes_no_place() -> None:
     server = Server()
     connections = []

@@ -48,7 +48,7 @@ SKIPPED_MAX: Final = 4_000_000
 """Most values of a long frame in all: what is carried along is skipped, which takes a while too."""
 
 PARTS_MAX: Final = 5_000
-"""Most parts of a message in a long frame: they are looked at in one go, which takes 30 ms."""
+"""Parts of a message that are read, the last ones: to read them takes 30 ms, in one go."""
 
 DEPTH_MAX: Final = 1_000
 """Deepest nesting of a long frame: what is deeper, no decoder here reads."""

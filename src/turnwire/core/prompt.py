@@ -134,10 +134,11 @@ def _reading(raw: bytes, limits: AttachmentLimits) -> Steps[Prompt | Continuatio
         yield from census(raw, _COUNTED, VALUES_MAX, DEPTH_MAX)
     body = _body(raw)
     yield
-    regenerates = body.regenerates
+    regenerates = bool(body.messages) and body.regenerates
     message = yield from _last(body, regenerates)
     match _text(message.role, WORD_MAX):
         case "user":
+            regenerates = regenerates or (not body.messages and body.regenerates)
             return (yield from _prompt(body, message, regenerates, limits))
         case "assistant":
             message_id = _id(message.id) or _id(body.message_id) or None

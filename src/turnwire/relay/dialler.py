@@ -97,7 +97,7 @@ class Dialler:
             self._addresses.forget(host, port)
             # Of a connection that was made meanwhile, uvloop closes the socket and tells nobody.
             for upstream in made:
-                upstream.close()
+                upstream.abort()
             raise
 
     async def _connect(

@@ -169,6 +169,13 @@ class Upstream(asyncio.Protocol):
         self._read_or_not()
         self._lingering = asyncio.get_running_loop().call_later(LINGER_S, transport.abort)
 
+    def abort(self) -> None:
+        """Close without a word: nobody listens, and the transport may be closed already."""
+        self._over = True
+        self._let_go()
+        if self._transport is not None:
+            self._transport.abort()
+
     # What the socket tells.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

@@ -260,8 +260,10 @@ class HttpConnection(HttpToolsProtocol):
         if self.transport.is_closing():
             return False
         self.flow.hold(is_held=False)
+        was_at = self._at
         begins = self._begins(data)
-        if self._at is _HEAD or (self._at is _BODY and self._is_idle):
+        # What was waited for is not there yet, or else what is has a time of its own.
+        if self._at is was_at and (was_at is _HEAD or (was_at is _BODY and self._is_idle)):
             self._expect(self._head_left_s)
         return begins
 

@@ -148,6 +148,9 @@ def listen(host: str, port: int, *, shared: bool = False) -> socket.socket:
     except OSError:
         sock.close()
         raise
+    except TypeError as exc:  # of a name that cannot even be spelled
+        sock.close()
+        raise socket.gaierror(socket.EAI_NONAME, "no such name") from exc
     return sock
 
 

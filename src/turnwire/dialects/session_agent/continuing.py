@@ -158,6 +158,7 @@ class Continuing(Resuming):
             if not trusted:  # how much of it the client has cannot be told
                 return self._refuse(Refusal.UNSUPPORTED)
             began = self._begin(self._turn.id, told, last_calls(self._turn))
+            self._turn = None  # the stream may last for hours
         self._look_by = now + self._look.init_s
         return [*began, *map(events.Send, frames), *ALIVE]
 

@@ -41,6 +41,9 @@ class Errand(ABC):
         except RecursionError:  # nested just so deeply that the first look at it went well
             self.tally.unread(frame)
             return ()
+        finally:
+            if isinstance(heard, wire.Init):
+                self._ahead.drop()
 
     def tick(self, now: float) -> Sequence[bytes]:
         if now < self.deadline:

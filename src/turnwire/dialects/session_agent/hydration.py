@@ -10,8 +10,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from turnwire.core.bounds import MANY, PARTS_MAX
-from turnwire.core.census import census
+from turnwire.core.bounds import MANY
 from turnwire.dialects.session_agent.channel import Channel
 from turnwire.dialects.session_agent.hello import Hello
 from turnwire.dialects.session_agent.wire import Init, MessageData, Pending, Snapshot
@@ -65,26 +64,24 @@ class Ahead:
         self._entries: list[Snapshot] | None = None
 
     def read(self, session: Raw) -> Iterator[None]:
-        """Read them, in short steps.
-
-        Raises:
-            TooManyError: there are more parts in a message than anybody means.
-
-        """
+        """Read them, in short steps."""
+        self._entries = None
         read: list[Snapshot] = []
         looked = 0
         for raw in _messages(session):
             entry = _read(raw)
             looked += max(_LEAST, len(raw))
             if entry is not None:
-                if len(entry.parts) > 2 * PARTS_MAX:  # a part has a comma, too
-                    yield from census(bytes(entry.parts), 1, PARTS_MAX)
                 self._look(entry)
                 read.append(entry)
             if looked >= _STEP:
                 yield
                 looked = 0
         self._entries = read
+
+    def drop(self) -> None:
+        """Keep nothing of an `init` that nobody takes."""
+        self._entries = None
 
     def take(self, session: Raw) -> list[Snapshot]:
         """The entries of the `init` that is heard now, read before or not."""

@@ -1,12 +1,13 @@
 """Long frames, looked into before they are heard: what would be built of them, and what is."""
 
+import contextlib
 from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
 from turnwire.core import harmless
-from turnwire.core.bounds import FIELDS_MAX, PARTS_MAX, VALUES_MAX
+from turnwire.core.bounds import FIELDS_MAX, VALUES_MAX
 from turnwire.core.census import census
 from turnwire.dialects.session_agent import wire
 from turnwire.dialects.session_agent.hydration import Ahead
@@ -15,7 +16,7 @@ _LOOKED: Final = {
     # The frame, its session, the session's messages, a message, its parts.
     "init": (5, VALUES_MAX),
     # The frame, its data, the parts.
-    "message.updated": (3, PARTS_MAX),
+    "message.updated": (3, VALUES_MAX),
     # The frame, its prompt, the actions.
     "interactive_prompt": (3, FIELDS_MAX),
 }
@@ -44,8 +45,9 @@ def look_into(frame: bytes, ahead: Ahead | None = None) -> Iterator[None]:
 def _read(frame: bytes, ahead: Ahead) -> Iterator[None]:
     try:
         heard = msgspec.json.decode(frame, type=wire.Init)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         heard = None  # whoever hears it counts it, or it is of another type
     yield
     if heard is not None:
-        yield from ahead.read(heard.session)
+        with contextlib.suppress(RecursionError):  # the same
+            yield from ahead.read(heard.session)

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Meta, Raw, Struct
 
-from turnwire.core.bounds import MANY, SomeId, Word
+from turnwire.core.bounds import MANY, PARTS_MAX, SomeId, Word
 
 
 class Part(Struct, frozen=True, rename="camel"):
@@ -23,13 +23,15 @@ class Part(Struct, frozen=True, rename="camel"):
     message: Raw = Raw()
 
 
-_parts: Callable[[Raw], list[Part]] = msgspec.json.Decoder(Annotated[list[Part], MANY]).decode
+_parts: Callable[[Raw], list[Part]] = msgspec.json.Decoder(
+    Annotated[list[Part], Meta(max_length=PARTS_MAX)]
+).decode
 _each = msgspec.json.Decoder(Annotated[list[Raw], MANY]).decode
 _part = msgspec.json.Decoder(Part).decode
 
 
 def taken_apart(raw: Raw) -> tuple[Sequence[Part], int]:
-    """The parts that can be read, and how many bytes there are of others.
+    """The parts that can be read, the last `PARTS_MAX`; and how many bytes there are of others.
 
     There are none where it is an object or null (page 9, trap 15).
     """
@@ -41,7 +43,7 @@ def taken_apart(raw: Raw) -> tuple[Sequence[Part], int]:
         parts: list[Part] = []
         left_out = 0
         with contextlib.suppress(msgspec.DecodeError):  # more than are taken apart
-            for each in _each(raw):
+            for each in _each(raw)[-PARTS_MAX:]:
                 try:
                     parts.append(_part(each))
                 except msgspec.DecodeError:

@@ -74,15 +74,23 @@ class Resuming(Conversation):
         return self._none() if now >= self._look_by else super().tick(now)
 
     def look_into(self, frame: bytes) -> Iterator[None]:
-        return looking.look_into(frame, self._ahead)
+        return looking.look_into(frame, None if self._is_whole else self._ahead)
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether nothing is missing of the turn that we follow: `init` has no more news."""
+        return self._found and not self._nameless and self._withheld is None
 
     def hear(self, frame: bytes, now: float) -> Told:
-        if self._found and not self._nameless and self._withheld is None:
+        if self._is_whole:
             return super().hear(frame, now)
         if now >= self._look_by:
             return self._none()
         heard = wire.read(frame, self.tally)
-        return () if heard is None else self._looked_into(self._catch_up, heard, now)
+        told = () if heard is None else self._looked_into(self._catch_up, heard, now)
+        if isinstance(heard, wire.Init):
+            self._ahead.drop()  # also if it was not taken
+        return told
 
     # Until nothing is missing.
 

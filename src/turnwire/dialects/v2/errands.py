@@ -41,10 +41,11 @@ class _Errand:
         if heard is None:
             return ()
         if isinstance(heard, frames.Init):
+            entries = self._ahead.take(heard.session)
             if self._greeted:
                 return ()
             try:
-                told = self._init(heard, list(self._ahead.take(heard.session)))
+                told = self._init(heard, list(entries))
             except RecursionError:  # nested just so deeply that the first look at it went well
                 self.tally.unread(frame)
                 return ()

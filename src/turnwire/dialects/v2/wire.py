@@ -173,7 +173,9 @@ class Conversation(abc.ABC):
                     return [events.Alive()]
                 return ()
             case Init(data, session):
-                return self._init(data, session)
+                told = self._init(data, session)
+                self._ahead = None  # also of one that was not taken
+                return told
             case AgentStatus(status=status, detail=detail) if self._concerns(heard):
                 return [events.AgentStatus(status, detail)]
             case Question(question_id=question_id) if self._concerns(heard):
