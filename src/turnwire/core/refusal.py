@@ -15,4 +15,4 @@ class Refusal(enum.Enum):
     CLOSED = "the question is closed"
     UNSIGNED = "This is an approval: it is answered with its approvalId"
     UNSUPPORTED = "this agent does not offer it"
-    SILENT = "the agent did not answer in time"
+    SILENT = "the agent did not answer in time, or left"
