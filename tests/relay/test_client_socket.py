@@ -1,6 +1,7 @@
 """What is read off a client's socket, which may be gone by then."""
 
 import asyncio
+from contextvars import ContextVar
 
 import pytest
 
@@ -57,3 +58,25 @@ async def test_who_watches_no_more_is_not_told() -> None:
     socket.gone()
 
     assert not told
+
+
+class Unsent(asyncio.Transport):
+    def get_write_buffer_size(self) -> int:
+        return 1
+
+
+async def test_what_is_told_late_is_told_in_the_name_of_who_asked() -> None:
+    """Its line of the log has the trace of its request, whatever shows that the client is gone."""
+    trace: ContextVar[str] = ContextVar("trace", default="")
+    told: list[str] = []
+    socket = ClientSocket(Unsent())
+
+    async def ask(name: str) -> None:
+        trace.set(name)
+        socket.when_taken(lambda: told.append(trace.get()))
+
+    await asyncio.create_task(ask("one"))
+    await asyncio.create_task(ask("two"))
+    socket.gone()
+
+    assert told == ["one", "two"]

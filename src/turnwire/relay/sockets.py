@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import contextvars
 import fcntl
 import functools
 import socket
@@ -198,12 +199,15 @@ class ClientSocket:
 
         At once where it has, which is so of most. Nothing is written after this.
         """
-        if self._on_taken is not None:
-            self._on_taken.append(tell)
-        elif self._is_gone or not self._misses():
+        if self._on_taken is None and (self._is_gone or not self._misses()):
             tell()
+            return
+        # What is logged then is of whoever waits now.
+        later = functools.partial(contextvars.copy_context().run, tell)
+        if self._on_taken is not None:
+            self._on_taken.append(later)
         else:
-            self._on_taken = [tell]
+            self._on_taken = [later]
             self._look_in(_FIRST_LOOK_S)
 
     @property
