@@ -6,12 +6,13 @@ from collections import deque
 from contextlib import suppress
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec import Raw
 
 from turnwire.core.bounds import FIELDS_MAX, LONG_BYTES, PARTS_MAX, VALUES_MAX
 from turnwire.core.census import TooManyError
-from turnwire.core.dialect import Ask, Conversation, Dialect, Look
+from turnwire.core.dialect import Ask, Conversation, Dialect, Look, Reply
 from turnwire.core.errand import Answer, Errand, Recall, Stop, Told, Transcript
 from turnwire.core.events import ToolUpdate
 from turnwire.core.message import ui_messages
@@ -19,6 +20,8 @@ from turnwire.core.refusal import Refusal
 from turnwire.core.terms import Terms
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.session_agent.parts import taken_apart
+from turnwire.dialects.session_agent.retelling import Retelling
+from turnwire.dialects.session_agent.wire import Snapshot
 
 V2, SESSION_AGENT = DIALECTS["v2"], DIALECTS["session-agent"]
 BOTH = pytest.mark.parametrize("dialect", [V2, SESSION_AGENT], ids=lambda each: each.name)
@@ -42,6 +45,7 @@ def every_kind(dialect: Dialect) -> list[Conversation | Errand[Any]]:
         dialect.resume(Look(**WHERE)),
         dialect.stop(Stop(**WHERE, verdict_s=5.0)),
         dialect.recall(Recall(**WHERE, verdict_s=5.0, limit=10)),
+        dialect.resume(Look(**WHERE, replies=(Reply("q1", Raw(b"1"), None),))),
     ]
 
 
@@ -338,3 +342,17 @@ def test_what_is_said_again_of_a_session_is_not_kept(dialect: Dialect) -> None:
         ahead = getattr(who, "_ahead", None)
 
         assert ahead is None or not any(isinstance(it, list) for it in gc.get_referents(ahead))
+
+
+@pytest.mark.parametrize("calls", [PARTS_MAX - 10, PARTS_MAX + 500])
+def test_text_is_trusted_where_all_parts_are_read(calls: int) -> None:
+    parts = [{"type": "tool-call", "callId": f"c{n}", "status": "completed"} for n in range(calls)]
+    parts += [
+        {"type": "text", "text": "a"},
+        {"type": "tool-call", "callId": "z", "status": "running"},
+    ]
+    its = msgspec.json.decode(frame(id="t", role="assistant", parts=parts), type=Snapshot)
+
+    _, trusted = Retelling(accumulates=False).weave(its, (), whole=True)
+
+    assert trusted is (calls < PARTS_MAX)

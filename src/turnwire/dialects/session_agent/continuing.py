@@ -83,6 +83,11 @@ class Continuing(Resuming):
         if self._step is not _Step.LOOKING:
             told = super().hear(frame, now)
             return told if isinstance(told, str) else list(map(_without_text, told))
+        told = self._looked(frame, now)
+        self._ahead.drop()  # it is of this frame alone, taken or not
+        return told
+
+    def _looked(self, frame: bytes, now: float) -> Told:
         if self._whose.stage is Stage.OVER:
             return ()
         if now >= self._look_by:

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from turnwire.core import harmless
-from turnwire.core.bounds import FIELDS_MAX, VALUES_MAX
+from turnwire.core.bounds import FIELDS_MAX, PARTS_MAX, VALUES_MAX
 from turnwire.core.census import census
 from turnwire.dialects.session_agent import wire
 from turnwire.dialects.session_agent.hydration import Ahead
@@ -16,7 +16,7 @@ _LOOKED: Final = {
     # The frame, its session, the session's messages, a message, its parts.
     "init": (5, VALUES_MAX),
     # The frame, its data, the parts.
-    "message.updated": (3, VALUES_MAX),
+    "message.updated": (3, 4 * PARTS_MAX),
     # The frame, its prompt, the actions.
     "interactive_prompt": (3, FIELDS_MAX),
 }

@@ -8,6 +8,7 @@ writes the final text over every text part. A and V keep them apart.
 from collections.abc import Sequence
 
 from turnwire.core import harmless
+from turnwire.core.bounds import PARTS_MAX
 from turnwire.core.events import Event, TextDelta, ToolUpdate
 from turnwire.dialects.session_agent.parts import Part
 from turnwire.dialects.session_agent.wire import Snapshot
@@ -36,8 +37,10 @@ class Retelling:
         tools = [place for place, part in enumerate(shown) if part.type == "tool-call"]
         end = len(shown) if whole else (tools[-1] + 1 if tools else 0)
         texts = _apart(shown, is_over=is_over) if self._accumulates else _as_is(shown)
-        # At the end `content` is what came after the last tool.
-        trusted = is_over or _adds_up(snapshot, texts[:end], whole=whole)
+        # At the end `content` is what came after the last tool. Before it, the places of parts
+        # are those of the last snapshot only where none was left out at the beginning.
+        is_all = len(parts) < PARTS_MAX
+        trusted = is_over or (is_all and _adds_up(snapshot, texts[:end], whole=whole))
         moved = {event.call_id: event for event in news if isinstance(event, ToolUpdate)}
         told: list[Event] = []
         for place, part in enumerate(shown):
