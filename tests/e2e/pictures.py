@@ -24,10 +24,8 @@ async def test_pictures_of_a_talk(new_talk: NewTalk, scheme: str) -> None:
     page = talk.page
     await page.screenshot(path=FOLDER / f"page-welcome-{scheme}.png")
 
-    await talk.ask("think about rivers")
-    await talk.until_idle()
-    await talk.ask("what is 12*7?")
-    await talk.until_idle()
+    await talk.ask_and_wait("think about rivers")
+    await talk.ask_and_wait("what is 12*7?")
     await talk.tool.locator("summary").click()
     await talk.ask("ask me: tea or coffee?")
     await expect(page.get_by_role("button", name="tea", exact=True)).to_be_visible()

@@ -100,6 +100,15 @@ class Talk:
         await box.fill(text)
         await box.press("Enter")
 
+    async def ask_and_wait(self, text: str) -> None:
+        """Until the answer to it is whole: a page is idle before it takes a prompt, too."""
+        await self.ask(text)
+        await expect(self.page.locator("[data-role=user]").last).to_contain_text(text)
+        await expect(self.page.locator("[data-role]").last).to_have_attribute(
+            "data-role", "assistant"
+        )
+        await self.until_idle()
+
     async def stop(self) -> None:
         await self.page.get_by_role("button", name="Stop", exact=True).click()
 

@@ -64,16 +64,14 @@ async def test_the_keyboard_comes_back_to_it(talk: Talk) -> None:
 
 
 async def test_each_session_keeps_its_draft(talk: Talk) -> None:
-    await talk.ask("what is 2+3?")
-    await talk.until_idle()
+    await talk.ask_and_wait("what is 2+3?")
     await box(talk).fill("one thing")
     await talk.page.get_by_role("button", name="New chat").first.click()
     await expect(box(talk)).to_have_value("")
     await box(talk).fill("another")
     await talk.page.get_by_role("button", name="what is 2+3?").click()
     await expect(box(talk)).to_have_value("one thing")
-    await talk.ask("what is 1+2?")
-    await talk.until_idle()
+    await talk.ask_and_wait("what is 1+2?")
     await talk.reload()
     await expect(talk.answer).to_contain_text("1+2 is 3.")
     await expect(box(talk)).to_have_value("")

@@ -42,10 +42,8 @@ async def test_axe_finds_nothing(new_talk: NewTalk) -> None:
             found[f"{state}, {scheme}"] = await violations(talk.page)
 
     await look("welcome")
-    await talk.ask("think about rivers")
-    await talk.until_idle()
-    await talk.ask("what is 12*7?")
-    await talk.until_idle()
+    await talk.ask_and_wait("think about rivers")
+    await talk.ask_and_wait("what is 12*7?")
     await talk.tool.locator("summary").click()
     await look("talk")
     await talk.ask("hang")
@@ -74,8 +72,7 @@ async def test_axe_finds_nothing(new_talk: NewTalk) -> None:
 
 async def test_it_fits_a_narrow_screen(new_talk: NewTalk) -> None:
     talk = await new_talk(viewport={"width": 320, "height": 640})
-    await talk.ask("what is 12*7?")
-    await talk.until_idle()
+    await talk.ask_and_wait("what is 12*7?")
 
     wide = "() => document.documentElement.scrollWidth"
     assert await talk.page.evaluate(wide) == 320
@@ -98,8 +95,7 @@ async def test_the_wire_leaves_the_chat_its_room(new_talk: NewTalk) -> None:
     await talk.page.get_by_role("button", name="Wire").click()
     wire = talk.page.get_by_role("complementary", name="Wire")
     await wire.get_by_role("searchbox").fill("no such type")
-    await talk.ask("what is 12*7?")
-    await talk.until_idle()
+    await talk.ask_and_wait("what is 12*7?")
     await expect(wire.get_by_text("Nothing matches.")).to_be_visible()
     left, chat = await wire.bounding_box(), await talk.page.get_by_role("main").bounding_box()
     assert left is not None
@@ -111,8 +107,7 @@ async def test_the_wire_leaves_the_chat_its_room(new_talk: NewTalk) -> None:
 
 
 async def test_a_reader_hears_who_speaks_and_no_signs(talk: Talk) -> None:
-    await talk.ask("what is 6*7?")
-    await talk.until_idle()
+    await talk.ask_and_wait("what is 6*7?")
     await expect(talk.page.get_by_role("article", name="You")).to_have_text("what is 6*7?")
     await expect(talk.page.get_by_role("article", name="Answer")).to_contain_text("6*7 is 42.")
     said = await talk.page.locator("[data-live]").inner_text()

@@ -13,8 +13,7 @@ END_OF_STORY = "this is the end."
 
 async def test_a_frame_shows_what_it_became(new_talk: NewTalk) -> None:
     talk = await new_talk(viewport=WIDE)
-    await talk.ask("what is 12*7?")
-    await talk.until_idle()
+    await talk.ask_and_wait("what is 12*7?")
     wire = talk.page.get_by_role("complementary", name="Wire")
     rows = wire.locator(".rows li")
 
@@ -58,8 +57,7 @@ async def test_the_newest_stays_in_sight(new_talk: NewTalk, viewport: ViewportSi
     wire = talk.page.get_by_role("complementary", name="Wire")
     if viewport is not WIDE:
         await talk.page.get_by_role("button", name="Wire").click()
-    await talk.ask("what is 12*7?")
-    await talk.until_idle()
+    await talk.ask_and_wait("what is 12*7?")
     newest = wire.locator(".rows li").last
     await expect(newest).to_be_in_viewport()
     await talk.page.get_by_text("Break something").click()
