@@ -18,22 +18,25 @@ SCRIPT := $(WIDGET)/dist/.stamp
 CHECKOV := .venv/checkov/.stamp
 CRDS := tests/deploy/crds/node_modules/.stamp
 DEPLOY := .venv/.deploy $(CRDS)
-CODE := src tests
+LAB := packages/turnwire-lab
+CODE := src tests packages
 UNIT := tests/core tests/dialects tests/mutants $(wildcard tests/test_*.py)
 
 .PHONY: help
 help:  ## This list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
 
-$(STAMP): requirements-dev.txt pyproject.toml
+# The lab after the gateway: an older gateway had the script of the lab, and removes it when it goes.
+$(STAMP): requirements-dev.txt pyproject.toml $(LAB)/pyproject.toml
 	@echo "Installing into .venv: half a minute"
 	@$(PYTHON) -m venv .venv
 	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e $(LAB)
 	@touch $@
 
 .PHONY: install
-install: $(STAMP)  ## Create .venv with turnwire in it, and the tools of `unit`, `types` and `style` (30 s)
+install: $(STAMP)  ## Create .venv with turnwire and its lab, and the tools of `unit`, `types` and `style` (30 s)
 
 $(WEB)/node_modules/.stamp: $(WEB)/package-lock.json
 	@echo "Installing the page's packages: a quarter of a minute"
@@ -262,7 +265,7 @@ image-check: $(STAMP) system  ## Build the image with buildah, stream a chat thr
 	$(PYTEST) -q -p no:cov tests/deploy/image_check.py
 
 .PHONY: release
-release: .venv/.deploy  ## Wheel, sdist, SBOM, sums, notes, image to dist/; uploads nothing (5 min; IMAGE=no: 1 min)
+release: .venv/.deploy  ## Wheels, sdists, SBOM, sums, notes, image to dist/; uploads nothing (5 min; IMAGE=no: 1 min)
 	IMAGE=$(IMAGE) deploy/release.sh
 
 .PHONY: golden
@@ -299,17 +302,19 @@ fuzz-many: $(STAMP)  ## Ten million random frames through decoder and turn, from
 
 LOCK := $(PY) -m uv pip compile -q --no-header --no-emit-index-url --no-annotate --generate-hashes \
   --universal --python-version 3.11
+# The lab names its libraries in a project file of its own.
+LIBRARIES := --group $(LAB)/pyproject.toml:libraries
 EXTRAS := bench browser dashboards deploy docs fuzz otel proxies
 
 .PHONY: locks
-locks: $(STAMP)  ## Write requirements*.txt anew from pyproject.toml
+locks: $(STAMP)  ## Write requirements*.txt anew from the project files
 	$(LOCK) pyproject.toml -o requirements.txt
-	$(LOCK) --extra dev -c requirements.txt pyproject.toml -o requirements-dev.txt
+	$(LOCK) --extra dev $(LIBRARIES) -c requirements.txt pyproject.toml -o requirements-dev.txt
 	for extra in $(EXTRAS); do \
 	  $(LOCK) --extra $$extra -c requirements-dev.txt pyproject.toml -o requirements-$$extra.txt || exit; \
 	done
 	$(LOCK) --extra redis -c requirements-dev.txt pyproject.toml -o requirements-image.txt
-	$(LOCK) --extra redis --extra lab -c requirements-dev.txt pyproject.toml -o requirements-lab.txt
+	$(LOCK) --extra redis $(LIBRARIES) -c requirements-dev.txt pyproject.toml -o requirements-lab.txt
 	$(LOCK) --group build -c requirements-dev.txt -o requirements-build.txt
 	$(LOCK) --group checkov -o requirements-checkov.txt
 

@@ -3,10 +3,10 @@
 #
 #   deploy/release.sh [DIRECTORY]      default: dist
 #
-# Wheel and sdist are built twice and must be the same; the wheel is installed with the hashed lock into an
-# empty environment and asked for its help. The demo's page and the widget are in them where npm builds
-# them. Where root has buildah and mmdebstrap, the image is built too
-# (four minutes; IMAGE=no: not). PYTHON is a Python 3.11 that has hatchling and cyclonedx-py beside it.
+# Wheels and sdists of `turnwire`, `turnwire-lab` and `turnwire-agent` are built twice and must be the same;
+# an sdist must make the same wheel. Each wheel is installed with the hashed lock into an empty environment
+# and asked for its help. The demo's page and the widget are in the lab's where npm builds them. Where root
+# has buildah and mmdebstrap, the image is built too (four minutes; IMAGE=no: not). PYTHON is a Python 3.11 that has hatchling and cyclonedx-py beside it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$(realpath -m "${1:-dist}")
@@ -55,24 +55,48 @@ if ! diff -r "$scratch/one/src" "$scratch/two/src" > /dev/null; then
   echo "release: somebody is writing into this tree" >&2
   exit 1
 fi
-(cd "$scratch/one/src" && "$python" -m hatchling build --directory "$out") > /dev/null 2>&1
-(cd "$scratch/two/src" && "$python" -m hatchling build --directory "$scratch/again") > /dev/null 2>&1
-for archive in "$scratch"/again/*; do
+build() {
+  (cd "$1" && "$python" -m hatchling build "${@:3}" --directory "$2") > /dev/null 2>&1
+}
+for project in . packages/turnwire-lab packages/turnwire-agent; do
+  build "$scratch/one/src/$project" "$out"
+  build "$scratch/two/src/$project" "$scratch/again"
+done
+for sdist in "$out"/*.tar.gz; do
+  name=${sdist##*/}
+  mkdir -p "$scratch/unpacked"
+  tar -xzf "$sdist" -C "$scratch/unpacked"
+  build "$scratch/unpacked/${name%.tar.gz}" "$scratch/from-sdist" --target wheel
+done
+for archive in "$scratch"/again/* "$scratch"/from-sdist/*; do
   cmp "$archive" "$out/${archive##*/}"
 done
 
-"$python" -m venv --without-pip "$scratch/venv"
-pip=("$python" -m pip --quiet --disable-pip-version-check --python "$scratch/venv/bin/python")
-"${pip[@]}" install --no-compile --only-binary :all: --require-hashes -r requirements-image.txt
-"${pip[@]}" install --no-compile --no-deps --no-index "$out"/*.whl
-"${pip[@]}" check
-env --ignore-environment "$scratch/venv/bin/turnwire" --help > /dev/null
+# An environment with these wheels, what a lock names, and nothing else; $venv is where it is.
+room() {
+  local lock=$1 pip wheels=("${@:2}")
+  venv=$(mktemp -d "$scratch/venv.XXXX")
+  "$python" -m venv --without-pip "$venv"
+  pip=("$python" -m pip --quiet --disable-pip-version-check --python "$venv/bin/python")
+  if [[ -n $lock ]]; then
+    "${pip[@]}" install --no-compile --only-binary :all: --require-hashes -r "$lock"
+  fi
+  "${pip[@]}" install --no-compile --no-deps --no-index "${wheels[@]/%/-$version-py3-none-any.whl}"
+  "${pip[@]}" check
+}
+room "" "$out/turnwire_agent"
+env --ignore-environment "$venv/bin/python" -c "import turnwire_agent; print(turnwire_agent.__version__)" |
+  grep --quiet --fixed-strings --line-regexp "$version"
+room requirements-lab.txt "$out/turnwire" "$out/turnwire_lab"
+env --ignore-environment "$venv/bin/turnwire-lab" --help > /dev/null
+room requirements-image.txt "$out/turnwire"
+env --ignore-environment "$venv/bin/turnwire" --help > /dev/null
 env --ignore-environment TURNWIRE_ENABLED=true TURNWIRE_JWT_KEY="$(printf %032d 0)" \
-  TURNWIRE_AGENT_URL='wss://agents.example/{session_id}' "$scratch/venv/bin/turnwire" check > /dev/null
+  TURNWIRE_AGENT_URL='wss://agents.example/{session_id}' "$venv/bin/turnwire" check > /dev/null
 
-# Of what was just installed: the locked libraries, with their licences, and turnwire.
+# Of the last room: the locked libraries, with their licences, and turnwire.
 "$(dirname "$python")/cyclonedx-py" environment --pyproject pyproject.toml --output-reproducible \
-  --output-file "$out/turnwire-$version.cdx.json" "$scratch/venv/bin/python"
+  --output-file "$out/turnwire-$version.cdx.json" "$venv/bin/python"
 
 if [[ ${IMAGE:-} == no ]]; then
   echo "release: no image, as asked"

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.signers import ASYMMETRIC, signer, weak
 from gateway.tokens import KEY, NEXT_KEY
-from turnwire.keys import Algorithm, BadKeyError, checked, verifying_keys
+from turnwire.config.keys import Algorithm, BadKeyError, checked_key, verifying_keys
 
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 BROKEN = "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----\n"
@@ -94,4 +94,4 @@ def test_what_is_no_public_key_in_pem_is_refused(given: str) -> None:
 
 def test_no_public_key_is_checked_for_hmac() -> None:
     with pytest.raises(BadKeyError, match="no key for HS256"):
-        checked(signer("RS256").private.public_key(), "HS256")
+        checked_key(signer("RS256").private.public_key(), "HS256")

@@ -8,15 +8,9 @@ import msgspec
 import pytest
 
 from gateway.tokens import KEY, NEXT_KEY
-from turnwire.environ import from_environ
+from turnwire.config.environ import from_environ
+from turnwire.config.settings import LAB_PREFIX, SECRETS, Settings, keys, variable
 from turnwire.errors import SettingsError
-from turnwire.settings import (
-    LAB_PREFIX,
-    SECRETS,
-    Settings,
-    keys,
-    variable,
-)
 
 GOOD = {
     "TURNWIRE_ENABLED": "true",

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from gateway.running import settings
-from turnwire.environ import from_environ
+from turnwire.config.environ import from_environ
+from turnwire.config.settings import Settings
 from turnwire.errors import SettingsError
-from turnwire.settings import Settings
 
 WSS = "wss://agents.example/{session_id}"
 OPAQUE = {"auth": "opaque", "access": "http", "access_url": "https://h/{session_id}", "jwt_key": ""}

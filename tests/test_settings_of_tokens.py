@@ -6,9 +6,9 @@ import pytest
 
 from gateway.signers import ASYMMETRIC, signer
 from gateway.tokens import KEY
-from turnwire.environ import from_environ
+from turnwire.config.environ import from_environ
+from turnwire.config.settings import keys, origins, variable
 from turnwire.errors import SettingsError
-from turnwire.settings import keys, origins, variable
 
 BASE = {
     "TURNWIRE_ENABLED": "true",

@@ -3,9 +3,9 @@
 import pytest
 
 from test_settings import GOOD, problems
-from turnwire.environ import from_environ
+from turnwire.config.environ import from_environ
+from turnwire.config.settings import variable
 from turnwire.errors import SettingsError
-from turnwire.settings import variable
 
 
 def test_what_does_not_go_together_is_told_beside_what_is_wrong_by_itself() -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from gateway.tokens import KEY, NEXT_KEY
-from turnwire.environ import from_environ
+from turnwire.config.environ import from_environ
+from turnwire.config.settings import signing_keys
 from turnwire.errors import SettingsError
-from turnwire.settings import signing_keys
 
 GOOD = {
     "TURNWIRE_ENABLED": "true",

@@ -7,9 +7,9 @@ import pytest
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 
 from turnwire import __version__
-from turnwire.core.dialect import Tally
-from turnwire.core.outcome import Outcome
-from turnwire.telemetry import LAG_BUCKETS_S, TYPES_MAX, Spread, Telemetry, Total
+from turnwire.core.agent import FrameStats
+from turnwire.core.turn.outcome import Outcome
+from turnwire.metrics import LAG_BUCKETS_S, TYPES_MAX, PlainCounter, PlainHistogram, Telemetry
 
 
 def telemetry() -> Telemetry:
@@ -58,13 +58,13 @@ def test_a_type_that_is_no_name_gets_no_label() -> None:
 
 @pytest.mark.attack("10,000 long frame types in one stream", "32 are kept, cut to 64 letters")
 def test_one_stream_cannot_fill_the_memory_with_names() -> None:
-    tally = Tally()
+    frame_stats = FrameStats()
     for number in range(10_000):
-        tally.unknown(f"{number}" * 100)
+        frame_stats.count_unknown(f"{number}" * 100)
 
-    assert len(tally.unrecognised) == Tally.KINDS_MAX + 1
-    assert sum(tally.unrecognised.values()) == 10_000
-    assert all(len(kind) <= 64 for kind in tally.unrecognised)
+    assert len(frame_stats.unrecognised) == FrameStats.KINDS_MAX + 1
+    assert sum(frame_stats.unrecognised.values()) == 10_000
+    assert all(len(kind) <= 64 for kind in frame_stats.unrecognised)
 
 
 def test_the_names_of_the_metrics_are_those_that_dashboards_use() -> None:
@@ -118,8 +118,8 @@ def test_the_labels_of_outcomes_are_words() -> None:
 
 def test_plain_numbers_are_told_as_the_library_tells_its_own() -> None:
     ours, theirs = CollectorRegistry(), CollectorRegistry()
-    total = Total("turnwire_a", "A total.", registry=ours)
-    spread = Spread("turnwire_b", "A spread.", registry=ours, buckets=LAG_BUCKETS_S)
+    total = PlainCounter("turnwire_a", "A total.", registry=ours)
+    spread = PlainHistogram("turnwire_b", "A spread.", registry=ours, buckets=LAG_BUCKETS_S)
     counter = Counter("turnwire_a", "A total.", registry=theirs)
     histogram = Histogram("turnwire_b", "A spread.", registry=theirs, buckets=LAG_BUCKETS_S)
     dice = random.Random(3)  # noqa: S311 (dice of a test)
@@ -140,9 +140,9 @@ def test_plain_numbers_are_told_as_the_library_tells_its_own() -> None:
 
 def test_a_name_is_taken_by_what_is_registered_first() -> None:
     registry = CollectorRegistry()
-    Total("turnwire_a", "A total.", registry=registry)
-    Spread("turnwire_b", "A spread.", registry=registry, buckets=[1])
+    PlainCounter("turnwire_a", "A total.", registry=registry)
+    PlainHistogram("turnwire_b", "A spread.", registry=registry, buckets=[1])
 
     for name in ("turnwire_a", "turnwire_b"):
         with pytest.raises(ValueError, match="Duplicated"):
-            Total(name, "Another.", registry=registry)
+            PlainCounter(name, "Another.", registry=registry)

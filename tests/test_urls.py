@@ -2,7 +2,7 @@
 
 import pytest
 
-from turnwire.urls import is_loopback, is_origin, network
+from turnwire.config.urls import is_loopback, is_origin, network
 
 
 @pytest.mark.parametrize(

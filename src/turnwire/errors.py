@@ -1,8 +1,8 @@
-"""Every failure that has a name, on one page.
+"""The exceptions that settings and requests raise, in one hierarchy.
 
     TurnwireError
      +-- SettingsError         the process does not start
-     +-- Refused               a request is answered with a plain HTTP status
+     +-- RequestRefused        a request is answered with a plain HTTP status
           +-- BadRequest             400
           +-- Unauthorized           401
           +-- NotFound               404   absent, or not this user's: one class for both
@@ -17,8 +17,8 @@
           +-- NotSupported           501
           +-- Unavailable            503
 
-After the headers of a stream nothing is raised any more: how it ends is a
-value (`turnwire.core.outcome`).
+After the headers of a stream are sent, nothing is raised: the end of a stream is
+a value (`turnwire.core.turn.outcome`).
 """
 
 import math
@@ -28,22 +28,23 @@ from typing import ClassVar
 
 
 class TurnwireError(Exception):
-    """Base of all."""
+    """Base class of the exceptions of this module."""
 
 
 class SettingsError(TurnwireError):
-    """The settings are wrong. `problems` has one line for each."""
+    """The settings are invalid. `problems` has one line for each problem."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("; ".join(problems))
         self.problems = problems
 
 
-class Refused(TurnwireError):  # noqa: N818 (a refusal is what it is; the page reads better so)
-    """A request answered with a plain HTTP status before anything is streamed.
+class RequestRefused(TurnwireError):  # noqa: N818 (a refusal is no error of the gateway)
+    """The request is answered with an HTTP error, before anything is streamed.
 
-    `public` is the text of the answer. It is the class's, so that nothing
-    internal slips out; the message passed to the constructor is for the log.
+    `status`, `code` and `headers` are those of the answer; `code` is also the metric label.
+    `public` is the text of the answer. It is fixed by the class, so that no
+    internal text reaches the client; the message of the constructor is for the log.
     """
 
     status: ClassVar[int]
@@ -52,8 +53,8 @@ class Refused(TurnwireError):  # noqa: N818 (a refusal is what it is; the page r
     headers: Mapping[str, str] = MappingProxyType({})
 
 
-class BadRequest(Refused):
-    """The request is malformed. The message is fixed text that tells the client why."""
+class BadRequest(RequestRefused):
+    """The request is malformed. The message is a fixed text that says why, for the client."""
 
     status = 400
     code = "bad_request"
@@ -63,17 +64,17 @@ class BadRequest(Refused):
         self.public = public
 
 
-class Unauthorized(Refused):
+class Unauthorized(RequestRefused):
     status = 401
     code = "unauthorized"
     public = "Missing or invalid authentication"
     headers = MappingProxyType({"www-authenticate": "Bearer"})
 
 
-class NotFound(Refused):
-    """The session is absent, or this user may not do this with it.
+class NotFound(RequestRefused):
+    """The session does not exist, or the user may not do this with it.
 
-    One class for both, so that no code path can tell them apart by accident.
+    One class for both, so that no answer shows by accident which of the two it was.
     """
 
     status = 404
@@ -81,44 +82,44 @@ class NotFound(Refused):
     public = "Not found"
 
 
-class MethodNotAllowed(Refused):
+class MethodNotAllowed(RequestRefused):
     status = 405
     code = "method_not_allowed"
     public = "Method not allowed"
 
 
-class SessionConflict(Refused):
+class SessionConflict(RequestRefused):
     status = 409
     code = "conflict"
     public = "The session cannot take this prompt"
 
 
-class AnotherTurn(Refused):
+class AnotherTurn(RequestRefused):
     status = 409
     code = "another_turn"
     public = "Another turn is running"
 
 
-class QuestionClosed(Refused):
+class QuestionClosed(RequestRefused):
     status = 409
     code = "question_closed"
     public = "The question is not open any more"
 
 
-class BodyTooLarge(Refused):
+class BodyTooLarge(RequestRefused):
     status = 413
     code = "too_large"
     public = "The body is too large"
 
 
-class WrongMediaType(Refused):
+class WrongMediaType(RequestRefused):
     status = 415
     code = "unsupported_media_type"
     public = "The body must be uncompressed application/json or text/plain"
 
 
-class TooManyStreams(Refused):
-    """This user has as many open streams as one user may have."""
+class TooManyStreams(RequestRefused):
+    """The user has the maximum number of open streams."""
 
     status = 429
     code = "too_many_streams"
@@ -126,8 +127,11 @@ class TooManyStreams(Refused):
     headers = MappingProxyType({"retry-after": "5"})
 
 
-class TooManyTurns(Refused):
-    """This user has begun as many turns as one user may in a minute; `after_s`: until the next."""
+class TooManyTurns(RequestRefused):
+    """The user has begun the maximum number of turns in a minute.
+
+    `after_s`: seconds until the user may begin the next one.
+    """
 
     status = 429
     code = "too_many_turns"
@@ -138,16 +142,16 @@ class TooManyTurns(Refused):
         self.headers = {"retry-after": str(max(1, math.ceil(after_s)))}
 
 
-class NotSupported(Refused):
-    """The agent behind this gateway does not offer it."""
+class NotSupported(RequestRefused):
+    """The agent behind the gateway does not support the operation."""
 
     status = 501
     code = "not_supported"
     public = "Not supported by this agent"
 
 
-class Unavailable(Refused):
-    """The gateway, or the agent behind it, cannot take a stream now."""
+class Unavailable(RequestRefused):
+    """The gateway, or the agent behind it, cannot accept a stream now."""
 
     status = 503
     code = "unavailable"

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Collection, Sequence
 from importlib.metadata import version
 
-from turnwire.cli.asking import asked as asked_of
+from turnwire.cli.asking import parse_arguments
 from turnwire_lab.agent.frames import BOTH, Habits, Spelling
 from turnwire_lab.agent.server import ReferenceAgent
 from turnwire_lab.bench.command import add_options as add_bench_options
@@ -30,7 +30,7 @@ BY_MAKE = "TURNWIRE_LAB_MAKE"
 def main(argv: Sequence[str] | None = None) -> int:
     """0 when all went well, 1 when something failed, 2 when the command line was wrong."""
     try:
-        asked = asked_of(*_parser(), argv)
+        asked = parse_arguments(*_parser(), argv)
     except SystemExit as stop:  # argparse has said what there is to say
         return stop.code if isinstance(stop.code, int) else 2
     try:

@@ -6,26 +6,26 @@ from typing import Any
 import pytest
 
 from core import frames as f
-from turnwire.core.approval import Requests, Signer
-from turnwire.core.dialect import Ask
-from turnwire.core.limits import Limits
-from turnwire.core.turn import Turn
+from turnwire.core.agent import PromptRequest
+from turnwire.core.approvals import ApprovalIssuer, Signer
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 SIGNER = Signer(keys=(b"k" * 32,), session_id="s1", user_id="u1")
-REQUESTS = Requests(signer=SIGNER, epoch=0, valid_s=60)
+REQUESTS = ApprovalIssuer(signer=SIGNER, epoch=0, valid_s=60)
 SHOWN = f.tool("running", "c1", "bash", args={"command": "ls"})
 
 
 def told(**asked: Any) -> list[str]:
     """The types of the chunks, where a card shows `ls` and this is asked."""
-    conversation = DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=f.PROMPT))
-    turn = Turn(conversation, Limits(), requests=REQUESTS)
+    conversation = DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT))
+    turn = Turn(conversation, Limits(), approvals=REQUESTS)
     turn.opened(0)
     named = {"type": "question", "kind": "approval", "questionId": "q1", "turnId": f.OURS}
     approval = json.dumps({**named, "callId": "c1", "toolName": "bash", **asked}).encode()
     act = turn.frames([f.begin(), SHOWN, approval], 1)
-    lines = [line for line in act.write.decode().split("\n") if line.startswith("data: {")]
+    lines = [line for line in act.to_client.decode().split("\n") if line.startswith("data: {")]
     return [json.loads(line.removeprefix("data: "))["type"] for line in lines]
 
 

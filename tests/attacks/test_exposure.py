@@ -14,8 +14,8 @@ from gateway.clients import ask, new_client
 from gateway.process import Process, free_port
 from gateway.running import Gateway
 from gateway.tokens import bearer
-from turnwire.core.drift import FINGERPRINTS_MAX
-from turnwire.telemetry import TYPES_MAX
+from turnwire.core.recording.drift import FINGERPRINTS_MAX
+from turnwire.metrics import TYPES_MAX
 
 pytestmark = pytest.mark.sockets
 

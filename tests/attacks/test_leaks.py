@@ -104,7 +104,7 @@ async def test_a_bug_shows_nothing(route: Route, monkeypatch: pytest.MonkeyPatch
 
     async with Gateway() as gateway:
         monkeypatch.setattr(type(gateway.dialler), "dial", broken)
-        for dialect in ("prompt", "resume", "stop", "answer", "recall"):
+        for dialect in ("prompt", "resume", "stop", "answer", "read_history"):
             monkeypatch.setattr(type(_dialect(gateway)), dialect, broken)
         status, shown = await said(gateway, route)
 
@@ -114,7 +114,7 @@ async def test_a_bug_shows_nothing(route: Route, monkeypatch: pytest.MonkeyPatch
 
 def _dialect(gateway: Gateway) -> object:
     (route, *_) = gateway.app.routes
-    return route.endpoint.gateway.dialect  # type: ignore[attr-defined]  # ours, not `BaseRoute`'s
+    return route.endpoint.app_context.dialect  # type: ignore[attr-defined]  # ours, not `BaseRoute`'s
 
 
 @pytest.mark.attack("asking for the software and its version", "only `/openapi.json` tells it")

@@ -10,9 +10,9 @@ import pytest
 from core import frames as f
 from core.client_model import Client, check_record
 from dialects.session_agent import frames as s
-from turnwire.core.dialect import Ask, Conversation
-from turnwire.core.limits import Limits
-from turnwire.core.turn import Turn
+from turnwire.core.agent import AgentProtocol, PromptRequest
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 NASTY = (
@@ -30,10 +30,12 @@ NASTY = (
 Chunks = list[dict[str, Any]]
 
 
-def stream(conversation: Conversation, *frames: bytes) -> Chunks:
+def stream(conversation: AgentProtocol, *frames: bytes) -> Chunks:
     """The chunks of a whole stream, each of its records checked."""
     turn = Turn(conversation, Limits())
-    written = turn.opened(0).write + turn.frames(frames, 1).write + turn.agent_left(2).write
+    written = (
+        turn.opened(0).to_client + turn.frames(frames, 1).to_client + turn.agent_left(2).to_client
+    )
     client = Client()
     client.read(written)
     client.close()
@@ -45,7 +47,7 @@ def stream(conversation: Conversation, *frames: bytes) -> Chunks:
 
 
 def v2(*frames: bytes, turn: str = f.OURS) -> Chunks:
-    conversation = DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=f.PROMPT))
+    conversation = DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT))
     return stream(conversation, f.begin(turn), *frames, f.finalize(turn))
 
 
@@ -150,7 +152,7 @@ def test_raw_line_breaks_in_json_do_not_get_out() -> None:
 @pytest.mark.parametrize("revision", s.REVISIONS)
 def test_the_other_dialect_does_as_well(revision: str) -> None:
     for nasty in NASTY:
-        asked = Ask(text="two", prompt_id="p1", user_id=s.ME)
+        asked = PromptRequest(text="two", prompt_id="p1", user_id=s.ME)
         conversation = DIALECTS["session-agent"].prompt(asked)
         chunks = stream(
             conversation,

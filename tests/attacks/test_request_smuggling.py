@@ -10,7 +10,7 @@ from gateway.agent import ScriptedAgent, begin_only
 from gateway.clients import RawClient, get, request
 from gateway.running import Gateway
 from gateway.waiting import PATIENCE_S, until
-from turnwire.web.http import HEAD_BYTES_MAX, HEADERS_MAX
+from turnwire.web.server.request_head import HEAD_BYTES_MAX, HEADERS_MAX
 
 pytestmark = pytest.mark.sockets
 

@@ -8,8 +8,8 @@ from gateway.agent import ScriptedAgent, begin_only
 from gateway.clients import RawClient, request
 from gateway.running import Gateway
 from gateway.waiting import until
-from turnwire.web import http
-from turnwire.web.http import HttpConnection
+from turnwire.web.server import http_protocol
+from turnwire.web.server.http_protocol import HttpConnection
 
 pytestmark = pytest.mark.sockets
 
@@ -104,7 +104,7 @@ async def test_an_empty_line_stops_no_clock() -> None:
 
 
 async def test_the_rest_of_a_refused_body_has_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "BODY_S", SHORT_S)
+    monkeypatch.setattr(http_protocol, "BODY_S", SHORT_S)
     async with Gateway() as gateway, RawClient(gateway) as client:
         await client.send(request(headers={"content-length": "1000", "authorization": ""}))
         assert b"HTTP/1.1 401 " in await client.read()
@@ -130,4 +130,4 @@ def _connection(gateway: Gateway) -> HttpConnection:
 
 def _timed(gateway: Gateway) -> bool:
     connection = _connection(gateway)
-    return connection._expected is None and connection.timeout_keep_alive_task is not None
+    return connection._timeout is None and connection.timeout_keep_alive_task is not None

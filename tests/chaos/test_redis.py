@@ -10,7 +10,7 @@ import pytest
 
 from gateway.waiting import until
 from turnwire.errors import TooManyTurns
-from turnwire.web.rates import Rates
+from turnwire.web.rate_limit import Rates
 
 
 @pytest.fixture

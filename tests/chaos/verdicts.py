@@ -11,7 +11,7 @@ from chaos.patience import told
 from chaos.serving import Served
 from gateway.clients import chunks, is_whole, outline
 from gateway.waiting import until
-from turnwire.core.outcome import Outcome
+from turnwire.core.turn.outcome import Outcome
 
 NONE = "none"
 """The stream broke off: its client was told nothing, and can see that it was not."""

@@ -16,9 +16,9 @@ from gateway.signers import signer
 from gateway.tokens import KEY
 from turnwire.cli import main
 from turnwire.cli.serving import new_gateway
-from turnwire.cli.verdict import settled
+from turnwire.cli.verdict import startable_settings
+from turnwire.config.settings import ALIASES, SECRETS, Settings, variable
 from turnwire.errors import SettingsError
-from turnwire.settings import ALIASES, SECRETS, Settings, variable
 
 LONG: Final = "x" * 5000
 ODD: Final = (
@@ -69,7 +69,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
 def told(given: Mapping[str, str]) -> list[str]:
     """What is wrong; else a gateway is made of it, as `serve` makes one."""
     try:
-        settings = settled(given)
+        settings = startable_settings(given)
     except SettingsError as exc:
         return exc.problems
     new_gateway(settings)

@@ -15,7 +15,7 @@ from gateway.signers import signer
 from gateway.tokens import KEY, NEXT_KEY
 from turnwire import __version__
 from turnwire.cli import main
-from turnwire.web.identity import JwtIdentity, StaticKeys
+from turnwire.web.auth.identity import JwtIdentity, StaticKeys
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "v2"
 

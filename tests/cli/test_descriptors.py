@@ -6,12 +6,12 @@ import shutil
 import pytest
 
 from chaos.serving import Served
-from turnwire.cli.descriptors import OF_A_STREAM, OUR_OWN
+from turnwire.cli.fd_limit import PER_STREAM, RESERVED
 
 pytestmark = pytest.mark.sockets
 
 WARNING = "too few file descriptors for TURNWIRE_MAX_STREAMS"
-NEEDED = 200 * OF_A_STREAM + OUR_OWN
+NEEDED = 200 * PER_STREAM + RESERVED
 
 
 @pytest.mark.parametrize(

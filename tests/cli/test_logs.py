@@ -223,12 +223,12 @@ class Logged(Process):
 
 CRASHING = """
 from turnwire.cli.logs import configure_logs
-from turnwire.environ import from_environ
+from turnwire.config.environ import from_environ
 import os
 from turnwire.relay.rounds import Rounds
 from turnwire.web.app import create_app, new_streams
 from turnwire.web.health import Health
-from turnwire.web.server import listen, new_server
+from turnwire.web.server.server import listen, new_server
 
 class Crashing:
     async def grant(self, caller, session_id, request_id):

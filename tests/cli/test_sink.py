@@ -22,9 +22,9 @@ import pytest
 from gateway.clients import new_client
 from gateway.process import environ, free_port
 from gateway.waiting import until
-from turnwire.cli import sink
-from turnwire.cli.logs import end_by
-from turnwire.cli.sink import Sink
+from turnwire.cli import log_sink
+from turnwire.cli.log_sink import Sink
+from turnwire.cli.logs import end_by_signal
 
 LINE = "x" * 99 + "\n"
 
@@ -93,7 +93,7 @@ async def test_what_is_more_than_is_kept_is_counted(monkeypatch: pytest.MonkeyPa
         log = Sink(ear, lost.append)
         log.write("y" * 70_000)  # of which the thread has in its hands what does not fit
         await until(lambda: not log._kept)
-        monkeypatch.setattr(sink, "KEPT_BYTES_MAX", 1_000)
+        monkeypatch.setattr(log_sink, "KEPT_BYTES_MAX", 1_000)
         for _ in range(15):
             log.write(LINE)
 
@@ -286,7 +286,7 @@ for number in range(1_000):
 
 
 async def test_it_waits_for_the_word_of_what_was_lost_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sink, "KEPT_BYTES_MAX", 40_960)
+    monkeypatch.setattr(log_sink, "KEPT_BYTES_MAX", 40_960)
     with pipe() as (mouth, ear):
         log = Sink(ear, lambda lines: log.write(f"{lines} lost\n" + " " * 4_000 + "\n"))
         for number in range(40):
@@ -311,7 +311,7 @@ def test_the_first_process_of_a_container_ends_too(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(signal, "raise_signal", ignored)
 
     with pytest.raises(SystemExit) as ended:
-        end_by(signal.SIGTERM)
+        end_by_signal(signal.SIGTERM)
     assert ended.value.code is None
 
 

@@ -28,7 +28,7 @@ from gateway.running import NOWHERE
 from gateway.tokens import bearer
 from gateway.waiting import PATIENCE_S, until
 from turnwire.cli import worker
-from turnwire.core.outcome import Outcome
+from turnwire.core.turn.outcome import Outcome
 
 pytestmark = pytest.mark.sockets
 
@@ -258,7 +258,7 @@ def test_a_worker_that_hangs_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_scrape_does_not_queue_behind_others_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "SCRAPE_S", 0.01)
     scraped = worker.WorkersMetrics({})
-    with scraped._collecting:
+    with scraped._collect_lock:
         assert list(scraped.collect()) == []
 
 
@@ -298,7 +298,7 @@ def test_those_that_hang_share_the_time_and_the_others_are_heard(
 def piped() -> tuple[worker.Worker, Connection]:
     """A worker without a process, and its end of the pipe."""
     bare = worker.Worker.__new__(worker.Worker)
-    bare._scraping, bare._is_asked = threading.Lock(), False
+    bare._pipe_lock, bare._is_answer_due = threading.Lock(), False
     bare._pipe, theirs = multiprocessing.Pipe()
     return bare, theirs
 

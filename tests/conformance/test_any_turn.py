@@ -9,7 +9,7 @@ from conformance.clients import CLIENTS, Job, Reports, playing
 from conformance.model import read
 from conformance.recordings import recording
 from conformance.verdict import faults, loops_even_so
-from turnwire.core.replay import replay
+from turnwire.core.recording.replay import replay
 from turnwire.dialects import DIALECTS
 
 pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]

@@ -7,9 +7,9 @@ import msgspec
 from msgspec import Raw
 
 from turnwire.core import events
-from turnwire.core.chunks import Chunk
 from turnwire.core.events import Event, Phase
-from turnwire.core.translate import Translator
+from turnwire.core.ui_stream.chunks import Chunk
+from turnwire.core.ui_stream.translator import Translator
 
 
 def shown(chunks: Iterable[Chunk]) -> list[dict[str, Any]]:

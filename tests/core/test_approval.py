@@ -1,4 +1,4 @@
-"""The ids of approval requests: what they carry, and what is taken for none."""
+"""The ids of approval requests: their contents, and which ids are invalid."""
 
 import base64
 import re
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from turnwire.core.approval import ID_MAX, Invalid, Requests, Signed, Signer, subject
+from turnwire.core.approvals import ID_MAX, ApprovalIssuer, Invalid, Signed, Signer, subject
 from turnwire.core.events import Approval, Question
 
 KEYS = (b"k" * 32, b"old" * 11)
@@ -25,11 +25,11 @@ def signed(signer: Signer = SIGNER, question_id: str = "q1", expires_at: float =
 
 
 def other(**fields: Any) -> Signer:
-    known = {"keys": KEYS, "session_id": "s1", "user_id": "u1"}
-    return Signer(**known | fields)
+    defaults = {"keys": KEYS, "session_id": "s1", "user_id": "u1"}
+    return Signer(**defaults | fields)
 
 
-def test_an_id_says_what_was_asked() -> None:
+def test_an_id_carries_the_question_and_its_subject() -> None:
     assert SIGNER.read(signed(), 99.9) == Signed("q1", SUBJECT)
 
 
@@ -136,7 +136,7 @@ def test_an_input_is_the_same_however_it_is_spelled(one: bytes, same: bytes) -> 
 
 
 def test_a_request_is_valid_for_its_time_from_when_it_is_made() -> None:
-    requests = Requests(signer=SIGNER, epoch=1_000, valid_s=60)
+    requests = ApprovalIssuer(signer=SIGNER, epoch=1_000, valid_s=60)
 
     approval_id = requests.approval_id("t1", Question("q1", Raw(b"{}"), CALL), 7)
 
@@ -146,6 +146,6 @@ def test_a_request_is_valid_for_its_time_from_when_it_is_made() -> None:
 
 
 def test_what_is_no_approval_is_not_requested() -> None:
-    requests = Requests(signer=SIGNER, epoch=0, valid_s=60)
+    requests = ApprovalIssuer(signer=SIGNER, epoch=0, valid_s=60)
 
     assert requests.approval_id("t1", Question("q1", Raw(b"{}")), 0) is None

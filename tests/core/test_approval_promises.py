@@ -8,37 +8,37 @@ import pytest
 from msgspec import Raw
 
 from core import frames as f
-from turnwire.core.act import Act
-from turnwire.core.approval import Requests, Signed, Signer
-from turnwire.core.continuation import ApprovalResponse, reading
-from turnwire.core.dialect import Ask, Look, Reply
-from turnwire.core.limits import Limits
-from turnwire.core.outcome import Outcome
-from turnwire.core.steps import whole
-from turnwire.core.turn import Turn
+from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
+from turnwire.core.approvals import ApprovalIssuer, Signed, Signer
+from turnwire.core.body.continuation import ApprovalResponse, read_in_steps
+from turnwire.core.steps import run_steps
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.output import Output
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 Json = dict[str, Any]
 
 SIGNER = Signer(keys=(b"k" * 32,), session_id="s1", user_id="u1")
-REQUESTS = Requests(signer=SIGNER, epoch=0, valid_s=60)
+REQUESTS = ApprovalIssuer(signer=SIGNER, epoch=0, valid_s=60)
 ROUNDS = 60
 
 
 class Agent:
-    """Says, runs and asks whatever its dice tell, and remembers it for its hydration."""
+    """An agent that sends text, runs tools and asks at random. Its `init` repeats all of it."""
 
     def __init__(self, dice: Random) -> None:
         self.dice = dice
         self.parts: list[Json] = []
-        self.said = ""
+        self.text = ""
         self.thought = ""
         self.files = 0
         self.steps = dice.randrange(4, 24)
         self.calls: dict[str, Json] = {}
-        self.asked: dict[str, Json] = {}
-        self.wondered: dict[str, Json] = {}
-        """Questions that are no approvals: others answer them."""
+        self.approvals: dict[str, Json] = {}
+        self.questions: dict[str, Json] = {}
+        """Questions that are not approvals: other clients answer them."""
         self.over = False
 
     @property
@@ -47,16 +47,16 @@ class Agent:
 
     @property
     def waiting(self) -> list[Json]:
-        return [asked for asked in self.asked.values() if "answer" not in asked]
+        return [question for question in self.approvals.values() if "answer" not in question]
 
     @property
     def wondering(self) -> list[Json]:
-        return [asked for asked in self.wondered.values() if "answer" not in asked]
+        return [question for question in self.questions.values() if "answer" not in question]
 
     @property
     def waits(self) -> bool:
-        """Whether nothing is left to do but to wait for approvals."""
-        about = {asked["callId"] for asked in self.waiting}
+        """Whether the agent only waits for approvals."""
+        about = {question["callId"] for question in self.waiting}
         if self.wondering:
             return False
         return bool(about) and {call["callId"] for call in self.open_calls} == about
@@ -72,7 +72,7 @@ class Agent:
             if self.open_calls:
                 return []
             self.over = True
-            return [f.finalize(finalText=self.said)]
+            return [f.finalize(finalText=self.text)]
         acts = ["say", "say", "think", "call", "end", "ask", "ask", "file", "wonder", "poll"]
         match self.dice.choice(acts):
             case "call":
@@ -97,11 +97,11 @@ class Agent:
                 return [self._words("text")]
 
     def answer(self, reply: Json) -> list[bytes]:
-        asked = self.asked[reply["questionId"]]
-        assert "answer" not in asked, "answered twice"
-        asked["answer"] = reply["answer"]
+        question = self.approvals[reply["questionId"]]
+        assert "answer" not in question, "answered twice"
+        question["answer"] = reply["answer"]
         resolved = f.frame(
-            "question.resolved", questionId=asked["questionId"], answer=reply["answer"]
+            "question.resolved", questionId=question["questionId"], answer=reply["answer"]
         )
         return [resolved]
 
@@ -111,7 +111,7 @@ class Agent:
         return f.frame("init", session={"messages": [turn]}, data=data)
 
     def _about(self) -> set[str]:
-        return {asked["callId"] for asked in self.waiting}
+        return {question["callId"] for question in self.waiting}
 
     def _words(self, kind: str) -> bytes:
         words = self.dice.choice(["a", "bc ", "\U0001f600", "def"])
@@ -119,7 +119,7 @@ class Agent:
             self.parts.append({"type": kind, "text": ""})
         self.parts[-1]["text"] += words
         if kind == "text":
-            self.said += words
+            self.text += words
             return f.part(words)
         self.thought += words
         return f.reasoning(words)
@@ -136,29 +136,33 @@ class Agent:
         return f.tool(call["status"], call["callId"], result=1, error="no")
 
     def _ask(self, call: Json) -> bytes:
-        asked: Json = {"questionId": f"q{len(self.asked)}", "kind": "approval", "turnId": f.OURS}
-        asked |= {name: call[name] for name in ("callId", "toolName", "args")}
-        self.asked[asked["questionId"]] = asked
-        part = asked
+        question: Json = {
+            "questionId": f"q{len(self.approvals)}",
+            "kind": "approval",
+            "turnId": f.OURS,
+        }
+        question |= {name: call[name] for name in ("callId", "toolName", "args")}
+        self.approvals[question["questionId"]] = question
+        part = question
         part["type"] = "question"
         self.parts.append(part)
         return json.dumps(part).encode()
 
     def _wonder(self) -> bytes:
-        asked: Json = {"questionId": f"w{len(self.wondered)}", "turnId": f.OURS, "text": "Tea?"}
-        self.wondered[asked["questionId"]] = asked
-        asked["type"] = "question"
-        self.parts.append(asked)
-        return json.dumps(asked).encode()
+        question: Json = {"questionId": f"w{len(self.questions)}", "turnId": f.OURS, "text": "Tea?"}
+        self.questions[question["questionId"]] = question
+        question["type"] = "question"
+        self.parts.append(question)
+        return json.dumps(question).encode()
 
-    def _settle(self, asked: Json) -> bytes:
-        asked["answer"] = self.dice.choice(["tea", "coffee"])
-        ids = {name: asked[name] for name in ("questionId", "answer")}
+    def _settle(self, question: Json) -> bytes:
+        question["answer"] = self.dice.choice(["tea", "coffee"])
+        ids = {name: question[name] for name in ("questionId", "answer")}
         return f.frame("question.resolved", **ids)
 
 
 class Message:
-    """What a client holds, over all streams of the turn."""
+    """The message that a client builds from all streams of the turn."""
 
     def __init__(self) -> None:
         self.parts: list[Json] = []
@@ -184,8 +188,8 @@ class Message:
                 self.blocks[chunk["id"]]["text"] += chunk["delta"]
             case ["text" | "reasoning", "end"]:
                 self.blocks[chunk["id"]]["open"] = False
-            case ["tool", what]:
-                self._tool(what, chunk)
+            case ["tool", kind]:
+                self._tool(kind, chunk)
             case ["file"]:
                 self.parts.append(chunk)
             case ["data", "question"]:
@@ -200,20 +204,20 @@ class Message:
     def answers(self) -> Json:
         return {name: part["data"].get("answer") for name, part in self.questions.items()}
 
-    def _tool(self, what: str, chunk: Json) -> None:
+    def _tool(self, kind: str, chunk: Json) -> None:
         card = self.cards.get(chunk["toolCallId"])
-        if what == "input-available":
+        if kind == "input-available":
             if card is None:
                 card = self.cards[chunk["toolCallId"]] = {"type": "tool-bash"}
                 self.parts.append(card)
             else:
-                place = [p is card for p in self.parts].index(True)
+                position = [p is card for p in self.parts].index(True)
                 steps = [n for n, p in enumerate(self.parts) if p["type"] == "step-start"]
-                assert place > max(steps), "a second card in another step"
+                assert position > max(steps), "a second card in another step"
         assert card is not None
-        assert what == "input-available" or "output" not in card["state"], "a second outcome"
-        card |= {"state": what, "providerExecuted": True}
-        if what == "approval-request":
+        assert kind == "input-available" or "output" not in card["state"], "a second outcome"
+        card |= {"state": kind, "providerExecuted": True}
+        if kind == "approval-request":
             card |= {"state": "approval-requested", "approval": {"id": chunk["approvalId"]}}
 
     @property
@@ -221,29 +225,31 @@ class Message:
         return [card for card in self.cards.values() if card["state"] == "approval-requested"]
 
 
-def take(act: Act, message: Message) -> list[str]:
-    lines = act.write.decode().split("\n")
-    told = [json.loads(line[6:]) for line in lines if line.startswith("data: {")]
-    for chunk in told:
+def take(act: Output, message: Message) -> list[str]:
+    lines = act.to_client.decode().split("\n")
+    chunks = [json.loads(line[6:]) for line in lines if line.startswith("data: {")]
+    for chunk in chunks:
         message.read(chunk)
-    return [chunk["type"] for chunk in told]
+    return [chunk["type"] for chunk in chunks]
 
 
-def respond(message: Message, dice: Random) -> tuple[list[Reply], Any]:
+def respond(message: Message, dice: Random) -> tuple[list[QuestionReply], Any]:
     """Respond to some or all requests, and send the message back as a client does."""
     some = dice.sample(message.requested, dice.randint(1, len(message.requested)))
     for card in some:
         card["state"] = "approval-responded"
         card["approval"] |= {"approved": dice.random() < 0.5}
-    given = whole(reading("m1", [Raw(json.dumps(part).encode()) for part in message.parts]))
+    continuation = run_steps(
+        read_in_steps("m1", [Raw(json.dumps(part).encode()) for part in message.parts])
+    )
     replies = []
-    for response in given.responses:
+    for response in continuation.responses:
         assert isinstance(response, ApprovalResponse)
         signed = SIGNER.read(response.approval_id, 1)
         assert isinstance(signed, Signed)
         answer = Raw(json.dumps(response.approved).encode())
-        replies.append(Reply(signed.question_id, answer, signed.subject))
-    return replies, given.known
+        replies.append(QuestionReply(signed.question_id, answer, signed.subject))
+    return replies, continuation.client_copy
 
 
 @pytest.mark.parametrize("seed", range(250))
@@ -251,7 +257,9 @@ def test_one_message_over_all_streams(seed: int) -> None:
     dice = Random(seed)  # noqa: S311 (dice)
     agent, message = Agent(dice), Message()
     turn = Turn(
-        DIALECTS["v2"].prompt(Ask(text="", prompt_id=f.PROMPT)), Limits(), requests=REQUESTS
+        DIALECTS["v2"].prompt(PromptRequest(text="", prompt_id=f.PROMPT)),
+        Limits(),
+        approvals=REQUESTS,
     )
     turn.opened(0)
     types = take(turn.frames([f.begin()], 0), message)
@@ -266,19 +274,23 @@ def test_one_message_over_all_streams(seed: int) -> None:
         if turn.outcome is not Outcome.ASKED:
             break
         agent.act() if dice.random() < 0.5 else None
-        replies, known = respond(message, dice)
-        look = Look(user_id="u1", init_s=5, replies=replies)
-        turn = Turn(DIALECTS["v2"].resume(look), Limits(), known=known, requests=REQUESTS)
+        replies, client_copy = respond(message, dice)
+        look = ResumeRequest(user_id="u1", init_s=5, replies=replies)
+        turn = Turn(
+            DIALECTS["v2"].resume(look), Limits(), client_copy=client_copy, approvals=REQUESTS
+        )
         turn.opened(1)
         act = turn.frames([agent.hello()], 1)
         types = take(act, message)
-        for frame in act.tell:
+        for frame in act.to_agent:
             types += take(turn.frames(agent.answer(json.loads(frame)), 1), message)
 
     assert (turn.outcome, agent.over) == (Outcome.COMPLETED, True)
-    assert message.texts("text") == agent.said
+    assert message.texts("text") == agent.text
     assert message.texts("reasoning") == agent.thought
-    assert message.answers == {name: asked["answer"] for name, asked in agent.wondered.items()}
+    assert message.answers == {
+        name: question["answer"] for name, question in agent.questions.items()
+    }
     assert sum(part["type"] == "file" for part in message.parts) == agent.files
     outcomes = {call: "error" in c["status"] for call, c in agent.calls.items()}
     assert {c: "error" in card["state"] for c, card in message.cards.items()} == outcomes

@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 
 from core import frames as f
-from turnwire.core.act import Act
-from turnwire.core.approval import Requests, Signer
-from turnwire.core.dialect import Ask
-from turnwire.core.limits import Hangup, Limits
-from turnwire.core.outcome import Outcome
-from turnwire.core.questions import OPEN_MAX
-from turnwire.core.turn import Turn
+from turnwire.core.agent import PromptRequest
+from turnwire.core.approvals import ApprovalIssuer, Signer
+from turnwire.core.turn.limits import DisconnectPolicy, Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.output import Output
+from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.questions import OPEN_MAX
 from turnwire.dialects import DIALECTS
 
 SIGNER = Signer(keys=(b"k" * 32,), session_id="s1", user_id="u1")
-REQUESTS = Requests(signer=SIGNER, epoch=0, valid_s=60)
+REQUESTS = ApprovalIssuer(signer=SIGNER, epoch=0, valid_s=60)
 
 
 def approval(question_id: str = "q1", call: str = "c1", **fields: Any) -> bytes:
@@ -30,19 +30,19 @@ def running(call: str = "c1") -> bytes:
 
 
 def opened(*, native: bool = True, limits: Limits | None = None) -> Turn:
-    ask = Ask(text="hi", prompt_id=f.PROMPT)
+    ask = PromptRequest(text="hi", prompt_id=f.PROMPT)
     requests = REQUESTS if native else None
-    turn = Turn(DIALECTS["v2"].prompt(ask), limits or Limits(), requests=requests)
+    turn = Turn(DIALECTS["v2"].prompt(ask), limits or Limits(), approvals=requests)
     turn.opened(0)
     return turn
 
 
-def chunks(act: Act) -> list[dict[str, Any]]:
-    lines = [line for line in act.write.decode().split("\n") if line.startswith("data: {")]
+def chunks(act: Output) -> list[dict[str, Any]]:
+    lines = [line for line in act.to_client.decode().split("\n") if line.startswith("data: {")]
     return [json.loads(line.removeprefix("data: ")) for line in lines]
 
 
-def brief(act: Act) -> list[str]:
+def brief(act: Output) -> list[str]:
     """The types, each with the call that it is about."""
     return [" ".join(filter(None, (c["type"], c.get("toolCallId")))) for c in chunks(act)]
 
@@ -59,9 +59,13 @@ def test_an_approval_ends_the_stream_and_not_the_turn() -> None:
         *("start", "start-step", "text-start", "text-delta", "text-end"),
         *("tool-input-available c1", "tool-approval-request c1", *ENDED),
     ]
-    assert act.write.endswith(b"data: [DONE]\n\n")
-    assert (turn.outcome, act.tell) == (Outcome.ASKED, ())
-    assert (turn.client_left(6), turn.agent_left(7), turn.tick(9_999)) == (Act(), Act(), Act())
+    assert act.to_client.endswith(b"data: [DONE]\n\n")
+    assert (turn.outcome, act.to_agent) == (Outcome.ASKED, ())
+    assert (turn.client_left(6), turn.agent_left(7), turn.tick(9_999)) == (
+        Output(),
+        Output(),
+        Output(),
+    )
 
 
 def test_the_request_has_an_id_that_is_signed_for_it() -> None:
@@ -130,7 +134,7 @@ def test_another_question_is_waited_for() -> None:
     assert (brief(act), turn.outcome) == (["data-question", *ENDED], Outcome.ASKED)
 
 
-def test_an_approval_that_closes_while_another_tool_runs_is_told_by_its_card() -> None:
+def test_an_approval_that_closes_while_another_tool_runs_shows_at_its_card() -> None:
     turn = opened()
     turn.frames([f.begin(), running("c1"), running("c2"), approval("q1", "c1")], 5)
 
@@ -157,30 +161,32 @@ def test_an_approval_that_was_closed_before_the_read_was_over_holds_nothing_up()
 
 
 @pytest.mark.parametrize(
-    ("before", "told"),
+    ("before", "chunks_before"),
     [
         ([], ["tool-input-available c1"]),
         ([f.tool("pending")], ["tool-input-start c1", "tool-input-available c1"]),
         ([running()], ["tool-input-available c1"]),
     ],
 )
-def test_what_the_card_lacks_is_told_before(before: list[bytes], told: list[str]) -> None:
+def test_the_missing_parts_of_the_card_are_sent_before(
+    before: list[bytes], chunks_before: list[str]
+) -> None:
     turn = opened()
 
     act = turn.frames([f.begin(), *before, approval(args={"n": 1})], 5)
 
-    assert brief(act)[2:] == [*told, "tool-approval-request c1", *ENDED]
+    assert brief(act)[2:] == [*chunks_before, "tool-approval-request c1", *ENDED]
     assert [c["input"] for c in chunks(act) if "input" in c] == [{"n": 1}]
 
 
-def test_an_input_that_is_not_known_is_empty() -> None:
+def test_an_unknown_input_is_empty() -> None:
     act = opened().frames([f.begin(), approval()], 5)
 
     assert [c["input"] for c in chunks(act) if "input" in c] == [{}]
 
 
 @pytest.mark.parametrize(
-    ("before", "asked"),
+    ("before", "question"),
     [
         pytest.param([running(), f.tool("completed")], approval(), id="its call is over"),
         pytest.param([running()], approval("\U0001f600" * 512), id="its id is too long to sign"),
@@ -191,10 +197,12 @@ def test_an_input_that_is_not_known_is_empty() -> None:
         pytest.param([running()], approval(kind=["approval"]), id="its kind is no word"),
     ],
 )
-def test_where_there_can_be_no_request_it_is_a_question(before: list[bytes], asked: bytes) -> None:
+def test_where_there_can_be_no_request_it_is_a_question(
+    before: list[bytes], question: bytes
+) -> None:
     turn = opened()
 
-    act = turn.frames([f.begin(), *before, asked], 5)
+    act = turn.frames([f.begin(), *before, question], 5)
 
     assert (brief(act)[-1], turn.outcome) == ("data-question", None)
 
@@ -226,9 +234,9 @@ def test_only_so_many_are_requested_at_once() -> None:
     assert turn.outcome is None
 
 
-def test_nobody_is_asked_who_is_away() -> None:
-    """It is aborted if nobody comes back, as any turn is that waits for its user."""
-    turn = opened(limits=Limits(on_hangup=Hangup.GRACE, grace_s=30))
+def test_a_client_that_is_away_is_not_asked() -> None:
+    """If no client comes back, the turn is aborted, as any turn that waits for its user."""
+    turn = opened(limits=Limits(on_disconnect=DisconnectPolicy.GRACE, grace_s=30))
     turn.frames([f.begin(), running()], 5)
     turn.client_left(6)
 
@@ -236,7 +244,7 @@ def test_nobody_is_asked_who_is_away() -> None:
     assert turn.outcome is None
 
     act = turn.tick(36)
-    assert [json.loads(frame)["type"] for frame in act.tell] == ["abort"]
+    assert [json.loads(frame)["type"] for frame in act.to_agent] == ["abort"]
     assert turn.outcome is Outcome.CLIENT_GONE
 
 
@@ -270,7 +278,7 @@ def test_a_turn_that_ends_with_a_request_open_settles_its_card() -> None:
     ],
 )
 def test_what_the_card_does_not_show_is_not_requested_there(about: dict[str, Any]) -> None:
-    """A user would approve what they see, and the agent would do something else."""
+    """Otherwise the user would approve one input, and the agent would run another."""
     turn = opened()
 
     act = turn.frames([f.begin(), running(), approval(**about)], 5)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from turnwire.core.attachments import Attachment, AttachmentLimits
-from turnwire.core.prompt import Prompt, extract
+from turnwire.core.body.attachments import Attachment, AttachmentLimits
+from turnwire.core.body.prompt import Prompt, extract
 from turnwire.errors import BadRequest
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turnwire.core.blotting import Blotter
-from turnwire.core.dialect import Look
-from turnwire.core.limits import Limits
-from turnwire.core.overheard import Input
-from turnwire.core.recording import Recording, header
+from turnwire.core.agent import ResumeRequest
+from turnwire.core.recording.blotting import Blotter
+from turnwire.core.recording.recorder import Recording, header
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.observed import Input
 
 TOKEN = 'tok/9f+8"e\\7d~=%'
 VISIBLE = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=12, max_size=40)
@@ -103,13 +103,13 @@ def test_json_stays_json_and_other_words_stay() -> None:
 
 def test_a_recording_with_all_that_was_said_has_no_token_in_any_spelling() -> None:
     recording = Recording(
-        header(Look(user_id="u1", init_s=1), dialect="v2", limits=Limits()), 9_999
+        header(ResumeRequest(user_id="u1", init_s=1), dialect="v2", limits=Limits()), 9_999
     )
     for said in SPELLINGS.values():
         frame = (
             json.dumps({"type": "chunk", "content": "<>"}).encode().replace(b"<>", said.encode())
         )
-        recording.heard(Input.FRAMES, 1.0, [frame], 0)
+        recording.on_input(Input.FRAMES, 1.0, [frame], 0)
 
     lines = list(recording.lines(redactor=None, secrets=[TOKEN.encode()]))
 

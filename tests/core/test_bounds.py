@@ -14,20 +14,20 @@ from turnwire.core.bounds import HandedOn
 OWN = (
     "turnwire.cli",  # a person's own files
     "turnwire.doctor",
-    "turnwire.core.recording",
-    "turnwire.core.replay",
-    "turnwire.core.drift",  # a copy, looked at and not kept
-    "turnwire.web.jwks",  # answers of the operator's own services, of bounded length
-    "turnwire.web.control_plane",
-    "turnwire.web.identity",  # a header of a request, whose head is bounded
+    "turnwire.core.recording.recorder",
+    "turnwire.core.recording.replay",
+    "turnwire.core.recording.drift",  # a copy, looked at and not kept
+    "turnwire.web.auth.jwks",  # answers of the operator's own services, of bounded length
+    "turnwire.web.auth.control_plane",
+    "turnwire.web.auth.identity",  # a header of a request, whose head is bounded
 )
 """Modules whose decoders read nothing that somebody else may make long, and is kept."""
 
 WHOLE = {
-    "turnwire.core.harmless": "whoever asks for a string says what becomes of it",
-    "turnwire.core.prompt": "a prompt's text, whose length is checked",
-    "turnwire.core.continuation": "an answer of a client, whose length is checked; `_values` first",
-    "turnwire.core.approval": "what we signed ourselves",
+    "turnwire.core.safe_json": "whoever asks for a string says what becomes of it",
+    "turnwire.core.body.prompt": "a prompt's text, whose length is checked",
+    "turnwire.core.body.continuation": "an answer of a client, whose length is checked before",
+    "turnwire.core.approvals": "what we signed ourselves",
 }
 """Modules whose decoders may be of a bare type, each with its reason."""
 
@@ -69,11 +69,10 @@ def test_there_are_decoders_of_all_wires() -> None:
 
     assert {
         "turnwire.dialects.v2.frames",
-        "turnwire.dialects.v2.hydration",
-        "turnwire.dialects.session_agent.wire",
-        "turnwire.dialects.session_agent.parts",
-        "turnwire.core.prompt",
-        "turnwire.core.continuation",
+        "turnwire.dialects.v2.init",
+        "turnwire.dialects.session_agent.frames",
+        "turnwire.core.body.prompt",
+        "turnwire.core.body.continuation",
     } <= modules
 
 

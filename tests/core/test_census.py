@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turnwire.core import census as module
 from turnwire.core.bounds import DEPTH_MAX, SKIPPED_MAX
-from turnwire.core.census import STEP_BYTES, TooManyError, census
+from turnwire.core.wire import census as module
+from turnwire.core.wire.census import STEP_BYTES, TooManyError, census
 
 TEXT = st.text(st.sampled_from('a"\\{}[],:é\n'), max_size=40)
 JSON = st.recursive(

@@ -6,13 +6,8 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from turnwire.core.continuation import (
-    ApprovalResponse,
-    Continuation,
-    QuestionAnswer,
-    Response,
-)
-from turnwire.core.prompt import Prompt, extract
+from turnwire.core.body.continuation import ApprovalResponse, Continuation, QuestionAnswer, Response
+from turnwire.core.body.prompt import Prompt, extract
 from turnwire.errors import BadRequest
 
 NOTHING = "Nothing to forward"

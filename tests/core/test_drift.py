@@ -8,22 +8,28 @@ from typing import Any
 import pytest
 
 from core.recorded import RECORDINGS, dialect
-from turnwire.core import drift
-from turnwire.core.drift import FINGERPRINTS_MAX, FRAMES_FIRST, FRAMES_NEXT, Drift, structure
-from turnwire.core.vocabulary import Vocabulary
+from turnwire.core.recording import drift
+from turnwire.core.recording.drift import (
+    FINGERPRINTS_MAX,
+    FRAMES_FIRST,
+    FRAMES_NEXT,
+    Drift,
+    structure,
+)
+from turnwire.core.wire.schema import WireSchema
 from turnwire.dialects import DIALECTS
 
-V2 = DIALECTS["v2"].vocabulary
-SA = DIALECTS["session-agent"].vocabulary
+V2 = DIALECTS["v2"].schema
+SA = DIALECTS["session-agent"].schema
 
 
-def found(frame: dict[str, Any], words: Vocabulary = V2) -> list[tuple[str, ...]]:
-    findings = Drift(words).look([json.dumps(frame).encode()])
+def found(frame: dict[str, Any], words: WireSchema = V2) -> list[tuple[str, ...]]:
+    findings = Drift(words).inspect([json.dumps(frame).encode()])
     return [(each.kind, each.type, *each.fields) for each in findings]
 
 
 @pytest.mark.parametrize("words", [V2, SA], ids=["v2", "session-agent"])
-def test_a_type_that_nobody_knows(words: Vocabulary) -> None:
+def test_a_type_that_nobody_knows(words: WireSchema) -> None:
     frame: dict[str, Any] = {
         "type": "brand.new",
         "b": [],
@@ -108,7 +114,7 @@ def test_fields_that_the_session_agent_wire_does_not_have(
 def test_nothing_in_our_recordings_is_taken_for_drift(path: Path) -> None:
     frames = [line for line in path.read_bytes().splitlines() if line.startswith(b"{")]
 
-    findings = Drift(dialect(path).vocabulary).look(frames)
+    findings = Drift(dialect(path).schema).inspect(frames)
 
     new = {"agentPlan", "message.part.image"} if path.stem == "unknown_frames" else set()
     assert {each.type for each in findings} == new
@@ -119,9 +125,9 @@ def test_a_fingerprint_is_the_same_everywhere_and_told_as_new_once() -> None:
     other = b'{"a":"x","messageId":"u","b":2,"type":"chunk","content":"y"}'
     watch = Drift(V2)
 
-    first, second = watch.look([frame, other])
+    first, second = watch.inspect([frame, other])
 
-    assert first.fingerprint == second.fingerprint == Drift(V2).look([other])[0].fingerprint
+    assert first.fingerprint == second.fingerprint == Drift(V2).inspect([other])[0].fingerprint
     assert (first.is_new, second.is_new) == (True, False)
     assert first.structure == {
         "type": "string(5)",
@@ -131,7 +137,7 @@ def test_a_fingerprint_is_the_same_everywhere_and_told_as_new_once() -> None:
         "a": "string(6)",
     }
     assert second.structure == ""
-    (null,) = Drift(V2).look([frame.replace(b'"b":1', b'"b":null')])
+    (null,) = Drift(V2).inspect([frame.replace(b'"b":1', b'"b":null')])
     assert null.fingerprint != first.fingerprint
 
 
@@ -139,7 +145,7 @@ def test_the_first_frames_of_a_type_and_then_one_in_so_many() -> None:
     frame = b'{"type":"complete","new":1}'
 
     looked = [
-        bool(watch.look([frame])) for watch in [Drift(V2)] for _ in range(2 * FRAMES_NEXT + 1)
+        bool(watch.inspect([frame])) for watch in [Drift(V2)] for _ in range(2 * FRAMES_NEXT + 1)
     ]
 
     assert looked[:FRAMES_FIRST] == [True] * FRAMES_FIRST
@@ -156,26 +162,26 @@ def test_deltas_are_looked_into_a_few_times_in_a_process(begins: bytes) -> None:
     frame = begins + b'"content":"a","messageId":"t","new":1}'
     watch = Drift(V2)
 
-    findings = watch.look([frame] * 10 * FRAMES_NEXT)
+    findings = watch.inspect([frame] * 10 * FRAMES_NEXT)
 
     assert len(findings) == FRAMES_FIRST
-    assert watch.look([b'{"type":"complete","new":1}'])
+    assert watch.inspect([b'{"type":"complete","new":1}'])
 
 
 def test_types_that_may_be_anything_take_no_room() -> None:
     watch = Drift(V2)
 
-    findings = watch.look([b'{"type":"%d%s"}' % (n, b"y" * 9_000) for n in range(100)])
+    findings = watch.inspect([b'{"type":"%d%s"}' % (n, b"y" * 9_000) for n in range(100)])
 
     assert {each.type for each in findings} == {"(odd)"}
-    assert watch._seen == {"(odd)": 100}
+    assert watch._frame_counts == {"(odd)": 100}
 
 
 def test_some_streams_are_watched_and_the_one_after_an_unknown_type() -> None:
     watch = Drift(V2)
-    watched = [watch.watches() for _ in range(2 * drift.STREAMS_NEXT + 1)]
-    watch.alarm()
-    after = [watch.watches(), watch.watches()]
+    watched = [watch.is_stream_due() for _ in range(2 * drift.STREAMS_NEXT + 1)]
+    watch.inspect_next_stream()
+    after = [watch.is_stream_due(), watch.is_stream_due()]
 
     first = [True] * drift.STREAMS_FIRST
     assert watched[: drift.STREAMS_FIRST] == first
@@ -193,20 +199,20 @@ def test_some_streams_are_watched_and_the_one_after_an_unknown_type() -> None:
     ],
 )
 def test_what_cannot_be_read_is_left_alone(frame: bytes) -> None:
-    assert Drift(V2).look([frame]) == []
+    assert Drift(V2).inspect([frame]) == []
 
 
 def test_a_hundred_fingerprints_are_told_apart() -> None:
     watch = Drift(V2)
     frames = [json.dumps({"type": f"t{number}"}).encode() for number in range(1_000)]
 
-    findings = watch.look(frames)
+    findings = watch.inspect(frames)
 
     told = Counter(each.fingerprint for each in findings)
     assert len(told) == FINGERPRINTS_MAX + 1
     assert sum(each.is_new for each in findings) == FINGERPRINTS_MAX + 1
     assert told[drift.OTHER] > 0
-    assert len(watch._seen) <= drift.TYPES_MAX + 1
+    assert len(watch._frame_counts) <= drift.TYPES_MAX + 1
 
 
 def test_names_that_are_none_are_not_shown() -> None:

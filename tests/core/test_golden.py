@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from core.client_model import Client, check_record
-from turnwire.core.dialect import Dialect
-from turnwire.core.replay import replay
+from turnwire.core.agent import Dialect
+from turnwire.core.recording.replay import replay
 from turnwire.dialects import DIALECTS
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, strategies
 from msgspec import Raw
 
-from turnwire.core import harmless, mending
+from turnwire.core import json_repair, safe_json
 
 DEEP = b"[" * 5_000 + b'"__proto__"' + b"]" * 5_000
 
 
 @pytest.mark.parametrize(
-    ("given", "made"),
+    ("raw", "made"),
     [
         pytest.param(b'{"a": 1}', b'{"a": 1}', id="most values come back as they are"),
         pytest.param(b'{"__proto__":1}', b'{"_proto_":1}', id="__proto__"),
@@ -48,44 +48,44 @@ DEEP = b"[" * 5_000 + b'"__proto__"' + b"]" * 5_000
             '["\ufffd",null]'.encode(),
             id="a number too long for anybody",
         ),
-        pytest.param(DEEP, harmless.TOO_DEEP, id="nested too deeply to be looked into"),
+        pytest.param(DEEP, safe_json.TOO_DEEP, id="nested too deeply to be looked into"),
     ],
 )
 @pytest.mark.attack(
     "`__proto__`, `constructor` over `prototype`, behind escapes too",
     "the key is renamed before it reaches a browser",
 )
-def test_a_value_becomes_harmless(given: bytes, made: bytes) -> None:
-    assert bytes(harmless.value(Raw(given))) == made
+def test_a_value_is_sanitized(raw: bytes, made: bytes) -> None:
+    assert bytes(safe_json.sanitize(Raw(raw))) == made
 
 
 @pytest.mark.parametrize(
-    ("given", "parsed"),
+    ("raw", "parsed"),
     [
         (b"[NaN,Infinity,-Infinity]", [None, None, None]),
         (rb'"\ud83d"', "\ud83d"),
         (b"[1,2.5,true]", [1, 2.5, True]),
     ],
 )
-def test_what_is_almost_json_is_read(given: bytes, parsed: object) -> None:
-    assert harmless.parse(given) == parsed
+def test_what_is_almost_json_is_read(raw: bytes, parsed: object) -> None:
+    assert safe_json.parse(raw) == parsed
 
 
 def test_what_is_no_json_is_not_read() -> None:
     with pytest.raises(ValueError, match="Expecting"):
-        harmless.parse(b"{a}")
+        safe_json.parse(b"{a}")
 
 
 def test_what_was_read_is_written_on_one_line_without_halves() -> None:
-    assert harmless.dump({"é": ["\ud83d\n"]}) == '{"é":["\ufffd\\n"]}'.encode()
+    assert safe_json.dump({"é": ["\ud83d\n"]}) == '{"é":["\ufffd\\n"]}'.encode()
 
 
 @pytest.mark.parametrize(
-    ("text", "mended"),
+    ("text", "joined"),
     [("a", "a"), ("é", "é"), ("\ud83d\ude00", "\U0001f600"), ("\ude00\ud83d", "\ufffd\ufffd")],
 )
-def test_halves_are_joined_or_replaced(text: str, mended: str) -> None:
-    assert harmless.mend(text) == mended
+def test_halves_are_joined_or_replaced(text: str, joined: str) -> None:
+    assert safe_json.join_surrogates(text) == joined
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_halves_are_joined_or_replaced(text: str, mended: str) -> None:
     ],
 )
 def test_only_a_high_half_at_the_end_waits(text: str, parts: tuple[str, str]) -> None:
-    assert harmless.split_half(text) == parts
+    assert safe_json.split_half(text) == parts
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_only_a_high_half_at_the_end_waits(text: str, parts: tuple[str, str]) ->
     ],
 )
 def test_the_words_of_an_error(raw: bytes, words: str | None) -> None:
-    assert harmless.words(Raw(raw)) == words
+    assert safe_json.error_message(Raw(raw)) == words
 
 
 @pytest.mark.parametrize(
@@ -132,16 +132,16 @@ def test_the_words_of_an_error(raw: bytes, words: str | None) -> None:
     ],
 )
 def test_an_error_text_is_short_and_plain(text: str | None, shown: str) -> None:
-    assert harmless.error_text(text, "default") == shown
+    assert safe_json.error_text(text, "default") == shown
 
 
-def many(given: bytes) -> bytes:
-    """The same among more values than are taken apart."""
-    return b"[%b0,%b]" % (b"0," * (2 * harmless.LOOSE_VALUES_MAX), given)
+def many(raw: bytes) -> bytes:
+    """This value among more values than are decoded."""
+    return b"[%b0,%b]" % (b"0," * (2 * safe_json.LOOSE_VALUES_MAX), raw)
 
 
 @pytest.mark.parametrize(
-    ("given", "made"),
+    ("raw", "made"),
     [
         (b'{"__proto__" : 1}', b'{"_proto_" : 1}'),
         (rb'{"\u005f_proto__":1}', b'{"_proto_":1}'),
@@ -159,8 +159,8 @@ def many(given: bytes) -> bytes:
         (rb'"\u0062\u0065"', rb'"\u0062e"'),
     ],
 )
-def test_what_has_many_values_becomes_harmless_where_it_stands(given: bytes, made: bytes) -> None:
-    assert bytes(harmless.value(Raw(many(given)))) == many(made)
+def test_a_text_with_many_values_is_repaired_in_place(raw: bytes, made: bytes) -> None:
+    assert bytes(safe_json.sanitize(Raw(many(raw)))) == many(made)
 
 
 @given(
@@ -186,57 +186,57 @@ def test_what_has_many_values_becomes_harmless_where_it_stands(given: bytes, mad
     ),
     strategies.booleans(),
 )
-def test_both_ways_to_mend_say_the_same(said: object, is_ascii: bool) -> None:  # noqa: FBT001 (drawn)
-    nearly = json.dumps(said, ensure_ascii=is_ascii).encode(errors="surrogatepass")
+def test_both_ways_to_repair_give_the_same(value: object, is_ascii: bool) -> None:  # noqa: FBT001 (drawn)
+    nearly = json.dumps(value, ensure_ascii=is_ascii).encode(errors="surrogatepass")
     try:
         nearly.decode()
     except UnicodeDecodeError:
-        nearly = json.dumps(said).encode()
+        nearly = json.dumps(value).encode()
 
-    as_it_stands = json.loads(mending.strict(nearly), object_pairs_hook=_renamed)
+    as_it_stands = json.loads(json_repair.strict(nearly), object_pairs_hook=_renamed)
 
     assert as_it_stands == json.loads(
-        harmless.dump(harmless.parse(nearly)), object_pairs_hook=_renamed
+        safe_json.dump(safe_json.parse(nearly)), object_pairs_hook=_renamed
     )
-    assert b"NaN" not in mending.strict(nearly) or "NaN" in json.dumps(as_it_stands)
+    assert b"NaN" not in json_repair.strict(nearly) or "NaN" in json.dumps(as_it_stands)
 
 
 def _renamed(pairs: list[tuple[str, object]]) -> object:
-    """An object without the names that either way may give, which differ where one is taken."""
+    """An object without the new names: the two ways choose different ones if a name is in use."""
     return [(key.strip("_").removesuffix("_"), value) for key, value in pairs]
 
 
 def test_a_million_numbers_that_are_none_are_not_looked_at_one_by_one() -> None:
     with pytest.raises(ValueError, match="too many"):
-        mending.strict(b"[" + b"NaN," * 500_000 + b"0]")
+        json_repair.strict(b"[" + b"NaN," * 500_000 + b"0]")
 
 
 def test_a_number_that_is_none_is_a_text_within_a_string() -> None:
-    given = rb'["NaN","a\", NaN",NaN,-Infinity,"\\",Infinity,{"NaN":1}]'
+    raw = rb'["NaN","a\", NaN",NaN,-Infinity,"\\",Infinity,{"NaN":1}]'
 
-    assert mending.strict(given) == rb'["NaN","a\", NaN",null,null,"\\",null,{"NaN":1}]'
+    assert json_repair.strict(raw) == rb'["NaN","a\", NaN",null,null,"\\",null,{"NaN":1}]'
 
 
 def test_a_nul_is_no_json() -> None:
     with pytest.raises(ValueError, match="NUL"):
-        mending.strict(b'"\0"')
+        json_repair.strict(b'"\0"')
 
 
 def test_a_long_name_is_not_kept() -> None:
-    assert harmless.short(Raw(b'"%b"' % (b"x" * 512))) == "x" * 512
-    assert harmless.short(Raw(b'"%b"' % (b"x" * 513))) is None
-    assert harmless.short(Raw(b'"%b"' % (b"x" * 100_000))) is None
-    assert harmless.short(Raw(b"5")) is None
+    assert safe_json.short_string(Raw(b'"%b"' % (b"x" * 512))) == "x" * 512
+    assert safe_json.short_string(Raw(b'"%b"' % (b"x" * 513))) is None
+    assert safe_json.short_string(Raw(b'"%b"' % (b"x" * 100_000))) is None
+    assert safe_json.short_string(Raw(b"5")) is None
 
 
-def test_a_value_that_would_take_seconds_to_mend_is_replaced() -> None:
-    large = Raw(b'["__proto__",{"__proto__":"' + b"x" * harmless.LOOSE_MAX + b'"}]')
+def test_a_value_that_would_take_seconds_to_repair_is_replaced() -> None:
+    large = Raw(b'["__proto__",{"__proto__":"' + b"x" * safe_json.LOOSE_MAX + b'"}]')
 
-    assert bytes(harmless.value(large)) == harmless.TOO_LONG
+    assert bytes(safe_json.sanitize(large)) == safe_json.TOO_LONG
 
 
 @pytest.mark.parametrize(
-    ("raw", "said"),
+    ("raw", "text"),
     [
         (b'"a\\u00e9"', "a\u00e9"),
         (rb'"a\ud83d b"', "a\ud83d b"),
@@ -245,14 +245,14 @@ def test_a_value_that_would_take_seconds_to_mend_is_replaced() -> None:
         (b"", None),
     ],
 )
-def test_a_string_is_read_with_the_halves_in_it(raw: bytes, said: str | None) -> None:
-    assert harmless.string(Raw(raw)) == said
+def test_a_string_is_read_with_the_halves_in_it(raw: bytes, text: str | None) -> None:
+    assert safe_json.string(Raw(raw)) == text
 
 
 def test_names_that_are_all_taken_are_looked_at_once() -> None:
     names = b",".join(b'"_proto_%b":1' % (b"_" * more) for more in range(2_000))
     data = many(b'{"__proto__":1,%b}' % names)
 
-    made = bytes(harmless.value(Raw(data)))
+    made = bytes(safe_json.sanitize(Raw(data)))
 
     assert b'{"_proto_%b":1,' % (b"_" * 2_000) in made

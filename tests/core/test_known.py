@@ -5,17 +5,17 @@ from typing import Any
 
 from msgspec import Raw
 
-from turnwire.core.continuation import reading
-from turnwire.core.known import Known, Left, What
-from turnwire.core.steps import whole
+from turnwire.core.body.client_copy import ClientCopy, PartKind, Remaining
+from turnwire.core.body.continuation import read_in_steps
+from turnwire.core.steps import run_steps
 
 APPROVAL = {"id": "a1", "approved": True}
 RESPONSE = {"type": "tool-bash", "state": "approval-responded", "approval": APPROVAL}
 
 
-def known(*parts: Any) -> Known:
+def known(*parts: Any) -> ClientCopy:
     sent = [Raw(json.dumps(part).encode()) for part in (*parts, RESPONSE)]
-    return whole(reading("m1", sent, "c1")).known
+    return run_steps(read_in_steps("m1", sent, "c1")).client_copy
 
 
 def test_all_steps_of_a_message_are_counted() -> None:
@@ -25,22 +25,36 @@ def test_all_steps_of_a_message_are_counted() -> None:
     thought = {"type": "reasoning", "text": "hm", "state": "done"}
     texts = [{"type": "text", "text": said} for said in ("a\U0001f600", "", "bc\u00e9")]
 
-    assert known(step, texts[0], file, thought, step, *texts[1:], source, file) == Known(
-        message_id="m1", text=5, texts=3, reasoning=2, reasonings=1, files=2, sources=1
+    assert known(step, texts[0], file, thought, step, *texts[1:], source, file) == ClientCopy(
+        message_id="m1",
+        text_chars=5,
+        text_blocks=3,
+        reasoning_chars=2,
+        reasoning_blocks=1,
+        files=2,
+        sources=1,
     )
 
 
 def test_other_parts_count_for_nothing_and_odd_ones_for_no_text() -> None:
     odd = [{"type": "text", "text": 7}, {"type": "text"}, {"type": "data-x", "text": "x"}]
 
-    assert known(*odd, {"type": "source-document"}) == Known(message_id="m1", texts=2)
+    assert known(*odd, {"type": "source-document"}) == ClientCopy(message_id="m1", text_blocks=2)
 
 
 def test_what_it_has_is_taken_from_the_start() -> None:
-    left = Left(Known(text=5, files=1))
+    left = Remaining(ClientCopy(text_chars=5, files=1))
 
-    assert [left.take(What.TEXT, 3), left.take(What.TEXT, 3), left.take(What.TEXT, 3)] == [3, 2, 0]
-    assert [left.take(What.FILES), left.take(What.FILES), left.take(What.SOURCES)] == [1, 0, 0]
+    assert [
+        left.take(PartKind.TEXT, 3),
+        left.take(PartKind.TEXT, 3),
+        left.take(PartKind.TEXT, 3),
+    ] == [3, 2, 0]
+    assert [left.take(PartKind.FILES), left.take(PartKind.FILES), left.take(PartKind.SOURCES)] == [
+        1,
+        0,
+        0,
+    ]
 
 
 def test_what_has_no_end_is_pending() -> None:
@@ -69,4 +83,4 @@ def test_what_has_no_end_is_pending() -> None:
     )
 
     assert had.pending == {"c1", "c2", "c6", "c7", "q1"}
-    assert had.blank == {"c1", "c2"}, "the calls that have no input yet"
+    assert had.without_input == {"c1", "c2"}, "the calls that have no input yet"

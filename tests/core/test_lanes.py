@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from core import frames as f
 from turnwire.core import events
-from turnwire.core.dialect import NEVER, Ask, Reach, Tally
-from turnwire.core.events import Event, Told
-from turnwire.core.limits import Limits
-from turnwire.core.turn import Turn
+from turnwire.core.agent import NEVER, AbortScope, FrameStats, PromptRequest
+from turnwire.core.events import Decoded, Event
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 PIECES = [
@@ -24,57 +24,57 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=4).map("".join)
 class Telling:
     """A conversation that tells what it was given: one entry a frame."""
 
-    committed = True
+    accepted = True
     queued = False
     deadline = NEVER
 
-    def __init__(self, told: Sequence[Told]) -> None:
-        self.tally = Tally()
-        self.accompanied = False
+    def __init__(self, told: Sequence[Decoded]) -> None:
+        self.frame_stats = FrameStats()
+        self.has_other_watchers = False
         self._told = iter(told)
 
-    def look_into(self, _frame: bytes, /) -> Iterator[None]:
+    def prepare_frame(self, _frame: bytes, /) -> Iterator[None]:
         yield from ()
 
-    def open(self, _now: float) -> Sequence[Event]:
+    def connection_opened(self, _now: float) -> Sequence[Event]:
         return [events.TurnStarted("turn")]
 
-    def unattended(self) -> None:
+    def client_detached(self) -> None:
         pass
 
     def unwatched(self) -> None:
         pass
 
-    def doubt(self) -> None:
+    def mark_stale(self) -> None:
         pass
 
-    def hear(self, _frame: bytes, _now: float) -> Told:
+    def receive_frame(self, _frame: bytes, _now: float) -> Decoded:
         return next(self._told)
 
     def tick(self, _now: float) -> Sequence[Event]:
         return ()
 
     @property
-    def reach(self) -> Reach:
-        return Reach.NOTHING
+    def abort_scope(self) -> AbortScope:
+        return AbortScope.NONE
 
     def abort(self) -> Sequence[bytes]:
         return ()
 
 
-def stream(told: Sequence[Told], reads: Sequence[int], *, event_lines: bool) -> bytes:
+def stream(told: Sequence[Decoded], reads: Sequence[int], *, event_lines: bool) -> bytes:
     """All that a client is sent, when the frames come in reads of these sizes."""
     turn = Turn(Telling(told), Limits(), event_lines=event_lines)
-    written = [turn.opened(0).write]
+    written = [turn.opened(0).to_client]
     left = len(told)
     for size in [*reads, len(told)]:
         count = min(size, left)
-        written.append(turn.frames([b""] * count, 1).write)
+        written.append(turn.frames([b""] * count, 1).to_client)
         left -= count
-    return b"".join(written) + turn.agent_left(2).write
+    return b"".join(written) + turn.agent_left(2).to_client
 
 
-OTHER_EVENTS: list[Told] = [
+OTHER_EVENTS: list[Decoded] = [
     (),
     [events.Alive()],
     [events.ReasoningDelta("hm\ud83d")],
@@ -91,7 +91,7 @@ OTHER_EVENTS: list[Told] = [
     event_lines=st.booleans(),
 )
 def test_both_lanes_write_the_same_bytes(
-    told: list[Told], reads: list[int], *, event_lines: bool
+    told: list[Decoded], reads: list[int], *, event_lines: bool
 ) -> None:
     long = [[events.TextDelta(one)] if isinstance(one, str) else one for one in told]
 
@@ -121,12 +121,12 @@ def test_frames_split_into_other_reads_give_the_same_bytes(cut: int) -> None:
         f.chunk("smile \U0001f600é\u2028half \ud83d a!"),
         f.finalize(),
     ]
-    whole = Turn(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=f.PROMPT)), Limits())
-    parted = Turn(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=f.PROMPT)), Limits())
+    whole = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
+    parted = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
 
-    at_once = whole.opened(0).write + whole.frames(frames, 1).write
-    in_two = parted.opened(0).write + parted.frames(frames[:cut], 1).write
-    in_two += parted.frames(frames[cut:], 1).write
+    at_once = whole.opened(0).to_client + whole.frames(frames, 1).to_client
+    in_two = parted.opened(0).to_client + parted.frames(frames[:cut], 1).to_client
+    in_two += parted.frames(frames[cut:], 1).to_client
 
     assert in_two == at_once
     assert at_once.endswith(b"data: [DONE]\n\n")

@@ -4,7 +4,7 @@ import pytest
 
 from core.shown import brief, shown, started, tool
 from turnwire.core.events import FilePart, Phase, ReasoningDelta, SourceUrl, TextDelta
-from turnwire.core.translate import Translator
+from turnwire.core.ui_stream.translator import Translator
 
 PICTURE = "data:image/png;base64,QQ=="
 PAGE = "https://a.example/p?q=1#f"

@@ -8,10 +8,10 @@ from msgspec import Raw
 
 from core.shown import tool
 from turnwire.core import events
-from turnwire.core.attachments import Attachment
-from turnwire.core.errand import Asked, Told, Transcript
+from turnwire.core.body.attachments import Attachment
 from turnwire.core.events import Event, Phase, Reason
-from turnwire.core.message import telling, ui_messages
+from turnwire.core.operations import History, HistoryPrompt, HistoryTurn
+from turnwire.core.ui_stream.messages import ui_messages, ui_messages_in_steps
 
 Json = dict[str, Any]
 
@@ -20,14 +20,14 @@ END = events.TurnFinished(reason=Reason.END_TURN)
 ASKED = events.Question("q1", Raw(b'{"text":"ok?"}'))
 
 
-def messages(*said: Asked | Told) -> list[Json]:
-    told: list[Json] = json.loads(ui_messages(Transcript(said)))
+def messages(*said: HistoryPrompt | HistoryTurn) -> list[Json]:
+    told: list[Json] = json.loads(ui_messages(History(said)))
     return told
 
 
 def parts(*told: Event) -> list[Json]:
     """The parts of a turn's message."""
-    (message,) = messages(Told("t1", [*told, END]))
+    (message,) = messages(HistoryTurn("t1", [*told, END]))
     assert (message["id"], message["role"]) == ("t1", "assistant")
     found: list[Json] = message["parts"]
     return found
@@ -44,21 +44,23 @@ def test_nothing_was_said() -> None:
 @pytest.mark.parametrize(
     ("asked", "shown"),
     [
-        pytest.param(Asked("m1", "hi"), [{"type": "text", "text": "hi"}], id="text"),
-        pytest.param(Asked("m1", ""), [{"type": "text", "text": ""}], id="nothing at all"),
-        pytest.param(Asked("m1", "\ud83d"), [{"type": "text", "text": "\ufffd"}], id="a half"),
+        pytest.param(HistoryPrompt("m1", "hi"), [{"type": "text", "text": "hi"}], id="text"),
+        pytest.param(HistoryPrompt("m1", ""), [{"type": "text", "text": ""}], id="nothing at all"),
         pytest.param(
-            Asked("m1", "", [Attachment("image/png", "data:,x")]),
+            HistoryPrompt("m1", "\ud83d"), [{"type": "text", "text": "\ufffd"}], id="a half"
+        ),
+        pytest.param(
+            HistoryPrompt("m1", "", [Attachment("image/png", "data:,x")]),
             [{"type": "file", "mediaType": "image/png", "url": "data:,x"}],
             id="a file alone",
         ),
         pytest.param(
-            Asked("m1", "hi", [Attachment("text/html", "javascript:alert(1)")]),
+            HistoryPrompt("m1", "hi", [Attachment("text/html", "javascript:alert(1)")]),
             [{"type": "text", "text": "hi"}],
             id="a file whose URL runs something",
         ),
         pytest.param(
-            Asked("m1", "hi", [Attachment("image/png", "data:,x", "a.png")]),
+            HistoryPrompt("m1", "hi", [Attachment("image/png", "data:,x", "a.png")]),
             [
                 {"type": "file", "mediaType": "image/png", "url": "data:,x", "filename": "a.png"},
                 {"type": "text", "text": "hi"},
@@ -67,7 +69,7 @@ def test_nothing_was_said() -> None:
         ),
     ],
 )
-def test_a_prompt(asked: Asked, shown: list[Json]) -> None:
+def test_a_prompt(asked: HistoryPrompt, shown: list[Json]) -> None:
     assert messages(asked) == [{"id": "m1", "role": "user", "parts": shown}]
 
 
@@ -168,7 +170,7 @@ def test_a_turn(told: list[Event], shown: list[Json]) -> None:
 @pytest.mark.parametrize("reason", list(Reason))
 def test_how_it_ended_leaves_the_message_as_it_is(reason: Reason) -> None:
     ended = events.TurnFinished(reason=reason, error="boom")
-    (message,) = messages(Told("t1", [events.TextDelta("a"), ended]))
+    (message,) = messages(HistoryTurn("t1", [events.TextDelta("a"), ended]))
 
     assert message["parts"] == [STEP, {"type": "text", "text": "a", "state": "done"}]
 
@@ -195,7 +197,7 @@ def test_how_it_ended_leaves_the_message_as_it_is(reason: Reason) -> None:
     ],
 )
 def test_how_it_ended_is_told_to_who_asks(ended: Event, metadata: Json | None) -> None:
-    said = Transcript([Asked("m1", "hi"), Told("t1", [events.TextDelta("a"), ended])])
+    said = History([HistoryPrompt("m1", "hi"), HistoryTurn("t1", [events.TextDelta("a"), ended])])
     asked, turn = json.loads(ui_messages(said, finish=True))
 
     assert turn.pop("metadata", None) == metadata
@@ -215,7 +217,7 @@ def test_a_message_of_many_parts_is_told_in_many_steps() -> None:
             tool(Phase.COMPLETED, call_id, result=1),
         ]
     steps = 0
-    telling_it = telling(Transcript([Told("t1", told)]), finish=False)
+    telling_it = ui_messages_in_steps(History([HistoryTurn("t1", told)]), finish=False)
     while True:
         try:
             next(telling_it)

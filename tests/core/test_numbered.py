@@ -2,10 +2,11 @@
 
 from msgspec import Raw
 
-from turnwire.core import chunks, events
-from turnwire.core.chunks import Chunk
+from turnwire.core import events
 from turnwire.core.events import Phase
-from turnwire.core.numbered import Numbered
+from turnwire.core.ui_stream import chunks
+from turnwire.core.ui_stream.chunks import Chunk
+from turnwire.core.ui_stream.numbering import Numbered
 
 
 def call(phase: Phase) -> events.ToolUpdate:

@@ -11,7 +11,7 @@ from turnwire.core.events import (
     TextDelta,
     ToolUpdate,
 )
-from turnwire.core.portions import EVENTS, PIECE, SIZE, portions
+from turnwire.core.turn.portions import EVENTS, PIECE, SIZE, portions
 
 
 def call(size: int) -> Event:
@@ -22,13 +22,13 @@ def call(size: int) -> Event:
 def test_many_small_events_are_parted_by_their_number() -> None:
     told = [Alive()] * (2 * EVENTS + 1)
 
-    assert [len(each) for each in portions(told, cut=False)] == [EVENTS, EVENTS, 1]
+    assert [len(each) for each in portions(told, split_texts=False)] == [EVENTS, EVENTS, 1]
 
 
 def test_few_large_events_are_parted_by_their_size() -> None:
     told = [call(SIZE), call(SIZE), Question("q", Raw(b"x" * SIZE)), call(1), Alive()]
 
-    assert [len(each) for each in portions(told, cut=False)] == [1, 1, 1, 2]
+    assert [len(each) for each in portions(told, split_texts=False)] == [1, 1, 1, 2]
 
 
 def test_a_text_is_cut_where_words_are_counted_alone() -> None:
@@ -38,8 +38,8 @@ def test_a_text_is_cut_where_words_are_counted_alone() -> None:
         TextDelta("z"),
     ]
 
-    assert list(portions(told, cut=False)) == [told]
-    pieces = [event for each in portions(told, cut=True) for event in each]
+    assert list(portions(told, split_texts=False)) == [told]
+    pieces = [event for each in portions(told, split_texts=True) for event in each]
     texts = [each for each in pieces if isinstance(each, TextDelta | ReasoningDelta)]
     assert [len(each.text) for each in texts] == [
         PIECE,
@@ -52,4 +52,4 @@ def test_a_text_is_cut_where_words_are_counted_alone() -> None:
 
 
 def test_nothing_is_no_portion() -> None:
-    assert list(portions([], cut=True)) == []
+    assert list(portions([], split_texts=True)) == []

@@ -1,4 +1,4 @@
-"""P1 to P6 of `core.translate`, whatever events arrive in whatever order."""
+"""P1 to P6 of `core.ui_stream.translator`, whatever events arrive in whatever order."""
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -13,9 +13,10 @@ from msgspec import Raw
 
 from core.client_model import Client
 from core.said import Said
-from turnwire.core import events, sse
+from turnwire.core import events
 from turnwire.core.events import Event, Phase, Reason
-from turnwire.core.translate import State, Translator
+from turnwire.core.ui_stream import sse
+from turnwire.core.ui_stream.translator import State, Translator
 
 # What breaks line formats, and halves of surrogate pairs, which meet or stay alone.
 TEXT = st.lists(

@@ -17,11 +17,11 @@ from hypothesis.stateful import (
 from core import frames as f
 from core.client_model import Client
 from core.said import Said
-from turnwire.core.act import Act
-from turnwire.core.dialect import Ask
-from turnwire.core.limits import Limits
-from turnwire.core.outcome import Outcome
-from turnwire.core.turn import Turn
+from turnwire.core.agent import PromptRequest
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.output import Output
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 TEXT = st.lists(
@@ -48,7 +48,7 @@ class AnyFrames(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.conversation = DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=f.PROMPT))
+        self.conversation = DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT))
         self.turn = Turn(self.conversation, Limits())
         self.client = Client()
         self.said = Said(self.client, self.client.texts)
@@ -69,8 +69,8 @@ class AnyFrames(RuleBasedStateMachine):
     def open(self, *, quiet_until: int, begun: bool) -> None:
         self.quiet_until = quiet_until
         act = self.turn.opened(self.now)
-        assert [json.loads(frame)["type"] for frame in act.tell] == ["prompt"]
-        self.client.read(act.write)
+        assert [json.loads(frame)["type"] for frame in act.to_agent] == ["prompt"]
+        self.client.read(act.to_client)
         if begun:
             self.begin()
 
@@ -78,33 +78,33 @@ class AnyFrames(RuleBasedStateMachine):
     def running(self) -> bool:
         return self.begun and self.turn.outcome is None
 
-    def do(self, act: Act) -> None:
-        assert not (self.client_left and act.write)
-        self.client.read(act.write)
-        self.client_left = self.client_left or act.cut
-        for told in map(json.loads, act.tell):
+    def do(self, act: Output) -> None:
+        assert not (self.client_left and act.to_client)
+        self.client.read(act.to_client)
+        self.client_left = self.client_left or act.disconnect_client
+        for told in map(json.loads, act.to_agent):
             assert told["type"] == "abort"
             assert told["promptId"] == f.PROMPT
             assert self.begun or not self.others, "the abort may hit another turn"
 
-    def hear(self, *frames: bytes) -> None:
+    def receive_frame(self, *frames: bytes) -> None:
         self.steps += 1
         was_over = self.turn.outcome is not None
         act = self.turn.frames(frames, self.now)
-        assert not (was_over and (act.write or act.tell))
+        assert not (was_over and (act.to_client or act.to_agent))
         self.do(act)
 
     @rule()
     def begin(self) -> None:
         self.begun = self.begun or self.turn.outcome is None
-        self.hear(f.begin(self.turn_id))
+        self.receive_frame(f.begin(self.turn_id))
 
     @precondition(lambda self: self.running)
     @rule()
     def start_over(self) -> None:
         self.turn_id += "'"
         self.written, self.told = b"", [0, 0]
-        self.hear(f.begin(self.turn_id))
+        self.receive_frame(f.begin(self.turn_id))
 
     @precondition(lambda self: self.running and not self.client_left)
     @rule(text=TEXT, spelling=SPELLINGS, units=st.sampled_from([1, 2, 100]), split=st.booleans())
@@ -116,7 +116,9 @@ class AnyFrames(RuleBasedStateMachine):
         end = min(start + units, len(self.written) // 2)
         spell = (f.part, f.chunk)[spelling]
         cuts = [start, *([(start + end) // 2] if split else []), end]
-        self.hear(*(spell(self.units(a, b), self.turn_id) for a, b in itertools.pairwise(cuts)))
+        self.receive_frame(
+            *(spell(self.units(a, b), self.turn_id) for a, b in itertools.pairwise(cuts))
+        )
         self.told[spelling] = end
         self.said.add(self.units(ahead, end) if end > ahead else "")
 
@@ -125,21 +127,21 @@ class AnyFrames(RuleBasedStateMachine):
 
     @rule(call=CALLS, status=STATUSES, fields=VALUES)
     def use_tool(self, call: str, status: str, fields: dict[str, Any]) -> None:
-        self.hear(f.tool(status, call, turn=self.turn_id, **fields))
+        self.receive_frame(f.tool(status, call, turn=self.turn_id, **fields))
 
     @rule(text=TEXT)
     def think(self, text: str) -> None:
         heard = self.running and not self.client_left
-        self.hear(f.reasoning(text, self.turn_id))
+        self.receive_frame(f.reasoning(text, self.turn_id))
         self.thought.add(text if heard else "")
 
     @rule(closes=st.sampled_from([None, "question.resolved", "question.expired"]))
     def ask(self, closes: str | None) -> None:
-        self.hear(f.question(turnId=self.turn_id) if closes is None else _closed(closes))
+        self.receive_frame(f.question(turnId=self.turn_id) if closes is None else _closed(closes))
 
     @rule(noise=st.sampled_from(f.NOISE))
     def say_noise(self, noise: bytes) -> None:
-        self.hear(noise)
+        self.receive_frame(noise)
 
     @rule(turn=OTHERS, what=st.integers(0, 7), text=TEXT)
     def say_of_another(self, turn: str, what: int, text: str) -> None:
@@ -157,7 +159,7 @@ class AnyFrames(RuleBasedStateMachine):
             self.others.add(turn)
         if what == ERROR:
             self.over(turn)
-        self.hear(said)
+        self.receive_frame(said)
 
     def over(self, turn: str) -> None:
         self.others.discard(turn)
@@ -166,11 +168,11 @@ class AnyFrames(RuleBasedStateMachine):
     @rule(turn=OTHERS)
     def end_another(self, turn: str) -> None:
         self.over(turn)
-        self.hear(f.finalize(turn), f.frame("complete", turnId=turn))
+        self.receive_frame(f.finalize(turn), f.frame("complete", turnId=turn))
 
     @rule(status=st.sampled_from(["idle", "thinking"]))
     def say_status(self, status: str) -> None:
-        self.hear(f.frame("agentStatus", status=status))
+        self.receive_frame(f.frame("agentStatus", status=status))
 
     @rule(seconds=st.sampled_from([0.0, 1.0, 4.0]))
     def wait(self, seconds: float) -> None:
@@ -198,15 +200,15 @@ class AnyFrames(RuleBasedStateMachine):
     def end(self, what: int, reason: str) -> None:
         match what:
             case 0 | 1:
-                self.hear(f.finalize(self.turn_id, reason, error="boom"))
+                self.receive_frame(f.finalize(self.turn_id, reason, error="boom"))
             case 2:
                 whole = self.said.whole + "tail"
                 self.final = whole if self.running and not self.client_left else None
-                self.hear(f.finalize(self.turn_id, reason, finalText=whole))
+                self.receive_frame(f.finalize(self.turn_id, reason, finalText=whole))
             case 3:
-                self.hear(f.frame("error", message="boom"))
+                self.receive_frame(f.frame("error", message="boom"))
             case 4:
-                self.hear(f.frame("complete"))
+                self.receive_frame(f.frame("complete"))
                 self.others.clear()
             case 5:
                 self.do(self.turn.agent_left(self.now))

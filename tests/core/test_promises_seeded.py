@@ -8,9 +8,9 @@ import pytest
 from chaos.form import either
 from core import frames as f
 from core.client_model import BrokenPromiseError, Client
-from turnwire.core.dialect import Ask
-from turnwire.core.limits import Limits
-from turnwire.core.turn import Turn
+from turnwire.core.agent import PromptRequest
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 WORDS = ("a", "b ", "\n\n", "é", "\u2028", "\0", "\U0001f600", 'data: {"x"')
@@ -66,11 +66,11 @@ def play(seed: int) -> None:
 
     """
     dice = Random(seed)  # noqa: S311 (a seed, so that a failure can be seen again)
-    turn = Turn(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=f.PROMPT)), Limits())
+    turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
     client, said, told, now = Client(), "", [0, 0], 0.0
-    client.read(turn.opened(now).write)
+    client.read(turn.opened(now).to_client)
     if dice.random() < 0.9:
-        client.read(turn.frames([f.begin()], now).write)
+        client.read(turn.frames([f.begin()], now).to_client)
     for _ in range(dice.randrange(9)):
         frame = dice.choice(TEXTS if dice.random() < 0.5 else OTHER_FRAMES)
         now += dice.choice((0.0, 0.5))
@@ -82,7 +82,7 @@ def play(seed: int) -> None:
             else:
                 said += word
             told[spelling] += len(word.encode("utf-16-le")) // 2
-        client.read(turn.frames([frame], now).write)
+        client.read(turn.frames([frame], now).to_client)
         if client.text != said:
             raise BrokenPromiseError(f"{client.text!r} for {said!r}")
     end(turn, dice.choice(ENDINGS), now, client)
@@ -98,15 +98,15 @@ def end(turn: Turn, ending: bytes, now: float, client: Client) -> None:
             turn.drain(now)
             act = turn.tick(now + 31)
         case b"gone":
-            assert turn.client_left(now).write == turn.agent_left(now).write == b""
+            assert turn.client_left(now).to_client == turn.agent_left(now).to_client == b""
             assert turn.outcome is not None
             return
         case b"overflow":
             act = turn.held(2**21, now)
         case _:
             act = turn.frames([ending, *OTHER_FRAMES[:3], *TEXTS[:2]], now)
-    client.read(act.write)
-    client.read(turn.agent_left(now).write)
+    client.read(act.to_client)
+    client.read(turn.agent_left(now).to_client)
     client.close()
     assert turn.frames([f.begin(), *TEXTS], now) == turn.tick(now + 9_999)
 

@@ -8,9 +8,9 @@ from chaos.form import either
 from core import frames as f
 from core.client_model import Client
 from core.intended import Agent, solid
-from turnwire.core.dialect import Ask, Look
-from turnwire.core.limits import Limits
-from turnwire.core.turn import Turn
+from turnwire.core.agent import PromptRequest, ResumeRequest
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 V2 = DIALECTS["v2"]
@@ -23,23 +23,23 @@ def play(seed: int, *, comes_back: bool = False) -> None:
     if comes_back:
         for _ in range(dice.randint(0, 4)):
             says(agent, dice)
-        turn = Turn(V2.resume(Look(user_id="u1", init_s=5)), Limits())
+        turn = Turn(V2.resume(ResumeRequest(user_id="u1", init_s=5)), Limits())
         begin = agent.init()
     else:
-        turn = Turn(V2.prompt(Ask(text="hi", prompt_id=f.PROMPT)), Limits())
+        turn = Turn(V2.prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
         begin = f.begin()
-    client.read(turn.opened(0).write)
-    client.read(turn.frames([begin], 0).write)
+    client.read(turn.opened(0).to_client)
+    client.read(turn.frames([begin], 0).to_client)
     for _ in range(dice.randint(0, 8)):
         told = says(agent, dice)
         at_once = dice.choice((1, 3, len(told)))
         for first in range(0, len(told), at_once):
-            client.read(turn.frames(told[first : first + at_once], 0).write)
+            client.read(turn.frames(told[first : first + at_once], 0).to_client)
         assert client.text == agent.whole, f"seed {seed}"
     tail = dice.choice(("", "", " tail, and more\n"))
     final = agent.final_text(tail)
     fields = {} if final is None else {"finalText": final}
-    client.read(turn.frames([f.finalize(**fields)], 0).write)
+    client.read(turn.frames([f.finalize(**fields)], 0).to_client)
     client.close()
     assert client.text.startswith(agent.whole), f"seed {seed}"
     assert solid(client.text) == solid(agent.whole + tail), f"seed {seed}: {final!r}"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from turnwire.core.prompt import TEXT_MAX, Prompt, extract
+from turnwire.core.body.prompt import TEXT_MAX, Prompt, extract
 from turnwire.errors import BadRequest
 
 HI = [{"type": "text", "text": "hi"}]

@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turnwire.core.attachments import AttachmentLimits
-from turnwire.core.continuation import Continuation
-from turnwire.core.prompt import Prompt, extract
+from turnwire.core.body.attachments import AttachmentLimits
+from turnwire.core.body.continuation import Continuation
+from turnwire.core.body.prompt import Prompt, extract
 from turnwire.errors import BadRequest
 
 LIMITS = AttachmentLimits(count=3, characters=60, types=("image/*", "text/*"), hosts=("a.b",))
@@ -95,7 +95,7 @@ def check(asked: Prompt | Continuation) -> None:
     assert asked.text.strip() or asked.attachments
     assert len(asked.attachments) <= LIMITS.count
     for attachment in asked.attachments:
-        assert LIMITS.takes(attachment.mime)
+        assert LIMITS.accepts(attachment.mime)
         assert attachment.url.startswith((f"data:{attachment.mime};base64,", "https://a.b/"))
 
 

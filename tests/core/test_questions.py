@@ -5,7 +5,7 @@ from msgspec import Raw
 
 from core.shown import shown
 from turnwire.core.events import Question, QuestionClosed
-from turnwire.core.questions import OPEN_MAX, Questions
+from turnwire.core.ui_stream.questions import OPEN_MAX, Questions
 
 ASKED = Question("q", Raw(b'{"text":"ok?","options":["yes"],"state":"mine"}'))
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from core import frames as f
-from core.recorded import PLENTY, RECORDINGS, dialect, heard, redactor, run
-from turnwire.core.act import Act
-from turnwire.core.dialect import Ask, Look
-from turnwire.core.limits import Limits
-from turnwire.core.overheard import Input, Overheard
-from turnwire.core.recording import BadHeaderError, Recording, find_header, header, missing
-from turnwire.core.replay import replay
+from core.recorded import PLENTY, RECORDINGS, dialect, recorded, redactor, run
+from turnwire.core.agent import PromptRequest, ResumeRequest
+from turnwire.core.recording.recorder import BadHeaderError, Recording, find_header, header, missing
+from turnwire.core.recording.replay import replay
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.observed import Input, ObservedTurn
+from turnwire.core.turn.output import Output
 from turnwire.dialects import DIALECTS
 
 V2 = DIALECTS["v2"]
@@ -37,7 +37,7 @@ def test_a_recording_replays_byte_for_byte(path: Path) -> None:
 def test_a_redacted_one_replays_to_the_same_chunks_of_the_same_lengths(path: Path) -> None:
     stream, recording = run(path)
 
-    lines = list(recording.lines(redactor=redactor(dialect(path).vocabulary)))
+    lines = list(recording.lines(redactor=redactor(dialect(path).schema)))
 
     assert shape(replay(lines, dialect(path))) == shape(stream)
 
@@ -59,7 +59,7 @@ def shape(stream: bytes) -> list[Any]:
 def test_nothing_that_was_said_is_in_a_redacted_one() -> None:
     for path in RECORDINGS:
         _, recording = run(path)
-        lines = recording.lines(redactor=redactor(dialect(path).vocabulary))
+        lines = recording.lines(redactor=redactor(dialect(path).schema))
         for text in _TEXTS.findall(b"\n".join(lines).decode()):
             plain = "" if text == "/status" else re.sub(r"\\u[0-9a-f]{4}|\\.", "", text)
             assert {c for c in plain if c.isalnum()} <= set("xø字\U0001d465")
@@ -70,7 +70,7 @@ _TEXTS = re.compile(r'"(?:delta|content|finalText|text)":"((?:[^"\\\\]|\\\\.)*)"
 
 def test_the_beginning_and_the_end_are_kept_and_what_is_lost_is_said() -> None:
     lines = [f.begin(), *(f.part(f"word {number}") for number in range(1000)), f.finalize()]
-    _, recording = heard(lines, V2, most_bytes=8_000)
+    _, recording = recorded(lines, V2, most_bytes=8_000)
 
     kept = list(recording.lines(redactor=None))
 
@@ -87,7 +87,7 @@ def test_the_beginning_and_the_end_are_kept_and_what_is_lost_is_said() -> None:
 
 
 def test_a_frame_that_is_longer_than_all_is_lost_alone() -> None:
-    _, recording = heard([f.begin(), f.part("x" * 9_000), f.part("b")], V2, most_bytes=8_000)
+    _, recording = recorded([f.begin(), f.part("x" * 9_000), f.part("b")], V2, most_bytes=8_000)
 
     kept = list(recording.lines(redactor=None))
 
@@ -112,25 +112,27 @@ def test_a_frame_that_looks_like_something_else_is_still_a_frame(odd: bytes) -> 
 
 
 def test_what_a_stream_writes_takes_no_room() -> None:
-    _, recording = heard([f.begin(), *(f.part("x" * 9_000) for _ in range(100))], V2, 8_000)
+    _, recording = recorded([f.begin(), *(f.part("x" * 9_000) for _ in range(100))], V2, 8_000)
 
     assert len(pickle.dumps(recording)) < 10_000
 
 
-def begun(asked: Ask | Look | None = None, **limits: Any) -> tuple[Overheard, Recording]:
-    ask = asked or Ask(text="Hi you", prompt_id="p1", user_id="ann@a.example")
+def begun(
+    asked: PromptRequest | ResumeRequest | None = None, **limits: Any
+) -> tuple[ObservedTurn, Recording]:
+    ask = asked or PromptRequest(text="Hi you", prompt_id="p1", user_id="ann@a.example")
     lived = Limits(**limits)
-    conversation = V2.prompt(ask) if isinstance(ask, Ask) else V2.resume(ask)
-    turn = Overheard(conversation, lived)
+    conversation = V2.prompt(ask) if isinstance(ask, PromptRequest) else V2.resume(ask)
+    turn = ObservedTurn(conversation, lived)
     recording = Recording(header(ask, dialect="v2", limits=lived), PLENTY)
-    turn.ears = [recording]
+    turn.observers = [recording]
     turn.opened(0)
     return turn, recording
 
 
 def test_everything_that_may_happen_is_replayed() -> None:
     turn, recording = begun(
-        backlog_bytes=100, expires_at=60.0, keepalive_s=3.0, on_hangup="continue"
+        backlog_bytes=100, expires_at=60.0, keepalive_s=3.0, on_disconnect="continue"
     )
     acts = [turn.frames([f.begin(), f.part("a")], 1.25)]
     acts += [turn.tick(4.3), turn.blocked(5), turn.progressed(6, 50), turn.held(60, 6.5)]
@@ -146,24 +148,24 @@ def test_everything_that_may_happen_is_replayed() -> None:
     ]
     assert "progressed 50" in told
     assert "at 1.250000" in told
-    opened = replay(lines, V2)[: -len(b"".join(act.write for act in acts))]
-    assert replay(lines, V2) == opened + b"".join(act.write for act in acts)
+    opened = replay(lines, V2)[: -len(b"".join(act.to_client for act in acts))]
+    assert replay(lines, V2) == opened + b"".join(act.to_client for act in acts)
     assert b"Client too slow" in replay(lines, V2)
 
 
 def test_an_agent_that_cannot_be_dialled_is_replayed() -> None:
-    ask = Ask(text="Hi", prompt_id="p1")
-    turn = Overheard(V2.prompt(ask), Limits())
+    ask = PromptRequest(text="Hi", prompt_id="p1")
+    turn = ObservedTurn(V2.prompt(ask), Limits())
     recording = Recording(header(ask, dialect="v2", limits=Limits()), PLENTY)
-    turn.ears = [recording]
-    written = turn.unreachable(3).write
+    turn.observers = [recording]
+    written = turn.unreachable(3).to_client
 
     assert replay(recording.lines(redactor=None), V2) == written
     assert b"Connection failed" in written
 
 
 def test_what_was_asked_is_in_the_first_line_and_its_secrets_are_not() -> None:
-    ask = Ask(
+    ask = PromptRequest(
         text="The code is 1234",
         prompt_id="p1",
         user_id="ann@a.example",
@@ -176,16 +178,16 @@ def test_what_was_asked_is_in_the_first_line_and_its_secrets_are_not() -> None:
         header(ask, dialect="v2", limits=limits, taken_id="m 1", event_lines=False, usage=True),
         PLENTY,
     )
-    recording.heard(Input.OPENED, 10.0, (), 0)
-    recording.did(Act(tell=[b'{"content":"The code is 1234"}', b"x" * 5_000]), 10.0)
+    recording.on_input(Input.OPENED, 10.0, (), 0)
+    recording.on_output(Output(to_agent=[b'{"content":"The code is 1234"}', b"x" * 5_000]), 10.0)
 
     whole = list(recording.lines(redactor=None, notes=["a note"], lacks=["a thing"]))
-    redacted = list(recording.lines(redactor=redactor(V2.vocabulary)))
+    redacted = list(recording.lines(redactor=redactor(V2.schema)))
     blotted = list(recording.lines(redactor=None, secrets=[b"1234", b""]))
 
     told = find_header(whole)
     assert told is not None
-    assert told.ask() == ask
+    assert told.prompt_request() == ask
     assert (told.limits.expires_at, told.event_lines, told.usage) == (20.0, False, True)
     assert whole[1:3] == [b"# a note", b"#! missing a thing"]
     assert whole[-1] == b"# told 5000 bytes"
@@ -200,26 +202,26 @@ def test_what_was_asked_is_in_the_first_line_and_its_secrets_are_not() -> None:
 
 
 def test_nobody_is_nobody_in_a_redacted_one() -> None:
-    told = header(Ask(text="", prompt_id="p1"), dialect="v2", limits=Limits())
+    told = header(PromptRequest(text="", prompt_id="p1"), dialect="v2", limits=Limits())
 
-    assert told.redacted(redactor(V2.vocabulary)) == told
+    assert told.redacted(redactor(V2.schema)) == told
 
 
 def test_a_stream_that_was_resumed_says_so() -> None:
-    look = Look(user_id="u", init_s=3.0, prompt_id="p9", channel_id="c")
+    look = ResumeRequest(user_id="u", init_s=3.0, prompt_id="p9", channel_id="c")
     turn, recording = begun(look)
     turn.frames([f.init()], 1)
 
     told = find_header(recording.lines(redactor=None))
 
     assert told is not None
-    assert told.look() == look
+    assert told.resume_request() == look
     assert replay(recording.lines(redactor=None), V2) == b""
 
 
 def test_a_recording_of_nothing_is_one_line() -> None:
     recording = Recording(
-        header(Ask(text="", prompt_id="p"), dialect="v2", limits=Limits()), PLENTY
+        header(PromptRequest(text="", prompt_id="p"), dialect="v2", limits=Limits()), PLENTY
     )
 
     (line,) = recording.lines(redactor=None)

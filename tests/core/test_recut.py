@@ -9,14 +9,21 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from turnwire.core import chunks, events
+from turnwire.core import events
 from turnwire.core.bounds import WAITING_BYTES_MAX
-from turnwire.core.chunks import Chunk
 from turnwire.core.events import Event, Phase, Reason
-from turnwire.core.harmless import TOO_LONG
-from turnwire.core.numbered import Numbered
-from turnwire.core.recut import PIECE_MAX, RUN_MAX, TIMES, Recut, _size
-from turnwire.core.tools import CALLS_MAX
+from turnwire.core.safe_json import TOO_LONG
+from turnwire.core.ui_stream import chunks
+from turnwire.core.ui_stream.chunks import Chunk
+from turnwire.core.ui_stream.numbering import (
+    PIECE_MAX,
+    RUN_COPIES,
+    RUN_MAX,
+    Numbered,
+    Renumbering,
+    _size,
+)
+from turnwire.core.ui_stream.tool_calls import CALLS_MAX
 
 Json = dict[str, Any]
 
@@ -243,7 +250,7 @@ def test_the_numbers_do_not_depend_on_how_the_turn_was_told(seed: int) -> None:
     ],
 )
 def test_text_is_cut_at_words(deltas: list[str], pieces: list[str]) -> None:
-    recut = Recut()
+    recut = Renumbering()
     told = [c for delta in deltas for c in recut.take([chunks.TextDelta("t", delta)])]
     told += recut.take([chunks.TextEnd("t")])
 
@@ -252,7 +259,7 @@ def test_text_is_cut_at_words(deltas: list[str], pieces: list[str]) -> None:
 
 def test_a_word_of_megabytes_is_read_once() -> None:
     """To look for its end anew for each piece of it would take hours."""
-    told = Recut().take([chunks.TextDelta("t0", "w" * 2_000_000)])
+    told = Renumbering().take([chunks.TextDelta("t0", "w" * 2_000_000)])
 
     assert len(told) == 2_000_000 // PIECE_MAX
 
@@ -307,32 +314,32 @@ def tool(number: int, output: bytes = b"1") -> list[Chunk]:
 
 
 def test_a_long_text_without_a_space_is_read_once() -> None:
-    pieces = Recut().take([chunks.TextDelta("t", "x" * 3_000_000)])
+    pieces = Renumbering().take([chunks.TextDelta("t", "x" * 3_000_000)])
 
     assert len(pieces) == 3_000_000 // PIECE_MAX
 
 
 def test_a_run_of_very_many_calls_is_filled_up_in_parts() -> None:
-    recut = Recut()
+    recut = Renumbering()
     filled = 0
     for number in range(20 * RUN_MAX):
         filled = max(filled, len(recut.take(tool(number))))
 
-    assert filled <= RUN_MAX * 3 * TIMES + 3
+    assert filled <= RUN_MAX * 3 * RUN_COPIES + 3
 
 
 def test_the_end_has_room_for_all_that_may_be_late_and_no_more() -> None:
-    recut = Recut()
+    recut = Renumbering()
     for number in range(2 * CALLS_MAX):
         recut.take(tool(number))
 
     end = recut.take([chunks.FinishStep(), chunks.Finish()])
 
-    assert len(end) < (RUN_MAX * 3 + CALLS_MAX) * TIMES + 9
+    assert len(end) < (RUN_MAX * 3 + CALLS_MAX) * RUN_COPIES + 9
 
 
 def test_a_client_that_has_more_than_there_is_makes_nothing_pile_up() -> None:
-    recut = Recut(skip=1_000_000)
+    recut = Renumbering(skip=1_000_000)
     for number in range(3 * RUN_MAX):
         data = b'{"text":"%b","questionId":"q","state":"open"}' % (b"x" * 100_000)
         question = chunks.DataQuestion(f"q{number}", Raw(data))
@@ -341,12 +348,12 @@ def test_a_client_that_has_more_than_there_is_makes_nothing_pile_up() -> None:
 
     assert sum(map(_size, recut._late.values())) < 2 * WAITING_BYTES_MAX
     assert recut._run is not None
-    assert len(recut._run.again) <= recut._run.room
-    assert sum(map(_size, recut._run.again)) < 2 * WAITING_BYTES_MAX
+    assert len(recut._run.repeats) <= recut._run.size
+    assert sum(map(_size, recut._run.repeats)) < 2 * WAITING_BYTES_MAX
 
 
 def test_an_output_that_is_late_and_too_long_to_wait_is_told_without_its_content() -> None:
-    recut = Recut()
+    recut = Renumbering()
     recut.take(tool(1)[:2])
     recut.take([chunks.TextStart("t"), chunks.TextDelta("t", "a b "), chunks.TextEnd("t")])
     recut.take([chunks.ToolOutputAvailable("c1", Raw(b'"%b"' % (b"x" * (WAITING_BYTES_MAX + 9))))])
@@ -357,7 +364,7 @@ def test_an_output_that_is_late_and_too_long_to_wait_is_told_without_its_content
 
 
 def test_questions_without_end_are_not_all_kept() -> None:
-    recut = Recut()
+    recut = Renumbering()
     for number in range(2 * CALLS_MAX):
         recut.take([chunks.DataQuestion(f"q{number}", Raw(b'{"state":"open"}'))])
 
@@ -365,12 +372,12 @@ def test_questions_without_end_are_not_all_kept() -> None:
 
 
 def test_a_question_asked_without_end_does_not_pile_up() -> None:
-    recut = Recut(skip=1_000)
+    recut = Renumbering(skip=1_000)
     for _ in range(50):
         recut.take([chunks.DataQuestion("q", Raw(b'{"state":"open"}'))])
 
     assert recut._run is not None
-    assert len(recut._run.again) == recut._run.room
+    assert len(recut._run.repeats) == recut._run.size
 
 
 @pytest.mark.parametrize("skip", [0, 3, 6])
@@ -399,7 +406,7 @@ def undisturbed_count(live: Sequence[Event]) -> int:
 
 
 def test_what_fills_up_is_short() -> None:
-    recut = Recut()
+    recut = Renumbering()
     said = chunks.StatusData("s" * 1_000, "d" * 100_000)
 
     out = recut.take([chunks.DataAgentStatus(said), *tool(1), chunks.FinishStep(), chunks.Finish()])

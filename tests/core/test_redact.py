@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from turnwire.core.redact import Redactor
+from turnwire.core.recording.redact import Redactor
 
 
 @pytest.mark.parametrize(

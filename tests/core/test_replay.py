@@ -3,7 +3,7 @@ import json
 import pytest
 
 from core import frames as f
-from turnwire.core.replay import BadRecordingError, replay
+from turnwire.core.recording.replay import BadRecordingError, replay
 from turnwire.dialects import DIALECTS
 
 V2 = DIALECTS["v2"]

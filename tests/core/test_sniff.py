@@ -1,6 +1,6 @@
 import pytest
 
-from turnwire.core import sniff
+from turnwire.core.body import mime_sniff
 
 PAD = bytes(range(1, 40))
 
@@ -48,7 +48,7 @@ def box(brand: bytes) -> bytes:
     ],
 )
 def test_a_signature_tells_a_type(data: bytes, likeliest: str, others: tuple[str, ...]) -> None:
-    assert sniff.types_of(data) == (likeliest, *others)
+    assert mime_sniff.types_of(data) == (likeliest, *others)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_signature_tells_a_type(data: bytes, likeliest: str, others: tuple[str
     ],
 )
 def test_anything_else_is_unknown(data: bytes) -> None:
-    assert sniff.types_of(data) == ()
+    assert mime_sniff.types_of(data) == ()
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_anything_else_is_unknown(data: bytes) -> None:
     ],
 )
 def test_which_types_are_text(mime: str, *, textual: bool) -> None:
-    assert sniff.is_textual(mime) is textual
+    assert mime_sniff.is_textual(mime) is textual
 
 
 @pytest.mark.parametrize(
@@ -95,4 +95,4 @@ def test_which_types_are_text(mime: str, *, textual: bool) -> None:
     [("é\n".encode(), True), (b"", True), (b"a\0b", False), (b"\xff", False), (b"\xc3", False)],
 )
 def test_what_is_text(data: bytes, *, text: bool) -> None:
-    assert sniff.is_text(data) is text
+    assert mime_sniff.is_text(data) is text

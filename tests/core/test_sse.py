@@ -1,7 +1,7 @@
 import pytest
 from msgspec import Raw
 
-from turnwire.core import chunks, sse
+from turnwire.core.ui_stream import chunks, sse
 
 
 @pytest.mark.parametrize(

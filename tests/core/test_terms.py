@@ -5,9 +5,17 @@ import json
 import pytest
 from msgspec import Raw
 
-from turnwire.core.approval import ID_FIELD, Requests, Signed, Signer, subject, subjects, with_id
+from turnwire.core.approvals import (
+    ID_FIELD,
+    ApprovalIssuer,
+    Signed,
+    Signer,
+    subject,
+    subjects,
+    with_id,
+)
 from turnwire.core.events import Approval, Question
-from turnwire.core.refusal import Refusal
+from turnwire.core.rejection import Rejection
 from turnwire.core.terms import Terms
 
 CALL = Approval("c1", "bash", Raw(b'{"n":1}'))
@@ -15,7 +23,7 @@ PLAIN = Question("q1", Raw(b'{"text":"Tea?"}'))
 OF_A_CALL = Question("q1", Raw(b"{}"), CALL)
 NAMELESS = Question("q1", Raw(b"{}"), shown=Raw(b'{"text":"May it?","n":[1]}'))
 SIGNER = Signer(keys=(b"k" * 32,), session_id="s1", user_id="u1")
-REQUESTS = Requests(signer=SIGNER, epoch=0, valid_s=60)
+REQUESTS = ApprovalIssuer(signer=SIGNER, epoch=0, valid_s=60)
 
 
 @pytest.mark.parametrize(
@@ -33,13 +41,13 @@ def test_who_may_answer(terms: Terms, asker: str | None, admitted: bool) -> None
 
 @pytest.mark.parametrize("question", [OF_A_CALL, NAMELESS])
 def test_where_approvals_are_signed_one_takes_no_answer_that_is_not(question: Question) -> None:
-    assert Terms(signed=True).refusal(question, None) is Refusal.UNSIGNED
-    assert Terms().refusal(question, None) is None
+    assert Terms(signed=True).rejection(question, None) is Rejection.UNSIGNED
+    assert Terms().rejection(question, None) is None
 
 
 def test_a_question_takes_an_answer_that_is_not_signed() -> None:
-    assert Terms(signed=True).refusal(PLAIN, None) is None
-    assert Terms(signed=True).refusal(PLAIN, b"a subject") is Refusal.CLOSED
+    assert Terms(signed=True).rejection(PLAIN, None) is None
+    assert Terms(signed=True).rejection(PLAIN, b"a subject") is Rejection.CLOSED
 
 
 @pytest.mark.parametrize("turn_id", ["t1", "t1:answer", None])
@@ -49,9 +57,9 @@ def test_an_approval_takes_what_was_signed_for_it(turn_id: str | None) -> None:
     signed = SIGNER.read(approval_id, 1)
     assert isinstance(signed, Signed)
 
-    assert Terms().refusal(OF_A_CALL, signed.subject, ["t1", "t1:answer"]) is None
+    assert Terms().rejection(OF_A_CALL, signed.subject, ["t1", "t1:answer"]) is None
     other = msg(args=b'{"n":2}')
-    assert Terms().refusal(other, signed.subject, ["t1", "t1:answer"]) is Refusal.CLOSED
+    assert Terms().rejection(other, signed.subject, ["t1", "t1:answer"]) is Rejection.CLOSED
 
 
 def msg(args: bytes) -> Question:

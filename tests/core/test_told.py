@@ -2,22 +2,22 @@ from collections.abc import Sequence
 
 import pytest
 
-from turnwire.core.told import Told
+from turnwire.core.ui_stream.sent_text import SentText
 
 TOOL = None
 """A tool between two texts."""
 
 
-def told(*said: str | None) -> Told:
-    noted = Told()
+def told(*said: str | None) -> SentText:
+    noted = SentText()
     note(noted, said)
     return noted
 
 
-def note(noted: Told, said: Sequence[str | None]) -> None:
+def note(noted: SentText, said: Sequence[str | None]) -> None:
     for text in said:
         if text is TOOL:
-            noted.tool()
+            noted.mark_tool()
         else:
             noted.add(text)
 
@@ -90,7 +90,7 @@ def note(noted: Told, said: Sequence[str | None]) -> None:
     ],
 )
 def test_what_of_a_final_text_is_missing(said: list[str | None], final: str, missing: str) -> None:
-    assert told(*said).missing(final) == missing
+    assert told(*said).unsent_suffix(final) == missing
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_what_is_missing_once_the_turn_was_started_over(
     noted.start_over()
     note(noted, after)
 
-    assert noted.missing(final) == missing
+    assert noted.unsent_suffix(final) == missing
 
 
 def test_a_turn_may_start_over_again_before_it_says_anything() -> None:
@@ -126,24 +126,24 @@ def test_a_turn_may_start_over_again_before_it_says_anything() -> None:
     noted.start_over()
     noted.start_over()
 
-    assert noted.missing("ab") == "b"
+    assert noted.unsent_suffix("ab") == "b"
 
 
 def test_what_was_streamed_is_not_kept() -> None:
-    noted = Told()
+    noted = SentText()
 
     for _ in range(1_000):
         noted.add("x" * 1_000)
 
-    assert sum(map(len, noted._fresh)) < 20_000
+    assert sum(map(len, noted._batch)) < 20_000
 
 
 def test_the_oldest_stretch_is_forgotten_when_there_are_too_many() -> None:
-    told = Told()
+    told = SentText()
     for number in range(66):
         told.add(f"stretch {number}.")
-        told.tool()
+        told.mark_tool()
 
-    assert told.missing("stretch 65. And more") == " And more"
-    assert told.missing("stretch 1. And more") == "stretch 1. And more", "it is forgotten"
+    assert told.unsent_suffix("stretch 65. And more") == " And more"
+    assert told.unsent_suffix("stretch 1. And more") == "stretch 1. And more", "it is forgotten"
     assert len(told._earlier) == 64

@@ -4,7 +4,7 @@ import pytest
 
 from core.shown import brief, shown, tool
 from turnwire.core.events import Phase, ToolUpdate
-from turnwire.core.tools import CALLS_MAX, Calls
+from turnwire.core.ui_stream.tool_calls import CALLS_MAX, Calls
 
 PENDING = tool(Phase.PENDING)
 RUNNING = tool(Phase.RUNNING, args={"a": 1})
@@ -195,7 +195,7 @@ def test_no_id_of_a_card_comes_twice_in_however_long_a_turn() -> None:
 
     assert len(ids) == len(set(ids)) == 3 * 7_007
     assert len(calls._shown_ids) == 4 * CALLS_MAX
-    assert len(calls._over) == CALLS_MAX
+    assert len(calls._done) == CALLS_MAX
 
 
 def test_a_call_id_used_again_and_again_costs_neither_memory_nor_time() -> None:
@@ -206,7 +206,7 @@ def test_a_call_id_used_again_and_again_costs_neither_memory_nor_time() -> None:
         calls.update(PENDING)
         calls.update(DONE)
 
-    assert len(calls._over) == 1
+    assert len(calls._done) == 1
     assert len(calls._shown_ids) <= 4 * CALLS_MAX
     assert time.process_time() - began < 10
     assert brief(calls.update(PENDING)) == ["tool-input-start c#20001"]

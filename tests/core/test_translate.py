@@ -2,7 +2,6 @@ import pytest
 from msgspec import Raw
 
 from core.shown import brief, shown, started, tool
-from turnwire.core import sse
 from turnwire.core.events import (
     AgentStatus,
     Alive,
@@ -17,7 +16,8 @@ from turnwire.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from turnwire.core.translate import State, Translator
+from turnwire.core.ui_stream import sse
+from turnwire.core.ui_stream.translator import State, Translator
 
 SAID = TextDelta("a")
 THOUGHT = ReasoningDelta("h")

@@ -6,22 +6,33 @@ import pytest
 
 from core import frames as f
 from core.client_model import Client
-from core.turns import BOTH, NOTHING, QUESTION, QUEUED, RUNNING, TOOL, opened, told, verdict, wait
-from turnwire.core.act import Act
-from turnwire.core.dialect import Ask
-from turnwire.core.limits import Limits
-from turnwire.core.outcome import Outcome
-from turnwire.core.turn import Turn
+from core.turns import (
+    BOTH,
+    NOTHING,
+    QUESTION,
+    QUEUED,
+    RUNNING,
+    TOOL,
+    opened,
+    sent_types,
+    verdict,
+    wait,
+)
+from turnwire.core.agent import PromptRequest
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.output import Output
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 
 def test_opening_asks_and_flushes_the_headers() -> None:
-    turn = Turn(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=f.PROMPT)), Limits())
+    turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
 
     act = turn.opened(0)
 
-    assert told(act) == ["prompt"]
-    assert act.write == b": keepalive\n\n"
+    assert sent_types(act) == ["prompt"]
+    assert act.to_client == b": keepalive\n\n"
     assert turn.opened(0) == NOTHING  # it asks once
 
 
@@ -54,14 +65,14 @@ def test_opening_asks_and_flushes_the_headers() -> None:
     ],
 )
 def test_how_a_stream_ends(
-    happens: Callable[[Turn], Act], outcome: Outcome, says: str | None, tells: list[str]
+    happens: Callable[[Turn], Output], outcome: Outcome, says: str | None, tells: list[str]
 ) -> None:
     turn = opened(*RUNNING)
 
     act = happens(turn)
 
     assert turn.outcome is outcome
-    assert (verdict(act), told(act)) == (says, tells)
+    assert (verdict(act), sent_types(act)) == (says, tells)
     assert turn.deadline == float("inf")
 
 
@@ -83,7 +94,7 @@ def test_how_a_stream_ends(
 )
 @pytest.mark.parametrize("before", [(), (*RUNNING, f.finalize())])
 def test_nothing_comes_out_of_a_stream_that_is_over(
-    before: tuple[bytes, ...], happens: Callable[[Turn], Act]
+    before: tuple[bytes, ...], happens: Callable[[Turn], Output]
 ) -> None:
     turn = opened(*before)
     turn.agent_left(2)
@@ -117,14 +128,14 @@ def test_how_long_silence_may_last(frames: tuple[bytes, ...], limit: float) -> N
     at, last = acts[-1]
     assert at == heard_at + limit
     assert (turn.outcome, verdict(last)) == (Outcome.SILENT, "Agent stopped responding")
-    assert told(last) == ([] if frames == QUEUED else ["abort"])
+    assert sent_types(last) == ([] if frames == QUEUED else ["abort"])
 
 
 @pytest.mark.parametrize(
     ("frame", "is_life"),
     [
         (f.part("b"), True),
-        (f.chunk("a"), True),  # told twice, and a sign of life even so
+        (f.chunk("a"), True),  # a repeated delta is a sign of life too
         (f.reasoning("h"), True),
         (f.tool("pending"), True),
         (f.frame("agentStatus", status="thinking"), True),
@@ -169,7 +180,7 @@ def test_no_turn_is_longer_than_the_longest(frames: tuple[bytes, ...]) -> None:
 
     assert turn.outcome is Outcome.TOO_LONG
     assert verdict(last) == "Turn took too long"
-    assert told(last) == ([] if frames == QUEUED else ["abort"])
+    assert sent_types(last) == ([] if frames == QUEUED else ["abort"])
 
 
 def test_the_longest_time_counts_from_the_begin_of_our_turn() -> None:
@@ -189,7 +200,7 @@ def test_silence_is_filled_with_keepalives_and_then_ended() -> None:
     acts = wait(turn, 500)
 
     assert [at for at, _ in acts] == [16, 31, 46, 61, 76, 91, 106, 121]
-    assert {act.write for _, act in acts[:-1]} == {b": keepalive\n\n"}
+    assert {act.to_client for _, act in acts[:-1]} == {b": keepalive\n\n"}
     assert verdict(acts[-1][1]) == "Agent stopped responding"
 
 
@@ -198,7 +209,10 @@ def test_a_write_pushes_the_keepalive_back() -> None:
 
     turn.frames([f.part("b")], 10)
 
-    assert [(at, act.write) for at, act in wait(turn, 30)] == [(16, b""), (25, b": keepalive\n\n")]
+    assert [(at, act.to_client) for at, act in wait(turn, 30)] == [
+        (16, b""),
+        (25, b": keepalive\n\n"),
+    ]
 
 
 def test_a_deadline_that_comes_too_early_does_nothing() -> None:
@@ -220,30 +234,32 @@ def test_drain_leaves_a_turn_its_time_and_is_counted_once() -> None:
 
 def test_the_end_of_the_stream_is_whole_in_one_write() -> None:
     turn, client = opened(*BOTH), Client()
-    client.read(opened().frames(BOTH, 1).write)
+    client.read(opened().frames(BOTH, 1).to_client)
 
-    client.read(turn.agent_left(2).write)
+    client.read(turn.agent_left(2).to_client)
 
     client.close()
-    assert turn.frames_heard == len(BOTH)
+    assert turn.frames_received == len(BOTH)
     assert turn.turn_id == f.OURS
 
 
-def test_frames_behind_the_end_are_not_heard() -> None:
+def test_frames_after_the_end_are_ignored() -> None:
     turn = opened()
 
     act = turn.frames([*RUNNING, f.finalize(), f.part("late"), f.begin()], 1)
 
     assert verdict(act) == ""
-    assert b"late" not in act.write
+    assert b"late" not in act.to_client
 
 
 def test_event_lines_can_be_left_out() -> None:
-    conversation = DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=f.PROMPT))
+    conversation = DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT))
     turn = Turn(conversation, Limits(), event_lines=False, usage=True, taken_id=f.OURS)
     turn.opened(0)
 
-    written = turn.frames([*RUNNING, f.part("b"), f.finalize(usage={"totalTokens": 3})], 1).write
+    written = turn.frames(
+        [*RUNNING, f.part("b"), f.finalize(usage={"totalTokens": 3})], 1
+    ).to_client
 
     assert b"event:" not in written
     assert b'"messageId":"turn-1:answer"' in written
@@ -254,4 +270,4 @@ def test_half_of_a_pair_takes_the_long_way_and_waits_for_the_other() -> None:
     turn = opened(f.begin(), f.part("a"))
 
     assert turn.frames([f.part("\ud83d")], 1) == NOTHING
-    assert "\U0001f600".encode() in turn.frames([f.part("\ude00")], 2).write
+    assert "\U0001f600".encode() in turn.frames([f.part("\ude00")], 2).to_client

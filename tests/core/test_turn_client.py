@@ -1,4 +1,4 @@
-"""What becomes of a stream whose client is gone, or does not read."""
+"""Streams whose client is gone or does not read."""
 
 import json
 from collections.abc import Callable
@@ -6,16 +6,16 @@ from collections.abc import Callable
 import pytest
 
 from core import frames as f
-from core.turns import NOTHING, QUESTION, QUEUED, RUNNING, TOOL, opened, told, verdict, wait
-from turnwire.core.dialect import Ask
-from turnwire.core.limits import Hangup, Limits
-from turnwire.core.outcome import Outcome
-from turnwire.core.turn import Turn
+from core.turns import NOTHING, QUESTION, QUEUED, RUNNING, TOOL, opened, sent_types, verdict, wait
+from turnwire.core.agent import PromptRequest
+from turnwire.core.turn.limits import DisconnectPolicy, Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 
 def test_a_client_gone_during_the_dial_prompts_nobody() -> None:
-    turn = Turn(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=f.PROMPT)), Limits())
+    turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
 
     assert turn.client_left(1) == NOTHING
     assert turn.outcome is Outcome.CLIENT_GONE
@@ -34,8 +34,8 @@ def test_a_client_gone_aborts_our_turn(frames: tuple[bytes, ...], names: set[str
 
     act = turn.client_left(2)
 
-    (abort,) = map(json.loads, act.tell)
-    assert act.write == b""
+    (abort,) = map(json.loads, act.to_agent)
+    assert act.to_client == b""
     assert abort.keys() == {"type", "channelType", "channelId"} | names
     assert turn.outcome is Outcome.CLIENT_GONE
 
@@ -48,34 +48,34 @@ def test_a_client_gone_in_the_queue_never_aborts_the_turn_of_another() -> None:
     assert turn.frames([f.part("secret", "turn-0")], 3) == NOTHING
     assert turn.outcome is None
 
-    act = turn.frames([f.finalize("turn-0")], 4)  # nobody is left that an abort could hit
+    act = turn.frames([f.finalize("turn-0")], 4)  # now an abort stops no other turn
 
-    (abort,) = map(json.loads, act.tell)
+    (abort,) = map(json.loads, act.to_agent)
     assert (abort["type"], abort["promptId"], "turnId" in abort) == ("abort", f.PROMPT, False)
     assert turn.outcome is Outcome.CLIENT_GONE
     assert turn.deadline == float("inf")
 
 
-def test_an_agent_that_names_no_prompts_is_told_to_abort_the_turn() -> None:
+def test_at_an_agent_that_names_no_prompts_the_turn_is_aborted() -> None:
     turn = opened(f.part("x", "turn-0"))
 
     assert turn.client_left(2) == NOTHING
     assert turn.frames([f.finalize("turn-0")], 3) == NOTHING
     act = turn.frames([f.create(), f.part("a")], 4)
 
-    (abort,) = map(json.loads, act.tell)
-    assert (abort["turnId"], act.write) == (f.OURS, b"")
+    (abort,) = map(json.loads, act.to_agent)
+    assert (abort["turnId"], act.to_client) == (f.OURS, b"")
     assert turn.outcome is Outcome.CLIENT_GONE
 
 
-def test_an_agent_that_turns_out_to_name_prompts_is_told_to_abort_ours() -> None:
+def test_at_an_agent_that_turns_out_to_name_prompts_ours_is_aborted() -> None:
     turn = opened(f.part("x", "turn-0"))
     turn.client_left(2)
     turn.frames([f.finalize("turn-0")], 3)
 
     act = turn.frames([f.frame("agentStatus", status="thinking", promptId="p9")], 4)
 
-    assert told(act) == ["abort"]
+    assert sent_types(act) == ["abort"]
     assert turn.deadline == float("inf")
 
 
@@ -145,11 +145,11 @@ def test_silence_stands_still_while_nothing_is_read(
     assert verdict(last) == "Agent stopped responding"
 
 
-def test_what_one_read_brought_during_the_pause_counts_as_heard() -> None:
+def test_frames_of_one_read_during_the_pause_count_as_signs_of_life() -> None:
     turn = opened(*RUNNING)
 
     turn.blocked(10)
-    assert turn.frames([f.part("b")], 12).write
+    assert turn.frames([f.part("b")], 12).to_client
     turn.unblocked(20)
 
     assert wait(turn, 500)[-1][0] == 20 + 120
@@ -184,7 +184,7 @@ def test_no_keepalive_is_written_to_a_client_that_does_not_read() -> None:
 
 
 def test_a_pause_before_the_connection_stands_does_no_harm() -> None:
-    turn = Turn(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=f.PROMPT)), Limits())
+    turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
     turn.blocked(1)
     turn.unblocked(2)
 
@@ -208,7 +208,7 @@ def cut_in_the_queue(**limits: float) -> Turn:
     turn = opened(*QUEUED, **limits)
     turn.blocked(3)
     act = turn.tick(23)
-    assert (told(act), act.cut, verdict(act)) == ([], True, "Client too slow")
+    assert (sent_types(act), act.disconnect_client, verdict(act)) == ([], True, "Client too slow")
     assert turn.outcome is None
     return turn
 
@@ -221,7 +221,7 @@ def test_one_that_is_cut_in_the_queue_never_aborts_the_turn_of_another() -> None
     assert turn.frames([f.part("secret", "turn-0"), f.frame("status")], 25) == NOTHING
     act = turn.frames([f.finalize("turn-0"), f.begin()], 26)
 
-    assert (told(act), act.write, act.cut) == (["abort"], b"", False)
+    assert (sent_types(act), act.to_client, act.disconnect_client) == (["abort"], b"", False)
     assert turn.outcome is Outcome.SLOW_CLIENT
 
 
@@ -255,7 +255,7 @@ def test_one_that_holds_too_much_is_cut_before_its_time() -> None:
     turn = opened(*QUEUED)
     turn.blocked(3)
 
-    assert turn.held(2**20 + 1, 4).cut
+    assert turn.held(2**20 + 1, 4).disconnect_client
 
 
 def test_where_an_abort_hits_us_alone_the_cut_is_the_end() -> None:
@@ -264,16 +264,20 @@ def test_where_an_abort_hits_us_alone_the_cut_is_the_end() -> None:
 
     act = turn.tick(23)
 
-    assert (told(act), act.cut, verdict(act)) == (["abort"], False, "Client too slow")
+    assert (sent_types(act), act.disconnect_client, verdict(act)) == (
+        ["abort"],
+        False,
+        "Client too slow",
+    )
     assert turn.outcome is Outcome.SLOW_CLIENT
 
 
-@pytest.mark.parametrize("policy", list(Hangup))
-def test_one_that_the_kernel_cut_was_slow_whatever_the_policy(policy: Hangup) -> None:
-    turn = opened(*RUNNING, on_hangup=policy)
+@pytest.mark.parametrize("policy", list(DisconnectPolicy))
+def test_one_that_the_kernel_cut_was_slow_whatever_the_policy(policy: DisconnectPolicy) -> None:
+    turn = opened(*RUNNING, on_disconnect=policy)
 
     act = turn.client_left(2, stalled=True)
 
-    assert told(act) == ["abort"]
+    assert sent_types(act) == ["abort"]
     assert turn.outcome is Outcome.SLOW_CLIENT
     assert turn.client_left(3, stalled=True) == NOTHING

@@ -1,28 +1,32 @@
-"""A token that expires in mid-turn, where that cuts the stream."""
+"""A token that expires in mid-turn ends the stream."""
 
 import pytest
 
 from core import frames as f
-from core.turns import NOTHING, QUEUED, RUNNING, opened, told, verdict, wait
-from turnwire.core.limits import Hangup
-from turnwire.core.outcome import Outcome
+from core.turns import NOTHING, QUEUED, RUNNING, opened, sent_types, verdict, wait
+from turnwire.core.turn.limits import DisconnectPolicy
+from turnwire.core.turn.outcome import Outcome
 
 TEXT = "The token has expired"
 
 
 @pytest.mark.parametrize(
     ("policy", "aborts"),
-    [(Hangup.ABORT, ["abort"]), (Hangup.GRACE, ["abort"]), (Hangup.CONTINUE, [])],
+    [
+        (DisconnectPolicy.ABORT, ["abort"]),
+        (DisconnectPolicy.GRACE, ["abort"]),
+        (DisconnectPolicy.CONTINUE, []),
+    ],
 )
 def test_the_stream_is_cut_and_the_turn_treated_as_at_a_hang_up(
-    policy: Hangup, aborts: list[str]
+    policy: DisconnectPolicy, aborts: list[str]
 ) -> None:
-    turn = opened(*RUNNING, expires_at=7, on_hangup=policy)
+    turn = opened(*RUNNING, expires_at=7, on_disconnect=policy)
 
     assert turn.tick(6.9) == NOTHING
     ((at, act),) = wait(turn, 500)
 
-    assert (at, verdict(act), told(act)) == (7, TEXT, aborts)
+    assert (at, verdict(act), sent_types(act)) == (7, TEXT, aborts)
     assert (turn.outcome, turn.deadline) == (Outcome.EXPIRED, float("inf"))
 
 
@@ -48,11 +52,11 @@ def test_a_prompt_that_nobody_answered_yet_is_aborted() -> None:
 
     ((at, act),) = wait(turn, 4)
 
-    assert (at, verdict(act), told(act)) == (3, TEXT, ["abort"])
+    assert (at, verdict(act), sent_types(act)) == (3, TEXT, ["abort"])
 
 
 def test_behind_the_turn_of_another_it_waits_for_our_turn() -> None:
-    """The abort would hit the other one."""
+    """An abort would stop the other turn."""
     turn = opened(*QUEUED, expires_at=7)
 
     assert wait(turn, 20) != []  # keepalives
@@ -61,11 +65,11 @@ def test_behind_the_turn_of_another_it_waits_for_our_turn() -> None:
 
     act = turn.tick(21)
 
-    assert (verdict(act), told(act), turn.outcome) == (TEXT, ["abort"], Outcome.EXPIRED)
+    assert (verdict(act), sent_types(act), turn.outcome) == (TEXT, ["abort"], Outcome.EXPIRED)
 
 
 def test_a_client_that_is_gone_has_nothing_to_be_cut() -> None:
-    turn = opened(*RUNNING, expires_at=7, on_hangup=Hangup.GRACE)
+    turn = opened(*RUNNING, expires_at=7, on_disconnect=DisconnectPolicy.GRACE)
     turn.client_left(2)
 
     assert turn.tick(7) == NOTHING
@@ -79,4 +83,4 @@ def test_one_that_does_not_read_is_cut_too() -> None:
 
     ((at, act),) = wait(turn, 100)
 
-    assert (at, told(act), turn.outcome) == (7, ["abort"], Outcome.EXPIRED)
+    assert (at, sent_types(act), turn.outcome) == (7, ["abort"], Outcome.EXPIRED)

@@ -1,4 +1,4 @@
-"""A turn that goes on without its client: nothing of it is lost, stopped or written."""
+"""A turn that goes on without its client: it is not lost or stopped, and writes nothing."""
 
 import json
 from collections.abc import Callable
@@ -7,44 +7,44 @@ import pytest
 from msgspec import Raw
 
 from core import frames as f
-from core.turns import NOTHING, QUESTION, QUEUED, RUNNING, TOOL, opened, told, wait
-from turnwire.core.dialect import Ask, Look, Reply
-from turnwire.core.limits import Hangup, Limits
-from turnwire.core.outcome import Outcome
-from turnwire.core.room import Room, Seat
-from turnwire.core.turn import Turn
+from core.turns import NOTHING, QUESTION, QUEUED, RUNNING, TOOL, opened, sent_types, wait
+from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
+from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.limits import DisconnectPolicy, Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
-GOES_ON = Limits(on_hangup=Hangup.CONTINUE)
+GOES_ON = Limits(on_disconnect=DisconnectPolicy.CONTINUE)
 
 
-def left(*frames: bytes, **limits: float) -> Turn:
+def without_client(*frames: bytes, **limits: float) -> Turn:
     """A turn that goes on, whose client left at 2."""
-    turn = opened(*frames, on_hangup=Hangup.CONTINUE, **limits)
+    turn = opened(*frames, on_disconnect=DisconnectPolicy.CONTINUE, **limits)
     assert turn.client_left(2) == NOTHING
     assert turn.outcome is None
     return turn
 
 
 def dialling() -> Turn:
-    turn = Turn(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=f.PROMPT)), GOES_ON)
+    turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), GOES_ON)
     assert turn.client_left(1) == NOTHING
     assert turn.outcome is None
     return turn
 
 
-def test_a_prompt_whose_dial_is_under_way_is_asked_all_the_same() -> None:
+def test_a_prompt_whose_dial_is_under_way_is_still_sent() -> None:
     turn = dialling()
 
     act = turn.opened(1.1)
 
-    (prompt,) = map(json.loads, act.tell)
-    assert (prompt["type"], prompt["content"], act.write) == ("prompt", "hi", b"")
+    (prompt,) = map(json.loads, act.to_agent)
+    assert (prompt["type"], prompt["content"], act.to_client) == ("prompt", "hi", b"")
 
 
 @pytest.mark.parametrize("frames", [RUNNING, TOOL, QUESTION, QUEUED])
 def test_it_lasts_to_the_end_of_its_turn_and_writes_nothing(frames: tuple[bytes, ...]) -> None:
-    turn = left(*frames)
+    turn = without_client(*frames)
 
     acts = [
         turn.frames([f.finalize("turn-0"), f.begin(), f.part("more"), f.part("text")], 3),
@@ -72,25 +72,25 @@ def test_it_lasts_to_the_end_of_its_turn_and_writes_nothing(frames: tuple[bytes,
     ],
 )
 def test_at_the_limit_of_silence_it_lets_go(frames: tuple[bytes, ...], at: float) -> None:
-    turn = left(*frames)
+    turn = without_client(*frames)
 
     acts = wait(turn, 5_000)
 
-    assert [(when, told(act)) for when, act in acts] == [(at, [])]
+    assert [(when, sent_types(act)) for when, act in acts] == [(at, [])]
     assert turn.outcome is Outcome.CLIENT_GONE
 
 
 def test_at_the_limit_of_a_turn_it_lets_go() -> None:
-    turn = left(*RUNNING, turn_s=50)
+    turn = without_client(*RUNNING, turn_s=50)
 
-    assert [(when, told(act)) for when, act in wait(turn, 5_000)] == [(51, [])]
+    assert [(when, sent_types(act)) for when, act in wait(turn, 5_000)] == [(51, [])]
     assert turn.outcome is Outcome.CLIENT_GONE
 
 
 def test_a_turn_that_never_begins_was_abandoned() -> None:
-    turn = left(*QUEUED)
+    turn = without_client(*QUEUED)
 
-    assert [(when, told(act)) for when, act in wait(turn, 5_000)] == [(601, [])]
+    assert [(when, sent_types(act)) for when, act in wait(turn, 5_000)] == [(601, [])]
     assert turn.outcome is Outcome.ABANDONED
 
 
@@ -117,60 +117,60 @@ def test_however_it_ends_before_its_turn_it_was_abandoned(
 
 
 def test_a_drain_waits_for_none_that_goes_on_by_itself() -> None:
-    turn = left(*RUNNING)
+    turn = without_client(*RUNNING)
 
     assert turn.drain(3) == NOTHING
     assert turn.outcome is Outcome.CLIENT_GONE
 
 
 def test_one_whose_client_leaves_in_a_drain_is_not_waited_for_either() -> None:
-    turn = opened(*RUNNING, on_hangup=Hangup.CONTINUE)
+    turn = opened(*RUNNING, on_disconnect=DisconnectPolicy.CONTINUE)
     turn.drain(2)
 
     assert turn.client_left(3) == NOTHING
     assert turn.outcome is Outcome.CLIENT_GONE
 
 
-def test_a_drain_leaves_its_time_to_what_was_not_asked_yet() -> None:
+def test_a_drain_leaves_its_time_to_a_prompt_that_was_not_sent_yet() -> None:
     turn = dialling()
 
     assert turn.drain(2) == NOTHING
     assert turn.outcome is None
-    assert told(turn.opened(3)) == ["prompt"]
+    assert sent_types(turn.opened(3)) == ["prompt"]
 
 
 def test_a_token_that_expires_ends_nothing() -> None:
-    turn = left(*RUNNING, expires_at=7)
+    turn = without_client(*RUNNING, expires_at=7)
 
     assert turn.deadline > 7
     assert turn.frames([f.part("b")], 8) == NOTHING
     assert turn.outcome is None
 
 
-def test_it_is_no_company_of_a_client_that_answers() -> None:
-    room = Room()
-    ask = Ask(text="hi", prompt_id=f.PROMPT)
-    turn = Turn(DIALECTS["v2"].prompt(ask, Seat(room)), GOES_ON)
+def test_a_client_that_answers_does_not_count_it_as_a_watcher() -> None:
+    room = SessionGroup()
+    ask = PromptRequest(text="hi", prompt_id=f.PROMPT)
+    turn = Turn(DIALECTS["v2"].prompt(ask, Member(room)), GOES_ON)
     turn.opened(0)
     turn.frames([f.begin(), f.part("a")], 1)
     turn.client_left(2)
     question = {"questionId": "q1", "text": "May it?"}
     message = {"id": f.OURS, "role": "assistant", "parts": [{"type": "question", **question}]}
     init = f.frame("init", session={"messages": [message]}, data={"runningTurnId": f.OURS})
-    answer = Look(user_id="u1", init_s=5, replies=(Reply("q1", Raw(b"true")),))
-    back = Turn(DIALECTS["v2"].resume(answer, Seat(room)), Limits())
+    answer = ResumeRequest(user_id="u1", init_s=5, replies=(QuestionReply("q1", Raw(b"true")),))
+    back = Turn(DIALECTS["v2"].resume(answer, Member(room)), Limits())
     back.opened(3)
     back.frames([init], 4)
 
     act = back.client_left(5)
 
-    assert told(act) == ["abort"], "the one without a client is no company of it"
+    assert sent_types(act) == ["abort"], "a stream without a client is not a watcher"
     assert turn.frames([f.finalize(reason="canceled")], 6) == NOTHING
     assert turn.outcome is Outcome.CLIENT_GONE
 
 
 def test_who_only_looked_on_leaves_at_once() -> None:
-    turn = opened(*RUNNING, on_hangup=Hangup.LET_GO)
+    turn = opened(*RUNNING, on_disconnect=DisconnectPolicy.LET_GO)
 
     assert turn.client_left(2) == NOTHING
     assert turn.outcome is Outcome.CLIENT_GONE

@@ -1,44 +1,44 @@
-"""A turn whose agent says what none says that means well."""
+"""A turn whose agent sends too many unreadable frames, or is reported as unsound."""
 
 import json
 
 import pytest
 
-from turnwire.core.act import Act
+from turnwire.core.agent import PromptRequest
 from turnwire.core.bounds import MALFORMED_BYTES, MALFORMED_MAX
-from turnwire.core.dialect import Ask
-from turnwire.core.limits import Limits
-from turnwire.core.outcome import Outcome
-from turnwire.core.overheard import Overheard
-from turnwire.core.turn import Turn
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.observed import ObservedTurn
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.output import Output
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 CREATE = b'{"type":"message.create","turnId":"t","promptId":"p1"}'
 DELTA = b'{"type":"message.part.text-delta","turnId":"t","delta":"x"}'
 
 
-@pytest.fixture(params=[Turn, Overheard])
+@pytest.fixture(params=[Turn, ObservedTurn])
 def turn(request: pytest.FixtureRequest) -> Turn:
     kind: type[Turn] = request.param
-    begun = kind(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id="p1")), Limits())
+    begun = kind(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id="p1")), Limits())
     begun.opened(0)
     begun.frames([CREATE, DELTA], 1)
     return begun
 
 
-def told(act: Act) -> list[str]:
-    return [json.loads(frame)["type"] for frame in act.tell]
+def sent_types(act: Output) -> list[str]:
+    return [json.loads(frame)["type"] for frame in act.to_agent]
 
 
-def test_a_thousand_frames_that_cannot_be_read_are_heard_and_one_more_is_not(turn: Turn) -> None:
+def test_a_thousand_unreadable_frames_are_accepted_and_one_more_is_not(turn: Turn) -> None:
     turn.frames([b"x"] * MALFORMED_MAX, 2)
     assert turn.outcome is None
 
     act = turn.frames([b""], 3)
 
     assert turn.outcome is Outcome.UNSOUND
-    assert b"Stream interrupted" in act.write
-    assert told(act) == ["abort"]
+    assert b"Stream interrupted" in act.to_client
+    assert sent_types(act) == ["abort"]
 
 
 def test_most_frames_may_be_malformed_never(turn: Turn) -> None:
@@ -57,9 +57,9 @@ def test_a_long_frame_that_cannot_be_read_counts_as_many(turn: Turn) -> None:
     assert turn.outcome is Outcome.UNSOUND
 
 
-def test_the_connection_may_be_found_unsound_by_others(turn: Turn) -> None:
+def test_the_caller_may_report_an_unsound_connection(turn: Turn) -> None:
     act = turn.unsound(2)
 
     assert turn.outcome is Outcome.UNSOUND
-    assert told(act) == ["abort"]
-    assert turn.unsound(3) == Act()
+    assert sent_types(act) == ["abort"]
+    assert turn.unsound(3) == Output()

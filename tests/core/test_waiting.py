@@ -4,7 +4,7 @@ from msgspec import Raw
 
 from turnwire.core.bounds import WAITING_BYTES_MAX
 from turnwire.core.events import Question, QuestionClosed
-from turnwire.core.questions import OPEN_MAX
+from turnwire.core.ui_stream.questions import OPEN_MAX
 from turnwire.core.waiting import Waiting
 
 

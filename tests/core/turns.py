@@ -1,13 +1,13 @@
-"""Turns in a certain state, and what comes out of them."""
+"""Turns in a certain state, and helpers to read their outputs."""
 
 import json
 from typing import Any
 
 from core import frames as f
-from turnwire.core.act import Act
-from turnwire.core.dialect import Ask
-from turnwire.core.limits import Limits
-from turnwire.core.turn import Turn
+from turnwire.core.agent import PromptRequest
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.output import Output
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 RUNNING = (f.begin(), f.part("a"))
@@ -15,33 +15,36 @@ TOOL = (*RUNNING, f.tool("running", args={}))
 QUESTION = (*RUNNING, f.question())
 BOTH = (*TOOL, f.question())
 QUEUED = (f.create("turn-0", promptId="p0"),)
-NOTHING = Act()
+NOTHING = Output()
 
 
 def opened(*frames: bytes, **limits: Any) -> Turn:
-    """A turn whose connection stands since 0, and that heard these frames at 1."""
-    turn = Turn(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=f.PROMPT)), Limits(**limits))
+    """A turn whose connection opened at 0, and that received these frames at 1."""
+    turn = Turn(
+        DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits(**limits)
+    )
     turn.opened(0)
     if frames:
         turn.frames(frames, 1)
     return turn
 
 
-def verdict(act: Act) -> str | None:
-    """The error that this write ends the stream with."""
-    lines = act.write.decode().split("\n")
+def verdict(act: Output) -> str | None:
+    """The error text with which this write ends the stream."""
+    lines = act.to_client.decode().split("\n")
     if "data: [DONE]" not in lines:
         return None
     errors = [line for line in lines if line.startswith('data: {"type":"error"')]
     return str(json.loads(errors[0].removeprefix("data: "))["errorText"]) if errors else ""
 
 
-def told(act: Act) -> list[str]:
-    return [json.loads(frame)["type"] for frame in act.tell]
+def sent_types(act: Output) -> list[str]:
+    """The types of the frames for the agent."""
+    return [json.loads(frame)["type"] for frame in act.to_agent]
 
 
-def wait(turn: Turn, until: float) -> list[tuple[float, Act]]:
-    """Tick at each deadline, as a caller does; what came of it, and when."""
+def wait(turn: Turn, until: float) -> list[tuple[float, Output]]:
+    """Call `tick` at each deadline, as a caller does. Returns the outputs with their times."""
     acts = []
     while turn.outcome is None and turn.deadline <= until:
         now = turn.deadline

@@ -16,9 +16,9 @@ from dashboards.prometheus import SCRAPE_S, Prometheus
 from dashboards.rig import PROCESSES, Rig
 from dashboards.traffic import Crowd
 from gateway.waiting import PATIENCE_S
-from turnwire.core.outcome import Outcome
-from turnwire.web.jwks import FETCHED
-from turnwire.web.metering import ACCESS_RESULTS
+from turnwire.core.turn.outcome import Outcome
+from turnwire.web.auth.jwks import FETCH_RESULTS
+from turnwire.web.gauges import ACCESS_RESULTS
 from turnwire_lab.dashboards.alerts import ALERTS
 from turnwire_lab.dashboards.panels import ROWS
 from turnwire_lab.dashboards.recording import RECORDS
@@ -44,7 +44,7 @@ RISEN: Final = (
         for code in ("unauthorized", "not_found", "unavailable", "too_many_streams")
     ),
     *(f'turnwire_access_check_seconds_count{{result="{result}"}}' for result in ACCESS_RESULTS),
-    *(f'turnwire_jwks_fetches_total{{result="{result}"}}' for result in FETCHED),
+    *(f'turnwire_jwks_fetches_total{{result="{result}"}}' for result in FETCH_RESULTS),
     'turnwire_dial_failures_total{reason="connect"}',
     'turnwire_dial_failures_total{reason="status"}',
     'turnwire_frames_unrecognised_total{type="agentPlan"}',

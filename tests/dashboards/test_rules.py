@@ -13,9 +13,9 @@ from prometheus_client import CollectorRegistry
 
 from chaos.needed import program
 from dashboards.cases import ABSENT, CASES, MINUTES, series
-from turnwire.cli.supervising import _Supervisor
-from turnwire.settings import Settings
-from turnwire.telemetry import Telemetry
+from turnwire.cli.supervisor import _Supervisor
+from turnwire.config.settings import Settings
+from turnwire.metrics import Telemetry
 from turnwire_lab.dashboards.__main__ import FILES, ROOT
 from turnwire_lab.dashboards.alert import RUNBOOK
 from turnwire_lab.dashboards.alerts import ALERTS

@@ -16,7 +16,7 @@ from chaos.serving import Served
 from dashboards.rig import FLOOD, KEY_ID, SIGNER, Rig
 from gateway.clients import Chat, ask, new_client, request
 from gateway.tokens import bearer
-from turnwire.core.outcome import Outcome
+from turnwire.core.turn.outcome import Outcome
 
 _WORDS: Final = (
     "what is 12*7?",

@@ -10,7 +10,7 @@ import pytest
 
 from chaos.needed import program
 from deploy.parts import DEPLOY, ROOT, Json, compose, run, tool
-from turnwire.settings import Settings
+from turnwire.config.settings import Settings
 
 pytestmark = pytest.mark.timeout(180)  # some of these tools take seconds to start
 

@@ -9,8 +9,8 @@ from prometheus_client import CollectorRegistry
 
 from chaos.needed import program
 from deploy.parts import ROOT, Json, manifests, one, run, tool
-from turnwire.settings import Settings
-from turnwire.telemetry import Telemetry
+from turnwire.config.settings import Settings
+from turnwire.metrics import Telemetry
 
 pytestmark = pytest.mark.timeout(180)  # some of these tools take seconds to start
 

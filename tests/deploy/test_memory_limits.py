@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from deploy.parts import DEPLOY, compose, env_file
-from turnwire.environ import from_environ
-from turnwire.settings import Settings
+from turnwire.config.environ import from_environ
+from turnwire.config.settings import Settings
 from turnwire_lab.docs.memory import MIB, SHARE, most_workers, needed_bytes
 
 GIB = 1024 * MIB

@@ -6,7 +6,7 @@ import re
 import tarfile
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import pytest
@@ -15,12 +15,13 @@ from chaos.needed import program
 from deploy.parts import DEPLOY, ROOT, as_json, run, tool
 from turnwire import __version__
 
-pytestmark = pytest.mark.timeout(300)  # two builds and an installation
+pytestmark = pytest.mark.timeout(300)  # two builds and three installations
+WHEELS: Final = ("turnwire", "turnwire_agent", "turnwire_lab")
 
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The script itself compares two builds, and installs the wheel from the lock and asks it."""
+    """The script itself compares two builds, installs the wheels from the locks and asks them."""
     tool("cyclonedx-py")
     program("git")
     out = tmp_path_factory.mktemp("release") / "dist"
@@ -36,9 +37,9 @@ def test_it_has_every_part_and_their_sums(release: Path) -> None:
     assert names == {
         "NOTES.md",
         "SHA256SUMS",
-        f"turnwire-{__version__}-py3-none-any.whl",
         f"turnwire-{__version__}.cdx.json",
-        f"turnwire-{__version__}.tar.gz",
+        *(f"{name}-{__version__}-py3-none-any.whl" for name in WHEELS),
+        *(f"{name}-{__version__}.tar.gz" for name in WHEELS),
     }
     sums = {name: digest for digest, name in (line.split("  ") for line in lines)}
     assert sums == {
@@ -47,14 +48,27 @@ def test_it_has_every_part_and_their_sums(release: Path) -> None:
     }
 
 
-def test_the_demos_page_and_the_widget_are_in_both_and_nothing_else_that_git_ignores(
+def members(release: Path, name: str) -> tuple[set[str], set[str]]:
+    """The files of a wheel, without those that pip keeps about it, and of its sdist."""
+    with zipfile.ZipFile(release / f"{name}-{__version__}-py3-none-any.whl") as wheel:
+        names = {f"src/{each}" for each in wheel.namelist() if ".dist-info/" not in each}
+    with tarfile.open(release / f"{name}-{__version__}.tar.gz") as sdist:
+        return names, {each.partition("/")[2] for each in sdist.getnames()}
+
+
+@pytest.mark.parametrize("name", WHEELS)
+def test_a_wheel_has_one_package_and_its_sdist_holds_that(release: Path, name: str) -> None:
+    names, held = members(release, name)
+
+    assert {each.split("/")[1] for each in names} == {name}
+    assert names <= held
+
+
+def test_the_demos_page_and_the_widget_are_in_the_labs_and_nothing_else_that_git_ignores(
     release: Path,
 ) -> None:
     program("npm")
-    with zipfile.ZipFile(release / f"turnwire-{__version__}-py3-none-any.whl") as wheel:
-        names = {f"src/{name}" for name in wheel.namelist() if ".dist-info/" not in name}
-    with tarfile.open(release / f"turnwire-{__version__}.tar.gz") as sdist:
-        held = {name.partition("/")[2] for name in sdist.getnames()}
+    names, _ = members(release, "turnwire_lab")
     _, told, _ = run(["git", "ls-files", "-co", "--exclude-standard"])
     built = names - set(told.splitlines())
 
@@ -63,7 +77,6 @@ def test_the_demos_page_and_the_widget_are_in_both_and_nothing_else_that_git_ign
     }
     assert all("/web/dist/" in name or name.endswith("/widget.js") for name in built), built
     assert not [name for name in built if name.endswith(".stamp")]
-    assert names <= held
 
 
 def test_the_notes_are_the_changelogs_section(release: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from deploy.parts import DEPLOY, compose, env_file, manifests
 from gateway.process import command
-from turnwire.settings import LAB_PREFIX, SECRETS, Settings, variable
+from turnwire.config.settings import LAB_PREFIX, SECRETS, Settings, variable
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -14,7 +14,7 @@ from gateway.agent import ScriptedAgent
 from gateway.clients import ask, is_whole, new_client
 from gateway.process import Process
 from gateway.tokens import bearer
-from turnwire.settings import Settings
+from turnwire.config.settings import Settings
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -6,22 +6,22 @@ from typing import Any, Final
 from msgspec import Raw
 
 from core import frames as f
-from turnwire.core.act import Act
-from turnwire.core.approval import Requests, Signer
-from turnwire.core.dialect import Look, Reply
-from turnwire.core.known import Known
-from turnwire.core.limits import Limits
-from turnwire.core.room import Seat
+from turnwire.core.agent import QuestionReply, ResumeRequest
+from turnwire.core.approvals import ApprovalIssuer, Signer
+from turnwire.core.body.client_copy import ClientCopy
+from turnwire.core.session_group import Member
 from turnwire.core.terms import Terms
-from turnwire.core.turn import Turn
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.output import Output
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 Json = dict[str, Any]
 
-REQUESTS: Final = Requests(
+REQUESTS: Final = ApprovalIssuer(
     signer=Signer(keys=(b"k" * 32,), session_id="s1", user_id="u1"), epoch=0, valid_s=60
 )
-YES: Final = Reply("q1", Raw(b"true"))
+YES: Final = QuestionReply("q1", Raw(b"true"))
 ENDED: Final = ["finish-step", "finish"]
 
 
@@ -51,36 +51,36 @@ def init(*parts: Json, **data: Any) -> bytes:
 
 
 _NO_TERMS: Final = Terms()
-MESSAGE: Final = Known(message_id="m1")
+MESSAGE: Final = ClientCopy(message_id="m1")
 
 
 def continued(
-    *replies: Reply,
+    *replies: QuestionReply,
     native: bool = True,
-    seat: Seat | None = None,
-    known: Known = MESSAGE,
+    member: Member | None = None,
+    known: ClientCopy = MESSAGE,
     terms: Terms = _NO_TERMS,
     **limits: Any,
 ) -> Turn:
-    look = Look(user_id="u1", init_s=5, replies=replies or (YES,), terms=terms)
+    look = ResumeRequest(user_id="u1", init_s=5, replies=replies or (YES,), terms=terms)
     turn = Turn(
-        DIALECTS["v2"].resume(look, seat),
+        DIALECTS["v2"].resume(look, member),
         Limits(**{"hold_s": 10, **limits}),
-        known=known,
-        requests=REQUESTS if native else None,
+        client_copy=known,
+        approvals=REQUESTS if native else None,
     )
     turn.opened(0)
     return turn
 
 
-def chunks(act: Act) -> list[Json]:
-    lines = [line for line in act.write.decode().split("\n") if line.startswith("data: {")]
+def chunks(act: Output) -> list[Json]:
+    lines = [line for line in act.to_client.decode().split("\n") if line.startswith("data: {")]
     return [json.loads(line.removeprefix("data: ")) for line in lines]
 
 
-def brief(act: Act) -> list[str]:
+def brief(act: Output) -> list[str]:
     return [" ".join(filter(None, (c["type"], c.get("toolCallId")))) for c in chunks(act)]
 
 
-def told(act: Act) -> list[Json]:
-    return [json.loads(frame) for frame in act.tell]
+def told(act: Output) -> list[Json]:
+    return [json.loads(frame) for frame in act.to_agent]

@@ -13,15 +13,15 @@ from dialects.session_agent import frames as sa
 from dialects.session_agent.resumed import INIT_S
 from dialects.session_agent.test_continuing_anywhere import frame_of
 from dialects.session_agent.test_resume_anywhere import PROMPT, entry_of
-from turnwire.core.act import Act
-from turnwire.core.continuation import reading
-from turnwire.core.dialect import Ask, Look, Reply
-from turnwire.core.known import Known
-from turnwire.core.limits import Limits
-from turnwire.core.steps import whole
-from turnwire.core.turn import Turn
+from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
+from turnwire.core.body.client_copy import ClientCopy
+from turnwire.core.body.continuation import read_in_steps
+from turnwire.core.steps import run_steps
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.output import Output
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
-from turnwire.dialects.session_agent.dialect import SessionAgent
+from turnwire.dialects.session_agent import SessionAgent
 from turnwire_lab.session_agent.habits import REVISIONS, Revision
 
 CALLS: Final = [f"c{number}" for number in range(5)]
@@ -35,7 +35,7 @@ class Message:
     def __init__(self) -> None:
         self.calls: dict[str, Json] = {}
 
-    def take(self, act: Act) -> None:
+    def take(self, act: Output) -> None:
         for chunk in chunks(act):
             kind: str = chunk["type"]
             if not kind.startswith("tool-"):
@@ -51,13 +51,14 @@ class Message:
                     call["state"] = kind.removeprefix("tool-")
 
     @property
-    def known(self) -> Known:
+    def known(self) -> ClientCopy:
         parts = [
             {"type": "tool-bash", "providerExecuted": True, **call} for call in self.calls.values()
         ]
         answered = {"id": "q1", "data": {"state": "answered", "answer": "yes"}}
         sent = [*parts, {"type": "data-question", **answered}]
-        return whole(reading("m1", [Raw(json.dumps(part).encode()) for part in sent])).known
+        encoded = [Raw(json.dumps(part).encode()) for part in sent]
+        return run_steps(read_in_steps("m1", encoded)).client_copy
 
 
 def phases(dice: random.Random) -> list[tuple[str, str]]:
@@ -90,7 +91,7 @@ def test_a_continued_v2_turn_leaves_no_output_without_its_input(seed: int) -> No
     dice = random.Random(f"inputs {seed}")  # noqa: S311 (the same turn every time)
     heard, missed, then = cut(dice, phases(dice))
     message = Message()
-    first = Turn(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=v2.PROMPT)), Limits())
+    first = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=v2.PROMPT)), Limits())
     first.opened(0)
     asked = json.dumps({**question(), "turnId": v2.OURS}).encode()
     told = [v2.tool(status, call, **about(call, status)) for call, status in heard]
@@ -124,7 +125,9 @@ def test_a_continued_session_agent_turn_leaves_no_output_without_its_input(
     heard, missed, then = cut(dice, phases(dice))
     message = Message()
     entry = entry_of(revision)
-    first = Turn(SessionAgent().prompt(Ask(text="two", prompt_id="p1", user_id=sa.ME)), Limits())
+    first = Turn(
+        SessionAgent().prompt(PromptRequest(text="two", prompt_id="p1", user_id=sa.ME)), Limits()
+    )
     first.opened(0)
     frames = [*sa.running(revision), *(frame_of(entry, step, revision) for step in heard)]
     asks: list[Any] = [("c9", "pending"), ("c9", "running"), "?"]
@@ -137,8 +140,8 @@ def test_a_continued_session_agent_turn_leaves_no_output_without_its_input(
     hello = json.loads(sa.init(revision, runnerBusy=True))
     if revision == "R":
         hello["session"]["messages"] = [PROMPT, entry.written()]
-    look = Look(user_id=sa.ME, init_s=INIT_S, replies=[Reply("q1", Raw(b'"yes"'))])
-    second = Turn(SessionAgent().resume(look), Limits(hold_s=9), known=known)
+    look = ResumeRequest(user_id=sa.ME, init_s=INIT_S, replies=[QuestionReply("q1", Raw(b'"yes"'))])
+    second = Turn(SessionAgent().resume(look), Limits(hold_s=9), client_copy=known)
     second.opened(0)
     frames = [json.dumps(hello).encode(), sa.asked(revision), sa.answered(revision)]
     frames += [frame_of(entry, step, revision) for step in [("c9", "completed"), *then]]
@@ -153,7 +156,7 @@ def test_a_continued_session_agent_turn_leaves_no_output_without_its_input(
 
 def test_an_input_that_the_client_has_is_not_made_up_anew() -> None:
     """The agent told it once, and says no more of it."""
-    turn = continued(native=False, known=Known(pending=frozenset({"c1"})))
+    turn = continued(native=False, known=ClientCopy(pending=frozenset({"c1"})))
     call = {"type": "tool-call", "callId": "c1", "toolName": "bash", "status": "running"}
     turn.frames([init(call, question())], 1)
 

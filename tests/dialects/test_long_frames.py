@@ -10,18 +10,24 @@ import msgspec
 import pytest
 from msgspec import Raw
 
+from turnwire.core.agent import AgentProtocol, Dialect, PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.bounds import FIELDS_MAX, LONG_BYTES, PARTS_MAX, VALUES_MAX
-from turnwire.core.census import TooManyError
-from turnwire.core.dialect import Ask, Conversation, Dialect, Look, Reply
-from turnwire.core.errand import Answer, Errand, Recall, Stop, Told, Transcript
 from turnwire.core.events import ToolUpdate
-from turnwire.core.message import ui_messages
-from turnwire.core.refusal import Refusal
+from turnwire.core.operations import (
+    AnswerRequest,
+    History,
+    HistoryRequest,
+    HistoryTurn,
+    Operation,
+    StopRequest,
+)
+from turnwire.core.rejection import Rejection
 from turnwire.core.terms import Terms
+from turnwire.core.ui_stream.messages import ui_messages
+from turnwire.core.wire.census import TooManyError
 from turnwire.dialects import DIALECTS
-from turnwire.dialects.session_agent.parts import taken_apart
-from turnwire.dialects.session_agent.retelling import Retelling
-from turnwire.dialects.session_agent.wire import Snapshot
+from turnwire.dialects.session_agent.frames import Snapshot, parse_parts
+from turnwire.dialects.session_agent.snapshots import SnapshotMerger
 
 V2, SESSION_AGENT = DIALECTS["v2"], DIALECTS["session-agent"]
 BOTH = pytest.mark.parametrize("dialect", [V2, SESSION_AGENT], ids=lambda each: each.name)
@@ -34,18 +40,18 @@ def frame(**said: Any) -> bytes:
     return json.dumps(said).encode()
 
 
-def looked_into(who: Conversation | Errand[Any], told: bytes) -> int:
+def looked_into(who: AgentProtocol | Operation[Any], told: bytes) -> int:
     """How many steps it took."""
-    return sum(1 for _ in who.look_into(told))
+    return sum(1 for _ in who.prepare_frame(told))
 
 
-def every_kind(dialect: Dialect) -> list[Conversation | Errand[Any]]:
+def every_kind(dialect: Dialect) -> list[AgentProtocol | Operation[Any]]:
     return [
-        dialect.prompt(Ask(text="hi", prompt_id="p1")),
-        dialect.resume(Look(**WHERE)),
-        dialect.stop(Stop(**WHERE, verdict_s=5.0)),
-        dialect.recall(Recall(**WHERE, verdict_s=5.0, limit=10)),
-        dialect.resume(Look(**WHERE, replies=(Reply("q1", Raw(b"1"), None),))),
+        dialect.prompt(PromptRequest(text="hi", prompt_id="p1")),
+        dialect.resume(ResumeRequest(**WHERE)),
+        dialect.stop(StopRequest(**WHERE, verdict_s=5.0)),
+        dialect.read_history(HistoryRequest(**WHERE, verdict_s=5.0, limit=10)),
+        dialect.resume(ResumeRequest(**WHERE, replies=(QuestionReply("q1", Raw(b"1"), None),))),
     ]
 
 
@@ -78,7 +84,7 @@ def test_what_an_init_carries_along_unread_may_be_as_long_as_it_likes(dialect: D
 
 @BOTH
 def test_other_types_are_taken_as_they_are(dialect: Dialect) -> None:
-    who = dialect.prompt(Ask(text="hi", prompt_id="p1"))
+    who = dialect.prompt(PromptRequest(text="hi", prompt_id="p1"))
 
     assert looked_into(who, frame(type="chunk", content=FILLER, x=[{}] * VALUES_MAX)) <= 1
 
@@ -103,7 +109,7 @@ def test_a_type_that_comes_last_or_is_escaped_is_read_as_well(dialect: Dialect) 
 
 @BOTH
 def test_a_result_of_very_many_numbers_that_are_none_is_no_init(dialect: Dialect) -> None:
-    who = dialect.prompt(Ask(text="hi", prompt_id="p1"))
+    who = dialect.prompt(PromptRequest(text="hi", prompt_id="p1"))
     result = frame(type="tool", result=[float("nan")] * (2 * VALUES_MAX))
 
     looked_into(who, result.replace(b'{"type": "tool", ', b"{")[:-1] + b',"type":"tool"}')
@@ -115,11 +121,11 @@ def test_a_history_is_the_same_however_long_its_frame(dialect: Dialect) -> None:
     told = [init(*messages), init(*messages, filler=FILLER)]
     results = []
     for heard in told:
-        recall = dialect.recall(Recall(**WHERE, verdict_s=5.0, limit=700))
-        recall.open(0)
+        recall = dialect.read_history(HistoryRequest(**WHERE, verdict_s=5.0, limit=700))
+        recall.connection_opened(0)
         looked_into(recall, heard)
-        recall.hear(heard, 0)
-        assert isinstance(recall.result, Transcript)
+        recall.receive_frame(heard, 0)
+        assert isinstance(recall.result, History)
         results.append(ui_messages(recall.result))
 
     assert results[0] == results[1]
@@ -128,14 +134,14 @@ def test_a_history_is_the_same_however_long_its_frame(dialect: Dialect) -> None:
 
 @BOTH
 def test_what_is_odd_in_a_long_history_is_left_out(dialect: Dialect) -> None:
-    recall = dialect.recall(Recall(**WHERE, verdict_s=5.0, limit=700))
-    recall.open(0)
+    recall = dialect.read_history(HistoryRequest(**WHERE, verdict_s=5.0, limit=700))
+    recall.connection_opened(0)
     heard = init(turn("t1", "one"), 5, {"id": 7}, turn("t2", FILLER))
 
     looked_into(recall, heard)
-    recall.hear(heard, 0)
+    recall.receive_frame(heard, 0)
 
-    said = getattr(recall.result, "said", ())
+    said = getattr(recall.result, "entries", ())
     assert [each.turn_id for each in said] == ["t1", "t2"]
 
 
@@ -150,32 +156,34 @@ def test_what_is_odd_in_a_long_history_is_left_out(dialect: Dialect) -> None:
 )
 def test_what_cannot_be_read_is_left_to_whoever_hears_it(dialect: Dialect, told: bytes) -> None:
     for who in every_kind(dialect):
-        deque(who.look_into(told), maxlen=0)
-        who.hear(told, 0)
+        deque(who.prepare_frame(told), maxlen=0)
+        who.receive_frame(told, 0)
 
 
 def test_a_running_turn_is_resumed_from_a_long_frame() -> None:
     running = {"id": "t9", "role": "assistant", "parts": [{"type": "text", "text": "so far"}]}
     heard = init(turn("t1", FILLER), running, runnerBusy=True, runningTurnId="t9")
-    resumed = V2.resume(Look(**WHERE))
-    resumed.open(0)
+    resumed = V2.resume(ResumeRequest(**WHERE))
+    resumed.connection_opened(0)
 
     looked_into(resumed, heard)
 
-    assert "so far" in str(resumed.hear(heard, 0))
-    assert resumed.committed
+    assert "so far" in str(resumed.receive_frame(heard, 0))
+    assert resumed.accepted
 
 
 def test_a_prompt_hears_of_named_prompts_in_a_long_frame() -> None:
-    prompting = V2.prompt(Ask(text="hi", prompt_id="p1"))
-    prompting.open(0)
+    prompting = V2.prompt(PromptRequest(text="hi", prompt_id="p1"))
+    prompting.connection_opened(0)
     heard = init({"id": "u", "role": "user", "promptId": "p0"}, turn("t1", FILLER))
 
     looked_into(prompting, heard)
-    prompting.hear(heard, 0)
+    prompting.receive_frame(heard, 0)
 
     # So a turn that names none is not ours.
-    assert "TurnStarted" not in str(prompting.hear(frame(type="message.create", turnId="t2"), 0))
+    assert "TurnStarted" not in str(
+        prompting.receive_frame(frame(type="message.create", turnId="t2"), 0)
+    )
 
 
 @pytest.mark.parametrize(
@@ -201,27 +209,27 @@ def test_a_prompt_hears_of_named_prompts_in_a_long_frame() -> None:
 )
 def test_what_is_taken_apart_has_a_bound(dialect: Dialect, told: bytes) -> None:
     with pytest.raises(TooManyError):
-        looked_into(dialect.prompt(Ask(text="hi", prompt_id="p1")), told)
+        looked_into(dialect.prompt(PromptRequest(text="hi", prompt_id="p1")), told)
 
 
 def test_a_question_of_many_fields_is_malformed() -> None:
     fields = dict.fromkeys(map(str, range(FIELDS_MAX + 2)), 1)
-    prompting = V2.prompt(Ask(text="hi", prompt_id="p1"))
-    prompting.open(0)
-    prompting.hear(frame(type="message.create", turnId="t", promptId="p1"), 0)
+    prompting = V2.prompt(PromptRequest(text="hi", prompt_id="p1"))
+    prompting.connection_opened(0)
+    prompting.receive_frame(frame(type="message.create", turnId="t", promptId="p1"), 0)
 
-    assert prompting.hear(frame(type="question", questionId="q", **fields), 0) == ()
-    assert prompting.tally.malformed == 1
+    assert prompting.receive_frame(frame(type="question", questionId="q", **fields), 0) == ()
+    assert prompting.frame_stats.malformed == 1
 
 
 def test_a_question_of_many_fields_is_left_out_of_a_history() -> None:
     fields = dict.fromkeys(map(str, range(FIELDS_MAX + 2)), 1)
     parts = [{"type": "question", "questionId": "q", **fields}, {"type": "text", "text": "said"}]
-    resumed = V2.resume(Look(**WHERE))
-    resumed.open(0)
+    resumed = V2.resume(ResumeRequest(**WHERE))
+    resumed.connection_opened(0)
     running = {"id": "t9", "role": "assistant", "parts": parts}
 
-    told = str(resumed.hear(init(running, runnerBusy=True, runningTurnId="t9"), 0))
+    told = str(resumed.receive_frame(init(running, runnerBusy=True, runningTurnId="t9"), 0))
 
     assert "said" in told
     assert "Question" not in told
@@ -238,15 +246,15 @@ def test_numbers_that_are_none_among_many_values_are_null(dialect: Dialect) -> N
         "parts": [{**part, "result": numbers}],
     }
     heard = init({**message, "parts": [*message["parts"], {"type": "finish"}]})
-    recall = dialect.recall(Recall(**WHERE, verdict_s=5.0, limit=10))
-    recall.open(0)
+    recall = dialect.read_history(HistoryRequest(**WHERE, verdict_s=5.0, limit=10))
+    recall.connection_opened(0)
 
     looked_into(recall, heard)
-    recall.hear(heard, 0)
+    recall.receive_frame(heard, 0)
 
-    assert isinstance(recall.result, Transcript)
-    (said,) = recall.result.said
-    assert isinstance(said, Told)
+    assert isinstance(recall.result, History)
+    (said,) = recall.result.entries
+    assert isinstance(said, HistoryTurn)
     results = [each.result for each in said.events if isinstance(each, ToolUpdate)]
     assert results[-1] is not None
     assert bytes(results[-1]).replace(b" ", b"").startswith(b"[null,0,1,2,")
@@ -259,11 +267,11 @@ def test_a_question_that_is_too_odd_to_be_told_is_not_answered() -> None:
         "role": "assistant",
         "parts": [{"type": "question", "questionId": "q", **fields}],
     }
-    answering = V2.answer(Answer(**WHERE, verdict_s=5.0, question_id="q", answer=Raw(b"1")))
-    answering.open(0)
+    answering = V2.answer(AnswerRequest(**WHERE, verdict_s=5.0, question_id="q", answer=Raw(b"1")))
+    answering.connection_opened(0)
 
-    assert answering.hear(init(running, runnerBusy=True, runningTurnId="t9"), 0) == ()
-    assert answering.result is Refusal.UNKNOWN
+    assert answering.receive_frame(init(running, runnerBusy=True, runningTurnId="t9"), 0) == ()
+    assert answering.result is Rejection.UNKNOWN
 
 
 def test_an_answer_to_one_of_very_many_turns_is_found_at_once() -> None:
@@ -274,23 +282,23 @@ def test_an_answer_to_one_of_very_many_turns_is_found_at_once() -> None:
     ]
     prompts = [{"id": f"u{i}", "role": "user", "promptId": f"p{i}"} for i in range(20_000)]
     terms = Terms(asker_alone=True)
-    answer = Answer(**WHERE, verdict_s=5.0, question_id="q", answer=Raw(b"1"), terms=terms)
+    answer = AnswerRequest(**WHERE, verdict_s=5.0, question_id="q", answer=Raw(b"1"), terms=terms)
     answering = V2.answer(answer)
-    answering.open(0)
+    answering.connection_opened(0)
 
-    told = answering.hear(init(*prompts, *turns, runnerBusy=True, runningTurnId="t7"), 0)
+    told = answering.receive_frame(init(*prompts, *turns, runnerBusy=True, runningTurnId="t7"), 0)
 
     assert json.loads(told[0])["turnId"] == "t7"
 
 
 def test_a_long_question_is_counted_and_heard() -> None:
-    prompting = V2.prompt(Ask(text="hi", prompt_id="p1"))
+    prompting = V2.prompt(PromptRequest(text="hi", prompt_id="p1"))
 
     assert looked_into(prompting, frame(type="question", questionId="q", text=FILLER)) > 1
 
 
 def test_of_more_parts_than_are_taken_apart_none_is() -> None:
-    assert taken_apart(Raw(b"[" + b"1," * VALUES_MAX + b"1]")) == ([], 0)
+    assert parse_parts(Raw(b"[" + b"1," * VALUES_MAX + b"1]")) == ([], 0)
 
 
 @BOTH
@@ -300,12 +308,12 @@ def test_of_a_turn_of_more_parts_than_anybody_has_the_last_are_read(dialect: Dia
     call = {"type": "tool-call", "toolName": "x", "status": "completed", "result": 1}
     calls = [{**call, "callId": f"c{number}"} for number in range(PARTS_MAX + 10)]
     long["parts"] = [*calls, *long["parts"]]
-    recalling = dialect.recall(Recall(**WHERE, verdict_s=5.0, limit=10))
+    recalling = dialect.read_history(HistoryRequest(**WHERE, verdict_s=5.0, limit=10))
 
     looked_into(recalling, init(long, turn("t2", "after")))
-    recalling.hear(init(long, turn("t2", "after")), 0)
+    recalling.receive_frame(init(long, turn("t2", "after")), 0)
 
-    assert isinstance(recalling.result, Transcript)
+    assert isinstance(recalling.result, History)
     first, second = json.loads(ui_messages(recalling.result))
     shown = [part["toolCallId"] for part in first["parts"] if "toolCallId" in part]
     assert shown[0] == "c12"
@@ -325,20 +333,20 @@ def test_whatever_is_nested_however_deep_is_heard(
         raw = init({"id": "t", "role": "assistant", "parts": [FILLER, "deep", *ends]})
         told = raw.replace(b'"deep"', deep.encode())
         for who in every_kind(dialect):
-            who.open(0)
+            who.connection_opened(0)
             with suppress(TooManyError):
                 looked_into(who, told)
-                who.hear(told, 0)
+                who.receive_frame(told, 0)
 
 
 @BOTH
 def test_what_is_said_again_of_a_session_is_not_kept(dialect: Dialect) -> None:
     said = init(*(turn(f"t{number}", FILLER) for number in range(9)), runnerBusy=True)
     for who in every_kind(dialect):
-        who.open(0)
+        who.connection_opened(0)
         for _ in range(2):
             looked_into(who, said)
-            who.hear(said, 0)
+            who.receive_frame(said, 0)
         ahead = getattr(who, "_ahead", None)
 
         assert ahead is None or not any(isinstance(it, list) for it in gc.get_referents(ahead))
@@ -353,6 +361,6 @@ def test_text_is_trusted_where_all_parts_are_read(calls: int) -> None:
     ]
     its = msgspec.json.decode(frame(id="t", role="assistant", parts=parts), type=Snapshot)
 
-    _, trusted = Retelling(accumulates=False).weave(its, (), whole=True)
+    _, trusted = SnapshotMerger(accumulates=False).merge(its, (), whole=True)
 
     assert trusted is (calls < PARTS_MAX)

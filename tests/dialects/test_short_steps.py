@@ -13,13 +13,13 @@ from typing import Any, Final
 import pytest
 from msgspec import Raw
 
+from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.bounds import PARTS_MAX
-from turnwire.core.dialect import Ask, Look, Reply
-from turnwire.core.errand import Answer, Recall, Stop, Transcript
-from turnwire.core.limits import Limits
-from turnwire.core.message import telling
-from turnwire.core.room import Seat
-from turnwire.core.turn import Turn
+from turnwire.core.operations import AnswerRequest, History, HistoryRequest, StopRequest
+from turnwire.core.session_group import Member
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.messages import ui_messages_in_steps
 from turnwire.dialects import DIALECTS
 
 CALLS_MAX: Final = 40 * PARTS_MAX
@@ -60,39 +60,39 @@ def hydration(part: Callable[[int], Part], each: int, *, busy: bool) -> bytes:
 def turns(dialect: str) -> Iterator[Turn]:
     wire = DIALECTS[dialect]
     ours: dict[str, Any] = {"channel_type": "web", "channel_id": "default", "user_id": "u1"}
-    look = Look(init_s=5.0, **ours)
-    answer = Look(init_s=5.0, replies=(Reply("q5", Raw(b"1"), None),), **ours)
+    look = ResumeRequest(init_s=5.0, **ours)
+    answer = ResumeRequest(init_s=5.0, replies=(QuestionReply("q5", Raw(b"1"), None),), **ours)
     for conversation in (
-        wire.prompt(Ask(text="hi", prompt_id="p", **ours), Seat()),
-        wire.resume(look, Seat()),
-        wire.resume(answer, Seat()),
+        wire.prompt(PromptRequest(text="hi", prompt_id="p", **ours), Member()),
+        wire.resume(look, Member()),
+        wire.resume(answer, Member()),
     ):
         yield Turn(conversation, Limits())
 
 
 def errands(dialect: str) -> Iterator[Any]:
     wire = DIALECTS[dialect]
-    yield wire.stop(Stop(**ERRAND))
-    yield wire.stop(Stop(turn_id="t1", **ERRAND))
-    yield wire.answer(Answer(question_id="q5", answer=Raw(b"1"), **ERRAND))
-    yield wire.recall(Recall(limit=500, **ERRAND))
-    yield wire.recall(Recall(limit=500, before="nobody's", **ERRAND))
+    yield wire.stop(StopRequest(**ERRAND))
+    yield wire.stop(StopRequest(turn_id="t1", **ERRAND))
+    yield wire.answer(AnswerRequest(question_id="q5", answer=Raw(b"1"), **ERRAND))
+    yield wire.read_history(HistoryRequest(limit=500, **ERRAND))
+    yield wire.read_history(HistoryRequest(limit=500, before="nobody's", **ERRAND))
 
 
 def steps_of_a_turn(turn: Turn, frame: bytes) -> Iterator[None]:
     turn.opened(0)
-    yield from turn.look_into(frame)
+    yield from turn.prepare_frame(frame)
     for _ in turn.portions(frame, 1):
         yield
 
 
 def steps_of_an_errand(errand: Any, frame: bytes) -> Iterator[None]:
-    errand.open(0)
-    yield from errand.look_into(frame)
-    errand.hear(frame, 1)
+    errand.connection_opened(0)
+    yield from errand.prepare_frame(frame)
+    errand.receive_frame(frame, 1)
     yield
-    if isinstance(errand.result, Transcript):
-        yield from telling(errand.result, finish=False)
+    if isinstance(errand.result, History):
+        yield from ui_messages_in_steps(errand.result, finish=False)
 
 
 def most_calls(steps: Iterator[None]) -> int:

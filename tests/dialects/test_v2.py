@@ -8,7 +8,7 @@ import pytest
 from msgspec import Raw
 
 from core import frames as f
-from turnwire.core.dialect import NEVER, Ask, Conversation
+from turnwire.core.agent import NEVER, AgentProtocol, PromptRequest
 from turnwire.core.events import (
     AgentStatus,
     Alive,
@@ -24,18 +24,18 @@ from turnwire.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from turnwire.core.questions import OPEN_MAX
+from turnwire.core.ui_stream.questions import OPEN_MAX
 from turnwire.dialects import DIALECTS
-from turnwire.dialects.v2.skipped import SKIPPED
+from turnwire.dialects.v2.frames import SKIPPED
 
 ALIVE = [Alive()]
 
 
-def conversation(*frames: bytes, **ask: Any) -> Conversation:
+def conversation(*frames: bytes, **ask: Any) -> AgentProtocol:
     """A conversation that heard these frames."""
-    made = DIALECTS["v2"].prompt(Ask(**{"text": "hi", "prompt_id": f.PROMPT} | ask))
+    made = DIALECTS["v2"].prompt(PromptRequest(**{"text": "hi", "prompt_id": f.PROMPT} | ask))
     for frame in frames:
-        made.hear(frame, 0)
+        made.receive_frame(frame, 0)
     return made
 
 
@@ -57,7 +57,9 @@ def plain(told: object) -> object:
 
 
 def test_a_conversation_begins_with_the_prompt() -> None:
-    (send,) = conversation(client_message_id="m1", channel_id="c", channel_type="slack").open(0)
+    (send,) = conversation(
+        client_message_id="m1", channel_id="c", channel_type="slack"
+    ).connection_opened(0)
 
     assert isinstance(send, Send)
     assert json.loads(send.frame) == {
@@ -72,7 +74,7 @@ def test_a_conversation_begins_with_the_prompt() -> None:
 
 
 def test_what_is_not_known_is_left_out_of_the_prompt() -> None:
-    (send,) = conversation().open(0)
+    (send,) = conversation().connection_opened(0)
 
     assert isinstance(send, Send)
     assert b"clientMessageId" not in send.frame
@@ -81,7 +83,7 @@ def test_what_is_not_known_is_left_out_of_the_prompt() -> None:
 def test_it_never_holds_headers_back_and_has_no_deadline() -> None:
     made = conversation()
 
-    assert (made.committed, made.deadline, list(made.tick(9))) == (True, NEVER, [])
+    assert (made.accepted, made.deadline, list(made.tick(9))) == (True, NEVER, [])
     assert (DIALECTS["v2"].name, DIALECTS["v2"].idle_s) == ("v2", 120)
     assert not DIALECTS["v2"].subprotocols
 
@@ -151,24 +153,28 @@ def test_it_never_holds_headers_back_and_has_no_deadline() -> None:
 def test_what_a_frame_of_our_turn_means(frame: bytes, told: str | list[Event]) -> None:
     made = conversation(f.begin())
 
-    assert plain(made.hear(frame, 0)) == plain(told)
-    assert (made.tally.foreign, made.tally.malformed, made.tally.unrecognised) == (0, 0, {})
+    assert plain(made.receive_frame(frame, 0)) == plain(told)
+    assert (
+        made.frame_stats.foreign,
+        made.frame_stats.malformed,
+        made.frame_stats.unrecognised,
+    ) == (0, 0, {})
 
 
 @pytest.mark.parametrize("kind", SKIPPED)
 def test_domain_frames_are_known_and_skipped(kind: str) -> None:
     made = conversation(f.begin())
 
-    assert made.hear(f.frame(kind, turnId=7, anything=[1]), 0) == ()
-    assert (made.tally.malformed, made.tally.unrecognised) == (0, {})
+    assert made.receive_frame(f.frame(kind, turnId=7, anything=[1]), 0) == ()
+    assert (made.frame_stats.malformed, made.frame_stats.unrecognised) == (0, {})
 
 
 @pytest.mark.parametrize("frame", f.NOISE[:6] + f.NOISE[8:10])
 def test_what_cannot_be_read_is_malformed(frame: bytes) -> None:
     made = conversation(f.begin())
 
-    assert made.hear(frame, 0) == ()
-    assert (made.tally.malformed, made.tally.unrecognised) == (1, {})
+    assert made.receive_frame(frame, 0) == ()
+    assert (made.frame_stats.malformed, made.frame_stats.unrecognised) == (1, {})
 
 
 @pytest.mark.parametrize(
@@ -189,21 +195,21 @@ def test_what_cannot_be_read_is_malformed(frame: bytes) -> None:
 def test_a_known_frame_with_wrong_fields_is_malformed(frame: bytes) -> None:
     made = conversation(f.begin())
 
-    assert made.hear(frame, 0) == ()
-    assert (made.tally.malformed, made.tally.foreign) == (1, 0)
+    assert made.receive_frame(frame, 0) == ()
+    assert (made.frame_stats.malformed, made.frame_stats.foreign) == (1, 0)
 
 
 def test_an_unknown_frame_is_counted_by_its_type() -> None:
     made = conversation(f.begin(), f.frame("new.thing"), f.frame("new.thing", x=1))
 
-    assert made.tally.unrecognised == {"new.thing": 2}
-    assert made.tally.malformed == 0
+    assert made.frame_stats.unrecognised == {"new.thing": 2}
+    assert made.frame_stats.malformed == 0
 
 
 def test_what_is_almost_json_is_read_even_so() -> None:
     frame = f.tool("running").replace(b'"status"', b'"args":{"a":NaN},"status"')
 
-    told = conversation(f.begin()).hear(frame, 0)
+    told = conversation(f.begin()).receive_frame(frame, 0)
 
     args = Raw(b'{"a":null}')
     update = ToolUpdate(call_id="c1", tool_name="bash", phase=Phase.RUNNING, args=args)
@@ -215,32 +221,34 @@ def test_a_question_is_closed_by_id_and_once() -> None:
     resolved = f.frame("question.resolved", questionId="q1", answer={"a": 1})
     expired = f.frame("question.expired", questionId="q2")
 
-    assert plain(made.hear(resolved, 0)) == plain([QuestionClosed("q1", answer=Raw(b'{"a": 1}'))])
-    assert made.hear(expired, 0) == [QuestionClosed("q2", expired=True)]
-    assert made.hear(resolved, 0) == made.hear(expired, 0) == ()
-    assert made.tally.foreign == 2
+    assert plain(made.receive_frame(resolved, 0)) == plain(
+        [QuestionClosed("q1", answer=Raw(b'{"a": 1}'))]
+    )
+    assert made.receive_frame(expired, 0) == [QuestionClosed("q2", expired=True)]
+    assert made.receive_frame(resolved, 0) == made.receive_frame(expired, 0) == ()
+    assert made.frame_stats.foreign == 2
 
 
 def test_the_questions_remembered_are_bounded() -> None:
     made = conversation(f.begin(), *(f.question(f"q{n}") for n in range(OPEN_MAX + 1)))
 
-    assert made.hear(f.frame("question.expired", questionId="q0"), 0) == ()
-    assert made.hear(f.frame("question.expired", questionId="q1"), 0)
+    assert made.receive_frame(f.frame("question.expired", questionId="q0"), 0) == ()
+    assert made.receive_frame(f.frame("question.expired", questionId="q1"), 0)
 
 
 def test_queued_is_told_once_until_our_place_moves() -> None:
     made = conversation()
 
-    assert made.hear(f.begin("turn-0", "p0"), 0) == [Queued()]
-    assert made.hear(f.part("x", "turn-0"), 0) == ()
-    assert made.hear(f.begin("turn-9", "p9"), 0) == ()
-    assert made.hear(f.finalize("turn-0"), 0) == ALIVE
-    assert made.hear(f.finalize("turn-9"), 0) == ALIVE
-    assert made.hear(f.begin("turn-8", "p8"), 0) == [Queued()]
+    assert made.receive_frame(f.begin("turn-0", "p0"), 0) == [Queued()]
+    assert made.receive_frame(f.part("x", "turn-0"), 0) == ()
+    assert made.receive_frame(f.begin("turn-9", "p9"), 0) == ()
+    assert made.receive_frame(f.finalize("turn-0"), 0) == ALIVE
+    assert made.receive_frame(f.finalize("turn-9"), 0) == ALIVE
+    assert made.receive_frame(f.begin("turn-8", "p8"), 0) == [Queued()]
 
 
 def test_a_loose_frame_of_an_unknown_type_is_counted_by_its_type() -> None:
     made = conversation(b'{"type":"agentPlan","cost":NaN}', b'{"type":"chunk","content":NaN}')
 
-    assert made.tally.unrecognised == {"agentPlan": 1}
-    assert made.tally.malformed == 1
+    assert made.frame_stats.unrecognised == {"agentPlan": 1}
+    assert made.frame_stats.malformed == 1

@@ -7,12 +7,12 @@ import pytest
 from msgspec import Raw
 
 from dialects.continued import approval, called, init, question
-from turnwire.core.approval import subject
-from turnwire.core.errand import Answer
+from turnwire.core.approvals import subject
 from turnwire.core.events import Approval
-from turnwire.core.refusal import Refusal
+from turnwire.core.operations import AnswerRequest
+from turnwire.core.rejection import Rejection
 from turnwire.core.terms import Terms
-from turnwire.dialects.v2.dialect import V2
+from turnwire.dialects.v2 import V2
 
 SIGNED = Terms(signed=True)
 CALL = Approval("c1", "bash", Raw(b'{ "n": 1 }'))
@@ -20,7 +20,7 @@ CALL = Approval("c1", "bash", Raw(b'{ "n": 1 }'))
 
 def answer(hello: bytes | None, terms: Terms, **more: Any) -> tuple[int, object]:
     """How many answers the agent hears, and what becomes of ours."""
-    given = Answer(
+    given = AnswerRequest(
         user_id="u1",
         init_s=5,
         verdict_s=3,
@@ -30,8 +30,8 @@ def answer(hello: bytes | None, terms: Terms, **more: Any) -> tuple[int, object]
         **more,
     )
     errand = V2().answer(given)
-    errand.open(0)
-    told = errand.tick(5) if hello is None else errand.hear(hello, 1)
+    errand.connection_opened(0)
+    told = errand.tick(5) if hello is None else errand.receive_frame(hello, 1)
     return len(told), errand.result
 
 
@@ -46,7 +46,7 @@ def said_by(user_id: object, entry: str) -> bytes:
 
 
 def test_where_approvals_are_signed_one_takes_no_answer_that_is_not() -> None:
-    assert answer(init(called(), approval()), SIGNED) == (0, Refusal.UNSIGNED)
+    assert answer(init(called(), approval()), SIGNED) == (0, Rejection.UNSIGNED)
     assert answer(init(called(), approval()), Terms()) == (1, None)
 
 
@@ -68,28 +68,28 @@ def test_an_approval_takes_what_was_signed_for_it(turn_id: str) -> None:
 def test_it_takes_nothing_that_was_signed_for_something_else(shown: dict[str, Any]) -> None:
     given = subject("turn-1", CALL)
 
-    assert answer(init(called(), shown), SIGNED, subject=given) == (0, Refusal.CLOSED)
+    assert answer(init(called(), shown), SIGNED, subject=given) == (0, Rejection.CLOSED)
 
 
 def test_the_last_time_that_it_was_asked_counts() -> None:
     hello = init(called(), approval(), approval(args={"n": 2}))
 
-    assert answer(hello, SIGNED, subject=subject("turn-1", CALL)) == (0, Refusal.CLOSED)
+    assert answer(hello, SIGNED, subject=subject("turn-1", CALL)) == (0, Rejection.CLOSED)
 
 
 def test_what_is_closed_is_closed_whoever_signed_it() -> None:
-    assert answer(init(called(), approval(answer=True)), SIGNED) == (0, Refusal.CLOSED)
+    assert answer(init(called(), approval(answer=True)), SIGNED) == (0, Rejection.CLOSED)
 
 
 def test_without_a_hello_nobody_can_tell_an_approval_from_a_question() -> None:
-    assert answer(None, SIGNED) == (0, Refusal.UNSUPPORTED)
+    assert answer(None, SIGNED) == (0, Rejection.UNSUPPORTED)
     assert answer(None, Terms()) == (1, None)
 
 
 @pytest.mark.parametrize("entry", ["turn", "prompt"])
 @pytest.mark.parametrize(
     ("by", "told"),
-    [("ann", (0, Refusal.UNKNOWN)), ("u1", (1, None)), (None, (1, None)), (7, (1, None))],
+    [("ann", (0, Rejection.UNKNOWN)), ("u1", (1, None)), (None, (1, None)), (7, (1, None))],
 )
 def test_who_asked_is_who_answers(entry: str, by: object, told: tuple[int, object]) -> None:
     hello = said_by(by, entry)

@@ -9,33 +9,35 @@ import pytest
 from core import frames as f
 from dialects.continued import continued, question
 from dialects.test_v2 import conversation
-from turnwire.core.dialect import Ask, Conversation, Look, Reach
+from turnwire.core.agent import AbortScope, AgentProtocol, PromptRequest, ResumeRequest
 from turnwire.core.events import (
     AgentStatus,
     Alive,
     Event,
     Queued,
-    Refused,
+    Rejected,
     TurnFinished,
     TurnStarted,
 )
-from turnwire.core.limits import Hangup, Limits
-from turnwire.core.outcome import Outcome
-from turnwire.core.refusal import Refusal
-from turnwire.core.room import Room, Seat
-from turnwire.core.turn import Turn
+from turnwire.core.rejection import Rejection
+from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.limits import DisconnectPolicy, Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
-AT_A_LOSS: Final = [Refused(Refusal.UNNAMED)]
+AT_A_LOSS: Final = [Rejected(Rejection.UNNAMED)]
 STARTED: Final = [TurnStarted(f.OURS)]
 
 
-def apart(*frames: bytes, user: str = "ann", room: Room | None = None, **ask: Any) -> Conversation:
+def apart(
+    *frames: bytes, user: str = "ann", room: SessionGroup | None = None, **ask: Any
+) -> AgentProtocol:
     """A conversation of a process that has not the only room of its session."""
-    asked = Ask(**{"text": "hi", "prompt_id": f.PROMPT, "user_id": user} | ask)
-    made = DIALECTS["v2"].prompt(asked, Seat(room or Room(apart=True)))
+    asked = PromptRequest(**{"text": "hi", "prompt_id": f.PROMPT, "user_id": user} | ask)
+    made = DIALECTS["v2"].prompt(asked, Member(room or SessionGroup(apart=True)))
     for frame in frames:
-        made.hear(frame, 0)
+        made.receive_frame(frame, 0)
     return made
 
 
@@ -64,41 +66,45 @@ def apart(*frames: bytes, user: str = "ann", room: Room | None = None, **ask: An
 def test_a_turn_is_bound_only_if_nobody_else_can_mean_it(
     create: bytes, told: Sequence[Event]
 ) -> None:
-    heard = apart().hear(create, 0)
+    heard = apart().receive_frame(create, 0)
 
     assert [event for event in heard if event != Queued()] == list(told)
 
 
 @pytest.mark.parametrize("user", ["", "bob"])
 def test_in_one_process_nothing_of_that_is_asked(user: str) -> None:
-    assert conversation(user_id="ann").hear(f.create(userId=user), 0) == STARTED
+    assert conversation(user_id="ann").receive_frame(f.create(userId=user), 0) == STARTED
 
 
 def test_whoever_has_no_name_is_not_taken_for_another_without_one() -> None:
-    assert apart(user="").hear(f.create(userId=""), 0) == AT_A_LOSS
+    assert apart(user="").receive_frame(f.create(userId=""), 0) == AT_A_LOSS
 
 
 def test_two_prompts_of_one_user_in_one_process_are_still_told_apart() -> None:
-    room = Room(apart=True)
+    room = SessionGroup(apart=True)
     one, other = apart(room=room), apart(room=room)
     create = f.create(userId="ann")
 
-    assert one.hear(create, 0) == STARTED
-    assert [type(event) for event in other.hear(create, 0)] != [TurnStarted]
+    assert one.receive_frame(create, 0) == STARTED
+    assert [type(event) for event in other.receive_frame(create, 0)] != [TurnStarted]
 
 
 @pytest.mark.attack(
     "several processes, an agent that names no prompts: a client hangs up",
     "a turn that was bound without its `promptId` is never aborted",
 )
-@pytest.mark.parametrize("policy", list(Hangup))
-def test_a_turn_that_was_bound_by_its_user_is_never_aborted(policy: Hangup) -> None:
-    turn = Turn(apart(), Limits(on_hangup=policy, grace_s=1))
+@pytest.mark.parametrize("policy", list(DisconnectPolicy))
+def test_a_turn_that_was_bound_by_its_user_is_never_aborted(policy: DisconnectPolicy) -> None:
+    turn = Turn(apart(), Limits(on_disconnect=policy, grace_s=1))
     turn.opened(0)
     turn.frames([f.create(userId="ann"), f.part("a")], 1)
 
-    told = [*turn.client_left(2).tell, *turn.tick(9).tell, *turn.frames([f.part("b")], 10).tell]
-    told += turn.frames([f.finalize()], 11).tell
+    told = [
+        *turn.client_left(2).to_agent,
+        *turn.tick(9).to_agent,
+        *turn.frames([f.part("b")], 10).to_agent,
+    ]
+    told += turn.frames([f.finalize()], 11).to_agent
 
     assert told == []
     assert turn.outcome is Outcome.CLIENT_GONE
@@ -113,23 +119,23 @@ def test_nor_is_it_aborted_for_any_other_reason(outcome: Outcome) -> None:
 
     act = turn.held(1 << 30, 2) if outcome is Outcome.SLOW_CLIENT else turn.tick(20)
 
-    assert (act.tell, turn.outcome) == ((), outcome)
+    assert (act.to_agent, turn.outcome) == ((), outcome)
 
 
 def test_once_the_agent_names_our_prompt_it_may_be_aborted() -> None:
     made = apart(f.create(userId="ann"))
-    guessed = made.reach
+    guessed = made.abort_scope
 
-    assert made.hear(f.begin(), 0) == [Alive()]
-    assert (guessed, made.reach) == (Reach.NOTHING, Reach.OURS)
+    assert made.receive_frame(f.begin(), 0) == [Alive()]
+    assert (guessed, made.abort_scope) == (AbortScope.NONE, AbortScope.OURS)
     assert len(made.abort()) == 1
 
 
 def test_a_turn_with_our_prompt_takes_the_place_of_the_one_that_was_guessed() -> None:
     made = apart(f.create(userId="ann"))
 
-    assert made.hear(f.begin("turn-2"), 0) == [TurnStarted("turn-2")]
-    assert made.reach is Reach.OURS
+    assert made.receive_frame(f.begin("turn-2"), 0) == [TurnStarted("turn-2")]
+    assert made.abort_scope is AbortScope.OURS
 
 
 @pytest.mark.fault(
@@ -143,27 +149,33 @@ def test_a_stream_that_cannot_know_its_turn_says_so_and_stops_nothing() -> None:
     act = turn.frames([f.create(), f.part("4111"), f.finalize()], 1)
 
     assert turn.outcome is Outcome.UNNAMED
-    assert act.tell == ()
-    assert b'"errorText":"The agent does not say whose answer this is"' in act.write
-    assert act.write.endswith(b"data: [DONE]\n\n")
-    assert b"4111" not in act.write
+    assert act.to_agent == ()
+    assert b'"errorText":"The agent does not say whose answer this is"' in act.to_client
+    assert act.to_client.endswith(b"data: [DONE]\n\n")
+    assert b"4111" not in act.to_client
 
 
 def test_a_prompt_that_waits_behind_a_turn_learns_of_its_own_later() -> None:
     made = apart(f.init(runningTurnId="turn-0"))
 
-    assert made.hear(f.create(userId="bob"), 0) == (), "the one that ran may be on our channel"
-    made.hear(f.finalize("turn-0"), 0)
-    made.hear(f.finalize(), 0)
-    assert made.hear(f.create("turn-2", userId="ann"), 0) == [TurnStarted("turn-2")]
+    assert made.receive_frame(f.create(userId="bob"), 0) == (), (
+        "the one that ran may be on our channel"
+    )
+    made.receive_frame(f.finalize("turn-0"), 0)
+    made.receive_frame(f.finalize(), 0)
+    assert made.receive_frame(f.create("turn-2", userId="ann"), 0) == [TurnStarted("turn-2")]
 
 
 def test_a_refusal_and_a_status_that_name_nobody_are_heard_before_a_turn_as_ever() -> None:
     """An agent that runs one turn at a time need not name it (docs/scale.md)."""
     made = apart()
 
-    assert made.hear(f.frame("agentStatus", status="thinking"), 0) == [AgentStatus("thinking")]
-    assert [type(event) for event in made.hear(f.frame("error", error="no"), 0)] == [TurnFinished]
+    assert made.receive_frame(f.frame("agentStatus", status="thinking"), 0) == [
+        AgentStatus("thinking")
+    ]
+    assert [type(event) for event in made.receive_frame(f.frame("error", error="no"), 0)] == [
+        TurnFinished
+    ]
 
 
 @pytest.mark.nameless(
@@ -174,16 +186,16 @@ def test_a_refusal_and_a_status_that_name_nobody_are_heard_before_a_turn_as_ever
 @pytest.mark.parametrize(("is_apart", "found"), [(False, True), (True, False)])
 def test_a_run_is_not_resumed_in_a_turn_without_a_prompt(*, is_apart: bool, found: bool) -> None:
     """A client that resumes its own run goes on in its own message: no other turn may follow."""
-    look = Look(user_id="ann", init_s=5, prompt_id="p1")
-    made = DIALECTS["v2"].resume(look, Seat(Room(apart=is_apart)))
-    made.open(0)
+    look = ResumeRequest(user_id="ann", init_s=5, prompt_id="p1")
+    made = DIALECTS["v2"].resume(look, Member(SessionGroup(apart=is_apart)))
+    made.connection_opened(0)
     turn = {"id": f.OURS, "role": "assistant", "parts": []}
     busy = {"runnerBusy": True, "runningTurnId": f.OURS}
 
-    told = made.hear(f.frame("init", session={"messages": [turn]}, data=busy), 0)
+    told = made.receive_frame(f.frame("init", session={"messages": [turn]}, data=busy), 0)
 
     assert (told == STARTED) == found
-    assert (told == [Refused(Refusal.NOTHING)]) != found
+    assert (told == [Rejected(Rejection.NOTHING)]) != found
 
 
 @pytest.mark.nameless(
@@ -192,13 +204,15 @@ def test_a_run_is_not_resumed_in_a_turn_without_a_prompt(*, is_apart: bool, foun
     "a channel was asked for, and no turn; a resumed stream aborts nothing",
 )
 def test_a_look_at_a_channel_is_shown_what_runs_there_whoever_asked() -> None:
-    made = DIALECTS["v2"].resume(Look(user_id="ann", init_s=5), Seat(Room(apart=True)))
-    made.open(0)
+    made = DIALECTS["v2"].resume(
+        ResumeRequest(user_id="ann", init_s=5), Member(SessionGroup(apart=True))
+    )
+    made.connection_opened(0)
     waits = {"id": "u1", "role": "user", "queued": True, "parts": []}
-    made.hear(f.frame("init", session={"messages": [waits]}), 0)
+    made.receive_frame(f.frame("init", session={"messages": [waits]}), 0)
 
-    assert made.hear(f.create(), 0) == STARTED
-    assert made.reach is Reach.NOTHING
+    assert made.receive_frame(f.create(), 0) == STARTED
+    assert made.abort_scope is AbortScope.NONE
 
 
 @pytest.mark.nameless(
@@ -218,12 +232,12 @@ def test_a_look_at_a_channel_is_shown_what_runs_there_whoever_asked() -> None:
 def test_an_answered_turn_is_stopped_only_where_its_user_is_known(
     *, is_apart: bool, asker: dict[str, str], aborts: int
 ) -> None:
-    made = continued(seat=Seat(Room(apart=is_apart)))
+    made = continued(member=Member(SessionGroup(apart=is_apart)))
     turn = {"id": f.OURS, "role": "assistant", "parts": [question()], **asker}
     busy = {"runnerBusy": True, "runningTurnId": f.OURS}
     made.frames([f.frame("init", session={"messages": [turn]}, data=busy)], 1)
 
-    assert len(made.client_left(2).tell) == aborts
+    assert len(made.client_left(2).to_agent) == aborts
 
 
 def frames_of(seed: int, *, names_users: bool) -> list[tuple[str, bytes]]:
@@ -253,13 +267,13 @@ def frames_of(seed: int, *, names_users: bool) -> list[tuple[str, bytes]]:
 def test_nobody_is_shown_anything_of_another_user(seed: int, *, names_users: bool) -> None:
     for user, other in (("ann", b"for bob"), ("bob", b"for ann")):
         turn = Turn(apart(user=user), Limits())
-        written = turn.opened(0).write
+        written = turn.opened(0).to_client
         aborts: list[bytes] = []
         for now, (_, frame) in enumerate(frames_of(seed, names_users=names_users), start=1):
             act = turn.frames([frame], now)
-            written += act.write
-            aborts += act.tell
-        aborts += turn.client_left(99).tell
+            written += act.to_client
+            aborts += act.to_agent
+        aborts += turn.client_left(99).to_agent
 
         assert other not in written
         assert not aborts or turn.turn_id is None

@@ -20,15 +20,15 @@ from dialects.continued import (
     text,
     told,
 )
-from turnwire.core.act import Act
-from turnwire.core.approval import Signed
-from turnwire.core.dialect import Look, Reply
-from turnwire.core.known import Known
-from turnwire.core.limits import Hangup, Limits
-from turnwire.core.outcome import Outcome
-from turnwire.core.refusal import Refusal
-from turnwire.core.room import Room, Seat
-from turnwire.core.turn import Turn
+from turnwire.core.agent import QuestionReply, ResumeRequest
+from turnwire.core.approvals import Signed
+from turnwire.core.body.client_copy import ClientCopy
+from turnwire.core.rejection import Rejection
+from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.limits import DisconnectPolicy, Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.output import Output
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 
@@ -62,7 +62,7 @@ def test_a_final_text_that_is_trimmed_repeats_what_was_said_before_the_question(
 
 
 def test_a_message_without_a_name_goes_on_without_one() -> None:
-    look = Look(user_id="u1", init_s=5, replies=[YES])
+    look = ResumeRequest(user_id="u1", init_s=5, replies=[YES])
     turn = Turn(DIALECTS["v2"].resume(look), Limits())
     turn.opened(0)
 
@@ -121,7 +121,7 @@ def test_the_next_approval_ends_this_stream_too() -> None:
 
 
 def test_two_answers_go_out_in_one_stream() -> None:
-    turn = continued(YES, Reply("q2", Raw(b'{"approved":false,"reason":"no"}')))
+    turn = continued(YES, QuestionReply("q2", Raw(b'{"approved":false,"reason":"no"}')))
 
     act = turn.frames([init(called("c1"), called("c2"), approval("q1"), approval("q2", "c2"))], 1)
 
@@ -144,7 +144,7 @@ def test_one_answer_of_two_leaves_the_other_request_as_it_is() -> None:
 
 
 def test_a_request_from_before_still_counts() -> None:
-    turn = continued(Reply("q2", Raw(b"true")))
+    turn = continued(QuestionReply("q2", Raw(b"true")))
     act = turn.frames([init(called("c1"), called("c2"), approval("q1"), approval("q2", "c2"))], 1)
     assert brief(act) == ["start"]
 
@@ -154,7 +154,7 @@ def test_a_request_from_before_still_counts() -> None:
 
 
 def test_what_was_approved_before_is_not_requested_again() -> None:
-    turn = continued(Reply("q2", Raw(b"true")))
+    turn = continued(QuestionReply("q2", Raw(b"true")))
     done = [called("c1", "completed", result=1), approval("q1", answer=True)]
 
     turn.frames([init(*done, called("c2"), approval("q2", "c2"))], 1)
@@ -164,7 +164,7 @@ def test_what_was_approved_before_is_not_requested_again() -> None:
 
 
 def test_in_the_portable_profile_the_question_is_told_as_resolved() -> None:
-    turn = continued(Reply("q1", Raw(b'"tea"')), native=False)
+    turn = continued(QuestionReply("q1", Raw(b'"tea"')), native=False)
     assert brief(turn.frames([init(text("What?"), question())], 1)) == ["start"]
 
     act = turn.frames([f.frame("question.resolved", questionId="q1", answer="tea")], 2)
@@ -194,7 +194,7 @@ def test_a_client_that_hangs_up_means_this_turn() -> None:
 def test_nothing_is_aborted_before_the_answer() -> None:
     turn = continued()
 
-    assert turn.client_left(2) == Act()
+    assert turn.client_left(2) == Output()
     assert turn.outcome is Outcome.CLIENT_GONE
 
 
@@ -203,23 +203,23 @@ def test_nothing_is_aborted_after_the_end() -> None:
     turn.frames([init(called(), approval())], 1)
     turn.frames([f.finalize()], 2)
 
-    assert turn._conversation.abort() == ()
+    assert turn._protocol.abort() == ()
 
 
 def test_its_user_may_come_back() -> None:
-    turn = continued(on_hangup=Hangup.GRACE, grace_s=30)
+    turn = continued(on_disconnect=DisconnectPolicy.GRACE, grace_s=30)
     turn.frames([init(called(), approval())], 1)
     turn.client_left(2)
 
     turn.frames([f.frame("user.joined", userId="u1")], 3)
 
     assert turn.outcome is Outcome.CLIENT_GONE
-    assert turn.tick(40) == Act()
+    assert turn.tick(40) == Output()
 
 
 def resumed(native: bool = True) -> Turn:  # noqa: FBT001, FBT002
-    look = Look(user_id="u1", init_s=5)
-    turn = Turn(DIALECTS["v2"].resume(look), Limits(), requests=REQUESTS if native else None)
+    look = ResumeRequest(user_id="u1", init_s=5)
+    turn = Turn(DIALECTS["v2"].resume(look), Limits(), approvals=REQUESTS if native else None)
     turn.opened(0)
     return turn
 
@@ -233,7 +233,7 @@ def test_a_page_that_is_loaded_again_is_asked_again() -> None:
         *("start", "start-step", "text-start", "text-delta", "text-end"),
         *("tool-input-available c1", "tool-approval-request c1", *ENDED),
     ]
-    assert (turn.outcome, act.tell) == (Outcome.ASKED, ())
+    assert (turn.outcome, act.to_agent) == (Outcome.ASKED, ())
 
 
 @pytest.mark.parametrize("status", ["running", "completed"])
@@ -271,11 +271,11 @@ def test_in_the_portable_profile_it_is_told_what_was_answered() -> None:
 
 
 def test_without_hydration_there_is_nothing_to_resume() -> None:
-    turn = Turn(DIALECTS["v2"].resume(Look(user_id="u1", init_s=5)), Limits(hold_s=10))
+    turn = Turn(DIALECTS["v2"].resume(ResumeRequest(user_id="u1", init_s=5)), Limits(hold_s=10))
     turn.opened(0)
 
-    assert turn.tick(5) == Act()
-    assert (turn.outcome, turn.refusal) == (Outcome.NOTHING, Refusal.NOTHING)
+    assert turn.tick(5) == Output()
+    assert (turn.outcome, turn.rejection) == (Outcome.NOTHING, Rejection.NOTHING)
 
 
 def test_a_turn_that_waits_is_resumed_when_it_begins() -> None:
@@ -288,7 +288,7 @@ def test_a_turn_that_waits_is_resumed_when_it_begins() -> None:
 
 def test_what_came_after_the_question_is_told_from_where_the_message_ends() -> None:
     """The first stream stayed open for another tool, and told more."""
-    known = Known(message_id="m1", text=7, reasoning=4, files=1, sources=1)
+    known = ClientCopy(message_id="m1", text_chars=7, reasoning_chars=4, files=1, sources=1)
     turn = continued(known=known)
     file = {"type": "file", "url": "data:image/png;base64,QQ==", "mime": "image/png"}
     source = {"type": "source", "sourceId": "s1", "url": "https://a.example/"}
@@ -303,7 +303,7 @@ def test_what_came_after_the_question_is_told_from_where_the_message_ends() -> N
 
 def test_live_text_is_never_skipped() -> None:
     """A message may have more text than the agent remembers to have told."""
-    turn = continued(known=Known(text=1_000, files=9))
+    turn = continued(known=ClientCopy(text_chars=1_000, files=9))
     turn.frames([init(text("ab"), called(), approval(), text("cd"))], 1)
 
     act = turn.frames([f.part("ef"), f.finalize(finalText="abcdefgh")], 2)
@@ -316,7 +316,7 @@ def test_where_nothing_runs_or_waits_there_is_nothing_to_resume() -> None:
 
     turn.frames([f.frame("init", session={"id": "s1", "messages": []}, data={})], 1)
 
-    assert (turn.outcome, turn.refusal) == (Outcome.NOTHING, Refusal.NOTHING)
+    assert (turn.outcome, turn.rejection) == (Outcome.NOTHING, Rejection.NOTHING)
 
 
 def test_a_turn_that_is_called_like_its_prompt_may_be_loaded_again_and_answered() -> None:
@@ -332,9 +332,9 @@ def test_a_turn_that_is_called_like_its_prompt_may_be_loaded_again_and_answered(
     signed = REQUESTS.signer.read(request["approvalId"], 2)
     assert isinstance(signed, Signed)
 
-    act = continued(Reply("q1", Raw(b"true"), signed.subject)).frames([hello], 3)
+    act = continued(QuestionReply("q1", Raw(b"true"), signed.subject)).frames([hello], 3)
 
-    assert len(act.tell) == 1
+    assert len(act.to_agent) == 1
 
 
 def test_a_page_that_is_loaded_again_is_asked_what_was_asked_anew() -> None:
@@ -363,23 +363,23 @@ def test_a_hang_up_stops_no_turn_of_another_user(asker: object, aborted: int, sa
     turn = continued()
     turn.frames([f.frame("init", session={"messages": messages}, data=data)], 1)
 
-    assert len(turn.client_left(2).tell) == aborted
+    assert len(turn.client_left(2).to_agent) == aborted
     assert turn.outcome is Outcome.CLIENT_GONE
 
 
 def test_a_hang_up_stops_no_turn_that_another_stream_follows() -> None:
-    room = Room()
-    turn = continued(seat=Seat(room))
+    room = SessionGroup()
+    turn = continued(member=Member(room))
     turn.frames([init(called(), approval())], 1)
-    Seat(room).follow(f.OURS)
+    Member(room).follow(f.OURS)
 
-    assert turn.client_left(2) == Act()
+    assert turn.client_left(2) == Output()
     assert turn.outcome is Outcome.CLIENT_GONE
 
 
 def test_how_a_call_and_a_question_ended_while_the_client_was_away_is_told() -> None:
     """The stream broke, so they are open in the client's message; in the hydration they are not."""
-    known = Known(message_id="m1", pending=frozenset({"c1", "c2", "c3", "q0", "q1"}))
+    known = ClientCopy(message_id="m1", pending=frozenset({"c1", "c2", "c3", "q0", "q1"}))
     turn = continued(native=False, known=known)
     ended = [called("c2", "completed", result=1), called("c3", "error", error="no")]
     more = [called("c4", "completed"), question("q0", answer="tea"), approval()]

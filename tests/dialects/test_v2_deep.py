@@ -6,7 +6,7 @@ import pytest
 
 from core import frames as f
 from core.turns import opened
-from turnwire.core.errand import Errand, Recall, Stop
+from turnwire.core.operations import HistoryRequest, Operation, StopRequest
 from turnwire.dialects import DIALECTS
 
 V2 = DIALECTS["v2"]
@@ -34,7 +34,7 @@ def test_no_depth_breaks_the_turn(frame: bytes, begin: bytes, end: bytes) -> Non
         turn = opened(f.begin())
         turn.frames([frame % (begin * depth + b"1" + end * depth)], 2)
 
-        last = turn.frames([f.part("still here"), f.finalize()], 3).write
+        last = turn.frames([f.part("still here"), f.finalize()], 3).to_client
 
         assert b"still here" in last
         assert last.endswith(b"data: [DONE]\n\n")
@@ -44,13 +44,13 @@ def test_no_depth_breaks_the_turn(frame: bytes, begin: bytes, end: bytes) -> Non
 def test_no_depth_breaks_an_errand(begin: bytes, end: bytes) -> None:
     for depth in DEPTHS:
         history = FRAMES["a history"] % (begin * depth + b"1" + end * depth)
-        errands: list[Errand[Any]] = [
-            V2.stop(Stop(user_id="u1", init_s=5, verdict_s=5)),
-            V2.recall(Recall(user_id="u1", limit=100, init_s=5, verdict_s=5)),
+        errands: list[Operation[Any]] = [
+            V2.stop(StopRequest(user_id="u1", init_s=5, verdict_s=5)),
+            V2.read_history(HistoryRequest(user_id="u1", limit=100, init_s=5, verdict_s=5)),
         ]
         for errand in errands:
-            errand.open(0)
-            errand.hear(history, 1)
+            errand.connection_opened(0)
+            errand.receive_frame(history, 1)
             errand.tick(6)
             errand.tick(100)
 

@@ -7,10 +7,18 @@ import pytest
 from msgspec import Raw
 
 from core import frames as f
-from turnwire.core.dialect import NEVER
-from turnwire.core.errand import Answer, Answered, Errand, Recall, Receipt, Stop, Transcript
-from turnwire.core.refusal import Refusal
-from turnwire.dialects.v2.dialect import V2
+from turnwire.core.agent import NEVER
+from turnwire.core.operations import (
+    Answered,
+    AnswerRequest,
+    History,
+    HistoryRequest,
+    Operation,
+    StopRequest,
+    StopResult,
+)
+from turnwire.core.rejection import Rejection
+from turnwire.dialects.v2 import V2
 
 Json = dict[str, Any]
 
@@ -32,23 +40,23 @@ def hello(*messages: Json, **data: Any) -> bytes:
     return f.frame("init", session={"messages": list(messages)}, data=data)
 
 
-def stopping(turn_id: str | None = None) -> Errand[Receipt]:
-    return V2().stop(Stop(**WAITS, turn_id=turn_id))
+def stopping(turn_id: str | None = None) -> Operation[StopResult]:
+    return V2().stop(StopRequest(**WAITS, turn_id=turn_id))
 
 
-def answering(answer: object = "yes") -> Errand[Answered]:
+def answering(answer: object = "yes") -> Operation[Answered]:
     given = Raw(json.dumps(answer).encode())
-    return V2().answer(Answer(**WAITS, question_id="q1", answer=given))
+    return V2().answer(AnswerRequest(**WAITS, question_id="q1", answer=given))
 
 
-def play(errand: Errand[Any], *frames: bytes) -> list[Json]:
+def play(errand: Operation[Any], *frames: bytes) -> list[Json]:
     """What it sends when it hears these frames at 1."""
     assert errand.deadline == NEVER
-    sent = [*errand.open(0)]
+    sent = [*errand.connection_opened(0)]
     assert errand.deadline == 5
     for frame in frames:
         if errand.result is None:
-            sent += errand.hear(frame, 1)
+            sent += errand.receive_frame(frame, 1)
     return [json.loads(frame) for frame in sent]
 
 
@@ -89,8 +97,8 @@ def test_a_stop_names_the_turn_and_its_prompt(init: bytes, named: str | None, ch
     assert play_on(errand, hello(turn(), **BUSY)) == [], "a second hello changes nothing"
 
 
-def play_on(errand: Errand[Any], frame: bytes) -> list[bytes]:
-    return list(errand.hear(frame, 2))
+def play_on(errand: Operation[Any], frame: bytes) -> list[bytes]:
+    return list(errand.receive_frame(frame, 2))
 
 
 @pytest.mark.parametrize(
@@ -106,62 +114,65 @@ def play_on(errand: Errand[Any], frame: bytes) -> list[bytes]:
 )
 def test_a_stop_ends_with_the_turn(frame: bytes, stopped: bool, reason: str) -> None:  # noqa: FBT001
     errand = stopping()
-    others = [
+    open_turns = [
         f.finalize("turn-9"),
         f.frame("complete"),
         f.frame("complete", turnId="turn-9"),
         f.frame("error", error="no"),
         f.frame("error", turnId="turn-9"),
+        f.frame("status"),
         b"nonsense",
     ]
-    play(errand, hello(turn(), **BUSY), *others)
+    play(errand, hello(turn(), **BUSY), *open_turns)
     assert errand.result is None
 
     play_on(errand, frame)
 
-    assert errand.result == Receipt(stopped, f.OURS, reason)
+    assert errand.result == StopResult(stopped, f.OURS, reason)
 
 
 @pytest.mark.parametrize(
     ("init", "named", "result"),
     [
-        pytest.param(hello(), None, Receipt(stopped=False, turn_id=None, reason="idle"), id="idle"),
+        pytest.param(
+            hello(), None, StopResult(stopped=False, turn_id=None, reason="idle"), id="idle"
+        ),
         pytest.param(
             hello(turn(), runnerBusy=False),
             None,
-            Receipt(stopped=False, turn_id=None, reason="idle"),
+            StopResult(stopped=False, turn_id=None, reason="idle"),
             id="a turn without an end, and the agent is idle",
         ),
         pytest.param(
             hello(turn(channelId="C"), **BUSY),
             None,
-            Receipt(stopped=False, turn_id=None, reason="idle"),
+            StopResult(stopped=False, turn_id=None, reason="idle"),
             id="elsewhere",
         ),
         pytest.param(
             hello(turn(finish("canceled"))),
             f.OURS,
-            Receipt(stopped=True, turn_id=f.OURS, reason="canceled"),
+            StopResult(stopped=True, turn_id=f.OURS, reason="canceled"),
             id="stopped before",
         ),
         pytest.param(
             hello(turn({"type": "text", "text": "a"}, finish()), turn(finish(), id="t2")),
             f.OURS,
-            Receipt(stopped=False, turn_id=f.OURS, reason="end_turn"),
+            StopResult(stopped=False, turn_id=f.OURS, reason="end_turn"),
             id="over before",
         ),
         pytest.param(
             hello(turn(), {"id": "t9", "role": "user"}),
             "t9",
-            Receipt(stopped=False, turn_id="t9", reason="idle"),
+            StopResult(stopped=False, turn_id="t9", reason="idle"),
             id="unknown, and nothing runs",
         ),
-        pytest.param(hello(turn(), **BUSY), "t9", Refusal.OTHER_TURN, id="another runs"),
-        pytest.param(hello(**BUSY), "t9", Refusal.OTHER_TURN, id="one that has no entry"),
+        pytest.param(hello(turn(), **BUSY), "t9", Rejection.OTHER_TURN, id="another runs"),
+        pytest.param(hello(**BUSY), "t9", Rejection.OTHER_TURN, id="one that has no entry"),
     ],
 )
 def test_there_is_nothing_to_stop(
-    init: bytes, named: str | None, result: Receipt | Refusal
+    init: bytes, named: str | None, result: StopResult | Rejection
 ) -> None:
     errand = stopping(named)
 
@@ -189,7 +200,7 @@ def test_a_stop_without_a_verdict() -> None:
     errand.tick(3.9)
     assert errand.result is None
     errand.tick(4)
-    assert errand.result == Receipt(stopped=False, turn_id=f.OURS, reason="no_verdict")
+    assert errand.result == StopResult(stopped=False, turn_id=f.OURS, reason="no_verdict")
 
 
 def test_an_agent_that_leaves_before_the_verdict() -> None:
@@ -197,11 +208,11 @@ def test_an_agent_that_leaves_before_the_verdict() -> None:
     play(asked, hello(turn(), **BUSY))
     play(unasked)
 
-    asked.left()
-    unasked.left()
+    asked.connection_lost()
+    unasked.connection_lost()
 
-    assert asked.result == Receipt(stopped=False, turn_id=f.OURS, reason="no_verdict")
-    assert unasked.result is Refusal.SILENT
+    assert asked.result == StopResult(stopped=False, turn_id=f.OURS, reason="no_verdict")
+    assert unasked.result is Rejection.SILENT
 
 
 def test_a_stop_without_a_hello_needs_a_name() -> None:
@@ -213,7 +224,7 @@ def test_a_stop_without_a_hello_needs_a_name() -> None:
 
     assert abort["turnId"] == f.OURS
     assert list(nameless.tick(5)) == []
-    assert nameless.result is Refusal.UNSUPPORTED
+    assert nameless.result is Rejection.UNSUPPORTED
 
 
 # Answer.
@@ -231,14 +242,16 @@ def test_an_answer_to_an_open_question_is_sent() -> None:
 @pytest.mark.parametrize(
     ("messages", "result"),
     [
-        pytest.param([], Refusal.UNKNOWN, id="nothing was asked"),
-        pytest.param([turn({**QUESTION, "questionId": "q2"})], Refusal.UNKNOWN, id="another"),
-        pytest.param([turn({**QUESTION, "answer": None})], Refusal.CLOSED, id="answered with null"),
-        pytest.param([turn({**QUESTION, "expired": True})], Refusal.CLOSED, id="expired"),
-        pytest.param([turn(QUESTION, finish())], Refusal.CLOSED, id="its turn is over"),
+        pytest.param([], Rejection.UNKNOWN, id="nothing was asked"),
+        pytest.param([turn({**QUESTION, "questionId": "q2"})], Rejection.UNKNOWN, id="another"),
+        pytest.param(
+            [turn({**QUESTION, "answer": None})], Rejection.CLOSED, id="answered with null"
+        ),
+        pytest.param([turn({**QUESTION, "expired": True})], Rejection.CLOSED, id="expired"),
+        pytest.param([turn(QUESTION, finish())], Rejection.CLOSED, id="its turn is over"),
     ],
 )
-def test_an_answer_that_is_not_sent(messages: list[Json], result: Refusal) -> None:
+def test_an_answer_that_is_not_sent(messages: list[Json], result: Rejection) -> None:
     errand = answering()
 
     assert play(errand, hello(*messages, **BUSY)) == []
@@ -250,8 +263,8 @@ def test_an_answer_that_is_not_sent(messages: list[Json], result: Refusal) -> No
     [
         (f.frame("question.resolved", questionId="q1", answer="yes"), Answered()),
         (f.frame("question.resolved", questionId="q1"), Answered()),
-        (f.frame("question.resolved", questionId="q1", answer="no"), Refusal.CLOSED),
-        (f.frame("question.expired", questionId="q1"), Refusal.CLOSED),
+        (f.frame("question.resolved", questionId="q1", answer="no"), Rejection.CLOSED),
+        (f.frame("question.expired", questionId="q1"), Rejection.CLOSED),
         (f.frame("question.resolved", questionId="q2", answer="no"), None),
         (f.frame("question.expired", questionId="q2"), None),
         (f.part("a"), None),
@@ -277,7 +290,7 @@ def test_what_was_answered_before_ours_was_sent_is_closed(answer: Json) -> None:
     errand = answering()
 
     assert play(errand, f.frame("question.resolved", questionId="q1", **answer)) == []
-    assert errand.result is Refusal.CLOSED
+    assert errand.result is Rejection.CLOSED
 
 
 def test_an_answer_that_cannot_be_compared() -> None:
@@ -286,7 +299,7 @@ def test_an_answer_that_cannot_be_compared() -> None:
 
     play(errand, hello(turn(QUESTION), **BUSY), resolved)
 
-    assert errand.result is Refusal.CLOSED
+    assert errand.result is Rejection.CLOSED
 
 
 def test_an_answer_that_is_not_confirmed_counts_as_given() -> None:
@@ -310,32 +323,32 @@ def test_an_answer_to_an_agent_that_leaves() -> None:
     play(errand)
     play(late, hello())
 
-    errand.left()
-    late.left()
+    errand.connection_lost()
+    late.connection_lost()
 
-    assert (errand.result, late.result) == (Refusal.SILENT, Refusal.UNKNOWN)
+    assert (errand.result, late.result) == (Rejection.SILENT, Rejection.UNKNOWN)
 
 
 # History: what it holds is `test_v2_history`'s.
 
 
 def test_a_history_without_a_hello() -> None:
-    silent, left = (V2().recall(Recall(**WAITS, limit=9)) for _ in range(2))
+    silent, left = (V2().read_history(HistoryRequest(**WAITS, limit=9)) for _ in range(2))
     play(silent)
     play(left, f.part("a"))
 
     assert list(silent.tick(5)) == []
-    left.left()
+    left.connection_lost()
 
-    assert (silent.result, left.result) == (Refusal.UNSUPPORTED, Refusal.SILENT)
+    assert (silent.result, left.result) == (Rejection.UNSUPPORTED, Rejection.SILENT)
 
 
 def test_a_history() -> None:
-    errand = V2().recall(Recall(**WAITS, limit=9))
+    errand = V2().read_history(HistoryRequest(**WAITS, limit=9))
 
     assert play(errand, hello(turn(finish()))) == []
-    assert isinstance(errand.result, Transcript)
-    assert len(list(errand.result.said)) == 1
+    assert isinstance(errand.result, History)
+    assert len(list(errand.result.entries)) == 1
 
 
 @pytest.mark.parametrize(
@@ -347,10 +360,10 @@ def test_a_history() -> None:
     ],
 )
 def test_a_frame_that_cannot_be_read_is_no_verdict(frame: bytes) -> None:
-    errand = V2().stop(Stop(user_id="u1", turn_id="t1", init_s=5, verdict_s=5))
-    errand.open(0)
+    errand = V2().stop(StopRequest(user_id="u1", turn_id="t1", init_s=5, verdict_s=5))
+    errand.connection_opened(0)
 
-    assert errand.hear(frame, 1) == ()
+    assert errand.receive_frame(frame, 1) == ()
     assert errand.result is None
-    assert errand.hear(b'{"type":"init","data":{"x":NaN}}', 2) == (), "nearly JSON is read"
+    assert errand.receive_frame(b'{"type":"init","data":{"x":NaN}}', 2) == (), "nearly JSON is read"
     assert errand.result is not None

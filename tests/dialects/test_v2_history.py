@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from turnwire.core.errand import Asked, Recall
-from turnwire.core.message import ui_messages
-from turnwire.dialects.v2 import hydration
-from turnwire.dialects.v2.others import DEFAULT_CHANNEL, Channel
-from turnwire.dialects.v2.transcript import transcript
+from turnwire.core.operations import HistoryPrompt, HistoryRequest
+from turnwire.core.ui_stream.messages import ui_messages
+from turnwire.dialects.v2 import init
+from turnwire.dialects.v2.history import channel_history
+from turnwire.dialects.v2.open_turns import DEFAULT_CHANNEL, Channel
 
 Json = dict[str, Any]
 
@@ -29,9 +29,9 @@ def told(
     *messages: Json, channel: Channel = DEFAULT_CHANNEL, limit: int = 99, before: str | None = None
 ) -> list[Json]:
     """The history as a client gets it."""
-    entries = hydration.entries(Raw(json.dumps({"messages": messages}).encode()))
-    recall = Recall(user_id="u1", init_s=1, verdict_s=1, limit=limit, before=before)
-    messages_told: list[Json] = json.loads(ui_messages(transcript(entries, channel, recall)))
+    entries = init.entries(Raw(json.dumps({"messages": messages}).encode()))
+    recall = HistoryRequest(user_id="u1", init_s=1, verdict_s=1, limit=limit, before=before)
+    messages_told: list[Json] = json.loads(ui_messages(channel_history(entries, channel, recall)))
     return messages_told
 
 
@@ -126,9 +126,9 @@ def test_who_asks_is_told_how_turns_ended() -> None:
         {"id": f"t{number}", "role": "assistant", "parts": parts}
         for number, parts in enumerate(endings)
     ]
-    entries = hydration.entries(Raw(json.dumps({"messages": turns}).encode()))
-    recall = Recall(user_id="u1", init_s=1, verdict_s=1, limit=9)
-    said = transcript(entries, DEFAULT_CHANNEL, recall)
+    entries = init.entries(Raw(json.dumps({"messages": turns}).encode()))
+    recall = HistoryRequest(user_id="u1", init_s=1, verdict_s=1, limit=9)
+    said = channel_history(entries, DEFAULT_CHANNEL, recall)
 
     assert [one.get("metadata") for one in json.loads(ui_messages(said, finish=True))] == [
         {"finish": {"reason": "error", "errorText": "No"}},
@@ -140,8 +140,8 @@ def test_who_asks_is_told_how_turns_ended() -> None:
 
 
 def test_the_transcript_knows_prompts_from_turns() -> None:
-    entries = hydration.entries(Raw(json.dumps({"messages": TALK}).encode()))
-    recall = Recall(user_id="u1", init_s=1, verdict_s=1, limit=9)
-    said = transcript(entries, DEFAULT_CHANNEL, recall).said
+    entries = init.entries(Raw(json.dumps({"messages": TALK}).encode()))
+    recall = HistoryRequest(user_id="u1", init_s=1, verdict_s=1, limit=9)
+    said = channel_history(entries, DEFAULT_CHANNEL, recall).entries
 
-    assert [isinstance(one, Asked) for one in said] == [True, False, True, False]
+    assert [isinstance(one, HistoryPrompt) for one in said] == [True, False, True, False]

@@ -9,15 +9,15 @@ import pytest
 
 from core import frames as f
 from dialects.continued import REQUESTS
-from turnwire.core.dialect import Ask, Look
-from turnwire.core.errand import Recall
-from turnwire.core.limits import Hangup, Limits
-from turnwire.core.room import Room, Seat
-from turnwire.core.turn import Turn
+from turnwire.core.agent import PromptRequest, ResumeRequest
+from turnwire.core.operations import HistoryRequest
+from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.limits import DisconnectPolicy, Limits
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 V2: Final = DIALECTS["v2"]
-LOOK: Final = Look(user_id="u1", init_s=5)
+LOOK: Final = ResumeRequest(user_id="u1", init_s=5)
 BUSY: Final = {"runningTurnId": f.OURS}
 
 
@@ -47,37 +47,37 @@ def read_history(turns: int) -> Callable[[], object]:
         parts = [text, {"type": "finish", "reason": "end_turn"}]
         messages.append({"id": f"t{number}", "role": "assistant", "parts": parts})
     init = f.frame("init", session={"messages": messages}, data={})
-    recalling = V2.recall(Recall(user_id="u1", init_s=5, verdict_s=5, limit=10))
-    recalling.open(0)
-    return lambda: recalling.hear(init, 1)
+    recalling = V2.read_history(HistoryRequest(user_id="u1", init_s=5, verdict_s=5, limit=10))
+    recalling.connection_opened(0)
+    return lambda: recalling.receive_frame(init, 1)
 
 
 def resume_questions(questions: int) -> Callable[[], object]:
     parts = [{"type": "question", "questionId": f"q{number}"} for number in range(questions)]
     turn = {"id": f.OURS, "role": "assistant", "parts": parts}
     init = f.frame("init", session={"messages": [turn]}, data=BUSY)
-    resumed = Turn(V2.resume(LOOK), Limits(hold_s=10), requests=REQUESTS)
+    resumed = Turn(V2.resume(LOOK), Limits(hold_s=10), approvals=REQUESTS)
     resumed.opened(0)
     return lambda: resumed.frames([init], 1)
 
 
 def follow_one_turn(streams: int) -> Callable[[], object]:
-    room = Room()
+    room = SessionGroup()
 
     def follow() -> None:
         for _ in range(streams):
-            seat = Seat(room)
-            seat.on_news = lambda: None
-            seat.follow(f.OURS)
+            member = Member(room)
+            member.on_change = lambda: None
+            member.follow(f.OURS)
 
     return follow
 
 
 def wait_for_their_clients(streams: int) -> Callable[[], object]:
-    room, turns = Room(), []
+    room, turns = SessionGroup(), []
     for number in range(streams):
-        ask = Ask(text="hi", prompt_id=f"p{number}")
-        turn = Turn(V2.prompt(ask, Seat(room)), Limits(on_hangup=Hangup.GRACE))
+        ask = PromptRequest(text="hi", prompt_id=f"p{number}")
+        turn = Turn(V2.prompt(ask, Member(room)), Limits(on_disconnect=DisconnectPolicy.GRACE))
         turn.opened(0)
         turn.client_left(1)
         turns.append(turn)

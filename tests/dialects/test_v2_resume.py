@@ -10,41 +10,41 @@ from conformance.model import Answer, read
 from core import frames as f
 from dialects.agent_v2 import Agent, Json
 from dialects.continued import REQUESTS
-from turnwire.core.approval import Requests
-from turnwire.core.dialect import Ask, Conversation, Look, Reach
-from turnwire.core.errand import Recall, Transcript
-from turnwire.core.limits import Limits
-from turnwire.core.message import ui_messages
-from turnwire.core.outcome import Outcome
-from turnwire.core.refusal import Refusal
-from turnwire.core.room import Room, Seat
-from turnwire.core.turn import Turn
+from turnwire.core.agent import AbortScope, AgentProtocol, PromptRequest, ResumeRequest
+from turnwire.core.approvals import ApprovalIssuer
+from turnwire.core.operations import History, HistoryRequest
+from turnwire.core.rejection import Rejection
+from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.messages import ui_messages
 from turnwire.dialects import DIALECTS
 
-LOOK = Look(user_id="u1", init_s=5)
+LOOK = ResumeRequest(user_id="u1", init_s=5)
 V2 = DIALECTS["v2"]
 TURNS = 150
 
 
 def stream(
-    conversation: Conversation, *reads: list[bytes], requests: Requests | None = None
+    conversation: AgentProtocol, *reads: list[bytes], approvals: ApprovalIssuer | None = None
 ) -> tuple[Turn, bytes]:
     """What a conversation that hears these frames writes; it ends when the agent leaves."""
-    turn = Turn(conversation, Limits(), requests=requests)
-    written = turn.opened(0).write
+    turn = Turn(conversation, Limits(), approvals=approvals)
+    written = turn.opened(0).to_client
     for frames in reads:
-        written += turn.frames(frames, 1).write
-    written += turn.agent_left(2).write
+        written += turn.frames(frames, 1).to_client
+    written += turn.agent_left(2).to_client
     return turn, written
 
 
-def live(steps: list[list[bytes]], requests: Requests | None = None) -> Answer:
-    conversation = V2.prompt(Ask(text="hi", prompt_id=f.PROMPT))
-    return read(stream(conversation, *steps, requests=requests)[1])
+def live(steps: list[list[bytes]], approvals: ApprovalIssuer | None = None) -> Answer:
+    conversation = V2.prompt(PromptRequest(text="hi", prompt_id=f.PROMPT))
+    return read(stream(conversation, *steps, approvals=approvals)[1])
 
 
 def cuts(
-    seed: int, *, orderly: bool, requests: Requests | None = None
+    seed: int, *, orderly: bool, approvals: ApprovalIssuer | None = None
 ) -> list[tuple[Answer, Answer]]:
     """A turn as who never left saw it, and as some saw it who came back in the middle."""
     inits = [(before := Agent(seed, orderly=orderly)).init()]
@@ -54,7 +54,7 @@ def cuts(
         inits.append(before.init())
     if before.over:
         del inits[-1]  # then there is nothing to resume
-    undisturbed = live(steps, requests)
+    undisturbed = live(steps, approvals)
     dice = Random(seed)  # noqa: S311
     found = []
     for at in dice.sample(range(len(inits)), min(3, len(inits))):
@@ -63,7 +63,7 @@ def cuts(
         if dice.random() < 0.3:
             heard[:0] = [frame for step in steps[max(0, at - 2) : at] for frame in step]
         batches = [heard[n : n + 3] for n in range(0, len(heard), 3)]
-        resumed = read(stream(V2.resume(LOOK), *batches, requests=requests)[1])
+        resumed = read(stream(V2.resume(LOOK), *batches, approvals=approvals)[1])
         found.append((undisturbed, resumed))
     return found
 
@@ -74,16 +74,16 @@ def told(answer: Answer) -> list[Json]:
         {"type": kind, "text": "".join(p["text"] for p in answer.parts if p["type"] == kind)}
         for kind in ("text", "reasoning")
     ]
-    others = [p for p in answer.parts if p["type"] not in {"text", "reasoning", "step-start"}]
-    return [*texts, *others]
+    open_turns = [p for p in answer.parts if p["type"] not in {"text", "reasoning", "step-start"}]
+    return [*texts, *open_turns]
 
 
-@pytest.mark.parametrize("requests", [None, REQUESTS], ids=["portable", "native"])
+@pytest.mark.parametrize("approvals", [None, REQUESTS], ids=["portable", "native"])
 def test_whoever_comes_back_to_an_orderly_turn_has_the_same_message(
-    requests: Requests | None,
+    approvals: ApprovalIssuer | None,
 ) -> None:
     for seed in range(TURNS):
-        for undisturbed, resumed in cuts(seed, orderly=True, requests=requests):
+        for undisturbed, resumed in cuts(seed, orderly=True, approvals=approvals):
             assert resumed.parts == undisturbed.parts, seed
             assert (resumed.message_id, resumed.error) == (f.OURS, undisturbed.error), seed
 
@@ -100,10 +100,10 @@ def test_the_history_of_an_orderly_turn_is_the_same_message() -> None:
         undisturbed = live(list(agent.steps()))
         if not agent.over:
             continue
-        recalling = V2.recall(Recall(user_id="u1", init_s=5, verdict_s=5, limit=2))
-        recalling.open(0)
-        recalling.hear(agent.init(), 1)
-        assert isinstance(recalling.result, Transcript)
+        recalling = V2.read_history(HistoryRequest(user_id="u1", init_s=5, verdict_s=5, limit=2))
+        recalling.connection_opened(0)
+        recalling.receive_frame(agent.init(), 1)
+        assert isinstance(recalling.result, History)
         asked, answered = json.loads(ui_messages(recalling.result))
         while answered["parts"][-1:] == [{"type": "step-start"}]:
             answered["parts"].pop()
@@ -122,8 +122,8 @@ def hello(*messages: Json, **data: Any) -> bytes:
     return f.frame("init", session={"messages": list(messages)}, data=data)
 
 
-def resumed(*frames: bytes, look: Look = LOOK, seat: Seat | None = None) -> Turn:
-    turn = Turn(V2.resume(look, seat), Limits(hold_s=100))
+def resumed(*frames: bytes, look: ResumeRequest = LOOK, member: Member | None = None) -> Turn:
+    turn = Turn(V2.resume(look, member), Limits(hold_s=100))
     turn.opened(0)
     turn.frames(frames, 1)
     return turn
@@ -148,7 +148,7 @@ def resumed(*frames: bytes, look: Look = LOOK, seat: Seat | None = None) -> Turn
 def test_there_is_nothing_to_resume(init: bytes) -> None:
     turn = resumed(init)
 
-    assert (turn.outcome, turn.refusal) == (Outcome.NOTHING, Refusal.NOTHING)
+    assert (turn.outcome, turn.rejection) == (Outcome.NOTHING, Rejection.NOTHING)
 
 
 @pytest.mark.parametrize("idle_s", [120, 4])
@@ -157,10 +157,10 @@ def test_an_agent_that_says_no_hello_has_nothing_to_resume(idle_s: float) -> Non
     turn.opened(0)
     turn.frames([f.begin(), f.part("a")], 0)
 
-    assert turn.tick(4.5).write == b""
-    assert turn.tick(4.9).write == b""
+    assert turn.tick(4.5).to_client == b""
+    assert turn.tick(4.9).to_client == b""
     assert turn.outcome is None
-    assert turn.tick(5).write == b""
+    assert turn.tick(5).to_client == b""
     assert turn.outcome is Outcome.NOTHING
 
 
@@ -194,7 +194,7 @@ def test_what_waits_is_followed_once_it_begins() -> None:
     turn = Turn(V2.resume(LOOK), Limits())
     turn.opened(0)
 
-    told = turn.frames([hello(other, WAITING, runningTurnId="turn-9")], 1).write
+    told = turn.frames([hello(other, WAITING, runningTurnId="turn-9")], 1).to_client
     assert told.count(b'"status":"queued"') == 1
     assert (turn.turn_id, turn.outcome) == (None, None)
     turn.frames([f.part("no", "turn-9"), f.finalize("turn-9"), f.begin()], 3)
@@ -242,7 +242,7 @@ def test_what_waits_behind_a_turn_without_a_name_may_wait_as_long() -> None:
     turn = Turn(V2.resume(LOOK), limits)
     turn.opened(0)
 
-    assert b'"status":"queued"' in turn.frames([hello(WAITING, runnerBusy=True)], 1).write
+    assert b'"status":"queued"' in turn.frames([hello(WAITING, runnerBusy=True)], 1).to_client
     turn.tick(599)
     assert turn.outcome is None
     turn.tick(601)
@@ -293,7 +293,7 @@ def test_what_waits_without_a_name_is_the_next_turn_of_its_channel() -> None:
 def test_a_prompt_that_is_taken_back_while_it_waits() -> None:
     turn = resumed(hello(WAITING))
 
-    body = turn.frames([f.frame("error", error="taken back", promptId=f.PROMPT)], 2).write
+    body = turn.frames([f.frame("error", error="taken back", promptId=f.PROMPT)], 2).to_client
     assert turn.outcome is Outcome.FAILED
     assert b"taken back" in body
 
@@ -302,32 +302,32 @@ def test_a_question_that_was_asked_before_is_closed_after() -> None:
     asked = {"type": "question", "questionId": "q1", "text": "ok?"}
     turn = resumed(hello(TURN | {"parts": [asked]}, runnerBusy=True))
 
-    told = turn.frames([f.frame("question.resolved", questionId="q1", answer="yes")], 2).write
+    told = turn.frames([f.frame("question.resolved", questionId="q1", answer="yes")], 2).to_client
     assert b'"state":"resolved"' in told
 
 
 def test_it_aborts_nothing_whatever_happens() -> None:
     conversation = V2.resume(LOOK)
-    conversation.open(0)
+    conversation.connection_opened(0)
     for frame in (hello(WAITING), f.begin(), f.part("a")):
-        assert (conversation.reach, list(conversation.abort())) == (Reach.NOTHING, [])
-        conversation.hear(frame, 1)
-    conversation.unattended()
-    assert (conversation.reach, list(conversation.abort())) == (Reach.NOTHING, [])
-    assert not conversation.accompanied
+        assert (conversation.abort_scope, list(conversation.abort())) == (AbortScope.NONE, [])
+        conversation.receive_frame(frame, 1)
+    conversation.client_detached()
+    assert (conversation.abort_scope, list(conversation.abort())) == (AbortScope.NONE, [])
+    assert not conversation.has_other_watchers
 
 
 @pytest.mark.parametrize("init", [hello(TURN, runnerBusy=True), hello(WAITING)])
 def test_it_is_company_to_who_asked(init: bytes) -> None:
-    room = Room()
-    asking = V2.prompt(Ask(text="hi", prompt_id=f.PROMPT), Seat(room))
-    asking.open(0)
-    asking.hear(f.begin(), 1)
-    assert not asking.accompanied
+    room = SessionGroup()
+    asking = V2.prompt(PromptRequest(text="hi", prompt_id=f.PROMPT), Member(room))
+    asking.connection_opened(0)
+    asking.receive_frame(f.begin(), 1)
+    assert not asking.has_other_watchers
 
-    resumed(init, seat=Seat(room))
+    resumed(init, member=Member(room))
 
-    assert asking.accompanied
+    assert asking.has_other_watchers
 
 
 def test_an_id_that_a_client_gave_its_prompt_is_not_used_again() -> None:

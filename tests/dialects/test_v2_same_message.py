@@ -9,12 +9,12 @@ from msgspec import Raw
 from conformance.model import read
 from core import frames as f
 from dialects.continued import REQUESTS, YES, Json, approval, called, chunks, continued, init, text
-from turnwire.core.dialect import Ask, Conversation, Look
-from turnwire.core.errand import Answer, Recall, Transcript
-from turnwire.core.known import Known
-from turnwire.core.limits import Limits
-from turnwire.core.message import ui_messages
-from turnwire.core.turn import Turn
+from turnwire.core.agent import AgentProtocol, PromptRequest, ResumeRequest
+from turnwire.core.body.client_copy import ClientCopy
+from turnwire.core.operations import AnswerRequest, History, HistoryRequest
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.messages import ui_messages
 from turnwire.dialects import DIALECTS
 
 V2 = DIALECTS["v2"]
@@ -22,21 +22,21 @@ CLOSED = f.frame("question.resolved", questionId="q1", answer=True)
 END = [f.part("Done."), f.finalize()]
 
 
-def parts(conversation: Conversation, *frames: bytes) -> list[Json]:
+def parts(conversation: AgentProtocol, *frames: bytes) -> list[Json]:
     """Of the message that a client of the native profile has in the end."""
-    turn = Turn(conversation, Limits(), requests=REQUESTS)
-    written = turn.opened(0).write
+    turn = Turn(conversation, Limits(), approvals=REQUESTS)
+    written = turn.opened(0).to_client
     for frame in frames:
-        written += turn.frames([frame], 1).write
+        written += turn.frames([frame], 1).to_client
     return read(written).parts
 
 
 def live(*frames: bytes) -> list[Json]:
-    return parts(V2.prompt(Ask(text="hi", prompt_id=f.PROMPT)), f.begin(), *frames)
+    return parts(V2.prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), f.begin(), *frames)
 
 
 def resumed(*told: Json, then: list[bytes]) -> list[Json]:
-    return parts(V2.resume(Look(user_id="u1", init_s=5)), init(*told), *then)
+    return parts(V2.resume(ResumeRequest(user_id="u1", init_s=5)), init(*told), *then)
 
 
 def tool(call: str = "c1", status: str = "running", **fields: Any) -> bytes:
@@ -86,7 +86,7 @@ def test_a_call_that_is_told_after_its_approval_stands_where_it_was_asked() -> N
 
 
 def test_an_approval_that_the_message_has_as_a_question_is_closed_there() -> None:
-    known = Known(message_id="m1", pending=frozenset({"c2", "q0"}))
+    known = ClientCopy(message_id="m1", pending=frozenset({"c2", "q0"}))
     turn = continued(YES, known=known)
     before = asked(question_id="q0", call="c0", args={"n": 2})
 
@@ -110,7 +110,7 @@ def test_a_question_may_have_any_fields(fields: Json) -> None:
     """Also such as other parts have, with other values."""
     asking = {"type": "question", "questionId": "q1", "turnId": f.OURS, "text": "ok?", **fields}
 
-    turn = Turn(V2.resume(Look(user_id="u1", init_s=5)), Limits(), requests=REQUESTS)
+    turn = Turn(V2.resume(ResumeRequest(user_id="u1", init_s=5)), Limits(), approvals=REQUESTS)
     turn.opened(0)
 
     (question,) = [
@@ -118,10 +118,10 @@ def test_a_question_may_have_any_fields(fields: Json) -> None:
     ]
     assert question["data"]["state"] == "open"
     errand = V2.answer(
-        Answer(user_id="u1", init_s=5, verdict_s=5, question_id="q1", answer=Raw(b'"yes"'))
+        AnswerRequest(user_id="u1", init_s=5, verdict_s=5, question_id="q1", answer=Raw(b'"yes"'))
     )
-    errand.open(0)
-    assert len(errand.hear(init(asking), 1)) == 1
+    errand.connection_opened(0)
+    assert len(errand.receive_frame(init(asking), 1)) == 1
 
 
 def test_an_id_that_a_second_call_has_is_that_of_a_second_card() -> None:
@@ -161,10 +161,12 @@ def test_a_part_for_each_status_is_one_call() -> None:
 
 
 def history(*told: Json) -> list[Json]:
-    recalling = V2.recall(Recall(user_id="u1", init_s=5, verdict_s=5, limit=2))
-    recalling.open(0)
-    recalling.hear(init(*told, {"type": "finish", "reason": "end_turn"}, runnerBusy=False), 1)
-    assert isinstance(recalling.result, Transcript)
+    recalling = V2.read_history(HistoryRequest(user_id="u1", init_s=5, verdict_s=5, limit=2))
+    recalling.connection_opened(0)
+    recalling.receive_frame(
+        init(*told, {"type": "finish", "reason": "end_turn"}, runnerBusy=False), 1
+    )
+    assert isinstance(recalling.result, History)
     (message,) = json.loads(ui_messages(recalling.result))
     found: list[Json] = message["parts"]
     return found
@@ -173,7 +175,7 @@ def history(*told: Json) -> list[Json]:
 def test_a_turn_that_was_waited_for_is_not_called_like_its_prompt() -> None:
     """A client would overwrite the prompt; and in its own stream it is not either."""
     prompt = {"id": "e1", "role": "user", "promptId": f.PROMPT, "queued": True, "parts": []}
-    turn = Turn(V2.resume(Look(user_id="u1", init_s=5)), Limits())
+    turn = Turn(V2.resume(ResumeRequest(user_id="u1", init_s=5)), Limits())
     turn.opened(0)
     waits = f.frame(
         "init",
@@ -181,6 +183,6 @@ def test_a_turn_that_was_waited_for_is_not_called_like_its_prompt() -> None:
         data={"runnerBusy": True, "promptsQueued": 1},
     )
 
-    told = turn.frames([waits, f.begin(), *END], 1).write
+    told = turn.frames([waits, f.begin(), *END], 1).to_client
 
-    assert read(turn.opened(0).write + told).message_id == f"{f.OURS}:answer"
+    assert read(turn.opened(0).to_client + told).message_id == f"{f.OURS}:answer"

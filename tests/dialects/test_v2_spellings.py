@@ -2,15 +2,15 @@
 
 import pytest
 
-from turnwire.core.dialect import Tally
-from turnwire.dialects.v2.spellings import CHUNK, KEPT_UNITS, PART, Spellings
+from turnwire.core.agent import FrameStats
+from turnwire.dialects.v2.delta_dedup import CHUNK, KEPT_UNITS, PART, DeltaDeduplicator
 
 LONG = "".join(f"{number:07} " for number in range(KEPT_UNITS // 8))
 """As much as is kept."""
 
 
 @pytest.mark.parametrize(
-    ("told", "fresh"),
+    ("told", "new_text"),
     [
         pytest.param([(PART, "a"), (PART, "b")], ["a", "b"], id="one spelling"),
         pytest.param([(CHUNK, "a"), (PART, "a"), (PART, "b")], ["a", "", "b"], id="both"),
@@ -106,42 +106,42 @@ LONG = "".join(f"{number:07} " for number in range(KEPT_UNITS // 8))
         pytest.param([(PART, "ab"), (CHUNK, ""), (CHUNK, "ab")], ["ab", "", ""], id="an empty one"),
     ],
 )
-def test_what_is_fresh(told: list[tuple[int, str]], fresh: list[str]) -> None:
-    spellings = Spellings(Tally())
+def test_what_is_fresh(told: list[tuple[int, str]], new_text: list[str]) -> None:
+    spellings = DeltaDeduplicator(FrameStats())
 
-    assert [spellings.fresh(spelling, text) for spelling, text in told] == fresh
+    assert [spellings.new_text(spelling, text) for spelling, text in told] == new_text
 
 
 def test_deltas_told_before_are_counted() -> None:
-    tally = Tally()
-    spellings = Spellings(tally)
+    frame_stats = FrameStats()
+    spellings = DeltaDeduplicator(frame_stats)
 
     for spelling, text in [(CHUNK, "ab"), (PART, "a"), (PART, "b"), (PART, "c")]:
-        spellings.fresh(spelling, text)
+        spellings.new_text(spelling, text)
 
-    assert tally.doubled == 2
+    assert frame_stats.doubled == 2
 
 
 @pytest.mark.parametrize("twice", [False, True])
 @pytest.mark.parametrize("delta", ["", "é", "a word ", LONG + LONG])
 def test_what_is_kept_does_not_grow_with_the_turn(delta: str, twice: bool) -> None:  # noqa: FBT001
-    spellings = Spellings(Tally())
+    spellings = DeltaDeduplicator(FrameStats())
 
     for _ in range(5_000 if len(delta) < KEPT_UNITS else 5):
-        spellings.fresh(PART, delta)
+        spellings.new_text(PART, delta)
         if twice:
-            spellings.fresh(CHUNK, delta)
+            spellings.new_text(CHUNK, delta)
 
-    assert sum(map(len, spellings._new)) + len(spellings._new) <= 2_048
+    assert sum(map(len, spellings._pending)) + len(spellings._pending) <= 2_048
     assert len(spellings._kept) <= 2 * KEPT_UNITS
-    assert len(spellings._last) + len(spellings._seemed) <= 2 * KEPT_UNITS
+    assert len(spellings._last_delta) + len(spellings._matched) <= 2 * KEPT_UNITS
 
 
 def test_what_seemed_to_be_a_repetition_is_kept_no_longer_than_that() -> None:
-    spellings = Spellings(Tally())
-    spellings.fresh(PART, LONG * 3)
+    spellings = DeltaDeduplicator(FrameStats())
+    spellings.new_text(PART, LONG * 3)
 
     for letter in LONG * 2:
-        assert not spellings.fresh(CHUNK, letter)
+        assert not spellings.new_text(CHUNK, letter)
 
-    assert len(spellings._seemed) <= KEPT_UNITS
+    assert len(spellings._matched) <= KEPT_UNITS

@@ -9,10 +9,10 @@ from msgspec import Raw
 from core import frames as f
 from dialects.continued import called, continued, question, text, told
 from dialects.test_v2_errands import QUESTION, WAITS, Json, finish, hello, play, stopping, turn
-from turnwire.core.dialect import Reply
-from turnwire.core.errand import Answer, Answered, Errand, Receipt
-from turnwire.core.refusal import Refusal
-from turnwire.dialects.v2.dialect import V2
+from turnwire.core.agent import QuestionReply
+from turnwire.core.operations import Answered, AnswerRequest, Operation, StopResult
+from turnwire.core.rejection import Rejection
+from turnwire.dialects.v2 import V2
 
 BOBS: Final[Json] = {"id": "turn-2", "promptId": "p2", "channelId": "bob"}
 CAROLS: Final[Json] = {"id": "turn-3", "promptId": "p3", "channelId": "carol"}
@@ -20,9 +20,11 @@ BUSY: Final[Json] = {"runnerBusy": True}
 CLOSED: Final[Json] = {**QUESTION, "answer": "x"}
 
 
-def answering(channel_id: str = "default") -> Errand[Answered]:
+def answering(channel_id: str = "default") -> Operation[Answered]:
     given = Raw(b'"yes"')
-    return V2().answer(Answer(**WAITS, question_id="q1", answer=given, channel_id=channel_id))
+    return V2().answer(
+        AnswerRequest(**WAITS, question_id="q1", answer=given, channel_id=channel_id)
+    )
 
 
 def resolved(answer: str = "yes", **place: Any) -> bytes:
@@ -55,19 +57,19 @@ def test_an_id_that_is_unique_needs_no_turn() -> None:
 @pytest.mark.parametrize(
     ("asked", "result"),
     [
-        pytest.param([turn(CLOSED), turn(QUESTION, **BOBS)], Refusal.CLOSED, id="ours is closed"),
+        pytest.param([turn(CLOSED), turn(QUESTION, **BOBS)], Rejection.CLOSED, id="ours is closed"),
         pytest.param(
-            [turn(QUESTION, finish()), turn(QUESTION, **BOBS)], Refusal.CLOSED, id="ours is over"
+            [turn(QUESTION, finish()), turn(QUESTION, **BOBS)], Rejection.CLOSED, id="ours is over"
         ),
         pytest.param(
             [turn(QUESTION, **BOBS), turn(QUESTION, **CAROLS)],
-            Refusal.UNKNOWN,
+            Rejection.UNKNOWN,
             id="two wait elsewhere",
         ),
     ],
 )
 def test_an_answer_is_not_given_to_a_question_of_somebody_else(
-    asked: list[Json], result: Refusal
+    asked: list[Json], result: Rejection
 ) -> None:
     errand = answering()
 
@@ -112,10 +114,10 @@ def test_of_a_turn_that_asked_twice_the_last_time_counts() -> None:
         (resolved("no"), None),
         (f.frame("question.expired", questionId="q1", turnId="turn-2"), None),
         (f.frame("question.expired", questionId="q1"), None),
-        (resolved("no", turnId=f.OURS), Refusal.CLOSED),
-        (resolved("no", promptId=f.PROMPT), Refusal.CLOSED),
+        (resolved("no", turnId=f.OURS), Rejection.CLOSED),
+        (resolved("no", promptId=f.PROMPT), Rejection.CLOSED),
         (resolved("yes", channelId="default"), Answered()),
-        (f.frame("question.expired", questionId="q1", turnId=f.OURS), Refusal.CLOSED),
+        (f.frame("question.expired", questionId="q1", turnId=f.OURS), Rejection.CLOSED),
     ],
 )
 def test_the_verdict_on_another_question_of_that_id_is_not_ours(
@@ -145,7 +147,7 @@ def test_a_stop_hears_of_its_own_turn_by_its_prompt_too(frame: bytes, reason: st
 
     play(errand, hello(turn(), **BUSY), frame)
 
-    expected = None if reason is None else Receipt(False, f.OURS, reason)  # noqa: FBT003
+    expected = None if reason is None else StopResult(False, f.OURS, reason)  # noqa: FBT003
     assert errand.result == expected
 
 
@@ -164,10 +166,10 @@ def test_an_answer_that_comes_back_with_a_message_names_its_turn_where_it_must()
 
 
 def test_an_answer_that_comes_back_is_for_the_turn_of_its_channel() -> None:
-    made = continued(Reply("q1", Raw(b"true")))
+    made = continued(QuestionReply("q1", Raw(b"true")))
     bobs = {**BOBS, "role": "assistant", "parts": [question()]}
     busy = {"runnerBusy": True, "runningTurnId": "turn-2"}
 
     act = made.frames([f.frame("init", session={"messages": [bobs]}, data=busy)], 1)
 
-    assert (json.dumps(told(act)), made.refusal) == ("[]", Refusal.CLOSED)
+    assert (json.dumps(told(act)), made.rejection) == ("[]", Rejection.CLOSED)

@@ -8,10 +8,10 @@ from msgspec import Raw
 
 from core import frames as f
 from dialects.test_v2 import conversation, plain
-from turnwire.core.dialect import Look
+from turnwire.core.agent import ResumeRequest
 from turnwire.core.events import QuestionClosed
-from turnwire.core.limits import Limits
-from turnwire.core.turn import Turn
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 Json = dict[str, Any]
@@ -47,9 +47,9 @@ def test_what_closes_a_question_of_another_turn_leaves_ours_open(
 ) -> None:
     made = conversation(*BOTH)
 
-    assert made.hear(closed(**{name: BOBS[name] for name in named}), 0) == ()
-    assert made.tally.foreign == 3
-    assert made.hear(resolved("yes", **OURS), 0) == [
+    assert made.receive_frame(closed(**{name: BOBS[name] for name in named}), 0) == ()
+    assert made.frame_stats.foreign == 3
+    assert made.receive_frame(resolved("yes", **OURS), 0) == [
         QuestionClosed("q1", answer=Raw(b'"yes"')),
     ]
 
@@ -63,7 +63,7 @@ def test_an_answer_to_somebody_elses_question_reaches_nobody_else(place: Json) -
     turn = Turn(conversation(), Limits())
     turn.opened(0)
 
-    written = turn.frames([*BOTH, resolved(**place), f.finalize()], 1).write
+    written = turn.frames([*BOTH, resolved(**place), f.finalize()], 1).to_client
 
     assert SECRET.encode() not in written
     assert b'"state":"expired"' in written
@@ -73,7 +73,7 @@ def test_an_answer_to_somebody_elses_question_reaches_nobody_else(place: Json) -
 def test_what_names_our_turn_closes_ours_beside_another_of_its_id(named: tuple[str, ...]) -> None:
     made = conversation(*BOTH)
 
-    told = made.hear(expired(**{name: OURS[name] for name in named}), 0)
+    told = made.receive_frame(expired(**{name: OURS[name] for name in named}), 0)
 
     assert told == [QuestionClosed("q1", expired=True)]
 
@@ -95,30 +95,30 @@ def test_what_names_our_turn_closes_ours_beside_another_of_its_id(named: tuple[s
 def test_once_the_other_question_is_closed_a_nameless_end_is_ours(ends: list[bytes]) -> None:
     made = conversation(*BOTH, *ends)
 
-    assert plain(made.hear(resolved("yes"), 0)) == plain(
+    assert plain(made.receive_frame(resolved("yes"), 0)) == plain(
         [QuestionClosed("q1", answer=Raw(b'"yes"'))]
     )
-    assert made.hear(resolved("yes"), 0) == (), "it is closed by now"
+    assert made.receive_frame(resolved("yes"), 0) == (), "it is closed by now"
 
 
 def test_a_question_that_is_asked_again_is_still_one() -> None:
     asked = [f.question(turnId="turn-2"), f.question(**BOBS)]
     made = conversation(*BEGUN, *asked, resolved("x", turnId="turn-2"), f.question(**OURS))
 
-    assert made.hear(expired(), 0) == [QuestionClosed("q1", expired=True)]
+    assert made.receive_frame(expired(), 0) == [QuestionClosed("q1", expired=True)]
 
 
 def test_an_agent_that_is_idle_waits_for_no_answer() -> None:
     made = conversation(f.question(**BOBS), f.frame("complete"), *BEGUN[:1], f.question(**OURS))
 
-    assert made.hear(expired(), 0) == [QuestionClosed("q1", expired=True)]
+    assert made.receive_frame(expired(), 0) == [QuestionClosed("q1", expired=True)]
 
 
 def test_idle_on_another_channel_leaves_a_question_open() -> None:
     idle = f.frame("complete", channelId="carols")
     made = conversation(f.question(**BOBS), idle, *BEGUN[:1], f.question(**OURS))
 
-    assert made.hear(expired(), 0) == ()
+    assert made.receive_frame(expired(), 0) == ()
 
 
 def test_a_question_that_was_open_before_we_came_is_known_by_the_hydration() -> None:
@@ -130,9 +130,9 @@ def test_a_question_that_was_open_before_we_came_is_known_by_the_hydration() -> 
     init = f.frame("init", session=session, data={"runnerBusy": True, "runningTurnId": "turn-2"})
     made = conversation(init, *BEGUN[:1], f.question(**OURS))
 
-    assert made.hear(resolved(), 0) == ()
-    assert made.hear(resolved(channelId="bob"), 0) == ()
-    assert made.hear(expired(), 0) == [QuestionClosed("q1", expired=True)]
+    assert made.receive_frame(resolved(), 0) == ()
+    assert made.receive_frame(resolved(channelId="bob"), 0) == ()
+    assert made.receive_frame(expired(), 0) == [QuestionClosed("q1", expired=True)]
 
 
 def test_a_resumed_stream_is_shown_no_answer_of_another_turn() -> None:
@@ -141,22 +141,22 @@ def test_a_resumed_stream_is_shown_no_answer_of_another_turn() -> None:
         {"id": turn, "role": "assistant", "channelId": channel, "promptId": prompt, "parts": [part]}
         for turn, channel, prompt in ((f.OURS, "default", "p1"), ("turn-2", "bob", "p2"))
     ]
-    made = DIALECTS["v2"].resume(Look(user_id="u1", init_s=5))
-    made.open(0)
+    made = DIALECTS["v2"].resume(ResumeRequest(user_id="u1", init_s=5))
+    made.connection_opened(0)
     busy = {"runnerBusy": True, "runningTurnId": f.OURS}
-    made.hear(f.frame("init", session={"messages": entries}, data=busy), 0)
+    made.receive_frame(f.frame("init", session={"messages": entries}, data=busy), 0)
 
-    assert made.hear(resolved(), 0) == ()
-    assert made.hear(resolved(promptId="p2"), 0) == ()
-    assert made.hear(expired(promptId="p1"), 0) == [QuestionClosed("q1", expired=True)]
+    assert made.receive_frame(resolved(), 0) == ()
+    assert made.receive_frame(resolved(promptId="p2"), 0) == ()
+    assert made.receive_frame(expired(promptId="p1"), 0) == [QuestionClosed("q1", expired=True)]
 
 
 def test_the_questions_of_others_that_are_remembered_are_bounded() -> None:
     made = conversation(*BEGUN)
     for number in range(1000):
-        made.hear(f.question(f"q{number}", turnId="turn-2"), 0)
+        made.receive_frame(f.question(f"q{number}", turnId="turn-2"), 0)
 
-    assert len(made._asked._others) == 256  # type: ignore[attr-defined]
+    assert len(made._open_questions._foreign) == 256  # type: ignore[attr-defined]
 
 
 class Table:
@@ -199,7 +199,7 @@ def test_nothing_of_another_turn_is_shown_however_the_two_interleave(seed: int) 
     turn = Turn(conversation(), Limits())
     turn.opened(0)
 
-    written = turn.frames(frames, 1).write
+    written = turn.frames(frames, 1).to_client
 
     assert table.answers > 10
     assert b"bob" not in written

@@ -7,7 +7,7 @@ import pytest
 
 from core import frames as f
 from dialects.test_v2 import conversation
-from turnwire.core.dialect import Reach
+from turnwire.core.agent import AbortScope
 from turnwire.core.events import Alive, Queued, Reason, TurnFinished, TurnStarted
 
 OTHER = f.begin("turn-0", "p0")
@@ -114,16 +114,16 @@ STARTED = [TurnStarted(f.OURS)]
 def test_which_turn_is_ours(*, before: list[bytes], create: bytes, is_ours: bool) -> None:
     made = conversation(*before)
 
-    assert (made.hear(create, 0) == STARTED) == is_ours
+    assert (made.receive_frame(create, 0) == STARTED) == is_ours
 
 
 def test_without_prompt_ids_the_second_turn_is_not_ours() -> None:
     made = conversation(f.create())
 
-    assert made.hear(f.create("turn-2"), 0) == ()
-    assert made.hear(f.create(), 0) == [Alive()]
-    assert made.hear(f.part("x", "turn-2"), 0) == ()
-    assert made.hear(f.part("x"), 0) == "x"
+    assert made.receive_frame(f.create("turn-2"), 0) == ()
+    assert made.receive_frame(f.create(), 0) == [Alive()]
+    assert made.receive_frame(f.part("x", "turn-2"), 0) == ()
+    assert made.receive_frame(f.part("x"), 0) == "x"
 
 
 @pytest.mark.nameless(
@@ -134,8 +134,8 @@ def test_without_prompt_ids_the_second_turn_is_not_ours() -> None:
 def test_the_channel_asked_for_is_the_channel_of_the_turn() -> None:
     made = conversation(channel_type="slack", channel_id="c1")
 
-    assert made.hear(f.create("turn-0"), 0) == [Queued()]
-    assert made.hear(f.create(channelType="slack", channelId="c1"), 0) == STARTED
+    assert made.receive_frame(f.create("turn-0"), 0) == [Queued()]
+    assert made.receive_frame(f.create(channelType="slack", channelId="c1"), 0) == STARTED
 
 
 @pytest.mark.parametrize(
@@ -163,8 +163,8 @@ def test_the_channel_asked_for_is_the_channel_of_the_turn() -> None:
 def test_frames_of_other_turns_are_dropped_and_counted(frame: bytes) -> None:
     made = conversation(f.begin())
 
-    assert made.hear(frame, 0) == ()
-    assert made.tally.foreign == 1
+    assert made.receive_frame(frame, 0) == ()
+    assert made.frame_stats.foreign == 1
 
 
 UNNAMED = f.frame("error", error="no")
@@ -183,7 +183,7 @@ def test_a_sign_of_another_turn_before_ours(sign: bytes, *, queued: bool) -> Non
     made = conversation(sign)
 
     assert made.queued is queued
-    assert made.reach is (Reach.OTHERS if queued else Reach.OURS)
+    assert made.abort_scope is (AbortScope.SHARED if queued else AbortScope.OURS)
     assert bool(made.abort()) is not queued
 
 
@@ -192,24 +192,24 @@ def test_a_prompt_of_another_that_ends_is_no_longer_ahead_of_us(end: str) -> Non
     made = conversation(OTHER)
     assert made.queued
 
-    assert made.hear(f.frame(end, promptId="p0"), 0) == [Alive()]
+    assert made.receive_frame(f.frame(end, promptId="p0"), 0) == [Alive()]
     assert not made.queued
 
 
 def test_idle_on_a_channel_ends_what_was_open_there() -> None:
     made = conversation(f.create("turn-0", channelId="x"), f.create("turn-9", channelId="y"))
 
-    made.hear(f.frame("complete", channelId="x"), 0)
+    made.receive_frame(f.frame("complete", channelId="x"), 0)
 
     assert made.queued
-    made.hear(f.frame("complete", channelId="y"), 0)
+    made.receive_frame(f.frame("complete", channelId="y"), 0)
     assert not made.queued
 
 
 def test_once_our_turn_is_over_an_abort_would_hit_nothing_of_ours() -> None:
     made = conversation(f.begin(), f.finalize())
 
-    assert made.reach is Reach.NOTHING
+    assert made.abort_scope is AbortScope.NONE
     assert made.abort() == ()
 
 
@@ -217,7 +217,9 @@ def test_once_our_turn_is_over_an_abort_would_hit_nothing_of_ours() -> None:
 def test_what_is_odd_about_a_finalize_does_not_keep_the_turn_open(odd: dict[str, Any]) -> None:
     finalize = json.dumps({"type": "message.finalize", "turnId": f.OURS} | odd).encode()
 
-    assert conversation(f.begin()).hear(finalize, 0) == [TurnFinished(reason=Reason.END_TURN)]
+    assert conversation(f.begin()).receive_frame(finalize, 0) == [
+        TurnFinished(reason=Reason.END_TURN)
+    ]
 
 
 @pytest.mark.nameless(
@@ -263,7 +265,7 @@ def test_what_is_odd_about_a_finalize_does_not_keep_the_turn_open(odd: dict[str,
 def test_whom_a_frame_concerns_that_need_not_name_its_turn(
     *, before: list[bytes], frame: bytes, is_ours: bool
 ) -> None:
-    told = conversation(*before).hear(frame, 0)
+    told = conversation(*before).receive_frame(frame, 0)
 
     assert any(isinstance(event, TurnFinished) for event in told) == is_ours
 
@@ -276,16 +278,16 @@ def test_whom_a_frame_concerns_that_need_not_name_its_turn(
 def test_complete_before_our_turn_ends_nothing() -> None:
     made = conversation()
 
-    assert made.hear(f.frame("complete"), 0) == ()
-    assert made.hear(f.begin(), 0) == STARTED
+    assert made.receive_frame(f.frame("complete"), 0) == ()
+    assert made.receive_frame(f.begin(), 0) == STARTED
 
 
 def test_our_prompt_started_over_is_followed() -> None:
     made = conversation(f.begin(), f.part("abc"))
 
-    assert made.hear(f.begin("turn-2"), 0) == [TurnStarted("turn-2")]
-    assert made.hear(f.part("late"), 0) == ()
-    assert made.hear(f.chunk("abc", "turn-2"), 0) == "abc"
+    assert made.receive_frame(f.begin("turn-2"), 0) == [TurnStarted("turn-2")]
+    assert made.receive_frame(f.part("late"), 0) == ()
+    assert made.receive_frame(f.chunk("abc", "turn-2"), 0) == "abc"
 
 
 @pytest.mark.parametrize(
@@ -321,7 +323,7 @@ def test_whom_an_abort_would_hit(
 def test_busy_after_our_turn_began_is_our_own() -> None:
     made = conversation(f.begin())
 
-    assert made.hear(NAMELESS, 0) == [Alive()]
+    assert made.receive_frame(NAMELESS, 0) == [Alive()]
     assert not made.queued
 
 
@@ -332,9 +334,9 @@ def test_the_other_turns_remembered_are_bounded() -> None:
     assert made.queued
 
     for frame in ends:
-        made.hear(frame, 0)
+        made.receive_frame(frame, 0)
 
     assert not made.queued
-    assert made.tally.foreign == 600
-    assert made.hear(f.part("late", "t299"), 0) == ()
-    assert made.hear(f.part("late", "t0"), 0) == [Queued()]  # forgotten
+    assert made.frame_stats.foreign == 600
+    assert made.receive_frame(f.part("late", "t299"), 0) == ()
+    assert made.receive_frame(f.part("late", "t0"), 0) == [Queued()]  # forgotten

@@ -7,9 +7,9 @@ import pytest
 
 from dialects.session_agent import frames as session_agent
 from turnwire.core import events
-from turnwire.core.attachments import Attachment
-from turnwire.core.dialect import Ask
-from turnwire.core.room import Rooms
+from turnwire.core.agent import PromptRequest
+from turnwire.core.body.attachments import Attachment
+from turnwire.core.session_group import SessionGroups
 from turnwire.dialects import DIALECTS
 
 URL = "data:image/png;base64," + "A" * 100_000
@@ -39,19 +39,19 @@ def sent(told: object) -> list[bytes]:
 
 @pytest.mark.parametrize("revision", ["v2", "R", "A", "V"])
 def test_the_files_go_with_the_prompt(revision: str) -> None:
-    ask = Ask(
+    ask = PromptRequest(
         text=TEXT,
         prompt_id="p1",
         user_id=session_agent.ME,
         attachments=(Attachment("image/png", URL),),
     )
-    with Rooms().seat(("s1", "")) as seat:
+    with SessionGroups().member(("s1", "")) as member:
         dialect = DIALECTS["v2" if revision == "v2" else "session-agent"]
-        conversation = dialect.prompt(ask, seat)
+        conversation = dialect.prompt(ask, member)
         assert URL in strings(conversation)
-        told = conversation.open(0)
+        told = conversation.connection_opened(0)
         if revision != "v2":
-            told = conversation.hear(session_agent.init(revision), 1)  # type: ignore[assignment]
+            told = conversation.receive_frame(session_agent.init(revision), 1)  # type: ignore[assignment]
         (prompt,) = sent(told)
         assert URL.encode() in prompt
 
@@ -62,6 +62,6 @@ def test_the_files_go_with_the_prompt(revision: str) -> None:
 
 
 def test_an_ask_without_files_is_light_already() -> None:
-    ask = Ask(text=TEXT, prompt_id="p1")
+    ask = PromptRequest(text=TEXT, prompt_id="p1")
 
-    assert ask.light() is ask
+    assert ask.without_attachments() is ask

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from turnwire.dialects.session_agent import wire
-from turnwire.dialects.session_agent.channel import Placed
+from turnwire.dialects.session_agent import frames as session_agent_frames
+from turnwire.dialects.session_agent.frames import ChannelFields
 from turnwire.dialects.v2 import frames
 from turnwire_lab.docs.nameless import SESSION_AGENT, V2, UnclearMarkError, rows
 from turnwire_lab.docs.tables import TABLES
@@ -62,9 +62,9 @@ def test_every_frame_of_v2_that_need_not_name_its_turn_or_prompt_has_a_row() -> 
 
 def _placed() -> Iterator[str]:
     """The frames that may say where they belong, by themselves or in their data."""
-    for kind in wire.KNOWN:
+    for kind in session_agent_frames.KNOWN:
         fields: dict[str, Any] = {field.name: field.type for field in msgspec.structs.fields(kind)}
-        if issubclass(kind, Placed) or issubclass(fields.get("data", int), Placed):
+        if issubclass(kind, ChannelFields) or issubclass(fields.get("data", int), ChannelFields):
             yield _tag(kind)
 
 

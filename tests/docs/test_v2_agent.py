@@ -20,7 +20,7 @@ from gateway.reading import App
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
-from turnwire.settings import Settings
+from turnwire.config.settings import Settings
 
 pytestmark = pytest.mark.sockets
 

@@ -16,9 +16,9 @@ from gateway.reading import App
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
-from turnwire.dialects.v2 import outgoing
+from turnwire.dialects.v2 import commands
 from turnwire.dialects.v2.frames import KNOWN, InitData, Skipped
-from turnwire.dialects.v2.hydration import Entry, Part
+from turnwire.dialects.v2.init import Entry, Part
 
 pytestmark = pytest.mark.sockets
 
@@ -107,7 +107,7 @@ async def test_a_frame_is_sent_as_the_page_shows_it(name: str) -> None:
 
 
 def test_every_frame_and_every_field_that_is_sent_is_on_the_page() -> None:
-    kinds = [kind for kind in vars(outgoing).values() if _is_struct(kind)]
+    kinds = [kind for kind in vars(commands).values() if _is_struct(kind)]
     told: dict[str, set[str]] = {}
     for frame in _each(list(SENT.values())):
         told.setdefault(frame.get("type", ""), set()).update(frame)
@@ -184,7 +184,7 @@ def _read_rows() -> list[tuple[str, str]]:
 
 
 def _is_struct(kind: object) -> bool:
-    mine = isinstance(kind, type) and kind.__module__ == outgoing.__name__
+    mine = isinstance(kind, type) and kind.__module__ == commands.__name__
     return mine and issubclass(kind, msgspec.Struct)  # type: ignore[arg-type]
 
 

@@ -17,9 +17,9 @@ from gateway.process import command, environ
 from gateway.running import Gateway
 from gateway.tokens import OTHER_KEY, token
 from turnwire.cli import main
-from turnwire.doctor.examination import Examination, Report
-from turnwire.doctor.finding import Code, Severity
-from turnwire.doctor.visit import CannotRunError, Where
+from turnwire.doctor.checkup import Checkup, Report
+from turnwire.doctor.client import CannotRunError, Target
+from turnwire.doctor.findings import Code, Severity
 from turnwire_lab.agent.frames import Habits
 from turnwire_lab.agent.server import ReferenceAgent
 from turnwire_lab.session_agent.server import SessionAgent
@@ -50,8 +50,8 @@ async def examined(
     session: str = "s1",
 ) -> Report:
     given = token(key=key) if key else token(sessions={"s1": "collaborator"})
-    where = Where(url=url, session=session, token=given, origin=origin, within_s=3)
-    return await Examination(where).run(prompt)
+    target = Target(url=url, session=session, token=given, origin=origin, within_s=3)
+    return await Checkup(target).run(prompt)
 
 
 def codes(report: Report) -> list[Code]:
@@ -197,8 +197,8 @@ async def test_a_certificate_of_nobody_known(tmp_path: Path) -> None:
     async with Server(says, tls=tls) as server:
         url = f"https://localhost:{server.port}"
         unknown = await examined(url, prompt=None)
-        where = Where(url=url, session="s1", token=token(), ca_file=str(tmp_path / "c"))
-        known = await Examination(where).run(None)
+        target = Target(url=url, session="s1", token=token(), ca_file=str(tmp_path / "c"))
+        known = await Checkup(target).run(None)
 
     assert codes(unknown) == [Code.TLS]
     assert codes(known) == []

@@ -9,9 +9,9 @@ from chaos.agents import AgentProcess
 from gateway.process import command, environ
 from gateway.running import Gateway
 from gateway.tokens import token
-from turnwire.doctor.examination import Examination, Report
-from turnwire.doctor.finding import Code, Finding
-from turnwire.doctor.visit import Where
+from turnwire.doctor.checkup import Checkup, Report
+from turnwire.doctor.client import Target
+from turnwire.doctor.findings import Code, Finding
 
 pytestmark = pytest.mark.sockets
 
@@ -36,8 +36,8 @@ async def lab() -> AsyncIterator[Lab]:
 
 
 async def examined(gateway: Gateway, prompt: str, quiet_prompt: str | None = None) -> Report:
-    where = Where(url=gateway.url, session="s1", token=token(), within_s=1.5)
-    return await Examination(where).run(prompt, quiet_prompt=quiet_prompt)
+    target = Target(url=gateway.url, session="s1", token=token(), within_s=1.5)
+    return await Checkup(target).run(prompt, quiet_prompt=quiet_prompt)
 
 
 def noted(report: Report) -> dict[Code, Finding]:

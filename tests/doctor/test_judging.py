@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from turnwire.doctor import judging
-from turnwire.doctor.finding import AILMENTS, Code
-from turnwire.doctor.heard import Heard, Piece
-from turnwire.doctor.proxies import Proxy, finding, recognised
-from turnwire.doctor.token import of_date, of_token
+from turnwire.doctor import checks
+from turnwire.doctor.capture import Capture, Piece
+from turnwire.doctor.findings import AILMENTS, Code
+from turnwire.doctor.proxies import Proxy, finding, recognise_proxy
+from turnwire.doctor.token import date_symptoms, token_symptoms
 
 KEEPALIVE = b": keepalive\n\n"
 START = b'event: message-start\ndata: {"type":"start"}\n\n'
@@ -17,13 +17,13 @@ FINISH = b'data: {"type":"finish"}\n\ndata: [DONE]\n\n'
 
 
 def stream(
-    *pieces: tuple[float, bytes], ended_at: float | None = None, broke: bool = False
-) -> Heard:
+    *pieces: tuple[float, bytes], ended_at: float | None = None, is_broken: bool = False
+) -> Capture:
     """Asked at 0, with a head at 0.1 s."""
-    heard = Heard(0.0, 0.1)
-    heard.pieces = [Piece(at, data) for at, data in pieces]
-    heard.ended_at, heard.broke = ended_at, broke
-    return heard
+    capture = Capture(0.0, 0.1)
+    capture.pieces = [Piece(at, data) for at, data in pieces]
+    capture.ended_at, capture.is_broken = ended_at, is_broken
+    return capture
 
 
 def deltas(
@@ -38,7 +38,7 @@ WHOLE = stream(HEAD, *deltas(60, 0.03), (2.1, FINISH), ended_at=2.1)
 
 
 @pytest.mark.parametrize(
-    ("heard", "codes"),
+    ("capture", "codes"),
     [
         pytest.param(WHOLE, [], id="as it should be"),
         pytest.param(stream(HEAD, *deltas(60, 0.03)), [Code.UNFINISHED], id="not over in time"),
@@ -93,7 +93,7 @@ WHOLE = stream(HEAD, *deltas(60, 0.03), (2.1, FINISH), ended_at=2.1)
             stream(HEAD, (1.0, DELTA), (2.0, FINISH), ended_at=2.0), [Code.INCONCLUSIVE], id="few"
         ),
         pytest.param(
-            stream(HEAD, *deltas(20, 0.03), ended_at=60.8, broke=True),
+            stream(HEAD, *deltas(20, 0.03), ended_at=60.8, is_broken=True),
             [Code.CUT_IN_SILENCE],
             id="cut in a silence",
         ),
@@ -120,14 +120,14 @@ WHOLE = stream(HEAD, *deltas(60, 0.03), (2.1, FINISH), ended_at=2.1)
         ),
     ],
 )
-def test_what_the_times_say(heard: Heard, codes: list[Code]) -> None:
-    assert [code for code, _ in judging.of_arrival(heard, "r1")] == codes
+def test_what_the_times_say(capture: Capture, codes: list[Code]) -> None:
+    assert [code for code, _ in checks.arrival_symptoms(capture, "r1")] == codes
 
 
 def test_a_record_may_come_in_pieces() -> None:
-    heard = stream((0.1, START[:20]), (0.2, START[20:] + DELTA[:5]))
+    capture = stream((0.1, START[:20]), (0.2, START[20:] + DELTA[:5]))
 
-    assert [(record.at, record.kind) for record in heard.records] == [(0.2, "start")]
+    assert [(record.arrived_at, record.kind) for record in capture.records] == [(0.2, "start")]
 
 
 GOOD = {
@@ -155,7 +155,7 @@ GOOD = {
 def test_what_the_head_says(changed: dict[str, str | None], codes: list[Code]) -> None:
     headers = {name: value for name, value in {**GOOD, **changed}.items() if value is not None}
 
-    assert [code for code, _ in judging.of_headers(headers, "r1")] == codes
+    assert [code for code, _ in checks.header_symptoms(headers, "r1")] == codes
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_what_the_head_says(changed: dict[str, str | None], codes: list[Code]) -
     ],
 )
 def test_who_stands_in_front(headers: dict[str, str], proxy: Proxy | None) -> None:
-    assert recognised(headers) is proxy
+    assert recognise_proxy(headers) is proxy
 
 
 def test_the_line_to_change_is_the_proxys_own_or_everybodys() -> None:
@@ -189,24 +189,24 @@ HELD = [
 ]
 
 
-@pytest.mark.parametrize("heard", HELD, ids=["in bunches", "at once"])
-def test_what_a_busy_doctor_sees_is_no_finding(heard: Heard) -> None:
-    (well,) = [code for code, _ in judging.of_arrival(heard, "r1")]
-    heard.late_s = heard.all_late_s = 1.0
-    (busy,) = [code for code, _ in judging.of_arrival(heard, "r1")]
+@pytest.mark.parametrize("capture", HELD, ids=["in bunches", "at once"])
+def test_what_a_busy_doctor_sees_is_no_finding(capture: Capture) -> None:
+    (well,) = [code for code, _ in checks.arrival_symptoms(capture, "r1")]
+    capture.max_delay_s = capture.total_delay_s = 1.0
+    (busy,) = [code for code, _ in checks.arrival_symptoms(capture, "r1")]
 
     assert well in {Code.COALESCED, Code.BUFFERED}
     assert busy is Code.BUSY
 
 
 def test_a_first_byte_is_no_later_than_the_doctor() -> None:
-    heard = stream((0.6, KEEPALIVE + START), *deltas(60, 0.03, begin_s=0.7), (2.6, FINISH))
-    told = []
-    for late_s in (0.0, 0.1, 0.4):
-        heard.late_s = heard.all_late_s = late_s
-        told.append(next(code for code, _ in judging.of_arrival(heard, "r1")))
+    capture = stream((0.6, KEEPALIVE + START), *deltas(60, 0.03, begin_s=0.7), (2.6, FINISH))
+    codes = []
+    for delay_s in (0.0, 0.1, 0.4):
+        capture.max_delay_s = capture.total_delay_s = delay_s
+        codes.append(next(code for code, _ in checks.arrival_symptoms(capture, "r1")))
 
-    assert told == [Code.FIRST_BYTE_LATE, Code.FIRST_BYTE_LATE, Code.BUSY]
+    assert codes == [Code.FIRST_BYTE_LATE, Code.FIRST_BYTE_LATE, Code.BUSY]
 
 
 def test_every_code_is_explained() -> None:
@@ -230,11 +230,11 @@ TOKEN = "e30.eyJpYXQiOjEwMDAsIm5iZiI6MTAwMCwiZXhwIjoyMDAwfQ.x"
     ],
 )
 def test_what_a_token_says(token: str, now: float, codes: list[Code]) -> None:
-    assert [code for code, _ in of_token(token, now)] == codes
+    assert [code for code, _ in token_symptoms(token, now)] == codes
 
 
 @pytest.mark.parametrize(
-    ("date", "told"),
+    ("date", "texts"),
     [
         ("Thu, 01 Jan 1970 00:16:40 GMT", []),
         ("Thu, 01 Jan 1970 00:17:40 GMT", ["the ingress is 60 s ahead of this machine"]),
@@ -243,8 +243,8 @@ def test_what_a_token_says(token: str, now: float, codes: list[Code]) -> None:
         (None, []),
     ],
 )
-def test_what_a_date_says(date: str | None, told: list[str]) -> None:
-    assert [seen for _, seen in of_date(date, 1000)] == told
+def test_what_a_date_says(date: str | None, texts: list[str]) -> None:
+    assert [seen for _, seen in date_symptoms(date, 1000)] == texts
 
 
 def test_every_code_is_in_the_docs() -> None:

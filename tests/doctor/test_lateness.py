@@ -3,13 +3,13 @@
 import asyncio
 import time
 
-from turnwire.doctor.lateness import Lateness, watching
+from turnwire.doctor.lateness import Lateness, measuring
 
 
 async def test_a_loop_that_was_held_up_is_late() -> None:
     lateness = Lateness()
     loop = asyncio.get_running_loop()
-    async with watching(lateness):
+    async with measuring(lateness):
         await asyncio.sleep(0.05)
         began = loop.time()
         time.sleep(0.3)  # noqa: ASYNC251 (as a machine does that has no time for us)

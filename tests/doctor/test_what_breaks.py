@@ -17,9 +17,9 @@ from gateway.control_plane import Question, reply
 from gateway.process import command, environ
 from gateway.running import Gateway
 from gateway.tokens import token
-from turnwire.doctor.examination import Examination, Report
-from turnwire.doctor.finding import Code
-from turnwire.doctor.visit import NoAnswerError, Where
+from turnwire.doctor.checkup import Checkup, Report
+from turnwire.doctor.client import NoAnswerError, Target
+from turnwire.doctor.findings import Code
 
 pytestmark = pytest.mark.sockets
 
@@ -43,8 +43,8 @@ REQUESTS = (
 
 
 async def examined(url: str, *, prompt: str | None = LONG, **more: Any) -> Report:
-    where = Where(url=url, **{"session": "s1", "token": token(), "within_s": 4, **more})
-    return await Examination(where).run(prompt)
+    target = Target(url=url, **{"session": "s1", "token": token(), "within_s": 4, **more})
+    return await Checkup(target).run(prompt)
 
 
 def found(report: Report) -> set[Code]:

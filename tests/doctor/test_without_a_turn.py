@@ -12,9 +12,9 @@ from gateway.control_plane import Question, reply
 from gateway.process import Process, command, environ
 from gateway.running import Gateway
 from gateway.tokens import token
-from turnwire.doctor.examination import Examination, Report
-from turnwire.doctor.finding import Code, Severity
-from turnwire.doctor.visit import Where
+from turnwire.doctor.checkup import Checkup, Report
+from turnwire.doctor.client import Target
+from turnwire.doctor.findings import Code, Severity
 
 pytestmark = pytest.mark.sockets
 
@@ -70,8 +70,8 @@ async def test_the_command_sees_tokens_sessions_and_agents() -> None:
 
 
 async def examined(url: str, *, prompt: str | None = None, within_s: float = 3) -> Report:
-    where = Where(url=url, session="s1", token=token(), within_s=within_s)
-    return await Examination(where).run(prompt)
+    target = Target(url=url, session="s1", token=token(), within_s=within_s)
+    return await Checkup(target).run(prompt)
 
 
 def wrong(report: Report) -> list[Code]:

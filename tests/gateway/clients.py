@@ -7,7 +7,7 @@ import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Final, Protocol, Self
 
 import httpx
 
@@ -156,8 +156,16 @@ def request(
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
+SMALL_BUFFER: Final = 32_768
+"""Receive buffer of a client that reads nothing, in bytes.
+
+In one of a few kilobytes Linux may drop segments without an acknowledgement: such a client looks as
+if it had vanished.
+"""
+
+
 class RawClient:
-    """A bare socket: it reads only when told to, and into as small a buffer as may be."""
+    """A bare socket: it reads only when told to."""
 
     def __init__(self, gateway: Gateway, *, receive_buffer: int | None = None) -> None:
         self._address = ("127.0.0.1", gateway.port)

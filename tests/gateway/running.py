@@ -12,16 +12,16 @@ from prometheus_client import CollectorRegistry
 
 from gateway.tokens import KEY
 from gateway.waiting import PATIENCE_S, closed, until
-from turnwire.environ import from_environ
-from turnwire.relay.budget import Budget
-from turnwire.relay.dialler import Dialler
-from turnwire.settings import Settings, variable
-from turnwire.telemetry import Telemetry
-from turnwire.tls import agent_tls
+from turnwire.config.environ import from_environ
+from turnwire.config.settings import Settings, variable
+from turnwire.config.tls import agent_tls
+from turnwire.metrics import Telemetry
+from turnwire.relay.agent.dialer import Dialler
+from turnwire.relay.memory_budget import Budget
 from turnwire.web.app import create_app, new_streams
 from turnwire.web.health import Health
-from turnwire.web.server import listen, new_server
-from turnwire.web.tracing import Tracing
+from turnwire.web.observe.tracing import Tracing
+from turnwire.web.server.server import listen, new_server
 
 NOWHERE = "ws://127.0.0.1:1/{session_id}"
 

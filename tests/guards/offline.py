@@ -16,13 +16,13 @@ from gateway.asgi import Exchange, Headers, Message
 from gateway.clients import ask
 from gateway.running import settings
 from gateway.tokens import bearer
-from turnwire.core.dialect import Ask
-from turnwire.core.limits import Limits
-from turnwire.core.turn import Turn
+from turnwire.core.agent import PromptRequest
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
-from turnwire.relay.dialler import Dialler
-from turnwire.relay.stream import BODY_EXTENSION
-from turnwire.relay.upstream import Upstream
+from turnwire.relay.agent.dialer import Dialler
+from turnwire.relay.agent.websocket import Upstream
+from turnwire.relay.turn_stream import BODY_EXTENSION
 from turnwire.web.app import create_app
 
 DELTA: Final = frames.text(frames.delta("T0000000000000000ab")).encode()
@@ -118,7 +118,7 @@ class Connection(Exchange):
     def __init__(self, app: Starlette, *, headers: Headers, body: Sequence[bytes]) -> None:
         super().__init__(app, headers=headers, body=body)
         self._scope["extensions"] = {BODY_EXTENSION: lambda: self}
-        self.along = b""
+        self.first_data = b""
 
     def write(self, data: bytes) -> bool:
         if self.sent:
@@ -150,7 +150,7 @@ class Offline:
 
 def begun_turn() -> Turn:
     """A turn whose text block is open."""
-    turn = Turn(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id=PROMPT)), Limits())
+    turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=PROMPT)), Limits())
     turn.opened(0)
     turn.frames([frames.text(frames.create(PROMPT)).encode(), DELTA], 0)
     return turn

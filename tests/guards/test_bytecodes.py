@@ -12,12 +12,12 @@ from gateway import frames
 from guards.counting import counted, opcodes
 from guards.limits import hold
 from guards.offline import DELTA, Offline, begun_turn, deltas, turns
-from turnwire.core.dialect import Ask
-from turnwire.core.drift import STREAMS_FIRST
-from turnwire.core.limits import Limits
-from turnwire.core.turn import Turn
+from turnwire.core.agent import PromptRequest
+from turnwire.core.recording.drift import STREAMS_FIRST
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
-from turnwire.relay.plain import cut
+from turnwire.relay.agent.websocket_fast_path import split_text_frames
 
 pytestmark = pytest.mark.skipif(
     sys.version_info[:2] != (3, 11), reason="the limits are bytecodes of Python 3.11"
@@ -67,7 +67,7 @@ def test_a_turn_in_the_core() -> None:
     read = [frames.text(one).encode() for one in said]
 
     def turn() -> None:
-        turn = Turn(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id="p")), Limits())
+        turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id="p")), Limits())
         turn.opened(0)
         turn.frames(read, 1)
         assert turn.outcome is not None
@@ -78,7 +78,9 @@ def test_a_turn_in_the_core() -> None:
 
 def test_a_frame_cut_out_of_a_read() -> None:
     few, many = (frames.raw(DELTA) * count for count in (FEW, MANY))
-    more = opcodes(lambda: cut(many, 4_000)) - opcodes(lambda: cut(few, 4_000))
+    more = opcodes(lambda: split_text_frames(many, 4_000)) - opcodes(
+        lambda: split_text_frames(few, 4_000)
+    )
 
     hold("relay: bytecodes a frame cut out", more / (MANY - FEW))
 
@@ -116,4 +118,4 @@ def test_code_beside_the_packages_is_not_counted(tmp_path: Path) -> None:
     exec(compile("def call():\n return sum(range(9))\n", file, "exec"), beside)  # noqa: S102 (ours)
 
     assert opcodes(beside["call"]) == 0
-    assert opcodes(lambda: cut(b"", 4_000)) > 0
+    assert opcodes(lambda: split_text_frames(b"", 4_000)) > 0

@@ -9,8 +9,8 @@ from gateway import frames
 from guards.counting import peak_bytes
 from guards.limits import hold
 from guards.offline import Offline, begun_turn, deltas, turns
-from turnwire.core.turn import Turn
-from turnwire.relay.plain import cut
+from turnwire.core.turn.turn import Turn
+from turnwire.relay.agent.websocket_fast_path import split_text_frames
 
 FEW, MANY = 300, 900
 
@@ -28,7 +28,7 @@ def size(root: object) -> int:
 
 
 def length_of(turn: Turn) -> int:
-    return turn.frames_heard
+    return turn.frames_received
 
 
 def test_what_a_delta_allocates() -> None:
@@ -42,14 +42,16 @@ def test_what_a_delta_allocates() -> None:
 
 def test_what_a_frame_cut_out_of_a_read_allocates() -> None:
     few, many = (frames.raw(deltas(1)[0]) * count for count in (FEW, MANY))
-    more = peak_bytes(lambda: cut(many, 4_000)) - peak_bytes(lambda: cut(few, 4_000))
+    more = peak_bytes(lambda: split_text_frames(many, 4_000)) - peak_bytes(
+        lambda: split_text_frames(few, 4_000)
+    )
 
     hold("relay: bytes allocated a frame, at the peak of a read", more / (MANY - FEW))
 
 
 def test_a_turn_does_not_grow_with_its_length() -> None:
     turn = begun_turn()
-    while turn.frames_heard < 1_000:
+    while turn.frames_received < 1_000:
         turn.frames(deltas(100), 1)
     before = size(turn)
 

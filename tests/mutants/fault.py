@@ -2,21 +2,23 @@
 
     Fault(
         "a repeated final text is told again",        # what is wrong, in a few words
-        "turnwire.core.told:Told.missing",            # module:function, or module:Class.function
+        "turnwire.core.ui_stream.sent_text:SentText.unsent_suffix",
+                                                      # module:function, or module:Class.function
         everything_is_missing,                        # takes the function, returns the wrong one
-        ("core/test_told.py",),                       # who is asked, below tests/; see `Mutant`
+        ("core/test_told.py",),                       # who is asked, below tests/
     )
 
-    def everything_is_missing(_missing: Function) -> Function:
-        def wrong(_self: Told, final_text: str) -> str:
+    def everything_is_missing(_unsent_suffix: Function) -> Function:
+        def wrong(_self: SentText, final_text: str) -> str:
             return final_text
 
         return wrong
 
-Write yours into a module of its own in mutants/faults/, as the tuple `FAULTS`: it is found there.
-The wrong function takes the parameters of the right one, by the same names but for a leading
-underscore, or `*args`; `test_planted.py` fails where a target is gone or its parameters are
-others. A property, a static and a class method are addressed like any function.
+Write yours into a module in mutants/faults/, in the tuple `FAULTS`: it is found there. The wrong
+function takes the parameters of the right one, by the same names but for a leading underscore, or
+`*args`; `test_planted.py` fails where a target is gone or its parameters are others. `wrong` has
+some that fit many a place, `edit` makes one by a small change in the middle of the right one. A
+property, a static and a class method are addressed like any function.
 
 A fault is planted in the process of pytest alone, before tests are imported, and wherever a module
 of the product names the function. A process that a test starts, and a table, a default or a
@@ -34,16 +36,16 @@ Function = Callable[..., Any]
 
 
 class Fault(NamedTuple):
-    """`becomes(function)` goes in place of the function that `target` names."""
+    """`becomes(function)` goes in place of the function that `target` names.
+
+    `tests` (below tests/) are those that are asked; none: all of core/ and dialects/, and apart
+    from them the properties.
+    """
 
     name: str
     target: str
     becomes: Callable[[Function], Function]
     tests: tuple[str, ...] = ()
-
-    @property
-    def where(self) -> str:
-        return self.target
 
 
 def found(target: str) -> tuple[Any, str, Any]:
@@ -83,7 +85,7 @@ def planted(fault: Fault) -> Iterator[None]:
     """Plant it, for as long as this lasts.
 
     Raises:
-        LookupError: its target does not exist.
+        LookupError: its target does not exist, or has not the structure that it changes.
 
     """
     holder, name, held = found(fault.target)

@@ -6,7 +6,7 @@ from typing import Final
 
 from chaos.fronts import Front, Haproxy, Nginx
 from proxies.fronts import Caddy, Envoy, Traefik
-from turnwire.doctor.finding import Code
+from turnwire.doctor.findings import Code
 
 _NGINX_GZIP: Final = "gzip on; gzip_types *; gzip_min_length 0;"
 _NO_HEADER: Final = "proxy_ignore_headers X-Accel-Buffering;"

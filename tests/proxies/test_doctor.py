@@ -13,9 +13,9 @@ from chaos.serving import Served
 from gateway.tokens import token
 from proxies.fronts import FRONTS, installed
 from proxies.ill import ILLS, ill
-from turnwire.doctor.examination import Examination, Report
-from turnwire.doctor.finding import Code, Severity
-from turnwire.doctor.visit import CannotRunError, Where
+from turnwire.doctor.checkup import Checkup, Report
+from turnwire.doctor.client import CannotRunError, Target
+from turnwire.doctor.findings import Code, Severity
 
 pytestmark = [
     pytest.mark.sockets,
@@ -79,7 +79,7 @@ async def reports(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dic
 
 
 async def _examined(front: Front, within_s: float, *, idle: bool) -> Report:
-    where = Where(
+    target = Target(
         url=front.url,
         session=f"s{front.port}",
         token=token(),
@@ -87,7 +87,7 @@ async def _examined(front: Front, within_s: float, *, idle: bool) -> Report:
         within_s=within_s,
     )
     prompt = HANG if idle else TALK
-    return await Examination(where).run(prompt, quiet_prompt=HANG, idle=idle)
+    return await Checkup(target).run(prompt, quiet_prompt=HANG, idle=idle)
 
 
 def wrong(report: Report) -> set[Code]:

@@ -18,8 +18,8 @@ from gateway.tokens import bearer
 from gateway.waiting import until
 from relay.test_isolation import Broadcaster
 from relay.test_session_agent_crowd import LIMITS, WITHIN_S, crowd
-from turnwire.core.outcome import Outcome
-from turnwire.core.replay import replay
+from turnwire.core.recording.replay import replay
+from turnwire.core.turn.outcome import Outcome
 from turnwire.dialects import DIALECTS
 from turnwire_lab.agent.frames import Habits
 from turnwire_lab.agent.server import ReferenceAgent

@@ -12,8 +12,8 @@ from gateway.pictures import ask_with_picture
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
-from turnwire.relay.budget import SMALL_BYTES, Budget, Holder
-from turnwire.relay.parked import WHOLE_S, Parked, look
+from turnwire.relay.agent.parked import WHOLE_S, Parked, track
+from turnwire.relay.memory_budget import SMALL_BYTES, Budget, Holder
 
 BIG = 300_000
 MIB = 1_048_576
@@ -26,11 +26,11 @@ def ending(ended: list[str], name: str) -> Callable[[], None]:
 def test_what_is_held_counts_once_and_is_given_back() -> None:
     budget = Budget(100)
     with budget.holder("u1") as one, budget.holder("u2") as other:
-        mine, theirs = one.hold(), other.hold()
+        mine, theirs = one.reserve(), other.reserve()
 
         assert mine.set(40)
         assert mine.set(40)
-        assert one.hold().set(10)
+        assert one.reserve().set(10)
         assert theirs.set(50)
         assert budget.held_bytes == 100
         assert (one.held_bytes, one.user.held_bytes) == (50, 50)
@@ -38,7 +38,7 @@ def test_what_is_held_counts_once_and_is_given_back() -> None:
 
 
 def test_no_limit_refuses_nobody() -> None:
-    assert Budget(0).holder("u1").hold().set(10**12)
+    assert Budget(0).holder("u1").reserve().set(10**12)
 
 
 def test_who_comes_does_not_end_for_what_another_has_parked() -> None:
@@ -46,10 +46,10 @@ def test_who_comes_does_not_end_for_what_another_has_parked() -> None:
     ended: list[str] = []
     budget = Budget(100)
     small, large, other = budget.holder("u1"), budget.holder("u1"), budget.holder("u2")
-    small.hold(ending(ended, "small")).set(30)
-    large.hold(ending(ended, "large")).set(40)
-    other.hold(ending(ended, "other")).set(30)
-    newcomer = budget.holder("u3").hold(ending(ended, "newcomer"))
+    small.reserve(ending(ended, "small")).set(30)
+    large.reserve(ending(ended, "large")).set(40)
+    other.reserve(ending(ended, "other")).set(30)
+    newcomer = budget.holder("u3").reserve(ending(ended, "newcomer"))
 
     assert newcomer.set(20)
     assert ended == ["large"]
@@ -62,9 +62,9 @@ def test_a_user_has_a_share_and_the_largest_of_theirs_ends_for_more() -> None:
     ended: list[str] = []
     budget = Budget(100 * MIB, 10 * MIB)
     large, small = budget.holder("u1"), budget.holder("u1")
-    other = budget.holder("u2").hold(ending(ended, "other"))
-    large.hold(ending(ended, "large")).set(6 * MIB)
-    held = small.hold(ending(ended, "small"))
+    other = budget.holder("u2").reserve(ending(ended, "other"))
+    large.reserve(ending(ended, "large")).set(6 * MIB)
+    held = small.reserve(ending(ended, "small"))
 
     assert other.set(9 * MIB)
     assert held.set(4 * MIB)
@@ -78,8 +78,8 @@ def test_one_request_alone_may_hold_more_than_the_share() -> None:
     """A body and a frame of the largest kind have bounds of their own, and others may be small."""
     ended: list[str] = []
     budget = Budget(100 * MIB, 10 * MIB)
-    alone = budget.holder("u1").hold(ending(ended, "alone"))
-    beside = budget.holder("u1").hold(ending(ended, "beside"))
+    alone = budget.holder("u1").reserve(ending(ended, "alone"))
+    beside = budget.holder("u1").reserve(ending(ended, "beside"))
 
     assert alone.set(20 * MIB)
     assert beside.set(MIB)
@@ -93,8 +93,8 @@ def test_one_large_request_ends_before_many_small_ones_of_other_users() -> None:
     ended: list[str] = []
     budget = Budget(100)
     for user in range(9):
-        budget.holder(f"u{user}").hold(ending(ended, "small")).set(10)
-    large = budget.holder("large").hold(ending(ended, "large"))
+        budget.holder(f"u{user}").reserve(ending(ended, "small")).set(10)
+    large = budget.holder("large").reserve(ending(ended, "large"))
 
     assert not large.set(60), "it asks itself, and is told so"
     assert ended == []
@@ -104,7 +104,7 @@ def test_one_large_request_ends_before_many_small_ones_of_other_users() -> None:
 
 def test_whoever_shrinks_is_never_told_to_end() -> None:
     budget = Budget(100)
-    hold = budget.holder("u1").hold()
+    hold = budget.holder("u1").reserve()
 
     assert not hold.set(150)
     assert hold.set(120)
@@ -114,11 +114,11 @@ def test_the_largest_part_of_a_request_says_how_it_ends() -> None:
     ended: list[str] = []
     budget = Budget(100)
     holder = budget.holder("u1")
-    parts = [holder.hold(ending(ended, name)) for name in ("agent", "client", "prompt")]
+    parts = [holder.reserve(ending(ended, name)) for name in ("agent", "client", "prompt")]
     for part, size in zip(parts, (20, 50, 10), strict=True):
         part.set(size)
 
-    assert budget.holder("u2").hold().set(30)
+    assert budget.holder("u2").reserve().set(30)
     assert ended == ["client"]
     assert holder.held_bytes == 0
     assert [part.held_bytes for part in parts] == [0, 0, 0]
@@ -128,8 +128,8 @@ def test_as_many_end_as_have_to() -> None:
     ended: list[str] = []
     budget = Budget(100)
     for user in ("u1", "u2", "u3"):
-        budget.holder(user).hold(ending(ended, user)).set(33)
-    newcomer = budget.holder("u4").hold()
+        budget.holder(user).reserve(ending(ended, user)).set(33)
+    newcomer = budget.holder("u4").reserve()
 
     assert newcomer.set(30)
     assert len(ended) == 1
@@ -140,18 +140,18 @@ def test_as_many_end_as_have_to() -> None:
 def test_what_is_asked_in_little_is_not_counted() -> None:
     budget = Budget(1)
     with budget.holder("u1") as holder:
-        assert holder.ask(SMALL_BYTES)
+        assert holder.reserve_request(SMALL_BYTES)
         assert budget.held_bytes == 0
-        assert not holder.ask(SMALL_BYTES + 1)
+        assert not holder.reserve_request(SMALL_BYTES + 1)
         assert budget.held_bytes == SMALL_BYTES + 1
-        assert holder.ask(0)
+        assert holder.reserve_request(0)
         assert budget.held_bytes == 0
 
 
 def test_a_request_that_is_over_is_told_nothing() -> None:
     ended: list[str] = []
     with Budget(1).holder("u1") as holder:
-        hold = holder.hold(ending(ended, "over"))
+        hold = holder.reserve(ending(ended, "over"))
     hold.on_end()
 
     assert ended == []
@@ -308,26 +308,26 @@ async def test_a_frame_that_grows_is_waited_for() -> None:
 
 
 def test_what_grows_for_too_long_is_overdue_all_the_same() -> None:
-    parked = look(None, 1, 0.0)
+    parked = track(None, 1, 0.0)
     now = 0.0
     while parked is not None and not parked.is_overdue(now, 20):
         now += 10
-        parked = look(parked, int(now), now)
+        parked = track(parked, int(now), now)
 
     assert now == WHOLE_S
 
 
 def test_another_frame_has_its_own_time() -> None:
-    first = look(None, 5, 0.0, 1)
+    first = track(None, 5, 0.0, 1)
     assert isinstance(first, Parked)
 
-    assert look(first, 5, 30.0, 1) is first
+    assert track(first, 5, 30.0, 1) is first
     assert first.is_overdue(30.0, 20)
-    other = look(first, 5, 30.0, 2)
+    other = track(first, 5, 30.0, 2)
     assert other is not None
     assert other is not first
     assert not other.is_overdue(30.0, 20)
-    assert look(other, 0, 31.0, 2) is None
+    assert track(other, 0, 31.0, 2) is None
 
 
 @pytest.mark.sockets

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 
 from gateway.waiting import PATIENCE_S
-from turnwire.core.act import Act
-from turnwire.core.dialect import Ask
-from turnwire.core.limits import Limits
-from turnwire.core.outcome import Outcome
-from turnwire.core.turn import Turn
+from turnwire.core.agent import PromptRequest
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.output import Output
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
-from turnwire.relay.budget import Budget
-from turnwire.relay.client import Message
-from turnwire.relay.sockets import ClientSocket
-from turnwire.relay.stream import Call, Stream
-from turnwire.relay.streams import Streams
+from turnwire.relay.client_writer import Message
+from turnwire.relay.memory_budget import Budget
+from turnwire.relay.registry import StreamRegistry
+from turnwire.relay.tcp import ClientSocket
+from turnwire.relay.turn_stream import AgentTarget, Stream
 
 
 class BugError(Exception):
@@ -30,22 +30,22 @@ class Buggy(Turn):
 
     bug = ""
 
-    def tick(self, now: float) -> Act:
+    def tick(self, now: float) -> Output:
         return self._or("tick", super().tick(now))
 
-    def client_left(self, now: float, *, stalled: bool = False) -> Act:
+    def client_left(self, now: float, *, stalled: bool = False) -> Output:
         return self._or("client_left", super().client_left(now, stalled=stalled))
 
-    def drain(self, now: float) -> Act:
+    def drain(self, now: float) -> Output:
         return self._or("drain", super().drain(now))
 
-    def progressed(self, now: float, held_bytes: int = 0) -> Act:
+    def progressed(self, now: float, held_bytes: int = 0) -> Output:
         return self._or("progressed", super().progressed(now, held_bytes))
 
-    def unblocked(self, now: float) -> Act:
+    def unblocked(self, now: float) -> Output:
         return self._or("unblocked", super().unblocked(now))
 
-    def _or(self, where: str, act: Act) -> Act:
+    def _or(self, where: str, act: Output) -> Output:
         if where == self.bug:
             raise BugError
         return act
@@ -77,7 +77,9 @@ async def hang_up() -> Message:
 
 
 def new_stream(bug: str, **options: Any) -> Stream:
-    turn = Buggy(DIALECTS["v2"].prompt(Ask(text="hi", prompt_id="p")), Limits(drain_s=0.1))
+    turn = Buggy(
+        DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id="p")), Limits(drain_s=0.1)
+    )
     turn.bug = bug
     return Stream(
         turn,
@@ -95,7 +97,7 @@ def new_stream(bug: str, **options: Any) -> Stream:
 
 async def run(stream: Stream, *, is_buggy: bool = False) -> None:
     dialler = Dialler(is_buggy=is_buggy)
-    call = Call("ws://127.0.0.1:1/", {})
+    call = AgentTarget("ws://127.0.0.1:1/", {})
     await stream.run(dialler, call, refusable=lambda: False)  # type: ignore[arg-type]
 
 
@@ -103,7 +105,7 @@ async def run(stream: Stream, *, is_buggy: bool = False) -> None:
 async def test_a_bug_ends_the_stream(where: str) -> None:
     socket = ClientSocket(asyncio.Transport()) if where == "socket" else None
     if socket is not None:
-        socket.is_heard = True
+        socket.is_request_complete = True
     stream = new_stream(
         {"socket": "client_left"}.get(where, where),
         receive=hang_up if where == "client_left" else never,
@@ -122,7 +124,7 @@ async def test_a_bug_ends_the_stream(where: str) -> None:
 @pytest.mark.parametrize(
     ("where", "told"),
     [
-        ("tick", Stream.look),
+        ("tick", Stream.wake),
         ("progressed", Stream.client_progressed),
         ("unblocked", Stream.client_unblocked),
     ],
@@ -154,12 +156,12 @@ async def test_an_end_that_cannot_be_written_is_a_bug_too() -> None:
 
 
 async def test_one_that_cannot_drain_keeps_no_other_from_it() -> None:
-    streams = Streams(most=0, most_per_user=0)
+    streams = StreamRegistry(most=0, most_per_user=0)
     ours = [new_stream("drain" if i == 1 else "") for i in range(3)]
     with ExitStack() as stack:
         running = []
         for stream in ours:
-            stack.enter_context(streams.running(stream))
+            stack.enter_context(streams.register(stream))
             running.append(asyncio.ensure_future(run(stream)))
         await asyncio.sleep(0)
         streams.drain()

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 import pytest
 
 from gateway.waiting import until
-from turnwire.relay.sockets import ClientSocket
+from turnwire.relay.tcp import ClientSocket
 
 pytestmark = pytest.mark.sockets
 
@@ -73,7 +73,7 @@ async def test_what_is_told_late_is_told_in_the_name_of_who_asked() -> None:
 
     async def ask(name: str) -> None:
         trace.set(name)
-        socket.when_taken(lambda: told.append(trace.get()))
+        socket.when_acked(lambda: told.append(trace.get()))
 
     await asyncio.create_task(ask("one"))
     await asyncio.create_task(ask("two"))

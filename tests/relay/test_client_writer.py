@@ -6,7 +6,7 @@ import functools
 import pytest
 
 from gateway.waiting import until
-from turnwire.relay.client import ClientWriter, Message
+from turnwire.relay.client_writer import ClientWriter, Message
 
 
 class Client:
@@ -62,7 +62,7 @@ class ShortWay:
     """A server's own ways to write a body, as far as it has them now."""
 
     def __init__(self, client: Client, *, head: bool, now: bool) -> None:
-        self.along = b""
+        self.first_data = b""
         self.is_ended = False
         self._client = client
         self._takes_along = head
@@ -71,7 +71,7 @@ class ShortWay:
     async def start(self, message: Message) -> None:
         await self._client.send(message)
         if self._takes_along and message["type"] == "http.response.start":
-            first, self.along = self.along, b""
+            first, self.first_data = self.first_data, b""
             self._client.messages.append({"body": first})
 
     async def send(self, message: Message) -> None:

@@ -14,10 +14,10 @@ from gateway.lateness import lateness
 from gateway.rawagent import RawAgent
 from gateway.running import Gateway
 from gateway.waiting import until
-from turnwire.relay.dialler import Dialler
-from turnwire.relay.leaving import DialFailure
-from turnwire.relay.lookup import Addresses
-from turnwire.relay.upstream import Upstream
+from turnwire.relay.agent.dialer import Dialler
+from turnwire.relay.agent.dns import Addresses
+from turnwire.relay.agent.failures import DialFailure
+from turnwire.relay.agent.websocket import Upstream
 
 pytestmark = pytest.mark.sockets
 

@@ -1,4 +1,4 @@
-"""How a stream ends when it is the agent's doing (spec section 5)."""
+"""How a stream ends when it is the agent's doing."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

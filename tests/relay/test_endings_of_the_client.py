@@ -1,4 +1,4 @@
-"""How a stream ends when its client leaves (spec section 5)."""
+"""How a stream ends when its client leaves."""
 
 import asyncio
 

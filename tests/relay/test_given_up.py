@@ -4,8 +4,8 @@ import asyncio
 from typing import Any
 
 from relay.test_plain import Heard, Wire, connected
-from turnwire.relay.budget import Budget
-from turnwire.relay.dialler import Dialler
+from turnwire.relay.agent.dialer import Dialler
+from turnwire.relay.memory_budget import Budget
 
 URL = "ws://127.0.0.1:1/x"
 
@@ -28,7 +28,7 @@ class Connected(Dialler):
 
 async def test_a_connection_that_was_made_meanwhile_is_closed() -> None:
     """uvloop closes its socket alone, and tells nobody: what came would wait for the collector."""
-    dialler, hold = Connected(frame_bytes=1_000, user_timeout_s=10), Budget().holder("u1").hold()
+    dialler, hold = Connected(frame_bytes=1_000, user_timeout_s=10), Budget().holder("u1").reserve()
     dialling = asyncio.create_task(dialler.dial(URL, {}, Heard(), (), hold))
     await asyncio.sleep(0)
     assert not dialler.line.closing

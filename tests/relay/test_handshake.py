@@ -11,7 +11,7 @@ from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
 from websockets.utils import accept_key
 
-from turnwire.relay import handshake
+from turnwire.relay.agent import websocket_handshake
 
 URL = "ws://ann:secret@[::1]:8080/v2/s%201?x=y"
 KEY = "bm9uY2Vub25jZW5vbmNlMQ=="
@@ -49,7 +49,7 @@ def judged(data: bytes) -> bool:
 def test_a_request_is_the_librarys() -> None:
     client = library()
     request = client.connect()
-    made = handshake.template(client.connect().serialize(), KEY).request(KEY, HEADERS)
+    made = websocket_handshake.template(client.connect().serialize(), KEY).request(KEY, HEADERS)
     for name, value in HEADERS.items():
         request.headers[name] = value
 
@@ -58,7 +58,7 @@ def test_a_request_is_the_librarys() -> None:
 
 def test_another_key_is_another_request() -> None:
     client = library()
-    template = handshake.template(client.connect().serialize(), KEY)
+    template = websocket_handshake.template(client.connect().serialize(), KEY)
     client.key = "AAAAAAAAAAAAAAAAAAAAAA=="
 
     assert template.request(client.key, {}) == client.connect().serialize()
@@ -66,7 +66,7 @@ def test_another_key_is_another_request() -> None:
 
 @pytest.mark.parametrize("value", ["a\r\nx: y", "a\nb", "a\0", "\u20ac"])
 def test_a_value_that_would_be_more_than_a_value_is_refused(value: str) -> None:
-    template = handshake.Template(b"", b"")
+    template = websocket_handshake.Template(b"", b"")
 
     with pytest.raises(ValueError, match="value"):
         template.request(KEY, {"x": value})
@@ -76,7 +76,9 @@ def test_a_value_that_would_be_more_than_a_value_is_refused(value: str) -> None:
 def test_the_usual_answer_is_a_yes(more: dict[str, str]) -> None:
     data = head(YES | more)
 
-    assert handshake.yes(data + b"\x81\x01x", ACCEPT, OFFERED) == len(data)
+    assert websocket_handshake.accepted_head_length(data + b"\x81\x01x", ACCEPT, OFFERED) == len(
+        data
+    )
     assert judged(data)
 
 
@@ -106,7 +108,7 @@ def test_the_usual_answer_is_a_yes(more: dict[str, str]) -> None:
     ],
 )
 def test_any_other_answer_is_the_librarys_to_judge(data: bytes) -> None:
-    assert handshake.yes(data, ACCEPT, OFFERED) == 0
+    assert websocket_handshake.accepted_head_length(data, ACCEPT, OFFERED) == 0
 
 
 _FIELDS = st.dictionaries(
@@ -123,7 +125,7 @@ _FIELDS = st.dictionaries(
 def test_what_is_a_yes_here_is_one_for_the_library(fields: dict[str, str], status: str) -> None:
     data = head(YES | fields, status)
 
-    length = handshake.yes(data, ACCEPT, OFFERED)
+    length = websocket_handshake.accepted_head_length(data, ACCEPT, OFFERED)
 
     assert length in {0, len(data)}
     if length:
@@ -134,7 +136,7 @@ def test_what_is_a_yes_here_is_one_for_the_library(fields: dict[str, str], statu
 def test_noise_in_an_answer(noise: bytes) -> None:
     data = re.sub(rb"Mon.*GMT", lambda _: noise, head(YES))
 
-    length = handshake.yes(data, ACCEPT, OFFERED)
+    length = websocket_handshake.accepted_head_length(data, ACCEPT, OFFERED)
 
     if length:
         assert judged(data[:length])
@@ -146,9 +148,9 @@ def test_a_yes_that_was_read_before_still_has_to_prove_its_key() -> None:
         accept = accept_key(key)
         data = head(YES | {"Sec-WebSocket-Accept": accept})
 
-        assert handshake.yes(data, accept, OFFERED) == len(data)
-        assert handshake.yes(data, accept_key("another"), OFFERED) == 0
-        assert handshake.yes(data, accept, OFFERED) == len(data)
+        assert websocket_handshake.accepted_head_length(data, accept, OFFERED) == len(data)
+        assert websocket_handshake.accepted_head_length(data, accept_key("another"), OFFERED) == 0
+        assert websocket_handshake.accepted_head_length(data, accept, OFFERED) == len(data)
 
 
 @pytest.mark.parametrize("stranger", ["A" * 27 + "=", ACCEPT])
@@ -159,5 +161,5 @@ def test_a_proof_in_another_place_proves_nothing(stranger: str) -> None:
         YES | {"Sec-WebSocket-Accept": f"{ACCEPT}{stranger}"},
     ):
         data = head(fields)
-        if handshake.yes(data, ACCEPT, OFFERED):
+        if websocket_handshake.accepted_head_length(data, ACCEPT, OFFERED):
             assert judged(data)

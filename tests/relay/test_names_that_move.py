@@ -10,10 +10,10 @@ import pytest
 from gateway.agent import ScriptedAgent
 from gateway.hanging import hanging
 from gateway.waiting import until
-from turnwire.relay.dialler import DialError, Dialler
-from turnwire.relay.leaving import DialFailure
-from turnwire.relay.lookup import AGAIN_S, LOOKUP_S
-from turnwire.relay.upstream import Upstream
+from turnwire.relay.agent.dialer import DialError, Dialler
+from turnwire.relay.agent.dns import AGAIN_S, LOOKUP_S
+from turnwire.relay.agent.failures import DialFailure
+from turnwire.relay.agent.websocket import Upstream
 
 pytestmark = pytest.mark.sockets
 

@@ -1,7 +1,7 @@
 """What a stream was made of goes with it, without the garbage collector.
 
 That looks at what has lived for long only after hundred thousands of streams
-(`web.server` sets it so), and thousands of long streams would pile up till then.
+(`web.server.server` sets it so), and thousands of long streams would pile up till then.
 """
 
 import gc
@@ -19,17 +19,17 @@ from gateway.rawagent import RawAgent
 from gateway.reading import App
 from gateway.running import Gateway
 from gateway.waiting import until
-from turnwire.core.turn import Turn
-from turnwire.relay.client import ClientWriter
-from turnwire.relay.errand import ErrandRun
-from turnwire.relay.stream import Stream
-from turnwire.relay.upstream import Upstream
-from turnwire.web.body import ChunkedBody
-from turnwire.web.http import HttpConnection
+from turnwire.core.turn.turn import Turn
+from turnwire.relay.agent.websocket import Upstream
+from turnwire.relay.agent_call import OperationCall
+from turnwire.relay.client_writer import ClientWriter
+from turnwire.relay.turn_stream import Stream
+from turnwire.web.server.http_protocol import HttpConnection
+from turnwire.web.server.response_body import ChunkedBody
 
 pytestmark = pytest.mark.sockets
 
-OURS = (ChunkedBody, ClientWriter, ErrandRun, HttpConnection, Protocol, Stream, Turn, Upstream)
+OURS = (ChunkedBody, ClientWriter, OperationCall, HttpConnection, Protocol, Stream, Turn, Upstream)
 
 
 @pytest.fixture(autouse=True)

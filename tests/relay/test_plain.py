@@ -14,10 +14,10 @@ from websockets.server import ServerProtocol
 from websockets.uri import parse_uri
 
 from turnwire.core.bounds import LONG_BYTES
-from turnwire.relay.budget import Budget
-from turnwire.relay.leaving import DialFailure, Leaving
-from turnwire.relay.plain import cut
-from turnwire.relay.upstream import Upstream
+from turnwire.relay.agent.failures import DialFailure, DisconnectReason
+from turnwire.relay.agent.websocket import Upstream
+from turnwire.relay.agent.websocket_fast_path import split_text_frames
+from turnwire.relay.memory_budget import Budget
 
 LONGEST = 70_000
 URL = "ws://127.0.0.1/"
@@ -82,7 +82,7 @@ class Heard:
         yield
         self.frames.append(frame)
 
-    def agent_left(self, why: Leaving, close_code: int | None) -> None:
+    def agent_left(self, why: DisconnectReason, close_code: int | None) -> None:
         self.ends.append(f"{why.value} {close_code}")
 
 
@@ -111,8 +111,10 @@ class Wire(asyncio.Transport):
 def connected(wire: Wire | None = None) -> tuple[Upstream, Heard, Budget]:
     """An upstream past its handshake."""
     heard, wire, budget = Heard(), wire or Wire(), Budget()
-    hold = budget.holder("u1").hold()
-    upstream = Upstream(URL, {}, heard, subprotocols=(), frame_bytes=LONGEST, hold=hold)
+    reservation = budget.holder("u1").reserve()
+    upstream = Upstream(
+        URL, {}, heard, subprotocols=(), frame_bytes=LONGEST, reservation=reservation
+    )
     upstream.connection_made(wire)
     server = ServerProtocol()
     server.receive_data(bytes(wire.written))
@@ -125,7 +127,7 @@ def connected(wire: Wire | None = None) -> tuple[Upstream, Heard, Budget]:
 
 async def settled(upstream: Upstream) -> None:
     """Wait until all that was read is heard."""
-    while upstream._slices.are_left:  # noqa: ASYNC110 (rounds of the loop are what it waits for)
+    while upstream._slices.has_work:  # noqa: ASYNC110 (rounds of the loop are what it waits for)
         await asyncio.sleep(0)
 
 
@@ -254,22 +256,22 @@ async def test_what_is_held_is_let_go_at_the_end() -> None:
     upstream.close()
 
     assert budget.held_bytes == 0
-    assert not upstream._reader.begun
+    assert not upstream._reader.partial
 
 
 def test_the_short_lane_is_taken() -> None:
     data = plain(3) + plain(200) + plain(10)[:5]
 
-    texts, rest, is_begun = cut(data, LONGEST)
+    texts, rest, is_begun = split_text_frames(data, LONGEST)
 
     assert texts == [b"xxx", b"x" * 200]
     assert (rest, is_begun) == (plain(10)[:5], True)
-    assert cut(plain(3) + b"\x89\x00" + plain(3), LONGEST) == (
+    assert split_text_frames(plain(3) + b"\x89\x00" + plain(3), LONGEST) == (
         [b"xxx"],
         b"\x89\x00" + plain(3),
         False,
     )
-    assert cut(plain(300), 299) == ([], plain(300), False)
+    assert split_text_frames(plain(300), 299) == ([], plain(300), False)
 
 
 def test_it_is_read_while_nobody_objects() -> None:
@@ -389,6 +391,6 @@ async def test_a_step_that_raises_ends_the_connection_all_the_same() -> None:
     vars(heard)["agent_frames"] = broken
     upstream._is_lost = True
     with pytest.raises(BugError):
-        upstream._do_slowly(b"", [b"x"])
+        upstream._process_in_slices(b"", [b"x"])
 
     assert heard.ends == ["line_lost None"]

@@ -6,13 +6,13 @@ from collections.abc import Callable, Generator, Iterator
 import pytest
 
 from turnwire.relay import rounds as module
-from turnwire.relay.rounds import ENTER, Door, Rounds, Slices
+from turnwire.relay.rounds import ENTRIES_PER_ROUND, Door, Rounds, Slices
 
 
 @pytest.fixture(autouse=True)
 def one_step_a_slice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SLICE_S", -1.0)
-    monkeypatch.setattr(module, "LEAST_S", -1.0)
+    monkeypatch.setattr(module, "MIN_SLICE_S", -1.0)
 
 
 def steps(done: list[str], name: str, count: int) -> Iterator[None]:
@@ -35,7 +35,7 @@ async def test_the_first_slice_is_done_at_once_and_one_more_in_each_round() -> N
         await round_of_the_loop()
         assert len(done) == count
     await round_of_the_loop()
-    assert not slices.are_left
+    assert not slices.has_work
 
 
 async def test_one_slice_is_done_in_a_round_however_many_wait() -> None:
@@ -69,17 +69,17 @@ async def test_what_is_held_goes_on_when_it_is_not() -> None:
     slices = Slices(Rounds())
     slices.begin(steps(done, "a", 3))
 
-    slices.hold(is_held=True)
+    slices.set_paused(is_paused=True)
     for _ in range(5):
         await round_of_the_loop()
     assert done == ["a"]
-    slices.hold(is_held=False)
-    slices.hold(is_held=False)
+    slices.set_paused(is_paused=False)
+    slices.set_paused(is_paused=False)
     for _ in range(3):
         await round_of_the_loop()
 
     assert done == ["a"] * 3
-    assert not slices.are_left
+    assert not slices.has_work
 
 
 async def test_what_is_dropped_is_not_done() -> None:
@@ -92,7 +92,7 @@ async def test_what_is_dropped_is_not_done() -> None:
         await round_of_the_loop()
 
     assert done == ["a"]
-    assert not slices.are_left
+    assert not slices.has_work
 
 
 async def test_what_raises_ends_alone() -> None:
@@ -113,7 +113,7 @@ async def test_what_raises_ends_alone() -> None:
 
     assert len(problems) == 1
     assert done == ["good"] * 3
-    assert not broken.are_left
+    assert not broken.has_work
     assert not rounds
 
 
@@ -127,8 +127,8 @@ async def test_work_that_is_waited_for_has_a_result_and_lets_others_go_on() -> N
     rounds = Rounds()
 
     async with asyncio.TaskGroup() as group:
-        two = group.create_task(module.done(rounds, sum_of(taken, "two", 2)))
-        three = group.create_task(module.done(rounds, sum_of(taken, "three", 3)))
+        two = group.create_task(module.run_in_slices(rounds, sum_of(taken, "two", 2)))
+        three = group.create_task(module.run_in_slices(rounds, sum_of(taken, "three", 3)))
 
     assert (two.result(), three.result()) == (2, 3)
     assert taken != sorted(taken)
@@ -142,14 +142,14 @@ async def test_work_that_is_waited_for_raises_what_it_raises() -> None:
 
     rounds = Rounds()
     with pytest.raises(ValueError, match="a bug"):
-        await module.done(rounds, bad())
+        await module.run_in_slices(rounds, bad())
     assert not rounds
 
 
 async def test_work_that_nobody_waits_for_any_more_is_not_done() -> None:
     taken: list[str] = []
     rounds = Rounds()
-    waiting = asyncio.create_task(module.done(rounds, sum_of(taken, "a", 100)))
+    waiting = asyncio.create_task(module.run_in_slices(rounds, sum_of(taken, "a", 100)))
     await round_of_the_loop()
 
     waiting.cancel()
@@ -171,16 +171,16 @@ def entering(entered: list[str], name: str, *, begins: bool = True) -> Callable[
 
 async def test_a_few_enter_in_a_round_and_the_others_in_their_order() -> None:
     door, entered = Door(), list[str]()
-    names = [str(number) for number in range(2 * ENTER + 1)]
+    names = [str(number) for number in range(2 * ENTRIES_PER_ROUND + 1)]
 
     for name in names:
         if door.is_open():
             entered.append(name)
         else:
             door.wait(entering(entered, name), is_new=True)
-    assert entered == names[:ENTER]
+    assert entered == names[:ENTRIES_PER_ROUND]
     await round_of_the_loop()
-    assert entered == names[: 2 * ENTER]
+    assert entered == names[: 2 * ENTRIES_PER_ROUND]
     assert not door.is_open(), "nobody overtakes who waits"
     for _ in range(2):
         await round_of_the_loop()
@@ -211,29 +211,29 @@ async def test_who_comes_again_does_not_keep_out_who_is_new() -> None:
     door, entered = Door(), list[str]()
     while door.is_open():
         pass
-    for _ in range(3 * ENTER):
+    for _ in range(3 * ENTRIES_PER_ROUND):
         door.wait(entering(entered, "again"), is_new=False)
     door.wait(entering(entered, "new"), is_new=True)
 
     await round_of_the_loop()
 
     assert entered.count("new") == 1
-    assert entered.count("again") == ENTER - 1
+    assert entered.count("again") == ENTRIES_PER_ROUND - 1
 
 
 async def test_who_began_nothing_takes_no_place() -> None:
     door, entered = Door(), list[str]()
-    for _ in range(3 * ENTER):
+    for _ in range(3 * ENTRIES_PER_ROUND):
         assert door.is_open()
-        door.give_back()
+        door.return_entry()
     while door.is_open():
         pass
-    for _ in range(3 * ENTER):
+    for _ in range(3 * ENTRIES_PER_ROUND):
         door.wait(entering(entered, "nothing", begins=False), is_new=True)
-    for _ in range(2 * ENTER):
+    for _ in range(2 * ENTRIES_PER_ROUND):
         door.wait(entering(entered, "request"), is_new=True)
 
     await round_of_the_loop()
 
-    assert entered.count("nothing") == 3 * ENTER
-    assert entered.count("request") == ENTER
+    assert entered.count("nothing") == 3 * ENTRIES_PER_ROUND
+    assert entered.count("request") == ENTRIES_PER_ROUND

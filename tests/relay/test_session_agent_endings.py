@@ -4,7 +4,7 @@ import pytest
 
 from gateway.clients import chatting, errors, is_whole, outline, post, said
 from gateway.product import product
-from turnwire.dialects.session_agent import ending
+from turnwire.dialects.session_agent import completion
 from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision
 from turnwire_lab.session_agent.line import client
 
@@ -39,7 +39,7 @@ async def test_a_prompt_that_is_taken_as_an_answer_says_so() -> None:
         body = await first.end()
 
     assert is_whole(response.text)
-    assert errors(response.text) == [ending.ANSWERED]
+    assert errors(response.text) == [completion.ANSWERED]
     assert is_whole(body)
     assert said(body) == "You said: yes.\n"
 
@@ -75,7 +75,7 @@ async def test_a_queue_that_is_cleared_ends_who_waits_in_it(revision: Revision) 
         await first.end()
 
     assert is_whole(body)
-    assert errors(body) == [ending.DROPPED]
+    assert errors(body) == [completion.DROPPED]
     assert said(first.body) == "Holding. And on.\n"
 
 
@@ -97,7 +97,7 @@ async def test_an_evicted_prompt_ends(revision: Revision) -> None:
         await first.end()
 
     assert is_whole(evicted)
-    assert errors(evicted) == [ending.EVICTED]
+    assert errors(evicted) == [completion.EVICTED]
     assert "start-step" not in outline(evicted)
     assert is_whole(first.body)
     assert "4" in said(body)
@@ -117,5 +117,5 @@ async def test_on_r_somebodys_abort_empties_the_queue_and_says_so() -> None:
             body = await second.end()
         await first.end()
 
-    assert errors(body) == [ending.DROPPED]
+    assert errors(body) == [completion.DROPPED]
     assert "abort" in outline(first.body)

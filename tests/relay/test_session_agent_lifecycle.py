@@ -7,7 +7,7 @@ import pytest
 from gateway.clients import chatting, errors, is_whole, outline, post, said
 from gateway.product import product
 from gateway.waiting import until
-from turnwire.dialects.session_agent import ending
+from turnwire.dialects.session_agent import completion
 from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision, Status
 
 pytestmark = [pytest.mark.sockets, pytest.mark.parametrize("revision", REVISIONS)]
@@ -173,7 +173,7 @@ async def test_a_session_that_dies_in_mid_turn_ends_it(revision: Revision, word:
 
     assert is_whole(response.text)
     assert said(response.text) == "This is the end. "
-    assert errors(response.text) == [ending.SESSION_OVER]
+    assert errors(response.text) == [completion.SESSION_OVER]
 
 
 async def test_a_session_that_dies_ends_what_waits_too(revision: Revision) -> None:
@@ -188,7 +188,7 @@ async def test_a_session_that_dies_ends_what_waits_too(revision: Revision) -> No
             body = await second.end()
         await first.end()
 
-    assert errors(body) == errors(first.body) == [ending.SESSION_OVER]
+    assert errors(body) == errors(first.body) == [completion.SESSION_OVER]
     assert is_whole(body)
     assert is_whole(first.body)
 

@@ -10,7 +10,7 @@ from websockets.exceptions import ConnectionClosed
 
 from dialects.session_agent import frames as f
 from gateway.agent import Line, ScriptedAgent
-from gateway.clients import RawClient, ask, chatting, request
+from gateway.clients import SMALL_BUFFER, RawClient, ask, chatting, request
 from gateway.product import product
 from gateway.running import Gateway
 from gateway.tokens import bearer
@@ -53,7 +53,7 @@ async def test_a_client_that_leaves_after_not_reading_stops_nobody_elses_turn(
 ) -> None:
     async with (
         narrow(Habits(revision=revision), stall_s=60) as (agent, gateway),
-        RawClient(gateway, receive_buffer=4096) as slow,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as slow,
     ):
         body = await _meet(agent, gateway, slow, leaves=True)
 
@@ -65,7 +65,7 @@ async def test_a_client_that_leaves_after_not_reading_stops_nobody_elses_turn(
 async def test_nor_does_one_that_is_cut_off() -> None:
     async with (
         narrow(Habits(revision="V"), stall_s=6) as (agent, gateway),
-        RawClient(gateway, receive_buffer=4096) as slow,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as slow,
     ):
         body = await _meet(agent, gateway, slow, leaves=False)
         await gateway.has_ended("slow_client")
@@ -77,7 +77,7 @@ async def test_nor_does_one_that_is_cut_off() -> None:
 async def test_a_client_that_leaves_after_not_reading_stops_its_own_turn() -> None:
     async with (
         narrow(Habits(revision="V", pace_s=0.0), stall_s=60) as (agent, gateway),
-        RawClient(gateway, receive_buffer=4096) as slow,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as slow,
     ):
         endless = json.dumps(ask("flood 100000")).encode()
         await slow.send(request(endless, headers=bearer("ann")))
@@ -95,7 +95,7 @@ async def test_a_client_that_leaves_after_not_reading_stops_its_own_turn() -> No
 async def test_one_that_is_cut_off_stops_its_own_turn(revision: Revision) -> None:
     async with (
         narrow(Habits(revision=revision, pace_s=0.001), stall_s=1) as (agent, gateway),
-        RawClient(gateway, receive_buffer=4096) as slow,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as slow,
     ):
         endless = json.dumps(ask("flood 100000")).encode()
         await slow.send(request(endless, headers=bearer("ann")))
@@ -124,7 +124,7 @@ async def test_it_is_cut_at_once_and_its_turn_is_aborted_later() -> None:
     async with (
         ScriptedAgent(_flood) as agent,
         Gateway(agent.url(), dialect="session-agent", stall_s=1, backlog_bytes=BACKLOG) as gateway,
-        RawClient(gateway, receive_buffer=4096) as slow,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as slow,
     ):
         await slow.send(request(json.dumps(ask("two")).encode()))
         line = await agent.line()

@@ -8,12 +8,12 @@ import pytest
 
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
-from gateway.clients import RawClient, is_whole, post, request, said
+from gateway.clients import SMALL_BUFFER, RawClient, is_whole, post, request, said
 from gateway.lateness import lateness
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import PATIENCE_S, until
-from turnwire.relay.budget import Budget
+from turnwire.relay.memory_budget import Budget
 
 pytestmark = pytest.mark.sockets
 
@@ -60,7 +60,7 @@ async def test_the_agent_is_paused_and_the_client_cut_after_the_stall_time() -> 
     async with (
         ScriptedAgent(flood) as agent,
         Gateway(agent.url(), stall_s=1) as gateway,
-        RawClient(gateway, receive_buffer=4096) as client,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as client,
     ):
         await client.chat()
         line = await agent.line()
@@ -83,7 +83,7 @@ async def test_what_one_read_brought_is_held_whatever_the_backlog() -> None:
     async with (
         ScriptedAgent(flood) as agent,
         Gateway(agent.url(), stall_s=30, backlog_bytes=1) as gateway,
-        RawClient(gateway, receive_buffer=4096) as client,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as client,
     ):
         await client.chat()
         await stuck(flood)
@@ -96,7 +96,7 @@ async def test_a_client_that_reads_slowly_gets_everything() -> None:
     async with (
         ScriptedAgent(flood) as agent,
         Gateway(agent.url(), stall_s=1) as gateway,
-        RawClient(gateway, receive_buffer=4096) as client,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as client,
     ):
         await client.chat()
         got: list[bytes] = []
@@ -115,7 +115,7 @@ async def test_pausing_does_not_count_as_the_agents_silence() -> None:
     async with (
         ScriptedAgent(flood) as agent,
         Gateway(agent.url(), idle_s=0.4, stall_s=5) as gateway,
-        RawClient(gateway, receive_buffer=4096) as client,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as client,
     ):
         await client.chat()
         await stuck(flood)
@@ -133,7 +133,7 @@ async def test_a_client_that_leaves_while_it_blocks_aborts_and_frees_the_agent_i
 ):
     flood = Flood()
     async with ScriptedAgent(flood) as agent, Gateway(agent.url(), stall_s=60) as gateway:
-        async with RawClient(gateway, receive_buffer=4096) as client, lateness() as late:
+        async with RawClient(gateway, receive_buffer=SMALL_BUFFER) as client, lateness() as late:
             await client.chat()
             line = await agent.line()
             await stuck(flood)
@@ -161,7 +161,7 @@ async def test_one_slow_client_does_not_slow_another() -> None:
     async with (
         ScriptedAgent(either) as agent,
         Gateway(agent.url(), stall_s=60) as gateway,
-        RawClient(gateway, receive_buffer=4096) as client,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as client,
         lateness() as late,
     ):
         await client.chat()
@@ -184,7 +184,7 @@ async def test_an_end_that_the_client_does_not_take_is_cut_after_the_stall_time(
     async with (
         ScriptedAgent(shout) as agent,
         Gateway(agent.url(), stall_s=0.5) as gateway,
-        RawClient(gateway, receive_buffer=4096) as client,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as client,
     ):
         await client.chat()
         await gateway.has_ended("slow_client")
@@ -215,7 +215,9 @@ async def test_a_long_write_is_cut_in_pieces_so_that_progress_is_seen() -> None:
 def blocked(budget: Budget) -> int:
     """Of how many requests something waits for their clients."""
     holders = [holder for user in budget._users.values() for holder in user.holders]
-    parts = [{hold.on_end.__name__ for hold in each._holds if hold.held_bytes} for each in holders]
+    parts = [
+        {part.on_end.__name__ for part in each._reservations if part.held_bytes} for each in holders
+    ]
     return sum("client_overflowed" in each for each in parts)
 
 
@@ -244,7 +246,9 @@ async def test_what_one_read_brought_counts_for_all_together() -> None:
         budget = gateway.dialler.budget
         clients = []
         for _ in range(2):
-            client = await stack.enter_async_context(RawClient(gateway, receive_buffer=4096))
+            client = await stack.enter_async_context(
+                RawClient(gateway, receive_buffer=SMALL_BUFFER)
+            )
             await client.send(resume)
             clients.append(client)
         await until(lambda: blocked(budget) == 2, 20)

@@ -6,11 +6,11 @@ import pytest
 
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
-from gateway.clients import RawClient, chatting, is_whole
+from gateway.clients import SMALL_BUFFER, RawClient, chatting, is_whole
 from gateway.running import Gateway
 from gateway.waiting import until
-from turnwire.web import server
-from turnwire.web.http import HttpConnection
+from turnwire.web.server import server
+from turnwire.web.server.http_protocol import HttpConnection
 
 pytestmark = pytest.mark.sockets
 
@@ -20,7 +20,7 @@ END = b"0\r\n\r\n"
 @pytest.fixture(autouse=True)
 def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Times are short here."""
-    monkeypatch.setattr(server, "_LOOK_TICKS", 1)
+    monkeypatch.setattr(server, "_CHECK_TICKS", 1)
 
 
 class Answer:
@@ -72,7 +72,7 @@ async def test_one_that_reads_nothing_is_cut_though_nothing_blocks_at_the_gatewa
     async with (
         ScriptedAgent(little) as agent,
         Gateway(agent.url(), stall_s=1) as gateway,
-        RawClient(gateway, receive_buffer=4096) as client,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as client,
     ):
         await client.chat()
         await until(lambda: agent.lines and agent.lines[0].aborts, 20)
@@ -89,7 +89,7 @@ async def test_an_answer_that_stays_in_the_buffers_is_not_completed() -> None:
     async with (
         ScriptedAgent(Answer(200_000)) as agent,
         Gateway(agent.url(), stall_s=1) as gateway,
-        RawClient(gateway, receive_buffer=4096) as client,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as client,
     ):
         await client.chat()
         await until(lambda: agent.lines and agent.lines[0].closed)
@@ -106,7 +106,7 @@ async def test_a_client_that_leaves_before_it_has_the_end_is_gone(leave: object)
     async with (
         ScriptedAgent(Answer(200_000)) as agent,
         Gateway(agent.url(), stall_s=30) as gateway,
-        RawClient(gateway, receive_buffer=4096) as client,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as client,
     ):
         await client.chat()
         await until(lambda: agent.lines and agent.lines[0].closed)
@@ -130,7 +130,7 @@ async def test_a_connection_that_ends_with_its_answer_ends_when_that_is_read(how
     async with (
         ScriptedAgent(Answer(200_000)) as agent,
         Gateway(agent.url(), stall_s=30) as gateway,
-        RawClient(gateway, receive_buffer=4096) as client,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as client,
     ):
         await client.chat(connection="close" if how == "connection: close" else "")
         await until(lambda: agent.lines and agent.lines[0].closed)
@@ -149,7 +149,7 @@ async def test_a_request_before_the_last_answer_is_read_ends_the_connection() ->
     async with (
         ScriptedAgent(Answer(200_000)) as agent,
         Gateway(agent.url(), stall_s=30) as gateway,
-        RawClient(gateway, receive_buffer=4096) as client,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as client,
     ):
         await client.chat()
         await until(lambda: agent.lines and agent.lines[0].closed)
@@ -163,7 +163,7 @@ async def test_an_idle_connection_is_kept_while_its_client_reads() -> None:
     async with (
         ScriptedAgent(Answer(200_000)) as agent,
         Gateway(agent.url(), stall_s=30) as gateway,
-        RawClient(gateway, receive_buffer=4096) as client,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as client,
     ):
         await client.chat()
         await until(lambda: agent.lines and agent.lines[0].closed)

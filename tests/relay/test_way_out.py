@@ -17,8 +17,8 @@ from gateway.refusals import GOOD_BODY
 from gateway.running import settings
 from gateway.tokens import bearer
 from gateway.waiting import until
-from turnwire.relay.streams import Streams
-from turnwire.telemetry import Telemetry
+from turnwire.metrics import Telemetry
+from turnwire.relay.registry import StreamRegistry
 from turnwire.web.app import create_app
 
 pytestmark = pytest.mark.sockets
@@ -30,7 +30,7 @@ class Run:
     """The application, one exchange with it, and the agent behind it."""
 
     def __init__(self, agent_url: str, **given: object) -> None:
-        self.streams = Streams(most=0, most_per_user=0)
+        self.streams = StreamRegistry(most=0, most_per_user=0)
         self.telemetry = Telemetry(CollectorRegistry())
         app = create_app(
             settings(agent_url, **given), streams=self.streams, telemetry=self.telemetry

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from gateway.waiting import until
-from turnwire.errors import Refused, Unauthorized, Unavailable
-from turnwire.web.access import Grant, Role
-from turnwire.web.access_cache import CachedAccess
-from turnwire.web.identity import Caller
+from turnwire.errors import RequestRefused, Unauthorized, Unavailable
+from turnwire.web.auth.access import Grant, Role
+from turnwire.web.auth.access_cache import CachedAccess
+from turnwire.web.auth.identity import Caller
 
 ANN = Grant("ann", Role.OWNER)
 
@@ -19,7 +19,7 @@ ANN = Grant("ann", Role.OWNER)
 class Oracle:
     """An access that says the same until told otherwise, and counts how often it was asked."""
 
-    def __init__(self, says: Grant | Refused | None = ANN) -> None:
+    def __init__(self, says: Grant | RequestRefused | None = ANN) -> None:
         self.says = says
         self.asked: list[tuple[str, str, str]] = []
         self.go_on = asyncio.Event()
@@ -28,7 +28,7 @@ class Oracle:
     async def grant(self, caller: Caller, session_id: str, request_id: str) -> Grant | None:
         self.asked.append((caller.token, session_id, request_id))
         await self.go_on.wait()
-        if isinstance(self.says, Refused):
+        if isinstance(self.says, RequestRefused):
             raise self.says
         return self.says
 
@@ -53,7 +53,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def cached(oracle: Oracle, clock: Clock) -> CachedAccess:
-    return CachedAccess(oracle, for_s=5, clock=clock)
+    return CachedAccess(oracle, ttl_s=5, clock=clock)
 
 
 async def ask(access: CachedAccess, who: str = "t", session: str = "s1") -> Grant | None:
@@ -75,7 +75,7 @@ async def test_a_grant_is_asked_for_once_in_its_time(
 
 
 async def test_with_no_time_it_is_asked_each_time(oracle: Oracle, clock: Clock) -> None:
-    never = CachedAccess(oracle, for_s=0, clock=clock)
+    never = CachedAccess(oracle, ttl_s=0, clock=clock)
     for _ in range(3):
         assert await ask(never) == ANN
 
@@ -84,7 +84,7 @@ async def test_with_no_time_it_is_asked_each_time(oracle: Oracle, clock: Clock) 
 
 @pytest.mark.parametrize("says", [None, Unauthorized("no"), Unavailable("no")], ids=repr)
 async def test_only_a_grant_is_remembered(
-    says: Refused | None, cached: CachedAccess, oracle: Oracle
+    says: RequestRefused | None, cached: CachedAccess, oracle: Oracle
 ) -> None:
     oracle.says = says
     for _ in range(2):
@@ -111,7 +111,7 @@ async def test_another_token_and_another_session_are_other_questions(
 
 
 async def test_as_many_are_remembered_as_may_be(oracle: Oracle, clock: Clock) -> None:
-    small = CachedAccess(oracle, for_s=5, most=3, clock=clock)
+    small = CachedAccess(oracle, ttl_s=5, max_grants=3, clock=clock)
     for number in range(10):
         await ask(small, f"t{number}")
         assert len(small) <= 3
@@ -177,7 +177,7 @@ async def test_a_failure_that_nobody_waits_for_bothers_nobody(
     only.cancel()
     await asyncio.wait([only])
     oracle.go_on.set()
-    await until(lambda: not cached._asking)
+    await until(lambda: not cached._lookups)
     gc.collect()
 
     assert told == []
@@ -188,4 +188,4 @@ async def test_no_token_is_kept(cached: CachedAccess) -> None:
 
     assert "secret" not in repr(vars(cached))
     assert "secret" not in repr(list(cached._grants.items()))
-    assert not cached._asking
+    assert not cached._lookups

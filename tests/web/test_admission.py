@@ -13,7 +13,7 @@ from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
 from turnwire.errors import Unavailable
-from turnwire.web.admission import Admission
+from turnwire.web.load_shedding import Admission
 
 
 async def overload() -> None:
@@ -39,22 +39,22 @@ def seen_late(admission: Admission) -> Future[float]:
 def test_one_long_callback_is_no_overload_and_three_are() -> None:
     admission = Admission(1.0)
 
-    admission.looked(2.0)
+    admission.record_lag(2.0)
     admission.admit()
-    admission.looked(2.0)
-    admission.looked(2.0)
+    admission.record_lag(2.0)
+    admission.record_lag(2.0)
 
     with pytest.raises(Unavailable):
         admission.admit()
     for _ in range(10):
-        admission.looked(0.0)
+        admission.record_lag(0.0)
     admission.admit()
 
 
 def test_it_may_be_switched_off() -> None:
     told: list[float] = []
     admission = Admission(0, told.append)
-    admission.looked(60.0)
+    admission.record_lag(60.0)
 
     admission.admit()
     assert told == [60.0]  # that it is late is still told

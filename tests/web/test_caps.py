@@ -9,7 +9,7 @@ from gateway.clients import chatting, is_whole, post
 from gateway.running import Gateway
 from gateway.waiting import until
 from turnwire.errors import TooManyStreams, Unavailable
-from turnwire.relay.streams import Streams
+from turnwire.relay.registry import StreamRegistry
 
 pytestmark = pytest.mark.sockets
 
@@ -68,8 +68,8 @@ async def test_every_way_to_end_gives_the_place_back() -> None:
 
 
 def test_without_limits_there_are_none() -> None:
-    streams = Streams(most=0, most_per_user=0)
-    places = [streams.place("u1") for _ in range(50)]
+    streams = StreamRegistry(most=0, most_per_user=0)
+    places = [streams.slot("u1") for _ in range(50)]
     for place in places:
         place.__enter__()
 
@@ -78,15 +78,15 @@ def test_without_limits_there_are_none() -> None:
     for place in places:
         place.__exit__(None, None, None)
     assert len(streams) == 0
-    assert not streams._of_user
+    assert not streams._slots_of_user
 
 
 def test_the_limit_of_the_process_comes_before_that_of_the_user() -> None:
-    streams = Streams(most=1, most_per_user=1)
-    with streams.place("u1"), pytest.raises(Unavailable), streams.place("u1"):
+    streams = StreamRegistry(most=1, most_per_user=1)
+    with streams.slot("u1"), pytest.raises(Unavailable), streams.slot("u1"):
         pass
-    both = Streams(most=2, most_per_user=1)
-    with both.place("u1"), pytest.raises(TooManyStreams), both.place("u1"):
+    both = StreamRegistry(most=2, most_per_user=1)
+    with both.slot("u1"), pytest.raises(TooManyStreams), both.slot("u1"):
         pass
     assert len(both) == 0
 
@@ -100,13 +100,13 @@ class _Drained:
 
 
 def test_an_open_stream_hears_of_the_drain_and_no_other_begins() -> None:
-    streams = Streams(most=0, most_per_user=0)
+    streams = StreamRegistry(most=0, most_per_user=0)
     before, after, over = _Drained(), _Drained(), _Drained()
-    with streams.running(over):
+    with streams.register(over):
         pass
-    with streams.running(before):
+    with streams.register(before):
         streams.drain()
-        with pytest.raises(Unavailable), streams.running(after):
+        with pytest.raises(Unavailable), streams.register(after):
             pass
 
     assert (before.times, after.times, over.times) == (1, 0, 0)

@@ -9,9 +9,9 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from turnwire.relay.rounds import Rounds
-from turnwire.relay.stream import BODY_EXTENSION
-from turnwire.web.body import Answering, ChunkedBody
-from turnwire.web.http import HttpConnection
+from turnwire.relay.turn_stream import BODY_EXTENSION
+from turnwire.web.server.http_protocol import HttpConnection
+from turnwire.web.server.response_body import ChunkedBody, ResponseBodyMiddleware
 
 START: Any = {"type": "http.response.start", "status": 200, "headers": []}
 END: Any = {"type": "http.response.body", "body": b"", "more_body": False}
@@ -45,7 +45,7 @@ class Request:
 
     def __init__(self, method: str = "POST", *, more: str = "") -> None:
         self.wire = Wire()
-        config = Config(Answering(self._app), interface="asgi3", log_config=None)
+        config = Config(ResponseBodyMiddleware(self._app), interface="asgi3", log_config=None)
         config.load()
         state = ServerState()
         state.default_headers = [(b"date", b"today")]
@@ -142,12 +142,12 @@ async def test_a_head_has_no_body() -> None:
 STREAM: Any = START | {"headers": [(b"content-type", b"text/event-stream"), (b"x-a", b"\xe9\t1")]}
 
 
-async def started(request: Request, start: Any, *, along: bytes) -> bytes:
+async def started(request: Request, start: Any, *, first_data: bytes) -> bytes:
     """Send a head and its first chunk. Returns all that was written."""
     body = await request.body()
-    body.along = along
+    body.first_data = first_data
     await request.send(start)
-    if body.along or not along:
+    if body.first_data or not first_data:
         await body.send(part(b"first"))
     return request.wire.written
 
@@ -158,22 +158,22 @@ async def test_a_head_takes_the_first_chunk_along(start: Any) -> None:
     writes: list[bytes] = []
     request.wire.write = writes.append  # type: ignore[assignment,method-assign]
     body = await request.body()
-    body.along = b"first"
+    body.first_data = b"first"
     await request.send(start)
 
-    assert body.along == b""
-    assert writes == [await started(Request(), start, along=b"")]
+    assert body.first_data == b""
+    assert writes == [await started(Request(), start, first_data=b"")]
     assert body.write(b"second")
-    body.along = b"again"
+    body.first_data = b"again"
     with pytest.raises(RuntimeError, match="Expected ASGI"):
         await request.send(start)
-    assert body.along == b"again"
+    assert body.first_data == b"again"
     assert len(writes) == 2
 
 
 async def test_no_head_is_written_for_a_client_that_left() -> None:
     request = Request()
-    (await request.body()).along = b"first"
+    (await request.body()).first_data = b"first"
     lose(request)
     await request.send(START)
 
@@ -182,7 +182,7 @@ async def test_no_head_is_written_for_a_client_that_left() -> None:
 
 async def test_a_client_that_waits_for_leave_to_go_on_has_it_with_the_head() -> None:
     request = Request(more="expect: 100-continue\r\ncontent-length: 1\r\n")
-    written = await started(request, START, along=b"first")
+    written = await started(request, START, first_data=b"first")
     assert not request.connection.cycle.waiting_for_100_continue
 
     receiving = asyncio.ensure_future(request.connection.cycle.receive())
@@ -208,11 +208,11 @@ async def test_a_client_that_waits_for_leave_to_go_on_has_it_with_the_head() -> 
 async def test_any_other_head_is_the_servers(method: str, more: str, start: Any) -> None:
     request = Request(method, more=more)
     body = await request.body()
-    body.along = b"first"
+    body.first_data = b"first"
     await request.send(start)
-    plain = await started(Request(method, more=more), start, along=b"")
+    plain = await started(Request(method, more=more), start, first_data=b"")
 
-    assert body.along == b"first"
+    assert body.first_data == b"first"
     await body.send(part(b"first"))
     assert request.wire.written == plain
 
@@ -220,7 +220,7 @@ async def test_any_other_head_is_the_servers(method: str, more: str, start: Any)
 @pytest.mark.parametrize("header", [(b"x", b"a\r\ny: b"), (b"x", b"a\0"), (b"x: y", b"a")])
 async def test_a_field_that_would_be_more_than_one_is_refused(header: tuple[bytes, bytes]) -> None:
     request = Request()
-    (await request.body()).along = b"first"
+    (await request.body()).first_data = b"first"
 
     with pytest.raises(RuntimeError, match="Invalid HTTP header"):
         await request.send(START | {"headers": [header]})
@@ -230,7 +230,7 @@ async def test_a_field_that_would_be_more_than_one_is_refused(header: tuple[byte
 async def test_a_head_waits_for_a_client_that_does_not_read() -> None:
     request = Request()
     body = await request.body()
-    body.along = b"first"
+    body.first_data = b"first"
     pause(request)
     sending = asyncio.ensure_future(request.send(START))
     await asyncio.sleep(0)
@@ -238,14 +238,14 @@ async def test_a_head_waits_for_a_client_that_does_not_read() -> None:
 
     request.connection.resume_writing()
     await sending
-    assert body.along == b"first"
+    assert body.first_data == b"first"
     assert request.wire.written.startswith(b"HTTP/1.1 200 OK")
 
 
 async def test_an_end_is_what_the_server_would_write() -> None:
     short, long = Request(), Request()
     for request in (short, long):
-        await started(request, STREAM, along=b"first")
+        await started(request, STREAM, first_data=b"first")
         request.connection.cycle.message_event.clear()  # as who waits for the client's end does
     last: Any = {"type": "http.response.body", "body": b"last", "more_body": False}
 
@@ -267,7 +267,7 @@ async def test_no_end_is_written_when_it_would_wait_or_be_lost(
     what: Callable[[Request], None],
 ) -> None:
     request = Request()
-    before = await started(request, START, along=b"first")
+    before = await started(request, START, first_data=b"first")
     what(request)
 
     assert not (await request.body()).end(b"last")
@@ -280,6 +280,6 @@ async def test_an_end_that_is_more_than_a_write_is_the_servers() -> None:
         (Request(more="connection: close\r\n"), b"last"),
         (Request("HEAD"), b"last"),
     ):
-        before = await started(request, START, along=b"")
+        before = await started(request, START, first_data=b"")
         assert not (await request.body()).end(data)
         assert request.wire.written == before

@@ -12,7 +12,7 @@ from gateway.clients import Json, ask, chatting, chunks, new_client, outline, sa
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
-from turnwire.core.approval import Signer
+from turnwire.core.approvals import Signer
 from turnwire_lab.agent.frames import Habits
 from turnwire_lab.agent.server import ReferenceAgent
 

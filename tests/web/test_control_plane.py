@@ -17,9 +17,9 @@ from gateway.control_plane import Question, Reply, granted, reply
 from gateway.waiting import until
 from turnwire import __version__
 from turnwire.errors import Unauthorized, Unavailable
-from turnwire.web.access import Grant, Role
-from turnwire.web.control_plane import ANSWER_BYTES_MAX, ControlPlane
-from turnwire.web.identity import Caller
+from turnwire.web.auth.access import Grant, Role
+from turnwire.web.auth.control_plane import ANSWER_BYTES_MAX, ControlPlane
+from turnwire.web.auth.identity import Caller
 
 pytestmark = pytest.mark.sockets
 
@@ -30,11 +30,11 @@ TOKEN = "an-opaque-token-that-no-log-may-hold"
 async def asking(
     url: str,
     *,
-    within_s: float = 5,
+    timeout_s: float = 5,
     connections: int = 10,
     tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[ControlPlane]:
-    plane = ControlPlane(url, within_s=within_s, connections=connections, tls=tls)
+    plane = ControlPlane(url, timeout_s=timeout_s, connections=connections, tls=tls)
     try:
         yield plane
     finally:
@@ -234,7 +234,7 @@ async def test_an_answer_that_does_not_come_is_waited_for_no_longer_than_allowed
     """And it holds its connection no longer: the only one there may be serves the next."""
     async with (
         ScriptedPlane(says) as scripted,
-        asking(scripted.url, within_s=0.2, connections=1) as plane,
+        asking(scripted.url, timeout_s=0.2, connections=1) as plane,
     ):
         for _ in range(3):
             await fails(plane, "TimeoutError")

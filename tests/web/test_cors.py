@@ -15,12 +15,12 @@ from gateway.clients import ask, is_whole, new_client
 from gateway.refusals import Refusal
 from gateway.running import Gateway, settings
 from gateway.tokens import bearer, token
-from turnwire.relay.budget import Hold
-from turnwire.relay.dialler import DialError, Dialler
-from turnwire.relay.leaving import DialFailure
-from turnwire.relay.upstream import Listener, Upstream
+from turnwire.relay.agent.dialer import DialError, Dialler
+from turnwire.relay.agent.failures import DialFailure
+from turnwire.relay.agent.websocket import Listener, Upstream
+from turnwire.relay.memory_budget import Reservation
 from turnwire.web.app import create_app, new_streams
-from turnwire.web.cors import Cors
+from turnwire.web.server.cors import Cors
 
 OURS, LOCAL = "https://app.example", "http://localhost:3000"
 CHAT = "/api/sessions/s1/chat"
@@ -38,9 +38,9 @@ class NoAgent(Dialler):
         headers: Mapping[str, str],
         listener: Listener,
         subprotocols: Sequence[str],
-        hold: Hold | None = None,
+        reservation: Reservation | None = None,
     ) -> Upstream:
-        del url, headers, listener, subprotocols, hold
+        del url, headers, listener, subprotocols, reservation
         raise DialError(DialFailure.CONNECT)
 
 
@@ -225,7 +225,7 @@ async def test_a_page_can_read_when_to_come_back(limit: str, status: int) -> Non
     given = settings(**more)
     streams = new_streams(given)
     app = create_app(given, dialler=NoAgent(), streams=streams)
-    with streams.place("u1"):
+    with streams.slot("u1"):
         done = await asked(app, OURS)
 
     assert done.status == status

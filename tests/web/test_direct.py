@@ -5,8 +5,8 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-from turnwire.web.direct import Direct
-from turnwire.web.endpoint import CHAT_PATH
+from turnwire.web.routes.endpoint import CHAT_PATH
+from turnwire.web.server.chat_shortcut import ChatShortcut
 
 PATHS = [
     *("/api/sessions/s1/chat", "/api/sessions/a b:%/chat", "/api/sessions/\u00e9/chat"),
@@ -26,7 +26,7 @@ class Endpoint:
         await Response()(scope, receive, send)
 
 
-async def status(app: Direct | Router, path: str, method: str, root_path: str = "") -> int:
+async def status(app: ChatShortcut | Router, path: str, method: str, root_path: str = "") -> int:
     sent = []
 
     async def send(message: object) -> None:
@@ -42,7 +42,7 @@ async def status(app: Direct | Router, path: str, method: str, root_path: str = 
 async def test_as_the_router(path: str, method: str) -> None:
     here, there = Endpoint(), Endpoint()
     router = Router([Route(CHAT_PATH, there, methods=["POST"])], redirect_slashes=False)
-    direct = Direct(router, endpoint=here, path=CHAT_PATH)
+    direct = ChatShortcut(router, endpoint=here, path=CHAT_PATH)
 
     assert await status(direct, path, method) == await status(router, path, method)
     was_here = len(there.session_ids) == 1 and here.session_ids == there.session_ids
@@ -51,7 +51,7 @@ async def test_as_the_router(path: str, method: str) -> None:
 
 async def test_the_prompts_do_go_this_way() -> None:
     here, there = Endpoint(), Endpoint()
-    direct = Direct(there, endpoint=here, path=CHAT_PATH)
+    direct = ChatShortcut(there, endpoint=here, path=CHAT_PATH)
 
     await status(direct, PATHS[0], "POST")
 
@@ -62,6 +62,6 @@ async def test_below_another_path_it_is_the_routers() -> None:
     here, there = Endpoint(), Endpoint()
     router = Router([Route(CHAT_PATH, there, methods=["POST"])], redirect_slashes=False)
 
-    await status(Direct(router, endpoint=here, path=CHAT_PATH), f"/x{PATHS[0]}", "POST", "/x")
+    await status(ChatShortcut(router, endpoint=here, path=CHAT_PATH), f"/x{PATHS[0]}", "POST", "/x")
 
     assert (here.session_ids, there.session_ids) == ([], ["s1"])

@@ -15,11 +15,11 @@ from gateway.forgeries import FITTING_ID, forged, good
 from gateway.running import Gateway, settings
 from gateway.signers import ASYMMETRIC, signer
 from gateway.tokens import KEY
+from turnwire.config.keys import Algorithm
+from turnwire.config.settings import keys
 from turnwire.errors import Unauthorized
-from turnwire.keys import Algorithm
-from turnwire.settings import keys
-from turnwire.web.identity import JwtIdentity, StaticKeys
-from turnwire.web.jwks import Jwks
+from turnwire.web.auth.identity import JwtIdentity, StaticKeys
+from turnwire.web.auth.jwks import Jwks
 
 pytestmark = pytest.mark.sockets
 
@@ -43,7 +43,7 @@ async def fetched(algorithm: Algorithm) -> AsyncIterator[Jwks]:
     secret = {"kty": "oct", "k": "c2VjcmV0" * 8, "kid": FITTING_ID, "alg": "HS256"}
     told = key_set(*others, secret, signer(algorithm).jwk(FITTING_ID))
     async with Server(told) as server:
-        jwks = Jwks(f"http://127.0.0.1:{server.port}/", algorithm, within_s=5)
+        jwks = Jwks(f"http://127.0.0.1:{server.port}/", algorithm, timeout_s=5)
         try:
             yield jwks
         finally:

@@ -4,7 +4,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from turnwire.web.forwarded import HOPS_MAX, Proxies
+from turnwire.web.trusted_proxies import HOPS_MAX, Proxies
 
 OURS = Proxies([ip_network("10.0.0.0/8"), ip_network("192.0.2.7"), ip_network("fd00::/8")])
 PEER = "10.0.0.1"

@@ -6,11 +6,11 @@ import pytest
 from gateway.agent import ScriptedAgent
 from gateway.clients import post
 from gateway.running import Gateway, settings
-from turnwire.core.limits import POLICIES, Hangup, Limits
+from turnwire.config.hang_ups import POLICIES as NAMES
+from turnwire.core.turn.limits import POLICIES, DisconnectPolicy, Limits
 from turnwire.errors import BadRequest
-from turnwire.hang_ups import POLICIES as NAMES
-from turnwire.web.gateway import hangup
-from turnwire.web.workflow import Run
+from turnwire.web.context import disconnect_limits
+from turnwire.web.routes.workflow_transport import WorkflowClient
 
 ALL = {"abort", "grace", "continue"}
 
@@ -31,30 +31,30 @@ def test_a_request_may_ask_for_what_is_stricter_and_for_what_is_allowed(
     configured: str, allowed: str, granted: set[str]
 ) -> None:
     given = settings(on_disconnect=configured, on_disconnect_allowed=allowed)
-    limits = Limits(on_hangup=Hangup(configured))
+    limits = Limits(on_disconnect=DisconnectPolicy(configured))
     got = set()
-    for policy in Hangup:
+    for policy in DisconnectPolicy:
         try:
-            told = hangup(given, limits, policy.value)
+            got_limits = disconnect_limits(given, limits, policy.value)
         except BadRequest:
             continue
-        assert told == msgspec.structs.replace(limits, on_hangup=policy)
+        assert got_limits == msgspec.structs.replace(limits, on_disconnect=policy)
         got.add(policy.value)
 
     assert got == granted
-    assert hangup(given, limits, None) is limits
+    assert disconnect_limits(given, limits, None) is limits
 
 
 def test_a_workflow_client_has_its_grace_without_asking() -> None:
     """It is the gateway that grants it, and it lasts no longer than the gateway says."""
     given = settings(on_disconnect_allowed="")
-    limits = Run(None, None).limits(Limits())
+    limits = WorkflowClient(None, None).limits(Limits())
 
-    assert hangup(given, limits, None).on_hangup is Hangup.GRACE
-    assert hangup(given, limits, "grace").on_hangup is Hangup.GRACE
-    assert hangup(given, limits, "abort").on_hangup is Hangup.ABORT
+    assert disconnect_limits(given, limits, None).on_disconnect is DisconnectPolicy.GRACE
+    assert disconnect_limits(given, limits, "grace").on_disconnect is DisconnectPolicy.GRACE
+    assert disconnect_limits(given, limits, "abort").on_disconnect is DisconnectPolicy.ABORT
     with pytest.raises(BadRequest):
-        hangup(given, limits, "continue")
+        disconnect_limits(given, limits, "continue")
 
 
 def test_the_settings_name_what_there_is() -> None:

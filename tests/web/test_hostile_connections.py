@@ -11,11 +11,11 @@ from gateway.clients import RawClient, ask, get, request
 from gateway.running import Gateway
 from gateway.waiting import PATIENCE_S, until
 from turnwire.errors import BadRequest
-from turnwire.relay.budget import Budget
-from turnwire.relay.sockets import ClientSocket
-from turnwire.relay.stream import SOCKET_EXTENSION
-from turnwire.web.http import HEAD_BYTES_MAX, HEADERS_MAX
+from turnwire.relay.memory_budget import Budget
+from turnwire.relay.tcp import ClientSocket
+from turnwire.relay.turn_stream import SOCKET_EXTENSION
 from turnwire.web.request import Request
+from turnwire.web.server.request_head import HEAD_BYTES_MAX, HEADERS_MAX
 
 
 @pytest.mark.sockets
@@ -130,7 +130,7 @@ async def test_what_is_no_http_is_refused_in_the_words_of_all_refusals() -> None
 async def test_a_request_is_not_whole_because_the_one_before_it_was(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Request.body, "__kwdefaults__", {"within_s": 0.2})
+    monkeypatch.setattr(Request.body, "__kwdefaults__", {"timeout_s": 0.2})
     body = json.dumps(ask()).encode()
     second = request(body, headers={"content-length": "100000"})
     async with (
@@ -159,4 +159,4 @@ async def test_a_body_that_does_not_come_is_not_waited_for(extensions: dict[str,
     scope = {"headers": headers, "extensions": extensions}
 
     with pytest.raises(BadRequest, match="too slowly"):
-        await Request(scope).body(never, 10, Budget().holder("u1"), within_s=0.01)
+        await Request(scope).body(never, 10, Budget().holder("u1"), timeout_s=0.01)

@@ -8,16 +8,10 @@ import pytest
 
 from gateway.running import settings
 from gateway.tokens import KEY, NEXT_KEY, OTHER_KEY, claims, token
+from turnwire.config.settings import keys
 from turnwire.errors import NotFound, Unauthorized
-from turnwire.settings import keys
-from turnwire.web.access import ClaimsAccess, Grant, OpenAccess, Role, is_orchestrator, require
-from turnwire.web.identity import (
-    Caller,
-    JwtIdentity,
-    OpaqueIdentity,
-    StaticKeys,
-    bearer_token,
-)
+from turnwire.web.auth.access import ClaimsAccess, Grant, OpenAccess, Role, is_orchestrator, require
+from turnwire.web.auth.identity import Caller, JwtIdentity, OpaqueIdentity, StaticKeys, bearer_token
 
 
 def identity(

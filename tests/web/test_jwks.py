@@ -14,7 +14,7 @@ from gateway.control_plane import reply
 from gateway.key_sets import Asked, key_set
 from gateway.running import Gateway
 from gateway.signers import ASYMMETRIC, signer, weak
-from turnwire.keys import Algorithm
+from turnwire.config.keys import Algorithm
 
 pytestmark = pytest.mark.sockets
 

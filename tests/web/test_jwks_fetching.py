@@ -13,8 +13,8 @@ from gateway.signers import signer, weak
 from gateway.tokens import token as by_hmac
 from gateway.waiting import until
 from turnwire.errors import Unauthorized, Unavailable
-from turnwire.web.identity import JwtIdentity
-from turnwire.web.jwks import AGED_S, FRESH_S, KEYS_MAX, PAUSE_S, RETRY_S, SET_BYTES_MAX, Jwks
+from turnwire.web.auth.identity import JwtIdentity
+from turnwire.web.auth.jwks import FRESH_S, KEYS_MAX, PAUSE_S, RETRY_S, SET_BYTES_MAX, STALE_S, Jwks
 
 pytestmark = pytest.mark.sockets
 
@@ -37,7 +37,7 @@ async def test_whoever_leaves_does_not_take_the_fetch_along() -> None:
 
     async with Asked(b"") as asked:
         asked.server.says = slow
-        leaving = asyncio.create_task(asked.jwks.fitting("k1"))
+        leaving = asyncio.create_task(asked.jwks.keys_for("k1"))
         await until(lambda: asked.fetches == 1)
         staying = asyncio.create_task(asked.has("k1", OURS))
         leaving.cancel()
@@ -50,13 +50,13 @@ async def test_whoever_leaves_does_not_take_the_fetch_along() -> None:
 
 async def test_a_fetch_that_takes_long_has_no_second_one_beside_it() -> None:
     async with Asked(b"") as asked:
-        first = asyncio.create_task(asked.jwks.fitting("k1"))
+        first = asyncio.create_task(asked.jwks.keys_for("k1"))
         await until(lambda: asked.fetches == 1)
         asked.clock.now += PAUSE_S
-        second = asyncio.create_task(asked.jwks.fitting("k2"))
+        second = asyncio.create_task(asked.jwks.keys_for("k2"))
         await asyncio.sleep(0)
 
-        assert asked.jwks._fetching is not None
+        assert asked.jwks._fetch_task is not None
         asked.server.hang_up()
         for waiting in (first, second):
             with pytest.raises(Unavailable):
@@ -104,7 +104,7 @@ async def test_an_old_set_is_fetched_anew_while_requests_go_on_with_it() -> None
         await asked.has("k1", OURS)
         asked.clock.now += FRESH_S - 1
         await asked.has("k1", OURS)
-        assert asked.jwks._fetching is None
+        assert asked.jwks._fetch_task is None
         asked.server.says = key_set(NEXT.jwk("k2"))
 
         asked.clock.now += 1
@@ -121,7 +121,7 @@ async def test_for_a_set_of_yesterday_requests_wait() -> None:
         await asked.has("k1", OURS)
         asked.server.says = key_set(NEXT.jwk("k2"))
 
-        asked.clock.now += AGED_S
+        asked.clock.now += STALE_S
 
         await asked.has_not("k1")
         assert asked.fetches == 2
@@ -163,7 +163,7 @@ async def test_the_last_set_stays_good_while_no_other_can_be_had(says: bytes) ->
     async with Asked(key_set(OURS.jwk("k1"))) as asked:
         await asked.has("k1", OURS)
         asked.server.says = says
-        for age_s in (FRESH_S, AGED_S, 10 * AGED_S):
+        for age_s in (FRESH_S, STALE_S, 10 * STALE_S):
             asked.clock.now = 1_000 + age_s
             with capture_logs() as logs:
                 await asked.has("k1", OURS)
@@ -193,16 +193,16 @@ async def test_a_server_that_is_not_there_is_asked_again_soon() -> None:
 
 
 async def test_nobody_there_at_all() -> None:
-    jwks = Jwks("http://127.0.0.1:1/jwks", "ES256", within_s=5)
+    jwks = Jwks("http://127.0.0.1:1/jwks", "ES256", timeout_s=5)
 
     with pytest.raises(Unavailable):
-        await jwks.fitting("k1")
+        await jwks.keys_for("k1")
 
     await jwks.aclose()
 
 
 async def test_the_wait_is_bounded() -> None:
-    async with Asked(b"", within_s=0.1) as asked:  # it says nothing
+    async with Asked(b"", timeout_s=0.1) as asked:  # it says nothing
         with capture_logs() as logs:
             await asked.cannot_tell()
 
@@ -214,7 +214,7 @@ async def test_a_set_of_no_use_is_a_set_and_told_in_the_log() -> None:
     async with Asked(key_set(OURS.jwk("k1"))) as asked:
         await asked.has("k1", OURS)
         asked.server.says = key_set()
-        asked.clock.now += AGED_S
+        asked.clock.now += STALE_S
         with capture_logs() as logs:
             await asked.has_not("k1")
 
@@ -231,7 +231,7 @@ async def test_a_weak_key_is_told_in_the_log() -> None:
 
 async def test_what_is_under_way_ends_with_its_owner() -> None:
     async with Asked(b"") as asked:
-        asking = asyncio.create_task(asked.jwks.fitting("k1"))
+        asking = asyncio.create_task(asked.jwks.keys_for("k1"))
         await until(lambda: asked.fetches == 1)
 
         await asked.jwks.aclose()

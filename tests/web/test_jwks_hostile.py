@@ -17,8 +17,8 @@ from gateway.running import Gateway
 from gateway.signers import signer
 from gateway.waiting import until
 from turnwire.errors import Unauthorized
-from turnwire.web.identity import JwtIdentity
-from turnwire.web.jwks import FRESH_S, PAUSE_S, RETRY_S, SET_BYTES_MAX
+from turnwire.web.auth.identity import JwtIdentity
+from turnwire.web.auth.jwks import FRESH_S, PAUSE_S, RETRY_S, SET_BYTES_MAX
 
 pytestmark = pytest.mark.sockets
 
@@ -91,7 +91,7 @@ HOSTILE: Final[Mapping[str, tuple[bytes | Reply, str]]] = {
 async def test_hostile_servers_cost_little_and_spoil_nothing(
     says: bytes | Reply, problem: str
 ) -> None:
-    async with Asked(says, within_s=0.5) as asked:
+    async with Asked(says, timeout_s=0.5) as asked:
         with capture_logs() as logs:
             await asked.cannot_tell()
         assert [(line["log_level"], line["problem"]) for line in logs] == [("warning", problem)]

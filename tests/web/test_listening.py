@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from turnwire.web.server import listen
+from turnwire.web.server.server import listen
 
 pytestmark = pytest.mark.sockets
 

@@ -11,9 +11,9 @@ def faults(*, settled: bool) -> int:
     """Pages that the kernel had to give while large frames came and went, again and again."""
     program = f"""
         import resource
-        from turnwire.web.memory import settle
+        from turnwire.web.server.memory_tuning import tune_memory
         if {settled}:
-            settle()
+            tune_memory()
         def count():
             return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
         for rounds in (3, {FRAMES}):

@@ -9,12 +9,12 @@ from gateway.clients import chatting, new_client, post
 from gateway.running import Gateway, settings
 from gateway.tokens import bearer
 from gateway.waiting import until
-from turnwire.core.outcome import Outcome
-from turnwire.relay.leaving import DialFailure
-from turnwire.telemetry import Telemetry
+from turnwire.core.turn.outcome import Outcome
+from turnwire.metrics import Telemetry
+from turnwire.relay.agent.failures import DialFailure
 from turnwire.web.app import create_app
+from turnwire.web.gauges import ACCESS_RESULTS, CODES, ROUTES
 from turnwire.web.health import Health
-from turnwire.web.metering import ACCESS_RESULTS, CODES, ROUTES
 
 pytestmark = pytest.mark.sockets
 

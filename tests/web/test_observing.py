@@ -9,23 +9,23 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from core import frames as f
-from turnwire.core.dialect import Ask
-from turnwire.core.drift import STREAMS_FIRST
-from turnwire.core.limits import Limits
-from turnwire.core.overheard import Overheard
-from turnwire.core.turn import Turn
+from turnwire.core.agent import PromptRequest
+from turnwire.core.recording.drift import STREAMS_FIRST
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.observed import ObservedTurn
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
-from turnwire.relay.filing import Filing
-from turnwire.telemetry import Telemetry
-from turnwire.web.drifting import Drifts
-from turnwire.web.observing import Observed, Observers
+from turnwire.metrics import Telemetry
+from turnwire.relay.file_writer import FileWriter
+from turnwire.web.observe.drift_monitor import DriftMonitor
+from turnwire.web.observe.observers import ObservedStream, Observers
 
 V2 = DIALECTS["v2"]
-ASK = Ask(text="hi", prompt_id=f.PROMPT)
+ASK = PromptRequest(text="hi", prompt_id=f.PROMPT)
 
 
-def begin(observers: Observers) -> Observed:
-    return observers.begin(
+def begin(observers: Observers) -> ObservedStream:
+    return observers.attach(
         ASK,
         Limits(),
         request_id="r",
@@ -35,12 +35,12 @@ def begin(observers: Observers) -> Observed:
         usage=False,
         taken_id=None,
         lacks=(),
-        others=(),
+        extra_observers=(),
     )
 
 
-def drifts() -> Drifts:
-    return Drifts(V2, Telemetry(CollectorRegistry()).drift, None, Filing())
+def drifts() -> DriftMonitor:
+    return DriftMonitor(V2, Telemetry(CollectorRegistry()).drift, None, FileWriter())
 
 
 def calls(turn: Turn) -> Counter[str]:
@@ -62,9 +62,9 @@ def calls(turn: Turn) -> Counter[str]:
     return counted
 
 
-def run(observed: Observed) -> Counter[str]:
-    turn = observed.turn(V2.prompt(ASK), Limits())
-    observed.listen(turn)
+def run(observed: ObservedStream) -> Counter[str]:
+    turn = observed.turn_class(V2.prompt(ASK), Limits())
+    observed.observe(turn)
     return calls(turn)
 
 
@@ -74,22 +74,22 @@ def test_with_everything_off_not_one_more_function_is_called() -> None:
 
     observed = begin(Observers())
 
-    assert observed.turn is Turn
+    assert observed.turn_class is Turn
     assert run(observed) == plain
-    assert not any("verheard" in name for name in plain)
+    assert not any("Observed" in name for name in plain)
 
 
 def test_a_stream_that_is_not_watched_is_one_without_drift() -> None:
-    observers = Observers(drifts=drifts())
-    watched = [begin(observers).turn for _ in range(STREAMS_FIRST + 2)]
+    observers = Observers(drift_monitor=drifts())
+    watched = [begin(observers).turn_class for _ in range(STREAMS_FIRST + 2)]
 
-    assert watched == [Overheard] * STREAMS_FIRST + [Turn] * 2
+    assert watched == [ObservedTurn] * STREAMS_FIRST + [Turn] * 2
     assert run(begin(observers)) == run(begin(Observers()))
 
 
 @pytest.mark.parametrize("frames", [1_000])
 def test_a_watched_stream_looks_into_few_of_its_deltas(frames: int) -> None:
-    counted = run(begin(Observers(drifts=drifts())))
+    counted = run(begin(Observers(drift_monitor=drifts())))
 
-    assert counted["Overheard.frames"] == frames + 2
-    assert counted["Drift._look_into"] < 50
+    assert counted["ObservedTurn.frames"] == frames + 2
+    assert counted["Drift._inspect_frame"] < 50

@@ -13,7 +13,7 @@ from gateway.clients import ask
 from gateway.running import Gateway
 from gateway.tokens import token
 from gateway.waiting import until
-from turnwire.web.http import HttpConnection
+from turnwire.web.server.http_protocol import HttpConnection
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 

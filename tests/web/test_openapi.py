@@ -11,10 +11,10 @@ from starlette.routing import Route
 from gateway.asgi import Exchange
 from gateway.running import settings
 from turnwire import __version__, errors
-from turnwire.errors import Refused
-from turnwire.web import openapi
+from turnwire.errors import RequestRefused
 from turnwire.web.app import create_app
-from turnwire.web.openapi import document
+from turnwire.web.routes import openapi
+from turnwire.web.routes.openapi import document
 
 
 @pytest.mark.parametrize("enabled", ["true", "false"])
@@ -49,9 +49,9 @@ def test_every_refusal_is_documented_somewhere_with_its_status() -> None:
         for status in operation["responses"]
     }
 
-    assert {str(kind.status) for kind in Refused.__subclasses__()} < documented
+    assert {str(kind.status) for kind in RequestRefused.__subclasses__()} < documented
     assert {kind for kinds in openapi.REFUSALS.values() for kind in kinds} == set(
-        Refused.__subclasses__()
+        RequestRefused.__subclasses__()
     )
 
 
@@ -76,7 +76,7 @@ def test_every_refusal_on_the_page_of_errors_is_in_its_tree() -> None:
     page = inspect.getdoc(errors) or ""
     drawn = {(name, int(status)) for name, status in re.findall(r"-- (\w+) +(\d{3})", page)}
 
-    assert drawn == {(kind.__name__, kind.status) for kind in Refused.__subclasses__()}
+    assert drawn == {(kind.__name__, kind.status) for kind in RequestRefused.__subclasses__()}
 
 
 async def test_it_is_served_uncached_with_the_version_that_runs() -> None:

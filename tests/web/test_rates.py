@@ -9,7 +9,7 @@ from gateway.clients import new_client, post
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from turnwire.errors import TooManyTurns
-from turnwire.web.rates import Rates
+from turnwire.web.rate_limit import Rates
 
 
 async def test_one_more_than_the_limit_is_refused_until_the_window_moves() -> None:

@@ -22,11 +22,11 @@ from gateway.running import Gateway, settings
 from gateway.tokens import bearer, token
 from gateway.waiting import until
 from turnwire.cli import main
-from turnwire.core.replay import replay
+from turnwire.core.recording.replay import replay
 from turnwire.dialects import DIALECTS
-from turnwire.relay.filing import JOBS_MAX, Filing
-from turnwire.telemetry import Telemetry
-from turnwire.web.recorder import Recorder
+from turnwire.metrics import Telemetry
+from turnwire.relay.file_writer import JOBS_MAX, FileWriter
+from turnwire.web.observe.flight_recorder import Recorder
 from turnwire_lab.session_agent.habits import REVISIONS, Habits
 from turnwire_lab.session_agent.server import SessionAgent
 
@@ -242,7 +242,7 @@ async def test_a_disk_that_takes_nothing_costs_a_line_of_the_log(tmp_path: Path)
 
 def test_a_file_that_is_not_whole_goes(tmp_path: Path) -> None:
     results = Telemetry(CollectorRegistry()).recordings
-    recorder = Recorder(settings(record_dir=tmp_path), DIALECTS["v2"], Filing(), results)
+    recorder = Recorder(settings(record_dir=tmp_path), DIALECTS["v2"], FileWriter(), results)
     (tmp_path / "a.jsonl").mkdir()
 
     recorder._write("a.jsonl", b"x", "r1")
@@ -298,11 +298,11 @@ async def test_a_process_that_ends_writes_what_it_took(tmp_path: Path) -> None:
 
 
 async def test_nobody_waits_for_a_thread_that_never_began() -> None:
-    await Filing().aclose()
+    await FileWriter().aclose()
 
 
 def test_without_a_thread_nothing_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    filing = Filing()
+    filing = FileWriter()
     done = threading.Event()
 
     def fails(_: threading.Thread) -> None:
@@ -310,16 +310,16 @@ def test_without_a_thread_nothing_is_taken(monkeypatch: pytest.MonkeyPatch) -> N
 
     with monkeypatch.context() as without:
         without.setattr(threading.Thread, "start", fails)  # the library's, no code of ours
-        assert not filing.take(done.set)
-    assert filing.take(done.set)
+        assert not filing.submit(done.set)
+    assert filing.submit(done.set)
 
     assert done.wait(10)
 
 
 async def test_a_job_that_hangs_is_not_waited_for_for_ever() -> None:
-    filing, go = Filing(), threading.Event()
-    assert filing.take(lambda: _wait(go))
-    await filing.aclose(within_s=0.01)
+    filing, go = FileWriter(), threading.Event()
+    assert filing.submit(lambda: _wait(go))
+    await filing.aclose(timeout_s=0.01)
     go.set()
     await filing.aclose()
 

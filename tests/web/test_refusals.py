@@ -10,10 +10,10 @@ from gateway import refusals
 from gateway.asgi import Exchange
 from gateway.refusals import CODES, GOOD_BODY, Refusal, every
 from gateway.running import settings
-from turnwire.relay.budget import Hold
-from turnwire.relay.dialler import DialError, Dialler
-from turnwire.relay.leaving import DialFailure
-from turnwire.relay.upstream import Listener, Upstream
+from turnwire.relay.agent.dialer import DialError, Dialler
+from turnwire.relay.agent.failures import DialFailure
+from turnwire.relay.agent.websocket import Listener, Upstream
+from turnwire.relay.memory_budget import Reservation
 from turnwire.web.app import create_app
 
 
@@ -30,9 +30,9 @@ class NoAgent(Dialler):
         headers: Mapping[str, str],
         listener: Listener,
         subprotocols: Sequence[str],
-        hold: Hold | None = None,
+        reservation: Reservation | None = None,
     ) -> Upstream:
-        del url, headers, listener, subprotocols, hold
+        del url, headers, listener, subprotocols, reservation
         self.dials += 1
         raise DialError(DialFailure.CONNECT)
 

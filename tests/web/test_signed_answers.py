@@ -12,7 +12,7 @@ from gateway.reading import App
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
-from turnwire.core.approval import Signer
+from turnwire.core.approvals import Signer
 from turnwire_lab.agent.server import ReferenceAgent
 
 pytestmark = pytest.mark.sockets

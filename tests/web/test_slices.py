@@ -14,7 +14,7 @@ from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
 from turnwire.core.bounds import LONG_BYTES
-from turnwire.relay.rounds import ENTER
+from turnwire.relay.rounds import ENTRIES_PER_ROUND
 
 pytestmark = pytest.mark.sockets
 
@@ -108,7 +108,10 @@ async def test_many_requests_at_once_are_all_answered() -> None:
     """More than enter in a round of the loop, on new connections and on others."""
     asked = request(path="/healthz", method="GET")
     async with ScriptedAgent() as agent, Gateway(agent.url()) as gateway, AsyncExitStack() as stack:
-        clients = [await stack.enter_async_context(RawClient(gateway)) for _ in range(5 * ENTER)]
+        clients = [
+            await stack.enter_async_context(RawClient(gateway))
+            for _ in range(5 * ENTRIES_PER_ROUND)
+        ]
         for _ in range(3):
             for client in clients:
                 await client.send(asked)

@@ -10,7 +10,7 @@ import pytest
 
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
-from gateway.clients import RawClient, ask, new_client, request, said
+from gateway.clients import SMALL_BUFFER, RawClient, ask, new_client, request, said
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
@@ -47,7 +47,7 @@ def history(user: str = "u1", method: str = "GET") -> bytes:
 
 async def asking(gateway: Gateway, stack: AsyncExitStack, user: str = "u1") -> RawClient:
     """A client with a small buffer that has asked for the history, and reads nothing."""
-    client = await stack.enter_async_context(RawClient(gateway, receive_buffer=4096))
+    client = await stack.enter_async_context(RawClient(gateway, receive_buffer=SMALL_BUFFER))
     await client.send(history(user))
     return client
 
@@ -175,7 +175,7 @@ async def test_what_is_told_again_to_a_workflow_client_is_bounded_too() -> None:
     async with (
         ScriptedAgent(tell) as agent,
         Gateway(agent.url(), stall_s=1) as gateway,
-        RawClient(gateway, receive_buffer=4096) as client,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as client,
         new_client() as polite,
     ):
         headers = bearer() | {"content-type": "text/plain"}

@@ -87,7 +87,7 @@ async def test_so_is_what_nobody_but_the_kernel_had_accepted() -> None:
     async with ScriptedAgent() as agent, Gateway(agent.url()) as gateway:
         # The loop does not get to accept these before the door begins to close.
         clients = [socket.create_connection(("127.0.0.1", gateway.port)) for _ in range(8)]
-        await gateway.server._close_the_door([gateway._sock])
+        await gateway.server._close_listeners([gateway._sock])
         answers = []
         for client in clients:
             client.setblocking(False)  # noqa: FBT003 (the library's signature)

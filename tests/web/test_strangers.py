@@ -12,8 +12,8 @@ from gateway.control_plane import ControlPlane, Question, granted, reply
 from gateway.running import Gateway
 from gateway.waiting import until
 from turnwire.errors import Unauthorized, Unavailable
-from turnwire.web.access import Grant, Role
-from turnwire.web.identity import Caller
+from turnwire.web.auth.access import Grant, Role
+from turnwire.web.auth.identity import Caller
 from turnwire.web.strangers import AT_ONCE, REFUSED_S, Strangers
 
 pytestmark = pytest.mark.sockets
@@ -51,7 +51,7 @@ async def of(access: Strangers, token: str) -> Grant | None:
 
 async def test_a_token_that_was_good_needs_no_strangers_place() -> None:
     oracle = Oracle()
-    access = Strangers(oracle, within_s=0.01, at_once=2)
+    access = Strangers(oracle, timeout_s=0.01, at_once=2)
     assert await of(access, "good") == ANN
     oracle.go_on.clear()
     made_up = [asyncio.create_task(of(access, f"bad{n}")) for n in range(5)]
@@ -71,7 +71,7 @@ async def test_a_token_that_was_good_needs_no_strangers_place() -> None:
 
 async def test_a_token_that_is_nobodys_is_asked_about_once_in_seconds() -> None:
     oracle, clock = Oracle(), Clock()
-    access = Strangers(oracle, within_s=1, clock=clock)
+    access = Strangers(oracle, timeout_s=1, clock=clock)
     for _ in range(3):
         with pytest.raises(Unauthorized):
             await of(access, "bad")
@@ -85,7 +85,7 @@ async def test_a_token_that_is_nobodys_is_asked_about_once_in_seconds() -> None:
 
 async def test_a_token_that_is_good_no_more_is_a_stranger() -> None:
     oracle = Oracle()
-    access = Strangers(oracle, within_s=1)
+    access = Strangers(oracle, timeout_s=1)
     await of(access, "good")
     oracle.knows = False
     with pytest.raises(Unauthorized):
@@ -99,7 +99,7 @@ async def test_a_token_that_is_good_no_more_is_a_stranger() -> None:
 async def test_who_may_not_use_one_session_is_asked_about_anew() -> None:
     """It is said of the session, and an outage is said of nobody: neither is remembered."""
     oracle = Oracle()
-    access = Strangers(oracle, within_s=1)
+    access = Strangers(oracle, timeout_s=1)
     assert [await of(access, "good for nothing") for _ in range(2)] == [None, None]
 
     assert len(oracle.asked) == 2

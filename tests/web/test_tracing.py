@@ -21,7 +21,7 @@ from gateway.reading import App
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
-from turnwire.web.otel import OtelTracing
+from turnwire.web.observe.otel import OtelTracing
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 

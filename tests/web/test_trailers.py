@@ -14,8 +14,9 @@ from gateway.clients import RawClient, ask
 from gateway.running import Gateway
 from gateway.tokens import token
 from gateway.waiting import until
-from turnwire.web import server
-from turnwire.web.http import HEAD_BYTES_MAX, HttpConnection
+from turnwire.web.server import server
+from turnwire.web.server.http_protocol import HttpConnection
+from turnwire.web.server.request_head import HEAD_BYTES_MAX
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 
@@ -183,12 +184,12 @@ async def test_clients_are_looked_after_while_it_stops(monkeypatch: pytest.Monke
         nonlocal looks
         looks += 1
 
-    monkeypatch.setattr(server, "_LOOK_TICKS", 1)
+    monkeypatch.setattr(server, "_CHECK_TICKS", 1)
     async with Gateway(lameduck_s=5) as gateway, RawClient(gateway):
         await until(lambda: gateway.server.server_state.connections)
         gateway.stop()
         await until(lambda: gateway.server.should_exit and not gateway.health.is_ready)
-        monkeypatch.setattr(HttpConnection, "look", noted)
+        monkeypatch.setattr(HttpConnection, "check_client", noted)
         await until(lambda: looks > 2)
         gateway.stop()
         await gateway.stopped()

@@ -9,8 +9,8 @@ from gateway.agent import Line, ScriptedAgent, begin_only
 from gateway.clients import chatting, is_whole
 from gateway.running import Gateway
 from gateway.waiting import until
-from turnwire.relay import sockets
-from turnwire.web import server
+from turnwire.relay import tcp
+from turnwire.web.server import server
 
 pytestmark = pytest.mark.sockets
 
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.sockets
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before the kernel's first probe, an idle peer and one that vanished look alike."""
-    monkeypatch.setattr(sockets, "_VANISHED_S", 0.4)
-    monkeypatch.setattr(server, "_LOOK_TICKS", 1)
+    monkeypatch.setattr(tcp, "_VANISHED_S", 0.4)
+    monkeypatch.setattr(server, "_CHECK_TICKS", 1)
 
 
 async def test_a_client_that_acknowledges_nothing_is_let_go() -> None:

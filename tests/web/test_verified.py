@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import pytest
 
 from gateway.tokens import KEY, NEXT_KEY, OTHER_KEY, token
+from turnwire.config.keys import Key
 from turnwire.errors import Unauthorized
-from turnwire.keys import Key
-from turnwire.web.identity import JwtIdentity
-from turnwire.web.verified import TOKENS_MAX, Verified, VerifiedTokens
+from turnwire.web.auth.identity import JwtIdentity
+from turnwire.web.auth.token_cache import TOKENS_MAX, VerifiedToken, VerifiedTokens
 
 
 class Keys:
@@ -19,7 +19,7 @@ class Keys:
         self.keys: Sequence[Key] = [key.encode() for key in keys]
         self.asked: list[str | None] = []
 
-    async def fitting(self, key_id: str | None) -> Sequence[Key]:
+    async def keys_for(self, key_id: str | None) -> Sequence[Key]:
         self.asked.append(key_id)
         return self.keys
 
@@ -70,18 +70,18 @@ async def test_a_token_that_is_not_good_is_not_remembered() -> None:
     for _ in range(2):
         with pytest.raises(Unauthorized):
             await asking.identify(given)
-    assert asking._known.get(given) is None
+    assert asking._verified_tokens.get(given) is None
 
 
 @pytest.mark.parametrize(
-    ("now", "holds"), [(99.9, False), (100, True), (199.9, True), (200, False)]
+    ("now", "is_valid"), [(99.9, False), (100, True), (199.9, True), (200, False)]
 )
-def test_it_is_taken_from_its_start_to_its_end(now: float, holds: bool) -> None:  # noqa: FBT001
+def test_it_is_taken_from_its_start_to_its_end(now: float, is_valid: bool) -> None:  # noqa: FBT001
     key = KEY.encode()
-    known = Verified("u1", {}, None, key, starts_at=100, expires_at=200)
+    known = VerifiedToken("u1", {}, None, key, starts_at=100, expires_at=200)
 
-    assert known.holds([key], now) is holds
-    assert not known.holds([NEXT_KEY.encode()], 150)
+    assert known.is_valid([key], now) is is_valid
+    assert not known.is_valid([NEXT_KEY.encode()], 150)
 
 
 async def test_the_times_that_are_remembered_are_the_tokens() -> None:
@@ -90,7 +90,7 @@ async def test_the_times_that_are_remembered_are_the_tokens() -> None:
     given = token(iat=now - 9, nbf=now - 5, exp=now + 60)
     await asking.identify(given)
 
-    known = asking._known.get(given)
+    known = asking._verified_tokens.get(given)
 
     assert known is not None
     assert (known.starts_at, known.expires_at) == (now - 35, now + 90)
@@ -99,7 +99,7 @@ async def test_the_times_that_are_remembered_are_the_tokens() -> None:
 def test_no_more_are_remembered_than_may_be() -> None:
     tokens = VerifiedTokens()
     for number in range(TOKENS_MAX + 10):
-        tokens.put(str(number), Verified("u1", {}, None, b"", 0, 0))
+        tokens.put(str(number), VerifiedToken("u1", {}, None, b"", 0, 0))
 
     assert tokens.get("9") is None
     assert tokens.get(str(TOKENS_MAX)) is not None
@@ -113,7 +113,7 @@ async def test_long_tokens_are_remembered_in_smaller_number() -> None:
     for given in long:
         await asking.identify(given)
 
-    kept = [given for given in long if asking._known.get(given) is not None]
+    kept = [given for given in long if asking._verified_tokens.get(given) is not None]
 
     assert len(long[0]) > 50_000
     assert 60 <= len(kept) < len(long)

@@ -6,8 +6,8 @@ from typing import Any
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from turnwire.relay.rounds import ENTER, Rounds
-from turnwire.web.http import HttpConnection
+from turnwire.relay.rounds import ENTRIES_PER_ROUND, Rounds
+from turnwire.web.server.http_protocol import HttpConnection
 from web.test_chunked_body import Wire
 
 ASKED = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"
@@ -111,10 +111,10 @@ async def test_the_time_of_a_head_stands_still_while_it_waits() -> None:
 
     for _ in range(20):  # what is longer than its time
         server.rounds.door.wait(lambda: True, is_new=True)
-    assert connection._expected is None
+    assert connection._timeout is None
     await rounds_of_the_loop()
-    assert connection._expected is not None
-    assert connection._expected.when() <= asyncio.get_running_loop().time() + 0.05
+    assert connection._timeout is not None
+    assert connection._timeout.when() <= asyncio.get_running_loop().time() + 0.05
     await asyncio.sleep(0.06)
 
     assert line.closed
@@ -123,11 +123,11 @@ async def test_the_time_of_a_head_stands_still_while_it_waits() -> None:
 async def test_a_part_of_a_head_takes_no_place() -> None:
     server = Server()
     await rounds_of_the_loop()
-    for _ in range(3 * ENTER):
+    for _ in range(3 * ENTRIES_PER_ROUND):
         connection, line = server.connected()
         connection.data_received(ASKED[:9])
         assert line.reads
-    for _ in range(ENTER):
+    for _ in range(ENTRIES_PER_ROUND):
         connection, line = server.connected()
         connection.data_received(ASKED)
         assert line.reads
@@ -172,24 +172,24 @@ async def test_the_rest_of_such_a_body_has_its_time_all_the_same() -> None:
     await rounds_of_the_loop()
 
     assert line.reads
-    assert connection._expected is not None
+    assert connection._timeout is not None
 
 
 async def test_the_next_head_has_a_time_of_its_own() -> None:
     _, connection, _ = await answered_unread()
-    connection._expect(0.2)  # what is left of the body's time
+    connection._set_timeout(0.2)  # what is left of the body's time
 
     connection.data_received(b"{}" + ASKED[:9])
     await rounds_of_the_loop()
 
-    assert connection._expected is not None
-    assert connection._expected.when() > asyncio.get_running_loop().time() + 5
+    assert connection._timeout is not None
+    assert connection._timeout.when() > asyncio.get_running_loop().time() + 5
 
 
 async def test_an_empty_line_takes_no_place() -> None:
     server = Server()
     connections = []
-    for _ in range(ENTER):
+    for _ in range(ENTRIES_PER_ROUND):
         await rounds_of_the_loop()
         connections.append(server.connected()[0])
         connections[-1].data_received(ASKED)

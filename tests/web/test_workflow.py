@@ -9,8 +9,8 @@ import pytest
 from gateway.clients import ask, chunks, is_whole, new_client, outline, said
 from gateway.running import Gateway
 from gateway.tokens import bearer
-from turnwire.core.limits import Hangup, Limits
-from turnwire.web.workflow import Run
+from turnwire.core.turn.limits import DisconnectPolicy, Limits
+from turnwire.web.routes.workflow_transport import WorkflowClient
 from turnwire_lab.agent.frames import Habits
 from turnwire_lab.agent.server import ReferenceAgent
 
@@ -131,7 +131,10 @@ async def test_a_running_turn_outlives_its_connection(
 
 
 def test_a_run_waits_for_its_client_unless_it_is_told_otherwise() -> None:
-    run = Run("p", None)
+    client = WorkflowClient("p", None)
 
-    assert run.limits(Limits()).on_hangup is Hangup.GRACE
-    assert run.limits(Limits(on_hangup=Hangup.CONTINUE)).on_hangup is Hangup.CONTINUE
+    assert client.limits(Limits()).on_disconnect is DisconnectPolicy.GRACE
+    assert (
+        client.limits(Limits(on_disconnect=DisconnectPolicy.CONTINUE)).on_disconnect
+        is DisconnectPolicy.CONTINUE
+    )

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Final
 
 from turnwire import __version__
-from turnwire.cli import commands, drifted, examining
-from turnwire.cli.asking import asked
-from turnwire.core.replay import PROMPT_ID
+from turnwire.cli import commands, drift, examining
+from turnwire.cli.asking import parse_arguments
+from turnwire.core.recording.replay import PROMPT_ID
 from turnwire.dialects import DIALECTS
-from turnwire.web.access import is_session_id
+from turnwire.web.auth.access import is_session_id
 
 OK: Final = 0
 FAILED: Final = 1
@@ -31,8 +31,8 @@ finished its streams, and ends by that signal (143 in a shell).
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command. Returns the exit code."""
-    arguments = asked(*_parser(), argv)
+    """Run a command. Returns the exit code. `argv` is without the program's name."""
+    arguments = parse_arguments(*_parser(), argv)
     match arguments.command:
         case "serve":
             return commands.serve(arguments.workers)
@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 usage=arguments.usage,
             )
         case "drift":
-            return drifted.report(arguments.file)
+            return drift.report(arguments.file)
         case "doctor":
             return examining.run(arguments)
         case _:
@@ -55,6 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
+    """The parser, and the names of all commands."""
     parser = argparse.ArgumentParser(
         prog="turnwire",
         description=_DESCRIPTION,
@@ -62,21 +63,21 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"turnwire {__version__}")
-    commands_of = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    _add_serve(commands_of.add_parser("serve", help="run the gateway"))
-    commands_of.add_parser("check", help="say what is wrong with the settings, one line each")
-    _add_replay(commands_of.add_parser("replay", help="turn recorded frames into the exact SSE"))
-    drift = commands_of.add_parser("drift", help="say how the agent's wire has drifted")
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_serve(subparsers.add_parser("serve", help="run the gateway"))
+    subparsers.add_parser("check", help="say what is wrong with the settings, one line each")
+    _add_replay(subparsers.add_parser("replay", help="turn recorded frames into the exact SSE"))
+    drift = subparsers.add_parser("drift", help="say how the agent's wire has drifted")
     drift.add_argument(
         "file",
         type=Path,
         metavar="FILE",
         help="what TURNWIRE_DRIFT_SAMPLES names; `-`: standard input",
     )
-    doctor = commands_of.add_parser("doctor", help="say what is wrong between a client and here")
+    doctor = subparsers.add_parser("doctor", help="say what is wrong between a client and here")
     examining.add_arguments(doctor)
-    _add_token(commands_of.add_parser("token", help="make a token with TURNWIRE_JWT_KEY"))
-    return parser, commands_of.choices
+    _add_token(subparsers.add_parser("token", help="make a token with TURNWIRE_JWT_KEY"))
+    return parser, subparsers.choices
 
 
 def _add_serve(serve: argparse.ArgumentParser) -> None:
@@ -123,31 +124,31 @@ def _add_token(token: argparse.ArgumentParser) -> None:
     )
 
 
-def _user(given: str) -> str:
-    if not given:
+def _user(value: str) -> str:
+    if not value:
         message = "a user's id is not empty"
         raise argparse.ArgumentTypeError(message)
-    return given
+    return value
 
 
-def _workers(given: str) -> int:
-    if not given.isdecimal() or not 1 <= int(given) <= _WORKERS_MAX:
-        message = f"{given!r} is no number from 1 to {_WORKERS_MAX}"
+def _workers(value: str) -> int:
+    if not value.isdecimal() or not 1 <= int(value) <= _WORKERS_MAX:
+        message = f"{value!r} is no number from 1 to {_WORKERS_MAX}"
         raise argparse.ArgumentTypeError(message)
-    return int(given)
+    return int(value)
 
 
-def _lifetime(given: str) -> int:
-    if not given.isdecimal() or not int(given):
-        message = f"{given!r} is no number of seconds"
+def _lifetime(value: str) -> int:
+    if not value.isdecimal() or not int(value):
+        message = f"{value!r} is no number of seconds"
         raise argparse.ArgumentTypeError(message)
-    return int(given)
+    return int(value)
 
 
-def _session(given: str) -> tuple[str, str]:
-    session_id, _, role = given.rpartition("=")
-    known = session_id == "*" or is_session_id(session_id)
-    if not known or role not in {"viewer", "collaborator", "owner"}:
-        message = f"{given!r} is not SESSION=viewer|collaborator|owner"
+def _session(value: str) -> tuple[str, str]:
+    session_id, _, role = value.rpartition("=")
+    is_valid_id = session_id == "*" or is_session_id(session_id)
+    if not is_valid_id or role not in {"viewer", "collaborator", "owner"}:
+        message = f"{value!r} is not SESSION=viewer|collaborator|owner"
         raise argparse.ArgumentTypeError(message)
     return session_id, role

@@ -1,4 +1,4 @@
-"""What was asked on a command line, where it names a command; what is meant, where it does not."""
+"""Parse a command line with sub-commands; for an unknown command, suggest a similar one."""
 
 import argparse
 import sys
@@ -6,17 +6,21 @@ from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 
 
-def asked(
+def parse_arguments(
     parser: argparse.ArgumentParser, commands: Collection[str], argv: Sequence[str] | None
 ) -> argparse.Namespace:
-    """Parse it. Ends the process with 2 where it is wrong; a bare call is told all commands."""
-    given = sys.argv[1:] if argv is None else argv
-    if not given:
+    """Return the parsed command line.
+
+    `argv` is without the program's name; None: the arguments of the process.
+    Exits with code 2 if the command line is invalid. Without arguments, it prints the help first.
+    """
+    arguments = sys.argv[1:] if argv is None else argv
+    if not arguments:
         parser.print_help(sys.stderr)
         parser.exit(2)
-    first = given[0]
+    first = arguments[0]
     if not first.startswith("-") and first not in commands:
-        near = get_close_matches(first, commands, n=1)
-        meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(commands)}"
-        parser.error(f"no command {first!r}; {meant}")
-    return parser.parse_args(given)
+        similar = get_close_matches(first, commands, n=1)
+        hint = f"did you mean {similar[0]}?" if similar else f"there are {', '.join(commands)}"
+        parser.error(f"no command {first!r}; {hint}")
+    return parser.parse_args(arguments)

@@ -1,4 +1,7 @@
-"""What each command does. Each returns an exit code and tells failures in one line."""
+"""The commands. Each returns its exit code, and prints a failure in one line to standard error.
+
+`cli.main` calls them.
+"""
 
 import os
 import sys
@@ -9,13 +12,13 @@ from typing import Final
 
 import jwt
 
-from turnwire.cli import descriptors, recording, serving, supervising, verdict
+from turnwire.cli import fd_limit, recordings, serving, supervisor, verdict
 from turnwire.cli.logs import configure_logs
-from turnwire.core.replay import replay
+from turnwire.config.environ import from_environ
+from turnwire.config.settings import Settings, keys, variable
+from turnwire.core.recording.replay import replay
 from turnwire.dialects import DIALECTS
-from turnwire.environ import from_environ
 from turnwire.errors import SettingsError
-from turnwire.settings import Settings, keys, variable
 
 _OFF: Final = """\
 Nothing is wrong, but TURNWIRE_ENABLED is not true: `serve` will answer every chat with 404.
@@ -23,29 +26,29 @@ A gateway needs TURNWIRE_ENABLED=true, TURNWIRE_AGENT_URL and TURNWIRE_JWT_KEY a
 
 
 def serve(workers: int) -> int:
-    """Run the gateway until it is told to stop, in this process or in so many of its own."""
-    settings = _settings(verdict.settled)
+    """Run the gateway until SIGTERM or SIGINT: in this process, or in `workers` child processes."""
+    settings = _settings(verdict.startable_settings)
     if settings is None:
         return 1
     configure_logs(settings.log_format, settings.log_level)
-    descriptors.prepare(settings)
+    fd_limit.prepare(settings)
     try:
         if workers == 1:
             serving.serve(settings)
         else:
-            return supervising.serve(settings, workers)
+            return supervisor.serve(settings, workers)
     except serving.CannotListenError as exc:
         return _fail(str(exc))
     return 0
 
 
 def check() -> int:
-    """Say what is wrong with the settings: what `serve` would not start with."""
-    settings = _settings(verdict.settled)
+    """Print the problems of the settings: those with which `serve` would not start."""
+    settings = _settings(verdict.startable_settings)
     if settings is None:
         return 1
     try:
-        in_use = verdict.taken(settings)
+        in_use = verdict.ports_in_use(settings)
     except serving.CannotListenError as exc:
         return _fail(str(exc))
     if settings.enabled:
@@ -62,33 +65,33 @@ def replay_file(
 ) -> int:
     """Write the SSE of a recording to standard output."""
     try:
-        lines = recording.read(file)
-        written = replay(
+        lines = recordings.read(file)
+        body = replay(
             lines,
-            DIALECTS[recording.dialect(lines, dialect)],
-            prompt_id=recording.prompt_id(lines, prompt_id),
+            DIALECTS[recordings.dialect(lines, dialect)],
+            prompt_id=recordings.prompt_id(lines, prompt_id),
             event_lines=event_lines,
             usage=usage,
         )
     except OSError as exc:
         return _fail(f"cannot read {file}: {exc.strerror}")
-    except ValueError as exc:  # `BadRecordingError` is one; so is a time that is no number
+    except ValueError as exc:  # also `BadRecordingError`, and a time that is not a number
         return _fail(f"{file}: {exc}")
-    for lack in recording.lacks(lines):
-        print(f"turnwire: {lack}", file=sys.stderr)
-    if odd := recording.odd_lines(lines):
-        print(f"turnwire: {odd} of {len(lines)} lines are no frames", file=sys.stderr)
+    for part in recordings.lacks(lines):
+        print(f"turnwire: {part}", file=sys.stderr)
+    if odd_count := recordings.odd_lines(lines):
+        print(f"turnwire: {odd_count} of {len(lines)} lines are no frames", file=sys.stderr)
     try:
-        sys.stdout.buffer.write(written)
+        sys.stdout.buffer.write(body)
         sys.stdout.buffer.flush()
-    except BrokenPipeError:  # `| head` has enough; Python would complain anew at its exit
+    except BrokenPipeError:  # e.g. `| head`. Else Python would report it again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0
 
 
 def token(user_id: str, sessions: Sequence[tuple[str, str]], ttl_s: int) -> int:
-    """Print a token that the configured gateway takes. Only its key and the like need be set."""
+    """Print a token that the configured gateway accepts. Only `TURNWIRE_JWT_*` need be set."""
     prefix = variable("jwt_")
     settings = _settings(
         from_environ, {k: v for k, v in os.environ.items() if k.startswith(prefix)}
@@ -119,6 +122,7 @@ def token(user_id: str, sessions: Sequence[tuple[str, str]], ttl_s: int) -> int:
 def _settings(
     read: Callable[[Mapping[str, str]], Settings], environ: Mapping[str, str] = os.environ
 ) -> Settings | None:
+    """Read the settings; if they have problems, print those and return None."""
     try:
         return read(environ)
     except SettingsError as exc:
@@ -128,12 +132,14 @@ def _settings(
 
 
 def _fail(problem: str) -> int:
+    """Print a problem. Returns the exit code of a failure."""
     print(f"turnwire: {_printable(problem)}", file=sys.stderr)
     return 1
 
 
 def _printable(problem: str) -> str:
-    """In one line, whatever a name or a value has in it."""
+    """The text in one line: characters that are not printable are escaped."""
     return "".join(
-        each if each.isprintable() else each.encode("unicode_escape").decode() for each in problem
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in problem
     )

@@ -1,4 +1,4 @@
-"""`turnwire doctor`: its arguments, its consent, its exit codes."""
+"""`turnwire doctor`: its arguments, the consent to send prompts, its exit codes."""
 
 import argparse
 import asyncio
@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from turnwire.doctor.examination import Examination, Report
+from turnwire.doctor.checkup import Checkup, Report
+from turnwire.doctor.client import CannotRunError, Target
 from turnwire.doctor.proxies import Proxy
-from turnwire.doctor.telling import as_json, as_text
-from turnwire.doctor.visit import CannotRunError, Where
-from turnwire.web.access import is_session_id
+from turnwire.doctor.report import as_json, as_text
+from turnwire.web.auth.access import is_session_id
 
 WELL: Final = 0
 ILL: Final = 1
 CANNOT_RUN: Final = 2
 
 SECRET_MIN: Final = 8
-"""Characters of a token. A shorter one keeps nobody out."""
+"""Fewest characters of a token that is masked in the report. A shorter one is no secret."""
 LONG: Final = 20
-"""No word is as long."""
+"""From so many characters on, a token is also masked inside of a longer word."""
 
 PROMPT: Final = "Count from one to sixty in words, one number to a line, and say nothing else."
 
@@ -38,9 +38,11 @@ Exit codes: 0 nothing is wrong, 1 something is, 2 it could not look.
 def add_arguments(doctor: argparse.ArgumentParser) -> None:
     doctor.description = _DESCRIPTION
     doctor.add_argument("--url", required=True, type=_url, help="the ingress, before /api/…")
-    whose = doctor.add_mutually_exclusive_group(required=True)
-    whose.add_argument("--token", help="a user's token (other users of this machine may see it)")
-    whose.add_argument("--token-file", type=Path, metavar="FILE", help="`-`: standard input")
+    token_source = doctor.add_mutually_exclusive_group(required=True)
+    token_source.add_argument(
+        "--token", help="a user's token (other users of this machine may see it)"
+    )
+    token_source.add_argument("--token-file", type=Path, metavar="FILE", help="`-`: standard input")
     doctor.add_argument("--session", type=_session, default="turnwire-doctor", metavar="ID")
     doctor.add_argument("--origin", help="of a web page, e.g. https://app.example: looks at CORS")
     doctor.add_argument("--yes", action="store_true", help="turns may be begun")
@@ -67,23 +69,23 @@ def add_arguments(doctor: argparse.ArgumentParser) -> None:
     doctor.add_argument("--json", action="store_true", help="for programs")
 
 
-def run(asked: argparse.Namespace) -> int:
-    """Examine, and tell."""
+def run(arguments: argparse.Namespace) -> int:
+    """Run the checks and print the report. Returns the exit code."""
     try:
-        where = Where(
-            url=asked.url,
-            session=asked.session,
-            token=_token(asked),
-            origin=asked.origin,
-            ca_file=asked.ca_file,
-            within_s=asked.within or (180.0 if asked.idle else 30.0),
+        where = Target(
+            url=arguments.url,
+            session=arguments.session,
+            token=_token(arguments),
+            origin=arguments.origin,
+            ca_file=arguments.ca_file,
+            within_s=arguments.within or (180.0 if arguments.idle else 30.0),
         )
-        report = asyncio.run(_examined(where, asked))
+        report = asyncio.run(_examined(where, arguments))
     except (CannotRunError, OSError) as exc:
         print(f"turnwire doctor: {exc}", file=sys.stderr)
         return CANNOT_RUN
-    told = as_json(report) if asked.json else as_text(report)
-    print(_blotted(told, where.token))
+    text = as_json(report) if arguments.json else as_text(report)
+    print(_masked(text, where.token))
     if len(where.token) < SECRET_MIN:
         print(
             f"turnwire doctor: a token of {len(where.token)} characters is no secret, and no signed"
@@ -93,52 +95,63 @@ def run(asked: argparse.Namespace) -> int:
     return WELL if report.is_well else ILL
 
 
-async def _examined(where: Where, asked: argparse.Namespace) -> Report:
-    proxy = None if asked.proxy is None else Proxy(asked.proxy)
-    examination = Examination(where, proxy=proxy)
-    prompt = asked.prompt if asked.yes else None
-    return await examination.run(prompt, quiet_prompt=asked.quiet_prompt, idle=asked.idle)
+async def _examined(where: Target, arguments: argparse.Namespace) -> Report:
+    proxy = None if arguments.proxy is None else Proxy(arguments.proxy)
+    checkup = Checkup(where, proxy=proxy)
+    prompt = arguments.prompt if arguments.yes else None
+    return await checkup.run(prompt, quiet_prompt=arguments.quiet_prompt, idle=arguments.idle)
 
 
-def _blotted(told: str, token: str) -> str:
-    """A report without the token, which a proxy might say back to us.
+def _masked(text: str, token: str) -> str:
+    """Return the report without the token, which an answer of a proxy may contain.
 
-    A short one may be part of an ordinary word, and a very short one a word of every report.
+    A token of less than `LONG` characters is masked only as a whole word, since it may be part of
+    an ordinary word. One of less than `SECRET_MIN` may be a word of the report: it stays.
     """
     if len(token) < SECRET_MIN:
-        return told
-    found = re.escape(token)
+        return text
+    pattern = re.escape(token)
     if len(token) < LONG:
-        found = rf"(?<!\w){found}(?!\w)"
-    return re.sub(found, "[token]", told)
+        pattern = rf"(?<!\w){pattern}(?!\w)"
+    return re.sub(pattern, "[token]", text)
 
 
-def _token(asked: argparse.Namespace) -> str:
-    if asked.token is not None:
-        given = str(asked.token)
+def _token(arguments: argparse.Namespace) -> str:
+    """The token of `--token` or `--token-file`.
+
+    Raises:
+        CannotRunError: it is empty, or not one line of ASCII.
+
+    """
+    if arguments.token is not None:
+        token = str(arguments.token)
     else:
-        given = sys.stdin.read() if str(asked.token_file) == "-" else asked.token_file.read_text()
-    given = given.strip()
-    if not given or not given.isascii() or not given.isprintable():
+        token = (
+            sys.stdin.read()
+            if str(arguments.token_file) == "-"
+            else arguments.token_file.read_text()
+        )
+    token = token.strip()
+    if not token or not token.isascii() or not token.isprintable():
         message = "the token is empty, or not one line of ASCII"
         raise CannotRunError(message)
-    return given
+    return token
 
 
-def _url(given: str) -> str:
+def _url(value: str) -> str:
     try:
-        parts = urlsplit(given)
+        parts = urlsplit(value)
         host, _ = parts.hostname, parts.port
     except ValueError:
         host = None
     if host is None or parts.scheme not in {"http", "https"} or parts.query or parts.username:
         message = "must be http:// or https://, a host, and at most a path"
         raise argparse.ArgumentTypeError(message)
-    return given.rstrip("/")
+    return value.rstrip("/")
 
 
-def _session(given: str) -> str:
-    if not is_session_id(given):
-        message = f"{given!r} is no session id"
+def _session(value: str) -> str:
+    if not is_session_id(value):
+        message = f"{value!r} is no session id"
         raise argparse.ArgumentTypeError(message)
-    return given
+    return value

@@ -1,4 +1,4 @@
-"""`turnwire serve`, one process: what it is made of, and how it runs."""
+"""`turnwire serve` in one process: build the server, open its ports, run it."""
 
 import contextlib
 import errno
@@ -15,37 +15,40 @@ from prometheus_client import (
 )
 
 from turnwire import __version__
-from turnwire.cli.logs import end_by
-from turnwire.settings import Settings, variable
-from turnwire.telemetry import Telemetry
+from turnwire.cli.logs import end_by_signal
+from turnwire.config.settings import Settings, variable
+from turnwire.metrics import Telemetry
 from turnwire.web.app import create_app, new_dialler, new_streams
 from turnwire.web.health import Health
-from turnwire.web.server import DrainingServer, listen, new_server
+from turnwire.web.server.server import DrainingServer, listen, new_server
 
 log = structlog.get_logger("turnwire")
 
 _OF_PORT: Final = {errno.EADDRINUSE, errno.EACCES}
-"""What is wrong with a port; all else is wrong with its host."""
+"""Errors of `listen` that concern the port. All others concern the host."""
 
 
 class CannotListenError(Exception):
-    """An address that cannot be listened on; the text is one line."""
+    """The process cannot listen on an address. The text is one line.
+
+    `in_use`: whether another socket has the address.
+    """
 
     def __init__(self, settings: Settings, port: int, field: str, exc: Exception) -> None:
-        """`field` names the port; what is wrong may be the host."""
+        """`field` is the setting of the port. The text names it, or the setting of the host."""
         number = exc.errno if isinstance(exc, OSError) else None
         self.in_use = number == errno.EADDRINUSE
         reason = (isinstance(exc, OSError) and exc.strerror) or str(exc)
-        named = variable(field if number in _OF_PORT else "host")
+        setting = variable(field if number in _OF_PORT else "host")
         super().__init__(
-            f"cannot listen on {settings.host}, port {port}: {reason}. {named} sets another."
+            f"cannot listen on {settings.host}, port {port}: {reason}. {setting} sets another."
         )
 
 
 def new_gateway(settings: Settings) -> tuple[DrainingServer, CollectorRegistry]:
-    """A server that does not listen yet, and its metrics."""
+    """Return a server that does not listen yet, and the registry of its metrics."""
     health, streams = Health(), new_streams(settings)
-    disable_created_metrics()  # type: ignore[no-untyped-call]  # nobody asks for them
+    disable_created_metrics()  # type: ignore[no-untyped-call]  # they are not used
     telemetry = Telemetry(CollectorRegistry())
     ProcessCollector(registry=telemetry.registry)
     dialler = new_dialler(settings)
@@ -57,23 +60,25 @@ def new_gateway(settings: Settings) -> tuple[DrainingServer, CollectorRegistry]:
 def open_port(
     settings: Settings, port: int, *, shared: bool = False, field: str = "port"
 ) -> socket.socket:
-    """Listen for clients.
+    """Return a socket that listens for clients.
+
+    `shared`: with `SO_REUSEPORT`. `field`: the setting of the port, for the error.
 
     Raises:
-        CannotListenError: that port of that host is not to be had.
+        CannotListenError: the process cannot listen on that port of the host.
 
     """
     try:
         return listen(settings.host, port, shared=shared)
-    except (OSError, UnicodeError) as exc:  # the latter: a host that IDNA cannot encode
+    except (OSError, UnicodeError) as exc:  # UnicodeError: a host that IDNA cannot encode
         raise CannotListenError(settings, port, field, exc) from exc
 
 
 def serve_metrics(settings: Settings, registry: CollectorRegistry) -> None:
-    """Answer `/metrics` on the port of its own, from a thread, where there is to be one.
+    """Serve `/metrics` on `metrics_port`, from a thread. Do nothing if that setting is 0.
 
     Raises:
-        CannotListenError: that port is not to be had.
+        CannotListenError: the process cannot listen on that port.
 
     """
     if not settings.metrics_port:
@@ -85,6 +90,7 @@ def serve_metrics(settings: Settings, registry: CollectorRegistry) -> None:
 
 
 def announce(settings: Settings, sock: socket.socket, workers: int = 1) -> None:
+    """Log where the gateway listens, and its main settings."""
     log.info(
         "listening",
         version=__version__,
@@ -99,17 +105,17 @@ def announce(settings: Settings, sock: socket.socket, workers: int = 1) -> None:
 
 
 def serve(settings: Settings) -> None:
-    """Run the gateway in this process.
+    """Run the gateway in this process, until SIGTERM or SIGINT.
 
     Raises:
-        CannotListenError: a port is not to be had.
+        CannotListenError: the process cannot listen on a port.
 
     """
-    signal.signal(signal.SIGTERM, end_by)
+    signal.signal(signal.SIGTERM, end_by_signal)
     server, registry = new_gateway(settings)
     with open_port(settings, settings.port) as sock:
         serve_metrics(settings, registry)
         announce(settings, sock)
-        # The server raises the signal anew when all is closed; Ctrl-C is no failure.
+        # After it has closed everything, the server raises the signal again. Ctrl-C is no failure.
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[sock])

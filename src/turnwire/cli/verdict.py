@@ -1,34 +1,34 @@
-"""Whether the gateway would start with these settings: what `serve` and `check` both go by."""
+"""Decide whether the gateway can start with its settings; for `serve` and `check`."""
 
 from collections.abc import Mapping
 
 from turnwire.cli.serving import CannotListenError, open_port
-from turnwire.environ import from_environ
+from turnwire.config.environ import from_environ
+from turnwire.config.settings import Settings
 from turnwire.errors import SettingsError
-from turnwire.settings import Settings
 from turnwire.web.rehearsal import problems
 
 
-def settled(environ: Mapping[str, str]) -> Settings:
-    """Settings with which the gateway starts, if its ports are to be had.
+def startable_settings(environ: Mapping[str, str]) -> Settings:
+    """Return settings with which the gateway can start, if its ports are free.
 
     Raises:
-        SettingsError: there are none such; one line for each thing that is wrong.
+        SettingsError: it cannot; one line for each problem.
 
     """
     settings = from_environ(environ)
-    if found := problems(settings):
-        raise SettingsError(found)
+    if startup_problems := problems(settings):
+        raise SettingsError(startup_problems)
     return settings
 
 
-def taken(settings: Settings) -> list[str]:
-    """Listen on both ports for a moment. What is in the way of it now and may not be later.
+def ports_in_use(settings: Settings) -> list[str]:
+    """Listen on both ports for a moment. Return one line for each port that is in use.
 
-    A port that somebody has is often that of the gateway that is to be started anew.
+    A port in use is no error: often the running gateway has it, which is about to be restarted.
 
     Raises:
-        CannotListenError: there is no such address here, or no right to listen on it.
+        CannotListenError: the host has no such address, or the process may not listen on it.
 
     """
     in_use = []

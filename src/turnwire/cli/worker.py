@@ -1,6 +1,7 @@
-"""One worker of `turnwire serve --workers N`, as its supervisor has it and from within.
+"""One worker process of `turnwire serve --workers N`, and its handle in the supervisor.
 
-The pipe between the two carries metrics; its end tells a worker that its supervisor is gone.
+A pipe between the two carries the metrics. When the pipe closes, the worker knows that its
+supervisor is gone, and ends.
 """
 
 import multiprocessing
@@ -18,36 +19,37 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.registry import Collector
 
-from turnwire.cli.logs import configure_logs, end_by
+from turnwire.cli.logs import configure_logs, end_by_signal
 from turnwire.cli.serving import log, new_gateway
-from turnwire.settings import Settings
+from turnwire.config.settings import Settings
 
 SCRAPE_S: Final = 2.0
-"""How long the metrics of all workers are waited for; Prometheus itself waits ten."""
+"""Longest wait for the metrics of all workers, in seconds. Prometheus itself waits ten."""
 
-# One that starts from scratch shares no lock and no thread with its supervisor.
+# A spawned process shares no lock and no thread with its supervisor.
 _processes = multiprocessing.get_context("spawn")
 
 
 class Worker:
-    """A running worker, that accepts on `sock`."""
+    """The supervisor's handle of a running worker, which accepts connections on `sock`."""
 
     def __init__(self, number: int, settings: Settings, sock: socket.socket) -> None:
-        self._scraping = threading.Lock()
-        self._is_asked = False
-        """Whether it owes an answer: one that hangs is not asked again, or its pipe would fill."""
-        self._pipe, theirs = _processes.Pipe()
+        self._pipe_lock = threading.Lock()
+        self._is_answer_due = False
+        """Whether the worker owes an answer. If so, it is not asked again, so that the pipe of a
+        worker that hangs does not fill up."""
+        self._pipe, worker_pipe = _processes.Pipe()
         self._process = _processes.Process(
-            target=_run, args=(settings, sock, theirs), name=f"turnwire-worker-{number}"
+            target=_run, args=(settings, sock, worker_pipe), name=f"turnwire-worker-{number}"
         )
-        # Ctrl-C in a terminal goes to one that is just being loaded too: it hears of it later.
-        resource_tracker.ensure_running()  # or `start` does it, and lets SIGINT in
+        # Ctrl-C in a terminal also signals a worker that is still loading: block it until `_run`.
+        resource_tracker.ensure_running()  # else `start` does this, and unblocks SIGINT
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self._process.start()
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        theirs.close()
+        worker_pipe.close()
 
     @property
     def sentinel(self) -> int:
@@ -64,53 +66,53 @@ class Worker:
             os.kill(self._process.pid, number)
 
     def ask(self) -> None:
-        """Have it say its metrics."""
-        with suppress(EOFError, OSError), self._scraping:
-            if self._pipe.poll():  # the answer to somebody who did not wait for it
+        """Ask the worker for its metrics. `metrics` reads the answer."""
+        with suppress(EOFError, OSError), self._pipe_lock:
+            if self._pipe.poll():  # a late answer to an earlier scrape
                 self._pipe.recv()
-                self._is_asked = False
-            if not self._is_asked:
+                self._is_answer_due = False
+            if not self._is_answer_due:
                 self._pipe.send_bytes(b"metrics")
-                self._is_asked = True
+                self._is_answer_due = True
 
     def metrics(self, within_s: float) -> list[Metric]:
-        """What it said; nothing of one that starts, ends or hangs."""
+        """Return the metrics; an empty list if the worker starts, ends or hangs."""
         try:
-            with self._scraping:
+            with self._pipe_lock:
                 if not self._pipe.poll(within_s):
                     return []
-                found: list[Metric] = self._pipe.recv()
-                self._is_asked = False
+                answer: list[Metric] = self._pipe.recv()
+                self._is_answer_due = False
         except (EOFError, OSError):
             return []
-        return found
+        return answer
 
     def close(self) -> None:
-        """Let go of one that has ended."""
-        with self._scraping:  # or a scrape under way might read what has its number next
+        """Release the resources of a worker that has ended."""
+        with self._pipe_lock:  # else a running scrape may read a reused descriptor
             self._pipe.close()
         self._process.close()
 
 
 class WorkersMetrics(Collector):
-    """The metrics of all workers in one scrape, told apart by the label `worker`."""
+    """The metrics of all workers in one scrape; the label `worker` distinguishes them."""
 
     def __init__(self, workers: Mapping[int, Worker]) -> None:
         self._workers = workers
-        self._collecting = threading.Lock()
+        self._collect_lock = threading.Lock()
 
     def collect(self) -> Iterable[Metric]:
-        # Of two scrapes at once, one would take the other's answers.
-        if not self._collecting.acquire(timeout=SCRAPE_S):
+        # Two scrapes at once would take each other's answers.
+        if not self._collect_lock.acquire(timeout=SCRAPE_S):
             return []
         try:
             return self._collected(list(self._workers.items()))
         finally:
-            self._collecting.release()
+            self._collect_lock.release()
 
     def _collected(self, workers: Sequence[tuple[int, Worker]]) -> Iterable[Metric]:
         until = time.monotonic() + SCRAPE_S
-        for _, worker in workers:  # all at once: those that hang share what there is of time
+        for _, worker in workers:  # ask all first: workers that hang share the time limit
             worker.ask()
         families: dict[str, Metric] = {}
         for number, worker in workers:
@@ -126,10 +128,10 @@ class WorkersMetrics(Collector):
 
 
 def _run(settings: Settings, sock: socket.socket, pipe: Connection) -> None:
-    """What the worker's process does."""
-    os.setpgrp()  # Ctrl-C is the supervisor's to pass on, or it would come twice
+    """The main function of the worker process."""
+    os.setpgrp()  # else Ctrl-C would come twice: the supervisor passes it on
     configure_logs(settings.log_format, settings.log_level)
-    signal.signal(signal.SIGTERM, end_by)
+    signal.signal(signal.SIGTERM, end_by_signal)
     server, registry = new_gateway(settings)
     threading.Thread(target=_answer, args=(pipe, registry), daemon=True).start()
     with suppress(KeyboardInterrupt):
@@ -138,18 +140,19 @@ def _run(settings: Settings, sock: socket.socket, pipe: Connection) -> None:
 
 
 def _answer(pipe: Connection, registry: CollectorRegistry) -> None:
+    """Answer requests for metrics. When the pipe closes, end the process by SIGTERM."""
     try:
         while True:
             pipe.recv_bytes()
             pipe.send(_collected(registry))
-    except (EOFError, OSError):  # nobody would start a worker anew, nor stop this one
+    except (EOFError, OSError):  # no supervisor is left to stop this worker
         os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _collected(registry: CollectorRegistry) -> list[Metric]:
-    """All metrics; none if they cannot be had, which must not end the watch for the supervisor."""
+    """All metrics; an empty list if a gauge raises: the thread must go on to watch the pipe."""
     try:
         return list(registry.collect())
-    except Exception:  # noqa: BLE001 (of whatever reads a gauge)
+    except Exception:  # noqa: BLE001 (any function that a gauge reads)
         log.exception("metrics cannot be collected")
         return []

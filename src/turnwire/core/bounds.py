@@ -1,17 +1,20 @@
-"""What may be held, and for whom: the one place that states it.
+"""All limits on what is kept, in one place.
 
-Nothing that one agent or one user sends may take what others need. So everything that is kept
-of what came in has a bound, and whoever sent it pays for what is over it:
+No agent and no user may take memory or time that others need. So everything that is kept
+of the input has a limit, and the sender of the excess bears the consequence:
 
-* a *string* that is kept has its longest length in its type, which is one of those below. One
-  that is longer makes its frame malformed, and the frame is dropped. Text that is handed on at
-  once is `HandedOn`: it is as long as its frame may be, and nobody keeps it.
-* a *collection* has a number of entries, past which the oldest is forgotten or the newest refused.
-* a *frame* is looked into before it is decoded where much would be built of it (`core.census`).
-* a *user* has `TURNWIRE_HELD_BYTES_PER_USER` for several requests, and so many streams and errands;
-* a *process* has `TURNWIRE_HELD_BYTES` for all that is held at once (`relay.budget`).
+* a *string* that is kept has its longest length in its type, which is one of those below. A
+  longer one makes its frame malformed, and the frame is dropped. Text that goes out at once and
+  is not kept has the type `HandedOn`: it may be as long as its frame.
+* a *collection* has a number of entries. Beyond that number, the oldest entry is forgotten or the
+  newest one is refused.
+* a *frame* that could decode to very many objects is counted before it is decoded
+  (`core.wire.census`).
+* a *user* has `TURNWIRE_HELD_BYTES_PER_USER` for several requests, and limited numbers of streams
+  and operations;
+* a *process* has `TURNWIRE_HELD_BYTES` for all that is held at once (`relay.memory_budget`).
 
-tests/core/test_bounds.py walks the structs of all wires, and docs/scale.md adds up what follows.
+tests/core/test_bounds.py walks the structs of all wires. docs/scale.md adds up the result.
 """
 
 from typing import Annotated, Final, TypeAlias
@@ -25,58 +28,64 @@ CHANNEL_MAX: Final = 256
 """Longest type or id of a channel, in characters."""
 
 WORD_MAX: Final = 256
-"""Longest word that a wire has for something: a type, a status, a role."""
+"""Longest keyword on a wire (a type, a status, a role), in characters."""
 
 KEPT_BYTES_MAX: Final = 65_536
-"""Longest payload of a question that is kept to be told again, in bytes."""
+"""Longest payload of a question that is kept to be sent again, in bytes."""
 
 WAITING_BYTES_MAX: Final = 1_048_576
-"""Payloads of questions, in all, that wait until it is known what a client has of its turn."""
+"""Most bytes of question payloads, in all, that wait until the gateway knows which parts of the
+turn the client has."""
 
 FIELDS_MAX: Final = 1_000
 """Most fields of a question."""
 
 LONG_BYTES: Final = 65_536
-"""A longer frame is looked into before it is decoded, and alone. What can be built of a shorter
-one takes a few mebibytes, and milliseconds."""
+"""A longer frame is handled alone, and is counted before it is decoded. A shorter one decodes to at
+most a few mebibytes, in milliseconds."""
 
 VALUES_MAX: Final = 150_000
-"""Most values of a long frame in the places where they are taken apart. A history of five thousand
-turns with ten parts each has half as many."""
+"""Most values of a long frame at the depths that are decoded. A history of five thousand turns with
+ten parts each has half as many."""
 
 SKIPPED_MAX: Final = 4_000_000
-"""Most values of a long frame in all: what is carried along is skipped, which takes a while too."""
+"""Most values of a long frame in all: values that are not decoded are skipped, which takes time
+too."""
 
 PARTS_MAX: Final = 5_000
-"""Parts of a message that are read, the last ones: to read them takes 30 ms, in one go."""
+"""Most parts of a message that are read; of more, the last ones. Reading them takes 30 ms without
+a pause."""
 
 DEPTH_MAX: Final = 1_000
-"""Deepest nesting of a long frame: what is deeper, no decoder here reads."""
+"""Deepest nesting of a long frame. No decoder here reads deeper levels."""
 
 MALFORMED_MAX: Final = 1_000
-"""Frames of one connection that cannot be read, before they must be the smaller part of all."""
+"""Unreadable frames that one connection may have. Beyond these, at most half of its frames may be
+unreadable."""
 
 MALFORMED_BYTES: Final = 16_384
-"""A longer one counts as another for each of these."""
+"""A longer unreadable frame counts once more for each such number of bytes."""
 
 CONTROLS_MAX: Final = 500
-"""Pings and pongs of an agent at once, before there may be `CONTROLS_PER_S`."""
+"""Pings and pongs that an agent may send in a burst. Beyond that, `CONTROLS_PER_S` applies."""
 
 CONTROLS_PER_S: Final = 10.0
 
 FRAGMENTS_MAX: Final = 1_000
-"""Fragments of one message, before they must be of `FRAGMENT_BYTES` each, on average."""
+"""Fragments that one message may have in any size. Beyond that, they must be of `FRAGMENT_BYTES`
+each, on average."""
 
 FRAGMENT_BYTES: Final = 256
 
 Id: TypeAlias = Annotated[str, Meta(min_length=1, max_length=ID_MAX)]
 SomeId: TypeAlias = Annotated[str, Meta(max_length=ID_MAX)]
-"""One that may be empty, which is as good as none."""
+"""An id that may be empty. An empty id counts as no id."""
 ChannelName: TypeAlias = Annotated[str, Meta(max_length=CHANNEL_MAX)]
 Word: TypeAlias = Annotated[str, Meta(max_length=WORD_MAX)]
 HandedOn: TypeAlias = Annotated[str, Meta(extra={"kept": False})]
 
 MANY: Final = Meta(max_length=VALUES_MAX)
-"""Of a list that is taken apart, whose frame was counted before (`core.census`) if it is long."""
+"""Limit of a list that is decoded. If its frame is long, it was counted before
+(`core.wire.census`)."""
 FEW: Final = Meta(max_length=FIELDS_MAX)
-"""Of an object whose fields are all read."""
+"""Limit of an object whose fields are all read."""

@@ -1,9 +1,9 @@
-"""What a frame meant: the neutral vocabulary between dialects and the core.
+"""Events: the meaning of a frame, in the same words for every dialect.
 
-A dialect turns the frames of one connection into these; `core.translate` turns
-these into chunks. An event has a field only if something reads it. JSON that
-the gateway merely carries stays `msgspec.Raw`: never parsed unless a client's
-parser would refuse it (`core.harmless`).
+A dialect turns the frames of one connection into events; `core.ui_stream.translator` turns
+events into chunks. An event has a field only if some code reads it. JSON that
+the gateway only passes on stays `msgspec.Raw`: it is parsed only if a client's
+parser would refuse it (`core.safe_json`).
 """
 
 import enum
@@ -12,11 +12,11 @@ from typing import TypeAlias
 
 from msgspec import Raw, Struct
 
-from turnwire.core.refusal import Refusal
+from turnwire.core.rejection import Rejection
 
 
 class Phase(enum.Enum):
-    """Where a tool call is. The values are those of the RFC's wire."""
+    """The state of a tool call. The values are those of the RFC's wire."""
 
     PENDING = "pending"
     RUNNING = "running"
@@ -25,7 +25,7 @@ class Phase(enum.Enum):
 
 
 class Reason(enum.Enum):
-    """How the agent says that a turn ended."""
+    """How a turn ended, by the agent's own report."""
 
     END_TURN = "end_turn"
     ERROR = "error"
@@ -33,23 +33,26 @@ class Reason(enum.Enum):
 
 
 class TurnStarted(Struct, frozen=True):
-    """Our turn began, or goes on under another id."""
+    """Our turn began, or continues under another id."""
 
     turn_id: str
 
 
-class TurnContinued(Struct, frozen=True):
-    """Our turn goes on for a client that has what follows, up to `PerhapsKnown` or `CaughtUp`."""
+class ReplayStarted(Struct, frozen=True):
+    """Our turn continues for a client that already has its beginning.
+
+    The client has all events that follow, up to `ReplayUncertain` or `ReplayFinished`.
+    """
 
     turn_id: str
 
 
-class PerhapsKnown(Struct, frozen=True):
-    """What follows, up to `CaughtUp`, the client has as far as its message says so."""
+class ReplayUncertain(Struct, frozen=True):
+    """The events up to `ReplayFinished`: the client has only those that its message contains."""
 
 
-class CaughtUp(Struct, frozen=True):
-    """What follows is news."""
+class ReplayFinished(Struct, frozen=True):
+    """All following events are new to the client."""
 
 
 class TextDelta(Struct, frozen=True):
@@ -65,7 +68,10 @@ class ReasoningDelta(Struct, frozen=True):
 
 
 class ToolUpdate(Struct, frozen=True, kw_only=True):
-    """A tool call reached a phase. `None` is "the frame had none"; `Raw(b"null")` is a value."""
+    """A tool call reached a phase.
+
+    `None` means that the frame had no such field; `Raw(b"null")` is a value.
+    """
 
     call_id: str
     tool_name: str
@@ -76,14 +82,14 @@ class ToolUpdate(Struct, frozen=True, kw_only=True):
 
 
 class FilePart(Struct, frozen=True):
-    """The agent made a file; `url` holds it or says where it is."""
+    """The agent made a file. `url` is a data URL with its content, or the place of the file."""
 
     url: str
     mime: str
 
 
 class SourceUrl(Struct, frozen=True):
-    """The agent drew on a page."""
+    """The agent used a web page as a source."""
 
     source_id: str
     url: str
@@ -98,7 +104,7 @@ class AgentStatus(Struct, frozen=True):
 
 
 class Approval(Struct, frozen=True):
-    """The tool call that a question is about: it waits for a yes or a no."""
+    """The tool call that a question is about. The call waits for a yes or a no."""
 
     call_id: str
     tool_name: str
@@ -106,14 +112,14 @@ class Approval(Struct, frozen=True):
 
 
 class Question(Struct, frozen=True):
-    """The agent asks its user. `payload` is a JSON object: all that the agent said about it."""
+    """The agent asks its user. `payload` is a JSON object with all fields that the agent sent."""
 
     question_id: str
     payload: Raw
     approval: Approval | None = None
-    """Set where nothing but a yes or a no is asked for, about a call that the agent named."""
+    """Set if the question asks only for a yes or a no, about a call that the agent named."""
     shown: Raw | None = None
-    """Set where an approval names no such call: JSON, all that its user is shown."""
+    """Set if an approval names no such call: JSON with everything that the user is shown."""
 
     @property
     def is_approval(self) -> bool:
@@ -122,13 +128,13 @@ class Question(Struct, frozen=True):
 
 
 class Replied(Struct, frozen=True):
-    """Our client's answer to an open question is on its way; the agent has yet to say so."""
+    """Our client's answer to an open question is being sent; the agent has not confirmed it yet."""
 
     question_id: str
 
 
 class QuestionClosed(Struct, frozen=True):
-    """A question is no longer open: `answer` is what was answered, None if it expired."""
+    """A question is no longer open. `answer` is the answer it got; None if it expired."""
 
     question_id: str
     expired: bool = False
@@ -145,17 +151,23 @@ class TurnFinished(Struct, frozen=True, kw_only=True):
 
 
 class Alive(Struct, frozen=True):
-    """Nothing to show, but a sign of life: our turn, our queue place or the session's lifecycle."""
+    """The agent is alive, but there is nothing to show.
+
+    The frame was about our turn, our queue position or the session's lifecycle.
+    """
 
 
 class Queued(Struct, frozen=True):
     """Our prompt waits behind another turn."""
 
 
-class Refused(Struct, frozen=True):
-    """It cannot be done: a status while the headers are held back, else an error."""
+class Rejected(Struct, frozen=True):
+    """The request cannot be done.
 
-    why: Refusal = Refusal.SESSION
+    The client gets an HTTP status while the headers are held back, otherwise an error chunk.
+    """
+
+    why: Rejection = Rejection.SESSION
 
 
 class Send(Struct, frozen=True):
@@ -164,32 +176,34 @@ class Send(Struct, frozen=True):
     frame: bytes
 
 
+QuestionEvent: TypeAlias = Question | QuestionClosed
+"""The events that open and close a question."""
+
 Event: TypeAlias = (
     TurnStarted
-    | TurnContinued
-    | PerhapsKnown
-    | CaughtUp
+    | ReplayStarted
+    | ReplayUncertain
+    | ReplayFinished
     | TextDelta
     | ReasoningDelta
     | ToolUpdate
     | FilePart
     | SourceUrl
     | AgentStatus
-    | Question
+    | QuestionEvent
     | Replied
-    | QuestionClosed
     | TurnFinished
     | Alive
     | Queued
-    | Refused
+    | Rejected
     | Send
 )
 
-Told: TypeAlias = str | Sequence[Event]
-"""What one frame told.
+Decoded: TypeAlias = str | Sequence[Event]
+"""What one frame was decoded to.
 
-A bare `str` is a `TextDelta` of our turn: the one event that comes by the
-hundred thousand, so it travels without an envelope. `""` is a frame of our
-turn that told nothing new (a delta told twice). An empty sequence is a frame
-that was not for us.
+A bare `str` is a `TextDelta` of our turn. Turns have hundreds of thousands of these,
+so a delta is returned without a struct around it. `""` is a frame of our
+turn that adds nothing new (a repeated delta). An empty sequence is a frame
+that is not ours.
 """

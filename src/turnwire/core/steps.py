@@ -1,6 +1,7 @@
-"""Work in short steps, so that whoever does it can do something else in between.
+"""Long work in short steps, so that the event loop can do other work in between.
 
-What takes long is a generator: it yields after each step, and returns what comes of it.
+Such work is a generator (`Steps`): it yields after each step, and returns its result. `run_steps`
+runs all steps at once.
 """
 
 from collections.abc import Generator
@@ -11,14 +12,14 @@ Result = TypeVar("Result")
 Steps: TypeAlias = Generator[None, None, Result]
 
 
-def none(result: Result) -> Steps[Result]:
-    """Work that is done already."""
+def done(result: Result) -> Steps[Result]:
+    """Work that is finished already and has this result."""
     return result
     yield
 
 
-def whole(steps: Steps[Result]) -> Result:
-    """Take all steps at once."""
+def run_steps(steps: Steps[Result]) -> Result:
+    """Run all steps at once and return the result."""
     while True:
         try:
             next(steps)

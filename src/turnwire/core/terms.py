@@ -1,39 +1,39 @@
-"""On which terms a question is answered: by whom, and with what.
+"""The rules for answering a question: which user may answer, and whether an approval id is needed.
 
-An approval lets a tool run. So where approvals are signed (`core.approval`) it
-takes no answer without its id, by whichever door that comes, and an id is good
-for what was shown with it alone.
+An approval lets a tool run. So where approvals are signed (`core.approvals`), every
+endpoint needs the approval id to answer one. An id is valid only for the
+call and the input that were shown with it.
 """
 
 from collections.abc import Collection
 
 from msgspec import Struct
 
-from turnwire.core.approval import subjects
+from turnwire.core.approvals import subjects
 from turnwire.core.events import Question
-from turnwire.core.refusal import Refusal
+from turnwire.core.rejection import Rejection
 
 
 class Terms(Struct, frozen=True, kw_only=True):
-    """The operator's. As they are here they ask for nothing."""
+    """The operator's rules. By default every answer is allowed."""
 
     signed: bool = False
-    """An approval is answered with the id that it was asked with."""
+    """An answer to an approval must carry the id that the request had."""
     asker_alone: bool = False
-    """A question is answered by the user whose prompt asked for its turn."""
+    """Only the user whose prompt started the turn may answer its questions."""
 
     def admit(self, user_id: str, asker: str | None) -> bool:
-        """Whether this user may answer. An `asker` of None is not known: then everybody may."""
+        """Whether this user may answer. If `asker` is None (unknown), every user may."""
         return not self.asker_alone or asker in {None, user_id}
 
-    def refusal(
+    def rejection(
         self, question: Question, subject: bytes | None, turn_ids: Collection[str] = ()
-    ) -> Refusal | None:
-        """Why an open question takes no answer that was signed for this; None: it does.
+    ) -> Rejection | None:
+        """Why an answer to an open question is rejected; None if it is accepted.
 
-        `subject` is None of an answer that was not signed; `turn_ids` are those that a
-        client may know the question's turn by.
+        `subject` is the digest that the answer's id was signed for; None if the answer has no
+        id. `turn_ids` are the ids under which a client may know the question's turn.
         """
         if subject is None:
-            return Refusal.UNSIGNED if self.signed and question.is_approval else None
-        return None if subject in subjects(question, turn_ids) else Refusal.CLOSED
+            return Rejection.UNSIGNED if self.signed and question.is_approval else None
+        return None if subject in subjects(question, turn_ids) else Rejection.CLOSED

@@ -1,6 +1,6 @@
-"""W3C Trace Context: which trace a request belongs to, as its headers say.
+"""W3C Trace Context: reads from the request headers which trace a request belongs to.
 
-What is malformed is as good as not there: it is neither believed nor passed on.
+A malformed header is ignored, as if it were absent: it is not used and not passed on.
 """
 
 import re
@@ -24,7 +24,7 @@ _STATE_MAX: Final = 512
 
 
 class TraceContext(Struct, frozen=True):
-    """A trace, and the span in it that is the parent of what comes next."""
+    """A trace, and the span in it that is the parent of the next span."""
 
     trace_id: str
     span_id: str
@@ -33,30 +33,33 @@ class TraceContext(Struct, frozen=True):
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers that say so."""
-        told = {"traceparent": f"00-{self.trace_id}-{self.span_id}-{self.flags:02x}"}
-        return {**told, "tracestate": self.state} if self.state else told
+        """The headers that carry this context."""
+        headers = {"traceparent": f"00-{self.trace_id}-{self.span_id}-{self.flags:02x}"}
+        return {**headers, "tracestate": self.state} if self.state else headers
 
 
 def read(parents: Sequence[bytes], states: Sequence[bytes]) -> TraceContext | None:
-    """The context that a request came with, of all values of its two headers."""
+    """The context of a request, from all values of its headers `traceparent` and `tracestate`.
+
+    None if there is no valid one.
+    """
     if len(parents) != 1:
         return None
-    found = _PARENT.fullmatch(parents[0].strip(b" \t"))
-    if found is None or (found["version"] == b"00" and found["more"] is not None):
+    match = _PARENT.fullmatch(parents[0].strip(b" \t"))
+    if match is None or (match["version"] == b"00" and match["more"] is not None):
         return None
     return TraceContext(
-        found["trace"].decode(), found["span"].decode(), int(found["flags"], 16), _state(states)
+        match["trace"].decode(), match["span"].decode(), int(match["flags"], 16), _state(states)
     )
 
 
 def _state(states: Sequence[bytes]) -> str:
-    """What systems on the way want to know again. All of it, or nothing."""
-    told = b",".join(states).decode("latin-1")
-    members = [stripped for member in told.split(",") if (stripped := member.strip(" \t"))]
+    """The `tracestate` to pass on: that of the client if all of it is valid, otherwise empty."""
+    header = b",".join(states).decode("latin-1")
+    members = [stripped for member in header.split(",") if (stripped := member.strip(" \t"))]
     keys = {member.partition("=")[0] for member in members}
-    sound = len(members) == len(keys) <= _MEMBERS_MAX
-    if not sound or not all(map(_MEMBER.fullmatch, members)):
+    is_sound = len(members) == len(keys) <= _MEMBERS_MAX
+    if not is_sound or not all(map(_MEMBER.fullmatch, members)):
         return ""
     while len(state := ",".join(members)) > _STATE_MAX:
         members.pop()

@@ -1,9 +1,12 @@
-"""The agent wires that this gateway speaks. A new one is a package here and a line in the table."""
+"""The dialects of this gateway, by name.
+
+A new dialect is a package here and an entry in `DIALECTS`.
+"""
 
 from typing import Final
 
-from turnwire.core.dialect import Dialect
-from turnwire.dialects.session_agent.dialect import SessionAgent
-from turnwire.dialects.v2.dialect import V2
+from turnwire.core.agent import Dialect
+from turnwire.dialects.session_agent import SessionAgent
+from turnwire.dialects.v2 import V2
 
 DIALECTS: Final[dict[str, Dialect]] = {dialect.name: dialect for dialect in (V2(), SessionAgent())}

@@ -1,4 +1,4 @@
-"""Looks at a gateway through its real ingress, and says what is wrong on the way.
+"""Checks a gateway through its real ingress, and reports what is wrong between client and gateway.
 
-A client tool: it knows the gateway by its HTTP surface alone.
+It is a client: it uses only the public HTTP interface of the gateway. Begin at `checkup.Checkup`.
 """

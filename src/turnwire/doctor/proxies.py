@@ -1,11 +1,11 @@
-"""The proxies that we know: how each is recognised, and which of its lines does what."""
+"""The supported proxies: how each is recognised, and its configuration line for each finding."""
 
 import enum
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from turnwire.doctor.finding import AILMENTS, Code, Finding
+from turnwire.doctor.findings import AILMENTS, Code, Finding
 
 
 class Proxy(enum.Enum):
@@ -84,17 +84,17 @@ _LINES: Final[Mapping[Code, Mapping[Proxy, str]]] = MappingProxyType(
 )
 
 
-def recognised(headers: Mapping[str, str]) -> Proxy | None:
-    """Whom a response names. HAProxy and Traefik say nothing of themselves."""
-    told = f"{headers.get('server', '')} {headers.get('via', '')}".lower()
-    return next((proxy for proxy in Proxy if proxy.value in told), None)
+def recognise_proxy(headers: Mapping[str, str]) -> Proxy | None:
+    """The proxy that the response headers name. HAProxy and Traefik do not name themselves."""
+    names = f"{headers.get('server', '')} {headers.get('via', '')}".lower()
+    return next((proxy for proxy in Proxy if proxy.value in names), None)
 
 
-def finding(code: Code, seen: str, proxy: Proxy | None) -> Finding:
-    """What was seen, with its cause and what to change."""
+def finding(code: Code, text: str, proxy: Proxy | None) -> Finding:
+    """The finding for a symptom: its text, cause and remedies."""
     ailment = AILMENTS[code]
     lines = _LINES.get(code, {})
-    named = lines if proxy is None else {proxy: lines[proxy]} if proxy in lines else {}
-    told = tuple(f"{each.value}: {line}" for each, line in named.items())
-    mend = (ailment.mend, *told) if proxy is None else (*told, ailment.mend)
-    return Finding(code, ailment.severity, seen, ailment.cause, mend)
+    own_lines = lines if proxy is None else {proxy: lines[proxy]} if proxy in lines else {}
+    hints = tuple(f"{owner.value}: {line}" for owner, line in own_lines.items())
+    mend = (ailment.mend, *hints) if proxy is None else (*hints, ailment.mend)
+    return Finding(code, ailment.severity, text, ailment.cause, mend)

@@ -1,4 +1,7 @@
-"""What a token says of itself. It is not verified: that is the gateway's business."""
+"""Times in a token and in a `Date` header, compared with this machine's clock.
+
+The token is not verified: that is the task of the gateway.
+"""
 
 import base64
 from collections.abc import Iterator
@@ -9,8 +12,8 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from turnwire.doctor.finding import Code
-from turnwire.doctor.judging import Seen
+from turnwire.doctor.checks import Symptom
+from turnwire.doctor.findings import Code
 
 SKEW_S: Final = 5.0
 
@@ -21,8 +24,8 @@ class _Claims(Struct):
     exp: float | None = None
 
 
-def of_token(token: str, now: float) -> Iterator[Seen]:
-    """What its times say, by this machine's clock. Nothing if it is opaque."""
+def token_symptoms(token: str, now: float) -> Iterator[Symptom]:
+    """Symptoms in the token's times, by this machine's clock. None if the token is opaque."""
     claims = _claims(token)
     if claims is None:
         return
@@ -33,17 +36,17 @@ def of_token(token: str, now: float) -> Iterator[Seen]:
             yield Code.CLOCK_SKEW, f"the token's {name} is {at - now:.0f} s ahead of this machine"
 
 
-def of_date(date: str | None, now: float) -> Iterator[Seen]:
-    """What the `Date` of a response says."""
+def date_symptoms(date: str | None, now: float) -> Iterator[Symptom]:
+    """Symptoms in the `Date` header of a response."""
     try:
-        told: datetime | None = parsedate_to_datetime(date or "")
+        server_time: datetime | None = parsedate_to_datetime(date or "")
     except ValueError:
         return
-    assert told is not None
-    ahead = told.timestamp() - now
-    if abs(ahead) > SKEW_S:
-        what = "ahead of" if ahead > 0 else "behind"
-        yield Code.CLOCK_SKEW, f"the ingress is {abs(ahead):.0f} s {what} this machine"
+    assert server_time is not None
+    ahead_s = server_time.timestamp() - now
+    if abs(ahead_s) > SKEW_S:
+        direction = "ahead of" if ahead_s > 0 else "behind"
+        yield Code.CLOCK_SKEW, f"the ingress is {abs(ahead_s):.0f} s {direction} this machine"
 
 
 def _claims(token: str) -> _Claims | None:

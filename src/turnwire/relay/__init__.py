@@ -1,1 +1,1 @@
-"""The shell: sockets, timers and tasks. It carries what the core decides, and decides nothing."""
+"""The I/O layer: sockets, timers and tasks. It executes the decisions of `core`, and makes none."""

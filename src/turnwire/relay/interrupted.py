@@ -1,4 +1,4 @@
-"""Work that somebody else may end: there is no room for it, or nobody waits for it any more."""
+"""Work that other code may end early: the memory is needed, or the client has left."""
 
 import asyncio
 from contextlib import suppress
@@ -7,45 +7,46 @@ from typing import Self
 
 
 class Interruptible:
-    """`async with Interruptible(error) as work:` does this until it is done, or `work.end()`.
+    """`async with Interruptible(error) as work:` runs its block until the end or `work.end()`.
 
-    Not made of a generator: what that raises would hold itself, and all that its task has.
+    This is a class and no generator: an exception that a generator raises would reference itself,
+    and with it everything that its task holds.
 
     Raises:
-        Exception: the one that is given, if it was ended.
+        Exception: `error`, if `end` was called.
 
     """
 
-    __slots__ = ("_clock", "_raises")
+    __slots__ = ("_error", "_timeout")
 
-    def __init__(self, raises: Exception) -> None:
-        self._raises: Exception | None = raises
-        self._clock = asyncio.timeout(None)
+    def __init__(self, error: Exception) -> None:
+        self._error: Exception | None = error
+        self._timeout = asyncio.timeout(None)
 
     def end(self) -> None:
-        expire(self._clock)
+        expire(self._timeout)
 
     async def __aenter__(self) -> Self:
-        await self._clock.__aenter__()
+        await self._timeout.__aenter__()
         return self
 
     async def __aexit__(
         self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
+        error_type: type[BaseException] | None,
+        raised: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        raises, self._raises = self._raises, None
+        error, self._error = self._error, None
         try:
-            await self._clock.__aexit__(kind, error, traceback)
+            await self._timeout.__aexit__(error_type, raised, traceback)
         except TimeoutError:
-            assert raises is not None
-            raise raises from None
+            assert error is not None
+            raise error from None
         finally:
-            del raises  # what is raised holds this frame, which may not hold it, too
+            del error  # the exception references this frame: no cycle
 
 
-def expire(clock: asyncio.Timeout) -> None:
-    """Have its time be over now, unless it is already."""
+def expire(timeout: asyncio.Timeout) -> None:
+    """Make the timeout expire now, if it is still active."""
     with suppress(RuntimeError):
-        clock.reschedule(0)
+        timeout.reschedule(0)

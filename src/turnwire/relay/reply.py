@@ -1,20 +1,21 @@
-"""A whole body on its way to a client that may read slowly, or not at all."""
+"""Send a complete response body to a client that may read slowly, or not at all."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from turnwire.relay.budget import Holder
-from turnwire.relay.client import ClientWriter, Send
-from turnwire.relay.sockets import ClientSocket
+from turnwire.relay.client_writer import ClientWriter, Send
+from turnwire.relay.memory_budget import Holder
+from turnwire.relay.tcp import ClientSocket
 
 _SHORT_BYTES: Final = 65_536
-"""What goes at once: as much as the server takes for a client that does not read."""
+"""A body of at most this size is sent in one write: the server buffers as much for any client."""
 
 
 class Reply:
-    """One response with a length, written under the rules of a stream (`relay.client.Flow`).
+    """One response with a `content-length`, sent like a stream (`relay.client_writer.Flow`).
 
-    What the client has not taken is counted, and one that takes nothing is cut.
+    `holder` counts the bytes that the client has not taken. A client that takes nothing is cut.
+    Call `begin` with the body, then await `finish`.
     """
 
     def __init__(
@@ -37,24 +38,24 @@ class Reply:
         )
 
     def begin(self, body: Sequence[bytes]) -> None:
-        """Write what the client takes now of these pieces, and keep the rest for it."""
+        """Write as many of these pieces as the client takes now, and queue the rest."""
         self._headers.append((b"content-length", b"%d" % sum(map(len, body))))
         is_short = len(body) == 1 and len(body[0]) <= _SHORT_BYTES
         for piece in body:
             self._writer.write(piece, is_last=is_short)
 
     async def finish(self, stall_s: float) -> bool:
-        """Wait until the client took all of it. False: it took nothing for so many seconds."""
+        """Wait until the client has taken all. False: it took nothing for `stall_s` seconds."""
         try:
             if await self._writer.finish(stall_s):
                 return True
             self._writer.cut()
-            await self._writer.settled()
+            await self._writer.wait_for_disconnect()
             return False
         finally:
-            self._writer.leave()
+            self._writer.detach()
 
-    # The client's side (relay.client.Flow).
+    # Callbacks of the client side (`relay.client_writer.Flow`).
 
     def client_blocked(self) -> None: ...
 

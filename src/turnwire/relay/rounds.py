@@ -1,10 +1,13 @@
-"""One event loop for all: what one socket brought may not keep the others waiting.
+"""Cooperative scheduling: long work runs in time slices, so that it does not block the event loop.
 
-Whoever has more to do than is done at once does a slice of it, and queues for the next. Of all
-that queue one has its slice in each round of the loop; between two rounds the loop reads other
-sockets and runs other timers. Whoever begins does a first slice at once, which is shorter for
-those who begin in the same round as others did. So however many sockets bring however much, what
-others wait for them in a round is two slices, and a tenth of a millisecond for each socket.
+Work that takes longer than a slice runs one slice, and queues for the next one. In each round of
+the event loop one queued work runs one slice; between two rounds the loop reads other sockets and
+runs other timers. New work runs a first slice at once. That slice is shorter if other work began
+in the same round. So the delay that all this work adds to one round is two slices, and 0.1 ms for
+each socket that begins work, for any number of sockets and any amount of data.
+
+Use `Slices` for the work of one socket, `run_in_slices` in a coroutine, and `Door` to limit how
+many requests begin in one round.
 """
 
 import asyncio
@@ -14,43 +17,43 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Final, TypeAlias, TypeVar
 
 SLICE_S: Final = 0.002
-"""How long one goes on before others have their turn. The last step of a slice may end later."""
+"""Length of a slice, in seconds. The last step of a slice may end later."""
 
-LEAST_S: Final = 0.0001
-"""The same, for one that begins when this round was used up by others."""
+MIN_SLICE_S: Final = 0.0001
+"""Length of a first slice when other first slices have used up the round, in seconds."""
 
-ENTER: Final = 8
-"""Newcomers of a round: two milliseconds' worth of them."""
+ENTRIES_PER_ROUND: Final = 8
+"""Requests that may begin in one round: they take about two milliseconds."""
 
 Work: TypeAlias = Callable[[], bool]
-"""Does a slice. True: there is more."""
+"""Runs one slice. True: there is more to do."""
 
 Result = TypeVar("Result")
 
 
 class Rounds:
-    """The queue of those who have more to do; one for the process."""
+    """The queue of unfinished work; one for the process."""
 
     def __init__(self) -> None:
         self.door = Door()
         self._queue: deque[Work] = deque()
         self._used_s = 0.0
-        """By those who began in this round."""
+        """Seconds that first slices took in this round."""
 
     def __len__(self) -> int:
         return len(self._queue)
 
     def add(self, work: Work) -> None:
-        """Queue for a slice, and again after it while there is more."""
+        """Queue the work for a slice, and again after each slice while `work` returns True."""
         self._queue.append(work)
         if len(self._queue) == 1:
-            asyncio.get_running_loop().call_soon(self._go_round)
+            asyncio.get_running_loop().call_soon(self._run_next)
 
     def first_slice(self, work: Callable[[float], bool]) -> bool:
-        """Have somebody begin, until the time that is given. Returns what that returns."""
+        """Call `work` with the time (`time.perf_counter`) at which to stop. Return its result."""
         began = time.perf_counter()
         try:
-            return work(began + max(LEAST_S, SLICE_S - self._used_s))
+            return work(began + max(MIN_SLICE_S, SLICE_S - self._used_s))
         finally:
             if not self._used_s:
                 asyncio.get_running_loop().call_soon(self._next_round)
@@ -59,20 +62,20 @@ class Rounds:
     def _next_round(self) -> None:
         self._used_s = 0.0
 
-    async def turn(self) -> None:
-        """Wait for a turn. The slice is done when this returns, in the next round."""
-        turn = asyncio.get_running_loop().create_future()
+    async def wait_for_slice(self) -> None:
+        """Wait for a slice. The caller runs it when this returns, in the next round."""
+        future = asyncio.get_running_loop().create_future()
 
-        def come() -> bool:
-            if not turn.done():
-                turn.set_result(None)
+        def wake() -> bool:
+            if not future.done():
+                future.set_result(None)
             return False
 
-        self.add(come)
-        await turn
+        self.add(wake)
+        await future
 
-    def _go_round(self) -> None:
-        """Let the first one do a slice. What it raises ends that one alone."""
+    def _run_next(self) -> None:
+        """Run one slice of the first work in the queue. An exception ends that work alone."""
         loop = asyncio.get_running_loop()
         work = self._queue[0]
         try:
@@ -81,39 +84,40 @@ class Rounds:
         finally:
             self._queue.popleft()
             if self._queue:
-                loop.call_soon(self._go_round)
+                loop.call_soon(self._run_next)
 
 
 class Door:
-    """Those who come with something new: a few in each round, so that others go on meanwhile.
+    """Limits how many requests begin in one round, so that running work makes progress.
 
-    What has begun takes a number of rounds, and is done the sooner the shorter these are. Of those
-    who wait, one who was here before enters after each one who was not.
+    Work that has begun needs a number of rounds: the shorter the rounds, the sooner it is done.
+    Waiting requests enter alternately from two queues: connections that had no request before, and
+    connections that had one.
     """
 
     def __init__(self) -> None:
-        self._new: deque[Callable[[], bool]] = deque()
-        self._again: deque[Callable[[], bool]] = deque()
+        self._first_calls: deque[Callable[[], bool]] = deque()
+        self._repeat_calls: deque[Callable[[], bool]] = deque()
         self._entered = 0
         self._is_counting = False
 
     def is_open(self) -> bool:
-        """Count one who comes. False: it has to wait."""
-        if self._new or self._again or self._entered >= ENTER:
+        """Count one entry. False: the round is full, and the request must `wait`."""
+        if self._first_calls or self._repeat_calls or self._entered >= ENTRIES_PER_ROUND:
             return False
         self._enter()
         return True
 
-    def give_back(self) -> None:
-        """Count one the less: who came in began nothing."""
+    def return_entry(self) -> None:
+        """Take one entry back: the caller entered, but began nothing."""
         self._entered -= 1
 
     def wait(self, enter: Callable[[], bool], *, is_new: bool) -> None:
-        """Have this called when it is its turn; it returns whether anything began.
+        """Queue `enter`, a callback that returns whether a request began. Call it in a later round.
 
-        `is_open` said that there are others before.
+        For a caller that got False from `is_open`. `is_new`: the connection had no request yet.
         """
-        (self._new if is_new else self._again).append(enter)
+        (self._first_calls if is_new else self._repeat_calls).append(enter)
 
     def _enter(self) -> None:
         if not self._is_counting:
@@ -123,62 +127,66 @@ class Door:
 
     def _next_round(self) -> None:
         self._entered, self._is_counting = 0, False
-        while (self._new or self._again) and self._entered < ENTER:
+        while (self._first_calls or self._repeat_calls) and self._entered < ENTRIES_PER_ROUND:
             self._enter()
-            both = (self._again, self._new) if self._entered % 2 else (self._new, self._again)
-            enter = (both[0] or both[1]).popleft()
+            queues = (
+                (self._repeat_calls, self._first_calls)
+                if self._entered % 2
+                else (self._first_calls, self._repeat_calls)
+            )
+            enter = (queues[0] or queues[1]).popleft()
             try:
                 if not enter():
-                    self.give_back()
-            except Exception as problem:  # noqa: BLE001 (it is that one's alone)
+                    self.return_entry()
+            except Exception as problem:  # noqa: BLE001 (the others must enter)
                 loop = asyncio.get_running_loop()
                 loop.call_exception_handler({"message": "a bug", "exception": problem})
 
 
 class Slices:
-    """Work of one socket, a step at a time: a slice of it at once, the rest in the rounds."""
+    """The work of one socket, an iterator of steps: one slice at once, the rest in the rounds."""
 
-    __slots__ = ("_is_held", "_is_queued", "_rounds", "_work")
+    __slots__ = ("_is_paused", "_is_queued", "_rounds", "_work")
 
     def __init__(self, rounds: Rounds) -> None:
         self._rounds = rounds
         self._work: Iterator[None] | None = None
-        self._is_held = self._is_queued = False
+        self._is_paused = self._is_queued = False
 
     @property
-    def are_left(self) -> bool:
+    def has_work(self) -> bool:
         return self._work is not None
 
     def begin(self, work: Iterator[None]) -> None:
-        """Do this, when nothing else is left. Its first slice is done when this returns."""
+        """Start this work and run its first slice. Call it only if `has_work` is False."""
         self._work = work
-        if self._rounds.first_slice(self._slice):
-            self._queue()
+        if self._rounds.first_slice(self._run_slice):
+            self._enqueue()
 
-    def hold(self, *, is_held: bool) -> None:
-        """Go on no more, or go on."""
-        self._is_held = is_held
-        if not is_held:
-            self._queue()
+    def set_paused(self, *, is_paused: bool) -> None:
+        """Pause the work, or resume it."""
+        self._is_paused = is_paused
+        if not is_paused:
+            self._enqueue()
 
     def drop(self) -> None:
-        """Leave undone what is left."""
+        """Forget the work that is not done."""
         self._work = None
 
-    def _queue(self) -> None:
-        if self._work is not None and not self._is_queued and not self._is_held:
+    def _enqueue(self) -> None:
+        if self._work is not None and not self._is_queued and not self._is_paused:
             self._is_queued = True
-            self._rounds.add(self._go_on)
+            self._rounds.add(self._run_queued_slice)
 
-    def _go_on(self) -> bool:
+    def _run_queued_slice(self) -> bool:
         self._is_queued = False
-        self._is_queued = self._slice(time.perf_counter() + SLICE_S)
+        self._is_queued = self._run_slice(time.perf_counter() + SLICE_S)
         return self._is_queued
 
-    def _slice(self, until: float) -> bool:
-        """Go on until then. True: there is more, and it may go on."""
+    def _run_slice(self, until: float) -> bool:
+        """Run steps until this time. True: there is more, and the work is not paused."""
         try:
-            while (work := self._work) is not None and not self._is_held:
+            while (work := self._work) is not None and not self._is_paused:
                 next(work)
                 if time.perf_counter() >= until:
                     break
@@ -188,15 +196,15 @@ class Slices:
         except BaseException:
             self._work = None
             raise
-        return self._work is not None and not self._is_held
+        return self._work is not None and not self._is_paused
 
 
-async def done(rounds: Rounds, steps: Generator[None, None, Result]) -> Result:
-    """Take these steps, a slice of them at once and the rest in the rounds. Returns their result.
+async def run_in_slices(rounds: Rounds, steps: Generator[None, None, Result]) -> Result:
+    """Run these steps: one slice at once, the rest in the rounds. Return their result.
 
-    What they raise is raised. Steps that are not taken when this is cancelled never are.
+    An exception of a step is raised here. A cancellation closes the generator of the steps.
     """
-    over: list[Result] = []
+    results: list[Result] = []
 
     def work(until: float) -> bool:
         try:
@@ -205,14 +213,14 @@ async def done(rounds: Rounds, steps: Generator[None, None, Result]) -> Result:
                 if time.perf_counter() >= until:
                     return True
         except StopIteration as end:
-            over.append(end.value)
+            results.append(end.value)
             return False
 
     try:
         is_more = rounds.first_slice(work)
         while is_more:
-            await rounds.turn()
+            await rounds.wait_for_slice()
             is_more = work(time.perf_counter() + SLICE_S)
-        return over.pop()
+        return results.pop()
     finally:
         steps.close()

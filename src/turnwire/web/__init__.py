@@ -1,1 +1,1 @@
-"""HTTP: identity, access, bodies, refusals, and the composition root."""
+"""The HTTP side: authentication, request bodies, routes, and the composition root."""

@@ -1,4 +1,4 @@
-"""The composition root: settings to an ASGI application."""
+"""The composition root: builds the ASGI application from the settings."""
 
 import asyncio
 import importlib
@@ -16,39 +16,39 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from turnwire.core.dialect import Dialect
-from turnwire.core.room import Rooms
+from turnwire.config.settings import Settings, keys, origins, trusted_proxies
+from turnwire.config.tls import agent_tls
+from turnwire.core.agent import Dialect
+from turnwire.core.session_group import SessionGroups
 from turnwire.dialects import DIALECTS
-from turnwire.relay.budget import Budget
-from turnwire.relay.dialler import Dialler
-from turnwire.relay.filing import Filing
-from turnwire.relay.streams import Streams
-from turnwire.settings import Settings, keys, origins, trusted_proxies
-from turnwire.telemetry import Telemetry
-from turnwire.tls import agent_tls
-from turnwire.web.access import Access, ClaimsAccess, OpenAccess
-from turnwire.web.access_cache import CachedAccess
-from turnwire.web.admission import Admission
-from turnwire.web.chat import Chat
-from turnwire.web.control_plane import ControlPlane
-from turnwire.web.cors import Cors
-from turnwire.web.direct import Direct
-from turnwire.web.drifting import Drifts
-from turnwire.web.errands import AnswerQuestion, Messages, StopTurn
-from turnwire.web.forwarded import Proxies
-from turnwire.web.gateway import Gateway, attachment_limits, limits
+from turnwire.metrics import Telemetry
+from turnwire.relay.agent.dialer import Dialler
+from turnwire.relay.file_writer import FileWriter
+from turnwire.relay.memory_budget import Budget
+from turnwire.relay.registry import StreamRegistry
+from turnwire.web.auth.access import Access, ClaimsAccess, OpenAccess
+from turnwire.web.auth.access_cache import CachedAccess
+from turnwire.web.auth.control_plane import ControlPlane
+from turnwire.web.auth.identity import Identity, JwtIdentity, KeySource, OpaqueIdentity, StaticKeys
+from turnwire.web.auth.jwks import Jwks
+from turnwire.web.context import AppContext, attachment_limits, limits
+from turnwire.web.gauges import MeasuredAccess, bind_gauges
 from turnwire.web.health import Health
-from turnwire.web.identity import Identity, JwtIdentity, KeySource, OpaqueIdentity, StaticKeys
-from turnwire.web.jwks import Jwks
-from turnwire.web.metering import MeasuredAccess, meter
-from turnwire.web.observing import Observers
-from turnwire.web.openapi import document
-from turnwire.web.rates import Rates
-from turnwire.web.recorder import Recorder
-from turnwire.web.refusals import on_crash, on_http_exception
-from turnwire.web.resume import Resume
+from turnwire.web.load_shedding import Admission
+from turnwire.web.observe.drift_monitor import DriftMonitor
+from turnwire.web.observe.flight_recorder import Recorder
+from turnwire.web.observe.observers import Observers
+from turnwire.web.observe.tracing import Tracing
+from turnwire.web.rate_limit import Rates
+from turnwire.web.routes.chat import Chat
+from turnwire.web.routes.error_responses import on_crash, on_http_exception
+from turnwire.web.routes.openapi import document
+from turnwire.web.routes.operations import AnswerQuestion, Messages, StopTurn
+from turnwire.web.routes.resume import Resume
+from turnwire.web.server.chat_shortcut import ChatShortcut
+from turnwire.web.server.cors import Cors
 from turnwire.web.strangers import Strangers
-from turnwire.web.tracing import Tracing
+from turnwire.web.trusted_proxies import Proxies
 
 _log = structlog.get_logger("turnwire")
 
@@ -57,70 +57,71 @@ def create_app(
     settings: Settings,
     *,
     health: Health | None = None,
-    streams: Streams | None = None,
+    streams: StreamRegistry | None = None,
     telemetry: Telemetry | None = None,
     identity: Identity | None = None,
     access: Access | None = None,
     dialler: Dialler | None = None,
     tracing: Tracing | None = None,
 ) -> Starlette:
-    """Build the gateway. Whoever calls may bring parts of its own.
+    """Build the gateway. An argument replaces the part that the settings would build.
 
-    What it opens while it serves, its lifespan closes.
+    The lifespan of the application closes everything that the application opens.
     """
-    closing = AsyncExitStack()
+    exit_stack = AsyncExitStack()
     telemetry = telemetry or Telemetry(CollectorRegistry())
     dialect = DIALECTS[settings.dialect]
-    gateway = Gateway(
+    app_context = AppContext(
         settings=settings,
         dialect=dialect,
         limits=limits(settings, dialect),
         attachments=attachment_limits(settings),
-        identity=identity or _identity(settings, closing, telemetry),
-        access=access or _access(settings, closing, telemetry),
+        identity=identity or _identity(settings, exit_stack, telemetry),
+        access=access or _access(settings, exit_stack, telemetry),
         dialler=dialler or new_dialler(settings),
-        rooms=Rooms(apart=settings.sessions == "apart"),
+        session_groups=SessionGroups(apart=settings.sessions == "apart"),
         rates=Rates(
-            settings.turns_per_minute, settings.rates_url, tell=telemetry.rates_uncounted.inc
+            settings.turns_per_minute, settings.rates_url, on_failure=telemetry.rates_uncounted.inc
         ),
         proxies=Proxies(trusted_proxies(settings)),
         admission=(admission := Admission(settings.lag_s, telemetry.lag.observe)),
-        streams=new_streams(settings) if streams is None else streams,  # empty ones are false
-        errands=new_streams(settings),
+        streams=new_streams(settings) if streams is None else streams,  # an empty registry is false
+        operations=new_streams(settings),
         telemetry=telemetry,
-        observers=_observers(settings, dialect, telemetry, closing),
-        tracing=tracing or _tracing(settings, closing),
+        observers=_observers(settings, dialect, telemetry, exit_stack),
+        tracing=tracing or _tracing(settings, exit_stack),
     )
     health = health or Health()
-    meter(gateway, health)
+    bind_gauges(app_context, health)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with closing:
+        async with exit_stack:
             admission.start()
-            closing.callback(admission.stop)
+            exit_stack.callback(admission.stop)
             loop = asyncio.get_running_loop()
-            # Asked in the thread that answers `/metrics`.
-            gateway.telemetry.tasks.set_function(lambda: len(asyncio.all_tasks(loop)))
+            # Called in the thread that answers `/metrics`.
+            app_context.telemetry.tasks.set_function(lambda: len(asyncio.all_tasks(loop)))
             yield
 
     app = Starlette(
         lifespan=lifespan,
-        routes=_routes(gateway, health),
-        middleware=[Middleware(Direct, endpoint=Chat(gateway), path=Chat.path)]
+        routes=_routes(app_context, health),
+        middleware=[Middleware(ChatShortcut, endpoint=Chat(app_context), path=Chat.path)]
         if settings.enabled
         else [],
         exception_handlers={HTTPException: on_http_exception, Exception: on_crash},
     )
-    # A redirect's target would be made from the request's `Host`, and without TLS behind a proxy.
+    # A redirect would copy the `Host` header, and would say `http` behind a proxy with TLS.
     app.router.redirect_slashes = False
     if allowed := origins(settings):
-        # Around all of it, the answer to a crash too, which Starlette's own place for it is not.
+        # Around the whole stack: Starlette's `middleware` would not cover the response to a crash.
         app.middleware_stack = Cors(app.build_middleware_stack(), allowed)
     return app
 
 
 def new_dialler(settings: Settings) -> Dialler:
+    """Return the dialler of the process, with its memory budget."""
     return Dialler(
         frame_bytes=settings.frame_bytes,
         user_timeout_s=settings.stall_s,
@@ -129,70 +130,72 @@ def new_dialler(settings: Settings) -> Dialler:
     )
 
 
-def new_streams(settings: Settings) -> Streams:
-    return Streams(most=settings.max_streams, most_per_user=settings.max_streams_per_user)
+def new_streams(settings: Settings) -> StreamRegistry:
+    """Return an empty registry with the caps of the settings."""
+    return StreamRegistry(most=settings.max_streams, most_per_user=settings.max_streams_per_user)
 
 
-def _routes(gateway: Gateway, health: Health) -> Sequence[Route]:
-    # Made once, and shared by all who ask: they need no token.
-    described = JSONResponse(document(gateway.settings)).body
+def _routes(app_context: AppContext, health: Health) -> Sequence[Route]:
+    # Encoded once, for all requests: the document needs no token.
+    openapi_json = JSONResponse(document(app_context.settings)).body
 
     async def openapi(_: Request) -> Response:
         headers = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
-        return Response(described, headers=headers, media_type="application/json")
+        return Response(openapi_json, headers=headers, media_type="application/json")
 
-    always = [
+    public_routes = [
         Route("/healthz", health.live, methods=["GET"]),
         Route("/readyz", health.ready, methods=["GET"]),
         Route("/openapi.json", openapi, methods=["GET"]),
     ]
-    if not gateway.settings.enabled:
+    if not app_context.settings.enabled:
         _log.warning("every chat route is a 404: TURNWIRE_ENABLED is not true")
-        return always
-    resume = Route(Resume.path, Resume(gateway), methods=["GET"])
-    # A HEAD is answered by its headers, and what comes next on its connection is not behind it.
+        return public_routes
+    resume = Route(Resume.path, Resume(app_context), methods=["GET"])
+    # No HEAD: the response to a HEAD has no body, so the client would read the chunks of a stream
+    # as the next response on the connection.
     (resume.methods or set()).discard("HEAD")
     return [
-        Route(Chat.path, Chat(gateway), methods=["POST"]),
+        Route(Chat.path, Chat(app_context), methods=["POST"]),
         resume,
-        Route(StopTurn.path, StopTurn(gateway), methods=["POST"]),
-        Route(AnswerQuestion.path, AnswerQuestion(gateway), methods=["POST"]),
-        Route(Messages.path, Messages(gateway), methods=["GET"]),
-        *always,
+        Route(StopTurn.path, StopTurn(app_context), methods=["POST"]),
+        Route(AnswerQuestion.path, AnswerQuestion(app_context), methods=["POST"]),
+        Route(Messages.path, Messages(app_context), methods=["GET"]),
+        *public_routes,
     ]
 
 
-def _tracing(settings: Settings, closing: AsyncExitStack) -> Tracing:
+def _tracing(settings: Settings, exit_stack: AsyncExitStack) -> Tracing:
     if settings.tracing == "off":
         return Tracing()
-    # Only here, since an extra brings what it imports.
-    otel = importlib.import_module("turnwire.web.otel")
+    # Imported only here: its dependencies come with an extra.
+    otel = importlib.import_module("turnwire.web.observe.otel")
     tracing: Tracing = otel.otlp(settings.agent_url)
-    closing.push_async_callback(tracing.aclose)
+    exit_stack.push_async_callback(tracing.aclose)
     return tracing
 
 
 def _observers(
-    settings: Settings, dialect: Dialect, telemetry: Telemetry, closing: AsyncExitStack
+    settings: Settings, dialect: Dialect, telemetry: Telemetry, exit_stack: AsyncExitStack
 ) -> Observers:
-    filing = Filing()
-    closing.push_async_callback(filing.aclose)
-    drifts = recorder = None
+    file_writer = FileWriter()
+    exit_stack.push_async_callback(file_writer.aclose)
+    drift_monitor = recorder = None
     if settings.drift:
         samples = Path(settings.drift_samples) if settings.drift_samples else None
-        drifts = Drifts(dialect, telemetry.drift, samples, filing)
+        drift_monitor = DriftMonitor(dialect, telemetry.drift, samples, file_writer)
     if settings.record_dir:
-        recorder = Recorder(settings, dialect, filing, telemetry.recordings)
-    return Observers(drifts, recorder)
+        recorder = Recorder(settings, dialect, file_writer, telemetry.recordings)
+    return Observers(drift_monitor, recorder)
 
 
-def _identity(settings: Settings, closing: AsyncExitStack, telemetry: Telemetry) -> Identity:
+def _identity(settings: Settings, exit_stack: AsyncExitStack, telemetry: Telemetry) -> Identity:
     match settings.auth:
         case "opaque":
             return OpaqueIdentity()
         case "jwt":
             return JwtIdentity(
-                _keys(settings, closing, telemetry),
+                _keys(settings, exit_stack, telemetry),
                 algorithm=settings.jwt_algorithm,
                 issuer=settings.jwt_issuer,
                 audience=settings.jwt_audience,
@@ -202,33 +205,33 @@ def _identity(settings: Settings, closing: AsyncExitStack, telemetry: Telemetry)
             assert_never(settings.auth)
 
 
-def _keys(settings: Settings, closing: AsyncExitStack, telemetry: Telemetry) -> KeySource:
+def _keys(settings: Settings, exit_stack: AsyncExitStack, telemetry: Telemetry) -> KeySource:
     if not settings.jwt_jwks_url:
-        # Where there are no chat routes there need be no key, and nobody asks for one.
+        # Without chat routes no key is needed: an empty one is allowed.
         return StaticKeys(keys(settings) if settings.enabled or settings.jwt_key else [])
     jwks = Jwks(
         settings.jwt_jwks_url,
         settings.jwt_algorithm,
-        within_s=settings.dial_s,
-        tell=lambda result: telemetry.key_sets.labels(result).inc(),
+        timeout_s=settings.dial_s,
+        on_fetch=lambda result: telemetry.key_sets.labels(result).inc(),
     )
     telemetry.key_set_age.set_function(lambda: jwks.age_s)
-    closing.push_async_callback(jwks.aclose)
+    exit_stack.push_async_callback(jwks.aclose)
     return jwks
 
 
-def _access(settings: Settings, closing: AsyncExitStack, telemetry: Telemetry) -> Access:
+def _access(settings: Settings, exit_stack: AsyncExitStack, telemetry: Telemetry) -> Access:
     match settings.access:
         case "claims":
             return ClaimsAccess()
         case "open":
             return OpenAccess()
         case "http":
-            control_plane = ControlPlane(settings.access_url, within_s=settings.dial_s)
-            closing.push_async_callback(control_plane.aclose)
-            asked: Access = MeasuredAccess(control_plane, telemetry.access)
-            if settings.auth == "opaque":  # of a signed one it is known who made it
-                asked = Strangers(asked, within_s=settings.dial_s)
-            return CachedAccess(asked, for_s=settings.access_cache_s)
+            control_plane = ControlPlane(settings.access_url, timeout_s=settings.dial_s)
+            exit_stack.push_async_callback(control_plane.aclose)
+            access: Access = MeasuredAccess(control_plane, telemetry.access)
+            if settings.auth == "opaque":  # a signed token was already verified
+                access = Strangers(access, timeout_s=settings.dial_s)
+            return CachedAccess(access, ttl_s=settings.access_cache_s)
         case _:
             assert_never(settings.access)

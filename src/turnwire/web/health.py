@@ -1,4 +1,4 @@
-"""Live, and ready."""
+"""The endpoints `/healthz` (live) and `/readyz` (ready)."""
 
 import time
 
@@ -7,7 +7,7 @@ from starlette.responses import PlainTextResponse, Response
 
 
 class Health:
-    """`/healthz` says that the process answers; `/readyz` that it wants new streams."""
+    """`/healthz` says that the process answers; `/readyz` says that it accepts new streams."""
 
     def __init__(self) -> None:
         self.is_ready = True
@@ -15,12 +15,12 @@ class Health:
 
     @property
     def stopping_s(self) -> float:
-        """For how long it has been stopping."""
+        """Seconds since `stop`; 0 before."""
         since = self._stopping_since
         return 0.0 if since is None else time.monotonic() - since
 
     def stop(self) -> None:
-        """It wants no new streams any more."""
+        """Report from now on that the process accepts no new streams."""
         self.is_ready = False
         self._stopping_since = time.monotonic()
 

@@ -1,4 +1,4 @@
-"""What is read off a request before anybody looks at its meaning."""
+"""One HTTP request: headers, query and body, before a route reads their meaning."""
 
 import asyncio
 import io
@@ -15,33 +15,33 @@ from starlette.types import Receive, Scope
 from turnwire.core.trace_context import TraceContext
 from turnwire.core.trace_context import read as read_context
 from turnwire.errors import BadRequest, BodyTooLarge, Unavailable, WrongMediaType
-from turnwire.relay.budget import Holder
 from turnwire.relay.interrupted import Interruptible, expire
-from turnwire.relay.sockets import ClientSocket
-from turnwire.relay.stream import SOCKET_EXTENSION
-from turnwire.web.forwarded import Proxies
-from turnwire.web.tracing import UNTRACED, Trace
+from turnwire.relay.memory_budget import Holder
+from turnwire.relay.tcp import ClientSocket
+from turnwire.relay.turn_stream import SOCKET_EXTENSION
+from turnwire.web.observe.tracing import UNTRACED, Trace
+from turnwire.web.trusted_proxies import Proxies
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 _CHANNEL = re.compile(r"[^\x00-\x1f\x7f]{1,256}")
 _MEDIA_TYPES = {b"application/json", b"text/plain"}
-"""`text/plain` is what `WorkflowChatTransport` sends. A token still forces a preflight."""
+"""`WorkflowChatTransport` sends `text/plain`. A token still forces a preflight."""
 
 _DIGITS_MAX = 19
-"""Of a content-length. Python refuses to read a number of thousands of digits."""
+"""Longest content-length, in digits. Python refuses to parse a number of thousands of digits."""
 
 
 BODY_S: Final = 30.0
-"""How long a body may take, in seconds."""
+"""How long the client may take to send a body, in seconds."""
 
 
 _NO_QUERY: Final = QueryParams()
 
-NO_ROOM: Final = "TURNWIRE_HELD_BYTES is spent, by this user for the most"
+BUDGET_SPENT: Final = "TURNWIRE_HELD_BYTES is spent, by this user for the most"
 
 
 class ClientGoneError(Exception):
-    """The client hung up before it had an answer; the text says when."""
+    """The client disconnected before it had an answer; the text says when."""
 
 
 class Request:
@@ -57,12 +57,12 @@ class Request:
         self.id = _request_id(self.headers(b"x-request-id"))
         self.trace: Trace = UNTRACED
         self.user_id: str | None = None
-        """Known once the token is accepted."""
+        """Set when the token is accepted."""
         self.session_id: str = scope.get("path_params", {}).get("session_id", "")
 
     @property
     def client(self) -> str | None:
-        """The address that the request came from, as far as it is known; for the log."""
+        """The IP address of the client, for the log; None if the server does not know its peer."""
         if self.scope.get("client") is None:
             return None
         peer: str = self.scope["client"][0]
@@ -77,28 +77,28 @@ class Request:
 
     @property
     def trace_context(self) -> TraceContext | None:
-        """The trace that it says it belongs to."""
+        """The trace that the header `traceparent` names, if it is valid."""
         if not (parents := self.headers(b"traceparent")):
             return None
         return read_context(parents, self.headers(b"tracestate"))
 
     def headers(self, name: bytes) -> Sequence[bytes]:
-        """All values of a header; `name` in lower case."""
+        """Return all values of a header; `name` is in lower case."""
         return self._headers.get(name, ())
 
     @property
     def has_body(self) -> bool:
-        """Whether it says that it has one."""
+        """Whether the headers announce a body."""
         lengths = self.headers(b"content-length")
         return bool(self.headers(b"transfer-encoding")) or any(n != b"0" for n in lengths)
 
     def channel(self, thread: str | None = None) -> tuple[str, str]:
-        """The channel's type and id: what the query names, else this thread, else the default.
+        """Return the channel's type and id: from the query, else this thread, else the default.
 
         A thread is a channel of its own.
 
         Raises:
-            BadRequest: one of them is malformed.
+            BadRequest: the type or the id is malformed.
 
         """
         thread_id = self.query.get("threadId")
@@ -115,21 +115,21 @@ class Request:
 
     @property
     def client_socket(self) -> ClientSocket | None:
-        """What there is of its connection beside ASGI."""
+        """The socket of the connection, where the server offers this extension of ASGI."""
         socket: ClientSocket | None = (self.scope.get("extensions") or {}).get(SOCKET_EXTENSION)
         return socket
 
     async def body(
-        self, receive: Receive, most_bytes: int, holder: Holder, *, within_s: float = BODY_S
+        self, receive: Receive, max_bytes: int, holder: Holder, *, timeout_s: float = BODY_S
     ) -> bytes:
-        """Read the body. `holder` is told how much of it there is while more is to come.
+        """Read the body. While more is to come, `holder` reserves the bytes that have arrived.
 
         Raises:
-            Unavailable: there is no room for it in the process.
-            WrongMediaType: it is not declared as uncompressed JSON or text.
-            BodyTooLarge: it is, or says it is, longer than `most_bytes`.
-            BadRequest: it did not come within `within_s` seconds.
-            ClientGoneError: the client hung up.
+            Unavailable: the memory budget has no room for the body.
+            WrongMediaType: the body is not declared as uncompressed JSON or text.
+            BodyTooLarge: the body, or its content-length, exceeds `max_bytes`.
+            BadRequest: the body took longer than `timeout_s` seconds.
+            ClientGoneError: the client disconnected.
 
         """
         headers = self._headers.get
@@ -138,25 +138,26 @@ class Request:
         if media_type not in _MEDIA_TYPES or encodings not in {b"", b"identity"}:
             raise WrongMediaType("content type or encoding")
         for length in headers(b"content-length", ()):
-            if len(length) > _DIGITS_MAX or not length.isdigit() or int(length) > most_bytes:
+            if len(length) > _DIGITS_MAX or not length.isdigit() or int(length) > max_bytes:
                 raise BodyTooLarge("content-length")
         client = self.client_socket
-        if client is not None and client.is_heard:  # all of it is there: no clock, no timer
-            return await _read(receive, most_bytes, holder)
+        # The body has arrived: no timer.
+        if client is not None and client.is_request_complete:
+            return await _read(receive, max_bytes, holder)
         try:
-            async with asyncio.timeout(within_s) as clock:
-                return await _read(receive, most_bytes, holder, clock)
+            async with asyncio.timeout(timeout_s) as timer:
+                return await _read(receive, max_bytes, holder, timer)
         except TimeoutError as exc:
-            if clock.when() == 0:
-                raise Unavailable(NO_ROOM) from exc
+            if timer.when() == 0:
+                raise Unavailable(BUDGET_SPENT) from exc
             raise BadRequest("The body came too slowly") from exc
 
 
 async def _read(
-    receive: Receive, most_bytes: int, holder: Holder, clock: asyncio.Timeout | None = None
+    receive: Receive, max_bytes: int, holder: Holder, timer: asyncio.Timeout | None = None
 ) -> bytes:
-    came: io.BytesIO | None = None
-    """Where it grows, and is whole in the end, without a second copy of it."""
+    buffer: io.BytesIO | None = None
+    """Collects the chunks of a body that comes in several; its value needs no second copy."""
     size = 0
     while True:
         message = await receive()
@@ -164,31 +165,31 @@ async def _read(
             raise ClientGoneError("gone before its body was whole")
         chunk: bytes = message.get("body", b"")
         size += len(chunk)
-        if size > most_bytes:
+        if size > max_bytes:
             raise BodyTooLarge("body")
         if not message.get("more_body", False):
             break
-        _hold(holder, size, clock)
-        came = came or io.BytesIO()
-        came.write(chunk)
-    if came is None:
+        _reserve_received(holder, size, timer)
+        buffer = buffer or io.BytesIO()
+        buffer.write(chunk)
+    if buffer is None:
         return chunk
-    came.write(chunk)
-    return came.getvalue()
+    buffer.write(chunk)
+    return buffer.getvalue()
 
 
-def _hold(holder: Holder, size: int, clock: asyncio.Timeout | None) -> None:
-    """Count what came of a body whose rest is to come."""
-    keep(holder, size)
-    if clock is not None and holder.asked is not None:
-        holder.asked.on_end = partial(expire, clock)
+def _reserve_received(holder: Holder, size: int, timer: asyncio.Timeout | None) -> None:
+    """Reserve the bytes that have arrived of a body that is not complete."""
+    reserve(holder, size)
+    if timer is not None and holder.request_reservation is not None:
+        holder.request_reservation.on_end = partial(expire, timer)
 
 
-class WhileItWaits(Interruptible):
-    """`async with WhileItWaits(request):` does this for a client, as long as that is there.
+class WhileClientWaits(Interruptible):
+    """`async with WhileClientWaits(request):` interrupts its block when the client disconnects.
 
     Raises:
-        ClientGoneError: it hung up.
+        ClientGoneError: the client disconnected.
 
     """
 
@@ -215,18 +216,18 @@ class WhileItWaits(Interruptible):
         await super().__aexit__(kind, error, traceback)
 
 
-def keep(holder: Holder, size: int) -> None:
-    """Count so many bytes of what was asked.
+def reserve(holder: Holder, size: int) -> None:
+    """Reserve `size` bytes for the content of a request, instead of the bytes before.
 
     Raises:
-        Unavailable: there is no room for them, and this user holds most.
+        Unavailable: the memory budget has no room for them, and this user holds the most.
 
     """
-    if not holder.ask(size):
-        raise Unavailable(NO_ROOM)
+    if not holder.reserve_request(size):
+        raise Unavailable(BUDGET_SPENT)
 
 
-def _request_id(given: Sequence[bytes]) -> str:
-    if len(given) == 1 and _REQUEST_ID.fullmatch(given[0]) is not None:
-        return given[0].decode()
+def _request_id(values: Sequence[bytes]) -> str:
+    if len(values) == 1 and _REQUEST_ID.fullmatch(values[0]) is not None:
+        return values[0].decode()
     return os.urandom(16).hex()

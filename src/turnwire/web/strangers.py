@@ -1,8 +1,10 @@
-"""Tokens that nobody knows yet: how many may be asked about at once, and which are not asked about.
+"""Limits the questions to the control plane about unknown tokens.
 
-Where a token means nothing here, each is a question to the control plane, also one that somebody
-made up. A slow control plane has only so many answers to give, and whoever has a good token must
-not wait behind whoever has none.
+The gateway cannot verify an opaque token. It must ask the control plane about each one, also about
+an invented one. A slow control plane answers few questions at a time, and a user with a valid token
+must not wait behind clients with invalid tokens.
+
+A stranger is a token that the control plane has not accepted in the last hour.
 """
 
 import asyncio
@@ -14,64 +16,65 @@ from typing import Final
 from cachetools import TTLCache
 
 from turnwire.errors import Unauthorized, Unavailable
-from turnwire.web.access import Access, Grant
-from turnwire.web.identity import Caller
+from turnwire.web.auth.access import Access, Grant
+from turnwire.web.auth.identity import Caller
 
 AT_ONCE: Final = 50
-"""Open questions about strangers: half of all that there may be."""
+"""Open questions about strangers: half of all open questions that are allowed."""
 
-KNOWN_MAX: Final = 10_000
-KNOWN_S: Final = 3_600.0
-"""How long a token is no stranger after it was last seen to be good."""
+ACCEPTED_MAX: Final = 10_000
+ACCEPTED_S: Final = 3_600.0
+"""Seconds for which an accepted token is no stranger."""
 
 REFUSED_MAX: Final = 10_000
 REFUSED_S: Final = 5.0
-"""How long a token is taken for nobody's that the control plane said is nobody's."""
+"""Seconds for which a rejected token is rejected again without a question."""
 
 
 class Strangers:
-    """Asks another `Access`, and keeps places free for tokens that were seen to be good.
+    """An `Access` that asks another one, about `at_once` strangers at a time.
 
-    A stranger waits for a place for `within_s`. Of tokens only a hash is kept.
+    Accepted tokens are asked about without this limit. A stranger waits `timeout_s` seconds for a
+    free slot. Tokens are kept as hashes only.
     """
 
     def __init__(
         self,
         access: Access,
         *,
-        within_s: float,
+        timeout_s: float,
         at_once: int = AT_ONCE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._access = access
-        self._within_s = within_s
-        self._places = asyncio.Semaphore(at_once)
-        self._known: TTLCache[bytes, None] = TTLCache(KNOWN_MAX, KNOWN_S, timer=clock)
+        self._within_s = timeout_s
+        self._slots = asyncio.Semaphore(at_once)
+        self._accepted: TTLCache[bytes, None] = TTLCache(ACCEPTED_MAX, ACCEPTED_S, timer=clock)
         self._refused: TTLCache[bytes, None] = TTLCache(REFUSED_MAX, REFUSED_S, timer=clock)
 
     async def grant(self, caller: Caller, session_id: str, request_id: str) -> Grant | None:
-        """As the other says.
+        """Return the answer of the other `Access`.
 
         Raises:
-            Unauthorized: it says so, or said so of this token a moment ago.
-            Unavailable: it says so, or too many strangers were before this one.
+            Unauthorized: the other `Access` rejects the token, or did so a moment ago.
+            Unavailable: the other `Access` raises it, or no slot became free in time.
 
         """
         token = hashlib.sha256(caller.token.encode()).digest()
-        if token in self._known:
+        if token in self._accepted:
             return await self._ask(token, caller, session_id, request_id)
         if token in self._refused:
             raise Unauthorized("the control plane did not know the token a moment ago")
-        await self._place()
+        await self._acquire_slot()
         try:
             return await self._ask(token, caller, session_id, request_id)
         finally:
-            self._places.release()
+            self._slots.release()
 
-    async def _place(self) -> None:
+    async def _acquire_slot(self) -> None:
         try:
             async with asyncio.timeout(self._within_s):
-                await self._places.acquire()
+                await self._slots.acquire()
         except TimeoutError as exc:
             raise Unavailable("too many questions about tokens that nobody knows") from exc
 
@@ -81,9 +84,9 @@ class Strangers:
         try:
             grant = await self._access.grant(caller, session_id, request_id)
         except Unauthorized:
-            self._known.pop(token, None)
+            self._accepted.pop(token, None)
             self._refused[token] = None
             raise
         if grant is not None:
-            self._known[token] = None
+            self._accepted[token] = None
         return grant

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from turnwire.core.outcome import Outcome
+from turnwire.core.turn.outcome import Outcome
 
 NO_TURN: Final = frozenset({Outcome.REFUSED, Outcome.NOTHING})
 """Streams that were none: an HTTP status was the answer."""

@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from turnwire.core.approval import Requests, Signer
-from turnwire.core.dialect import Ask
-from turnwire.core.limits import Limits
-from turnwire.core.turn import Turn
+from turnwire.core.agent import PromptRequest
+from turnwire.core.approvals import ApprovalIssuer, Signer
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 Frame = dict[str, Any]
@@ -100,7 +100,7 @@ _NATIVE_ROWS: Final[Sequence[tuple[str, Sequence[Frame], Frame]]] = (
 )
 """What differs for a client that asks for a profile; they stand below the last row about it."""
 
-_REQUESTS: Final = Requests(
+_REQUESTS: Final = ApprovalIssuer(
     signer=Signer(keys=[b"a key"], session_id="S", user_id="U"), epoch=0.0, valid_s=60.0
 )
 
@@ -110,22 +110,24 @@ def rows() -> Iterator[tuple[str, str]]:
     for label, before, frame in _ROWS:
         yield label, _worth(before, frame)
         if frame is _APPROVAL:
-            yield from ((n, _worth(b, f, requests=_REQUESTS)) for n, b, f in _NATIVE_ROWS)
+            yield from ((n, _worth(b, f, approvals=_REQUESTS)) for n, b, f in _NATIVE_ROWS)
 
 
-def _worth(before: Sequence[Frame], frame: Frame, *, requests: Requests | None = None) -> str:
-    kinds = [_shown(record) for record in _records(before, frame, requests)]
+def _worth(
+    before: Sequence[Frame], frame: Frame, *, approvals: ApprovalIssuer | None = None
+) -> str:
+    kinds = [_shown(record) for record in _records(before, frame, approvals)]
     return " → ".join(kinds) or "nothing"
 
 
 def _records(
-    before: Sequence[Frame], frame: Frame, requests: Requests | None
+    before: Sequence[Frame], frame: Frame, approvals: ApprovalIssuer | None
 ) -> list[dict[str, Any]]:
-    conversation = DIALECTS["v2"].prompt(Ask(text="", prompt_id="P"))
-    turn = Turn(conversation, Limits(), requests=requests)
+    conversation = DIALECTS["v2"].prompt(PromptRequest(text="", prompt_id="P"))
+    turn = Turn(conversation, Limits(), approvals=approvals)
     turn.opened(0)
     turn.frames([json.dumps(each).encode() for each in before], 0)
-    written = turn.frames([json.dumps(frame).encode()], 0).write
+    written = turn.frames([json.dumps(frame).encode()], 0).to_client
     lines = [line for line in written.decode().split("\n") if line.startswith("data: {")]
     return [json.loads(line.removeprefix("data: ")) for line in lines]
 

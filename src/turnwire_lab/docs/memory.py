@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from turnwire.settings import Settings
+from turnwire.config.settings import Settings
 
 MIB: Final = 1_048_576
 

@@ -8,9 +8,9 @@ import msgspec
 from prometheus_client import CollectorRegistry
 
 from turnwire import errors
-from turnwire.core.outcome import Outcome
-from turnwire.settings import SECRETS, Settings, variable
-from turnwire.telemetry import Telemetry
+from turnwire.config.settings import SECRETS, Settings, variable
+from turnwire.core.turn.outcome import Outcome
+from turnwire.metrics import Telemetry
 from turnwire_lab.bench import report
 from turnwire_lab.docs import hostile as neighbours
 from turnwire_lab.docs import memory as memory_of
@@ -136,8 +136,8 @@ def refusals() -> str:
         kind
         for kind in vars(errors).values()
         if isinstance(kind, type)
-        and issubclass(kind, errors.Refused)
-        and kind is not errors.Refused
+        and issubclass(kind, errors.RequestRefused)
+        and kind is not errors.RequestRefused
     ]
     rows = [
         (kind.status, f"`{kind.code}`", getattr(kind, "public", "(says what is wrong)"))

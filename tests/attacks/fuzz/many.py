@@ -20,9 +20,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from attacks.fuzz.targets import AGENTS, V2
 from core import frames as f
 from dialects.session_agent import frames as s
-from turnwire.core.dialect import Ask, Conversation, Dialect, Look
-from turnwire.core.limits import Limits
-from turnwire.core.turn import Turn
+from turnwire.core.agent import AgentProtocol, Dialect, PromptRequest, ResumeRequest
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 _BLOCK: Final = 50_000
@@ -67,15 +67,15 @@ def block(seed: int) -> Counter[str]:
     return ended
 
 
-def _new(dice: Random) -> tuple[Conversation, list[bytes]]:
-    look = Look(user_id=s.ME, channel_type="web", channel_id="default", init_s=5)
+def _new(dice: Random) -> tuple[AgentProtocol, list[bytes]]:
+    look = ResumeRequest(user_id=s.ME, channel_type="web", channel_id="default", init_s=5)
     dialect: Dialect
     if dice.random() < 0.5:
         dialect, pool = DIALECTS["v2"], list(V2)
-        ask = Ask(text="hi", prompt_id=f.PROMPT)
+        ask = PromptRequest(text="hi", prompt_id=f.PROMPT)
     else:
         dialect, pool = DIALECTS["session-agent"], AGENTS[dice.choice(s.REVISIONS)]
-        ask = Ask(text="two", prompt_id="p1", user_id=s.ME)
+        ask = PromptRequest(text="two", prompt_id="p1", user_id=s.ME)
     return (dialect.prompt(ask) if dice.random() < 0.8 else dialect.resume(look)), pool
 
 

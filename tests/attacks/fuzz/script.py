@@ -7,11 +7,11 @@ from typing import Final
 import msgspec
 
 from core.client_model import Client
-from turnwire.core.act import Act
-from turnwire.core.dialect import Conversation
-from turnwire.core.limits import Limits
-from turnwire.core.outcome import Outcome
-from turnwire.core.turn import Turn
+from turnwire.core.agent import AgentProtocol
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.output import Output
+from turnwire.core.turn.turn import Turn
 
 END: Final = b"\x1e"
 """Between two steps of a script. No JSON holds it."""
@@ -67,7 +67,7 @@ def _edited(rest: bytes, pool: Sequence[bytes]) -> bytes:
     return json.dumps(known).encode()
 
 
-def play(conversation: Conversation, data: bytes, pool: Sequence[bytes]) -> None:
+def play(conversation: AgentProtocol, data: bytes, pool: Sequence[bytes]) -> None:
     """A whole turn, read by a strict client.
 
     Raises:
@@ -76,7 +76,7 @@ def play(conversation: Conversation, data: bytes, pool: Sequence[bytes]) -> None
     """
     turn, client, now = Turn(conversation, Limits()), Client(), 0.0
     gone = False
-    acts: list[Act] = [turn.opened(now)]
+    acts: list[Output] = [turn.opened(now)]
     for kind, rest in steps(data):
         heard = frame(kind, rest, pool)
         if heard is not None:
@@ -94,15 +94,15 @@ def play(conversation: Conversation, data: bytes, pool: Sequence[bytes]) -> None
     acts.append(turn.agent_left(now))
     assert turn.outcome is not None
     for act in acts:
-        client.read(act.write)
-        for told in act.tell:
+        client.read(act.to_client)
+        for told in act.to_agent:
             msgspec.json.decode(told)
     if not gone and (client.at != "before" or turn.outcome not in _UNSTREAMED):
         client.close()
     Counted.runs += 1
 
 
-def _happens(kind: int, rest: bytes, turn: Turn) -> Callable[[float], Act]:
+def _happens(kind: int, rest: bytes, turn: Turn) -> Callable[[float], Output]:
     match kind:
         case 5:
             return turn.blocked

@@ -12,14 +12,22 @@ from core import frames as f
 from core.test_promises_seeded import ENDINGS, OTHER_FRAMES, TEXTS
 from dialects.session_agent import frames as s
 from dialects.session_agent.test_any_frames import pool
-from turnwire.core.approval import Invalid, Signer
-from turnwire.core.attachments import AttachmentLimits
-from turnwire.core.continuation import ApprovalResponse, Continuation
-from turnwire.core.dialect import Ask, Dialect, Look
-from turnwire.core.errand import Answer, Answered, Errand, Recall, Receipt, Stop, Transcript
-from turnwire.core.message import ui_messages
-from turnwire.core.prompt import Prompt, extract
-from turnwire.core.refusal import Refusal
+from turnwire.core.agent import Dialect, PromptRequest, ResumeRequest
+from turnwire.core.approvals import Invalid, Signer
+from turnwire.core.body.attachments import AttachmentLimits
+from turnwire.core.body.continuation import ApprovalResponse, Continuation
+from turnwire.core.body.prompt import Prompt, extract
+from turnwire.core.operations import (
+    Answered,
+    AnswerRequest,
+    History,
+    HistoryRequest,
+    Operation,
+    StopRequest,
+    StopResult,
+)
+from turnwire.core.rejection import Rejection
+from turnwire.core.ui_stream.messages import ui_messages
 from turnwire.dialects import DIALECTS
 from turnwire.errors import BadRequest
 
@@ -44,7 +52,7 @@ def v2(data: bytes) -> None:
     """Frames of the `v2` wire, for a prompt or for whoever resumes."""
     dialect = DIALECTS["v2"]
     if data[:1] < b"\x80":
-        conversation = dialect.prompt(Ask(text="hi", prompt_id=f.PROMPT))
+        conversation = dialect.prompt(PromptRequest(text="hi", prompt_id=f.PROMPT))
     else:
         conversation = dialect.resume(_look())
     play(conversation, data[1:], V2)
@@ -56,14 +64,14 @@ def session_agent(data: bytes) -> None:
     revision = s.REVISIONS[which % 3]
     dialect = DIALECTS["session-agent"]
     if which < 0x80:
-        asked = Ask(text="two", prompt_id="p1", user_id=s.ME)
+        asked = PromptRequest(text="two", prompt_id="p1", user_id=s.ME)
         play(dialect.prompt(asked), data[1:], AGENTS[revision])
     else:
         play(dialect.resume(_look()), data[1:], AGENTS[revision])
 
 
-def _look() -> Look:
-    return Look(user_id=s.ME, channel_type="web", channel_id="default", init_s=5)
+def _look() -> ResumeRequest:
+    return ResumeRequest(user_id=s.ME, channel_type="web", channel_id="default", init_s=5)
 
 
 def body(data: bytes) -> None:
@@ -119,12 +127,12 @@ def errands(data: bytes) -> None:
     known: Sequence[bytes] = AGENTS[s.REVISIONS[(which >> 4) % 3]] if which & 1 else V2
     errand = _errand(dialect, which)
     now = 0.0
-    told = [*errand.open(now)]
+    told = [*errand.connection_opened(now)]
     for kind, rest in steps(data[1:]):
         heard = frame(kind, rest, known)
         if heard is not None:
             Counted.frames += 1
-            told += errand.hear(heard, now)
+            told += errand.receive_frame(heard, now)
         else:
             now += (rest[0] if rest else 1) / 4
             told += errand.tick(now)
@@ -135,31 +143,31 @@ def errands(data: bytes) -> None:
             now = max(now, errand.deadline)
             told += errand.tick(now)
     if errand.result is None:
-        errand.left()
+        errand.connection_lost()
     for each in told:
         msgspec.json.decode(each)
     match errand.result:
-        case Transcript():
+        case History():
             for message in msgspec.json.decode(ui_messages(errand.result)):
                 assert {"id", "role", "parts"} <= message.keys()
-        case Receipt():
+        case StopResult():
             msgspec.json.encode(errand.result.turn_id)
         case result:
-            assert isinstance(result, Answered | Refusal)
+            assert isinstance(result, Answered | Rejection)
     Counted.runs += 1
 
 
-def _errand(dialect: Dialect, which: int) -> Errand[Any]:
+def _errand(dialect: Dialect, which: int) -> Operation[Any]:
     common: dict[str, Any] = {"user_id": s.ME, "init_s": 5, "verdict_s": 5}
     match which >> 1 & 3:
         case 0:
-            return dialect.stop(Stop(**common))
+            return dialect.stop(StopRequest(**common))
         case 1:
-            return dialect.stop(Stop(turn_id="turn-1", **common))
+            return dialect.stop(StopRequest(turn_id="turn-1", **common))
         case 2:
-            return dialect.answer(Answer(question_id="q1", answer=Raw(b'"yes"'), **common))
+            return dialect.answer(AnswerRequest(question_id="q1", answer=Raw(b'"yes"'), **common))
         case _:
-            return dialect.recall(Recall(limit=3, **common))
+            return dialect.read_history(HistoryRequest(limit=3, **common))
 
 
 class Target(NamedTuple):

@@ -6,37 +6,39 @@ from msgspec import Raw
 
 from dialects.session_agent import frames as f
 from dialects.session_agent.resumed import INIT_S, busy, init_r, prompt, turn
-from turnwire.core.dialect import Look, Reply
-from turnwire.core.known import Known
-from turnwire.core.limits import Limits
-from turnwire.core.room import Seat
+from turnwire.core.agent import QuestionReply, ResumeRequest
+from turnwire.core.body.client_copy import ClientCopy
+from turnwire.core.session_group import Member
 from turnwire.core.terms import Terms
-from turnwire.core.turn import Turn
-from turnwire.dialects.session_agent.dialect import SessionAgent
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
+from turnwire.dialects.session_agent import SessionAgent
 
-YES: Final = Reply("q1", Raw(b'"yes"'))
+YES: Final = QuestionReply("q1", Raw(b'"yes"'))
 ANSWER: Final = {"type": "answer", "questionId": "q1", "answer": "yes"}
 ASKS: Final = f.tool("running", "c9", "question", args={})
 DONE: Final = f.tool("completed", "c9", "question", result="yes")
 BEFORE: Final = [f.text("A"), f.tool("completed", "c1"), f.text("B")]
-MESSAGE: Final = Known(message_id="m1", text=2, texts=2)
+MESSAGE: Final = ClientCopy(message_id="m1", text_chars=2, text_blocks=2)
 """What a client has that heard all of that."""
 _NO_TERMS: Final = Terms()
 DELTA: Final = ["text-start", "text-delta", "text-end"]
 
 
 def continued(
-    *replies: Reply,
-    seat: Seat | None = None,
-    known: Known = MESSAGE,
+    *replies: QuestionReply,
+    member: Member | None = None,
+    known: ClientCopy = MESSAGE,
     channel: f.Fields = f.CHANNEL,
     terms: Terms = _NO_TERMS,
     **limits: Any,
 ) -> Turn:
     where = {"channel_type": channel["channelType"], "channel_id": channel["channelId"]}
-    look = Look(user_id=f.ME, init_s=INIT_S, replies=replies or (YES,), terms=terms, **where)
-    conversation = SessionAgent().resume(look, seat)
-    made = Turn(conversation, Limits(**{"hold_s": 2 * INIT_S, **limits}), known=known)
+    look = ResumeRequest(
+        user_id=f.ME, init_s=INIT_S, replies=replies or (YES,), terms=terms, **where
+    )
+    conversation = SessionAgent().resume(look, member)
+    made = Turn(conversation, Limits(**{"hold_s": 2 * INIT_S, **limits}), client_copy=known)
     made.opened(0)
     return made
 

@@ -5,26 +5,28 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from dialects.session_agent import frames as f
-from turnwire.core.dialect import Look
-from turnwire.core.events import Event, Refused, TextDelta, ToolUpdate, TurnFinished
-from turnwire.core.refusal import Refusal
-from turnwire.core.room import Seat
-from turnwire.dialects.session_agent.dialect import SessionAgent
-from turnwire.dialects.session_agent.resuming import Resuming
+from turnwire.core.agent import ResumeRequest
+from turnwire.core.events import Event, Rejected, TextDelta, ToolUpdate, TurnFinished
+from turnwire.core.rejection import Rejection
+from turnwire.core.session_group import Member
+from turnwire.dialects.session_agent import SessionAgent
+from turnwire.dialects.session_agent.resume import ResumeProtocol
 
 LATER: Final = ("A", "V")
-NOTHING: Final = [Refused(Refusal.NOTHING)]
+NOTHING: Final = [Rejected(Rejection.NOTHING)]
 INIT_S: Final = 5.0
 OTHER: Final[f.Fields] = {"channelId": "other"}
 
 
-def made(*frames: bytes, seat: Seat | None = None, now: float = 0, **look: Any) -> Resuming:
+def made(
+    *frames: bytes, member: Member | None = None, now: float = 0, **look: Any
+) -> ResumeProtocol:
     """A resumed stream that was opened at 0, and heard these frames at `now`."""
     given: dict[str, Any] = {"user_id": f.ME, "init_s": INIT_S, **look}
-    stream = SessionAgent().resume(Look(**given), seat)
-    stream.open(0)
+    stream = SessionAgent().resume(ResumeRequest(**given), member)
+    stream.connection_opened(0)
     for frame in frames:
-        stream.hear(frame, now)
+        stream.receive_frame(frame, now)
     return stream
 
 

@@ -7,30 +7,30 @@ from typing import Any
 from msgspec import Raw
 
 from dialects.session_agent import frames as f
-from turnwire.core.dialect import Ask
-from turnwire.core.events import Alive, Event, Send, Told, TurnFinished
-from turnwire.core.room import Seat
-from turnwire.dialects.session_agent.conversation import Conversation
-from turnwire.dialects.session_agent.dialect import SessionAgent
+from turnwire.core.agent import PromptRequest
+from turnwire.core.events import Alive, Decoded, Event, Send, TurnFinished
+from turnwire.core.session_group import Member
+from turnwire.dialects.session_agent import SessionAgent
+from turnwire.dialects.session_agent.turn import TurnProtocol
 
 
 def conversation(
-    *frames: bytes, seat: Seat | None = None, now: float = 0, **ask: Any
-) -> Conversation:
+    *frames: bytes, member: Member | None = None, now: float = 0, **ask: Any
+) -> TurnProtocol:
     """It was opened at 0, and heard these frames at `now`."""
-    asked = Ask(**{"text": "two", "prompt_id": "p1", "user_id": f.ME} | ask)
-    made = SessionAgent().prompt(asked, seat)
-    made.open(0)
+    asked = PromptRequest(**{"text": "two", "prompt_id": "p1", "user_id": f.ME} | ask)
+    made = SessionAgent().prompt(asked, member)
+    made.connection_opened(0)
     for frame in frames:
-        made.hear(frame, now)
+        made.receive_frame(frame, now)
     return made
 
 
-def hear(made: Conversation, *frames: bytes, now: float = 0) -> list[Event | str]:
+def receive_frame(made: TurnProtocol, *frames: bytes, now: float = 0) -> list[Event | str]:
     """What these frames told, but for mere signs of life."""
     told: list[Event | str] = []
     for frame in frames:
-        said = made.hear(frame, now)
+        said = made.receive_frame(frame, now)
         told += [said] if isinstance(said, str) else said
     return [event for event in told if not isinstance(event, Alive)]
 
@@ -41,7 +41,7 @@ def error(told: Sequence[Event | str]) -> str | None:
     return last.error if isinstance(last, TurnFinished) else None
 
 
-def sent(told: Told) -> list[dict[str, Any]]:
+def sent(told: Decoded) -> list[dict[str, Any]]:
     assert not isinstance(told, str)
     return [json.loads(event.frame) for event in told if isinstance(event, Send)]
 

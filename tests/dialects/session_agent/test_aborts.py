@@ -6,43 +6,45 @@ import pytest
 
 from dialects.session_agent import frames as f
 from dialects.session_agent.talk import conversation
-from turnwire.core.dialect import Ask, Reach
-from turnwire.core.limits import Limits
-from turnwire.core.outcome import Outcome
-from turnwire.core.turn import Turn
+from turnwire.core.agent import AbortScope, PromptRequest
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
-from turnwire.dialects.session_agent import ending
+from turnwire.dialects.session_agent import completion
 
 
 @pytest.mark.parametrize(
-    ("frames", "reach"),
+    ("frames", "abort_scope"),
     [
-        pytest.param([], Reach.NOTHING, id="not asked"),
-        pytest.param([f.init("V")], Reach.OTHERS, id="no echo yet"),
-        pytest.param([f.init("V"), *f.queued("V")], Reach.OTHERS, id="queued"),
-        pytest.param([f.init("V"), f.user()], Reach.OTHERS, id="dispatched, nothing seen"),
+        pytest.param([], AbortScope.NONE, id="not asked"),
+        pytest.param([f.init("V")], AbortScope.SHARED, id="no echo yet"),
+        pytest.param([f.init("V"), *f.queued("V")], AbortScope.SHARED, id="queued"),
+        pytest.param([f.init("V"), f.user()], AbortScope.SHARED, id="dispatched, nothing seen"),
         pytest.param(
-            [f.init("V"), f.user(), f.doing("thinking")], Reach.OURS, id="V: seen at work"
+            [f.init("V"), f.user(), f.doing("thinking")], AbortScope.OURS, id="V: seen at work"
         ),
         pytest.param(
-            [f.init("R"), f.user(), f.doing("thinking")], Reach.OURS, id="R: at work, none before"
+            [f.init("R"), f.user(), f.doing("thinking")],
+            AbortScope.OURS,
+            id="R: at work, none before",
         ),
         pytest.param(
             [f.init("R", runnerBusy=True), f.user(), f.doing("thinking")],
-            Reach.OTHERS,
+            AbortScope.SHARED,
             id="R: at work on another, perhaps",
         ),
         pytest.param(
             [f.init("R", runnerBusy=True), *f.queued("R"), *f.dequeued("R"), f.doing("thinking")],
-            Reach.OURS,
+            AbortScope.OURS,
             id="R: at work after the queue",
         ),
-        pytest.param(f.running("R"), Reach.OURS, id="R: our turn"),
-        pytest.param(f.running("A"), Reach.OURS, id="A: our turn"),
-        pytest.param(f.running("V"), Reach.OURS, id="V: our turn"),
+        pytest.param(f.running("R"), AbortScope.OURS, id="R: our turn"),
+        pytest.param(f.running("A"), AbortScope.OURS, id="A: our turn"),
+        pytest.param(f.running("V"), AbortScope.OURS, id="V: our turn"),
         pytest.param(
             [*f.running("R"), f.user("x", "P3", by="u2"), f.status(promptQueued=True)],
-            Reach.NOTHING,
+            AbortScope.NONE,
             id="R: another waits, whom it would drop",
         ),
         pytest.param(
@@ -51,38 +53,40 @@ from turnwire.dialects.session_agent import ending
                 f.status(promptQueued=True, queuePosition=1),
                 f.status(queueCleared=True),
             ],
-            Reach.OURS,
+            AbortScope.OURS,
             id="R: the queue is cleared",
         ),
-        pytest.param([*f.running("V"), f.pending("x", "P3")], Reach.OURS, id="V keeps its queue"),
+        pytest.param(
+            [*f.running("V"), f.pending("x", "P3")], AbortScope.OURS, id="V keeps its queue"
+        ),
         pytest.param(
             [*f.running("V"), f.begin("turn-2", channelId="c2")],
-            Reach.NOTHING,
+            AbortScope.NONE,
             id="V: another channel, which it would stop",
         ),
         pytest.param(
             [*f.running("V"), f.chunk("x", "turn-2", channelId="c2")],
-            Reach.NOTHING,
+            AbortScope.NONE,
             id="V: another channel, seen late",
         ),
         pytest.param(
             [*f.running("V"), f.begin("turn-2", channelId="c2"), f.done("x", "turn-2")],
-            Reach.OURS,
+            AbortScope.OURS,
             id="V: the other channel is done",
         ),
         pytest.param(
             [f.init("V", runnerBusy=True), f.user(), f.begin()],
-            Reach.NOTHING,
+            AbortScope.NONE,
             id="V: busy with a turn of which nothing is known",
         ),
         pytest.param(
             [f.init("V", runnerBusy=True), f.done("x", "turn-0"), f.user(), f.begin()],
-            Reach.OURS,
+            AbortScope.OURS,
             id="V: that one ended",
         ),
         pytest.param(
             [f.init("V", runnerBusy=True), f.drained("V", "P0"), f.user(), f.begin()],
-            Reach.OURS,
+            AbortScope.OURS,
             id="V: the session drained",
         ),
         pytest.param(
@@ -92,7 +96,7 @@ from turnwire.dialects.session_agent import ending
                 f.done("x", "turn-0"),
                 *f.running("V"),
             ],
-            Reach.OURS,
+            AbortScope.OURS,
             id="V: that one began, and ended",
         ),
         pytest.param(
@@ -103,38 +107,42 @@ from turnwire.dialects.session_agent import ending
                 f.done("x", "turn-0"),
                 *f.running("V"),
             ],
-            Reach.NOTHING,
+            AbortScope.NONE,
             id="V: another one began and ended, which is not that one",
         ),
         pytest.param(
             [f.init("V"), f.begin("turn-0", channelId="c2"), f.drained("V", "P0"), *f.running("V")],
-            Reach.OURS,
+            AbortScope.OURS,
             id="V: the other channel drained without a finish",
         ),
         pytest.param(
             [*f.running("V"), f.frame("message.updated", data={"id": "old", "role": "assistant"})],
-            Reach.OURS,
+            AbortScope.OURS,
             id="V: an old message is stamped",
         ),
-        pytest.param([*f.running("V"), f.user()], Reach.OURS, id="V: our echo is told again"),
-        pytest.param([*f.running("V"), f.drained("V")], Reach.OTHERS, id="perhaps over"),
-        pytest.param([*f.running("V"), f.drained("V"), f.chunk("a")], Reach.OURS, id="not over"),
+        pytest.param([*f.running("V"), f.user()], AbortScope.OURS, id="V: our echo is told again"),
+        pytest.param([*f.running("V"), f.drained("V")], AbortScope.SHARED, id="perhaps over"),
+        pytest.param(
+            [*f.running("V"), f.drained("V"), f.chunk("a")], AbortScope.OURS, id="not over"
+        ),
         pytest.param(
             [*f.running("V"), f.updated(f.finish("canceled"))],
-            Reach.OTHERS,
+            AbortScope.SHARED,
             id="canceled, and perhaps begun anew",
         ),
-        pytest.param([*f.running("V"), f.done("x")], Reach.NOTHING, id="over"),
+        pytest.param([*f.running("V"), f.done("x")], AbortScope.NONE, id="over"),
         pytest.param(
-            [*f.running("V"), f.updated(f.tool("running"), f.END)], Reach.NOTHING, id="finished"
+            [*f.running("V"), f.updated(f.tool("running"), f.END)],
+            AbortScope.NONE,
+            id="finished",
         ),
     ],
 )
-def test_whom_an_abort_would_hit(frames: list[bytes], reach: Reach) -> None:
+def test_whom_an_abort_would_hit(frames: list[bytes], abort_scope: AbortScope) -> None:
     made = conversation(*frames)
 
-    assert made.reach is reach
-    assert bool(made.abort()) == (reach is Reach.OURS)
+    assert made.abort_scope is abort_scope
+    assert bool(made.abort()) == (abort_scope is AbortScope.OURS)
 
 
 def test_an_abort_is_scoped_to_its_thread_and_hits_no_other() -> None:
@@ -154,12 +162,14 @@ def test_an_abort_is_scoped_to_its_thread_and_hits_no_other() -> None:
 
 def abandoned(revision: str) -> Turn:
     """Our prompt waits behind another turn, and its client has left."""
-    conversation_ = DIALECTS["session-agent"].prompt(Ask(text="two", prompt_id="p1", user_id=f.ME))
+    conversation_ = DIALECTS["session-agent"].prompt(
+        PromptRequest(text="two", prompt_id="p1", user_id=f.ME)
+    )
     turn = Turn(conversation_, Limits())
     turn.opened(0)
     turn.frames([f.init(revision, runnerBusy=True), *f.queued(revision)], 1)
     turn.frames([f.begin("turn-0"), f.chunk("x", "turn-0")], 2)
-    assert turn.client_left(3).tell == ()
+    assert turn.client_left(3).to_agent == ()
     assert turn.outcome is None
     return turn
 
@@ -171,8 +181,8 @@ def test_a_client_that_left_in_the_queue_aborts_at_the_first_sign_of_its_turn(
 ) -> None:
     turn = abandoned(revision)
 
-    assert turn.frames([f.done("x", "turn-0"), *f.dequeued(revision)], 4).tell == ()
-    (abort,) = turn.frames([sign], 5).tell
+    assert turn.frames([f.done("x", "turn-0"), *f.dequeued(revision)], 4).to_agent == ()
+    (abort,) = turn.frames([sign], 5).to_agent
     assert json.loads(abort)["type"] == "abort"
     assert turn.outcome is Outcome.CLIENT_GONE
 
@@ -206,23 +216,23 @@ def test_a_client_that_left_in_the_queue_is_not_waited_for_in_vain(
 ) -> None:
     turn = abandoned(revision)
 
-    assert turn.frames(frames, 4).tell == ()
+    assert turn.frames(frames, 4).to_agent == ()
     assert turn.outcome is outcome
 
 
 def test_a_client_that_left_while_its_turn_was_perhaps_over_aborts_it_if_it_is_not() -> None:
     turn = abandoned("V")
 
-    assert turn.frames([*f.dequeued("V"), f.failure("no"), f.doing("idle")], 4).tell == ()
+    assert turn.frames([*f.dequeued("V"), f.failure("no"), f.doing("idle")], 4).to_agent == ()
     assert turn.outcome is None
-    assert turn.frames([f.begin()], 5).tell
+    assert turn.frames([f.begin()], 5).to_agent
 
 
 def test_a_client_that_left_while_its_turn_was_perhaps_over_is_done_when_it_is() -> None:
     turn = abandoned("V")
 
     turn.frames([*f.dequeued("V"), f.failure("no")], 4)
-    assert turn.tick(7).tell == ()
+    assert turn.tick(7).to_agent == ()
     assert turn.outcome is Outcome.ABANDONED
 
 
@@ -254,9 +264,9 @@ def test_which_aborts_of_others_end_our_turn(
 ) -> None:
     made = conversation(*f.running(revision), f.chunk("a"), idle)
 
-    made.hear(f.audit("user.abort", summary=summary), 10)
+    made.receive_frame(f.audit("user.abort", summary=summary), 10)
 
-    assert made.deadline == (10 + ending.ABORT_GRACE_S if stops else 30)
+    assert made.deadline == (10 + completion.ABORT_GRACE_S if stops else 30)
 
 
 def test_an_abort_of_a_thread_is_that_threads_alone() -> None:
@@ -268,23 +278,25 @@ def test_an_abort_of_a_thread_is_that_threads_alone() -> None:
         channel_id="th1",
     )
 
-    made.hear(f.doing("idle", **f.THREAD), 10)
-    made.hear(f.audit("user.abort"), 10)
+    made.receive_frame(f.doing("idle", **f.THREAD), 10)
+    made.receive_frame(f.audit("user.abort"), 10)
 
-    assert made.deadline == 10 + ending.ABORT_GRACE_S
+    assert made.deadline == 10 + completion.ABORT_GRACE_S
 
 
 def test_r_empties_the_queue_of_a_channel_alone_where_it_says_so() -> None:
     made = conversation(f.init("R", runnerBusy=True), *f.queued("R"), UNSCOPED)
 
-    made.hear(f.audit("user.abort", summary=f"{SAID} (channel: web:c2)"), 0)
+    made.receive_frame(f.audit("user.abort", summary=f"{SAID} (channel: web:c2)"), 0)
 
     assert made.queued
 
 
 def test_a_client_that_left_before_init_has_asked_nothing() -> None:
-    turn = Turn(DIALECTS["session-agent"].prompt(Ask(text="two", prompt_id="p1")), Limits())
+    turn = Turn(
+        DIALECTS["session-agent"].prompt(PromptRequest(text="two", prompt_id="p1")), Limits()
+    )
     turn.opened(0)
 
-    assert turn.client_left(1).tell == ()
+    assert turn.client_left(1).to_agent == ()
     assert turn.outcome is Outcome.CLIENT_GONE

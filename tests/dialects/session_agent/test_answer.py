@@ -8,36 +8,37 @@ from msgspec import Raw
 
 from dialects.session_agent import frames as f
 from dialects.session_agent.resumed import init_r, prompt, turn
-from turnwire.core.approval import subjects
-from turnwire.core.dialect import NEVER, Tally
-from turnwire.core.errand import Answer, Answered
-from turnwire.core.refusal import Refusal
+from turnwire.core.agent import NEVER, FrameStats
+from turnwire.core.approvals import subjects
+from turnwire.core.operations import Answered, AnswerRequest
+from turnwire.core.rejection import Rejection
 from turnwire.core.terms import Terms
-from turnwire.dialects.session_agent import asking, wire
-from turnwire.dialects.session_agent.answering import ASKED_S, Answering
-from turnwire.dialects.session_agent.dialect import SessionAgent
+from turnwire.dialects.session_agent import SessionAgent, frames, questions
+from turnwire.dialects.session_agent.answer import OPEN_QUESTIONS_S, AnswerOperation
 
 LATER = ("A", "V")
 ACTIONS = [{"id": "allow_once"}, {"id": "allow_always"}, {"id": "cancel"}]
 
 
-def answering(answer: Any = "yes", question_id: str = "q1", **more: Any) -> Answering:
+def answering(answer: Any = "yes", question_id: str = "q1", **more: Any) -> AnswerOperation:
     raw = Raw(json.dumps(answer).encode())
-    asked = Answer(user_id=f.ME, init_s=2, verdict_s=5, question_id=question_id, answer=raw, **more)
+    asked = AnswerRequest(
+        user_id=f.ME, init_s=2, verdict_s=5, question_id=question_id, answer=raw, **more
+    )
     made = SessionAgent().answer(asked)
-    assert made.open(0) == ()
+    assert made.connection_opened(0) == ()
     return made
 
 
-def hear(made: Answering, *frames: bytes) -> list[dict[str, Any]]:
+def receive_frame(made: AnswerOperation, *frames: bytes) -> list[dict[str, Any]]:
     sent: list[dict[str, Any]] = []
     for frame in frames:
         assert made.result is None
-        sent += map(json.loads, made.hear(frame, 0))
+        sent += map(json.loads, made.receive_frame(frame, 0))
     return sent
 
 
-def late(made: Answering) -> None:
+def late(made: AnswerOperation) -> None:
     assert made.tick(made.deadline - 0.1) == ()
     assert made.tick(made.deadline) == ()
 
@@ -56,10 +57,10 @@ def resolved(**resolution: Any) -> bytes:
 def test_a_question_is_answered(revision: str) -> None:
     made = answering()
 
-    sent = hear(made, f.init(revision), f.asked(revision, "q0"), f.asked(revision))
+    sent = receive_frame(made, f.init(revision), f.asked(revision, "q0"), f.asked(revision))
 
     assert sent == [{"type": "answer", "questionId": "q1", "answer": "yes"}]
-    hear(made, f.answered(revision, "q0"), f.expired(revision, "q0"), f.answered(revision))
+    receive_frame(made, f.answered(revision, "q0"), f.expired(revision, "q0"), f.answered(revision))
     assert made.result == Answered()
     assert made.deadline == NEVER
 
@@ -82,10 +83,10 @@ def test_what_a_question_takes_is_a_text_or_a_boolean(
 ) -> None:
     made = answering(answer)
 
-    (sent,) = hear(made, f.init(revision), f.asked(revision))
+    (sent,) = receive_frame(made, f.init(revision), f.asked(revision))
 
     assert sent["answer"] == told
-    hear(made, f.answered(revision, answer=told))
+    receive_frame(made, f.answered(revision, answer=told))
     assert made.result == Answered()
 
 
@@ -93,9 +94,9 @@ def test_what_a_question_takes_is_a_text_or_a_boolean(
 def test_somebody_else_was_faster(revision: str) -> None:
     made = answering()
 
-    hear(made, f.init(revision), f.asked(revision), f.answered(revision, answer="no"))
+    receive_frame(made, f.init(revision), f.asked(revision), f.answered(revision, answer="no"))
 
-    assert made.result is Refusal.CLOSED
+    assert made.result is Rejection.CLOSED
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
@@ -103,18 +104,20 @@ def test_somebody_else_was_faster(revision: str) -> None:
 def test_a_question_that_expires_is_closed(revision: str, *, asked: bool) -> None:
     made = answering()
 
-    hear(made, f.init(revision), *([f.asked(revision)] if asked else []), f.expired(revision))
+    receive_frame(
+        made, f.init(revision), *([f.asked(revision)] if asked else []), f.expired(revision)
+    )
 
-    assert made.result is Refusal.CLOSED
+    assert made.result is Rejection.CLOSED
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_a_question_that_is_answered_before_it_is_told_is_closed(revision: str) -> None:
     made = answering()
 
-    hear(made, f.init(revision), f.answered(revision))
+    receive_frame(made, f.init(revision), f.answered(revision))
 
-    assert made.result is Refusal.CLOSED
+    assert made.result is Rejection.CLOSED
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
@@ -122,16 +125,16 @@ def test_a_question_that_is_not_told_is_not_known(revision: str) -> None:
     """Also one that was answered before: the agent forgets it."""
     made = answering()
 
-    assert hear(made, f.init(revision), f.asked(revision, "q0")) == []
-    assert made.deadline == ASKED_S
+    assert receive_frame(made, f.init(revision), f.asked(revision, "q0")) == []
+    assert made.deadline == OPEN_QUESTIONS_S
     late(made)
-    assert made.result is Refusal.UNKNOWN
+    assert made.result is Rejection.UNKNOWN
 
 
 def test_an_answer_that_is_told_without_its_value_is_ours() -> None:
     made = answering()
 
-    hear(made, f.init("R"), f.asked("R"), f.status(questionAnswered="q1"))
+    receive_frame(made, f.init("R"), f.asked("R"), f.status(questionAnswered="q1"))
 
     assert made.result == Answered()
 
@@ -139,27 +142,27 @@ def test_an_answer_that_is_told_without_its_value_is_ours() -> None:
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_no_word_about_the_answer(revision: str) -> None:
     made = answering()
-    hear(made, f.init(revision), f.asked(revision), f.asked(revision))
+    receive_frame(made, f.init(revision), f.asked(revision), f.asked(revision))
 
     late(made)
 
-    assert made.result is Refusal.SILENT
+    assert made.result is Rejection.SILENT
 
 
 def test_no_init() -> None:
     made = answering()
 
-    assert hear(made, f.asked("R")) == []
+    assert receive_frame(made, f.asked("R")) == []
     late(made)
-    assert made.result is Refusal.SILENT
+    assert made.result is Rejection.SILENT
 
 
 def test_an_agent_that_leaves() -> None:
     made = answering()
 
-    made.left()
+    made.connection_lost()
 
-    assert made.result is Refusal.SILENT
+    assert made.result is Rejection.SILENT
 
 
 # Approvals.
@@ -179,10 +182,10 @@ def test_an_agent_that_leaves() -> None:
 def test_an_approval_is_approved(revision: str, answer: Any, action: str) -> None:
     made = answering(answer, "inv1")
 
-    sent = hear(made, f.init(revision), approval(invocationId="inv7"))
+    sent = receive_frame(made, f.init(revision), approval(invocationId="inv7"))
 
     assert sent == [{"type": "approve-action", "invocationId": "inv7", "actionId": action}]
-    hear(made, resolved(actionId=action))
+    receive_frame(made, resolved(actionId=action))
     assert made.result == Answered()
 
 
@@ -199,10 +202,10 @@ def test_an_approval_is_approved(revision: str, answer: Any, action: str) -> Non
 def test_an_approval_is_denied(revision: str, answer: Any, reason: dict[str, str]) -> None:
     made = answering(answer, "inv1")
 
-    (sent,) = hear(made, f.init(revision), approval())
+    (sent,) = receive_frame(made, f.init(revision), approval())
 
     assert sent == {"type": "deny-action", "invocationId": "inv1", "actionId": "cancel", **reason}
-    hear(made, resolved(actionId="cancel"))
+    receive_frame(made, resolved(actionId="cancel"))
     assert made.result == Answered()
 
 
@@ -210,28 +213,28 @@ def test_an_approval_is_denied(revision: str, answer: Any, reason: dict[str, str
 def test_an_approval_takes_no_other_answer(answer: Any) -> None:
     made = answering(answer, "inv1")
 
-    assert hear(made, f.init("V"), approval()) == []
-    assert made.result is Refusal.UNSUPPORTED
+    assert receive_frame(made, f.init("V"), approval()) == []
+    assert made.result is Rejection.UNSUPPORTED
 
 
 def test_an_approval_with_odd_actions_and_context_is_approved_even_so() -> None:
     made = answering("allow_always", "inv1")
     prompt = {"id": "inv1", "type": "approval", "actions": 5, "context": 5}
 
-    assert hear(made, f.init("V"), f.frame("interactive_prompt", prompt=prompt)) == []
-    assert made.result is Refusal.UNSUPPORTED
+    assert receive_frame(made, f.init("V"), f.frame("interactive_prompt", prompt=prompt)) == []
+    assert made.result is Rejection.UNSUPPORTED
 
     made = answering(answer=True, question_id="inv1")
-    (sent,) = hear(made, f.init("V"), f.frame("interactive_prompt", prompt=prompt))
+    (sent,) = receive_frame(made, f.init("V"), f.frame("interactive_prompt", prompt=prompt))
     assert sent["invocationId"] == "inv1"
 
 
 def test_an_approval_that_fails_is_closed() -> None:
     made = answering(answer=True, question_id="inv1")
 
-    hear(made, f.init("V"), approval(), resolved(actionId="__failed__"))
+    receive_frame(made, f.init("V"), approval(), resolved(actionId="__failed__"))
 
-    assert made.result is Refusal.CLOSED
+    assert made.result is Rejection.CLOSED
 
 
 @pytest.mark.parametrize(
@@ -244,15 +247,18 @@ def test_an_approval_that_fails_is_closed() -> None:
 def test_an_approval_that_is_not_this_users_is_not_known(reply: dict[str, str]) -> None:
     made = answering(answer=True, question_id="inv1")
 
-    hear(made, f.init("V"), approval(), f.failure("of a turn"), f.frame("error", **reply))
+    receive_frame(made, f.init("V"), approval(), f.failure("of a turn"), f.frame("error", **reply))
 
-    assert made.result is Refusal.UNKNOWN
+    assert made.result is Rejection.UNKNOWN
 
 
 def test_an_error_before_the_answer_is_no_verdict() -> None:
     made = answering()
 
-    assert hear(made, f.init("V"), f.frame("error", message="Invalid JSON"), f.chunk("a")) == []
+    assert (
+        receive_frame(made, f.init("V"), f.frame("error", message="Invalid JSON"), f.chunk("a"))
+        == []
+    )
     assert made.result is None
 
 
@@ -261,9 +267,9 @@ SIGNED = Terms(signed=True)
 
 def signed(frame: bytes) -> bytes:
     """What the id of an approval is signed for that is told by this frame."""
-    heard = wire.read(frame, Tally())
-    assert isinstance(heard, wire.InteractivePrompt)
-    (found,) = subjects(asking.prompt(heard), ())
+    heard = frames.read(frame, FrameStats())
+    assert isinstance(heard, frames.InteractivePrompt)
+    (found,) = subjects(questions.prompt_event(heard), ())
     return found
 
 
@@ -271,8 +277,8 @@ def signed(frame: bytes) -> bytes:
 def test_where_approvals_are_signed_one_takes_no_answer_that_is_not(revision: str) -> None:
     made = answering(answer=True, question_id="inv1", terms=SIGNED)
 
-    assert hear(made, f.init(revision), approval()) == []
-    assert made.result is Refusal.UNSIGNED
+    assert receive_frame(made, f.init(revision), approval()) == []
+    assert made.result is Rejection.UNSIGNED
 
 
 @pytest.mark.parametrize("revision", LATER)
@@ -280,7 +286,7 @@ def test_an_approval_takes_what_was_signed_for_it(revision: str) -> None:
     given = signed(approval(params={"n": 1}))
     made = answering(answer=True, question_id="inv1", terms=SIGNED, subject=given)
 
-    (sent,) = hear(made, f.init(revision), approval(params={"n": 1}))
+    (sent,) = receive_frame(made, f.init(revision), approval(params={"n": 1}))
 
     assert sent["type"] == "approve-action"
 
@@ -290,15 +296,15 @@ def test_an_approval_takes_nothing_that_was_signed_for_another_input(revision: s
     given = signed(approval(params={"n": 1}))
     made = answering(answer=True, question_id="inv1", terms=SIGNED, subject=given)
 
-    assert hear(made, f.init(revision), approval(params={"n": 2})) == []
-    assert made.result is Refusal.CLOSED
+    assert receive_frame(made, f.init(revision), approval(params={"n": 2})) == []
+    assert made.result is Rejection.CLOSED
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_where_approvals_are_signed_a_question_is_answered_without(revision: str) -> None:
     made = answering(terms=SIGNED)
 
-    (sent,) = hear(made, f.init(revision), f.asked(revision))
+    (sent,) = receive_frame(made, f.init(revision), f.asked(revision))
 
     assert sent["type"] == "answer"
 
@@ -307,7 +313,7 @@ def test_a_prompt_of_another_kind_is_no_approval() -> None:
     made = answering(question_id="q1", terms=SIGNED)
     prompt = {"id": "q1", "type": "form", "title": "Your name?", "context": {**f.CHANNEL}}
 
-    (sent,) = hear(made, f.init("V"), f.frame("interactive_prompt", prompt=prompt))
+    (sent,) = receive_frame(made, f.init("V"), f.frame("interactive_prompt", prompt=prompt))
 
     assert sent["type"] == "answer"
 
@@ -315,15 +321,15 @@ def test_a_prompt_of_another_kind_is_no_approval() -> None:
 @pytest.mark.parametrize(("by", "admitted"), [(f.ME, True), ("ann", False)])
 def test_r_who_asked_is_who_answers(by: str, *, admitted: bool) -> None:
     made = answering(terms=Terms(asker_alone=True))
-    made.hear(init_r({**prompt("P1"), "authorId": by}, turn()), 0)
+    made.receive_frame(init_r({**prompt("P1"), "authorId": by}, turn()), 0)
 
-    assert made.result is (None if admitted else Refusal.UNKNOWN)
+    assert made.result is (None if admitted else Rejection.UNKNOWN)
 
 
 @pytest.mark.parametrize("revision", LATER)
 def test_a_v_do_not_say_who_asked(revision: str) -> None:
     made = answering(terms=Terms(asker_alone=True))
 
-    (sent,) = hear(made, f.init(revision), f.asked(revision))
+    (sent,) = receive_frame(made, f.init(revision), f.asked(revision))
 
     assert sent["type"] == "answer"

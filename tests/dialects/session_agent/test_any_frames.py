@@ -7,10 +7,10 @@ import pytest
 from core.client_model import Client
 from core.turns import wait
 from dialects.session_agent import frames as f
-from turnwire.core.dialect import Ask, Reach
-from turnwire.core.limits import Limits
-from turnwire.core.turn import Turn
-from turnwire.dialects.session_agent.dialect import SessionAgent
+from turnwire.core.agent import AbortScope, PromptRequest
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
+from turnwire.dialects.session_agent import SessionAgent
 
 DIALECT = SessionAgent()
 OTHER = {"channelType": "web", "channelId": "c2"}
@@ -62,20 +62,20 @@ def pool(revision: str) -> list[bytes]:
 @pytest.mark.parametrize("seed", range(40))
 def test_any_frames_in_any_order_make_a_stream_that_ends(revision: str, seed: int) -> None:
     dice = random.Random(f"{revision}{seed}")  # noqa: S311 (a test's dice)
-    conversation = DIALECT.prompt(Ask(text="two", prompt_id="p1", user_id=f.ME))
+    conversation = DIALECT.prompt(PromptRequest(text="two", prompt_id="p1", user_id=f.ME))
     turn, client = Turn(conversation, Limits(idle_s=DIALECT.idle_s)), Client()
     opening = dice.choice([[f.user()], [*f.queued(revision), *f.dequeued(revision)], []])
     frames = [f.init(revision), *opening, *dice.choices(pool(revision), k=60)]
     now = 0.0
-    client.read(turn.opened(now).write)
+    client.read(turn.opened(now).to_client)
 
     for frame in frames:
         now += dice.choice([0.0, 0.1, 1.0])
-        client.read(turn.tick(now).write)
-        client.read(turn.frames([frame], now).write)
-        assert bool(conversation.abort()) == (conversation.reach is Reach.OURS)
+        client.read(turn.tick(now).to_client)
+        client.read(turn.frames([frame], now).to_client)
+        assert bool(conversation.abort()) == (conversation.abort_scope is AbortScope.OURS)
     for _, act in wait(turn, 10_000):
-        client.read(act.write)
+        client.read(act.to_client)
 
     assert turn.outcome is not None
     assert "foreign" not in client.text

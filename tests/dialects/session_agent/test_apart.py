@@ -5,21 +5,21 @@ from typing import Any, Final
 import pytest
 
 from dialects.session_agent import frames as f
-from dialects.session_agent.talk import conversation, hear, sent
-from turnwire.core.dialect import Reach
-from turnwire.core.room import Room, Seat
-from turnwire.dialects.session_agent.conversation import Conversation
-from turnwire.dialects.session_agent.others import Others
+from dialects.session_agent.talk import conversation, receive_frame, sent
+from turnwire.core.agent import AbortScope
+from turnwire.core.session_group import Member, SessionGroup
+from turnwire.dialects.session_agent.open_turns import OpenTurns
+from turnwire.dialects.session_agent.turn import TurnProtocol
 
 PONG: Final = f.frame("pong")
 QUEUED_BY_ANOTHER: Final = f.audit("prompt.queued", actorId="u2")
 
 
-def apart(*frames: bytes, room: Room | None = None, **ask: Any) -> Conversation:
+def apart(*frames: bytes, room: SessionGroup | None = None, **ask: Any) -> TurnProtocol:
     """A conversation of a process that has not the only room of its session."""
-    made = conversation(seat=Seat(room or Room(apart=True)), **ask)
+    made = conversation(member=Member(room or SessionGroup(apart=True)), **ask)
     for frame in frames:
-        told = made.hear(frame, 0)
+        told = made.receive_frame(frame, 0)
         if {"type": "prompt"}.items() <= next(iter(sent(told)), {}).items():
             assert sent(made.tick(0)) == [{"type": "ping"}], "right after the prompt"
     return made
@@ -48,99 +48,99 @@ def test_in_one_process_no_ping_follows_a_prompt() -> None:
 )
 @pytest.mark.parametrize("revision", f.REVISIONS)
 @pytest.mark.parametrize(
-    ("frames", "reach"),
+    ("frames", "abort_scope"),
     [
-        pytest.param([equal("P2"), f.begin()], Reach.OTHERS, id="the pong is not there"),
-        pytest.param([equal("P2"), f.begin(), PONG], Reach.OURS, id="one echo, then the pong"),
-        pytest.param([equal("P2"), PONG, f.begin()], Reach.OURS, id="the turn comes later"),
-        pytest.param([equal("P2"), equal("P2"), PONG, f.begin()], Reach.OURS, id="told again"),
+        pytest.param([equal("P2"), f.begin()], AbortScope.SHARED, id="the pong is not there"),
+        pytest.param([equal("P2"), f.begin(), PONG], AbortScope.OURS, id="one echo, then the pong"),
+        pytest.param([equal("P2"), PONG, f.begin()], AbortScope.OURS, id="the turn comes later"),
+        pytest.param([equal("P2"), equal("P2"), PONG, f.begin()], AbortScope.OURS, id="told again"),
         pytest.param(
-            [equal("P2"), equal("P3"), f.begin(), PONG], Reach.NOTHING, id="two echoes by then"
+            [equal("P2"), equal("P3"), f.begin(), PONG], AbortScope.NONE, id="two echoes by then"
         ),
         pytest.param(
             [equal("P2"), equal("P3", by=None), f.begin(), PONG],
-            Reach.NOTHING,
+            AbortScope.NONE,
             id="the other's author is not told",
         ),
-        pytest.param([PONG, equal("P2"), f.begin()], Reach.NOTHING, id="the pong came first"),
+        pytest.param([PONG, equal("P2"), f.begin()], AbortScope.NONE, id="the pong came first"),
         pytest.param(
             [equal("P2"), f.begin(), PONG, f.pending(prompt="P3")],
-            Reach.NOTHING,
+            AbortScope.NONE,
             id="another like it later",
         ),
         pytest.param(
             [equal("P2"), f.begin(), QUEUED_BY_ANOTHER, f.pending(prompt="P3"), PONG],
-            Reach.OURS,
+            AbortScope.OURS,
             id="the other is another user's",
         ),
         pytest.param(
             [equal("P2"), f.pending(prompt="P3", threadId="th1"), f.begin(), PONG],
-            Reach.OURS,
+            AbortScope.OURS,
             id="the other is of a thread",
         ),
     ],
 )
 def test_an_abort_needs_a_prompt_that_is_ours_for_certain(
-    revision: str, frames: list[bytes], reach: Reach
+    revision: str, frames: list[bytes], abort_scope: AbortScope
 ) -> None:
     made = apart(f.init(revision), *frames)
 
-    assert made.reach is reach
-    assert len(made.abort()) == (reach is Reach.OURS)
+    assert made.abort_scope is abort_scope
+    assert len(made.abort()) == (abort_scope is AbortScope.OURS)
 
 
 @pytest.mark.parametrize("revision", ["A", "V"])
 def test_a_prompt_that_was_told_as_waiting_is_proven_as_well(revision: str) -> None:
     made = apart(f.init(revision, runnerBusy=True), *f.queued(revision), PONG)
-    hear(made, f.done("x", "turn-0"), *f.dequeued(revision), f.begin())
+    receive_frame(made, f.done("x", "turn-0"), *f.dequeued(revision), f.begin())
 
-    assert made.reach is Reach.OURS
+    assert made.abort_scope is AbortScope.OURS
 
 
 @pytest.mark.parametrize("revision", ["A", "V"])
 def test_two_that_wait_with_our_text_are_one_too_many(revision: str) -> None:
     made = apart(f.init(revision, runnerBusy=True), f.pending(prompt="P1"), f.pending(), PONG)
-    hear(made, f.done("x", "turn-0"), f.user(prompt="P1"), f.begin())
+    receive_frame(made, f.done("x", "turn-0"), f.user(prompt="P1"), f.begin())
 
-    assert made.reach is Reach.NOTHING
-    assert not made._whose._is_certain
+    assert made.abort_scope is AbortScope.NONE
+    assert not made._binding._is_certain
 
 
 def test_an_equal_prompt_of_our_own_process_is_known_as_such() -> None:
-    room = Room(apart=True)
+    room = SessionGroup(apart=True)
     first = apart(f.init("V"), room=room)
-    second = conversation(f.init("V"), seat=Seat(room))
-    hear(first, equal("P1"), PONG)
+    second = conversation(f.init("V"), member=Member(room))
+    receive_frame(first, equal("P1"), PONG)
     second.tick(0)
 
     assert sent(second.tick(0)) == [{"type": "ping"}]
-    hear(second, equal("P1"), equal("P2"), PONG)
-    hear(first, f.begin("turn-1"), equal("P2"))
+    receive_frame(second, equal("P1"), equal("P2"), PONG)
+    receive_frame(first, f.begin("turn-1"), equal("P2"))
 
     assert (first.prompt_id, second.prompt_id) == ("P1", "P2")
-    assert first._whose._is_certain
-    assert second._whose._is_certain
+    assert first._binding._is_certain
+    assert second._binding._is_certain
 
 
 def test_what_was_echoed_before_we_asked_does_not_count() -> None:
-    made = conversation(seat=Seat(Room(apart=True)))
-    made.hear(equal("P1"), 0)
-    made.hear(f.init("V"), 0)
+    made = conversation(member=Member(SessionGroup(apart=True)))
+    made.receive_frame(equal("P1"), 0)
+    made.receive_frame(f.init("V"), 0)
     made.tick(0)
-    hear(made, equal("P2"), PONG, f.begin())
+    receive_frame(made, equal("P2"), PONG, f.begin())
 
-    assert made.reach is Reach.OURS
+    assert made.abort_scope is AbortScope.OURS
 
 
 def test_more_equal_prompts_than_are_remembered_are_too_many() -> None:
-    room = Room(apart=True)
-    made, other = apart(f.init("V"), equal("P2"), PONG, f.begin(), room=room), Seat(room)
-    for number in range(Others.KNOWN_MAX):
+    room = SessionGroup(apart=True)
+    made, other = apart(f.init("V"), equal("P2"), PONG, f.begin(), room=room), Member(room)
+    for number in range(OpenTurns.KEPT_MAX):
         other.claim(f"P{number + 3}")
-        hear(made, f.pending(prompt=f"P{number + 3}"))
+        receive_frame(made, f.pending(prompt=f"P{number + 3}"))
 
-    assert made.reach is Reach.NOTHING
-    assert len(made._whose._equal) == Others.KNOWN_MAX
+    assert made.abort_scope is AbortScope.NONE
+    assert len(made._binding._equal_prompts) == OpenTurns.KEPT_MAX
 
 
 def test_a_long_turn_still_pings_every_half_minute() -> None:
@@ -148,4 +148,4 @@ def test_a_long_turn_still_pings_every_half_minute() -> None:
 
     assert made.deadline == 30
     assert sent(made.tick(30)) == [{"type": "ping"}]
-    assert made.reach is Reach.OURS
+    assert made.abort_scope is AbortScope.OURS

@@ -3,9 +3,9 @@
 import pytest
 
 from dialects.session_agent import frames as f
-from dialects.session_agent.talk import conversation, hear
+from dialects.session_agent.talk import conversation, receive_frame
 from turnwire.core.events import Alive
-from turnwire.core.room import Room, Seat
+from turnwire.core.session_group import Member, SessionGroup
 
 
 def joined(user: str | None = f.ME) -> bytes:
@@ -15,52 +15,52 @@ def joined(user: str | None = f.ME) -> bytes:
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_whoever_follows_the_same_prompt_or_turn_is_company(revision: str) -> None:
     for followed in (f.PROMPT, f.TURN):
-        room = Room()
-        Seat(room).follow(followed)
-        made = conversation(f.init(revision), seat=Seat(room))
-        assert not made.accompanied
+        room = SessionGroup()
+        Member(room).follow(followed)
+        made = conversation(f.init(revision), member=Member(room))
+        assert not made.has_other_watchers
 
-        hear(made, f.user(), f.begin())
+        receive_frame(made, f.user(), f.begin())
 
-        assert made.accompanied
+        assert made.has_other_watchers
 
 
 @pytest.mark.parametrize("revision", ["A", "V"])
 def test_whoever_follows_the_same_queued_prompt_is_company(revision: str) -> None:
-    room = Room()
-    Seat(room).follow(f.PROMPT)
+    room = SessionGroup()
+    Member(room).follow(f.PROMPT)
 
-    made = conversation(f.init(revision), *f.queued(revision), seat=Seat(room))
+    made = conversation(f.init(revision), *f.queued(revision), member=Member(room))
 
-    assert made.accompanied
+    assert made.has_other_watchers
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_a_user_who_opens_a_socket_after_leaving_came_back(revision: str) -> None:
     made = conversation(f.init(revision), joined(), joined(), *f.running(revision)[1:])
-    assert not made.accompanied
+    assert not made.has_other_watchers
 
-    made.unattended()
+    made.client_detached()
 
-    assert not made.accompanied
-    assert made.hear(joined(), 1) == (Alive(),)
-    assert made.accompanied
+    assert not made.has_other_watchers
+    assert made.receive_frame(joined(), 1) == (Alive(),)
+    assert made.has_other_watchers
 
 
 def test_our_own_socket_may_be_told_late_and_is_not_our_user_coming_back() -> None:
     made = conversation(*f.running("V"))
-    made.unattended()
+    made.client_detached()
 
-    assert made.hear(joined(), 1) == ()
-    assert not made.accompanied
-    made.hear(joined(), 2)
-    assert made.accompanied
+    assert made.receive_frame(joined(), 1) == ()
+    assert not made.has_other_watchers
+    made.receive_frame(joined(), 2)
+    assert made.has_other_watchers
 
 
 @pytest.mark.parametrize("user", ["u2", None])
 def test_others_who_come_are_not_our_user(user: str | None) -> None:
     made = conversation(*f.running("V"), joined())
-    made.unattended()
+    made.client_detached()
 
-    assert made.hear(joined(user), 1) == ()
-    assert not made.accompanied
+    assert made.receive_frame(joined(user), 1) == ()
+    assert not made.has_other_watchers

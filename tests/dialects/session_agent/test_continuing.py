@@ -8,7 +8,7 @@ import json
 import pytest
 from msgspec import Raw
 
-from core.turns import told, wait
+from core.turns import sent_types, wait
 from dialects.continued import brief, chunks
 from dialects.session_agent import frames as f
 from dialects.session_agent.continued import (
@@ -25,12 +25,12 @@ from dialects.session_agent.continued import (
     hello,
 )
 from dialects.session_agent.resumed import LATER
-from turnwire.core.act import Act
-from turnwire.core.dialect import Reply
-from turnwire.core.known import Known
-from turnwire.core.limits import Hangup
-from turnwire.core.outcome import Outcome
-from turnwire.core.room import Room, Seat
+from turnwire.core.agent import QuestionReply
+from turnwire.core.body.client_copy import ClientCopy
+from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.limits import DisconnectPolicy
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.output import Output
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
@@ -38,9 +38,9 @@ def test_the_answer_goes_out_and_the_message_goes_on(revision: str) -> None:
     stream = continued()
 
     act = stream.frames([hello(revision), f.asked(revision)], 1)
-    assert told(act) == [ANSWER["type"]]
-    assert json.loads(act.tell[0]) == ANSWER
-    assert act.write == b""  # the agent has not taken it yet
+    assert sent_types(act) == [ANSWER["type"]]
+    assert json.loads(act.to_agent[0]) == ANSWER
+    assert act.to_client == b""  # the agent has not taken it yet
     act = stream.frames(answered(revision), 2)
     assert chunks(act)[0] == {"type": "start", "messageId": "m1"}
     assert sorted(brief(act)[1:]) == [
@@ -72,10 +72,10 @@ def test_what_was_said_before_the_last_calls_is_not_told_again(revision: str) ->
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_text_that_the_client_lacks_is_told_once(revision: str) -> None:
     """It may have come back to the question alone (A, V)."""
-    stream = begun(revision, known=Known(message_id="m1", text=1, texts=1))
+    stream = begun(revision, known=ClientCopy(message_id="m1", text_chars=1, text_blocks=1))
     act = stream.frames([f.chunk("C"), f.done("C")], 3)
 
-    whole = continued(known=Known(message_id="m1", text=1, texts=1))
+    whole = continued(known=ClientCopy(message_id="m1", text_chars=1, text_blocks=1))
     first = whole.frames([hello(revision), f.asked(revision), *answered(revision)], 1)
     deltas = [c["delta"] for c in [*chunks(first), *chunks(act)] if "delta" in c]
     assert "".join(deltas) == "BC"
@@ -83,7 +83,7 @@ def test_text_that_the_client_lacks_is_told_once(revision: str) -> None:
 
 @pytest.mark.parametrize("revision", LATER)
 def test_a_v_a_message_of_the_question_alone_gets_the_text_below_it(revision: str) -> None:
-    stream = continued(known=Known(message_id="m1"))
+    stream = continued(known=ClientCopy(message_id="m1"))
 
     act = stream.frames([hello(revision), f.asked(revision), *answered(revision)], 1)
 
@@ -96,7 +96,7 @@ def test_a_v_a_message_of_the_question_alone_gets_the_text_below_it(revision: st
 def test_a_v_an_outcome_comes_after_its_call_there_too(revision: str) -> None:
     """A call that runs on beside the text before the question."""
     runs = [f.tool("running", "c1", args={}), f.text("A")]
-    stream = continued(known=Known(message_id="m1"))
+    stream = continued(known=ClientCopy(message_id="m1"))
     frames = [hello(revision), f.asked(revision), *answered(revision, *runs, DONE, content="A")]
     assert "tool-input-available c1" in brief(stream.frames(frames, 1))
 
@@ -132,7 +132,7 @@ def test_the_end_repeats_no_text(revision: str) -> None:
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_a_call_that_the_client_left_open_gets_its_outcome(revision: str) -> None:
     """It ran beside the text before the question, and is over by now."""
-    known = Known(message_id="m1", text=2, texts=2, pending=frozenset({"c1"}))
+    known = ClientCopy(message_id="m1", text_chars=2, text_blocks=2, pending=frozenset({"c1"}))
     stream = continued(known=known)
 
     act = stream.frames([hello(revision), f.asked(revision), *answered(revision)], 1)
@@ -144,7 +144,7 @@ def test_a_call_that_the_client_left_open_gets_its_outcome(revision: str) -> Non
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_a_call_that_runs_beside_the_question_gets_its_outcome(revision: str) -> None:
     parts = [f.tool("running", "c1", args={}), f.text("A"), ASKS]
-    stream = continued(known=Known(message_id="m1", text=1, texts=1))
+    stream = continued(known=ClientCopy(message_id="m1", text_chars=1, text_blocks=1))
     stream.frames([hello(revision, *parts, content="A"), f.asked(revision)], 1)
     stream.frames(answered(revision, *parts[:2], DONE, content="A"), 2)
 
@@ -155,12 +155,12 @@ def test_a_call_that_runs_beside_the_question_gets_its_outcome(revision: str) ->
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_two_answers_go_out_once_both_questions_are_known_to_be_open(revision: str) -> None:
-    stream = continued(YES, Reply("q2", Raw(b'"no"')))
+    stream = continued(YES, QuestionReply("q2", Raw(b'"no"')))
 
-    assert stream.frames([hello(revision), f.asked(revision)], 1) == Act()
+    assert stream.frames([hello(revision), f.asked(revision)], 1) == Output()
     act = stream.frames([f.asked(revision), f.asked(revision, "q3"), f.asked(revision, "q2")], 1)
-    assert [json.loads(frame)["questionId"] for frame in act.tell] == ["q1", "q2"]
-    assert stream.frames([f.answered(revision)], 2).write == b""
+    assert [json.loads(frame)["questionId"] for frame in act.to_agent] == ["q1", "q2"]
+    assert stream.frames([f.answered(revision)], 2).to_client == b""
     act = stream.frames([f.answered(revision, "q2", "no"), *answered(revision)], 2)
     cards = [c["data"] for c in chunks(act) if c["type"] == "data-question"]
     # What else is open is told again, under its id.
@@ -177,9 +177,9 @@ def test_two_answers_go_out_once_both_questions_are_known_to_be_open(revision: s
     [(b"true", "approve-action", "allow_once"), (b"false", "deny-action", "cancel")],
 )
 def test_an_approval_is_decided(revision: str, answer: bytes, kind: str, taken: str) -> None:
-    stream = continued(Reply("q1", Raw(answer)))
+    stream = continued(QuestionReply("q1", Raw(answer)))
 
-    assert told(stream.frames([hello(revision), approval()], 1)) == [kind]
+    assert sent_types(stream.frames([hello(revision), approval()], 1)) == [kind]
     resolution = {"actionId": taken, "resolvedBy": "owner"}
     resolved = f.frame("interactive_prompt_resolved", promptId="q1", resolution=resolution)
     act = stream.frames([resolved, *answered(revision)[1:]], 2)
@@ -232,7 +232,7 @@ def test_a_v_a_turn_that_ends_before_a_snapshot_ends_the_message(
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_a_turn_that_begins_anew_is_news(revision: str) -> None:
-    stream = continued(known=Known(message_id="m1", text=900, texts=2))
+    stream = continued(known=ClientCopy(message_id="m1", text_chars=900, text_blocks=2))
     stream.frames([hello(revision), f.asked(revision), f.answered(revision)], 1)
 
     act = stream.frames([f.begin("T2"), f.chunk("new", "T2")], 2)
@@ -242,7 +242,7 @@ def test_a_turn_that_begins_anew_is_news(revision: str) -> None:
 
 def test_r_text_is_withheld_until_a_snapshot_has_it() -> None:
     """What was said beside the question may be known in part."""
-    stream = continued(known=Known(message_id="m1", text=3, texts=3))
+    stream = continued(known=ClientCopy(message_id="m1", text_chars=3, text_blocks=3))
     stream.frames([hello("R"), f.asked("R"), f.answered("R")], 1)
 
     assert chunks(stream.frames([f.chunk("ab")], 2)) == []
@@ -271,7 +271,7 @@ def test_a_snapshot_whose_text_does_not_add_up_tells_its_tools(revision: str) ->
 def test_r_a_client_that_hangs_up_means_this_turn() -> None:
     stream = begun("R")
 
-    assert told(stream.client_left(3)) == ["abort"]
+    assert sent_types(stream.client_left(3)) == ["abort"]
     assert stream.outcome is Outcome.CLIENT_GONE
 
 
@@ -279,15 +279,15 @@ def test_r_not_if_another_user_asked_for_it() -> None:
     stream = continued()
     stream.frames([hello("R", by="ann"), f.asked("R"), *answered("R")], 1)
 
-    assert stream.client_left(3) == Act()
+    assert stream.client_left(3) == Output()
 
 
 def test_r_nor_while_another_stream_follows_it() -> None:
-    room = Room()
-    stream = begun("R", seat=Seat(room))
-    Seat(room).follow(f.TURN)
+    room = SessionGroup()
+    stream = begun("R", member=Member(room))
+    Member(room).follow(f.TURN)
 
-    assert stream.client_left(3) == Act()
+    assert stream.client_left(3) == Output()
     assert stream.outcome is Outcome.CLIENT_GONE
 
 
@@ -295,7 +295,7 @@ def test_r_nothing_is_aborted_before_the_answer() -> None:
     stream = continued()
     stream.frames([hello("R")], 1)
 
-    assert stream.client_left(1) == Act()
+    assert stream.client_left(1) == Output()
     assert stream.outcome is Outcome.CLIENT_GONE
 
 
@@ -304,15 +304,15 @@ def test_a_v_a_client_that_hangs_up_leaves_the_turn_running(revision: str) -> No
     """Nothing says who asked for it, nor who else is at work."""
     stream = begun(revision)
 
-    assert stream.client_left(3) == Act()
+    assert stream.client_left(3) == Output()
     assert stream.outcome is Outcome.CLIENT_GONE
 
 
 def test_its_user_may_come_back() -> None:
     joined = f.frame("user.joined", userId=f.ME)
-    stream = continued(on_hangup=Hangup.GRACE, grace_s=30)
+    stream = continued(on_disconnect=DisconnectPolicy.GRACE, grace_s=30)
     stream.frames([hello("R"), joined, f.asked("R"), *answered("R")], 1)
-    assert stream.client_left(2) == Act()
+    assert stream.client_left(2) == Output()
 
     stream.frames([joined], 3)
 
@@ -326,4 +326,4 @@ def test_a_question_with_very_much_to_show_is_answered_like_any_other(revision: 
     acts = [stream.frames([hello(revision)], 1)]
     acts += [stream.frames([f.asked(revision, options=["yes", "x" * 70_000])], 1)]
 
-    assert [json.loads(frame) for act in acts for frame in act.tell] == [ANSWER]
+    assert [json.loads(frame) for act in acts for frame in act.to_agent] == [ANSWER]

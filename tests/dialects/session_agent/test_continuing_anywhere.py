@@ -15,11 +15,11 @@ from dialects.session_agent import frames as f
 from dialects.session_agent.resumed import INIT_S
 from dialects.session_agent.test_any_frames import pool
 from dialects.session_agent.test_resume_anywhere import PROMPT, entry_of
-from turnwire.core.dialect import Ask, Look, Reply
-from turnwire.core.known import Known
-from turnwire.core.limits import Limits
-from turnwire.core.turn import Turn
-from turnwire.dialects.session_agent.dialect import SessionAgent
+from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
+from turnwire.core.body.client_copy import ClientCopy
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
+from turnwire.dialects.session_agent import SessionAgent
 from turnwire_lab.session_agent.habits import REVISIONS, Revision
 from turnwire_lab.session_agent.message import TurnEntry
 
@@ -57,14 +57,14 @@ def frame_of(turn: TurnEntry, step: Step, revision: Revision) -> bytes:
             return f.frame("message.updated", data=turn.snapshot())
 
 
-def known(told: list[Json]) -> Known:
+def known(told: list[Json]) -> ClientCopy:
     """What a client's message says of what it was told."""
     count = Counter(chunk["type"] for chunk in told)
     inputs = {c["toolCallId"] for c in told if c["type"] == "tool-input-available"}
-    return Known(
+    return ClientCopy(
         message_id="m1",
-        text=sum(len(chunk["delta"]) for chunk in told if chunk["type"] == "text-delta"),
-        texts=count["text-start"],
+        text_chars=sum(len(chunk["delta"]) for chunk in told if chunk["type"] == "text-delta"),
+        text_blocks=count["text-start"],
         pending=frozenset(inputs - outcomes(told)),
     )
 
@@ -81,7 +81,7 @@ def test_a_message_is_whole_wherever_its_client_left(
 ) -> None:
     """It may have left before what goes on beside the question, and answer after it."""
     entry = entry_of(revision)
-    ask = Ask(text="two", prompt_id="p1", user_id=f.ME)
+    ask = PromptRequest(text="two", prompt_id="p1", user_id=f.ME)
     first = Turn(SessionAgent().prompt(ask), Limits())
     first.opened(0)
     acts = [first.frames(f.running(revision), 0)]
@@ -97,8 +97,8 @@ def test_a_message_is_whole_wherever_its_client_left(
     hello = json.loads(f.init(revision, runnerBusy=True))
     if revision == "R":
         hello["session"]["messages"] = [PROMPT, kept if lags else entry.written()]
-    look = Look(user_id=f.ME, init_s=INIT_S, replies=[Reply("q1", Raw(b'"yes"'))])
-    second = Turn(SessionAgent().resume(look), Limits(hold_s=9), known=known(had))
+    look = ResumeRequest(user_id=f.ME, init_s=INIT_S, replies=[QuestionReply("q1", Raw(b'"yes"'))])
+    second = Turn(SessionAgent().resume(look), Limits(hold_s=9), client_copy=known(had))
     second.opened(0)
     frames = [json.dumps(hello).encode(), f.asked(revision), f.answered(revision)]
     frames += [frame_of(entry, step, revision) for step in AFTER]
@@ -122,8 +122,10 @@ def test_a_message_is_whole_wherever_its_client_left(
 @pytest.mark.parametrize("seed", range(40))
 def test_any_frames_after_the_answer_make_a_message_that_ends(revision: str, seed: int) -> None:
     dice = random.Random(f"continued {revision}{seed}")  # noqa: S311 (a test's dice)
-    look = Look(user_id=f.ME, init_s=INIT_S, replies=[Reply("q1", Raw(b'"yes"'))])
-    turn = Turn(SessionAgent().resume(look), Limits(hold_s=9), known=Known(message_id="m1"))
+    look = ResumeRequest(user_id=f.ME, init_s=INIT_S, replies=[QuestionReply("q1", Raw(b'"yes"'))])
+    turn = Turn(
+        SessionAgent().resume(look), Limits(hold_s=9), client_copy=ClientCopy(message_id="m1")
+    )
     turn.opened(0)
     asks = f.tool("running", "c9", "question", args={})
     hello = json.loads(f.init(revision, runnerBusy=True))

@@ -8,28 +8,28 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from core.turns import told, wait
+from core.turns import sent_types, wait
 from dialects.session_agent import frames as f
 from dialects.session_agent.continued import ASKS, YES, approval, continued, hello
 from dialects.session_agent.resumed import INIT_S, LATER, OTHER, init_r, prompt, turn
-from turnwire.core.act import Act
-from turnwire.core.dialect import Reply
-from turnwire.core.outcome import Outcome
-from turnwire.core.refusal import Refusal
+from turnwire.core.agent import QuestionReply
+from turnwire.core.rejection import Rejection
 from turnwire.core.terms import Terms
-from turnwire.dialects.session_agent.answering import ASKED_S
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.output import Output
+from turnwire.dialects.session_agent.answer import OPEN_QUESTIONS_S
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 @pytest.mark.parametrize("asks", [[], ["q2"]])
 def test_where_a_question_is_not_open_none_is_answered(revision: str, asks: list[str]) -> None:
-    stream = continued(YES, Reply("q2", Raw(b'"no"')))
+    stream = continued(YES, QuestionReply("q2", Raw(b'"no"')))
     questions = [f.asked(revision, question) for question in asks]
 
-    assert stream.frames([hello(revision), *questions], 1) == Act()
-    assert stream.deadline == 1 + ASKED_S
-    assert stream.tick(1 + ASKED_S) == Act()
-    assert (stream.outcome, stream.refusal) == (Outcome.REFUSED, Refusal.CLOSED)
+    assert stream.frames([hello(revision), *questions], 1) == Output()
+    assert stream.deadline == 1 + OPEN_QUESTIONS_S
+    assert stream.tick(1 + OPEN_QUESTIONS_S) == Output()
+    assert (stream.outcome, stream.rejection) == (Outcome.REFUSED, Rejection.CLOSED)
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
@@ -52,23 +52,23 @@ def test_a_question_that_is_closed_is_a_conflict(revision: str, told_of: Any) ->
     stream.frames([hello(revision), *frames], 1)
     wait(stream, 3)
 
-    assert (stream.outcome, stream.refusal) == (Outcome.REFUSED, Refusal.CLOSED)
-    assert stream.frames([f.asked(revision)], 3) == Act()
+    assert (stream.outcome, stream.rejection) == (Outcome.REFUSED, Rejection.CLOSED)
+    assert stream.frames([f.asked(revision)], 3) == Output()
 
 
 def test_a_frame_that_comes_before_the_timer_does_not_keep_the_client_waiting() -> None:
     stream = continued()
     stream.frames([hello("V")], 1)
 
-    assert stream.frames([f.asked("V")], 1 + ASKED_S).tell == ()
-    assert stream.refusal is Refusal.CLOSED
-    assert stream._conversation.hear(f.asked("V"), 3) == ()
+    assert stream.frames([f.asked("V")], 1 + OPEN_QUESTIONS_S).to_agent == ()
+    assert stream.rejection is Rejection.CLOSED
+    assert stream._protocol.receive_frame(f.asked("V"), 3) == ()
 
 
 def test_what_comes_before_init_or_cannot_be_read_is_passed_over() -> None:
     stream = continued()
 
-    assert stream.frames([f.asked("R"), f.status(status="terminated"), b"{"], 1) == Act()
+    assert stream.frames([f.asked("R"), f.status(status="terminated"), b"{"], 1) == Output()
     assert stream.outcome is None
 
 
@@ -78,14 +78,14 @@ def test_a_dead_session_takes_no_answer(revision: str) -> None:
 
     stream.frames([f.init(revision, alive="archived", runnerBusy=True)], 1)
 
-    assert stream.refusal is Refusal.CLOSED
+    assert stream.rejection is Rejection.CLOSED
 
 
 def test_an_approval_of_another_agent_is_not_open_here() -> None:
-    stream = continued(Reply("q1", Raw(b"true"), b"a subject"))
+    stream = continued(QuestionReply("q1", Raw(b"true"), b"a subject"))
 
-    assert stream.frames([hello("V"), f.asked("V")], 1) == Act()
-    assert stream.refusal is Refusal.CLOSED
+    assert stream.frames([hello("V"), f.asked("V")], 1) == Output()
+    assert stream.rejection is Rejection.CLOSED
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_r_without_its_turn_a_question_is_not_open(entries: list[f.Fields]) -> N
 
     stream.frames([init_r(*entries), f.asked("R")], 1)
 
-    assert stream.refusal is Refusal.CLOSED
+    assert stream.rejection is Rejection.CLOSED
 
 
 def test_r_a_question_that_names_no_channel_is_that_of_the_turn_at_work() -> None:
@@ -112,7 +112,7 @@ def test_r_a_question_that_names_no_channel_is_that_of_the_turn_at_work() -> Non
 
     act = stream.frames([init_r(prompt("P1", **th1), turn(ASKS, **th1)), asks], 1)
 
-    assert told(act) == ["answer"]
+    assert sent_types(act) == ["answer"]
 
 
 def test_without_an_init_there_is_nobody_to_ask() -> None:
@@ -121,7 +121,7 @@ def test_without_an_init_there_is_nobody_to_ask() -> None:
     assert stream.deadline == INIT_S
     stream.tick(INIT_S)
 
-    assert stream.refusal is Refusal.SILENT
+    assert stream.rejection is Rejection.SILENT
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
@@ -129,9 +129,9 @@ def test_an_answer_of_which_nothing_is_heard_is_not_taken_for_taken(revision: st
     stream = continued()
     stream.frames([hello(revision), f.asked(revision)], 1)
 
-    assert stream.tick(1 + INIT_S) == Act()
+    assert stream.tick(1 + INIT_S) == Output()
 
-    assert (stream.outcome, stream.refusal) == (Outcome.REFUSED, Refusal.SILENT)
+    assert (stream.outcome, stream.rejection) == (Outcome.REFUSED, Rejection.SILENT)
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
@@ -139,52 +139,52 @@ def test_somebody_else_was_faster(revision: str) -> None:
     stream = continued()
     stream.frames([hello(revision), f.asked(revision)], 1)
 
-    assert stream.frames([f.answered(revision, answer="no")], 1) == Act()
+    assert stream.frames([f.answered(revision, answer="no")], 1) == Output()
 
-    assert (stream.outcome, stream.refusal) == (Outcome.REFUSED, Refusal.CLOSED)
+    assert (stream.outcome, stream.rejection) == (Outcome.REFUSED, Rejection.CLOSED)
 
 
 def test_an_approval_takes_no_other_answer() -> None:
     stream = continued()
 
-    assert stream.frames([hello("V"), approval()], 1) == Act()
-    assert stream.refusal is Refusal.UNSUPPORTED
+    assert stream.frames([hello("V"), approval()], 1) == Output()
+    assert stream.rejection is Rejection.UNSUPPORTED
 
 
 def test_an_approval_that_is_not_this_users_is_not_known() -> None:
-    stream = continued(Reply("q1", Raw(b"true")))
+    stream = continued(QuestionReply("q1", Raw(b"true")))
     stream.frames([hello("V"), approval()], 1)
 
     said = "Only the session owner can resolve this prompt"
-    assert stream.frames([f.frame("error", error=said, promptId="q1")], 1) == Act()
+    assert stream.frames([f.frame("error", error=said, promptId="q1")], 1) == Output()
 
-    assert stream.refusal is Refusal.UNKNOWN
+    assert stream.rejection is Rejection.UNKNOWN
 
 
 def test_r_where_what_was_said_does_not_add_up_nothing_is_answered() -> None:
     stream = continued()
 
-    assert stream.frames([hello("R", content="Z"), f.asked("R")], 1) == Act()
-    assert stream.refusal is Refusal.UNSUPPORTED
+    assert stream.frames([hello("R", content="Z"), f.asked("R")], 1) == Output()
+    assert stream.rejection is Rejection.UNSUPPORTED
 
 
 @pytest.mark.parametrize("revision", LATER)
 def test_where_approvals_are_signed_one_takes_no_answer_that_is_not(revision: str) -> None:
-    stream = continued(Reply("q1", Raw(b"true")), terms=Terms(signed=True))
+    stream = continued(QuestionReply("q1", Raw(b"true")), terms=Terms(signed=True))
 
-    assert stream.frames([hello(revision), approval()], 1) == Act()
-    assert stream.refusal is Refusal.UNSIGNED
+    assert stream.frames([hello(revision), approval()], 1) == Output()
+    assert stream.rejection is Rejection.UNSIGNED
 
 
 def test_r_who_asked_is_who_answers() -> None:
     stream = continued(terms=Terms(asker_alone=True))
 
-    assert stream.frames([hello("R", by="ann"), f.asked("R")], 1) == Act()
-    assert stream.refusal is Refusal.CLOSED
+    assert stream.frames([hello("R", by="ann"), f.asked("R")], 1) == Output()
+    assert stream.rejection is Rejection.CLOSED
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_who_asked_may_answer(revision: str) -> None:
     stream = continued(terms=Terms(asker_alone=True))
 
-    assert len(stream.frames([hello(revision), f.asked(revision)], 1).tell) == 1
+    assert len(stream.frames([hello(revision), f.asked(revision)], 1).to_agent) == 1

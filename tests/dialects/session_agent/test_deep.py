@@ -7,16 +7,16 @@ import pytest
 from msgspec import Raw
 
 from dialects.session_agent import frames as f
-from turnwire.core.dialect import Ask, Look, Reply
-from turnwire.core.errand import Answer, Errand, Recall, Stop
-from turnwire.core.limits import Limits
-from turnwire.core.turn import Turn
+from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
+from turnwire.core.operations import AnswerRequest, HistoryRequest, Operation, StopRequest
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 DIALECT = DIALECTS["session-agent"]
 DEPTHS = (500, *range(860, 1010), 2_000, 100_000)
 HOLE = "hole"
-REPLIES = [Reply("q1", Raw(b'"y"'))]
+REPLIES = [QuestionReply("q1", Raw(b'"y"'))]
 
 ARGS = f.updated(f.tool("running", args=HOLE))
 INIT = f.frame(
@@ -30,48 +30,50 @@ APPROVAL = f.frame(
 
 
 def follow(frame: bytes) -> None:
-    turn = Turn(DIALECT.prompt(Ask(text="two", prompt_id="p1", user_id=f.ME)), Limits())
+    turn = Turn(DIALECT.prompt(PromptRequest(text="two", prompt_id="p1", user_id=f.ME)), Limits())
     turn.opened(0)
     turn.frames([*f.running("V"), frame], 1)
 
-    assert b"still here" in turn.frames([f.chunk("still here")], 2).write
+    assert b"still here" in turn.frames([f.chunk("still here")], 2).to_client
 
 
 def greet(frame: bytes) -> None:
-    turn = Turn(DIALECT.prompt(Ask(text="two", prompt_id="p1", user_id=f.ME)), Limits())
+    turn = Turn(DIALECT.prompt(PromptRequest(text="two", prompt_id="p1", user_id=f.ME)), Limits())
     turn.opened(0)
     turn.frames([frame, *f.running("V")], 1)
 
     assert turn.outcome is None
 
 
-def resume(*frames: bytes, replies: list[Reply] | None = None) -> None:
-    look = Look(user_id=f.ME, init_s=5, replies=replies or [])
+def resume(*frames: bytes, replies: list[QuestionReply] | None = None) -> None:
+    look = ResumeRequest(user_id=f.ME, init_s=5, replies=replies or [])
     turn = Turn(DIALECT.resume(look), Limits())
     turn.opened(0)
     turn.frames(frames, 1)
 
-    assert turn.frames_heard == len(frames)
+    assert turn.frames_received == len(frames)
 
 
 def go_on(frame: bytes) -> None:
     resume(frame, f.init("V", runnerBusy=True), frame, replies=REPLIES)
 
 
-def errands() -> list[Errand[Any]]:
-    answer = Answer(user_id=f.ME, init_s=5, verdict_s=5, question_id="q1", answer=Raw(b'"y"'))
+def errands() -> list[Operation[Any]]:
+    answer = AnswerRequest(
+        user_id=f.ME, init_s=5, verdict_s=5, question_id="q1", answer=Raw(b'"y"')
+    )
     return [
-        DIALECT.stop(Stop(user_id=f.ME, init_s=5, verdict_s=5)),
+        DIALECT.stop(StopRequest(user_id=f.ME, init_s=5, verdict_s=5)),
         DIALECT.answer(answer),
-        DIALECT.recall(Recall(user_id=f.ME, init_s=5, verdict_s=5, limit=100)),
+        DIALECT.read_history(HistoryRequest(user_id=f.ME, init_s=5, verdict_s=5, limit=100)),
     ]
 
 
 def ask(*frames: bytes) -> None:
     for errand in errands():
-        errand.open(0)
+        errand.connection_opened(0)
         for frame in frames:
-            errand.hear(frame, 1)
+            errand.receive_frame(frame, 1)
         for later in (100, 200, 300):
             errand.tick(later)
 

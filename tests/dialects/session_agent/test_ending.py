@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from dialects.session_agent import frames as f
-from dialects.session_agent.talk import conversation, error, hear
-from turnwire.core.dialect import Reach
+from dialects.session_agent.talk import conversation, error, receive_frame
+from turnwire.core.agent import AbortScope
 from turnwire.core.events import (
     AgentStatus,
     Event,
@@ -17,11 +17,11 @@ from turnwire.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from turnwire.dialects.session_agent import ending
+from turnwire.dialects.session_agent import completion
 
 END = TurnFinished(reason=Reason.END_TURN)
 CANCELED = TurnFinished(reason=Reason.CANCELED)
-WORDLESS = TurnFinished(reason=Reason.ERROR, error=ending.WORDLESS)
+WORDLESS = TurnFinished(reason=Reason.ERROR, error=completion.NO_OUTPUT)
 FAILED = TurnFinished(reason=Reason.ERROR, error="no")
 SPOKE = [f.chunk("a")]
 ABORTED = [f.doing("idle"), f.audit("user.abort")]
@@ -68,11 +68,11 @@ def test_a_turn_without_a_finish_ends_after_a_grace(
     signals = {"drained": f.drained(revision), "other": other(revision)}
     made = conversation(*begun(revision))
 
-    told = hear(made, *(signals[x] if isinstance(x, str) else x for x in frames), now=10)
+    told = receive_frame(made, *(signals[x] if isinstance(x, str) else x for x in frames), now=10)
 
     assert not [event for event in told if isinstance(event, TurnFinished)]
     assert made.deadline == 10 + after_s
-    assert made.reach is not Reach.OURS
+    assert made.abort_scope is not AbortScope.OURS
     assert made.tick(10 + after_s) == [end]
 
 
@@ -90,20 +90,20 @@ def test_a_completion_that_is_explained_is_the_end_at_once(
 ) -> None:
     made = conversation(*begun(revision), *frames)
 
-    assert hear(made, signal(revision)) == [end]
+    assert receive_frame(made, signal(revision)) == [end]
 
 
 def test_r_confirms_an_abort_at_once() -> None:
     made = conversation(*begun("R"), *SPOKE, *ABORTED)
 
-    assert hear(made, f.status(runnerBusy=False, aborted=True)) == [CANCELED]
+    assert receive_frame(made, f.status(runnerBusy=False, aborted=True)) == [CANCELED]
 
 
 def test_r_may_never_confirm_an_abort() -> None:
     made = conversation(*begun("R"), f.audit("user.abort"))
 
-    assert made.deadline == ending.ABORT_GRACE_S
-    assert made.tick(ending.ABORT_GRACE_S) == [CANCELED]
+    assert made.deadline == completion.ABORT_GRACE_S
+    assert made.tick(completion.ABORT_GRACE_S) == [CANCELED]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_what_is_no_sign_of_our_end_on_v(frame: bytes) -> None:
     made = conversation(*begun("V"), frame)
 
     assert made.deadline == 30
-    assert hear(made, f.chunk("on"), f.done("on")) == [
+    assert receive_frame(made, f.chunk("on"), f.done("on")) == [
         "on",
         TurnFinished(reason=Reason.END_TURN, final_text="on"),
     ]
@@ -154,16 +154,16 @@ def test_the_unnamed_idle_after_anothers_abort_is_not_our_end() -> None:
 def test_life_takes_back_what_was_suspected(signal: bytes, life: bytes, told: Event | str) -> None:
     made = conversation(*begun("V"), *SPOKE, signal)
 
-    assert hear(made, life) == [told]
+    assert receive_frame(made, life) == [told]
     assert made.deadline == 30
-    assert made.reach is Reach.OURS
+    assert made.abort_scope is AbortScope.OURS
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_the_turn_of_the_next_prompt_is_not_taken_for_ours(revision: str) -> None:
     made = conversation(*begun(revision), *SPOKE, other(revision))
 
-    assert hear(made, f.doing("thinking"), f.begin("turn-2"), f.chunk("x", "turn-2")) == []
+    assert receive_frame(made, f.doing("thinking"), f.begin("turn-2"), f.chunk("x", "turn-2")) == []
     assert made.tick(2) == [CANCELED]
 
 
@@ -172,22 +172,25 @@ def test_a_prompt_that_follows_a_drained_session_is_not_ours(revision: str) -> N
     next_one = f.user("three", "P3", by="u2")
     made = conversation(*begun(revision), *SPOKE, f.drained(revision), next_one)
 
-    assert hear(made, f.begin("turn-2")) == []
+    assert receive_frame(made, f.begin("turn-2")) == []
     assert made.tick(2) == [CANCELED]
 
 
 def test_a_turn_that_was_passed_may_still_finish() -> None:
     made = conversation(*begun("V"), other("V"))
 
-    assert hear(made, f.chunk("a"), now=1) == ["a"]
+    assert receive_frame(made, f.chunk("a"), now=1) == ["a"]
     assert made.deadline == 3
-    assert error(hear(made, f.updated(f.finish("error"), {"type": "error", "message": "x"}))) == "x"
+    assert (
+        error(receive_frame(made, f.updated(f.finish("error"), {"type": "error", "message": "x"})))
+        == "x"
+    )
 
 
 def test_a_session_that_dies_in_mid_turn_ends_it() -> None:
     made = conversation(*begun("V"), *SPOKE)
 
-    assert error(hear(made, f.status(status="terminated"))) == ending.SESSION_OVER
+    assert error(receive_frame(made, f.status(status="terminated"))) == completion.SESSION_OVER
 
 
 # A finish that is not quite the end.
@@ -209,15 +212,15 @@ FLUSHED = f.updated(f.tool("completed"), f.END)
 def test_nothing_more_is_waited_for_after_a_finish(frame: bytes) -> None:
     made = conversation(*begun("V"), OPEN)
 
-    assert hear(made, frame) == [END]
+    assert receive_frame(made, frame) == [END]
 
 
 def test_tools_that_are_flushed_after_the_finish_are_told() -> None:
     made = conversation(*begun("V"))
 
-    assert END not in hear(made, OPEN, f.updated(f.tool("running"), f.END))
-    assert made.deadline == ending.LINGER_S
-    update, end = hear(made, FLUSHED)
+    assert END not in receive_frame(made, OPEN, f.updated(f.tool("running"), f.END))
+    assert made.deadline == completion.LINGER_S
+    update, end = receive_frame(made, FLUSHED)
     assert isinstance(update, ToolUpdate)
     assert (update.phase, end) == (Phase.COMPLETED, END)
 
@@ -235,16 +238,19 @@ def test_tools_that_are_flushed_after_the_finish_are_told() -> None:
 def test_a_finish_with_tools_open_is_the_end_soon(frame: bytes) -> None:
     made = conversation(*begun("V"), f.asked("V", "q1"), OPEN, frame)
 
-    assert made.hear(f.chunk("late"), 0) == ""
-    assert made.tick(ending.LINGER_S) == [END]
+    assert made.receive_frame(f.chunk("late"), 0) == ""
+    assert made.tick(completion.LINGER_S) == [END]
 
 
 def test_a_canceled_turn_may_go_on_under_a_new_id() -> None:
     made = conversation(*begun("V"), *SPOKE, f.updated(f.finish("canceled")))
 
-    assert hear(made, f.updated(f.finish("canceled"))) == []
-    assert hear(made, f.begin("turn-2"), f.chunk("b", "turn-2")) == [TurnStarted("turn-2"), "b"]
-    assert hear(made, f.done("b", "turn-2")) == [
+    assert receive_frame(made, f.updated(f.finish("canceled"))) == []
+    assert receive_frame(made, f.begin("turn-2"), f.chunk("b", "turn-2")) == [
+        TurnStarted("turn-2"),
+        "b",
+    ]
+    assert receive_frame(made, f.done("b", "turn-2")) == [
         TurnFinished(reason=Reason.END_TURN, final_text="b")
     ]
 
@@ -252,15 +258,15 @@ def test_a_canceled_turn_may_go_on_under_a_new_id() -> None:
 def test_a_canceled_turn_that_does_not_go_on_is_over() -> None:
     made = conversation(*begun("V"), *SPOKE, f.updated(f.finish("canceled")))
 
-    assert made.deadline == ending.COMPLETION_GRACE_S
-    assert hear(made, f.user("three", "P3", by="u2"), f.begin("turn-2")) == []
+    assert made.deadline == completion.COMPLETION_GRACE_S
+    assert receive_frame(made, f.user("three", "P3", by="u2"), f.begin("turn-2")) == []
     assert made.tick(2) == [CANCELED]
 
 
 def test_an_error_told_before_a_finish_without_one_is_its_text() -> None:
     made = conversation(*begun("R"), f.failure("no"))
 
-    assert hear(made, f.updated(f.finish("error"))) == [FAILED]
+    assert receive_frame(made, f.updated(f.finish("error"))) == [FAILED]
 
 
 # The text of a finish (page 5.7).
@@ -283,4 +289,4 @@ def test_an_error_told_before_a_finish_without_one_is_its_text() -> None:
 def test_the_text_of_the_end(chunks: list[str], finish: bytes, told: list[Event]) -> None:
     made = conversation(*begun("V"), *map(f.chunk, chunks))
 
-    assert hear(made, finish) == told
+    assert receive_frame(made, finish) == told

@@ -5,31 +5,31 @@ import json
 import pytest
 
 from dialects.session_agent import frames as f
-from turnwire.core.dialect import Ask
-from turnwire.core.limits import Limits
-from turnwire.core.outcome import Outcome
-from turnwire.core.room import Room, Seat
-from turnwire.core.turn import Turn
-from turnwire.dialects.session_agent.conversation import ANSWER_S
-from turnwire.dialects.session_agent.dialect import SessionAgent
+from turnwire.core.agent import PromptRequest
+from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.turn import Turn
+from turnwire.dialects.session_agent import SessionAgent
+from turnwire.dialects.session_agent.turn import RESPONSE_S
 from turnwire_lab.session_agent.habits import REVISIONS, Revision
 
 
 class Tab:
     """One prompt of a user, in a stream of its own."""
 
-    def __init__(self, room: Room, user_id: str, revision: Revision) -> None:
+    def __init__(self, room: SessionGroup, user_id: str, revision: Revision) -> None:
         self.sent = 0
-        self.seat = Seat(room)
-        ask = Ask(text="two", prompt_id="p1", user_id=user_id)
-        self.turn = Turn(SessionAgent().prompt(ask, self.seat), Limits())
-        self._count(self.turn.opened(0).tell)
-        self._count(self.turn.frames([f.init(revision, runnerBusy=False)], 0).tell)
+        self.member = Member(room)
+        ask = PromptRequest(text="two", prompt_id="p1", user_id=user_id)
+        self.turn = Turn(SessionAgent().prompt(ask, self.member), Limits())
+        self._count(self.turn.opened(0).to_agent)
+        self._count(self.turn.frames([f.init(revision, runnerBusy=False)], 0).to_agent)
 
     def tick(self, now: float) -> None:
-        self._count(self.turn.tick(now).tell)
+        self._count(self.turn.tick(now).to_agent)
         if self.turn.outcome is not None:
-            self.seat.leave()  # as its stream does
+            self.member.leave()  # as its stream does
 
     def _count(self, told: object) -> None:
         assert isinstance(told, tuple | list)
@@ -42,7 +42,7 @@ class Tab:
     "users are heard in turn: another's prompt waits for one of them, 30 s",
 )
 def test_swallowed_prompts_of_one_user_hold_up_others_for_one_of_them(revision: Revision) -> None:
-    room = Room()
+    room = SessionGroup()
     anns = [Tab(room, "ann", revision) for _ in range(20)]
     bob = Tab(room, "bob", revision)
     assert [tab.sent for tab in anns] == [1] + [0] * 19
@@ -53,6 +53,6 @@ def test_swallowed_prompts_of_one_user_hold_up_others_for_one_of_them(revision: 
         now += 1
         for tab in [*anns, bob]:
             tab.tick(now)
-        assert now <= ANSWER_S + 2
+        assert now <= RESPONSE_S + 2
 
     assert [tab.turn.outcome for tab in anns if tab.turn.outcome] == [Outcome.FAILED]

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from turnwire.core.attachments import Attachment
-from turnwire.core.dialect import Ask
-from turnwire.dialects.session_agent import outgoing
+from turnwire.core.agent import PromptRequest
+from turnwire.core.body.attachments import Attachment
+from turnwire.dialects.session_agent import commands
 
 PNG = "data:image/png;base64,iVBORw0KGgo="
 
@@ -15,7 +15,7 @@ def test_attachments_go_along_in_their_order() -> None:
     files = (Attachment("image/png", PNG, "a.png"), Attachment("application/pdf", "data:,x"))
 
     sent = json.loads(
-        outgoing.prompt(Ask(text="", prompt_id="p1", attachments=files), ("web", "d"))
+        commands.prompt(PromptRequest(text="", prompt_id="p1", attachments=files), ("web", "d"))
     )
 
     assert sent == {
@@ -33,9 +33,9 @@ def test_attachments_go_along_in_their_order() -> None:
 
 @pytest.mark.parametrize("ask", [{}, {"regenerates": True, "replaces": "a1"}, {"replaces": "m1"}])
 def test_the_wire_knows_no_earlier_prompt(ask: dict[str, object]) -> None:
-    made = Ask(**{"text": "hi", "prompt_id": "p1"} | ask)  # type: ignore[arg-type]  # checked by Ask
+    made = PromptRequest(**{"text": "hi", "prompt_id": "p1"} | ask)  # type: ignore[arg-type]  # checked by Ask
 
-    assert json.loads(outgoing.prompt(made, ("thread", "t1"))) == {
+    assert json.loads(commands.prompt(made, ("thread", "t1"))) == {
         "type": "prompt",
         "content": "hi",
         "queueMode": "followup",

@@ -7,9 +7,9 @@ import pytest
 from msgspec import Raw
 
 from dialects.session_agent import frames as f
-from dialects.session_agent.talk import conversation, hear, plain
+from dialects.session_agent.talk import conversation, plain, receive_frame
 from turnwire.core.events import Question, QuestionClosed
-from turnwire.core.questions import OPEN_MAX
+from turnwire.core.ui_stream.questions import OPEN_MAX
 
 
 def prompt(**fields: Any) -> bytes:
@@ -18,7 +18,7 @@ def prompt(**fields: Any) -> bytes:
 
 
 def payload(frame: bytes, revision: str = "V") -> dict[str, Any]:
-    (question,) = hear(conversation(*f.running(revision)), frame)
+    (question,) = receive_frame(conversation(*f.running(revision)), frame)
     assert isinstance(question, Question)
     read: dict[str, Any] = json.loads(bytes(question.payload))
     return read
@@ -97,15 +97,15 @@ def test_what_a_prompt_says(frame: bytes, told: dict[str, Any]) -> None:
 def test_a_question_belongs_to_the_turn_of_its_channel(frame: bytes, *, is_ours: bool) -> None:
     made = conversation(*f.running("V"))
 
-    assert bool(hear(made, frame)) == is_ours
-    assert made.tally.foreign == (not is_ours)
+    assert bool(receive_frame(made, frame)) == is_ours
+    assert made.frame_stats.foreign == (not is_ours)
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_a_question_from_before_our_prompt_is_not_ours(revision: str) -> None:
     made = conversation(f.init(revision))
 
-    assert hear(made, f.asked(revision), f.expired(revision)) == []
+    assert receive_frame(made, f.asked(revision), f.expired(revision)) == []
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
@@ -114,10 +114,12 @@ def test_a_question_is_closed_by_id_and_once(revision: str) -> None:
 
     answered, expired = f.answered(revision, "q1"), f.expired(revision, "q2")
 
-    assert plain(hear(made, answered)) == plain([QuestionClosed("q1", answer=Raw(b'"yes"'))])
-    assert hear(made, expired) == [QuestionClosed("q2", expired=True)]
-    assert hear(made, answered, expired) == []
-    assert made.tally.foreign == 2
+    assert plain(receive_frame(made, answered)) == plain(
+        [QuestionClosed("q1", answer=Raw(b'"yes"'))]
+    )
+    assert receive_frame(made, expired) == [QuestionClosed("q2", expired=True)]
+    assert receive_frame(made, answered, expired) == []
+    assert made.frame_stats.foreign == 2
 
 
 @pytest.mark.parametrize(
@@ -134,7 +136,7 @@ def test_an_approval_is_resolved_by_an_action(
     made = conversation(*f.running("V"), prompt())
     frame = f.frame("interactive_prompt_resolved", promptId="q1", resolution=resolution)
 
-    ((_, closed),) = plain(hear(made, frame))
+    ((_, closed),) = plain(receive_frame(made, frame))
 
     assert closed["answer"] == answer
 
@@ -142,11 +144,11 @@ def test_an_approval_is_resolved_by_an_action(
 def test_an_answer_that_r_does_not_tell_closes_the_question() -> None:
     made = conversation(*f.running("R"), f.asked("R"))
 
-    assert hear(made, f.status(questionAnswered="q1")) == [QuestionClosed("q1")]
+    assert receive_frame(made, f.status(questionAnswered="q1")) == [QuestionClosed("q1")]
 
 
 def test_the_questions_remembered_are_bounded() -> None:
     made = conversation(*f.running("R"), *(f.asked("R", f"q{n}") for n in range(OPEN_MAX + 1)))
 
-    assert hear(made, f.expired("R", "q0")) == []
-    assert hear(made, f.expired("R", "q1"))
+    assert receive_frame(made, f.expired("R", "q0")) == []
+    assert receive_frame(made, f.expired("R", "q1"))

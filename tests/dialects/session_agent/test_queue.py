@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from dialects.session_agent import frames as f
-from dialects.session_agent.talk import conversation, error, hear
+from dialects.session_agent.talk import conversation, error, receive_frame
 from turnwire.core.events import Alive, Queued, TurnStarted
-from turnwire.dialects.session_agent import ending
-from turnwire.dialects.session_agent.conversation import ANSWER_S
-from turnwire.dialects.session_agent.place import Place
+from turnwire.dialects.session_agent import completion
+from turnwire.dialects.session_agent.queue import QueuePosition
+from turnwire.dialects.session_agent.turn import RESPONSE_S
 
 STARTED = [TurnStarted(f.TURN)]
 
@@ -29,19 +29,19 @@ LOST = {"runnerConnected": False, "runnerDisconnected": True}
 def test_a_queued_prompt_is_followed_to_its_turn(revision: str) -> None:
     made = conversation(f.init(revision, runnerBusy=True))
 
-    assert hear(made, *f.queued(revision)) == [Queued()]
+    assert receive_frame(made, *f.queued(revision)) == [Queued()]
     assert (made.queued, made.prompt_id) == (True, f.PROMPT)
-    assert hear(made, *f.dequeued(revision)) == []
+    assert receive_frame(made, *f.dequeued(revision)) == []
     assert not made.queued
-    assert hear(made, f.begin()) == STARTED
+    assert receive_frame(made, f.begin()) == STARTED
 
 
 def test_a_prompt_in_the_queue_is_not_waited_for_as_an_echo() -> None:
     made = conversation(f.init("V", runnerBusy=True), *f.queued("V"))
 
     assert made.deadline == 30
-    made.tick(ANSWER_S)
-    assert made.tick(ANSWER_S) == ()
+    made.tick(RESPONSE_S)
+    assert made.tick(RESPONSE_S) == ()
 
 
 @pytest.mark.nameless(
@@ -108,16 +108,16 @@ def test_r_counts_until_our_prompt_is_out(
     queued = [f.user(), f.audit("prompt.queued"), came(**told)]
     made = conversation(f.init("R", runnerBusy=True), *queued)
 
-    hear(made, *frames)
+    receive_frame(made, *frames)
 
     assert made.queued != is_ours
-    assert (hear(made, f.begin()) == STARTED) == is_ours
+    assert (receive_frame(made, f.begin()) == STARTED) == is_ours
 
 
 def test_a_place_that_moves_is_a_sign_of_life() -> None:
     made = conversation(f.init("R", runnerBusy=True), *f.queued("R", position=2))
 
-    assert made.hear(moved(remaining=1), 0) == (Alive(),)
+    assert made.receive_frame(moved(remaining=1), 0) == (Alive(),)
     assert made.queued
 
 
@@ -125,14 +125,14 @@ def test_r_says_queued_of_the_prompt_it_has_just_told() -> None:
     direct = [f.init("R"), f.user(), f.user("three", "P3", by="u2")]
     made = conversation(*direct)
 
-    assert hear(made, came(queuePosition=1)) == []
-    assert hear(made, f.begin()) == STARTED
+    assert receive_frame(made, came(queuePosition=1)) == []
+    assert receive_frame(made, f.begin()) == STARTED
 
 
 def test_r_hands_over_another_row_between_our_echo_and_our_place() -> None:
     made = conversation(f.init("R", runnerBusy=True), f.user(), moved(remaining=0))
 
-    assert hear(made, came(queuePosition=1)) == [Queued()]
+    assert receive_frame(made, came(queuePosition=1)) == [Queued()]
 
 
 @pytest.mark.parametrize(
@@ -159,20 +159,20 @@ def test_r_hands_over_another_row_between_our_echo_and_our_place() -> None:
 def test_what_happens_to_others_leaves_our_prompt_in_the_queue(frame: bytes) -> None:
     made = conversation(f.init("V", runnerBusy=True), *f.queued("V"))
 
-    assert hear(made, frame) == []
+    assert receive_frame(made, frame) == []
     assert made.queued
-    assert hear(made, *f.dequeued("V"), f.begin()) == STARTED
+    assert receive_frame(made, *f.dequeued("V"), f.begin()) == STARTED
 
 
 @pytest.mark.parametrize(
     ("revision", "frame", "says"),
     [
-        ("V", f.frame("queue.withdrawn", data={"messageId": f.PROMPT}), ending.EVICTED),
-        ("A", f.frame("queue.withdrawn", data={"messageId": f.PROMPT}), ending.EVICTED),
-        ("R", f.status(queueCleared=True, cleared=1), ending.DROPPED),
-        ("V", f.status(queueCleared=True, **f.CHANNEL), ending.DROPPED),
-        ("R", f.audit("user.abort"), ending.DROPPED),
-        ("V", f.status(status="terminated"), ending.SESSION_OVER),
+        ("V", f.frame("queue.withdrawn", data={"messageId": f.PROMPT}), completion.EVICTED),
+        ("A", f.frame("queue.withdrawn", data={"messageId": f.PROMPT}), completion.EVICTED),
+        ("R", f.status(queueCleared=True, cleared=1), completion.DROPPED),
+        ("V", f.status(queueCleared=True, **f.CHANNEL), completion.DROPPED),
+        ("R", f.audit("user.abort"), completion.DROPPED),
+        ("V", f.status(status="terminated"), completion.SESSION_OVER),
     ],
 )
 def test_a_prompt_that_is_lost_from_the_queue_says_so(
@@ -180,14 +180,14 @@ def test_a_prompt_that_is_lost_from_the_queue_says_so(
 ) -> None:
     made = conversation(f.init(revision, runnerBusy=True), *f.queued(revision))
 
-    assert error(hear(made, frame)) == says
+    assert error(receive_frame(made, frame)) == says
 
 
 def test_a_session_that_fails_while_our_prompt_waits_says_why() -> None:
     made = conversation(f.init("V", runnerBusy=True), *f.queued("V"))
 
-    assert hear(made, f.frame("error", error="no sandbox")) == []
-    assert error(hear(made, f.status(status="error"))) == "no sandbox"
+    assert receive_frame(made, f.frame("error", error="no sandbox")) == []
+    assert error(receive_frame(made, f.status(status="error"))) == "no sandbox"
 
 
 def test_a_prompt_that_waited_before_we_came_is_not_ours() -> None:
@@ -210,23 +210,23 @@ def test_a_queued_prompt_of_a_thread_names_it(pending: bytes, *, is_ours: bool) 
 def test_a_queued_prompt_that_turns_out_to_be_anothers_is_let_go() -> None:
     made = conversation(f.init("V", runnerBusy=True), *f.queued("V"), now=40)
 
-    assert hear(made, f.user(by="u2"), f.begin(), now=50) == []
+    assert receive_frame(made, f.user(by="u2"), f.begin(), now=50) == []
     assert (made.queued, made.prompt_id) == (False, None)
-    assert error(made.tick(50 + ANSWER_S)) == ending.NO_ECHO
+    assert error(made.tick(50 + RESPONSE_S)) == completion.NO_ECHO
 
 
 def test_a_says_that_our_prompt_left_the_queue_after_it_told_its_message() -> None:
     made = conversation(f.init("A", runnerBusy=True), *f.queued("A"), *f.dequeued("A"))
 
-    assert hear(made, f.begin()) == STARTED
+    assert receive_frame(made, f.begin()) == STARTED
     assert made.deadline == 30
 
 
 def test_a_place_is_never_below_nothing() -> None:
-    place = Place(0)
+    place = QueuePosition(0)
 
-    place.another(None)
+    place.enter_other(None)
 
-    assert place.moved(None)
-    assert place.moved(None)
+    assert place.advance(None)
+    assert place.advance(None)
     assert place.length == 0

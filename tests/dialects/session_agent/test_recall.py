@@ -7,24 +7,24 @@ import msgspec
 import pytest
 
 from dialects.session_agent import frames as f
-from turnwire.core.attachments import Attachment
-from turnwire.core.dialect import NEVER
-from turnwire.core.errand import Asked, Recall, Told, Transcript
+from turnwire.core.agent import NEVER
+from turnwire.core.body.attachments import Attachment
 from turnwire.core.events import TextDelta
-from turnwire.core.message import ui_messages
-from turnwire.core.refusal import Refusal
-from turnwire.dialects.session_agent.dialect import SessionAgent
-from turnwire.dialects.session_agent.recalling import Recalling
+from turnwire.core.operations import History, HistoryPrompt, HistoryRequest, HistoryTurn
+from turnwire.core.rejection import Rejection
+from turnwire.core.ui_stream.messages import ui_messages
+from turnwire.dialects.session_agent import SessionAgent
+from turnwire.dialects.session_agent.history import HistoryOperation
 
 IMAGE = {"type": "image", "data": "aGk=", "mimeType": "image/png", "filename": "a.png"}
 
 
-def recalling(*frames: bytes, **recall: Any) -> Recalling:
+def recalling(*frames: bytes, **recall: Any) -> HistoryOperation:
     given: dict[str, Any] = {"user_id": f.ME, "init_s": 2, "verdict_s": 5, "limit": 100, **recall}
-    made = SessionAgent().recall(Recall(**given))
-    assert made.open(0) == ()
+    made = SessionAgent().read_history(HistoryRequest(**given))
+    assert made.connection_opened(0) == ()
     for frame in frames:
-        assert made.hear(frame, 0) == ()
+        assert made.receive_frame(frame, 0) == ()
     return made
 
 
@@ -43,9 +43,9 @@ def init(*entries: Any, **data: Any) -> bytes:
     return json.dumps(told).encode()
 
 
-def transcript(*entries: Any, **recall: Any) -> Transcript:
+def transcript(*entries: Any, **recall: Any) -> History:
     made = recalling(init(*entries), **recall)
-    assert isinstance(made.result, Transcript)
+    assert isinstance(made.result, History)
     assert made.deadline == NEVER
     return made.result
 
@@ -61,10 +61,10 @@ def parts(*said: Any) -> list[tuple[str, Any]]:
 
 
 def test_prompts_and_turns_come_in_their_order() -> None:
-    said = list(transcript(prompt(), turn(f.text("Hello"), f.END, content="Hello")).said)
+    said = list(transcript(prompt(), turn(f.text("Hello"), f.END, content="Hello")).entries)
 
-    assert [type(one) for one in said] == [Asked, Told]
-    assert said[0] == Asked("P1", "hi")
+    assert [type(one) for one in said] == [HistoryPrompt, HistoryTurn]
+    assert said[0] == HistoryPrompt("P1", "hi")
 
 
 def test_a_turn_with_one_text_and_a_tool() -> None:
@@ -100,9 +100,9 @@ def test_text_that_has_no_part_is_told_even_so() -> None:
 
 
 def test_a_turn_that_failed_says_why() -> None:
-    (told,) = transcript(turn(f.finish("error"), {"type": "error", "message": "No"})).said
+    (told,) = transcript(turn(f.finish("error"), {"type": "error", "message": "No"})).entries
 
-    assert isinstance(told, Told)
+    assert isinstance(told, HistoryTurn)
     assert [getattr(event, "error", None) for event in told.events] == ["No"]
 
 
@@ -119,9 +119,9 @@ def test_who_asks_is_told_how_turns_ended() -> None:
 
 
 def test_a_turn_that_is_not_over_is_left_out() -> None:
-    said = transcript(prompt(), turn(f.text("A"), content="A")).said
+    said = transcript(prompt(), turn(f.text("A"), content="A")).entries
 
-    assert [type(one) for one in said] == [Asked]
+    assert [type(one) for one in said] == [HistoryPrompt]
 
 
 def test_a_forwarded_entry_is_told_and_the_systems_are_not() -> None:
@@ -129,27 +129,27 @@ def test_a_forwarded_entry_is_told_and_the_systems_are_not() -> None:
     empty = turn(turn="T2", parts={"forwarded": True})
     system = turn(content="Woke up", turn="S1", role="system")
 
-    (told,) = transcript(forwarded, empty, system, {"id": 5}).said
+    (told,) = transcript(forwarded, empty, system, {"id": 5}).entries
 
-    assert isinstance(told, Told)
+    assert isinstance(told, HistoryTurn)
     assert next(iter(told.events)) == TextDelta("From elsewhere")
 
 
 def test_files_come_with_their_prompt() -> None:
     entries = [prompt(parts=[IMAGE, {"type": "image"}, 5]), prompt("P2", parts={"a": 1})]
 
-    first, second = transcript(*entries).said
+    first, second = transcript(*entries).entries
 
-    assert first == Asked(
+    assert first == HistoryPrompt(
         "P1", "hi", (Attachment("image/png", "data:image/png;base64,aGk=", "a.png"),)
     )
-    assert second == Asked("P2", "hi")
+    assert second == HistoryPrompt("P2", "hi")
 
 
 def test_other_channels_are_left_out() -> None:
-    said = list(transcript(prompt("P1", channelId="other"), prompt("P2", channelId=None)).said)
+    said = list(transcript(prompt("P1", channelId="other"), prompt("P2", channelId=None)).entries)
 
-    assert said == [Asked("P2", "hi")]
+    assert said == [HistoryPrompt("P2", "hi")]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_other_channels_are_left_out() -> None:
     ],
 )
 def test_a_part_of_it(recall: dict[str, Any], ids: list[str]) -> None:
-    said = transcript(prompt(), turn(f.END), prompt("P2"), prompt("P3"), **recall).said
+    said = transcript(prompt(), turn(f.END), prompt("P2"), prompt("P3"), **recall).entries
 
     assert [getattr(one, "message_id", None) for one in said] == ids
 
@@ -172,27 +172,27 @@ def test_a_part_of_it(recall: dict[str, Any], ids: list[str]) -> None:
 def test_a_v_repeat_no_history(revision: str) -> None:
     made = recalling(f.init(revision))
 
-    assert made.result is Refusal.UNSUPPORTED
+    assert made.result is Rejection.UNSUPPORTED
 
 
 def test_no_init() -> None:
     made = recalling()
 
     assert made.tick(2) == ()
-    assert made.result is Refusal.SILENT
+    assert made.result is Rejection.SILENT
 
 
 def test_what_follows_its_init_says_nothing_more() -> None:
     made = recalling(init(prompt()))
 
-    assert made.hear(f.chunk("a"), 0) == ()
+    assert made.receive_frame(f.chunk("a"), 0) == ()
     assert made.tick(NEVER) == ()
-    assert isinstance(made.result, Transcript)
+    assert isinstance(made.result, History)
 
 
 def test_an_agent_that_leaves() -> None:
     made = recalling()
 
-    made.left()
+    made.connection_lost()
 
-    assert made.result is Refusal.SILENT
+    assert made.result is Rejection.SILENT

@@ -22,8 +22,8 @@ from dialects.session_agent.resumed import (
     texts,
     turn,
 )
-from dialects.session_agent.talk import hear, sent
-from turnwire.core.dialect import Reach
+from dialects.session_agent.talk import receive_frame, sent
+from turnwire.core.agent import AbortScope
 from turnwire.core.events import (
     AgentStatus,
     Alive,
@@ -31,8 +31,8 @@ from turnwire.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from turnwire.core.room import Room, Seat
-from turnwire.dialects.session_agent import ending, resuming
+from turnwire.core.session_group import Member, SessionGroup
+from turnwire.dialects.session_agent import completion, resume
 
 # Whether there is anything to resume.
 
@@ -41,8 +41,8 @@ from turnwire.dialects.session_agent import ending, resuming
 def test_nothing_runs_and_nothing_waits(revision: str) -> None:
     stream = made()
 
-    assert stream.hear(f.init(revision), 0) == NOTHING
-    assert not stream.committed
+    assert stream.receive_frame(f.init(revision), 0) == NOTHING
+    assert not stream.accepted
 
 
 def test_a_turn_that_is_over_is_not_resumed() -> None:
@@ -53,31 +53,31 @@ def test_a_turn_that_is_over_is_not_resumed() -> None:
 
     told = json.loads(f.init("R"))
     told["session"]["messages"] = entries
-    assert stream.hear(json.dumps(told).encode(), 0) == NOTHING
+    assert stream.receive_frame(json.dumps(told).encode(), 0) == NOTHING
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 @pytest.mark.parametrize("alive", ["terminated", "archived", "error"])
 def test_a_dead_session_has_nothing_to_resume(revision: str, alive: str) -> None:
-    assert made().hear(f.init(revision, alive=alive, runnerBusy=True), 0) == NOTHING
+    assert made().receive_frame(f.init(revision, alive=alive, runnerBusy=True), 0) == NOTHING
 
 
 def test_a_session_that_dies_while_we_look_has_nothing_to_resume() -> None:
     stream = made(busy("V"))
 
-    assert stream.hear(f.status(status="terminated"), 0) == NOTHING
+    assert stream.receive_frame(f.status(status="terminated"), 0) == NOTHING
 
 
 def test_a_session_that_is_dead_before_its_init_has_nothing_to_resume() -> None:
-    assert made().hear(f.status(status="terminated"), 0) == NOTHING
+    assert made().receive_frame(f.status(status="terminated"), 0) == NOTHING
 
 
 def test_a_session_that_dies_later_ends_the_stream() -> None:
     stream = made(busy("V"), f.chunk("b"))
 
-    (end,) = hear(stream, f.status(status="terminated"))
+    (end,) = receive_frame(stream, f.status(status="terminated"))
 
-    assert end == TurnFinished(reason=Reason.ERROR, error=ending.SESSION_OVER)
+    assert end == TurnFinished(reason=Reason.ERROR, error=completion.SESSION_OVER)
 
 
 def test_without_an_init_there_is_nothing_to_resume() -> None:
@@ -91,21 +91,21 @@ def test_without_an_init_there_is_nothing_to_resume() -> None:
 def test_a_frame_that_comes_before_the_timer_does_not_keep_us_waiting() -> None:
     stream = made()
 
-    assert stream.hear(f.init("V", runnerBusy=True), INIT_S) == NOTHING
-    assert stream.hear(f.chunk("b"), INIT_S) == ()
+    assert stream.receive_frame(f.init("V", runnerBusy=True), INIT_S) == NOTHING
+    assert stream.receive_frame(f.chunk("b"), INIT_S) == ()
 
 
 def test_what_cannot_be_read_is_counted() -> None:
     stream = made()
 
-    assert stream.hear(b"{", 0) == ()
-    assert stream.tally.malformed == 1
+    assert stream.receive_frame(b"{", 0) == ()
+    assert stream.frame_stats.malformed == 1
 
 
 def test_a_second_init_says_nothing() -> None:
     stream = made(busy("V"), f.chunk("b"))
 
-    assert hear(stream, f.init("V")) == []
+    assert receive_frame(stream, f.init("V")) == []
 
 
 @pytest.mark.parametrize("revision", LATER)
@@ -114,15 +114,15 @@ def test_a_busy_runner_that_shows_nothing_of_our_channel_is_not_waited_for_long(
 ) -> None:
     stream = made(busy(revision))
 
-    assert stream.deadline == resuming.LOOK_S
-    assert hear(stream, f.chunk("b", **OTHER), f.doing("thinking", **OTHER)) == []
-    assert not stream.committed
-    assert stream.tick(resuming.LOOK_S) == NOTHING
+    assert stream.deadline == resume.SEARCH_S
+    assert receive_frame(stream, f.chunk("b", **OTHER), f.doing("thinking", **OTHER)) == []
+    assert not stream.accepted
+    assert stream.tick(resume.SEARCH_S) == NOTHING
 
 
 @pytest.mark.parametrize("revision", LATER)
 def test_a_runner_that_is_done_while_we_look_has_nothing_to_resume(revision: str) -> None:
-    assert made(busy(revision)).hear(f.drained(revision), 1) == NOTHING
+    assert made(busy(revision)).receive_frame(f.drained(revision), 1) == NOTHING
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
@@ -142,7 +142,7 @@ def test_a_runner_that_is_done_while_we_look_has_nothing_to_resume(revision: str
 def test_what_does_not_show_that_our_channel_is_at_work(revision: str, frame: bytes) -> None:
     stream = made(init_r() if revision == "R" else busy(revision), frame)
 
-    assert stream.tick(resuming.LOOK_S) == NOTHING
+    assert stream.tick(resume.SEARCH_S) == NOTHING
 
 
 # A and V: what the next frames say of it.
@@ -152,14 +152,14 @@ def test_what_does_not_show_that_our_channel_is_at_work(revision: str, frame: by
 def test_a_turn_in_the_middle_is_told_from_its_next_snapshot_on(revision: str) -> None:
     stream = made(busy(revision))
 
-    assert hear(stream, f.chunk("b")) == [TurnStarted(f.TURN)]
-    assert stream.committed
-    assert hear(stream, f.chunk("c")) == []
+    assert receive_frame(stream, f.chunk("b")) == [TurnStarted(f.TURN)]
+    assert stream.accepted
+    assert receive_frame(stream, f.chunk("c")) == []
     parts = [f.text("abc"), f.tool("pending")]
-    assert texts(hear(stream, f.updated(*parts, content="abc"))) == ["abc", "[c1 pending]"]
-    assert texts(hear(stream, f.chunk("d"))) == ["d"]
+    assert texts(receive_frame(stream, f.updated(*parts, content="abc"))) == ["abc", "[c1 pending]"]
+    assert texts(receive_frame(stream, f.chunk("d"))) == ["d"]
     parts = [f.text("abc"), f.tool("completed"), f.text("d"), f.END]
-    told = hear(stream, f.updated(*parts, content="d"))
+    told = receive_frame(stream, f.updated(*parts, content="d"))
     assert texts(told) == ["[c1 completed]", "<end_turn>"]
 
 
@@ -168,7 +168,7 @@ def test_the_first_thing_seen_of_a_turn_may_be_a_snapshot(revision: str) -> None
     stream = made(busy(revision))
     parts = [f.text("a"), f.tool("completed"), f.text("b"), f.tool("running", "c2")]
 
-    told = hear(stream, f.updated(*parts, content="ab"), f.chunk("c"))
+    told = receive_frame(stream, f.updated(*parts, content="ab"), f.chunk("c"))
 
     assert told[0] == TurnStarted(f.TURN)
     assert texts(told) == ["a", "[c1 completed]", "b", "[c2 running]", "c"]
@@ -178,7 +178,7 @@ def test_the_first_thing_seen_of_a_turn_may_be_a_snapshot(revision: str) -> None
 def test_a_turn_whose_end_is_all_that_is_seen_is_told_whole(revision: str) -> None:
     stream = made(busy(revision))
 
-    told = hear(stream, f.updated(f.text("abc"), f.END, content="abc"))
+    told = receive_frame(stream, f.updated(f.text("abc"), f.END, content="abc"))
 
     assert told[0] == TurnStarted(f.TURN)
     assert texts(told) == ["abc", "<end_turn>"]
@@ -188,24 +188,24 @@ def test_a_turn_whose_end_is_all_that_is_seen_is_told_whole(revision: str) -> No
 def test_a_v_a_turn_of_text_alone_is_told_at_its_end(revision: str) -> None:
     stream = made(busy(revision), f.chunk("b"), f.chunk("c"))
 
-    assert texts(hear(stream, f.done("abc"))) == ["abc", "<end_turn>"]
+    assert texts(receive_frame(stream, f.done("abc"))) == ["abc", "<end_turn>"]
 
 
 @pytest.mark.parametrize("revision", LATER)
 def test_a_turn_that_begins_while_we_look_misses_nothing(revision: str) -> None:
     stream = made(busy(revision))
 
-    told = hear(stream, f.user(prompt="P1", by="ann"), f.doing("thinking"), f.begin())
+    told = receive_frame(stream, f.user(prompt="P1", by="ann"), f.doing("thinking"), f.begin())
 
     assert told == [AgentStatus("thinking"), TurnStarted(f.TURN)]
-    assert texts(hear(stream, f.chunk("a"), f.done("a"))) == ["a", "<end_turn>"]
+    assert texts(receive_frame(stream, f.chunk("a"), f.done("a"))) == ["a", "<end_turn>"]
 
 
 @pytest.mark.parametrize("revision", LATER)
 def test_a_turn_whose_start_is_the_first_sign_of_it_misses_nothing(revision: str) -> None:
     stream = made(busy(revision), f.begin())
 
-    assert texts(hear(stream, f.chunk("a"))) == ["a"]
+    assert texts(receive_frame(stream, f.chunk("a"))) == ["a"]
 
 
 @pytest.mark.parametrize("revision", LATER)
@@ -213,18 +213,18 @@ def test_a_turn_that_is_seen_at_work_before_its_name_is_known(revision: str) -> 
     """It may have begun, so what was said before is waited for."""
     stream = made(busy(revision))
 
-    assert hear(stream, f.doing("streaming")) == [AgentStatus("streaming")]
-    assert hear(stream, f.chunk("b")) == [TurnStarted(f.TURN)]
-    assert texts(hear(stream, f.done("ab"))) == ["ab", "<end_turn>"]
+    assert receive_frame(stream, f.doing("streaming")) == [AgentStatus("streaming")]
+    assert receive_frame(stream, f.chunk("b")) == [TurnStarted(f.TURN)]
+    assert texts(receive_frame(stream, f.done("ab"))) == ["ab", "<end_turn>"]
 
 
 @pytest.mark.parametrize("revision", LATER)
 def test_a_turn_that_goes_on_under_another_id_misses_nothing_of_that(revision: str) -> None:
     stream = made(busy(revision), f.chunk("b"))
 
-    assert hear(stream, f.begin("T2")) == [TurnStarted("T2")]
-    assert texts(hear(stream, f.chunk("c", "T2"))) == ["c"]
-    assert texts(hear(stream, f.done("c", "T2"))) == ["<end_turn>"]
+    assert receive_frame(stream, f.begin("T2")) == [TurnStarted("T2")]
+    assert texts(receive_frame(stream, f.chunk("c", "T2"))) == ["c"]
+    assert texts(receive_frame(stream, f.done("c", "T2"))) == ["<end_turn>"]
 
 
 @pytest.mark.parametrize("revision", LATER)
@@ -232,10 +232,10 @@ def test_a_v_a_question_that_is_open_stands_above_the_text_before_it(revision: s
     """It is all that is told of the turn, which has no id before its next snapshot."""
     stream = made(busy(revision))
 
-    (question,) = hear(stream, f.asked(revision))
+    (question,) = receive_frame(stream, f.asked(revision))
     assert type(question).__name__ == "Question"
-    hear(stream, f.answered(revision))
-    told = hear(stream, f.updated(f.text("a"), f.tool("completed"), content="a"))
+    receive_frame(stream, f.answered(revision))
+    told = receive_frame(stream, f.updated(f.text("a"), f.tool("completed"), content="a"))
 
     assert told[0] == TurnStarted(f.TURN)
     assert texts(told) == ["a", "[c1 completed]"]
@@ -245,7 +245,7 @@ def test_a_question_of_another_channel_shows_nothing() -> None:
     elsewhere = {"id": "q1", "type": "question", "context": {**f.CHANNEL, **OTHER}}
     stream = made(busy("V"), f.frame("interactive_prompt", prompt=elsewhere))
 
-    assert not stream.committed
+    assert not stream.accepted
 
 
 @pytest.mark.parametrize("revision", LATER)
@@ -264,11 +264,11 @@ def test_it_never_aborts(revision: str) -> None:
     running = init_r(prompt("P1"), turn()) if revision == "R" else busy(revision)
     stream = made(running, f.chunk("b"))
 
-    stream.unattended()
+    stream.client_detached()
 
-    assert stream.reach is Reach.NOTHING
+    assert stream.abort_scope is AbortScope.NONE
     assert stream.abort() == ()
-    assert not stream.accompanied
+    assert not stream.has_other_watchers
 
 
 def test_it_pings_as_every_stream_does() -> None:
@@ -279,20 +279,20 @@ def test_it_pings_as_every_stream_does() -> None:
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_it_is_company_for_the_stream_that_asked(revision: str) -> None:
-    room = Room()
-    asked = Seat(room)
+    room = SessionGroup()
+    asked = Member(room)
     asked.follow(f.TURN)
     running = init_r(prompt("P1"), turn()) if revision == "R" else busy(revision)
 
-    made(running, f.chunk("b"), seat=Seat(room))
+    made(running, f.chunk("b"), member=Member(room))
 
-    assert asked.accompanied
+    assert asked.has_other_watchers
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_it_is_company_for_the_prompt_that_waits(revision: str) -> None:
-    room = Room()
-    asked = Seat(room)
+    room = SessionGroup()
+    asked = Member(room)
     asked.follow(f.PROMPT)
     entries = (prompt("P1", **OTHER), prompt(f.PROMPT))
     pending = {"messageId": f.PROMPT, "content": "two"}
@@ -300,15 +300,15 @@ def test_it_is_company_for_the_prompt_that_waits(revision: str) -> None:
         init_r(*entries, promptsQueued=1) if revision == "R" else busy("V", pendingPrompt=pending)
     )
 
-    made(waits, seat=Seat(room))
+    made(waits, member=Member(room))
 
-    assert asked.accompanied
+    assert asked.has_other_watchers
 
 
 def test_it_tells_signs_of_life_while_text_is_withheld() -> None:
     stream = made(busy("V"), f.chunk("b"))
 
-    assert stream.hear(f.chunk("c"), 1) == [Alive()]
+    assert stream.receive_frame(f.chunk("c"), 1) == [Alive()]
 
 
 def test_the_tests_that_the_documentation_names_are_here() -> None:

@@ -11,20 +11,20 @@ from core.client_model import Client
 from core.turns import wait
 from dialects.session_agent import frames as f
 from dialects.session_agent.test_any_frames import pool
-from turnwire.core.dialect import Look
-from turnwire.core.errand import Told as Turned
-from turnwire.core.errand import Transcript
-from turnwire.core.events import Alive, Event, TextDelta, Told, TurnStarted
-from turnwire.core.limits import Limits
-from turnwire.core.message import ui_messages
-from turnwire.core.outcome import Outcome
-from turnwire.core.turn import Turn
-from turnwire.dialects.session_agent.dialect import SessionAgent
+from turnwire.core.agent import ResumeRequest
+from turnwire.core.events import Alive, Decoded, Event, TextDelta, TurnStarted
+from turnwire.core.operations import History
+from turnwire.core.operations import HistoryTurn as Turned
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.messages import ui_messages
+from turnwire.dialects.session_agent import SessionAgent
 from turnwire_lab.session_agent.channel import DEFAULT
 from turnwire_lab.session_agent.habits import REVISIONS, Revision
 from turnwire_lab.session_agent.message import TurnEntry
 
-LOOK = Look(user_id=f.ME, init_s=5)
+LOOK = ResumeRequest(user_id=f.ME, init_s=5)
 PROMPT = {"id": "P1", "role": "user", "content": "one", **f.CHANNEL}
 
 
@@ -69,7 +69,7 @@ def told(revision: Revision, *, lags: bool) -> Iterator[tuple[bytes, bytes]]:
         yield before, frame
 
 
-def events(said: Told) -> list[Event]:
+def events(said: Decoded) -> list[Event]:
     return [TextDelta(said)] if isinstance(said, str) else list(said)
 
 
@@ -80,7 +80,7 @@ def message(said: list[Event]) -> tuple[str, list[dict[str, object]]]:
     """
     (start,) = [event for event in said if isinstance(event, TurnStarted)]
     rest = [event for event in said if not isinstance(event, TurnStarted | Alive)]
-    (held,) = msgspec.json.decode(ui_messages(Transcript([Turned(start.turn_id, rest)])))
+    (held,) = msgspec.json.decode(ui_messages(History([Turned(start.turn_id, rest)])))
     return held["id"], [part for part in held["parts"] if part["type"] != "step-start"]
 
 
@@ -90,12 +90,14 @@ def test_a_turn_is_told_alike_wherever_it_is_resumed(revision: Revision, *, lags
     frames = list(told(revision, lags=lags))
     first = SessionAgent().resume(LOOK)
     original = [f.init(revision, runnerBusy=True), f.begin(), *(frame for _, frame in frames)]
-    whole = message([event for frame in original for event in events(first.hear(frame, 0))])
+    whole = message(
+        [event for frame in original for event in events(first.receive_frame(frame, 0))]
+    )
 
     for place, (hello, _) in enumerate(frames):
         resumed = SessionAgent().resume(LOOK)
         heard = [hello, *(frame for _, frame in frames[place:])]
-        said = [event for frame in heard for event in events(resumed.hear(frame, 0))]
+        said = [event for frame in heard for event in events(resumed.receive_frame(frame, 0))]
 
         assert message(said) == whole, place
 
@@ -111,15 +113,15 @@ def test_any_frames_in_any_order_make_a_stream_that_ends_or_none(revision: str, 
     known = [frame for frame in pool(revision) if frame != f.done("foreign", "T9")]
     frames = [hello, *dice.choices(known, k=60)]
     now = 0.0
-    client.read(turn.opened(now).write)
+    client.read(turn.opened(now).to_client)
 
     for frame in frames:
         now += dice.choice([0.0, 0.1, 1.0])
         for act in (turn.tick(now), turn.frames([frame], now)):
-            client.read(act.write)
-            assert b"abort" not in b"".join(act.tell)
+            client.read(act.to_client)
+            assert b"abort" not in b"".join(act.to_agent)
     for _, act in wait(turn, 10_000):
-        client.read(act.write)
+        client.read(act.to_client)
 
     assert turn.outcome is not None
     assert "foreign" not in client.text

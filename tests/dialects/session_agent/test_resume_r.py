@@ -18,7 +18,7 @@ from dialects.session_agent.resumed import (
     texts,
     turn,
 )
-from dialects.session_agent.talk import hear, plain
+from dialects.session_agent.talk import plain, receive_frame
 from turnwire.core.events import (
     AgentStatus,
     Queued,
@@ -26,7 +26,7 @@ from turnwire.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from turnwire.dialects.session_agent import ending
+from turnwire.dialects.session_agent import completion
 
 
 def test_r_tells_the_tools_at_once_and_the_text_up_to_the_last_of_them() -> None:
@@ -34,11 +34,11 @@ def test_r_tells_the_tools_at_once_and_the_text_up_to_the_last_of_them() -> None
     stream = made()
     parts = [f.text("Let me look."), f.tool("completed", args={"a": 1}, result="x"), f.text("Let")]
 
-    told = hear(stream, init_r(prompt("P1"), turn(*parts, content="Let me look.Let")))
+    told = receive_frame(stream, init_r(prompt("P1"), turn(*parts, content="Let me look.Let")))
 
     assert told[0] == TurnStarted(f.TURN)
     assert texts(told) == ["Let me look.", "[c1 completed]"]
-    assert stream.committed
+    assert stream.accepted
 
 
 def test_r_withholds_text_until_the_next_snapshot_and_then_follows_exactly() -> None:
@@ -46,20 +46,20 @@ def test_r_withholds_text_until_the_next_snapshot_and_then_follows_exactly() -> 
     stream = made(init_r(prompt("P1"), turn(*at_first, content="A")))
 
     # "B1" was told before we came. R begins the part after the tool with all that was said.
-    assert texts(hear(stream, f.chunk("B2"))) == []
+    assert texts(receive_frame(stream, f.chunk("B2"))) == []
     parts = [f.text("A"), f.tool("completed"), f.text("AB1B2"), f.tool("pending", "c2")]
-    told = hear(stream, f.updated(*parts, content="AB1B2"))
+    told = receive_frame(stream, f.updated(*parts, content="AB1B2"))
     assert texts(told) == ["B1B2", "[c2 pending]"]
-    assert texts(hear(stream, f.chunk("C1"), f.chunk("C2"))) == ["C1", "C2"]
+    assert texts(receive_frame(stream, f.chunk("C1"), f.chunk("C2"))) == ["C1", "C2"]
 
 
 def test_r_text_after_the_last_tool_is_told_once_at_the_end() -> None:
     """R's end writes the final text over every text part."""
     stream = made(init_r(prompt("P1"), turn(f.text("A"), f.tool("completed"), content="A")))
 
-    hear(stream, f.chunk("B2"))
+    receive_frame(stream, f.chunk("B2"))
     parts = [f.text("B1B2"), f.tool("completed"), f.text("B1B2"), f.END]
-    told = hear(stream, f.updated(*parts, content="B1B2"))
+    told = receive_frame(stream, f.updated(*parts, content="B1B2"))
 
     assert texts(told) == ["B1B2", "<end_turn>"]
 
@@ -69,7 +69,7 @@ def test_r_text_between_tools_is_lost_where_the_end_wrote_over_it() -> None:
     stream = made(init_r(prompt("P1"), turn()))
 
     parts = [f.text("C"), f.tool("completed"), f.text("C"), f.END]
-    told = hear(stream, f.updated(*parts, content="C"))
+    told = receive_frame(stream, f.updated(*parts, content="C"))
 
     assert texts(told) == ["[c1 completed]", "C", "<end_turn>"]
 
@@ -77,8 +77,8 @@ def test_r_text_between_tools_is_lost_where_the_end_wrote_over_it() -> None:
 def test_r_a_turn_of_text_alone_is_told_at_its_end() -> None:
     stream = made(init_r(prompt("P1"), turn(f.text("He"), content="He")))
 
-    assert texts(hear(stream, f.chunk("llo"))) == []
-    assert texts(hear(stream, f.updated(f.text("Hello"), f.END, content="Hello"))) == [
+    assert texts(receive_frame(stream, f.chunk("llo"))) == []
+    assert texts(receive_frame(stream, f.updated(f.text("Hello"), f.END, content="Hello"))) == [
         "Hello",
         "<end_turn>",
     ]
@@ -88,33 +88,44 @@ def test_r_of_a_text_that_does_not_add_up_only_the_tools_are_told() -> None:
     parts = [f.text("A"), f.tool("running")]
     stream = made()
 
-    assert texts(hear(stream, init_r(prompt("P1"), turn(*parts, content="Z")))) == ["[c1 running]"]
+    assert texts(receive_frame(stream, init_r(prompt("P1"), turn(*parts, content="Z")))) == [
+        "[c1 running]"
+    ]
 
     parts = [f.text("A"), f.tool("completed"), f.text("AB")]
-    assert texts(hear(stream, f.updated(*parts, content="AB and more"))) == ["[c1 completed]"]
-    assert texts(hear(stream, f.chunk("C"))) == []
+    assert texts(receive_frame(stream, f.updated(*parts, content="AB and more"))) == [
+        "[c1 completed]"
+    ]
+    assert texts(receive_frame(stream, f.chunk("C"))) == []
     parts = [*parts[:2], f.text("AB and moreC"), f.tool("pending", "c2")]
-    assert texts(hear(stream, f.updated(*parts, content="AB and moreC"))) == ["[c2 pending]"]
+    assert texts(receive_frame(stream, f.updated(*parts, content="AB and moreC"))) == [
+        "[c2 pending]"
+    ]
 
 
 def test_r_text_of_parts_that_do_not_go_on_from_each_other_is_told_as_it_is() -> None:
     stream = made(init_r(prompt("P1"), turn()))
     parts = [f.text("A"), f.tool("completed"), f.text("B"), f.tool("pending", "c2")]
 
-    assert texts(hear(stream, f.updated(*parts))) == ["A", "[c1 completed]", "B", "[c2 pending]"]
+    assert texts(receive_frame(stream, f.updated(*parts))) == [
+        "A",
+        "[c1 completed]",
+        "B",
+        "[c2 pending]",
+    ]
 
 
 def test_a_snapshot_without_parts_does_not_tell_what_was_said() -> None:
     stream = made(busy("V"), f.chunk("b"))
 
-    assert texts(hear(stream, f.updated(parts=None), f.chunk("c"))) == []
-    assert texts(hear(stream, f.done("abc"))) == ["abc", "<end_turn>"]
+    assert texts(receive_frame(stream, f.updated(parts=None), f.chunk("c"))) == []
+    assert texts(receive_frame(stream, f.done("abc"))) == ["abc", "<end_turn>"]
 
 
 def test_r_an_abort_of_the_turn_ends_the_stream() -> None:
     stream = made(init_r(prompt("P1"), turn(f.text("A"), content="A")))
 
-    told = hear(stream, f.audit("user.abort"), f.status(runnerBusy=False, aborted=True))
+    told = receive_frame(stream, f.audit("user.abort"), f.status(runnerBusy=False, aborted=True))
 
     assert told == [TurnFinished(reason=Reason.CANCELED)]
 
@@ -122,7 +133,7 @@ def test_r_an_abort_of_the_turn_ends_the_stream() -> None:
 def test_r_a_question_that_is_open_follows_what_init_told() -> None:
     stream = made(init_r(prompt("P1"), turn(f.text("A"), f.tool("running", name="question"))))
 
-    told = plain(hear(stream, f.asked("R", options=["yes"])))
+    told = plain(receive_frame(stream, f.asked("R", options=["yes"])))
 
     assert told == [
         ("Question", {
@@ -137,8 +148,8 @@ def test_r_a_question_that_is_open_follows_what_init_told() -> None:
 def test_r_what_comes_before_its_init_is_part_of_it() -> None:
     stream = made()
 
-    assert hear(stream, f.chunk("A"), f.begin("T9"), f.status(runnerConnected=True)) == []
-    told = hear(stream, init_r(prompt("P1"), turn()))
+    assert receive_frame(stream, f.chunk("A"), f.begin("T9"), f.status(runnerConnected=True)) == []
+    told = receive_frame(stream, init_r(prompt("P1"), turn()))
     assert told == [TurnStarted(f.TURN)]
 
 
@@ -155,9 +166,9 @@ def test_r_a_prompt_at_work_whose_turn_has_not_begun(entries: list[f.Fields]) ->
     """Nothing of its turn is missing."""
     stream = made(init_r(*entries))
 
-    assert stream.committed
-    assert hear(stream, f.doing("thinking")) == [AgentStatus("thinking")]
-    assert texts(hear(stream, f.begin("T2"), f.chunk("a", "T2"), f.done("a", "T2"))) == [
+    assert stream.accepted
+    assert receive_frame(stream, f.doing("thinking")) == [AgentStatus("thinking")]
+    assert texts(receive_frame(stream, f.begin("T2"), f.chunk("a", "T2"), f.done("a", "T2"))) == [
         "a",
         "<end_turn>",
     ]
@@ -166,7 +177,9 @@ def test_r_a_prompt_at_work_whose_turn_has_not_begun(entries: list[f.Fields]) ->
 def test_r_a_prompt_that_fails_without_a_turn_says_so() -> None:
     stream = made(init_r(prompt("P1")), f.failure("No model"))
 
-    assert hear(stream, f.drained("R")) == [TurnFinished(reason=Reason.ERROR, error="No model")]
+    assert receive_frame(stream, f.drained("R")) == [
+        TurnFinished(reason=Reason.ERROR, error="No model")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -177,7 +190,7 @@ def test_r_a_prompt_that_fails_without_a_turn_says_so() -> None:
     ],
 )
 def test_r_another_channel_at_work_is_not_ours_to_tell(entries: list[f.Fields]) -> None:
-    assert made().hear(init_r(*entries), 0) == NOTHING
+    assert made().receive_frame(init_r(*entries), 0) == NOTHING
 
 
 def test_r_where_init_leaves_open_what_is_at_work_a_sign_of_it_is_waited_for() -> None:
@@ -185,26 +198,26 @@ def test_r_where_init_leaves_open_what_is_at_work_a_sign_of_it_is_waited_for() -
     over = [prompt("P1"), prompt("P2"), turn(f.END)]
     stream = made(init_r(*over))
 
-    assert not stream.committed
-    assert hear(stream, f.doing("thinking")) == [AgentStatus("thinking")]
-    assert stream.committed
-    assert hear(stream, f.begin("T2")) == [TurnStarted("T2")]
-    assert texts(hear(stream, f.chunk("a", "T2"))) == ["a"]
+    assert not stream.accepted
+    assert receive_frame(stream, f.doing("thinking")) == [AgentStatus("thinking")]
+    assert stream.accepted
+    assert receive_frame(stream, f.begin("T2")) == [TurnStarted("T2")]
+    assert texts(receive_frame(stream, f.chunk("a", "T2"))) == ["a"]
 
 
 def test_r_a_question_shows_that_our_channel_is_at_work() -> None:
     stream = made(init_r(), f.asked("R", "q0").replace(b'"default"', b'"other"'))
-    assert not stream.committed
+    assert not stream.accepted
 
-    hear(stream, f.asked("R"))
+    receive_frame(stream, f.asked("R"))
 
-    assert stream.committed
+    assert stream.accepted
 
 
 def test_r_a_prompt_that_comes_while_we_look_may_only_wait() -> None:
     stream = made(init_r(), f.user(prompt="P2"))
 
-    assert not stream.committed
+    assert not stream.accepted
 
 
 @pytest.mark.parametrize("data", [{"promptsQueued": 1}, {"promptsQueued": 7}])
@@ -212,9 +225,9 @@ def test_r_a_prompt_of_our_channel_waits(data: dict[str, int]) -> None:
     stream = made()
     waits = init_r(prompt("P1", **OTHER), turn(**OTHER), prompt("P2"), **data)
 
-    assert hear(stream, waits) == [Queued()]
+    assert receive_frame(stream, waits) == [Queued()]
     assert stream.queued
-    assert stream.committed
+    assert stream.accepted
 
 
 def test_r_the_turn_of_the_prompt_that_waits_is_told_when_its_place_has_come() -> None:
@@ -222,25 +235,25 @@ def test_r_the_turn_of_the_prompt_that_waits_is_told_when_its_place_has_come() -
     stream = made(init_r(*entries, prompt("P4"), promptsQueued=3))
 
     first = f.status(promptDequeued=True, remaining=2)
-    assert hear(stream, first, f.begin("T2", **OTHER), f.chunk("x", "T2", **OTHER)) == []
+    assert receive_frame(stream, first, f.begin("T2", **OTHER), f.chunk("x", "T2", **OTHER)) == []
     assert stream.queued
-    hear(stream, f.status(promptDequeued=True, remaining=1))
+    receive_frame(stream, f.status(promptDequeued=True, remaining=1))
     assert not stream.queued
-    assert texts(hear(stream, f.begin("T3"), f.chunk("a", "T3"))) == ["a"]
+    assert texts(receive_frame(stream, f.begin("T3"), f.chunk("a", "T3"))) == ["a"]
 
 
 def test_r_a_queue_that_is_emptied_ends_the_stream() -> None:
     stream = made(init_r(prompt("P1", **OTHER), turn(**OTHER), prompt("P2"), promptsQueued=1))
 
-    told = hear(stream, f.audit("user.abort"))
+    told = receive_frame(stream, f.audit("user.abort"))
 
-    assert told == [TurnFinished(reason=Reason.ERROR, error=ending.DROPPED)]
+    assert told == [TurnFinished(reason=Reason.ERROR, error=completion.DROPPED)]
 
 
 @pytest.mark.parametrize("session", [{"messages": 5}, []])
 def test_r_an_odd_history_leaves_only_what_is_seen(session: Any) -> None:
     stream = made(f.frame("init", session=session, data={"runnerBusy": True}))
 
-    told = hear(stream, f.chunk("b"), f.updated(f.text("ab"), f.END))
+    told = receive_frame(stream, f.chunk("b"), f.updated(f.text("ab"), f.END))
 
     assert texts(told) == ["ab", "<end_turn>"]

@@ -10,7 +10,7 @@ from dialects.session_agent.resumed import (
     made,
     texts,
 )
-from dialects.session_agent.talk import hear
+from dialects.session_agent.talk import receive_frame
 from turnwire.core.events import (
     AgentStatus,
     Queued,
@@ -18,7 +18,7 @@ from turnwire.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from turnwire.dialects.session_agent import ending
+from turnwire.dialects.session_agent import completion
 
 
 def test_a_v_a_prompt_that_waits_is_followed_to_its_end() -> None:
@@ -26,11 +26,13 @@ def test_a_v_a_prompt_that_waits_is_followed_to_its_end() -> None:
     for revision in LATER:
         stream = made()
 
-        assert hear(stream, busy(revision, pendingPrompt=waits, promptsQueued=1)) == [Queued()]
+        assert receive_frame(stream, busy(revision, pendingPrompt=waits, promptsQueued=1)) == [
+            Queued()
+        ]
         assert stream.queued
-        hear(stream, *f.dequeued(revision), f.doing("thinking"))
+        receive_frame(stream, *f.dequeued(revision), f.doing("thinking"))
         assert not stream.queued
-        told = hear(stream, f.begin(), f.chunk("a"), f.done("a"))
+        told = receive_frame(stream, f.begin(), f.chunk("a"), f.done("a"))
         assert told[0] == TurnStarted(f.TURN)
         assert texts(told) == ["a", "<end_turn>"]
 
@@ -41,7 +43,7 @@ def test_a_prompt_of_another_user_that_waits_is_followed_as_well(revision: str) 
     stream = made(f.init(revision, pendingPrompt=waits, promptsQueued=1))
 
     theirs = f.user(by="ann", threadId=None)
-    told = hear(stream, theirs, f.doing("thinking"), f.begin())
+    told = receive_frame(stream, theirs, f.doing("thinking"), f.begin())
 
     assert told == [AgentStatus("thinking"), TurnStarted(f.TURN)]
 
@@ -51,9 +53,11 @@ def test_a_prompt_that_waits_and_is_evicted_ends_the_stream(revision: str) -> No
     waits = {"messageId": f.PROMPT, "content": "two"}
     stream = made(busy(revision, pendingPrompt=waits))
 
-    told = hear(stream, f.frame("queue.withdrawn", data={"messageId": f.PROMPT, "content": "two"}))
+    told = receive_frame(
+        stream, f.frame("queue.withdrawn", data={"messageId": f.PROMPT, "content": "two"})
+    )
 
-    assert told == [TurnFinished(reason=Reason.ERROR, error=ending.EVICTED)]
+    assert told == [TurnFinished(reason=Reason.ERROR, error=completion.EVICTED)]
 
 
 @pytest.mark.parametrize("revision", LATER)
@@ -61,8 +65,8 @@ def test_the_turn_that_runs_comes_before_the_prompt_that_waits(revision: str) ->
     waits = {"messageId": f.PROMPT, "content": "two"}
     stream = made(busy(revision, pendingPrompt=waits))
 
-    assert hear(stream, f.chunk("b")) == [TurnStarted(f.TURN)]
-    assert texts(hear(stream, f.done("ab"))) == ["ab", "<end_turn>"]
+    assert receive_frame(stream, f.chunk("b")) == [TurnStarted(f.TURN)]
+    assert texts(receive_frame(stream, f.done("ab"))) == ["ab", "<end_turn>"]
 
 
 @pytest.mark.parametrize("revision", LATER)
@@ -74,7 +78,7 @@ def test_the_prompt_that_waits_does_not_go_on_in_the_turn_that_runs(
     waits = {"messageId": f.PROMPT, "content": "two"}
     stream = made(busy(revision, pendingPrompt=waits), sign)
 
-    told = hear(stream, *f.dequeued(revision), f.begin("T2"), f.chunk("c", "T2"))
+    told = receive_frame(stream, *f.dequeued(revision), f.begin("T2"), f.chunk("c", "T2"))
 
     assert told == []
 
@@ -86,8 +90,8 @@ def test_a_turn_that_ends_while_a_prompt_waits_is_not_the_one_that_it_waits_for(
     waits = {"messageId": f.PROMPT, "content": "two"}
     stream = made(busy(revision, pendingPrompt=waits))
 
-    assert hear(stream, f.done("ab", "T0"), *f.dequeued(revision)) == []
-    assert hear(stream, f.begin()) == [TurnStarted(f.TURN)]
+    assert receive_frame(stream, f.done("ab", "T0"), *f.dequeued(revision)) == []
+    assert receive_frame(stream, f.begin()) == [TurnStarted(f.TURN)]
 
 
 @pytest.mark.parametrize("revision", LATER)
@@ -109,10 +113,10 @@ def test_a_v_a_prompt_that_waits_says_only_its_thread(
     channel = {"channel_type": look.get("channelType", "web")}
     stream = made(**channel, channel_id=look.get("channelId", "default"))
 
-    told = hear(stream, f.init(revision, pendingPrompt=pending))
+    told = receive_frame(stream, f.init(revision, pendingPrompt=pending))
 
     assert told == ([Queued()] if is_ours else NOTHING)
 
 
 def test_an_odd_prompt_that_waits_is_none() -> None:
-    assert hear(made(), f.init("V", pendingPrompt=5)) == NOTHING
+    assert receive_frame(made(), f.init("V", pendingPrompt=5)) == NOTHING

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from core.test_golden import GOLDEN, dialect
-from turnwire.core.replay import replay
+from turnwire.core.recording.replay import replay
 
 RECORDINGS = sorted(GOLDEN.glob("session-agent-*/*.jsonl"))
 TOLD_IN_BOTH = [path for path in RECORDINGS if (GOLDEN / "v2" / path.name).exists()]

@@ -6,56 +6,56 @@ import pytest
 
 from core.turns import wait
 from dialects.session_agent import frames as f
-from dialects.session_agent.talk import conversation, error, hear, sent
-from turnwire.core.act import Act
-from turnwire.core.dialect import NEVER, Ask, Reach
+from dialects.session_agent.talk import conversation, error, receive_frame, sent
+from turnwire.core.agent import NEVER, AbortScope, PromptRequest
 from turnwire.core.events import TurnStarted
-from turnwire.core.limits import Limits
-from turnwire.core.outcome import Outcome
-from turnwire.core.room import Room, Seat
-from turnwire.core.turn import Turn
+from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.output import Output
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
-from turnwire.dialects.session_agent import ending, outgoing
-from turnwire.dialects.session_agent.conversation import Conversation
+from turnwire.dialects.session_agent import commands, completion
+from turnwire.dialects.session_agent.turn import TurnProtocol
 
 THREAD = {"channel_type": "thread", "channel_id": "th1"}
 
 
-def running(revision: str, seat: Seat, **ask: Any) -> Conversation:
+def running(revision: str, member: Member, **ask: Any) -> TurnProtocol:
     where = {"channelType": "thread", "channelId": "th1", "threadId": "th1"} if ask else f.CHANNEL
-    return conversation(f.init(revision), f.user(**where), f.begin(**where), seat=seat, **ask)
+    return conversation(f.init(revision), f.user(**where), f.begin(**where), member=member, **ask)
 
 
 @pytest.mark.parametrize(
-    ("revision", "ours", "neighbour", "reach"),
+    ("revision", "ours", "neighbour", "abort_scope"),
     [
-        pytest.param("R", {}, {}, Reach.NOTHING, id="R would drop it from the queue"),
-        pytest.param("R", {}, {"channel_id": "c2"}, Reach.NOTHING, id="R, on any channel"),
-        pytest.param("V", {}, {}, Reach.OURS, id="V keeps what is queued behind ours"),
-        pytest.param("V", {}, {"channel_id": "c2"}, Reach.NOTHING, id="V would stop it as well"),
-        pytest.param("V", THREAD, {}, Reach.OURS, id="V stops a thread alone"),
+        pytest.param("R", {}, {}, AbortScope.NONE, id="R would drop it from the queue"),
+        pytest.param("R", {}, {"channel_id": "c2"}, AbortScope.NONE, id="R, on any channel"),
+        pytest.param("V", {}, {}, AbortScope.OURS, id="V keeps what is queued behind ours"),
+        pytest.param("V", {}, {"channel_id": "c2"}, AbortScope.NONE, id="V would stop it as well"),
+        pytest.param("V", THREAD, {}, AbortScope.OURS, id="V stops a thread alone"),
     ],
 )
 def test_a_prompt_that_is_on_its_way_is_not_harmed(
-    revision: str, ours: dict[str, Any], neighbour: dict[str, Any], reach: Reach
+    revision: str, ours: dict[str, Any], neighbour: dict[str, Any], abort_scope: AbortScope
 ) -> None:
-    room = Room()
-    made = running(revision, Seat(room), **ours)
-    assert made.reach is Reach.OURS
+    room = SessionGroup()
+    made = running(revision, Member(room), **ours)
+    assert made.abort_scope is AbortScope.OURS
 
-    conversation(f.init(revision), text="other", seat=Seat(room), **neighbour)
+    conversation(f.init(revision), text="other", member=Member(room), **neighbour)
 
-    assert made.reach is reach
+    assert made.abort_scope is abort_scope
 
 
 def test_one_that_left_is_no_neighbour() -> None:
-    room = Room()
-    made, seat = running("R", Seat(room)), Seat(room)
-    conversation(f.init("R"), text="other", seat=seat)
+    room = SessionGroup()
+    made, member = running("R", Member(room)), Member(room)
+    conversation(f.init("R"), text="other", member=member)
 
-    seat.leave()
+    member.leave()
 
-    assert made.reach is Reach.OURS
+    assert made.abort_scope is AbortScope.OURS
 
 
 def test_a_prompt_that_was_queued_after_an_abort_outlives_its_acknowledgement() -> None:
@@ -63,34 +63,34 @@ def test_a_prompt_that_was_queued_after_an_abort_outlives_its_acknowledgement() 
     aborted = f.doing("idle"), f.audit("user.abort")
     made = conversation(f.init("R", runnerBusy=True), *aborted, *f.queued("R"))
 
-    assert hear(made, f.status(runnerBusy=False, aborted=True), now=1) == []
-    assert hear(made, *f.dequeued("R"), now=1) == []
+    assert receive_frame(made, f.status(runnerBusy=False, aborted=True), now=1) == []
+    assert receive_frame(made, *f.dequeued("R"), now=1) == []
     assert made.deadline == 30
-    assert hear(made, f.begin(), now=1) == [TurnStarted(f.TURN)]
+    assert receive_frame(made, f.begin(), now=1) == [TurnStarted(f.TURN)]
 
 
 def test_a_queue_that_does_not_move_on_after_an_abort_is_gone() -> None:
     made = conversation(f.init("R", runnerBusy=True), *f.queued("R"))
 
-    hear(made, f.status(runnerBusy=False, aborted=True), now=1)
+    receive_frame(made, f.status(runnerBusy=False, aborted=True), now=1)
 
-    assert error(made.tick(1 + ending.COMPLETION_GRACE_S)) == ending.DROPPED
+    assert error(made.tick(1 + completion.COMPLETION_GRACE_S)) == completion.DROPPED
 
 
 def test_after_a_while_of_not_reading_a_pong_comes_before_an_abort() -> None:
     """Frames that were not read yet may have ended our turn, and an abort names no turn."""
     made = conversation(*f.running("V"))
     made.tick(30)
-    sure = made.reach
+    sure = made.abort_scope
 
-    made.doubt()
+    made.mark_stale()
 
-    assert (sure, made.reach, made.abort()) == (Reach.OURS, Reach.OTHERS, ())
+    assert (sure, made.abort_scope, made.abort()) == (AbortScope.OURS, AbortScope.SHARED, ())
     assert made.deadline < 31
     assert sent(made.tick(31)) == [{"type": "ping"}]
-    assert made.hear(f.frame("pong"), 31) == ()
+    assert made.receive_frame(f.frame("pong"), 31) == ()
     assert not made.abort(), "it is the pong of the ping before"
-    assert made.hear(f.frame("pong"), 31) == ()
+    assert made.receive_frame(f.frame("pong"), 31) == ()
     assert len(made.abort()) == 1
     assert made.deadline == 61
 
@@ -98,7 +98,8 @@ def test_after_a_while_of_not_reading_a_pong_comes_before_an_abort() -> None:
 def unread() -> Turn:
     """A stream whose client has read nothing since 2, so that nothing is read from the agent."""
     made = Turn(
-        DIALECTS["session-agent"].prompt(Ask(text="two", prompt_id="p1", user_id=f.ME)), Limits()
+        DIALECTS["session-agent"].prompt(PromptRequest(text="two", prompt_id="p1", user_id=f.ME)),
+        Limits(),
     )
     made.opened(0)
     made.frames(f.running("V"), 1)
@@ -109,13 +110,13 @@ def unread() -> Turn:
 def test_a_client_that_leaves_after_not_reading_stops_its_turn_once_all_was_heard() -> None:
     made = unread()
 
-    assert not made.client_left(3).tell
+    assert not made.client_left(3).to_agent
     assert made.deadline < 3
-    assert made.tick(3).tell == [outgoing.PING]
-    assert not made.frames([f.chunk("a")], 4).tell
+    assert made.tick(3).to_agent == [commands.PING]
+    assert not made.frames([f.chunk("a")], 4).to_agent
     act = made.frames([f.frame("pong")], 4)
 
-    assert act.tell == [outgoing.abort(("web", "default"))]
+    assert act.to_agent == [commands.abort(("web", "default"))]
     assert made.outcome is Outcome.CLIENT_GONE
 
 
@@ -126,20 +127,20 @@ def test_or_leaves_the_next_one_alone_if_its_turn_is_over() -> None:
 
     act = made.frames([f.done("x"), f.frame("pong")], 4)
 
-    assert (act.tell, made.outcome) == ((), Outcome.CLIENT_GONE)
+    assert (act.to_agent, made.outcome) == ((), Outcome.CLIENT_GONE)
 
 
 def test_a_client_that_is_cut_off_stops_its_turn_once_all_was_heard() -> None:
     made = unread()
 
     act = made.tick(22)
-    assert (act.tell, act.cut, made.outcome) == ((), True, None)
+    assert (act.to_agent, act.disconnect_client, made.outcome) == ((), True, None)
     assert made.deadline < 22
-    assert made.tick(22).tell == [outgoing.PING]
-    assert made.frames([f.chunk("a")], 23) == Act()
+    assert made.tick(22).to_agent == [commands.PING]
+    assert made.frames([f.chunk("a")], 23) == Output()
     act = made.frames([f.frame("pong")], 23)
 
-    assert act == Act(tell=[outgoing.abort(("web", "default"))])
+    assert act == Output(to_agent=[commands.abort(("web", "default"))])
     assert (made.outcome, made.deadline) == (Outcome.SLOW_CLIENT, NEVER)
 
 
@@ -150,7 +151,7 @@ def test_or_stops_nothing_if_its_turn_is_over() -> None:
 
     act = made.frames([f.done("x"), f.begin("T2"), f.frame("pong")], 23)
 
-    assert (act, made.outcome) == (Act(), Outcome.SLOW_CLIENT)
+    assert (act, made.outcome) == (Output(), Outcome.SLOW_CLIENT)
 
 
 def test_or_if_no_pong_comes() -> None:
@@ -160,7 +161,7 @@ def test_or_if_no_pong_comes() -> None:
     made.tick(22)
     acts = wait(made, 5_000)
 
-    assert {frame for _, act in acts for frame in act.tell} == {outgoing.PING}
+    assert {frame for _, act in acts for frame in act.to_agent} == {commands.PING}
     # It was heard from at 1, and the clock stood still from 2 to 22.
     assert acts[-1][0] == 22 - 1 + Limits().idle_s
     assert made.outcome is Outcome.SLOW_CLIENT
@@ -168,16 +169,16 @@ def test_or_if_no_pong_comes() -> None:
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_prompts_of_one_session_go_out_one_at_a_time(revision: str) -> None:
-    room = Room()
-    one, other = Seat(room), Seat(room)
+    room = SessionGroup()
+    one, other = Member(room), Member(room)
     news: list[str] = []
-    other.on_news = lambda: news.append("the floor is free")
-    first = conversation(f.init(revision), seat=one)
-    second = conversation(seat=other)
+    other.on_change = lambda: news.append("the floor is free")
+    first = conversation(f.init(revision), member=one)
+    second = conversation(member=other)
 
-    assert sent(second.hear(f.init(revision), 0)) == []
-    assert (second.deadline, second.reach) == (30, Reach.NOTHING)
-    hear(first, f.user(prompt="P1"))
+    assert sent(second.receive_frame(f.init(revision), 0)) == []
+    assert (second.deadline, second.abort_scope) == (30, AbortScope.NONE)
+    receive_frame(first, f.user(prompt="P1"))
 
     assert news
     assert second.deadline < 0
@@ -186,26 +187,26 @@ def test_prompts_of_one_session_go_out_one_at_a_time(revision: str) -> None:
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_equal_prompts_are_two(revision: str) -> None:
-    room = Room()
-    first, second = (conversation(f.init(revision), seat=Seat(room)) for _ in range(2))
+    room = SessionGroup()
+    first, second = (conversation(f.init(revision), member=Member(room)) for _ in range(2))
     # The second one's socket is behind, and hears the first one's echo when it has spoken.
-    hear(first, f.user(prompt="P1"))
+    receive_frame(first, f.user(prompt="P1"))
     second.tick(0)
 
-    hear(second, f.user(prompt="P1"), f.user(prompt="P2"))
+    receive_frame(second, f.user(prompt="P1"), f.user(prompt="P2"))
 
     assert (first.prompt_id, second.prompt_id) == ("P1", "P2")
 
 
 def test_a_prompt_that_waits_before_we_have_spoken_is_not_ours() -> None:
-    room = Room()
-    ahead = conversation(f.init("V", runnerBusy=True), text="ahead", seat=Seat(room))
-    made = conversation(f.init("V", runnerBusy=True), seat=Seat(room))
+    room = SessionGroup()
+    ahead = conversation(f.init("V", runnerBusy=True), text="ahead", member=Member(room))
+    made = conversation(f.init("V", runnerBusy=True), member=Member(room))
     # The same text, by somebody of another process.
-    hear(made, f.pending(prompt="P1"))
-    hear(ahead, f.user("ahead"))
+    receive_frame(made, f.pending(prompt="P1"))
+    receive_frame(ahead, f.user("ahead"))
     made.tick(0)
 
-    hear(made, f.pending(prompt="P1"))
+    receive_frame(made, f.pending(prompt="P1"))
 
     assert (made.queued, made.prompt_id) == (False, None)

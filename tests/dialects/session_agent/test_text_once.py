@@ -10,10 +10,10 @@ from core.client_model import Client
 from core.intended import solid
 from core.turns import wait
 from dialects.session_agent import frames as f
-from turnwire.core.dialect import Ask, Look
-from turnwire.core.limits import Limits
-from turnwire.core.turn import Turn
-from turnwire.dialects.session_agent.dialect import SessionAgent
+from turnwire.core.agent import PromptRequest, ResumeRequest
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
+from turnwire.dialects.session_agent import SessionAgent
 from turnwire_lab.session_agent.channel import DEFAULT
 from turnwire_lab.session_agent.habits import REVISIONS, Revision
 from turnwire_lab.session_agent.message import TurnEntry
@@ -90,11 +90,11 @@ class Agent:
 
 def read(turn: Turn, frames: Sequence[bytes]) -> Client:
     client = Client()
-    client.read(turn.opened(0).write)
+    client.read(turn.opened(0).to_client)
     for frame in frames:
-        client.read(turn.frames([frame], 0).write)
+        client.read(turn.frames([frame], 0).to_client)
     for _, act in wait(turn, 10_000):
-        client.read(act.write)
+        client.read(act.to_client)
     client.close()
     return client
 
@@ -105,7 +105,7 @@ def test_the_client_has_the_text_that_is_meant_however_it_is_told(revision: Revi
         dice = Random(f"{revision}{seed}")  # noqa: S311 (a seed, so that it can be seen again)
         agent = Agent(dice, revision)
         meant = agent.end(dice.choice(("", "", TAIL)))
-        asked = DIALECT.prompt(Ask(text="two", prompt_id="p1", user_id=f.ME))
+        asked = DIALECT.prompt(PromptRequest(text="two", prompt_id="p1", user_id=f.ME))
         frames = [*f.running(revision), *agent.frames, f.drained(revision)]
 
         client = read(Turn(asked, Limits(idle_s=DIALECT.idle_s)), frames)
@@ -121,7 +121,7 @@ def test_whoever_comes_back_has_it_once_too(revision: Revision) -> None:
         agent = Agent(dice, revision)
         meant = agent.end(dice.choice(("", "", TAIL)))
         place = dice.randrange(len(agent.frames))
-        look = DIALECT.resume(Look(user_id=f.ME, init_s=5))
+        look = DIALECT.resume(ResumeRequest(user_id=f.ME, init_s=5))
         frames = [agent.before[place], *agent.frames[place:], f.drained(revision)]
 
         client = read(Turn(look, Limits(idle_s=DIALECT.idle_s, hold_s=10)), frames)
@@ -133,7 +133,7 @@ def test_whoever_comes_back_has_it_once_too(revision: Revision) -> None:
 def test_a_turn_started_over_that_says_all_at_its_end_says_nothing_again(
     final: str, text: str
 ) -> None:
-    asked = DIALECT.prompt(Ask(text="two", prompt_id="p1", user_id=f.ME))
+    asked = DIALECT.prompt(PromptRequest(text="two", prompt_id="p1", user_id=f.ME))
     frames = [*f.running("V"), f.chunk("a"), f.begin("turn-2"), f.done(final, "turn-2")]
 
     client = read(Turn(asked, Limits(idle_s=DIALECT.idle_s)), frames)

@@ -7,24 +7,24 @@ import pytest
 from core.client_model import Client
 from core.turns import verdict, wait
 from dialects.session_agent import frames as f
-from dialects.session_agent.talk import conversation, error, hear, plain, sent
-from turnwire.core.dialect import Ask, Reach
+from dialects.session_agent.talk import conversation, error, plain, receive_frame, sent
+from turnwire.config.settings import Settings
+from turnwire.core.agent import AbortScope, PromptRequest
 from turnwire.core.events import (
     Phase,
     QuestionClosed,
     Queued,
     Reason,
-    Refused,
+    Rejected,
     ToolUpdate,
     TurnFinished,
     TurnStarted,
 )
-from turnwire.core.limits import Limits
-from turnwire.core.outcome import Outcome
-from turnwire.core.turn import Turn
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
-from turnwire.dialects.session_agent import ending
-from turnwire.settings import Settings
+from turnwire.dialects.session_agent import completion
 
 DIALECT = DIALECTS["session-agent"]
 END = TurnFinished(reason=Reason.END_TURN)
@@ -35,12 +35,12 @@ each_revision = pytest.mark.parametrize("revision", f.REVISIONS)
 def turn(*frames: bytes, text: str = "two") -> tuple[Turn, Client]:
     """A whole stream, opened at 0, that heard these frames at 1, and its client."""
     made = Turn(
-        DIALECT.prompt(Ask(text=text, prompt_id="p1", user_id=f.ME)),
+        DIALECT.prompt(PromptRequest(text=text, prompt_id="p1", user_id=f.ME)),
         Limits(idle_s=DIALECT.idle_s),
     )
     client = Client()
-    client.read(made.opened(0).write)
-    client.read(made.frames(frames, 1).write)
+    client.read(made.opened(0).to_client)
+    client.read(made.frames(frames, 1).to_client)
     return made, client
 
 
@@ -53,18 +53,18 @@ def test_trap_1_what_only_a_runner_says_is_not_waited_for(revision: str) -> None
     made = conversation(*f.running(revision))
     never = [f.frame(kind, turnId=f.TURN) for kind in ("message.create", "message.finalize")]
 
-    assert hear(made, *never, f.frame("complete"), f.done("x"))[-1] == END
-    assert set(made.tally.unrecognised) == {"message.create", "message.finalize", "complete"}
+    assert receive_frame(made, *never, f.frame("complete"), f.done("x"))[-1] == END
+    assert set(made.frame_stats.unrecognised) == {"message.create", "message.finalize", "complete"}
 
 
 @each_revision
 @pytest.mark.trap(2, "A socket hears everybody's turns, on V one between the other")
 def test_trap_2_the_turns_of_everybody_else_are_filtered_out(revision: str) -> None:
-    others = f.chunk("x", "T0"), f.updated(f.tool("running"), turn="T0"), f.done("x", "T0")
+    open_turns = f.chunk("x", "T0"), f.updated(f.tool("running"), turn="T0"), f.done("x", "T0")
     made = conversation(*f.running(revision))
 
-    assert hear(made, f.chunk("a"), *others, f.chunk("b")) == ["a", "b"]
-    assert made.tally.foreign == 3
+    assert receive_frame(made, f.chunk("a"), *open_turns, f.chunk("b")) == ["a", "b"]
+    assert made.frame_stats.foreign == 3
 
 
 @each_revision
@@ -74,7 +74,9 @@ def test_trap_3_a_snapshot_is_diffed_and_its_text_not_added(revision: str) -> No
     said = f.text("Let me look. Let me look.")
     steps = [f.tool("pending"), f.tool("running", args={}), f.tool("completed", args={})]
 
-    told = hear(made, f.chunk("Let me look."), *(f.updated(said, s, content="x") for s in steps))
+    told = receive_frame(
+        made, f.chunk("Let me look."), *(f.updated(said, s, content="x") for s in steps)
+    )
 
     assert told[0] == "Let me look."
     assert [e.phase for e in told if isinstance(e, ToolUpdate)] == [
@@ -108,10 +110,10 @@ def test_trap_5_a_finish_may_precede_tools_and_errors_or_follow_them(*, errors_f
     assert made.outcome is None
     act = made.frames([flushed], 1.1)
 
-    client.read(act.write)
+    client.read(act.to_client)
     client.close()
     assert verdict(act) == "no"
-    assert b"tool-output-available" in act.write
+    assert b"tool-output-available" in act.to_client
 
 
 @each_revision
@@ -121,7 +123,7 @@ def test_trap_6_the_end_of_an_aborted_turn_is_made_up(revision: str) -> None:
     made, client = turn(*f.running(revision), f.chunk("a"), running)
     made.frames([f.doing("idle"), f.audit("user.abort"), f.doing("idle")], 2)
 
-    client.read(made.frames([f.drained(revision)], 2).write)
+    client.read(made.frames([f.drained(revision)], 2).to_client)
 
     client.close()
     assert client.verdict == {"type": "abort"}
@@ -134,7 +136,7 @@ def test_trap_7_idle_is_not_the_end(revision: str) -> None:
     made = conversation(*f.running(revision), f.asked(revision), f.doing("idle"))
 
     assert made.deadline == 30
-    assert hear(made, f.doing("idle"), f.chunk("on")) == ["on"]
+    assert receive_frame(made, f.doing("idle"), f.chunk("on")) == ["on"]
 
 
 @pytest.mark.trap(8, "`runnerBusy: false` may be another prompt's, or never come")
@@ -144,8 +146,8 @@ def test_trap_8_a_session_that_drains_may_be_anothers_or_never_say_so() -> None:
     next_one = f.status(promptDequeued=True, messageId="P3", **f.CHANNEL)
 
     assert made.deadline == 30
-    assert hear(never, next_one) == []
-    assert never.tick(ending.COMPLETION_GRACE_S) == [CANCELED]
+    assert receive_frame(never, next_one) == []
+    assert never.tick(completion.COMPLETION_GRACE_S) == [CANCELED]
 
 
 @each_revision
@@ -154,13 +156,13 @@ def test_trap_9_a_failure_without_a_turn_or_without_a_word_ends(revision: str) -
     told = conversation(f.init(revision), f.user(), f.failure("no"))
     untold = conversation(f.init(revision), f.user(), f.drained(revision))
 
-    assert error(hear(told, f.drained(revision))) == "no"
-    assert error(untold.tick(2)) == ending.WORDLESS
+    assert error(receive_frame(told, f.drained(revision))) == "no"
+    assert error(untold.tick(2)) == completion.NO_OUTPUT
 
 
 @pytest.mark.trap(9, "What happens to a prompt without a channel is never told")
 def test_trap_9_the_channel_is_always_sent() -> None:
-    (prompt,) = sent(conversation().hear(f.init("V"), 0))
+    (prompt,) = sent(conversation().receive_frame(f.init("V"), 0))
 
     assert (prompt["channelType"], prompt["channelId"]) == ("web", "default")
 
@@ -169,9 +171,9 @@ def test_trap_9_the_channel_is_always_sent() -> None:
 @pytest.mark.parametrize("alive", ["terminated", "archived", "error"])
 @pytest.mark.trap(10, "A prompt to a session that is over is queued for ever, without a word")
 def test_trap_10_a_dead_session_gets_no_prompt(revision: str, alive: str) -> None:
-    assert conversation().hear(f.init(revision, alive=alive), 0) == [Refused()]
+    assert conversation().receive_frame(f.init(revision, alive=alive), 0) == [Rejected()]
     later = conversation(f.init(revision, runnerBusy=True), *f.queued(revision))
-    assert error(hear(later, f.status(status=alive))) == ending.SESSION_OVER
+    assert error(receive_frame(later, f.status(status=alive))) == completion.SESSION_OVER
 
 
 @each_revision
@@ -179,7 +181,7 @@ def test_trap_10_a_dead_session_gets_no_prompt(revision: str, alive: str) -> Non
     11, "A session's own queue mode may stop what runs, or join prompts under a new id"
 )
 def test_trap_11_the_queue_mode_is_always_sent(revision: str) -> None:
-    (prompt,) = sent(conversation().hear(f.init(revision), 0))
+    (prompt,) = sent(conversation().receive_frame(f.init(revision), 0))
 
     assert prompt["queueMode"] == "followup"
 
@@ -191,7 +193,7 @@ def test_trap_12_an_evicted_prompt_ends(revision: str) -> None:
 
     gone = f.frame("queue.withdrawn", data={"messageId": f.PROMPT, "content": "two"})
 
-    assert error(hear(made, gone)) == ending.EVICTED
+    assert error(receive_frame(made, gone)) == completion.EVICTED
 
 
 @each_revision
@@ -199,20 +201,20 @@ def test_trap_12_an_evicted_prompt_ends(revision: str) -> None:
 def test_trap_13_an_abort_hits_us_alone_or_is_not_sent(revision: str) -> None:
     waits = conversation(f.init(revision, runnerBusy=True), *f.queued(revision), f.begin("T0"))
     runs = conversation(*f.running(revision))
-    others = conversation(
+    open_turns = conversation(
         *f.running(revision),
         *([f.user("x", "P3", by="u2"), f.status(promptQueued=True, queuePosition=1)]),
         f.begin("T9", channelId="c2"),
     )
     over = conversation(*f.running(revision), f.done("x"))
 
-    assert [made.reach for made in (waits, runs, others, over)] == [
-        Reach.OTHERS,
-        Reach.OURS,
-        Reach.NOTHING,
-        Reach.NOTHING,
+    assert [made.abort_scope for made in (waits, runs, open_turns, over)] == [
+        AbortScope.SHARED,
+        AbortScope.OURS,
+        AbortScope.NONE,
+        AbortScope.NONE,
     ]
-    assert [len(made.abort()) for made in (waits, runs, others, over)] == [0, 1, 0, 0]
+    assert [len(made.abort()) for made in (waits, runs, open_turns, over)] == [0, 1, 0, 0]
 
 
 @pytest.mark.trap(14, "V may take a prompt for a command, or for the answer to an open question")
@@ -223,7 +225,7 @@ def test_trap_14_a_swallowed_prompt_ends() -> None:
 
     client.close()
     assert (slash.outcome, client.text) == (Outcome.COMPLETED, "Nothing runs")
-    assert error(hear(conversation(f.init("V")), taken)) == ending.ANSWERED
+    assert error(receive_frame(conversation(f.init("V")), taken)) == completion.ANSWERED
 
 
 @pytest.mark.parametrize("parts", [{"type": "image"}, None, [], [7, None, {"type": "new"}]])
@@ -233,9 +235,9 @@ def test_trap_15_parts_content_and_errors_come_in_many_shapes(parts: object) -> 
     snapshot = f.frame("message.updated", data={"id": f.TURN, "parts": parts})
     transcript = f.frame("message.updated", data={"id": f.PROMPT, "parts": parts})
 
-    assert hear(made, snapshot, transcript, f.failure({"message": "no"})) == []
+    assert receive_frame(made, snapshot, transcript, f.failure({"message": "no"})) == []
     assert error(made.tick(3)) == "no"
-    assert made.tally.malformed == 0
+    assert made.frame_stats.malformed == 0
 
 
 @pytest.mark.trap(15, "`parts`, `content` and `error` come in several shapes, or not at all")
@@ -246,11 +248,11 @@ def test_trap_15_null_and_absent_are_the_same() -> None:
     resolved = f.frame("interactive_prompt_resolved", promptId="q1", resolution=chosen)
     made = conversation(*f.running("V"), f.asked("V"))
 
-    assert error(hear(conversation(f.init("V")), refused)) == "Missing content"
-    assert hear(made, f.status(**nulls), f.audit("x", eventType=None)) == []
-    ((_, closed),) = plain(hear(made, resolved))
+    assert error(receive_frame(conversation(f.init("V")), refused)) == "Missing content"
+    assert receive_frame(made, f.status(**nulls), f.audit("x", eventType=None)) == []
+    ((_, closed),) = plain(receive_frame(made, resolved))
     assert closed["answer"] == b'"allow_once"'
-    assert made.tally.malformed == 0
+    assert made.frame_stats.malformed == 0
 
 
 @pytest.mark.parametrize(
@@ -267,7 +269,7 @@ def test_trap_15_an_odd_init_is_still_of_its_revision(data: f.Fields) -> None:
     """V tells a prompt that waits by `queue.state` alone, so that taken for R it would hang."""
     made = conversation(f.init("V", **data))
 
-    assert hear(made, *f.queued("V")) == [Queued()]
+    assert receive_frame(made, *f.queued("V")) == [Queued()]
 
 
 @each_revision
@@ -275,7 +277,7 @@ def test_trap_15_an_odd_init_is_still_of_its_revision(data: f.Fields) -> None:
 def test_trap_16_times_are_told_in_milliseconds(revision: str) -> None:
     made = conversation(*f.running(revision))
 
-    ((_, question),) = plain(hear(made, f.asked(revision, expires_s=1772100300)))
+    ((_, question),) = plain(receive_frame(made, f.asked(revision, expires_s=1772100300)))
 
     assert b'"expiresAt":1772100300000' in question["payload"]
 
@@ -287,8 +289,8 @@ def test_trap_17_both_subprotocols_are_offered() -> None:
 
 @pytest.mark.trap(18, "The agent takes prompts of viewers too")
 def test_trap_18_the_role_is_not_the_agents_to_check() -> None:
-    """A viewer may prompt on this socket; `web.chat` asks for a collaborator before the dial."""
-    assert sent(conversation(user_id="a-viewer").hear(f.init("V"), 0))
+    """A viewer may prompt on this socket: `web.routes.chat` checks the role before the dial."""
+    assert sent(conversation(user_id="a-viewer").receive_frame(f.init("V"), 0))
 
 
 @each_revision
@@ -298,8 +300,8 @@ def test_trap_19_frames_may_come_before_init_and_noise_after_it(revision: str) -
     noise = f.frame("models", models=[]), f.audit("user.abort", createdAt=1772100000)
     made = conversation(*early)
 
-    assert sent(made.hear(f.init(revision, runnerBusy=True), 0))
-    assert hear(made, *noise, f.done("x", "T0"), f.user(), *noise, f.begin()) == [
+    assert sent(made.receive_frame(f.init(revision, runnerBusy=True), 0))
+    assert receive_frame(made, *noise, f.done("x", "T0"), f.user(), *noise, f.begin()) == [
         TurnStarted(f.TURN)
     ]
     assert made.deadline == 30
@@ -347,7 +349,7 @@ def test_trap_23_a_forwarded_message_begins_no_turn(revision: str) -> None:
     made = conversation(f.init(revision), f.user())
     forwarded = f.begin("T9", content="Fwd", parts={"forwarded": True})
 
-    assert hear(made, forwarded, f.begin()) == [TurnStarted(f.TURN)]
+    assert receive_frame(made, forwarded, f.begin()) == [TurnStarted(f.TURN)]
 
 
 @pytest.mark.parametrize("revision", ["A", "V"])
@@ -356,10 +358,10 @@ def test_trap_24_a_turn_stays_open_until_all_its_questions_are_closed(revision: 
     asked = f.asked(revision, "r:0"), f.asked(revision, "r:1")
     made = conversation(*f.running(revision), *asked)
 
-    assert [type(e) for e in hear(made, f.answered(revision, "r:0"))] == [QuestionClosed]
+    assert [type(e) for e in receive_frame(made, f.answered(revision, "r:0"))] == [QuestionClosed]
     assert made.deadline == 30
-    assert [type(e) for e in hear(made, f.expired(revision, "r:1"))] == [QuestionClosed]
-    assert hear(made, f.chunk("on")) == ["on"]
+    assert [type(e) for e in receive_frame(made, f.expired(revision, "r:1"))] == [QuestionClosed]
+    assert receive_frame(made, f.chunk("on")) == ["on"]
 
 
 @pytest.mark.trap(25, "A frame may have 32 MiB, and snapshots grow with their turn")
@@ -367,10 +369,10 @@ def test_trap_25_large_frames_are_let_in_and_snapshots_are_not_kept() -> None:
     made = conversation(*f.running("R"))
     large = "x" * 2_000_000
 
-    hear(made, f.updated(f.tool("completed", result=large), content=large))
+    receive_frame(made, f.updated(f.tool("completed", result=large), content=large))
 
     assert Settings().frame_bytes >= 32 * 1024 * 1024
-    assert made._course._snapshots._told == {"c1": (Phase.COMPLETED, False)}
+    assert made._progress._snapshots._calls == {"c1": (Phase.COMPLETED, False)}
 
 
 def test_every_trap_has_its_test() -> None:

@@ -8,16 +8,16 @@ from msgspec import Raw
 
 from dialects.session_agent import frames as f
 from dialects.session_agent.continued import continued, hello
-from dialects.session_agent.talk import conversation, error, hear
+from dialects.session_agent.talk import conversation, error, receive_frame
 from dialects.session_agent.test_answer import answering
-from dialects.session_agent.test_answer import hear as answered
-from turnwire.core.dialect import Reach
-from turnwire.core.errand import Answered
+from dialects.session_agent.test_answer import receive_frame as answered
+from turnwire.core.agent import AbortScope
 from turnwire.core.events import QuestionClosed, Queued, TurnStarted
-from turnwire.core.refusal import Refusal
-from turnwire.core.room import Room, Seat
-from turnwire.dialects.session_agent import ending
-from turnwire.dialects.session_agent.asking import Asking
+from turnwire.core.operations import Answered
+from turnwire.core.rejection import Rejection
+from turnwire.core.session_group import Member, SessionGroup
+from turnwire.dialects.session_agent import completion
+from turnwire.dialects.session_agent.questions import OpenQuestions
 
 BOBS: Final[f.Fields] = {"channelType": "web", "channelId": "bob"}
 SECRET: Final = "4111 1111 1111 1111"
@@ -39,17 +39,17 @@ def test_the_end_of_a_question_of_another_channel_leaves_ours_open(
 ) -> None:
     made = conversation(*f.running(revision), f.asked(revision))
 
-    assert hear(made, placed(ends(revision), BOBS)) == []
-    assert made.tally.foreign == 1
-    assert len(hear(made, placed(ends(revision), f.CHANNEL))) == 1
+    assert receive_frame(made, placed(ends(revision), BOBS)) == []
+    assert made.frame_stats.foreign == 1
+    assert len(receive_frame(made, placed(ends(revision), f.CHANNEL))) == 1
 
 
 def test_the_context_of_an_expiry_names_its_channel_too() -> None:
     made = conversation(*f.running("V"), f.asked("V"))
     gone = {"promptId": "q1", "promptType": "question"}
 
-    assert hear(made, f.frame("interactive_prompt_expired", context=BOBS, **gone)) == []
-    assert hear(made, f.frame("interactive_prompt_expired", context=[], **gone)) == [
+    assert receive_frame(made, f.frame("interactive_prompt_expired", context=BOBS, **gone)) == []
+    assert receive_frame(made, f.frame("interactive_prompt_expired", context=[], **gone)) == [
         QuestionClosed("q1", expired=True)
     ]
 
@@ -67,9 +67,9 @@ def test_an_answer_that_may_be_to_another_question_of_that_id_is_shown_to_nobody
     bobs = placed(f.asked(revision), BOBS)
     made = conversation(*f.running(revision), bobs, f.asked(revision))
 
-    assert hear(made, f.answered(revision, answer=SECRET)) == []
-    assert hear(made, placed(f.answered(revision, answer=SECRET), BOBS)) == []
-    told = hear(made, f.answered(revision, answer="yes"))
+    assert receive_frame(made, f.answered(revision, answer=SECRET)) == []
+    assert receive_frame(made, placed(f.answered(revision, answer=SECRET), BOBS)) == []
+    told = receive_frame(made, f.answered(revision, answer="yes"))
     assert told == [QuestionClosed("q1", answer=Raw(b'"yes"'))]
 
 
@@ -77,26 +77,26 @@ def test_an_answer_that_may_be_to_another_question_of_that_id_is_shown_to_nobody
 def test_the_end_of_a_question_of_others_alone_is_theirs(revision: str) -> None:
     made = conversation(*f.running(revision), placed(f.asked(revision), BOBS))
 
-    assert hear(made, f.answered(revision, answer=SECRET)) == []
-    assert hear(made, f.asked(revision))
-    assert hear(made, f.expired(revision)) == [QuestionClosed("q1", expired=True)]
+    assert receive_frame(made, f.answered(revision, answer=SECRET)) == []
+    assert receive_frame(made, f.asked(revision))
+    assert receive_frame(made, f.expired(revision)) == [QuestionClosed("q1", expired=True)]
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_a_question_that_was_told_before_our_turn_was_known_is_one(revision: str) -> None:
     made = conversation(f.init(revision), f.asked(revision), f.user(), f.begin())
 
-    assert hear(made, f.asked(revision))
-    assert hear(made, f.expired(revision)) == [QuestionClosed("q1", expired=True)]
+    assert receive_frame(made, f.asked(revision))
+    assert receive_frame(made, f.expired(revision)) == [QuestionClosed("q1", expired=True)]
 
 
 def test_the_questions_of_others_that_are_remembered_are_bounded() -> None:
-    asking = Asking(("web", "default"))
+    asking = OpenQuestions(("web", "default"))
 
     for number in range(1000):
-        asking.elsewhere(str(number), ("web", "bob"))
+        asking.opened_elsewhere(str(number), ("web", "bob"))
 
-    assert len(asking._elsewhere) == Asking.OTHERS_MAX
+    assert len(asking._elsewhere) == OpenQuestions.ELSEWHERE_MAX
 
 
 @pytest.mark.nameless(
@@ -113,8 +113,8 @@ def test_the_verdict_on_a_question_of_another_channel_is_not_ours(revision: str,
     answered(made, placed(ends(revision), BOBS))
 
     assert made.result is None
-    made.hear(placed(ends(revision), f.CHANNEL), 0)
-    assert made.result == (Answered() if ends is f.answered else Refusal.CLOSED)
+    made.receive_frame(placed(ends(revision), f.CHANNEL), 0)
+    assert made.result == (Answered() if ends is f.answered else Rejection.CLOSED)
 
 
 @pytest.mark.parametrize(("place", "swallowed"), [({}, True), (f.CHANNEL, True), (BOBS, False)])
@@ -124,9 +124,9 @@ def test_a_prompt_is_swallowed_by_a_question_of_its_channel_alone(
     resolution = {"value": "two", "resolvedBy": f.ME}
     resolved = f.frame("interactive_prompt_resolved", promptId="q1", resolution=resolution, **place)
 
-    told = hear(conversation(f.init("V")), resolved)
+    told = receive_frame(conversation(f.init("V")), resolved)
 
-    assert (error(told) == ending.ANSWERED) == swallowed
+    assert (error(told) == completion.ANSWERED) == swallowed
 
 
 # What else names a channel.
@@ -145,7 +145,7 @@ def test_a_prompt_that_waits_with_our_text_is_ours_on_our_channel_alone(
 ) -> None:
     made = conversation(f.init("V", runnerBusy=True))
 
-    assert hear(made, f.pending(**place)) == ours
+    assert receive_frame(made, f.pending(**place)) == ours
 
 
 @pytest.mark.nameless(
@@ -154,16 +154,18 @@ def test_a_prompt_that_waits_with_our_text_is_ours_on_our_channel_alone(
     "`together`: unless another stream follows it. `apart`: never; it is not stopped by a hang-up",
     "who asked for it follows it in this process, or is gone",
 )
-@pytest.mark.parametrize(("asker", "reach"), [(f.ME, Reach.OURS), (None, Reach.NOTHING)])
+@pytest.mark.parametrize(
+    ("asker", "abort_scope"), [(f.ME, AbortScope.OURS), (None, AbortScope.NONE)]
+)
 def test_an_answered_turn_is_stopped_across_processes_only_where_its_user_is_known(
-    asker: Any, reach: Reach
+    asker: Any, abort_scope: AbortScope
 ) -> None:
-    alone, apart = (continued(seat=Seat(Room(apart=how))) for how in (False, True))
+    alone, apart = (continued(member=Member(SessionGroup(apart=how))) for how in (False, True))
     for made in (alone, apart):
         made.frames([hello("R", by=asker), f.asked("R"), f.answered("R")], 1)
 
-    assert alone._conversation.reach is Reach.OURS
-    assert apart._conversation.reach is reach
+    assert alone._protocol.abort_scope is AbortScope.OURS
+    assert apart._protocol.abort_scope is abort_scope
 
 
 # Frames that come before their turn begins.
@@ -176,11 +178,11 @@ def test_an_early_frame_of_our_own_turn_is_no_other_turn_that_an_abort_would_hit
 ) -> None:
     made = conversation(f.init(revision), f.user(), early)
 
-    assert hear(made, f.begin()) == [TurnStarted(f.TURN)]
-    assert made.reach is Reach.OURS
+    assert receive_frame(made, f.begin()) == [TurnStarted(f.TURN)]
+    assert made.abort_scope is AbortScope.OURS
 
 
 def test_a_turn_without_a_name_is_not_forgotten_for_an_early_frame_of_ours() -> None:
     made = conversation(f.init("V", runnerBusy=True), f.user(), f.chunk("a"), f.begin())
 
-    assert made.reach is Reach.NOTHING
+    assert made.abort_scope is AbortScope.NONE

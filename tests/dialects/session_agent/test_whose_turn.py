@@ -4,28 +4,28 @@ import pytest
 
 from core.turns import verdict
 from dialects.session_agent import frames as f
-from dialects.session_agent.talk import conversation, error, hear, plain, sent
-from turnwire.core.dialect import Ask, Reach
-from turnwire.core.events import Queued, Reason, Refused, TextDelta, TurnFinished, TurnStarted
-from turnwire.core.limits import Limits
-from turnwire.core.outcome import Outcome
-from turnwire.core.room import Room, Seat
-from turnwire.core.turn import Turn
+from dialects.session_agent.talk import conversation, error, plain, receive_frame, sent
+from turnwire.core.agent import AbortScope, PromptRequest
+from turnwire.core.events import Queued, Reason, Rejected, TextDelta, TurnFinished, TurnStarted
+from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
-from turnwire.dialects.session_agent import ending
-from turnwire.dialects.session_agent.conversation import ANSWER_S
-from turnwire.dialects.session_agent.others import Others
+from turnwire.dialects.session_agent import completion
+from turnwire.dialects.session_agent.open_turns import OpenTurns
+from turnwire.dialects.session_agent.turn import RESPONSE_S
 
 STARTED = [TurnStarted(f.TURN)]
 HELP = f.frame("message", data={"id": "m9", "role": "system", "content": "help", "parts": None})
 
 
-def beside(*claimed: str) -> Seat:
+def beside(*claimed: str) -> Member:
     """A seat beside another conversation that follows these prompts."""
-    room = Room()
-    other = Seat(room)
+    room = SessionGroup()
+    other = Member(room)
     assert all(other.claim(prompt_id) for prompt_id in claimed)
-    return Seat(room)
+    return Member(room)
 
 
 @pytest.mark.nameless(
@@ -52,7 +52,7 @@ def beside(*claimed: str) -> Seat:
 def test_which_echo_is_ours(revision: str, echo: bytes, *, is_ours: bool) -> None:
     made = conversation(f.init(revision), echo)
 
-    assert (hear(made, f.begin()) == STARTED) == is_ours
+    assert (receive_frame(made, f.begin()) == STARTED) == is_ours
     assert made.prompt_id == (f.PROMPT if is_ours else None)
 
 
@@ -60,17 +60,17 @@ def test_what_was_echoed_before_we_asked_is_not_ours() -> None:
     made = conversation(f.user(prompt="P1"), f.init("R", runnerBusy=True))
 
     assert made.prompt_id is None
-    assert hear(made, f.begin()) == []
+    assert receive_frame(made, f.begin()) == []
 
 
 def test_an_echo_that_another_conversation_follows_is_not_ours() -> None:
-    made = conversation(f.init("R"), f.user(prompt="P1"), f.user(), seat=beside("P1"))
+    made = conversation(f.init("R"), f.user(prompt="P1"), f.user(), member=beside("P1"))
 
     assert made.prompt_id == f.PROMPT
 
 
 def test_a_queued_prompt_that_another_conversation_follows_is_not_ours() -> None:
-    made = conversation(f.init("V"), f.pending(prompt="P1"), f.pending(), seat=beside("P1"))
+    made = conversation(f.init("V"), f.pending(prompt="P1"), f.pending(), member=beside("P1"))
 
     assert made.prompt_id == f.PROMPT
 
@@ -94,13 +94,13 @@ def test_a_queued_prompt_that_another_conversation_follows_is_not_ours() -> None
 def test_which_assistant_message_begins_our_turn(begin: bytes, *, is_ours: bool) -> None:
     made = conversation(f.init("V"), f.user())
 
-    assert (hear(made, begin) == STARTED) == is_ours
+    assert (receive_frame(made, begin) == STARTED) == is_ours
 
 
 def test_a_thread_is_a_channel() -> None:
     made = conversation(f.init("V"), f.user(**f.THREAD), channel_type="thread", channel_id="th1")
 
-    assert hear(made, f.begin("turn-9"), f.begin(**f.THREAD)) == STARTED
+    assert receive_frame(made, f.begin("turn-9"), f.begin(**f.THREAD)) == STARTED
 
 
 @pytest.mark.parametrize("begin", [f.begin(), f.chunk("x"), f.done("x")])
@@ -108,14 +108,14 @@ def test_a_thread_is_a_channel() -> None:
 def test_while_our_prompt_waits_no_turn_is_ours(revision: str, begin: bytes) -> None:
     made = conversation(f.init(revision, runnerBusy=True), *f.queued(revision))
 
-    assert hear(made, begin) == []
+    assert receive_frame(made, begin) == []
     assert made.queued
-    assert made.tally.foreign == 1
+    assert made.frame_stats.foreign == 1
 
 
 def test_frames_of_others_do_not_disturb_our_turn() -> None:
     made = conversation(*f.running("V"))
-    others = (
+    open_turns = (
         f.user("three", "P3", by="u2", channelId="c2"),
         f.begin("turn-2", channelId="c2"),
         f.chunk("x", "turn-2", channelId="c2"),
@@ -133,7 +133,7 @@ def test_frames_of_others_do_not_disturb_our_turn() -> None:
         HELP,
     )
 
-    assert hear(made, *others, f.chunk("mine")) == ["mine"]
+    assert receive_frame(made, *open_turns, f.chunk("mine")) == ["mine"]
     assert made.deadline == 30
 
 
@@ -145,25 +145,29 @@ def test_frames_of_others_do_not_disturb_our_turn() -> None:
 def test_a_dead_session_is_refused_without_a_prompt(revision: str, alive: str) -> None:
     made = conversation()
 
-    assert made.hear(f.init(revision, alive=alive), 0) == [Refused()]
-    assert not made.committed
+    assert made.receive_frame(f.init(revision, alive=alive), 0) == [Rejected()]
+    assert not made.accepted
 
 
 def test_a_session_that_dies_before_init_is_refused() -> None:
-    assert conversation().hear(f.status(status="archived"), 0) == [Refused()]
+    assert conversation().receive_frame(f.status(status="archived"), 0) == [Rejected()]
 
 
 def test_a_dead_session_is_a_409_while_the_headers_are_held_back() -> None:
-    turn = Turn(DIALECTS["session-agent"].prompt(Ask(text="hi", prompt_id="p1")), Limits())
+    turn = Turn(
+        DIALECTS["session-agent"].prompt(PromptRequest(text="hi", prompt_id="p1")), Limits()
+    )
     turn.opened(0)
 
     act = turn.frames([f.init("V", alive="archived")], 1)
 
-    assert (turn.outcome, act.write, act.tell) == (Outcome.REFUSED, b"", ())
+    assert (turn.outcome, act.to_client, act.to_agent) == (Outcome.REFUSED, b"", ())
 
 
 def test_a_dead_session_is_an_error_once_the_headers_are_out() -> None:
-    turn = Turn(DIALECTS["session-agent"].prompt(Ask(text="hi", prompt_id="p1")), Limits())
+    turn = Turn(
+        DIALECTS["session-agent"].prompt(PromptRequest(text="hi", prompt_id="p1")), Limits()
+    )
     turn.opened(0)
     turn.tick(5)
 
@@ -175,14 +179,14 @@ def test_a_dead_session_is_an_error_once_the_headers_are_out() -> None:
 @pytest.mark.parametrize(
     ("frames", "says"),
     [
-        ([], ending.NO_INIT),
-        ([f.init("R")], ending.NO_ECHO),
-        ([f.init("V"), f.user(by="u2")], ending.NO_ECHO),
+        ([], completion.NO_INIT),
+        ([f.init("R")], completion.NO_ECHO),
+        ([f.init("V"), f.user(by="u2")], completion.NO_ECHO),
     ],
 )
 def test_an_agent_that_does_not_answer_is_not_waited_for(frames: list[bytes], says: str) -> None:
     made = conversation(*frames, now=1)
-    until = ANSWER_S + 1 if frames else ANSWER_S
+    until = RESPONSE_S + 1 if frames else RESPONSE_S
 
     assert error(made.tick(until - 1)) is None
     assert error(made.tick(until)) == says
@@ -196,20 +200,22 @@ def test_an_agent_that_does_not_answer_is_not_waited_for(frames: list[bytes], sa
 def test_a_prompt_that_is_rejected_says_why() -> None:
     made = conversation(f.init("R"))
 
-    assert error(hear(made, f.frame("error", message="Missing content"))) == "Missing content"
+    assert (
+        error(receive_frame(made, f.frame("error", message="Missing content"))) == "Missing content"
+    )
 
 
 def test_a_refused_attachment_does_not_end_the_prompt() -> None:
     made = conversation(f.init("V"))
     refused = f.frame("error", message="Unsupported file type: text/x")
 
-    assert hear(made, refused, f.user(), f.begin()) == STARTED
+    assert receive_frame(made, refused, f.user(), f.begin()) == STARTED
 
 
 def test_errors_of_others_do_not_reject_our_prompt() -> None:
     made = conversation(f.init("V"), f.failure("no"), f.frame("error", error="no", promptId="i"))
 
-    assert hear(made, f.user(), f.begin()) == STARTED
+    assert receive_frame(made, f.user(), f.begin()) == STARTED
 
 
 # Swallowed prompts (page 3).
@@ -219,7 +225,7 @@ def test_errors_of_others_do_not_reject_our_prompt() -> None:
 def test_a_slash_command_is_answered_by_its_reply(revision: str) -> None:
     made = conversation(f.init(revision), text="/help")
 
-    assert hear(made, HELP) == [
+    assert receive_frame(made, HELP) == [
         TurnStarted("m9"),
         TextDelta("help"),
         TurnFinished(reason=Reason.END_TURN),
@@ -230,7 +236,7 @@ def test_a_slash_command_is_answered_by_its_reply(revision: str) -> None:
     ("revision", "text"), [("R", "/help"), ("V", "/build"), ("V", "/help me"), ("V", "two")]
 )
 def test_a_system_message_is_no_answer_to_other_prompts(revision: str, text: str) -> None:
-    assert hear(conversation(f.init(revision), text=text), HELP) == []
+    assert receive_frame(conversation(f.init(revision), text=text), HELP) == []
 
 
 @pytest.mark.nameless(
@@ -242,7 +248,7 @@ def test_a_prompt_taken_as_an_answer_says_so() -> None:
     made = conversation(f.init("V"))
     resolved = f.answered("V", "q0", "two").replace(b'"owner"', b'"u1"')
 
-    assert error(hear(made, resolved)) == ending.ANSWERED
+    assert error(receive_frame(made, resolved)) == completion.ANSWERED
 
 
 @pytest.mark.parametrize(
@@ -251,7 +257,7 @@ def test_a_prompt_taken_as_an_answer_says_so() -> None:
 def test_answers_of_others_do_not_take_our_prompt(resolved: bytes) -> None:
     made = conversation(f.init("V"), resolved)
 
-    assert hear(made, f.user(), f.begin()) == STARTED
+    assert receive_frame(made, f.user(), f.begin()) == STARTED
 
 
 # Several turns of one prompt.
@@ -261,16 +267,16 @@ def test_answers_of_others_do_not_take_our_prompt(resolved: bytes) -> None:
 def test_a_new_turn_of_our_channel_goes_on_with_ours(revision: str) -> None:
     made = conversation(*f.running(revision), f.chunk("a"))
 
-    told = hear(made, f.begin("turn-2"), f.chunk("late"), f.chunk("b", "turn-2"))
+    told = receive_frame(made, f.begin("turn-2"), f.chunk("late"), f.chunk("b", "turn-2"))
 
     assert told == [TurnStarted("turn-2"), "b"]
-    assert made.reach is Reach.OURS
+    assert made.abort_scope is AbortScope.OURS
 
 
 def test_a_turn_started_over_without_chunks_tells_its_text_from_the_end() -> None:
     made = conversation(*f.running("V"), f.chunk("a"), f.begin("turn-2"))
 
-    assert hear(made, f.done("b", "turn-2")) == [
+    assert receive_frame(made, f.done("b", "turn-2")) == [
         TurnFinished(reason=Reason.END_TURN, final_text="b")
     ]
 
@@ -280,23 +286,23 @@ def test_a_prompt_whose_runner_was_lost_is_followed(revision: str) -> None:
     lost = f.status(runnerConnected=False, runnerDisconnected=True, queuedPrompts=1)
     made = conversation(*f.running(revision), lost)
 
-    assert (made.queued, made.reach, made.deadline) == (True, Reach.OTHERS, 30)
-    assert hear(made, *f.dequeued(revision)) == []
-    assert (made.queued, made.reach) == (False, Reach.OTHERS)
-    assert hear(made, f.begin("turn-2")) == [TurnStarted("turn-2")]
+    assert (made.queued, made.abort_scope, made.deadline) == (True, AbortScope.SHARED, 30)
+    assert receive_frame(made, *f.dequeued(revision)) == []
+    assert (made.queued, made.abort_scope) == (False, AbortScope.SHARED)
+    assert receive_frame(made, f.begin("turn-2")) == [TurnStarted("turn-2")]
 
 
 def test_a_lost_runner_that_comes_back_goes_on_with_its_turn() -> None:
     made = conversation(*f.running("V"), f.status(runnerDisconnected=True))
 
-    assert hear(made, f.chunk("a")) == ["a"]
-    assert (made.queued, made.reach) == (False, Reach.OURS)
+    assert receive_frame(made, f.chunk("a")) == ["a"]
+    assert (made.queued, made.abort_scope) == (False, AbortScope.OURS)
 
 
 def test_a_lost_prompt_may_begin_again_without_a_word() -> None:
     made = conversation(*f.running("A"), f.status(runnerDisconnected=True))
 
-    assert hear(made, f.begin("turn-2")) == [TurnStarted("turn-2")]
+    assert receive_frame(made, f.begin("turn-2")) == [TurnStarted("turn-2")]
 
 
 def test_a_runner_that_is_lost_before_our_prompt_is_no_loss() -> None:
@@ -306,30 +312,30 @@ def test_a_runner_that_is_lost_before_our_prompt_is_no_loss() -> None:
 
 
 def test_the_other_turns_remembered_are_bounded() -> None:
-    others = Others()
+    open_turns = OpenTurns()
 
     for number in range(600):
-        others.saw(f"t{number}", ("web", str(number)))
-        others.prompted(("web", str(number)))
+        open_turns.saw(f"t{number}", ("web", str(number)))
+        open_turns.prompted(("web", str(number)))
     for number in range(600):
-        others.closed(f"t{number}")
+        open_turns.closed(f"t{number}")
 
-    assert not others
-    assert max(len(others._closed), len(others._prompted)) <= Others.KNOWN_MAX
+    assert not open_turns
+    assert max(len(open_turns._closed), len(open_turns._prompted)) <= OpenTurns.KEPT_MAX
 
 
 def test_a_turn_that_is_over_is_not_opened_again_by_a_late_frame() -> None:
-    others = Others()
+    open_turns = OpenTurns()
 
-    others.began("t1", ("web", "a"))
-    others.began("t2", ("web", "a"))
-    others.saw("t1", ("web", "a"))
-    others.closed("t2")
-    others.closed("t2")
+    open_turns.began("t1", ("web", "a"))
+    open_turns.began("t2", ("web", "a"))
+    open_turns.saw("t1", ("web", "a"))
+    open_turns.closed("t2")
+    open_turns.closed("t2")
 
-    assert not others
+    assert not open_turns
 
 
 def test_queued_is_told_when_our_prompt_is() -> None:
-    assert plain(hear(conversation(f.init("V")), *f.queued("V"))) == plain([Queued()])
-    assert sent(conversation().hear(f.init("V"), 0))
+    assert plain(receive_frame(conversation(f.init("V")), *f.queued("V"))) == plain([Queued()])
+    assert sent(conversation().receive_frame(f.init("V"), 0))

@@ -5,16 +5,16 @@ from msgspec import Raw
 
 from core import frames as v2
 from dialects.session_agent import frames as f
-from dialects.session_agent.talk import conversation, hear, plain, sent
+from dialects.session_agent.talk import conversation, plain, receive_frame, sent
+from turnwire.core.agent import NEVER, AbortScope, PromptRequest
 from turnwire.core.bounds import MALFORMED_BYTES
-from turnwire.core.dialect import NEVER, Ask, Reach
 from turnwire.core.events import (
     AgentStatus,
     Alive,
     Event,
     Phase,
     Reason,
-    Refused,
+    Rejected,
     Send,
     TextDelta,
     ToolUpdate,
@@ -22,7 +22,7 @@ from turnwire.core.events import (
     TurnStarted,
 )
 from turnwire.dialects import DIALECTS
-from turnwire.dialects.session_agent.skipped import SKIPPED
+from turnwire.dialects.session_agent.frames import SKIPPED
 
 
 def test_the_dialect_is_known_by_its_name() -> None:
@@ -33,15 +33,15 @@ def test_the_dialect_is_known_by_its_name() -> None:
         ["valet", "agent-ops"],
         330,
     )
-    assert made.prompt(Ask(text="hi", prompt_id="p")).reach is Reach.NOTHING
+    assert made.prompt(PromptRequest(text="hi", prompt_id="p")).abort_scope is AbortScope.NONE
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_the_prompt_waits_for_init(revision: str) -> None:
     made = conversation()
 
-    assert not made.committed
-    assert sent(made.hear(f.init(revision), 1)) == [
+    assert not made.accepted
+    assert sent(made.receive_frame(f.init(revision), 1)) == [
         {
             "type": "prompt",
             "content": "two",
@@ -50,14 +50,14 @@ def test_the_prompt_waits_for_init(revision: str) -> None:
             "channelId": "default",
         }
     ]
-    assert made.committed
-    assert hear(made, f.init(revision)) == []
+    assert made.accepted
+    assert receive_frame(made, f.init(revision)) == []
 
 
 def test_a_thread_is_named_as_such() -> None:
     made = conversation(channel_type="thread", channel_id="th1")
 
-    (prompt,) = sent(made.hear(f.init("V"), 0))
+    (prompt,) = sent(made.receive_frame(f.init("V"), 0))
 
     assert (prompt["threadId"], prompt["channelType"], prompt["channelId"]) == (
         "th1",
@@ -69,7 +69,7 @@ def test_a_thread_is_named_as_such() -> None:
 def test_a_channel_that_makes_the_agent_remind_itself_is_refused() -> None:
     made = conversation(channel_type="slack", channel_id="c7")
 
-    assert made.hear(f.init("V"), 0) == [Refused()]
+    assert made.receive_frame(f.init("V"), 0) == [Rejected()]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_channel_that_makes_the_agent_remind_itself_is_refused() -> None:
     ],
 )
 def test_an_odd_init_does_not_keep_a_prompt_back(init: bytes) -> None:
-    assert sent(conversation().hear(init, 0))
+    assert sent(conversation().receive_frame(init, 0))
 
 
 def test_a_ping_goes_out_every_30_seconds() -> None:
@@ -91,15 +91,15 @@ def test_a_ping_goes_out_every_30_seconds() -> None:
     assert made.tick(29) == ()
     assert made.tick(30) == [Send(b'{"type":"ping"}')]
     assert made.deadline == 60
-    assert hear(made, f.frame("pong")) == []
+    assert receive_frame(made, f.frame("pong")) == []
 
 
 def test_after_the_end_nothing_is_due_and_nothing_is_told() -> None:
     made = conversation(*f.running("V"), f.done("x"))
 
     assert made.deadline == NEVER
-    assert hear(made, f.done("x"), f.begin("turn-2"), f.status(status="terminated")) == []
-    assert made.hear(f.chunk("late"), 0) == ""
+    assert receive_frame(made, f.done("x"), f.begin("turn-2"), f.status(status="terminated")) == []
+    assert made.receive_frame(f.chunk("late"), 0) == ""
 
 
 @pytest.mark.parametrize(
@@ -150,8 +150,8 @@ def test_after_the_end_nothing_is_due_and_nothing_is_told() -> None:
 def test_what_a_frame_of_our_turn_means(frame: bytes, told: list[Event | str]) -> None:
     made = conversation(*f.running("V"))
 
-    assert plain(hear(made, frame)) == plain(told)
-    assert (made.tally.malformed, made.tally.unrecognised) == (0, {})
+    assert plain(receive_frame(made, frame)) == plain(told)
+    assert (made.frame_stats.malformed, made.frame_stats.unrecognised) == (0, {})
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_what_a_frame_of_our_turn_means(frame: bytes, told: list[Event | str]) -
     ],
 )
 def test_the_life_of_the_session_and_of_our_turn_is_a_sign_of_life(frame: bytes) -> None:
-    assert list(conversation(*f.running("V")).hear(frame, 0)) == [Alive()]
+    assert list(conversation(*f.running("V")).receive_frame(frame, 0)) == [Alive()]
 
 
 @pytest.mark.parametrize(
@@ -183,15 +183,15 @@ def test_the_life_of_the_session_and_of_our_turn_is_a_sign_of_life(frame: bytes)
     ],
 )
 def test_other_turns_pong_and_domain_frames_are_no_sign_of_life(frame: bytes) -> None:
-    assert list(conversation(*f.running("V")).hear(frame, 0)) == []
+    assert list(conversation(*f.running("V")).receive_frame(frame, 0)) == []
 
 
 @pytest.mark.parametrize("kind", SKIPPED)
 def test_domain_frames_are_known_and_skipped(kind: str) -> None:
     made = conversation(*f.running("V"))
 
-    assert made.hear(f.frame(kind, data=7, anything=[1]), 0) == ()
-    assert (made.tally.malformed, made.tally.unrecognised) == (0, {})
+    assert made.receive_frame(f.frame(kind, data=7, anything=[1]), 0) == ()
+    assert (made.frame_stats.malformed, made.frame_stats.unrecognised) == (0, {})
 
 
 @pytest.mark.parametrize(
@@ -210,22 +210,22 @@ def test_domain_frames_are_known_and_skipped(kind: str) -> None:
 def test_what_cannot_be_read_is_malformed(frame: bytes) -> None:
     made = conversation(*f.running("V"))
 
-    assert made.hear(frame, 0) == ()
-    assert (made.tally.malformed, made.tally.unrecognised) == (1, {})
+    assert made.receive_frame(frame, 0) == ()
+    assert (made.frame_stats.malformed, made.frame_stats.unrecognised) == (1, {})
 
 
 def test_an_unknown_frame_is_counted_by_its_type() -> None:
     made = conversation(f.frame("stream"), b'{"type":"agentPlan","cost":NaN}')
 
-    assert made.tally.unrecognised == {"stream": 1, "agentPlan": 1}
-    assert made.tally.malformed == 0
+    assert made.frame_stats.unrecognised == {"stream": 1, "agentPlan": 1}
+    assert made.frame_stats.malformed == 0
 
 
 def test_what_is_almost_json_is_read_even_so() -> None:
     made = conversation(*f.running("V"))
     frame = f.updated(f.tool("running", args={"a": 0.5})).replace(b"0.5", b"NaN")
 
-    ((_, update),) = plain(hear(made, frame))
+    ((_, update),) = plain(receive_frame(made, frame))
 
     assert update["args"] == b'{"a":null}'
 
@@ -234,7 +234,9 @@ def test_a_call_is_told_when_its_phase_moves_and_not_again() -> None:
     made = conversation(*f.running("V"))
     one, two = f.tool("running", args={}), f.tool("pending", "c2")
 
-    told = [hear(made, f.updated(*parts)) for parts in ([one], [one], [one, two], [one, two])]
+    told = [
+        receive_frame(made, f.updated(*parts)) for parts in ([one], [one], [one, two], [one, two])
+    ]
 
     assert [len(events) for events in told] == [1, 0, 1, 0]
 
@@ -242,16 +244,16 @@ def test_a_call_is_told_when_its_phase_moves_and_not_again() -> None:
 def test_a_snapshot_of_another_turn_is_not_taken_for_ours() -> None:
     made = conversation(*f.running("V"), f.updated(f.tool("completed"), f.END, turn="turn-0"))
 
-    assert len(hear(made, f.updated(f.tool("completed")))) == 1
-    assert made.tally.foreign == 1
+    assert len(receive_frame(made, f.updated(f.tool("completed")))) == 1
+    assert made.frame_stats.foreign == 1
 
 
 def test_parts_that_cannot_be_read_count_by_their_bytes() -> None:
     """A small one may be a new kind of part; a megabyte of an id is nothing that anybody means."""
     made = conversation(*f.running("A"))
 
-    hear(made, f.updated(f.tool("running", "c" * 1_000), f.text("A")))
-    assert made.tally.wasted == 0
-    hear(made, f.updated(f.tool("running", "c" * 100 * MALFORMED_BYTES), f.text("A")))
+    receive_frame(made, f.updated(f.tool("running", "c" * 1_000), f.text("A")))
+    assert made.frame_stats.wasted == 0
+    receive_frame(made, f.updated(f.tool("running", "c" * 100 * MALFORMED_BYTES), f.text("A")))
 
-    assert made.tally.wasted == 100
+    assert made.frame_stats.wasted == 100

@@ -4,21 +4,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from mutants.fault import Fault, Function
-from turnwire.core.act import Act
-from turnwire.core.harmless import string
-from turnwire.core.turn import Turn
-
-
-def nothing_is_done(_right: Function) -> Function:
-    return lambda *_args: None
-
-
-def always(_right: Function) -> Function:
-    return lambda *_args: True
-
-
-def never(_right: Function) -> Function:
-    return lambda *_args: False
+from mutants.wrong import always, never, nothing_is_done
+from turnwire.core.safe_json import string
+from turnwire.core.turn.output import Output
+from turnwire.core.turn.turn import Turn
 
 
 def nothing_at_all(_right: Function) -> Function:
@@ -40,7 +29,7 @@ def any_string(_short: Function) -> Function:
 
 
 def all_at_once(_portions: Function) -> Function:
-    def wrong(self: Turn, frame: bytes, now: float) -> Iterator[Act]:
+    def wrong(self: Turn, frame: bytes, now: float) -> Iterator[Output]:
         yield self.frames([frame], now)
 
     return wrong
@@ -49,25 +38,25 @@ def all_at_once(_portions: Function) -> Function:
 FAULTS: Final = (
     Fault(
         "a long frame is not counted",
-        "turnwire.core.census:census",
+        "turnwire.core.wire.census:census",
         no_step,
         ("core/test_census.py", "dialects/test_long_frames.py"),
     ),
     Fault(
         "frames that say nothing are not weighed",
-        "turnwire.core.dialect:Tally.unread",
+        "turnwire.core.agent:FrameStats.count_unreadable",
         nothing_is_done,
         ("core/test_turn_unsound.py",),
     ),
     Fault(
         "a name of any length is kept",
-        "turnwire.core.harmless:short",
+        "turnwire.core.safe_json:short_string",
         any_string,
         ("core/test_harmless.py",),
     ),
     Fault(
         "very many values are taken apart",
-        "turnwire.core.harmless:has_many_values",
+        "turnwire.core.safe_json:has_many_values",
         never,
         ("core/test_harmless.py",),
     ),
@@ -79,19 +68,19 @@ FAULTS: Final = (
     ),
     Fault(
         "what a numbered stream keeps is of any size",
-        "turnwire.core.recut:_size",
+        "turnwire.core.ui_stream.numbering:_size",
         nothing_at_all,
         ("core/test_recut.py",),
     ),
     Fault(
         "all that a long frame tells is told at once",
-        "turnwire.core.turn:Turn.portions",
+        "turnwire.core.turn.turn:Turn.portions",
         all_at_once,
         ("core/test_turn_portions.py",),
     ),
     Fault(
         "control frames are not counted",
-        "turnwire.relay.reading:Controls.take",
+        "turnwire.relay.agent.websocket_reader:Controls.take",
         always,
         ("relay/test_unsound_agents.py",),
     ),

@@ -1,20 +1,23 @@
 """Whoever holds, works or answers at the cost of others."""
 
+import ast
 from typing import Final
 
+from mutants.edit import constant, without
 from mutants.fault import Fault, Function
-from turnwire.core.outcome import Outcome
-from turnwire.core.steps import Steps, whole
-from turnwire.core.terms import Terms
-from turnwire.dialects.v2.hydration import Ahead
-from turnwire.relay.budget import Budget, Holder
+from mutants.wrong import always, never, nothing_is_done
+from turnwire.core.session_group import Member
+from turnwire.core.steps import Steps, run_steps
+from turnwire.core.turn.outcome import Outcome
+from turnwire.dialects.v2.init import Ahead
+from turnwire.relay.memory_budget import Budget, Holder
 from turnwire.relay.rounds import Rounds, Work
-from turnwire.web.http import HttpConnection
+from turnwire.web.server.http_protocol import HttpConnection
 
 
 def the_newcomer_pays(_make_room: Function) -> Function:
-    def wrong(self: Budget, asking: Holder) -> bool:
-        return not self.is_spent(asking.user)
+    def wrong(self: Budget, requester: Holder) -> bool:
+        return not self.is_spent(requester.user)
 
     return wrong
 
@@ -36,16 +39,12 @@ def not_at_once(_add: Function) -> Function:
 
 def in_one_go(_done: Function) -> Function:
     async def wrong(_rounds: Rounds, steps: Steps[object]) -> object:
-        return whole(steps)
+        return run_steps(steps)
 
     return wrong
 
 
-def open_to_all(_is_open: Function) -> Function:
-    return lambda _self: True
-
-
-def a_request_began(_begins: Function) -> Function:
+def a_request_began(_take_request: Function) -> Function:
     def wrong(self: HttpConnection, data: bytes) -> bool:
         self._take(data)
         return True
@@ -56,21 +55,10 @@ def a_request_began(_begins: Function) -> Function:
 def read_unseen(_read: Function) -> Function:
     """Nothing of what is asked of all entries is read ahead, in steps."""
 
-    def wrong(self: Ahead, _look: object = None) -> None:
-        self._look, self._read = bool, None
+    def wrong(self: Ahead, _preload: object = None) -> None:
+        self._preload, self._entries = bool, None
 
     return wrong
-
-
-def everybody(_admit: Function) -> Function:
-    def wrong(_self: Terms, _user_id: str, _asker: str | None) -> bool:
-        return True
-
-    return wrong
-
-
-def any_answer(_refusal: Function) -> Function:
-    return lambda *_args: None
 
 
 def all_is_well(_missed: Function) -> Function:
@@ -80,20 +68,26 @@ def all_is_well(_missed: Function) -> Function:
     return wrong
 
 
-def has_time(_is_overdue: Function) -> Function:
-    return lambda *_args: False
+def whoever_comes(claim: Function) -> Function:
+    def wrong(self: Member, target_id: str) -> bool:
+        claim(self, target_id)
+        return True
 
+    return wrong
+
+
+_ROOM: Final = ("core/test_room.py",)
 
 FAULTS: Final = (
     Fault(
         "whoever comes last pays for the memory of others",
-        "turnwire.relay.budget:Budget.make_room",
+        "turnwire.relay.memory_budget:Budget.make_room",
         the_newcomer_pays,
         ("relay/test_budget.py",),
     ),
     Fault(
         "one user may take the memory of all",
-        "turnwire.relay.budget:Budget.is_spent",
+        "turnwire.relay.memory_budget:Budget.is_spent",
         all_for_one,
         ("relay/test_budget.py",),
     ),
@@ -105,50 +99,68 @@ FAULTS: Final = (
     ),
     Fault(
         "a long body is read in one go",
-        "turnwire.relay.rounds:done",
+        "turnwire.relay.rounds:run_in_slices",
         in_one_go,
         ("relay/test_rounds.py",),
     ),
     Fault(
         "however many come at once begin at once",
         "turnwire.relay.rounds:Door.is_open",
-        open_to_all,
+        always,
         ("relay/test_rounds.py",),
     ),
     Fault(
         "what begins nothing takes a place",
-        "turnwire.web.http:HttpConnection._begins",
+        "turnwire.web.server.http_protocol:HttpConnection._take_request",
         a_request_began,
         ("web/test_waiting_requests.py",),
     ),
     Fault(
         "what a hydration asks is read in one go",
-        "turnwire.dialects.v2.hydration:Ahead.__init__",
+        "turnwire.dialects.v2.init:Ahead.__init__",
         read_unseen,
         ("dialects/test_short_steps.py",),
     ),
     Fault(
         "an unfinished frame stays for ever",
-        "turnwire.relay.parked:Parked.is_overdue",
-        has_time,
+        "turnwire.relay.agent.parked:Parked.is_overdue",
+        never,
         ("relay/test_budget.py",),
     ),
     Fault(
         "anybody answers whatever was asked of another",
         "turnwire.core.terms:Terms.admit",
-        everybody,
+        always,
         ("core/test_terms.py",),
     ),
     Fault(
         "an approval is answered without its signature",
-        "turnwire.core.terms:Terms.refusal",
-        any_answer,
+        "turnwire.core.terms:Terms.rejection",
+        nothing_is_done,
         ("core/test_terms.py",),
     ),
     Fault(
         "completed is said of what did not arrive",
-        "turnwire.core.outcome:missed",
+        "turnwire.core.turn.outcome:undelivered_outcome",
         all_is_well,
         ("core/test_outcome.py",),
+    ),
+    Fault(
+        "a claim keeps nobody away",
+        "turnwire.core.session_group:Member.claim",
+        whoever_comes,
+        _ROOM,
+    ),
+    Fault(
+        "company goes unnoticed",
+        "turnwire.core.session_group:Member.has_other_watchers",
+        constant(1, 2),
+        _ROOM,
+    ),
+    Fault(
+        "whoever waits for the floor is not told",
+        "turnwire.core.session_group:Member.release",
+        without(ast.Expr, -1),
+        _ROOM,
     ),
 )

@@ -1,6 +1,50 @@
-"""The `session-agent` dialect: what agent-ops and valet really send to a client socket.
+"""The `session-agent` dialect: the wire that agent-ops and valet speak with a client socket.
 
-The reference is the wire page `session-agent.md`; "page 6" in this package is
-its section 6. Three revisions are spoken (R, A, V), told apart by what they
-send, never by a setting. Read `conversation` first, then `whose`.
+`SessionAgent` holds the name and the defaults of the dialect, and makes a protocol or an
+operation for each request. The reference is the wire page `session-agent.md`; "page 6" in this
+package is its section 6. The package supports three revisions of the wire (R, A, V). It
+recognises the revision by the frames that the agent sends, so there is no setting for it. To
+read the package, start with `turn`, then `binding`.
 """
+
+from collections.abc import Sequence
+
+from turnwire.core.agent import PromptRequest, ResumeRequest
+from turnwire.core.operations import AnswerRequest, HistoryRequest, StopRequest
+from turnwire.core.session_group import Member
+from turnwire.dialects.session_agent.answer import AnswerOperation
+from turnwire.dialects.session_agent.continuation import ContinuationProtocol
+from turnwire.dialects.session_agent.history import HistoryOperation
+from turnwire.dialects.session_agent.resume import ResumeProtocol
+from turnwire.dialects.session_agent.schema import SCHEMA
+from turnwire.dialects.session_agent.stop import StopOperation
+from turnwire.dialects.session_agent.turn import TurnProtocol
+
+
+class SessionAgent:
+    """The dialect with the name `session-agent`."""
+
+    name = "session-agent"
+    subprotocols: Sequence[str] = ("valet", "agent-ops")
+    """A and V select `valet` even if the client offers no sub-protocol (page 2.1)."""
+    idle_s = 330.0
+    """In seconds. A question waits for 300 s, and a model may be silent for as long (page 1, row
+    14)."""
+    schema = SCHEMA
+
+    def prompt(self, request: PromptRequest, member: Member | None = None) -> TurnProtocol:
+        return TurnProtocol(request, member or Member())
+
+    def resume(self, request: ResumeRequest, member: Member | None = None) -> ResumeProtocol:
+        return (ContinuationProtocol if request.replies else ResumeProtocol)(
+            request, member or Member()
+        )
+
+    def stop(self, request: StopRequest) -> StopOperation:
+        return StopOperation(request)
+
+    def answer(self, request: AnswerRequest) -> AnswerOperation:
+        return AnswerOperation(request)
+
+    def read_history(self, request: HistoryRequest) -> HistoryOperation:
+        return HistoryOperation(request)

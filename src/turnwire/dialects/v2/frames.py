@@ -1,26 +1,55 @@
-"""The frames of the `v2` wire that are read, and how they are decoded (spec section 4).
+"""The frames that an agent sends on the `v2` wire (docs/v2.md), and how they are decoded.
 
-A new frame is a struct and a line in `Read`, here, and a `case` in `wire`.
+`read` decodes a frame and counts one that cannot be decoded. `turn.TurnProtocol`
+calls `decode`, `recover` and `count_rejected` itself, to save a call per delta.
+
+A new frame is a struct and a member of `Read`, or of `TurnEnd` or `QuestionEnd` within it.
+mypy then names each `match` that lacks it.
 """
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias, Union
+from typing import Any, Final, Literal, TypeAlias, Union, assert_never
 
 import msgspec
 from msgspec import Raw, Struct
 
-from turnwire.core import harmless
+from turnwire.core import safe_json
+from turnwire.core.agent import FrameStats
 from turnwire.core.bounds import ChannelName, HandedOn, Id, SomeId, Word
-from turnwire.core.dialect import Tally
 from turnwire.core.events import Phase
-from turnwire.dialects.v2 import hydration
-from turnwire.dialects.v2.asked import Place
-from turnwire.dialects.v2.others import DEFAULT_CHANNEL, Channel
-from turnwire.dialects.v2.skipped import SKIPPED
+from turnwire.dialects.v2.open_turns import DEFAULT_CHANNEL, Channel
+from turnwire.dialects.v2.questions import TurnRef
+
+SKIPPED: Final = (
+    "message",
+    "message.updated",
+    "messages.removed",
+    "pong",
+    "user.left",
+    "audit_log",
+    "models",
+    "model-switched",
+    "git-state",
+    "pr-created",
+    "files-changed",
+    "diff",
+    "review-result",
+    "command-result",
+    "child-session",
+    "title",
+    "toast",
+)
+"""Types of hydration and domain frames. They produce no chunk and are no sign of life.
+
+They are listed so that they do not count as a drift of the wire.
+"""
+
+HALF_FIELD: Final = "turnwire:half"
+"""The field that `keep_halves` adds to a part of `init`."""
 
 
 class _Frame(Struct, frozen=True, rename="camel", tag_field="type"):
-    """Base of all frames. Fields that nothing reads are left out; an absent `Raw` is empty."""
+    """Base of all frames. It declares only fields that are read; an absent `Raw` is empty."""
 
 
 class InitData(Struct, frozen=True, rename="camel"):
@@ -42,7 +71,7 @@ class MessageCreate(_Frame, frozen=True, tag="message.create"):
     channel_id: ChannelName | None = None
 
 
-# `gc=False`: these two come by the hundred thousand, and can be in no cycle.
+# `gc=False`: these two come by the hundred thousand, and cannot be part of a cycle.
 
 
 class TextDelta(_Frame, frozen=True, gc=False, tag="message.part.text-delta"):
@@ -71,7 +100,7 @@ class ToolUpdate(_Frame, frozen=True, tag="message.part.tool-update"):
 
 
 class File(_Frame, frozen=True, tag="message.part.file"):
-    """Its file name is not read: no client's chunk has a place for it."""
+    """A file. Its `filename` is not read, because the client's chunk has no field for it."""
 
     turn_id: Id
     url: HandedOn
@@ -86,7 +115,7 @@ class Source(_Frame, frozen=True, tag="message.part.source"):
 
 
 class Finalize(_Frame, frozen=True, tag="message.finalize"):
-    """What is wrong beside the turn's id must not keep a turn from ending: read leniently."""
+    """The end of a turn. Only its id is checked: another wrong field must not hide the end."""
 
     turn_id: Id
     reason: Raw = Raw()
@@ -96,7 +125,7 @@ class Finalize(_Frame, frozen=True, tag="message.finalize"):
 
 
 class Unnamed(_Frame, frozen=True):
-    """A frame that need not name the turn it belongs to."""
+    """Base of the frames that need not name the turn they belong to."""
 
     turn_id: SomeId | None = None
     prompt_id: SomeId | None = None
@@ -132,7 +161,7 @@ class AgentError(Unnamed, frozen=True, tag="error"):
 
 
 class Status(_Frame, frozen=True, tag="status"):
-    """The session's lifecycle: nothing to show, but a sign of life."""
+    """The session's lifecycle. It produces no chunk, but is a sign of life."""
 
 
 class UserJoined(_Frame, frozen=True, tag="user.joined"):
@@ -140,8 +169,14 @@ class UserJoined(_Frame, frozen=True, tag="user.joined"):
 
 
 class Skipped(_Frame, frozen=True):
-    """Base of the frames that are skipped: known by type, not looked into."""
+    """Base of the frames in `SKIPPED`: only their type is decoded."""
 
+
+TurnEnd: TypeAlias = Finalize | Complete | AgentError
+"""The frames that end a turn."""
+
+QuestionEnd: TypeAlias = QuestionResolved | QuestionExpired
+"""The frames that close a question."""
 
 Read: TypeAlias = (
     Init
@@ -152,84 +187,127 @@ Read: TypeAlias = (
     | ToolUpdate
     | File
     | Source
-    | Finalize
-    | Complete
+    | TurnEnd
     | AgentStatus
     | Question
-    | QuestionResolved
-    | QuestionExpired
-    | AgentError
+    | QuestionEnd
     | Status
     | UserJoined
     | Skipped
 )
+"""A decoded frame."""
 
 _READ = tuple(kind for kind in Read.__args__ if kind is not Skipped)
 KNOWN = (
     *_READ,
     *(msgspec.defstruct(tag, [], bases=(Skipped,), frozen=True, tag=tag) for tag in SKIPPED),
 )
+"""The structs of all frame types, the skipped ones included."""
 FRAME_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in KNOWN)
 
 decode: Callable[[bytes], Read] = msgspec.json.Decoder(Union[KNOWN]).decode  # noqa: UP007 (built at run time)
 
 
-def channel(frame: MessageCreate | Unnamed) -> Channel | None:
-    """The channel that a frame names, if it does."""
+def channel_of(frame: MessageCreate | Unnamed) -> Channel | None:
+    """The channel that a frame names; None if it names neither type nor id."""
     if not frame.channel_type and not frame.channel_id:
         return None
-    kind, name = DEFAULT_CHANNEL
-    return (frame.channel_type or kind, frame.channel_id or name)
+    default_type, default_id = DEFAULT_CHANNEL
+    return (frame.channel_type or default_type, frame.channel_id or default_id)
 
 
-def place(frame: Unnamed) -> Place:
-    """All that a frame says of where it belongs."""
-    return Place(frame.turn_id, frame.prompt_id, channel(frame))
+def turn_ref(frame: Unnamed) -> TurnRef:
+    """The turn, the prompt and the channel that a frame names."""
+    return TurnRef(frame.turn_id, frame.prompt_id, channel_of(frame))
 
 
-def read(frame: bytes, tally: Tally) -> Read | None:
-    """Decode a frame, however it is spelled; None, and counted, if it cannot be read."""
+def read(raw: bytes, frame_stats: FrameStats) -> Read | None:
+    """Decode a frame, also from nearly valid JSON. None, and counted, if it cannot be decoded."""
     try:
-        return decode(frame)
+        return decode(raw)
     except msgspec.ValidationError:
-        count(frame, tally)
+        count_rejected(raw, frame_stats)
         return None
     except (msgspec.DecodeError, RecursionError):
-        recovered = recover(frame, tally)
+        recovered = recover(raw, frame_stats)
         return recovered[0] if recovered else None
 
 
-def recover(frame: bytes, tally: Tally) -> tuple[Read, bytes] | None:
-    """Read what `decode` found to be no JSON, if it nearly is: NaN, half of a surrogate pair.
+def recover(raw: bytes, frame_stats: FrameStats) -> tuple[Read, bytes] | None:
+    """Decode a frame that is nearly JSON, which `decode` refused: NaN, half of a surrogate pair.
 
-    Also returns the frame in strict JSON. None, and counted, if it stays unread.
+    Returns the decoded frame, and the frame in strict JSON. None, and counted, if that fails.
     """
     strict = b""
     try:
-        strict, loose = harmless.strictly(frame, hydration.keep_halves)
-        heard = decode(strict)
+        strict, loose = safe_json.parse_strictly(raw, keep_halves)
+        frame = decode(strict)
     except msgspec.ValidationError:
-        count(strict, tally)
+        count_rejected(strict, frame_stats)
         return None
     except (ValueError, RecursionError):
-        tally.unread(frame)
+        frame_stats.count_unreadable(raw)
         return None
     if loose is None:
-        return heard, strict
-    # A half of a surrogate pair may find its other half in the next delta.
-    if isinstance(heard, TextDelta | ReasoningDelta):
-        heard = msgspec.structs.replace(heard, delta=loose["delta"])
-    elif isinstance(heard, ChunkDelta):
-        heard = msgspec.structs.replace(heard, content=loose["content"])
-    return heard, strict
+        return frame, strict
+    # The other half of a surrogate pair may come with the next delta.
+    match frame:
+        case TextDelta() | ReasoningDelta():
+            return msgspec.structs.replace(frame, delta=loose["delta"]), strict
+        case ChunkDelta():
+            return msgspec.structs.replace(frame, content=loose["content"]), strict
+        case (
+            Init()
+            | MessageCreate()
+            | ToolUpdate()
+            | File()
+            | Source()
+            | Finalize()
+            | Complete()
+            | AgentStatus()
+            | Question()
+            | QuestionResolved()
+            | QuestionExpired()
+            | AgentError()
+            | Status()
+            | UserJoined()
+            | Skipped()
+        ):
+            return frame, strict
+        case _:
+            assert_never(frame)
 
 
-def count(frame: bytes, tally: Tally) -> None:
-    """Count a frame in valid JSON that `decode` refused."""
-    kind = harmless.kind(frame)
+def keep_halves(loose: Any) -> None:
+    """Store the half of a surrogate pair that a text ends with in a field of its own.
+
+    Strict JSON cannot hold it in the text. `loose` is a frame as `safe_json.parse` returns it, of
+    any shape; its parts are changed in place.
+    """
+    if not isinstance(loose, dict) or loose.get("type") != "init":
+        return
+    session = loose.get("session")
+    for message in _list(session, "messages"):
+        for part in _list(message, "parts"):
+            match part:
+                case {"type": "text" | "reasoning", "text": str(text)}:
+                    part["text"], half = safe_json.split_half(text)
+                    part[HALF_FIELD] = ord(half) if half else 0
+                case _:
+                    pass
+
+
+def _list(holder: Any, name: str) -> list[Any]:
+    value = holder.get(name) if isinstance(holder, dict) else None
+    return value if isinstance(value, list) else []
+
+
+def count_rejected(raw: bytes, frame_stats: FrameStats) -> None:
+    """Count a frame of valid JSON that `decode` refused: unreadable, malformed or unknown."""
+    kind = safe_json.frame_type(raw)
     if not kind:
-        tally.unread(frame)
+        frame_stats.count_unreadable(raw)
     elif kind in FRAME_TYPES:
-        tally.odd(frame)
+        frame_stats.count_malformed(raw)
     else:
-        tally.unknown(kind)
+        frame_stats.count_unknown(kind)

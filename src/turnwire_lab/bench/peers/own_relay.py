@@ -18,35 +18,35 @@ from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from turnwire.core.act import Act
-from turnwire.core.attachments import AttachmentLimits
-from turnwire.core.dialect import Ask
-from turnwire.core.limits import Limits
-from turnwire.core.outcome import Outcome
-from turnwire.core.prompt import Prompt, extract
-from turnwire.core.turn import Turn
+from turnwire.config.settings import Settings
+from turnwire.core.agent import PromptRequest
+from turnwire.core.body.attachments import AttachmentLimits
+from turnwire.core.body.prompt import Prompt, extract
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.output import Output
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
-from turnwire.relay.dialler import Dialler
+from turnwire.relay.agent.dialer import Dialler
+from turnwire.relay.registry import StreamRegistry
 from turnwire.relay.rounds import Rounds
-from turnwire.relay.stream import SOCKET_EXTENSION, Call, Stream
-from turnwire.relay.streams import Streams
-from turnwire.settings import Settings
+from turnwire.relay.turn_stream import SOCKET_EXTENSION, AgentTarget, Stream
 from turnwire.web.health import Health
-from turnwire.web.server import listen, new_server
-from turnwire.web.streaming import STREAM_HEADERS
+from turnwire.web.routes.stream_response import STREAM_HEADERS
+from turnwire.web.server.server import listen, new_server
 
 
 class Passing(Turn):
     """Writes what it is told. All else about a turn is as it was."""
 
-    def frames(self, frames: Sequence[bytes], now: float) -> Act:  # noqa: ARG002 (the port)
+    def frames(self, frames: Sequence[bytes], now: float) -> Output:  # noqa: ARG002 (the port)
         if self.outcome is None and b'"message.finalize"' in frames[-1]:
             self.outcome = Outcome.COMPLETED
-        return Act(b"".join(frames))
+        return Output(b"".join(frames))
 
 
 class Passage:
-    """A raw ASGI endpoint, as `web.endpoint` is one."""
+    """A raw ASGI endpoint, as `web.routes.endpoint` is one."""
 
     def __init__(self, agent_url: str, settings: Settings) -> None:
         self._agent_url = agent_url
@@ -57,7 +57,7 @@ class Passage:
         settings = self._settings
         prompt = extract(await Request(scope, receive).body(), AttachmentLimits())
         assert isinstance(prompt, Prompt)
-        ask = Ask(text=prompt.text, prompt_id=uuid.uuid4().hex)
+        ask = PromptRequest(text=prompt.text, prompt_id=uuid.uuid4().hex)
         with self._dialler.budget.holder("") as holder:
             stream = Stream(
                 Passing(DIALECTS["v2"].prompt(ask), Limits()),
@@ -69,7 +69,9 @@ class Passage:
                 holder=holder,
                 client_socket=scope.get("extensions", {}).get(SOCKET_EXTENSION),
             )
-            await stream.run(self._dialler, Call(self._agent_url, {}), refusable=lambda: False)
+            await stream.run(
+                self._dialler, AgentTarget(self._agent_url, {}), refusable=lambda: False
+            )
 
 
 def main() -> None:
@@ -80,7 +82,7 @@ def main() -> None:
         Starlette(routes=[Route("/api/sessions/{session_id}/chat", Passage(agent_url, settings))]),
         settings,
         health=Health(),
-        streams=Streams(most=0, most_per_user=0),
+        streams=StreamRegistry(most=0, most_per_user=0),
         rounds=Rounds(),
     )
     sock = listen("127.0.0.1", port)

@@ -1,0 +1,93 @@
+"""Read a recording for `turnwire replay`: its dialect, the prompt to follow, its missing parts."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from turnwire.core.recording.recorder import find_header, missing
+from turnwire.core.recording.replay import PROMPT_ID
+from turnwire.dialects import DIALECTS
+
+
+class UnclearRecordingError(ValueError):
+    """The turn to follow, or the dialect, is unclear. The message says what to do."""
+
+
+class _Create(Struct):
+    type: str
+    prompt_id: str | None = msgspec.field(default=None, name="promptId")
+
+
+_decode_create = msgspec.json.Decoder(_Create).decode
+
+
+def read(file: Path) -> list[bytes]:
+    """Return the lines of a file; of standard input, if the file is `-`.
+
+    Raises:
+        OSError: the file cannot be read.
+
+    """
+    data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    return data.splitlines()
+
+
+def prompt_id(recording: Sequence[bytes], requested: str | None) -> str:
+    """Return the id of the prompt to follow.
+
+    The header of a recording decides. Without a header, it is the requested prompt, or else
+    `PROMPT_ID`, or else the only prompt of the recording.
+
+    Raises:
+        UnclearRecordingError: the recording has several prompts, or not the requested one.
+
+    """
+    if (header := find_header(recording)) is not None:
+        return header.prompt_id or PROMPT_ID
+    ids = list(dict.fromkeys(filter(None, map(_prompt_id, recording))))
+    wanted = requested or PROMPT_ID
+    if wanted in ids or not ids:
+        return wanted
+    if requested is None and len(ids) == 1:
+        return ids[0]
+    choices = ", ".join(ids[:5])
+    message = f"no turn has promptId {wanted}; choose one with --prompt-id: {choices}"
+    raise UnclearRecordingError(message)
+
+
+def odd_lines(recording: Sequence[bytes]) -> int:
+    """Return the number of lines that are neither a comment nor a frame."""
+    lines = (line.strip() for line in recording)
+    return sum(1 for line in lines if line[:1] not in {b"", b"#", b"{"})
+
+
+def dialect(recording: Sequence[bytes], requested: str | None) -> str:
+    """Return the dialect: the requested one, else that of the recording's header, else `v2`.
+
+    Raises:
+        UnclearRecordingError: this build does not know the dialect.
+
+    """
+    header = find_header(recording)
+    name = requested or (header.dialect if header is not None else "v2")
+    if name not in DIALECTS:
+        message = f"this build does not know its dialect, {name!r}"
+        raise UnclearRecordingError(message)
+    return name
+
+
+def lacks(recording: Sequence[bytes]) -> list[str]:
+    """Return the missing parts that a recording names, one line each."""
+    return [f"not in the recording: {text}" for text in missing(recording)]
+
+
+def _prompt_id(line: bytes) -> str | None:
+    """The prompt id of a `message.create` frame; None for any other line."""
+    try:
+        frame = _decode_create(line)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return frame.prompt_id if frame.type == "message.create" else None

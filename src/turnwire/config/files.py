@@ -1,0 +1,63 @@
+"""Files and directories that settings name: read secrets, check that a path can be written."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+SECRET_BYTES_MAX: Final = 1_048_576
+"""Longest file with a secret. Keys are shorter; a device file may have no end."""
+
+
+class UnreadableError(ValueError):
+    """A file cannot be read, or is not text. The message says why, without contents of the file."""
+
+
+def read_secret(path: str) -> str:
+    """Return the text of a file, without white space around it.
+
+    Raises:
+        UnreadableError: there is no such file, or it is not UTF-8, or too long.
+
+    """
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(SECRET_BYTES_MAX + 1)
+        if len(content) > SECRET_BYTES_MAX:
+            raise UnreadableError(f"holds more than {SECRET_BYTES_MAX} bytes")
+        return content.decode().strip()
+    except (OSError, UnicodeDecodeError) as exc:
+        raise UnreadableError(f"cannot be read ({type(exc).__name__})") from exc
+
+
+def file_problem(path: str) -> str | None:
+    """Return why the process cannot append to a file; None if it can."""
+    file = Path(path)
+    try:
+        if file.is_dir():
+            return "is a directory"
+        if file.exists():
+            return None if os.access(file, os.W_OK) else "cannot be written"
+        return None if _is_writable(file.parent) else "its directory is none that can be written"
+    except OSError as exc:  # for example, a name that is too long
+        return f"cannot be written ({exc.strerror})"
+
+
+def directory_problem(path: str) -> str | None:
+    """Return why the process cannot write files to a directory; None if it can.
+
+    A directory that does not exist is made later; then its nearest existing parent is checked.
+    """
+    folder = Path(path)
+    try:
+        while not folder.exists() and folder != folder.parent and not folder.is_symlink():
+            folder = folder.parent
+        if not folder.is_dir():
+            return "is no directory, and none can be made of it"
+        return None if _is_writable(folder) else "cannot be written"
+    except OSError as exc:
+        return f"cannot be written ({exc.strerror})"
+
+
+def _is_writable(path: Path) -> bool:
+    """Whether a path is a directory in which this process may create files."""
+    return path.is_dir() and os.access(path, os.W_OK | os.X_OK)

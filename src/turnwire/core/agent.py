@@ -1,0 +1,263 @@
+"""The port between the core and an agent's wire.
+
+A `Dialect` is one wire. An `AgentProtocol` is one connection on that wire, for
+one request. It does no I/O, like the rest of the core: frames and times go in;
+events of *our* turn come out (among them frames to send). It also tells its
+next deadline and which turns an abort would stop. The code behind this port
+finds out which turn is ours, and handles every peculiarity of a wire.
+
+A new dialect is one package in `turnwire.dialects` and one entry in its table.
+"""
+
+import enum
+import math
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import msgspec
+from msgspec import Raw, Struct
+
+from turnwire.core.body.attachments import Attachment
+from turnwire.core.bounds import MALFORMED_BYTES
+from turnwire.core.events import Decoded, Event
+from turnwire.core.operations import (
+    AnswerOperation,
+    AnswerRequest,
+    HistoryOperation,
+    HistoryRequest,
+    StopOperation,
+    StopRequest,
+)
+from turnwire.core.session_group import Member
+from turnwire.core.terms import Terms
+from turnwire.core.wire.schema import WireSchema
+
+
+class PromptRequest(Struct, frozen=True, kw_only=True):
+    """A prompt for the agent, from one HTTP request."""
+
+    text: str
+    prompt_id: str
+    """The gateway makes it for this request. An agent that supports it sends it back in its
+    echo."""
+    client_message_id: str | None = None
+    """The client's id of the message. It shows that a POST is a retry of an earlier one."""
+    channel_type: str = "web"
+    channel_id: str = "default"
+    user_id: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    regenerates: bool = False
+    """Whether the prompt was sent before, and a new answer shall replace the old one."""
+    replaces: str | None = None
+    """The client's id of the message that this prompt replaces. If `regenerates`, that is the old
+    answer; otherwise it is the prompt as it was before the user edited it."""
+
+    def without_attachments(self) -> "PromptRequest":
+        """The same request without its files, to keep after the files are sent."""
+        return msgspec.structs.replace(self, attachments=()) if self.attachments else self
+
+
+class QuestionReply(Struct, frozen=True):
+    """The answer to a question, from a client whose stream ended with that question."""
+
+    question_id: str
+    answer: Raw
+    """JSON."""
+    subject: bytes | None = None
+    """Digest of what the user approved (`core.approvals.subject`), or None if it is unknown. If
+    set, the answer is sent only if the open question has this digest."""
+
+
+class ResumeRequest(Struct, frozen=True, kw_only=True):
+    """Which turn to follow: the one that runs or waits on a channel, of any user.
+
+    With `replies` it is the turn that asked these questions, and events before its
+    last question are not sent again.
+    """
+
+    user_id: str
+    channel_type: str = "web"
+    channel_id: str = "default"
+    init_s: float
+    """How long to wait for the agent's `init` frame, in seconds."""
+    replies: Sequence[QuestionReply] = ()
+    terms: Terms = Terms()
+    """The rules that the replies must meet."""
+    prompt_id: str | None = None
+    """If set, only the turn of this prompt is followed. Not every agent names the prompt of a
+    turn."""
+
+
+class FrameStats:
+    """Counters of one connection, beside its events."""
+
+    __slots__ = ("doubled", "foreign", "malformed", "unrecognised", "wasted")
+
+    KINDS_MAX = 32
+    """Most unknown frame types that are counted by name in one stream. Further types count as
+    `other`."""
+
+    def __init__(self) -> None:
+        self.foreign = 0
+        """Frames of other turns."""
+        self.malformed = 0
+        """Frames that are not JSON, or of a known type with wrong fields."""
+        self.wasted = 0
+        """Frames that are not JSON or have no type, and one for each `MALFORMED_BYTES` of a
+        malformed frame or of a part that was skipped."""
+        self.doubled = 0
+        """Deltas that repeat what the agent already sent in its other frame type."""
+        self.unrecognised: dict[str, int] = {}
+        """Frames of unknown types, by type."""
+
+    def count_unreadable(self, frame: bytes) -> None:
+        """Count a frame that cannot be decoded at all."""
+        self.wasted += 1
+        self.count_malformed(frame)
+
+    def count_malformed(self, frame: bytes) -> None:
+        """Count a frame of a known type with an invalid field or value.
+
+        Newer agents may send such frames.
+        """
+        self.malformed += 1
+        self.wasted += len(frame) // MALFORMED_BYTES
+
+    def count_skipped(self, size: int) -> None:
+        """Count `size` bytes of a frame that were skipped as invalid, while the rest was read."""
+        self.wasted += size // MALFORMED_BYTES
+
+    def count_unknown(self, frame_type: str) -> None:
+        """Count a frame of an unknown type."""
+        frame_type = frame_type[:64]
+        if frame_type not in self.unrecognised and len(self.unrecognised) >= self.KINDS_MAX:
+            frame_type = "other"
+        self.unrecognised[frame_type] = self.unrecognised.get(frame_type, 0) + 1
+
+
+class AbortScope(enum.Enum):
+    """Which turns an abort would stop now."""
+
+    NONE = enum.auto()
+    """None that may be stopped: our prompt is not sent yet, our turn is over, we only follow it, or
+    an abort would stop other turns too."""
+    OURS = enum.auto()
+    """Only our turn, or only our prompt."""
+    SHARED = enum.auto()
+    """Perhaps another turn: our prompt waits behind that turn, or it is unknown whether our prompt
+    runs."""
+
+
+class AgentProtocol(Protocol):
+    """One connection to the agent. Times are seconds on the caller's monotonic clock."""
+
+    frame_stats: FrameStats
+
+    @property
+    def accepted(self) -> bool:
+        """Whether `Rejected` can no longer come, so that the response headers may go out."""
+        ...
+
+    @property
+    def queued(self) -> bool:
+        """Whether the agent said that our prompt waits behind another turn."""
+        ...
+
+    @property
+    def deadline(self) -> float:
+        """When to call `tick`, in seconds; `math.inf` for never."""
+        ...
+
+    def connection_opened(self, now: float, /) -> Sequence[Event]:
+        """The WebSocket is open. Returns the first events, such as the frames to `Send`."""
+        ...
+
+    def receive_frame(self, frame: bytes, now: float, /) -> Decoded:
+        """Take one text frame, in valid UTF-8. Never raises: an unreadable frame is counted."""
+        ...
+
+    def prepare_frame(self, frame: bytes, /) -> Iterator[None]:
+        """Check and decode a long frame in short steps, before `receive_frame` gets the same frame.
+
+        Raises:
+            TooManyError: the frame has more values than a valid one may (`core.wire.census`).
+
+        """
+        ...
+
+    def tick(self, now: float, /) -> Sequence[Event]:
+        """Handle a passed deadline."""
+        ...
+
+    @property
+    def has_other_watchers(self) -> bool:
+        """Whether another client follows our turn, or our user returned since `client_detached`."""
+        ...
+
+    def client_detached(self) -> None:
+        """Note that our client left, and may come back."""
+        ...
+
+    def unwatched(self) -> None:
+        """Note that our client left for good, while our turn goes on.
+
+        Other streams of this turn no longer count us in `has_other_watchers`.
+        """
+        ...
+
+    def mark_stale(self) -> None:
+        """Note that no frame was read for a while: the last known state may be out of date."""
+        ...
+
+    @property
+    def abort_scope(self) -> AbortScope:
+        """Which turns an abort would stop now."""
+        ...
+
+    def abort(self) -> Sequence[bytes]:
+        """The frames that abort our turn; empty unless `abort_scope` is `OURS`."""
+        ...
+
+
+class Dialect(Protocol):
+    """One agent wire."""
+
+    name: str
+    subprotocols: Sequence[str]
+    """WebSocket sub-protocols to offer."""
+    idle_s: float
+    """Default of `TURNWIRE_IDLE_S` on this wire."""
+    schema: WireSchema
+    """Its frame types and their fields."""
+
+    def prompt(self, request: PromptRequest, member: Member | None = None, /) -> AgentProtocol:
+        """A protocol that sends a prompt and follows its turn.
+
+        `member` gives access to what the streams of one session share. None: the stream has no
+        others beside it.
+        """
+        ...
+
+    def resume(self, request: ResumeRequest, member: Member | None = None, /) -> AgentProtocol:
+        """A protocol that follows a turn from its start, and never aborts it.
+
+        If there is no turn, it returns `Rejected` with `Rejection.NOTHING`. With replies it first
+        sends the answers, then returns the events after the questions (`ReplayStarted`), and may
+        abort this turn. If one of the questions is not open, it returns `Rejection.CLOSED`.
+        """
+        ...
+
+    def stop(self, request: StopRequest, /) -> StopOperation:
+        """An operation that stops the running turn."""
+        ...
+
+    def answer(self, request: AnswerRequest, /) -> AnswerOperation:
+        """An operation that answers an open question."""
+        ...
+
+    def read_history(self, request: HistoryRequest, /) -> HistoryOperation:
+        """An operation that reads the history."""
+        ...
+
+
+NEVER = math.inf

@@ -1,0 +1,1 @@
+"""Parses and checks the body of a chat request."""

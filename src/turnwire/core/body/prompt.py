@@ -1,0 +1,269 @@
+"""Parses the body of a chat request into a `Prompt` or a `Continuation`.
+
+Use: `extract(body)`, or `extract_in_steps(body, limits)` for long bodies. A body that
+is of none of the known forms raises `BadRequest` with a reason.
+
+The agent owns the history, so only the last message is read. The forms (measured;
+wire/ui-message-stream 4.1) are `{"messages": [...]}` and `{"message": {...}}`. A
+message has `parts` (AI SDK 5 and later) or `content` as a string (AI SDK 4 and
+third-party tools). A message of the user is a prompt. A message of the assistant is a
+continuation (`continuation`).
+"""
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+
+from turnwire.core import safe_json
+from turnwire.core.body import attachments, continuation
+from turnwire.core.body.attachments import Attachment, AttachmentLimits
+from turnwire.core.body.continuation import Continuation
+from turnwire.core.bounds import ID_MAX, LONG_BYTES, WORD_MAX
+from turnwire.core.steps import Steps, run_steps
+from turnwire.core.wire.census import TooDeepError, TooManyError, census
+from turnwire.errors import BadRequest
+
+TEXT_MAX = 100_000
+"""Longest prompt, in characters (code points)."""
+
+DEPTH_MAX = 64
+"""Deepest nesting of a body."""
+
+VALUES_MAX = 200_000
+"""Most messages and parts of a body. Each costs memory and time; real chats have fewer."""
+
+PARTS_MAX = 1_000
+"""Most parts of a message."""
+
+_SEARCHED_MAX = 1_000
+"""Most messages that are searched, from the end, for the last message of the user."""
+
+_LIMITS = AttachmentLimits()
+
+_COUNT_DEPTH: Final = 4
+"""Depth down to which the values of a body are counted: its messages, and their parts."""
+
+_CHARACTER_BYTES: Final = 12
+"""Most bytes of a character in JSON: two escapes of six bytes."""
+
+_QUOTES_BYTES: Final = 2
+"""Bytes of the two quotation marks of a string."""
+
+
+class Prompt(Struct, frozen=True):
+    """A prompt of the user. `message_id` is the client's id of the message.
+
+    `regenerates`: the user wants another answer to an earlier prompt. `replaces`
+    is the client's id of the message to replace, if the request names one: with
+    `regenerates` the id of that answer, else the prompt's own id, which means that
+    the user edited it. `chat_id` is the client's id of the chat.
+    """
+
+    text: str
+    message_id: str | None = None
+    attachments: tuple[Attachment, ...] = ()
+    regenerates: bool = False
+    replaces: str | None = None
+    chat_id: str | None = None
+
+    @property
+    def size(self) -> int:
+        """About how much memory the prompt takes, in bytes."""
+        size = len(self.text)
+        for file in self.attachments:
+            size += len(file.url)
+        return size
+
+
+class _Message(Struct):
+    role: Raw
+    id: Raw = Raw()
+    parts: Annotated[list[Raw], Meta(max_length=VALUES_MAX)] | None = None
+    content: Raw = Raw()
+
+
+class _TooLongError(msgspec.ValidationError):
+    """A text is too long."""
+
+
+class _Body(Struct, rename="camel"):
+    messages: Annotated[list[Raw], Meta(max_length=VALUES_MAX)] | None = None
+    message: Raw = Raw()
+    trigger: Raw = Raw()
+    message_id: Raw = Raw()
+    id: Raw = Raw()
+
+    @property
+    def regenerates(self) -> bool:
+        """Whether the trigger is `regenerate-message`. Any other string means `submit-message`.
+
+        Raises:
+            msgspec.ValidationError: the trigger is not a string.
+
+        """
+        return bool(self.trigger) and _text(self.trigger, WORD_MAX) == "regenerate-message"
+
+
+class _Part(Struct):
+    type: Raw
+    text: Raw = Raw()
+
+
+_body = msgspec.json.Decoder(_Body).decode
+_message = msgspec.json.Decoder(_Message).decode
+_part = msgspec.json.Decoder(_Part).decode
+_string = msgspec.json.Decoder(str).decode
+
+
+def extract(body: bytes, limits: AttachmentLimits = _LIMITS) -> Prompt | Continuation:
+    """Parse the body of a chat request.
+
+    Raises:
+        BadRequest: the body holds nothing that can be sent to an agent.
+
+    """
+    return run_steps(extract_in_steps(body, limits))
+
+
+def extract_in_steps(body: bytes, limits: AttachmentLimits) -> Steps[Prompt | Continuation]:
+    """Do the work of `extract` in steps, because a long body takes a while.
+
+    Raises:
+        BadRequest: see `extract`.
+
+    """
+    if not body:
+        raise BadRequest("The body is empty")
+    try:
+        return (yield from _parse(body, limits))
+    except msgspec.ValidationError as exc:
+        raise BadRequest("The body has a field of a wrong type, or lacks one") from exc
+    except (msgspec.DecodeError, UnicodeDecodeError) as exc:
+        raise BadRequest("The body is not valid JSON, or cuts a character in two") from exc
+    except (TooDeepError, RecursionError) as exc:
+        raise BadRequest(f"The body is nested deeper than {DEPTH_MAX}") from exc
+    except TooManyError as exc:
+        raise BadRequest("The body has too many values") from exc
+
+
+def _parse(raw: bytes, limits: AttachmentLimits) -> Steps[Prompt | Continuation]:
+    if len(raw) > LONG_BYTES or raw.count(b"[") + raw.count(b"{") > DEPTH_MAX:
+        yield from census(raw, _COUNT_DEPTH, VALUES_MAX, DEPTH_MAX)
+    body = _body(raw)
+    yield
+    regenerates = bool(body.messages) and body.regenerates
+    message = yield from _last_message(body, regenerates)
+    match _text(message.role, WORD_MAX):
+        case "user":
+            regenerates = regenerates or (not body.messages and body.regenerates)
+            return (yield from _prompt(body, message, regenerates, limits))
+        case "assistant":
+            message_id = _id(message.id) or _id(body.message_id) or None
+            chat_id = safe_json.short_string(body.id)
+            return (yield from continuation.read_in_steps(message_id, message.parts or (), chat_id))
+        case _:
+            raise BadRequest("The last message is neither the user's nor the assistant's")
+
+
+def _last_message(body: _Body, regenerates: bool) -> Steps[_Message]:  # noqa: FBT001 (as it is handed on)
+    if body.messages:
+        if regenerates:
+            return (yield from _last_user_message(body.messages))
+        message = _message(body.messages[-1])
+    elif body.messages is None and body.message:
+        message = _message(body.message)
+    else:
+        raise BadRequest("The body has no messages")
+    yield
+    return message
+
+
+def _last_user_message(messages: list[Raw]) -> Steps[_Message]:
+    for raw in reversed(messages[-_SEARCHED_MAX:]):
+        message = _message(raw)
+        if _text(message.role, WORD_MAX) == "user":
+            return message
+        yield
+    raise BadRequest("There is no message of the user to send again")
+
+
+def _prompt(
+    body: _Body,
+    message: _Message,
+    regenerates: bool,  # noqa: FBT001 (as it is handed on)
+    limits: AttachmentLimits,
+) -> Steps[Prompt]:
+    text, files = yield from _content(message)
+    if not text.strip() and not files:
+        raise BadRequest("The prompt is empty")
+    message_id, replaces = _id(message.id), _id(body.message_id)
+    # A client names the answer that it wants to replace, or this message itself if it was edited.
+    names_itself = replaces == message_id
+    return Prompt(
+        text,
+        message_id or None,
+        (yield from attachments.read_in_steps(files, limits)) if files else (),
+        regenerates,
+        (replaces or None) if regenerates is not names_itself else None,
+        safe_json.short_string(body.id),
+    )
+
+
+def _content(message: _Message) -> Steps[tuple[str, list[Raw]]]:
+    """Return the text of a message, and its `file` parts."""
+    if message.parts is None:
+        if not message.content:
+            raise BadRequest("The last message has neither parts nor content")
+        return _append_text(message.content), []
+    if len(message.parts) > PARTS_MAX:
+        raise BadRequest("The last message has too many parts")
+    text = ""
+    files: list[Raw] = []
+    for raw in message.parts:
+        part = _part(raw)
+        match _text(part.type, WORD_MAX):
+            case "text":
+                text = _append_text(part.text or Raw(b"null"), text)
+            case "file":
+                files.append(raw)
+            case _:
+                pass
+        yield
+    return text, files
+
+
+def _append_text(raw: Raw, before: str = "") -> str:
+    """Return the text `before` and the JSON string `raw` after it.
+
+    Raises:
+        BadRequest: the result is longer than `TEXT_MAX`.
+
+    """
+    try:
+        return before + _text(raw, TEXT_MAX - len(before))
+    except _TooLongError as exc:
+        raise BadRequest(f"The prompt is longer than {TEXT_MAX} characters") from exc
+
+
+def _text(raw: Raw, longest: int) -> str:
+    """Decode a JSON string of at most `longest` characters.
+
+    A string that is certainly too long is not decoded, because that would take a while.
+
+    Raises:
+        _TooLongError: the string is longer.
+
+    """
+    if len(raw) <= longest:  # each character has one byte or more
+        return _string(raw)
+    if len(raw) <= longest * _CHARACTER_BYTES + _QUOTES_BYTES:
+        text = _string(raw)
+        if len(text) <= longest:
+            return text
+    raise _TooLongError
+
+
+def _id(raw: Raw) -> str | None:
+    """Decode an id; None if it is absent or `null`."""
+    return None if not raw or bytes(raw) == b"null" else _text(raw, ID_MAX)

@@ -1,0 +1,135 @@
+"""Operations: short requests to an agent beside a turn (stop, answer, read the history).
+
+An `Operation` is one connection that does one such request. It does no I/O, like an
+`AgentProtocol`: frames and times go in, frames to send come out, and in the end there is
+a `result`. Each dialect has its own implementations.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol, TypeAlias, TypeVar
+
+from msgspec import Raw, Struct
+
+from turnwire.core.body.attachments import Attachment
+from turnwire.core.events import Event
+from turnwire.core.rejection import Rejection
+from turnwire.core.terms import Terms
+
+
+class OperationRequest(Struct, frozen=True, kw_only=True):
+    """User and channel of an operation, and how long it may wait. Times are in seconds."""
+
+    user_id: str
+    channel_type: str = "web"
+    channel_id: str = "default"
+    init_s: float
+    """Longest wait for the `init` frame. If none comes, the operation goes on without it where that
+    is safe."""
+    verdict_s: float
+    """Longest wait for the agent's reply."""
+
+
+class StopRequest(OperationRequest, frozen=True, kw_only=True):
+    """Stop the turn `turn_id`; if that is None, the turn that runs on the channel."""
+
+    turn_id: str | None = None
+
+
+class AnswerRequest(OperationRequest, frozen=True, kw_only=True):
+    """Answer an open question."""
+
+    question_id: str
+    answer: Raw
+    """JSON."""
+    subject: bytes | None = None
+    """As in a `core.agent.QuestionReply`."""
+    terms: Terms = Terms()
+
+
+class HistoryRequest(OperationRequest, frozen=True, kw_only=True):
+    """Read the messages of a channel, in order: the last `limit` ones before the id `before`."""
+
+    limit: int
+    before: str | None = None
+
+
+class StopResult(Struct, frozen=True):
+    """Result of a stop. `reason` comes from the agent, or says why there was nothing to stop."""
+
+    stopped: bool
+    turn_id: str | None
+    reason: str
+
+
+class Answered(Struct, frozen=True):
+    """Result of an answer: the agent has it."""
+
+
+class HistoryPrompt(Struct, frozen=True):
+    """A prompt, as its user sent it. `message_id` is the client's own id if that is known."""
+
+    message_id: str
+    text: str
+    files: Sequence[Attachment] = ()
+
+
+class HistoryTurn(Struct, frozen=True):
+    """A finished turn, as its events without `TurnStarted`. `events` may be readable only once."""
+
+    turn_id: str
+    events: Iterable[Event]
+    prompt_id: str | None = None
+    """The prompt that the turn answers, if the agent names it."""
+
+
+class History(Struct, frozen=True):
+    """The history, oldest entry first. `entries` may be a generator: read it only once."""
+
+    entries: Iterable[HistoryPrompt | HistoryTurn]
+
+
+Result = TypeVar("Result", covariant=True)  # noqa: PLC0105 (the operation's result)
+
+
+class Operation(Protocol[Result]):
+    """One request to the agent. Times are seconds on the caller's monotonic clock."""
+
+    @property
+    def result(self) -> Result | Rejection | None:
+        """The result, or why the request was rejected; None while the operation is under way."""
+        ...
+
+    @property
+    def deadline(self) -> float:
+        """When to call `tick`, in seconds; `math.inf` for never."""
+        ...
+
+    def connection_opened(self, now: float, /) -> Sequence[bytes]:
+        """The WebSocket is open. Returns text frames to send, as do `receive_frame` and `tick`."""
+        ...
+
+    def receive_frame(self, frame: bytes, now: float, /) -> Sequence[bytes]:
+        """Take one text frame, in valid UTF-8."""
+        ...
+
+    def prepare_frame(self, frame: bytes, /) -> Iterator[None]:
+        """Check and decode a long frame in short steps, before `receive_frame` gets the same frame.
+
+        Raises:
+            TooManyError: the frame has more values than a valid one may (`core.wire.census`).
+
+        """
+        ...
+
+    def tick(self, now: float, /) -> Sequence[bytes]:
+        """Handle a passed deadline."""
+        ...
+
+    def connection_lost(self) -> None:
+        """The agent closed the connection. Afterwards `result` is set."""
+        ...
+
+
+StopOperation: TypeAlias = Operation[StopResult]
+AnswerOperation: TypeAlias = Operation[Answered]
+HistoryOperation: TypeAlias = Operation[History]

@@ -1,0 +1,1 @@
+"""Recording, redaction and replay of streams; detection of drift."""

@@ -1,0 +1,292 @@
+"""Record a stream as text lines that `core.recording.replay` can replay.
+
+A `Recording` observes a turn; `Recording.lines()` writes it. The first line holds the request and
+the limits of the stream:
+
+    #! stream {"dialect":"v2","promptId":"p1","text":"Hi", …}
+
+Then come the frames, one a line, each below the time when it arrived (`#! at 1.25`, in seconds),
+and the other inputs of the turn (`#! tick`, `#! drain`). Below each input, comment lines (`# …`)
+say what the turn wrote to the client and to the agent.
+"""
+
+import math
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from turnwire.core.agent import PromptRequest, ResumeRequest
+from turnwire.core.recording.blotting import Blotter
+from turnwire.core.recording.redact import Redactor
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.observed import Input
+from turnwire.core.turn.output import Output
+
+STREAM: Final = b"#! stream "
+MISSING: Final = b"#! missing "
+"""Begins a line that says which part of the stream is not in the recording. For people."""
+FRAME: Final = b"#! frame "
+"""Begins a line with a frame that does not begin with `{`; it is written as a JSON string."""
+
+_TO_AGENT_BYTES_MAX: Final = 4_096
+"""Longest frame to the agent that is recorded; of a longer one only its length."""
+
+_ENTRY_BYTES: Final = 64
+"""About how many bytes an entry takes in addition to its frame."""
+
+_NEVER: Final = 1e300
+"""Replaces infinity, which JSON does not have."""
+
+
+class BadHeaderError(ValueError):
+    """The first line of a recording cannot be read."""
+
+
+class Header(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """The request, the options and the limits of a recorded stream."""
+
+    dialect: str
+    mode: Literal["prompt", "resume"]
+    text: str = ""
+    prompt_id: str | None = None
+    user_id: str = ""
+    channel_type: str = "web"
+    channel_id: str = "default"
+    client_message_id: str | None = None
+    init_s: float = 0.0
+    taken_id: str | None = None
+    event_lines: bool = True
+    usage: bool = False
+    apart: bool = False
+    """Whether other processes may also have had streams of the session."""
+    limits: Limits
+    """In a written header, `expires_at` counts from the first input, in seconds."""
+
+    def prompt_request(self) -> PromptRequest:
+        return PromptRequest(
+            text=self.text,
+            prompt_id=self.prompt_id or "",
+            client_message_id=self.client_message_id,
+            channel_type=self.channel_type,
+            channel_id=self.channel_id,
+            user_id=self.user_id,
+        )
+
+    def resume_request(self) -> ResumeRequest:
+        return ResumeRequest(
+            user_id=self.user_id,
+            channel_type=self.channel_type,
+            channel_id=self.channel_id,
+            init_s=self.init_s,
+            prompt_id=self.prompt_id,
+        )
+
+    def redacted(self, redactor: Redactor) -> "Header":
+        """Return a redacted copy: without texts, and without ids of people."""
+        return msgspec.structs.replace(
+            self,
+            text=redactor.text(self.text),
+            user_id=self.user_id and redactor.name(self.user_id),
+            channel_type=redactor.word(self.channel_type),
+            channel_id=redactor.name(self.channel_id),
+            client_message_id=_redacted_id(self.client_message_id, redactor),
+            taken_id=_redacted_id(self.taken_id, redactor),
+        )
+
+
+def header(
+    request: PromptRequest | ResumeRequest,
+    *,
+    dialect: str,
+    limits: Limits,
+    taken_id: str | None = None,
+    event_lines: bool = True,
+    usage: bool = False,
+    apart: bool = False,
+) -> Header:
+    """Return the header of the stream of a request."""
+    prompt = request if isinstance(request, PromptRequest) else None
+    resume = request if isinstance(request, ResumeRequest) else None
+    return Header(
+        dialect=dialect,
+        mode="resume" if prompt is None else "prompt",
+        text="" if prompt is None else prompt.text,
+        prompt_id=request.prompt_id,
+        user_id=request.user_id,
+        channel_type=request.channel_type,
+        channel_id=request.channel_id,
+        client_message_id=None if prompt is None else prompt.client_message_id,
+        init_s=0.0 if resume is None else resume.init_s,
+        taken_id=taken_id,
+        event_lines=event_lines,
+        usage=usage,
+        apart=apart,
+        limits=limits,
+    )
+
+
+def _redacted_id(value: str | None, redactor: Redactor) -> str | None:
+    return None if value is None else redactor.machine_id(value)
+
+
+_decode = msgspec.json.Decoder(Header).decode
+
+
+def find_header(lines: Iterable[bytes]) -> Header | None:
+    """Return the header of a recording; None if the gateway did not write the recording.
+
+    Raises:
+        BadHeaderError: the header line cannot be decoded.
+
+    """
+    line = next((line for line in lines if line.startswith(STREAM)), None)
+    try:
+        return None if line is None else _decode(line[len(STREAM) :])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
+        raise BadHeaderError(f"its `#! stream` line cannot be read: {exc}") from exc
+
+
+def missing(lines: Iterable[bytes]) -> list[str]:
+    """Return the texts of the `#! missing` lines of a recording."""
+    return [
+        line[len(MISSING) :].decode(errors="replace") for line in lines if line.startswith(MISSING)
+    ]
+
+
+_Entry: TypeAlias = tuple[Input | None, float, bytes, int]
+"""Input kind, or None for an output; time in seconds; frame; count.
+
+The count of an input is the bytes held. The count of an output is the length of a frame to the
+agent, or, negative, of the bytes to the client.
+"""
+
+
+class Recording:
+    """A `TurnObserver` that keeps the first and the last inputs and outputs of one stream.
+
+    Both together take up to `most_bytes`, half of them each.
+    """
+
+    def __init__(self, header: Header, most_bytes: int) -> None:
+        self._header = header
+        self._half = most_bytes // 2
+        self._first: list[_Entry] = []
+        self._last: deque[_Entry] = deque()
+        self._first_bytes = self._last_bytes = 0
+        self._began_at: float | None = None
+        self._lost_frames = self._lost_bytes = 0
+
+    def on_input(self, kind: Input, now: float, frames: Sequence[bytes], count: int) -> None:
+        if self._began_at is None:
+            self._began_at = now
+        if kind is not Input.FRAMES:
+            self._add((kind, now, b"", count))
+            return
+        for frame in frames:
+            self._add((kind, now, frame, 0))
+
+    def on_output(self, output: Output, now: float) -> None:
+        # Only lengths are kept of the bytes to the client: they may exceed the whole recording.
+        for frame in output.to_agent:
+            self._add((None, now, frame if len(frame) <= _TO_AGENT_BYTES_MAX else b"", len(frame)))
+        if output.to_client:
+            self._add((None, now, b"", -len(output.to_client)))
+
+    def _add(self, entry: _Entry) -> None:
+        size = len(entry[2]) + _ENTRY_BYTES
+        if not self._last and self._first_bytes + size <= self._half:
+            self._first.append(entry)
+            self._first_bytes += size
+            return
+        self._last.append(entry)
+        self._last_bytes += size
+        while self._last_bytes > self._half:
+            dropped = self._last.popleft()
+            self._last_bytes -= len(dropped[2]) + _ENTRY_BYTES
+            if dropped[0] is Input.FRAMES:
+                self._lost_frames += 1
+                self._lost_bytes += len(dropped[2])
+
+    def lines(
+        self,
+        *,
+        redactor: Redactor | None,
+        notes: Collection[str] = (),
+        lacks: Collection[str] = (),
+        secrets: Collection[bytes] = (),
+    ) -> Iterator[bytes]:
+        """Yield the recording line by line, without line ends.
+
+        `redactor` redacts the header and the frames; None: all texts stay as they are.
+        `notes` are written as comments, for people.
+        `lacks` says which parts of the stream the recording does not hold, for people.
+        `secrets` are masked in the header and in the frames.
+        """
+        blot = Blotter(secrets).blot
+        yield STREAM + blot(msgspec.json.encode(self._final_header(redactor)))
+        yield from (f"# {note}".encode() for note in notes)
+        yield from (MISSING + lack.encode() for lack in lacks)
+        last_time = "0.000000"
+        for entry in self._entries():
+            if entry is None:
+                yield MISSING + f"{self._lost_frames} frames, {self._lost_bytes} bytes".encode()
+                continue
+            kind, now, frame, count = entry
+            if kind is None:
+                yield _output_line(blot(_redacted(frame, redactor)), count)
+                continue
+            if (time := self._time(kind, now)) != last_time:
+                yield b"#! at " + time.encode()
+                last_time = time
+            if kind is Input.FRAMES:
+                yield _frame_line(blot(_redacted(frame, redactor)))
+            elif kind in {Input.HELD, Input.PROGRESSED}:
+                yield f"#! {kind.value} {count}".encode()
+            else:
+                yield f"#! {kind.value}".encode()
+
+    def _entries(self) -> Iterator[_Entry | None]:
+        """Yield all entries; None stands for those that were dropped between first and last."""
+        yield from self._first
+        if self._lost_frames:
+            yield None
+        yield from self._last
+
+    def _time(self, kind: Input, now: float) -> str:
+        """The time of an input in seconds since the begin of the recording."""
+        assert self._began_at is not None
+        # Rounding may make a tick come before its deadline, and a replayed tick does nothing then.
+        extra = 1e-6 if kind is Input.TICK else 0.0
+        return f"{now - self._began_at + extra:.6f}"
+
+    def _final_header(self, redactor: Redactor | None) -> Header:
+        """The header as it is written: with a relative `expires_at`, and redacted."""
+        header, limits = self._header, self._header.limits
+        until = limits.expires_at - (self._began_at or 0.0)
+        limits = msgspec.structs.replace(limits, expires_at=until if until < math.inf else _NEVER)
+        header = msgspec.structs.replace(header, limits=limits)
+        return header if redactor is None else header.redacted(redactor)
+
+
+def _redacted(frame: bytes, redactor: Redactor | None) -> bytes:
+    return frame if redactor is None else redactor.frame(frame)
+
+
+_BREAKS: Final = bytes.maketrans(b"\r\n", b"  ")
+
+
+def _frame_line(frame: bytes) -> bytes:
+    """A frame in one line. Raw line breaks stand only between JSON tokens: they become spaces."""
+    if frame.startswith(b"{"):
+        return frame.translate(_BREAKS)
+    return FRAME + msgspec.json.encode(frame.decode())
+
+
+def _output_line(frame: bytes, count: int) -> bytes:
+    """The comment line of an output. For `count` see `_Entry`."""
+    if count < 0:
+        return f"# wrote {-count} bytes".encode()
+    return b"# told " + (frame.translate(_BREAKS) or f"{count} bytes".encode())

@@ -1,0 +1,183 @@
+"""Replay a recorded turn without sockets or a clock: frames in, the exact SSE body out.
+
+`replay(lines, dialect)` returns the body. A recording has one frame a line, as the agent sent it.
+Blank lines and lines that start with `#` are skipped, so that people can annotate a recording.
+Lines that start with `#!` are the other inputs of the turn:
+
+    #! prompt Hi       the text of the prompt, for an agent that echoes only the text; first line
+    #! resume          the client resumes a running turn, without a prompt; first line
+    #! after 121       121 seconds pass without a frame
+    #! close           the agent closes the connection
+    #! drain           the gateway is stopping
+
+A recording that the gateway wrote (`core.recording.recorder`) begins with a line that holds the
+request and the limits of the stream. Then it lists the inputs with their exact times:
+
+    #! stream {"dialect":"v2","promptId":"p1", …}
+    #! at 1.25         the time, in seconds
+    #! frame "…"       a frame that does not begin with `{`, as a JSON string
+    #! missing …       a part of the stream that is not in the recording
+    #! opened, unreachable, unsound, leave, stall, blocked, progressed N, held N, unblocked, tick
+
+If the turn is still open at the end of the recording, the agent closes the connection.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import msgspec
+
+from turnwire.core.agent import Dialect, PromptRequest, ResumeRequest
+from turnwire.core.recording.recorder import Header, find_header
+from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.output import Output
+from turnwire.core.turn.turn import Turn
+
+PROMPT_ID = "p1"
+"""The prompt id that a recording's own turn carries, unless another is named."""
+
+USER_ID = "u1"
+"""The caller of a recording without a header."""
+
+_INPUTS: Final[dict[str, Callable[[Turn, float], Output]]] = {
+    "opened": lambda turn, now: turn.opened(now),
+    "unreachable": lambda turn, now: turn.unreachable(now),
+    "close": lambda turn, now: turn.agent_left(now),
+    "unsound": lambda turn, now: turn.unsound(now),
+    "leave": lambda turn, now: turn.client_left(now),
+    "stall": lambda turn, now: turn.client_left(now, stalled=True),
+    "blocked": lambda turn, now: turn.blocked(now),
+    "unblocked": lambda turn, now: turn.unblocked(now),
+    "drain": lambda turn, now: turn.drain(now),
+    "tick": lambda turn, now: turn.tick(now),
+}
+"""The inputs of a turn that have no arguments, by their word in a recording."""
+
+_PROMPT = b"#! prompt "
+_RESUME = b"#! resume"
+_QUOTED_FRAME = b"#! frame "
+
+
+class BadRecordingError(ValueError):
+    """A `#!` line that this build does not know, or a frame that is not UTF-8."""
+
+
+def replay(
+    recording: Iterable[bytes],
+    dialect: Dialect,
+    *,
+    prompt_id: str = PROMPT_ID,
+    event_lines: bool = True,
+    usage: bool = False,
+) -> bytes:
+    """Return the SSE body that the client would have received.
+
+    `prompt_id` is the prompt whose turn is followed; a header in the recording takes precedence.
+    `event_lines` and `usage` are the settings of the same names.
+
+    Raises:
+        BadRecordingError: a `#!` line is not one of those above, or a frame is
+            not UTF-8. (The WebSocket rejects such frames.)
+        BadHeaderError: the header line of the recording cannot be decoded.
+
+    """
+    lines = [raw.strip() for raw in recording]
+    now = 0.0
+    if (header := find_header(lines)) is not None:
+        turn = _recorded_turn(header, dialect, event_lines=event_lines, usage=usage)
+        records = []
+    else:
+        limits = Limits(idle_s=dialect.idle_s)
+        if _RESUME in lines:
+            protocol = dialect.resume(ResumeRequest(user_id=USER_ID, init_s=limits.hold_s))
+        else:
+            request = PromptRequest(text=_prompt_text(lines), prompt_id=prompt_id, user_id=USER_ID)
+            protocol = dialect.prompt(request)
+        turn = Turn(protocol, limits, event_lines=event_lines, usage=usage)
+        records = [turn.opened(now).to_client]
+    for line in lines:
+        if line.startswith(_QUOTED_FRAME):
+            records.append(turn.frames([_quoted_frame(line)], now).to_client)
+        elif line.startswith(b"#!"):
+            outputs, now = _apply(line[2:].decode().split(), turn, now)
+            records += [output.to_client for output in outputs]
+        elif line and not line.startswith(b"#"):
+            records.append(turn.frames([_frame(line)], now).to_client)
+    records.append(turn.agent_left(now).to_client)
+    return b"".join(records)
+
+
+def _recorded_turn(header: Header, dialect: Dialect, *, event_lines: bool, usage: bool) -> Turn:
+    """Return a turn with the request, the options and the limits of a recorded stream."""
+    is_prompt = header.mode == "prompt"
+    member = Member(SessionGroup(apart=header.apart))
+    return Turn(
+        dialect.prompt(header.prompt_request(), member)
+        if is_prompt
+        else dialect.resume(header.resume_request(), member),
+        header.limits,
+        event_lines=event_lines and header.event_lines,
+        usage=usage or header.usage,
+        taken_id=header.taken_id,
+    )
+
+
+def _quoted_frame(line: bytes) -> bytes:
+    try:
+        return msgspec.json.decode(line[len(_QUOTED_FRAME) :], type=str).encode()
+    except (msgspec.DecodeError, UnicodeDecodeError) as exc:
+        message = f"a frame is no JSON string: {exc}"
+        raise BadRecordingError(message) from exc
+
+
+def _prompt_text(lines: Iterable[bytes]) -> str:
+    """The text of the `#! prompt` line; `""` without one."""
+    return next(
+        (_frame(line).decode()[len(_PROMPT) :] for line in lines if line.startswith(_PROMPT)), ""
+    )
+
+
+def _frame(line: bytes) -> bytes:
+    """Return the line.
+
+    Raises:
+        BadRecordingError: it is not UTF-8.
+
+    """
+    try:
+        line.decode()
+    except UnicodeDecodeError as exc:
+        message = f"a frame is not UTF-8: {exc.reason}"
+        raise BadRecordingError(message) from exc
+    return line
+
+
+def _apply(words: list[str], turn: Turn, now: float) -> tuple[list[Output], float]:
+    """Give the input of a `#!` line to the turn. Returns the outputs and the new time.
+
+    Raises:
+        BadRecordingError: this build does not know such a line.
+
+    """
+    match words:
+        case ["prompt" | "stream" | "missing", _, *_] | ["resume"]:
+            return [], now
+        case ["at", seconds]:
+            return [], max(now, float(seconds))
+        case [word] if word in _INPUTS:
+            return [_INPUTS[word](turn, now)], now
+        case ["progressed", held_bytes]:
+            return [turn.progressed(now, int(held_bytes))], now
+        case ["held", held_bytes]:
+            return [turn.held(int(held_bytes), now)], now
+        case ["after", seconds]:
+            until = now + float(seconds)
+            outputs = []
+            while turn.deadline <= until and turn.outcome is None:
+                now = max(now, turn.deadline)
+                outputs.append(turn.tick(now))
+            return outputs, until
+        case _:
+            message = f"unknown line: #! {' '.join(words)}"
+            raise BadRecordingError(message)

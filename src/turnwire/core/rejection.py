@@ -1,0 +1,18 @@
+"""Rejections: why the agent's side does not do what a request asks."""
+
+import enum
+
+
+class Rejection(enum.Enum):
+    """The value is the text in the log. The text for the client is made in `turnwire.web`."""
+
+    SESSION = "the session cannot take it"
+    NOTHING = "no turn runs or waits there"
+    UNNAMED = "the agent does not say whose turn it is, and several processes may have asked"
+    OTHER_TURN = "another turn than the named one runs"
+    UNHARMED = "it would stop another turn as well"
+    UNKNOWN = "no such question"
+    CLOSED = "the question is closed"
+    UNSIGNED = "This is an approval: it is answered with its approvalId"
+    UNSUPPORTED = "this agent does not offer it"
+    SILENT = "the agent did not answer in time, or left"

@@ -1,0 +1,55 @@
+"""When the response headers go out. This module alone decides it.
+
+The headers carry the status: 200 for a stream, or the HTTP error that the web layer makes of a
+rejection. So they are held back until the agent's side can no longer reject the request, but for
+no longer than `Limits.hold_s`. After them a rejection can only be an error chunk.
+"""
+
+import enum
+from typing import Final
+
+import msgspec
+
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.outcome import Outcome
+
+
+class Headers(enum.Enum):
+    """What to do with the response headers now."""
+
+    HOLD = enum.auto()
+    """Wait: the request may still be rejected."""
+    SEND = enum.auto()
+    """Send status 200 and the first bytes of the stream."""
+    STATUS = enum.auto()
+    """Send nothing: the web layer answers with an HTTP status of its own."""
+
+
+_STATUSES: Final = frozenset({Outcome.REFUSED, Outcome.NOTHING})
+"""Outcomes that are HTTP statuses, if no headers are sent yet."""
+
+
+def decide(
+    outcome: Outcome | None, *, is_connected: bool, is_accepted: bool, is_hold_over: bool
+) -> Headers:
+    """Decide for a stream whose headers are not sent yet.
+
+    `is_connected`: the connection to the agent is open. `is_accepted`: the dialect can no longer
+    reject the request. `is_hold_over`: `Limits.hold_s` passed since the connection opened.
+    """
+    if outcome in _STATUSES:
+        return Headers.STATUS
+    if outcome is not None:
+        return Headers.SEND
+    if not is_connected:
+        return Headers.HOLD
+    return Headers.SEND if is_accepted or is_hold_over else Headers.HOLD
+
+
+def hold_for_init(limits: Limits, init_s: float) -> Limits:
+    """Limits for a request that the dialect accepts or rejects only after the agent's `init`.
+
+    The dialect waits up to `init_s` seconds for `init`. The headers are held for twice that time,
+    so that its verdict comes first.
+    """
+    return msgspec.structs.replace(limits, hold_s=2 * init_s)

@@ -1,0 +1,123 @@
+"""How a stream ends: the outcomes, and the rules which of them a stream has.
+
+The agent's verdict gives `VERDICTS`, a rejection `outcome_of`. A client that left before the end
+changes it (`outcome_without_client`), and so does an end that did not reach the client
+(`undelivered_outcome`). `final_outcome` names a stream that has none.
+"""
+
+import enum
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, Self
+
+from turnwire.core.events import Reason
+from turnwire.core.rejection import Rejection
+
+
+class Outcome(enum.Enum):
+    """The end of one stream.
+
+    `value` is the `outcome` label in the metrics, so renaming one breaks
+    dashboards. `text` is the `errorText` for the client; None if the client gets
+    the agent's own result, or no error text at all.
+    """
+
+    text: str | None
+    meaning: str
+
+    def __new__(cls, value: str, text: str | None, meaning: str) -> Self:
+        self = object.__new__(cls)
+        self._value_ = value
+        self.text = text
+        self.meaning = meaning
+        return self
+
+    COMPLETED = "completed", None, "the agent finished the turn"
+    FAILED = "failed", None, "the agent said that the turn failed"
+    CANCELED = "canceled", None, "the agent said that the turn was canceled"
+    REFUSED = (
+        "refused",
+        "The session cannot take this prompt",
+        "the session cannot take the prompt (409)",
+    )
+    NOTHING = "nothing", None, "there was no turn to resume (204)"
+    ASKED = (
+        "asked",
+        None,
+        "the agent waits for an approval; the client answers it in a request of its own",
+    )
+    CLIENT_GONE = "client_gone", None, "the client hung up, or vanished, before it had the end"
+    ABANDONED = "abandoned", None, "the client hung up, and our turn never began"
+    UNREACHABLE = "unreachable", "Connection failed", "the agent could not be dialled"
+    INTERRUPTED = "interrupted", "Stream interrupted", "the agent's side closed in mid-turn"
+    UNSOUND = (
+        "unsound",
+        "Stream interrupted",
+        "the agent sent what none sends that means well: runs of frames that say nothing",
+    )
+    SILENT = "silent", "Agent stopped responding", "the agent was silent for too long"
+    TOO_LONG = "too_long", "Turn took too long", "the turn reached the longest time of a turn"
+    EXPIRED = "expired", "The token has expired", "the client's token expired in mid-turn"
+    UNNAMED = (
+        "unnamed",
+        "The agent does not say whose answer this is",
+        "the agent named no prompt, and another process may have asked for the turn",
+    )
+    SLOW_CLIENT = "slow_client", "Client too slow", "the client did not read, or not to the end"
+    CRASHED = "crashed", None, "the gateway was killed in mid-turn, or has a bug"
+    DRAINING = "draining", "Gateway restarting", "the gateway stops, and the drain time is over"
+
+
+VERDICTS: Final[Mapping[Reason, Outcome]] = MappingProxyType(
+    {
+        Reason.END_TURN: Outcome.COMPLETED,
+        Reason.ERROR: Outcome.FAILED,
+        Reason.CANCELED: Outcome.CANCELED,
+    }
+)
+"""The outcome for each reason that the agent gives for the end of a turn."""
+
+
+def outcome_of(rejection: Rejection, *, headers_due: bool) -> Outcome:
+    """The outcome of a rejected request.
+
+    `headers_due`: the response headers are due or sent, so that the rejection can only be an error
+    in the stream, and no longer an HTTP status.
+    """
+    if headers_due:
+        return Outcome.UNNAMED if rejection is Rejection.UNNAMED else Outcome.REFUSED
+    return Outcome.NOTHING if rejection is Rejection.NOTHING else Outcome.REFUSED
+
+
+_SUCCESSES: Final = frozenset({Outcome.COMPLETED, Outcome.ASKED})
+
+
+def undelivered_outcome(outcome: Outcome | None, *, stalled: bool) -> Outcome | None:
+    """The outcome of a stream whose end did not reach the client: it stalled or disconnected.
+
+    A success is reported only if the end arrived. Every other outcome stays, since it names
+    another fault.
+    """
+    if outcome not in _SUCCESSES:
+        return outcome
+    return Outcome.SLOW_CLIENT if stalled else Outcome.CLIENT_GONE
+
+
+def outcome_without_client(*, is_cut_off: bool, has_begun: bool) -> Outcome:
+    """The outcome of a stream whose client left before its end.
+
+    `is_cut_off`: the gateway closed the client's connection, since the client did not read.
+    `has_begun`: our turn began at the agent.
+    """
+    if is_cut_off:
+        return Outcome.SLOW_CLIENT
+    return Outcome.CLIENT_GONE if has_begun else Outcome.ABANDONED
+
+
+def final_outcome(outcome: Outcome | None, dial_status: int | None) -> Outcome:
+    """The outcome for log, metrics and recording of a stream that is over.
+
+    A stream without an outcome crashed, unless the agent answered the dial with an HTTP status
+    (`dial_status`): then the request was refused.
+    """
+    return outcome or (Outcome.CRASHED if dial_status is None else Outcome.REFUSED)

@@ -1,0 +1,494 @@
+"""The whole life of one stream, without the I/O.
+
+The caller calls a method of `Turn` for each input, with the time. Each input returns an `Output`:
+bytes to write to the client and frames to send to the agent. When `outcome` is
+set the stream is over; later outputs are empty.
+
+Times are seconds on the caller's monotonic clock. The caller sleeps until
+`deadline` and then calls `tick`; it may do so too early or late.
+"""
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import assert_never
+
+import msgspec
+
+from turnwire.core import events
+from turnwire.core.agent import NEVER, AgentProtocol
+from turnwire.core.approvals import ApprovalIssuer
+from turnwire.core.body.client_copy import ClientCopy
+from turnwire.core.bounds import MALFORMED_MAX
+from turnwire.core.events import Event, Question
+from turnwire.core.rejection import Rejection
+from turnwire.core.turn import abort, headers
+from turnwire.core.turn.abort import Decision
+from turnwire.core.turn.client_state import (
+    BLOCKED,
+    DETACHED,
+    GONE,
+    READING,
+    Client,
+    ClientState,
+)
+from turnwire.core.turn.headers import Headers
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.outcome import VERDICTS, Outcome, outcome_of
+from turnwire.core.turn.output import NOTHING, Output
+from turnwire.core.turn.portions import portions
+from turnwire.core.turn.requesting import question_chunks
+from turnwire.core.turn.timers import Deadlines
+from turnwire.core.ui_stream import sse
+from turnwire.core.ui_stream.chunks import Chunk
+from turnwire.core.ui_stream.questions import find_open_questions
+from turnwire.core.ui_stream.translator import Translator
+
+_NOT_TRANSLATED = frozenset({events.Send, events.Alive, events.Rejected, events.Question})
+"""Events that do not go to the translator as they are, but to the agent, the caller or
+`requesting`."""
+
+
+class Turn:
+    """One prompt, from the dial to the last byte.
+
+        turn = Turn(protocol, limits)
+        output = turn.opened(now)
+        while turn.outcome is None:
+            do(output), then wait for an input, at most until turn.deadline
+            output = turn.<input>(now)
+
+    Every input may come at any time and any number of times.
+    """
+
+    def __init__(
+        self,
+        protocol: AgentProtocol,
+        limits: Limits,
+        *,
+        event_lines: bool = True,
+        usage: bool = False,
+        taken_id: str | None = None,
+        client_copy: ClientCopy | None = None,
+        approvals: ApprovalIssuer | None = None,
+        translator: Translator | None = None,
+    ) -> None:
+        self.outcome: Outcome | None = None
+        self.rejection: Rejection | None = None
+        """Why the request was rejected, if it was."""
+        self.deadline = NEVER
+        self.frames_received = 0
+        self.keepalives = 0
+        self.began_at: float | None = None
+        self.turn_id: str | None = None
+        self._protocol = protocol
+        self._frame_stats = protocol.frame_stats
+        self._limits = limits
+        self._event_lines = event_lines
+        self._translator = translator or Translator(
+            usage=usage, taken_id=taken_id, client_copy=client_copy
+        )
+        self._client_state = ClientState(limits)
+        self._timers = Deadlines(limits, protocol, self._translator, self._client_state)
+        self._approvals = approvals
+        self._is_native = approvals is not None and approvals.native
+        """Whether the client supports approvals. A request for an approval ends its stream."""
+        self._has_more_portions = False
+        """Whether more portions of the current frame follow."""
+        self._lane: bytes | None = None
+        """The bytes before the delta in the next record, while text deltas may take the short lane;
+        None while they may not."""
+        self._to_client: list[bytes] = []
+        self._to_agent: list[bytes] = []
+        self._is_open = self._headers_due = False
+
+    # Inputs.
+
+    def opened(self, now: float) -> Output:
+        """The connection to the agent is open. Nothing is sent if the client is gone already."""
+        if self.outcome is not None or self._is_open:
+            return NOTHING
+        self._is_open = True
+        self._timers.opened(now)
+        self._feed(self._protocol.connection_opened(now), now)
+        return self._output(now)
+
+    def unreachable(self, now: float) -> Output:
+        """The connection to the agent could not be opened."""
+        return self._end(Outcome.UNREACHABLE, now)
+
+    def frames(self, frames: Sequence[bytes], now: float) -> Output:
+        """The text frames of one socket read."""
+        if self.outcome is not None:
+            return NOTHING
+        receive_frame = self._protocol.receive_frame
+        self.frames_received += len(frames)
+        is_alive = has_fed = False
+        texts: list[str] = []
+        for frame in frames:
+            decoded = receive_frame(frame, now)
+            if isinstance(decoded, str):
+                is_alive = True
+                if decoded:
+                    texts.append(decoded)
+            elif decoded:
+                is_alive = has_fed = True
+                if texts:
+                    self._feed_texts(texts, now)
+                    texts.clear()
+                self._feed(decoded, now)
+                if self.outcome is not None:
+                    break
+        if texts and self._feed_texts(texts, now):
+            has_fed = True
+        if is_alive:
+            self._timers.last_frame_at = now
+        if (
+            self._frame_stats.wasted > MALFORMED_MAX
+            and 2 * self._frame_stats.wasted > self.frames_received
+        ):
+            return self.unsound(now)
+        if (client := self._client_state.client) is not READING:
+            if client is GONE:
+                self._abort_unless_shared()
+                has_fed = True
+            elif client is DETACHED and self._protocol.has_other_watchers:
+                return self._end(Outcome.CLIENT_GONE, now)
+        # A plain delta only moves the deadline later. If `tick` is called too early, it updates it.
+        is_earlier = self._protocol.deadline < self.deadline
+        return self._output(now, update_deadline=has_fed or is_earlier)
+
+    def prepare_frame(self, frame: bytes) -> Iterator[None]:
+        """Prepare a long frame for `portions`, in short steps (`AgentProtocol.prepare_frame`)."""
+        return self._protocol.prepare_frame(frame)
+
+    def portions(self, frame: bytes, now: float) -> Generator[Output, float | None, None]:
+        """Like `frames` for one long frame, but yields an output after each portion of its events.
+
+        The caller sends the current time to the generator for the next portion. Between two
+        portions, it may call any other input except `frames`.
+        """
+        decoded = () if self.outcome is not None else self._protocol.receive_frame(frame, now)
+        self.frames_received += 1
+        if isinstance(decoded, str):
+            decoded = [events.TextDelta(decoded)] if decoded else [events.Alive()]
+        open_questions = find_open_questions(decoded) if self._is_native else None
+        remaining = portions(decoded, split_texts=self._translator.has_fixed_steps)
+        portion = next(remaining, None)
+        while portion is not None:
+            following = next(remaining, None)
+            self._has_more_portions = following is not None
+            if self.outcome is None:
+                self._timers.last_frame_at = now
+                self._feed(portion, now, open_questions)
+                self._update_deadline()
+            output = Turn.frames(self, (), now) if self.outcome is None else self._output(now)
+            now = (yield output) or now
+            portion = following
+        if not decoded:
+            yield Turn.frames(self, (), now) if self.outcome is None else self._output(now)
+
+    def agent_left(self, now: float) -> Output:
+        """The agent closed the connection, cleanly or not, or broke the WebSocket protocol."""
+        return self._end(Outcome.INTERRUPTED, now)
+
+    def unsound(self, now: float) -> Output:
+        """The agent sends data that no sound agent sends, such as many unreadable frames."""
+        return self._end(Outcome.UNSOUND, now)
+
+    def client_left(self, now: float, *, stalled: bool = False) -> Output:
+        """The client disconnected; or it `stalled` before our buffers were full, and is cut off.
+
+        While another user's turn runs, an abort would stop that turn. So the
+        stream goes on without its client until our turn begins. Under `DisconnectPolicy.CONTINUE`
+        the stream goes on to its end: it still sends its prompt, and keeps its queue position.
+        """
+        if self.outcome is not None or self._client_state.has_left:
+            return NOTHING
+        if stalled:
+            return self._cut_off_client(now)
+        if self._client_state.client is BLOCKED:
+            self._protocol.mark_stale()
+            self._reading_resumed(now)
+        decision = abort.when_client_left(self._limits.on_disconnect, is_connected=self._is_open)
+        if decision is Decision.CONTINUE:
+            return self._go_on_alone(now)
+        self._client_state.mark_gone(now)
+        if decision is Decision.LEAVE:
+            return self._end(Outcome.CLIENT_GONE, now)
+        if decision is Decision.GRACE:
+            return self._wait_for_client(now)
+        self._abort_unless_shared()
+        return self._output(now)
+
+    def _wait_for_client(self, now: float) -> Output:
+        """The client may come back. If it did already, or others follow the turn, end at once."""
+        self._protocol.client_detached()
+        if self._protocol.has_other_watchers:
+            return self._end(Outcome.CLIENT_GONE, now)
+        self._client_state.mark_detached(now)
+        return self._output(now)
+
+    def _go_on_alone(self, now: float) -> Output:
+        self._client_state.mark_absent()
+        self._protocol.unwatched()
+        return self._end(Outcome.DRAINING, now) if self._timers.ends_on_drain else self._output(now)
+
+    def _abort_unless_shared(self) -> None:
+        """The client is gone: abort our turn and end, unless an abort may stop another turn now."""
+        if self.outcome is not None:
+            return
+        if abort.when_client_is_gone(self._protocol.abort_scope) is Decision.ABORT:
+            self._to_agent += self._protocol.abort()
+            self.outcome = self._client_state.outcome(Outcome.CLIENT_GONE, has_begun=True)
+
+    def blocked(self, now: float) -> Output:
+        """The client's buffer is full. No frame is read until it has room again."""
+        self._client_state.mark_blocked(now)
+        return self._output(now)
+
+    def progressed(self, now: float, held_bytes: int = 0) -> Output:
+        """A blocked client read some bytes. `held_bytes` came meanwhile, and wait for it."""
+        self._client_state.mark_progress(now)
+        return self.held(held_bytes, now)
+
+    def held(self, held_bytes: int, now: float) -> Output:
+        """More bytes came for a blocked client.
+
+        `held_bytes` is their sum, without those of the socket read that blocked the client.
+        """
+        if held_bytes > self._limits.backlog_bytes:
+            return self._cut_off_client(now)
+        return self._output(now)
+
+    def unblocked(self, now: float) -> Output:
+        """The client's buffer has room again. The time of the pause does not count as silence."""
+        self._reading_resumed(now)
+        return self._output(now)
+
+    def drain(self, now: float) -> Output:
+        """The gateway stops. Open turns may go on for the drain time."""
+        self._timers.drain(now)
+        return self._end(Outcome.DRAINING, now) if self._timers.ends_on_drain else self._output(now)
+
+    def tick(self, now: float) -> Output:
+        """Time passed."""
+        if self.outcome is not None:
+            return NOTHING
+        if now >= self._protocol.deadline:
+            self._feed(self._protocol.tick(now), now)
+            if self.outcome is not None:
+                return self._output(now)
+        if now >= self._timers.drain_at:
+            return self._end(Outcome.DRAINING, now)
+        if now >= self._timers.expires_at:
+            return self._end(Outcome.EXPIRED, now)
+        if self._client_state.client is DETACHED and self._protocol.has_other_watchers:
+            return self._end(Outcome.CLIENT_GONE, now)
+        if now >= self._client_state.deadline:
+            return self._client_overdue(now)
+        if now >= self._timers.silence_at:
+            return self._end(Outcome.SILENT, now)
+        if now >= self._timers.longest_at:
+            return self._end(Outcome.TOO_LONG, now)
+        if self._headers_due and now >= self._timers.keepalive_at:
+            self._to_client.append(sse.KEEPALIVE)
+            self.keepalives += 1
+        return self._output(now)
+
+    # How inputs are handled.
+
+    def _feed_texts(self, texts: Sequence[str], now: float) -> bool:
+        """Write consecutive text deltas. Returns whether any of them went through `_feed`.
+
+        The short lane: while a text block is open, all consecutive deltas are written at once,
+        at a third of the cost of `_feed`. tests/core/test_lanes.py checks that both give the same
+        bytes.
+        """
+        remaining = texts
+        if self._lane is None:  # the first delta may open a block
+            self._feed((events.TextDelta(remaining[0]),), now)
+            remaining = remaining[1:]
+        if self._lane is not None and remaining:
+            try:
+                self._to_client.append(sse.deltas(self._lane, remaining))
+            except UnicodeEncodeError:  # half of a surrogate pair
+                pass
+            else:
+                self._translator.sent_text.add("".join(remaining))
+                return remaining is not texts
+        for text in remaining:
+            self._feed((events.TextDelta(text),), now)
+        return True
+
+    def _feed(
+        self,
+        decoded: Sequence[Event],
+        now: float,
+        open_questions: Mapping[str, Question] | None = None,
+    ) -> None:
+        """Handle events. `open_questions`: those still open after all events of the frame."""
+        if open_questions is None:
+            open_questions = find_open_questions(decoded) if self._is_native else {}
+        for event in decoded:
+            if type(event) not in _NOT_TRANSLATED:  # nearly all events
+                self._write_chunks(self._translator.feed(event))
+                if isinstance(event, (events.TurnStarted, events.ReplayStarted)):
+                    self._mark_begun(event.turn_id, now)
+                elif type(event) is events.TurnFinished:
+                    self._set_outcome(VERDICTS[event.reason])
+                    return
+                continue
+            match event:
+                case events.Send(frame):
+                    self._to_agent.append(frame)
+                case events.Rejected(rejection):
+                    self._reject(rejection)
+                    return
+                case events.Question():
+                    last = open_questions.get(event.question_id)
+                    self._write_chunks(
+                        question_chunks(
+                            event, last, self.turn_id, self._approvals, self._translator, now
+                        )
+                    )
+                case (
+                    events.Alive()
+                    | events.TurnStarted()
+                    | events.ReplayStarted()
+                    | events.ReplayUncertain()
+                    | events.ReplayFinished()
+                    | events.TextDelta()
+                    | events.ReasoningDelta()
+                    | events.ToolUpdate()
+                    | events.FilePart()
+                    | events.SourceUrl()
+                    | events.AgentStatus()
+                    | events.Replied()
+                    | events.QuestionClosed()
+                    | events.TurnFinished()
+                    | events.Queued()
+                ):
+                    pass  # `Alive` needs nothing, and the translator got the others
+                case _:
+                    assert_never(event)
+        block = self._translator.text_block
+        self._lane = (
+            None if block is None else sse.delta_prefix(block, event_line=self._event_lines)
+        )
+
+    def _mark_begun(self, turn_id: str, now: float) -> None:
+        if self.turn_id is None:  # a turn that starts over gets no extra time
+            self._timers.turn_began(now)
+            self.began_at = now
+        self.turn_id = turn_id
+
+    def _write_chunks(self, chunks: list[Chunk]) -> None:
+        for chunk in chunks:
+            self._to_client.append(sse.record(chunk, event_line=self._event_lines))
+
+    def _reject(self, rejection: Rejection) -> None:
+        """End the stream. The caller sends an HTTP status if the headers are still held back.
+
+        Otherwise the rejection is an error chunk.
+        """
+        self.rejection = rejection
+        outcome = outcome_of(rejection, headers_due=self._headers_due)
+        if self._headers_due:
+            self._write_chunks(self._translator.fail(outcome.text or ""))
+        self._set_outcome(outcome)
+
+    def _set_outcome(self, outcome: Outcome) -> None:
+        self.outcome = self._client_state.outcome(outcome, has_begun=self.turn_id is not None)
+
+    def _client_overdue(self, now: float) -> Output:
+        """The client was blocked, detached or gone for too long."""
+        match self._client_state.client:
+            case Client.BLOCKED:
+                return self._cut_off_client(now)
+            case Client.DETACHED:
+                self._client_state.mark_gone(now)
+                self._abort_unless_shared()
+                return self._output(now)
+            case Client.GONE | Client.READING | Client.ABSENT:
+                return self._end(Outcome.ABANDONED, now)
+            case _:
+                assert_never(self._client_state.client)
+
+    def _cut_off_client(self, now: float) -> Output:
+        """The client does not read: end the stream, or go on without it until we may abort."""
+        if self.outcome is not None or self._client_state.has_left:
+            return NOTHING
+        if self._client_state.client is BLOCKED:
+            self._protocol.mark_stale()
+        if abort.when_client_is_gone(self._protocol.abort_scope) is Decision.ABORT:
+            return self._end(Outcome.SLOW_CLIENT, now)
+        self._reading_resumed(now)
+        self._write_chunks(self._translator.fail(Outcome.SLOW_CLIENT.text or ""))
+        self._lane = None
+        output = self._output(now)
+        self._client_state.mark_gone(now, is_cut_off=True)
+        self._update_deadline()
+        return msgspec.structs.replace(output, disconnect_client=True)
+
+    def _reading_resumed(self, now: float) -> None:
+        """Correct the timers if the client was blocked: frames are read again now."""
+        since = self._client_state.mark_unblocked()
+        if since is not None:
+            self._timers.reading_resumed(since, now)
+
+    def _end(self, outcome: Outcome, now: float) -> Output:
+        """End the stream by a decision of the gateway, not of the agent."""
+        if self.outcome is not None:
+            return NOTHING
+        if abort.when_ended(outcome, self._limits.on_disconnect, self._client_state.client):
+            if self._client_state.client is BLOCKED:
+                self._protocol.mark_stale()
+            self._to_agent += self._protocol.abort()
+        if outcome.text is not None:
+            self._write_chunks(self._translator.fail(outcome.text))
+        if outcome is Outcome.CLIENT_GONE:
+            self.outcome = outcome
+        else:
+            self._set_outcome(outcome)
+        return self._output(now)
+
+    def _output(self, now: float, *, update_deadline: bool = True) -> Output:
+        """The gathered records as one write, and the gathered frames for the agent."""
+        # Only after the last portion is it certain that all open calls wait for an approval.
+        is_paused = (
+            self._is_native and not self._has_more_portions and self._translator.waits_for_approval
+        )
+        if is_paused and self.outcome is None and not self._client_state.has_left:
+            self._write_chunks(self._translator.pause())
+            self.outcome = Outcome.ASKED
+        to_client = b""
+        client_state = self._client_state
+        if client_state.client is not READING and client_state.has_left:
+            self._to_client.clear()
+        elif (self._headers_due or self._may_send_headers(now)) and self._to_client:
+            to_client = b"".join(self._to_client)
+            self._to_client.clear()
+            self._timers.last_write_at = now
+        to_agent: Sequence[bytes] = ()
+        if self._to_agent:
+            to_agent, self._to_agent = self._to_agent, []
+        if update_deadline:
+            self._update_deadline()
+        return Output(to_client, to_agent) if to_client or to_agent else NOTHING
+
+    def _update_deadline(self) -> None:
+        is_over = self.outcome is not None
+        self.deadline = NEVER if is_over else self._timers.next(headers_due=self._headers_due)
+
+    def _may_send_headers(self, now: float) -> bool:
+        """Whether the headers may go out now. If so, add the comment that flushes them."""
+        decision = headers.decide(
+            self.outcome,
+            is_connected=self._is_open,
+            is_accepted=self._protocol.accepted,
+            is_hold_over=now >= self._timers.hold_until,
+        )
+        if decision is not Headers.SEND:
+            return False
+        self._headers_due = True
+        self._to_client.insert(0, sse.KEEPALIVE)
+        return True

@@ -1,0 +1,467 @@
+"""Translates the events of one turn into chunks.
+
+Use: make one `Translator` for each stream. `feed(event)` returns the chunks to send. `fail(text)`
+ends the message with an error of the gateway, `pause()` ends it at requests for approval.
+
+Rule 1: this module makes every decision about which chunks are sent, and in what order,
+with the modules that it uses (`tool_calls`, `questions`, `media` and `sent_text`).
+
+Rule 2: no I/O, no clock, no log, no wire format. The same events give the same
+chunks, so that a recorded turn can be replayed on any machine.
+
+    WAITING --TurnStarted | Question--> STREAMING --TurnFinished | fail | pause--> CLOSED
+       |                                                                             ^
+       +--------------------------- TurnFinished | fail ----------------------------+
+
+If a client already has the beginning of a turn, the dialect replays the turn from
+`ReplayStarted` on. The translator handles the replayed events like any others, but does not
+send what the client has. So the state after the replay is the same as without it.
+
+For any sequence of events, the chunks keep six promises, checked against a strict
+client model in tests/core/test_promises.py:
+
+    P1  `start` is first (but for a transient status), `finish` last, nothing after it
+    P2  a block is opened once, closed once, and only written in between
+    P3  a tool output follows that tool's input, and comes at most once
+    P4  the text sent is the text received, in order, once
+    P5  no tool call is left without an outcome
+    P6  the stream never ends without `finish`: a silent end looks like success
+"""
+
+import enum
+from typing import ClassVar, assert_never
+
+from msgspec import UNSET, Raw
+
+from turnwire.core import events, safe_json
+from turnwire.core.body.client_copy import ClientCopy, PartKind, Remaining
+from turnwire.core.events import Phase, Reason
+from turnwire.core.ui_stream import chunks, media
+from turnwire.core.ui_stream.questions import Questions
+from turnwire.core.ui_stream.sent_text import SentText
+from turnwire.core.ui_stream.tool_calls import NO_RESULT, Calls
+
+CANCELED = "Canceled"
+TURN_FAILED = "Turn failed"
+
+
+class State(enum.Enum):
+    WAITING = enum.auto()
+    STREAMING = enum.auto()
+    CLOSED = enum.auto()
+
+
+_WAITING, _STREAMING, _CLOSED = State  # names of the module, because attributes of an enum are slow
+
+
+class _Kind(enum.Enum):
+    """A kind of block. The value is the letter of its ids: `<turnId>:t0`, `<turnId>:r0`."""
+
+    TEXT = "t"
+    REASONING = "r"
+
+
+_TEXT, _REASONING = _Kind
+_NO_BLOCKS = dict.fromkeys(_Kind, 0)
+
+
+class _Block:
+    """The open block. `half` is half of a surrogate pair, kept until the other half arrives."""
+
+    __slots__ = ("half", "id", "kind")
+
+    def __init__(self, kind: _Kind, block_id: str) -> None:
+        self.kind = kind
+        self.id = block_id
+        self.half = ""
+
+
+class Translator:
+    """One UI message, from `start` to `finish`.
+
+    `usage` puts the agent's token counts into the metadata of `finish`.
+    `taken_id` is the id of the user's message: a client overwrites that message
+    if the answer has the same id. `client_copy` says how much the client has of the message
+    that a continued turn belongs to.
+    """
+
+    has_fixed_steps: ClassVar[bool] = False
+    """Whether steps depend on the order of the parts alone, and not on when a call ended."""
+
+    _client_copy = ClientCopy()
+    """Empty: most clients have no part of the message. All translators share it."""
+
+    def __init__(
+        self,
+        *,
+        usage: bool = False,
+        taken_id: str | None = None,
+        client_copy: ClientCopy | None = None,
+    ) -> None:
+        self.state = _WAITING
+        self.sent_text = SentText()
+        self.calls = Calls()
+        self.questions = Questions()
+        self._usage = usage
+        self._taken_id = taken_id
+        if client_copy is not None:
+            self._client_copy = client_copy
+        self._remaining: Remaining | None = None
+        """When a turn is continued: parts still to skip, because the client already has them."""
+        self._replaying = False
+        """Whether the client has everything that the current events describe: nothing is sent."""
+        self._late_outcomes: dict[str, chunks.Chunk] = {}
+        """Outcomes of calls and questions that are open in the client's copy, by the client's id.
+
+        They come while `_replaying`, and are sent after it.
+        """
+        self._late_inputs: dict[str, chunks.Chunk] | None = None
+        """Inputs of calls that have none in the client's copy. Sent before the outcomes: P3."""
+        self._in_step = False
+        self._turn_id = "turn"
+        self._blocks = _NO_BLOCKS.copy()
+        self._block: _Block | None = None
+
+    @property
+    def text_block(self) -> str | None:
+        """The id of the open text block, if the next delta can be appended to it unchanged."""
+        block = self._block
+        if block is None or block.kind is not _TEXT or block.half:
+            return None
+        return block.id
+
+    def feed(self, event: events.Event) -> list[chunks.Chunk]:
+        """Translate one event. Returns the chunks to send now, possibly none."""
+        new = self._translate(event)
+        if not self._replaying:
+            return new
+        self._keep_late(new)
+        return []
+
+    def _keep_late(self, replayed: list[chunks.Chunk]) -> None:
+        """Keep those of the replayed chunks that the client's copy lacks."""
+        for chunk in replayed:
+            match chunk:
+                case (
+                    chunks.ToolOutputAvailable(item_id)
+                    | chunks.ToolOutputError(item_id)
+                    | chunks.DataQuestion(item_id)
+                ) if item_id in self._client_copy.pending:
+                    self._late_outcomes[item_id] = chunk
+                case chunks.ToolInputAvailable(item_id) if item_id in (
+                    self._client_copy.without_input
+                ):
+                    if self._late_inputs is None:
+                        self._late_inputs = {}
+                    self._late_inputs[item_id] = chunk
+                case (
+                    chunks.Start()
+                    | chunks.StartStep()
+                    | chunks.FinishStep()
+                    | chunks.TextStart()
+                    | chunks.TextDelta()
+                    | chunks.TextEnd()
+                    | chunks.ReasoningStart()
+                    | chunks.ReasoningDelta()
+                    | chunks.ReasoningEnd()
+                    | chunks.ToolInputStart()
+                    | chunks.ToolInputAvailable()
+                    | chunks.ToolOutputAvailable()
+                    | chunks.ToolOutputError()
+                    | chunks.ToolApprovalRequest()
+                    | chunks.File()
+                    | chunks.SourceUrl()
+                    | chunks.DataAgentStatus()
+                    | chunks.DataQuestion()
+                    | chunks.Error()
+                    | chunks.Abort()
+                    | chunks.Finish()
+                ):
+                    pass
+                case _:
+                    assert_never(chunk)
+
+    def request(
+        self, question: events.Question, approval: events.Approval, approval_id: str
+    ) -> list[chunks.Chunk]:
+        """Request an approval at the card of its tool; send a question if that is not possible."""
+        if self.questions.is_full or not (
+            self.calls.is_done(approval.call_id) or self._shows(approval)
+        ):
+            return self.feed(question)
+        new = self._card(approval)
+        call_id = self.calls.open_id(approval.call_id)
+        if call_id is None:
+            new += self.questions.ask(question)
+        else:
+            new += self.questions.request(question.question_id, approval_id, call_id)
+        return [] if self._replaying else new
+
+    def feed_closed_request(
+        self, question: events.Question, approval: events.Approval
+    ) -> list[chunks.Chunk]:
+        """Translate a request for approval that is closed, or replaced by a newer one, by now.
+
+        Only its effects on the message remain: the open block ends, and the card of its call is
+        shown. Later phases of the call show how the request was closed. If an earlier stream sent
+        the request as a question, its end has to be sent as a question too. The client's copy
+        shows that, but not if the call was done or too many questions were open when it came.
+        """
+        if question.question_id in self._client_copy.pending or not self._shows(approval):
+            return self.feed(question)
+        new = self._close_block() if self.calls.is_done(approval.call_id) else self._card(approval)
+        return [] if self._replaying else new
+
+    def _shows(self, approval: events.Approval) -> bool:
+        """Whether the card of the call shows the same tool and input as the approval."""
+        return self.calls.shows(approval.call_id, approval.tool_name, approval.args)
+
+    def _card(self, approval: events.Approval) -> list[chunks.Chunk]:
+        """End the open block, and return the chunks that show the card of the waiting call."""
+        args = Raw(b"{}") if approval.args is None else approval.args
+        update = events.ToolUpdate(
+            call_id=approval.call_id,
+            tool_name=approval.tool_name,
+            phase=Phase.RUNNING,
+            args=args,
+        )
+        return [*self._close_block(), *self._tool(update)]
+
+    @property
+    def waits_for_approval(self) -> bool:
+        """Whether the turn can only continue after the client approves or denies its open calls.
+
+        False while another tool runs: clients send no response
+        before every call of the step has an outcome or a response.
+        """
+        return self.calls.all_open_are_in(self.questions.requested_calls)
+
+    def pause(self) -> list[chunks.Chunk]:
+        """End the message at its requests for approval. The calls stay open."""
+        self.state = _CLOSED
+        return [*self._close_block(), *self._finish_step(), chunks.Finish()]
+
+    def _translate(self, event: events.Event) -> list[chunks.Chunk]:
+        if self.state is _CLOSED:
+            return []
+        is_streaming = self.state is _STREAMING
+        match event:  # the cases are tried in this order: the frequent ones come first
+            case events.TextDelta(text) if is_streaming:
+                return self._write(_TEXT, text)
+            case events.TurnStarted(turn_id) if is_streaming:
+                self._turn_id = safe_json.join_surrogates(turn_id)
+                self.sent_text.start_over()
+                return []
+            case events.TurnStarted(turn_id):
+                return self._start(turn_id)
+            case events.TurnFinished(reason=reason, final_text=str(final)) if is_streaming:
+                return [*self._write_unsent(final), *self._end(reason, event.error, event.usage)]
+            case events.TurnFinished(reason=reason):
+                return self._end(reason, event.error, event.usage)
+            case events.AgentStatus(status, detail):
+                sent_detail = UNSET if detail is None else safe_json.join_surrogates(detail)
+                return [
+                    chunks.DataAgentStatus(
+                        chunks.StatusData(safe_json.join_surrogates(status), sent_detail)
+                    )
+                ]
+            case events.Queued():
+                return [chunks.DataAgentStatus(chunks.StatusData("queued"))]
+            case events.ReasoningDelta(text) if is_streaming:
+                return self._write(_REASONING, text)
+            case events.ToolUpdate() if is_streaming:
+                return self._tool(event)
+            case events.FilePart() | events.SourceUrl() if is_streaming:
+                return self._media(event)
+            case events.Question() if is_streaming:
+                return [*self._close_block(), *self.questions.ask(event)]
+            case events.Question():
+                # The question is shown at once: the turn may not begin before it is answered.
+                return [*self._start(None), *self.questions.ask(event)]
+            case events.QuestionClosed() if is_streaming:
+                return self._between_blocks(self.questions.close(event))
+            case events.ReplayStarted(turn_id) if not is_streaming:
+                self._replaying = True
+                self._remaining = Remaining(self._client_copy)
+                return self._start(turn_id)
+            case events.ReplayUncertain() if is_streaming and self._replaying:
+                return self._end_replay()
+            case events.ReplayFinished() if is_streaming and self._remaining is not None:
+                new = self._end_replay() if self._replaying else []
+                self._remaining = None
+                return new
+            case events.Replied(question_id) if is_streaming:
+                self.questions.mark_replied(question_id)
+                return []
+            case (
+                events.TextDelta()
+                | events.ReplayStarted()
+                | events.ReplayUncertain()
+                | events.ReplayFinished()
+                | events.ReasoningDelta()
+                | events.ToolUpdate()
+                | events.FilePart()
+                | events.SourceUrl()
+                | events.Replied()
+                | events.QuestionClosed()
+                | events.Alive()
+                | events.Rejected()
+                | events.Send()
+            ):
+                return []
+            case _:
+                assert_never(event)
+
+    def fail(self, text: str) -> list[chunks.Chunk]:
+        """End the message with an error of the gateway."""
+        return [] if self.state is _CLOSED else self._end(Reason.ERROR, text, None)
+
+    def _start(self, turn_id: str | None) -> list[chunks.Chunk]:
+        self.state = _STREAMING
+        self._in_step = True
+        if turn_id is None:
+            return [chunks.Start(), chunks.StartStep()]
+        self._turn_id = safe_json.join_surrogates(turn_id)
+        if self._turn_id == self._taken_id:
+            self._turn_id += ":answer"
+        return [chunks.Start(self._turn_id), chunks.StartStep()]
+
+    def _end_replay(self) -> list[chunks.Chunk]:
+        """Start sending: continue the client's message, in its last step.
+
+        A new step would separate the outcomes from their calls: clients look at the
+        last step alone to decide whether to send a request, and some would send forever.
+        """
+        self._close_block()
+        self._replaying = self._in_step = False
+        at_client = {
+            _TEXT: self._client_copy.text_blocks,
+            _REASONING: self._client_copy.reasoning_blocks,
+        }
+        self._blocks = {kind: max(count, at_client[kind]) for kind, count in self._blocks.items()}
+        late = [*(self._late_inputs or {}).values(), *self._late_outcomes.values()]
+        self.calls.inputs_at_client = self._client_copy.pending - self._client_copy.without_input
+        if self._client_copy.message_id is None:
+            return [chunks.Start(), *late]
+        return [chunks.Start(safe_json.join_surrogates(self._client_copy.message_id)), *late]
+
+    def _finish_step(self) -> list[chunks.Chunk]:
+        in_step, self._in_step = self._in_step, False
+        return [chunks.FinishStep()] if in_step else []
+
+    def _skip_sent(self, kind: _Kind, text: str) -> str:
+        """When a turn is continued: return the part of `text` that the client does not have."""
+        if self._remaining is None:
+            return text
+        skipped = self._remaining.take(PartKind[kind.name], len(text))
+        if self._replaying:
+            return text  # nothing is sent, but blocks and lengths are counted
+        if kind is _TEXT:
+            self.sent_text.add(safe_json.join_surrogates(text[:skipped]))
+        return text[skipped:]
+
+    def _media(self, event: events.FilePart | events.SourceUrl) -> list[chunks.Chunk]:
+        parts = media.part_chunks(event)
+        match event:
+            case events.FilePart():
+                kind = PartKind.FILES
+            case events.SourceUrl():
+                kind = PartKind.SOURCES
+            case _:
+                assert_never(event)
+        if parts and self._remaining is not None and self._remaining.take(kind):
+            return []
+        return self._between_blocks(parts)
+
+    def _write(self, kind: _Kind, text: str) -> list[chunks.Chunk]:
+        text = self._skip_sent(kind, text)
+        block = self._block
+        opening: list[chunks.Chunk] = []
+        if block is not None and block.kind is kind:
+            text = block.half + text
+        elif not text:
+            return []
+        else:
+            opening, block = self._open_block(kind)
+        complete, block.half = safe_json.split_half(text)
+        return [*opening, *self._delta(block, complete)]
+
+    def _write_unsent(self, final_text: str) -> list[chunks.Chunk]:
+        """Write the end of `final_text` that was not sent. It repeats the half that waits."""
+        suffix = self.sent_text.unsent_suffix(safe_json.join_surrogates(final_text))
+        if suffix and self._block is not None and self._block.kind is _TEXT:
+            self._block.half = ""
+        return self._write(_TEXT, suffix)
+
+    def _delta(self, block: _Block, text: str) -> list[chunks.Chunk]:
+        delta = safe_json.join_surrogates(text)
+        if not delta:
+            return []
+        if block.kind is _REASONING:
+            return [chunks.ReasoningDelta(block.id, delta)]
+        self.sent_text.add(delta)
+        return [chunks.TextDelta(block.id, delta)]
+
+    def _open_block(self, kind: _Kind) -> tuple[list[chunks.Chunk], _Block]:
+        """Open a block, in a new step if all calls of the current step have an outcome.
+
+        If a new step began while a call is open, clients from 2026 on would show
+        a second card for the call, which stays open forever.
+        """
+        opening = self._close_block()
+        if self.calls.step_has_calls and (self.has_fixed_steps or not self.calls.open):
+            self.calls.next_step()
+            opening += [*self._finish_step(), chunks.StartStep()]
+            self._in_step = True
+        block = self._block = _Block(kind, f"{self._turn_id}:{kind.value}{self._blocks[kind]}")
+        self._blocks[kind] += 1
+        if kind is _TEXT:
+            return [*opening, chunks.TextStart(block.id)], block
+        return [*opening, chunks.ReasoningStart(block.id)], block
+
+    def _close_block(self) -> list[chunks.Chunk]:
+        block, self._block = self._block, None
+        if block is None:
+            return []
+        last = self._delta(block, block.half)
+        if block.kind is _TEXT:
+            return [*last, chunks.TextEnd(block.id)]
+        return [*last, chunks.ReasoningEnd(block.id)]
+
+    def _between_blocks(self, parts: list[chunks.Chunk]) -> list[chunks.Chunk]:
+        """End the open block and put `parts` after it, so that later text begins another block."""
+        return [*self._close_block(), *parts] if parts else []
+
+    def _tool(self, event: events.ToolUpdate) -> list[chunks.Chunk]:
+        parts = self._between_blocks(self.calls.update(event))
+        if parts:
+            self.sent_text.mark_tool()
+        return parts
+
+    def _end(self, reason: Reason, error: str | None, usage: Raw | None) -> list[chunks.Chunk]:
+        if self.state is _STREAMING:
+            unanswered = CANCELED if reason is Reason.CANCELED else NO_RESULT
+            closing: list[chunks.Chunk] = [
+                *self._close_block(),
+                *self.questions.expire(),
+                *self.calls.settle(unanswered),
+                *self._finish_step(),
+            ]
+        else:
+            closing = [chunks.Start()]
+        self.state = _CLOSED
+        match reason:
+            case Reason.END_TURN:
+                verdict: list[chunks.Chunk] = []
+            case Reason.CANCELED:
+                verdict = [chunks.Abort()]
+            case Reason.ERROR:
+                verdict = [chunks.Error(safe_json.error_text(error, TURN_FAILED))]
+            case _:
+                assert_never(reason)
+        return [*closing, *verdict, self._finish(usage)]
+
+    def _finish(self, usage: Raw | None) -> chunks.Chunk:
+        if not self._usage or usage is None or not bytes(usage).startswith(b"{"):
+            return chunks.Finish()
+        return chunks.Finish(Raw(b'{"usage":%b}' % bytes(safe_json.sanitize(usage))))

@@ -1,0 +1,1 @@
+"""What all dialects share: the schema of a wire, and the check of long frames."""

@@ -1,0 +1,190 @@
+"""The events of our turn, from its first frame to its end.
+
+`binding` decides which frames belong to our turn. `snapshots` finds what is new in a snapshot.
+`completion` detects the end of a turn without a finish part.
+"""
+
+from collections.abc import Sequence
+
+from turnwire.core import events
+from turnwire.core.agent import NEVER, FrameStats
+from turnwire.core.events import Decoded, Event, Reason
+from turnwire.dialects.session_agent import completion, frames, questions
+from turnwire.dialects.session_agent.binding import Stage, TurnBinding
+from turnwire.dialects.session_agent.frames import Channel
+from turnwire.dialects.session_agent.snapshots import Snapshots
+
+ALIVE = (events.Alive(),)
+
+
+class TurnProgress:
+    """The output of our turn so far, and whether the turn is over. Its methods return events."""
+
+    def __init__(self, binding: TurnBinding, frame_stats: FrameStats) -> None:
+        self.detector = completion.CompletionDetector()
+        self._binding = binding
+        self._frame_stats = frame_stats
+        self._snapshots = Snapshots()
+        self._questions = questions.OpenQuestions(binding.channel)
+        self._finished: events.TurnFinished | None = None
+        self._has_output = self._has_deltas = False
+
+    # Its frames.
+
+    def assume_running(self) -> None:
+        """The turn was already running when we connected.
+
+        Assume that it has produced text; snapshots carry that text.
+        """
+        self._has_output = self._has_deltas = True
+
+    def delta(self, text: str, now: float) -> Decoded:
+        if self._finished is not None:
+            return ""  # its text is complete
+        if text:
+            self._has_output = self._has_deltas = True
+        self._binding.turn_alive()
+        self.sign_of_life(now)
+        return text
+
+    def turn_began(self, data: frames.MessageData, now: float) -> Sequence[Event]:
+        """A turn started. If it is ours, its id replaces the one that we had."""
+        binding = self._binding
+        if data.id == binding.turn_id:
+            return ALIVE  # a repeated frame
+        if not binding.turn_began(data.id, data.channel):
+            self._frame_stats.foreign += 1
+            is_superseded = binding.stage is Stage.SUPERSEDED and self.detector.deadline == NEVER
+            return self.completion_received(now) if is_superseded else ()
+        self._snapshots = Snapshots()
+        self._finished = None
+        self.detector.reset()
+        return [events.TurnStarted(data.id)]
+
+    def snapshot_received(self, snapshot: frames.Snapshot, now: float) -> Sequence[Event]:
+        changes = self._snapshots.changes(snapshot)
+        self._frame_stats.count_skipped(changes.skipped_bytes)
+        decoded: list[Event] = list(changes.tools)
+        self._has_output = self._has_output or bool(decoded)
+        if self._finished is not None:  # tool results that the runner sends after the end
+            is_waiting = changes.tools_open or self._binding.stage is Stage.CANCELED
+            return [*decoded, *(() if is_waiting else self.end_linger())] or ALIVE
+        self._binding.turn_alive()
+        if changes.finish is None:
+            self.sign_of_life(now)
+            return decoded or ALIVE
+        error = changes.error or self.detector.error
+        end = events.TurnFinished(
+            reason=changes.finish, final_text=changes.text or None, error=error
+        )
+        if changes.text and not self._has_deltas:
+            # No delta came at all: only the snapshot has the text (page 5.7).
+            decoded.append(events.TextDelta(changes.text))
+            end = events.TurnFinished(reason=changes.finish, error=error)
+        # A prompt whose turn was canceled by a restart continues under a new id (page 5.4).
+        if changes.finish is not Reason.CANCELED and not changes.tools_open:
+            return [*decoded, self.finish(end)]
+        self._finished = end
+        is_canceled = changes.finish is Reason.CANCELED
+        self._binding.stage = Stage.CANCELED if is_canceled else Stage.FINISHED
+        self.detector.reset()
+        self.detector.expect_end_by(
+            now + (completion.COMPLETION_GRACE_S if is_canceled else completion.LINGER_S)
+        )
+        return decoded or ALIVE
+
+    def question_asked(self, question: events.Question, now: float) -> Sequence[Event]:
+        self._questions.opened(question.question_id)
+        self.sign_of_life(now)
+        return [question]
+
+    def question_asked_elsewhere(self, question_id: str, channel: Channel) -> None:
+        self._questions.opened_elsewhere(question_id, channel)
+
+    def question_closed(
+        self, closed: events.QuestionClosed, named_channel: Channel | None, now: float
+    ) -> Sequence[Event]:
+        """A question was closed, on this channel if the frame names one."""
+        if not self._questions.closed(closed.question_id, named_channel):
+            self._frame_stats.foreign += 1
+            return ()
+        self.sign_of_life(now)
+        return [closed]
+
+    def agent_idle(self, status: frames.AgentStatus, now: float) -> Sequence[Event]:
+        """Handle an idle status of our channel.
+
+        It is never an end by itself: it comes while a question waits, and late (page 5.6).
+        """
+        if status.named_channel is None:
+            return ()  # the third idle status of an abort, which other turns ignore (page 5.5)
+        if self.detector.aborted:
+            self.detector.expect_end_by(now + completion.COMPLETION_GRACE_S)
+        return ALIVE
+
+    # The end of a turn without a finish part.
+
+    def abort_logged(self, entry: frames.Entry, now: float) -> Sequence[Event]:
+        """A user aborted; no finish part will follow (page 5.5)."""
+        binding = self._binding
+        is_stopped = self.detector.is_stopped_by_abort(binding.channel, entry.summary or "")
+        if is_stopped is None and not binding.echo_on_dispatch:
+            is_stopped = True  # R aborts the turn that runs
+        if is_stopped is False:
+            return ()
+        if binding.stage is Stage.QUEUED and not binding.echo_on_dispatch:
+            return [self.fail(completion.DROPPED)]  # R empties its queue with every abort
+        if binding.owns_channel:
+            self.detector.aborted = True
+            if is_stopped:
+                self.detector.expect_end_by(now + completion.ABORT_GRACE_S)
+        return ()
+
+    def error_received(self, text: str, now: float) -> Sequence[Event]:
+        """An error of our turn came. The turn may start over nevertheless."""
+        self.detector.error = text
+        self.detector.expect_end_by(now + completion.ERROR_GRACE_S)
+        return ALIVE
+
+    def completion_received(self, now: float) -> Sequence[Event]:
+        """A completion signal came.
+
+        Alone it may be early; after an error or an abort it is the end.
+        """
+        if self.detector.has_cause:
+            return [self.end_grace()]
+        is_repeated = self._binding.is_repeated
+        self.detector.expect_end_by(
+            now + (completion.REPEATED_GRACE_S if is_repeated else completion.COMPLETION_GRACE_S)
+        )
+        return ALIVE
+
+    def end_linger(self) -> Sequence[Event]:
+        """Nothing more will follow the finish part. Return the end, if a finish part came."""
+        return () if self._finished is None else [self.finish(self._finished)]
+
+    def end_grace(self) -> Event:
+        """The grace period is over: return the end of our turn."""
+        return self.finish(self._finished or self.detector.finish(has_output=self._has_output))
+
+    def session_died(self) -> Event:
+        """The session is over, and so is our turn."""
+        if self._finished is not None:
+            return self.finish(self._finished)
+        return self.fail(self.detector.error or completion.SESSION_OVER)
+
+    def sign_of_life(self, now: float) -> None:
+        """A sign of life of our turn came: drop a suspected end."""
+        if self._finished is None:
+            self.detector.reset()
+            if self._binding.stage is Stage.SUPERSEDED:
+                self.detector.expect_end_by(now + completion.COMPLETION_GRACE_S)
+
+    def fail(self, text: str) -> Event:
+        return self.finish(events.TurnFinished(reason=Reason.ERROR, error=text))
+
+    def finish(self, end: events.TurnFinished) -> Event:
+        self._binding.stage = Stage.OVER
+        self._finished = end
+        self.detector.reset()
+        return end

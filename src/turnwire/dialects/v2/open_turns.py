@@ -1,0 +1,104 @@
+"""The open turns of a session that are not ours. The agent sends their frames to every socket.
+
+`TurnBinding` keeps one `OpenTurns`: our prompt waits while an open turn is before it in the queue.
+"""
+
+from typing import ClassVar, Final, TypeAlias
+
+from msgspec import Struct
+
+Channel: TypeAlias = tuple[str, str]
+"""The type and the id of a channel."""
+
+DEFAULT_CHANNEL: Final[Channel] = ("web", "default")
+"""The channel of a `message.create` that names no channel."""
+
+
+class _OpenTurn(Struct, frozen=True):
+    channel: Channel | None
+    """None: no frame named the channel, so it may be ours."""
+    prompt_id: str | None = None
+    is_earlier: bool = False
+    """Whether the turn was already running when we connected: then it never becomes ours."""
+
+
+class OpenTurns:
+    """The turns of other prompts that are open, by turn id, as far as frames showed them."""
+
+    _MAX: ClassVar = 256
+
+    def __init__(self) -> None:
+        self._turns: dict[str, _OpenTurn] = {}
+        self._closed: dict[str, None] = {}
+        self._has_unnamed = False
+        """Whether the agent is busy with a turn, and did not send its id."""
+        self.has_seen_any = False
+        """Whether another turn was ever open."""
+
+    def __len__(self) -> int:
+        return len(self._turns) + self._has_unnamed
+
+    def unnamed_turn_seen(self) -> None:
+        """The agent is busy with a turn that it does not name."""
+        self._has_unnamed = self.has_seen_any = True
+
+    def turn_seen(
+        self, turn_id: str, channel: Channel | None = None, *, is_earlier: bool = False
+    ) -> None:
+        """A frame of this turn came, or `init` names it. A late frame does not reopen a turn.
+
+        A frame may come before the `message.create` of its turn. While the agent is busy with a
+        turn that it did not name, the frame is taken for a frame of that turn.
+        """
+        if turn_id not in self._turns and turn_id not in self._closed:
+            was_unnamed, self._has_unnamed = self._has_unnamed, False
+            self._put(turn_id, _OpenTurn(channel, is_earlier=is_earlier or was_unnamed))
+
+    def turn_created(self, turn_id: str, channel: Channel, prompt_id: str | None = None) -> None:
+        """The `message.create` of this turn came. It adds the channel and the prompt."""
+        if turn_id not in self._closed:
+            turn = self._turns.get(turn_id)
+            is_earlier = turn is not None and turn.is_earlier
+            self._put(turn_id, _OpenTurn(channel, prompt_id, is_earlier))
+
+    def forget(self, turn_id: str) -> None:
+        """Remove this turn: it is ours."""
+        self._turns.pop(turn_id, None)
+
+    def turn_closed(self, turn_id: str) -> None:
+        """This turn is over. If its id is new, it was the turn that the agent did not name."""
+        if self._turns.pop(turn_id, None) is None and turn_id not in self._closed:
+            self._has_unnamed = False
+        if len(self._closed) >= self._MAX:
+            del self._closed[next(iter(self._closed))]
+        self._closed[turn_id] = None
+
+    def prompt_finished(self, prompt_id: str) -> None:
+        """The turn of this prompt is over."""
+        for turn_id in [t for t, turn in self._turns.items() if turn.prompt_id == prompt_id]:
+            self.turn_closed(turn_id)
+
+    def channel_idle(self, channel: Channel | None) -> None:
+        """The agent is idle on this channel; None: on all channels."""
+        if channel is None:
+            self._turns.clear()
+            self._has_unnamed = False
+        for turn_id in [t for t, turn in self._turns.items() if turn.channel == channel]:
+            self.turn_closed(turn_id)
+
+    def may_be_open_on(self, channel: Channel, *, besides: str | None = None) -> bool:
+        """Whether a turn may be open on this channel.
+
+        The turn `besides` counts only if it was already running when we connected.
+        """
+        return self._has_unnamed or any(
+            turn.channel in {None, channel} and (turn_id != besides or turn.is_earlier)
+            for turn_id, turn in self._turns.items()
+        )
+
+    def _put(self, turn_id: str, turn: _OpenTurn) -> None:
+        """Store a turn. Beyond `_MAX` turns, the oldest is dropped."""
+        if turn_id not in self._turns and len(self._turns) >= self._MAX:
+            del self._turns[next(iter(self._turns))]
+        self._turns[turn_id] = turn
+        self.has_seen_any = True

@@ -1,0 +1,113 @@
+"""Detect a stalled agent: an incomplete frame from it, or a prompt that it does not read."""
+
+from collections.abc import Callable, Sequence
+from typing import Final, Self
+
+from turnwire.relay.agent.websocket import Upstream
+from turnwire.relay.memory_budget import Holder, Reservation
+
+WHOLE_S: Final = 120.0
+"""Most seconds for a frame to arrive, and for a prompt to be read, even with progress."""
+
+
+class Parked:
+    """Bytes of one incomplete transfer: `waiting` of them, since the time `now`.
+
+    A later call with another `generation` is about another transfer.
+    """
+
+    __slots__ = ("_generation", "_moved_at", "_since", "_waiting")
+
+    def __init__(self, waiting: int, now: float, generation: int) -> None:
+        self._generation = generation
+        self._since = self._moved_at = now
+        self._waiting = waiting
+
+    def is_overdue(self, now: float, stall_s: float) -> bool:
+        """Whether nothing moved for `stall_s` seconds, or the transfer exceeds `WHOLE_S`."""
+        return now >= min(self._moved_at + stall_s, self._since + WHOLE_S)
+
+    def updated(self, waiting: int, now: float, generation: int) -> Self | None:
+        """Update and return this transfer. None: another transfer waits now."""
+        if generation != self._generation:
+            return None
+        if waiting != self._waiting:
+            self._waiting, self._moved_at = waiting, now
+        return self
+
+
+def track(previous: Parked | None, waiting: int, now: float, generation: int = 0) -> Parked | None:
+    """Return the transfer that waits now, `previous` being the last result; None: nothing waits."""
+    if not waiting:
+        return None
+    updated = None if previous is None else previous.updated(waiting, now, generation)
+    return updated or Parked(waiting, now, generation)
+
+
+class AgentSide:
+    """The memory that one stream holds for its agent: an incomplete frame, and the unsent prompt.
+
+    Most streams never hold any. This class has no timer: the stream calls `is_overdue` from its
+    timer.
+    `prompt` counts the bytes that are to be sent, and shrinks as the agent's socket takes them.
+    `on_end` ends the stream, if one of these two is its largest reservation.
+    """
+
+    __slots__ = ("_incoming", "_outgoing", "_sent_prompt", "frame", "is_parked", "prompt")
+
+    def __init__(
+        self, holder: Holder, prompt: Reservation | None, on_end: Callable[[], object]
+    ) -> None:
+        self.frame = holder.reserve(on_end)
+        """For the received part of an incomplete frame."""
+        self.prompt = prompt
+        """The prompt that is to be sent; None once it is sent."""
+        if prompt is not None:
+            prompt.on_end = on_end
+        self._sent_prompt: Reservation | None = None
+        """The sent prompt, until the agent's socket has taken all of it."""
+        self._incoming: Parked | None = None
+        self._outgoing: Parked | None = None
+        """The result of the last check: the incomplete frame, and our prompt."""
+        self.is_parked = False
+        """Whether the last check found a transfer, so that another check is due soon."""
+
+    def frames_sent(self, frames: Sequence[bytes], upstream: Upstream, now: float) -> bool:
+        """Note that frames were sent. True: the prompt is among them, and still in our buffer.
+
+        A frame is the prompt if it is at least as long as the reservation: no other frame is.
+        """
+        prompt = self.prompt
+        if prompt is None or max(map(len, frames)) < prompt.held_bytes:
+            return False
+        self.prompt, self._sent_prompt = None, prompt
+        self._outgoing = track(None, self._unwritten(upstream), now)
+        self.is_parked = self._outgoing is not None
+        return self.is_parked
+
+    def is_overdue(
+        self, upstream: Upstream | None, now: float, stall_s: float, *, reads: int, is_read: bool
+    ) -> bool:
+        """Whether the agent stopped within a frame, or does not read its prompt.
+
+        With `is_read` False the gateway does not read the agent, so an incomplete frame cannot
+        grow, and does not count. `reads` counts the reads that brought frames: such a read also
+        completed the frame that was incomplete before.
+        """
+        incoming = self.frame.held_bytes if is_read else 0
+        self._incoming = track(self._incoming, incoming, now, reads)
+        unwritten = 0 if upstream is None else self._unwritten(upstream)
+        self._outgoing = track(self._outgoing, unwritten, now)
+        pending = [each for each in (self._incoming, self._outgoing) if each is not None]
+        self.is_parked = bool(pending)
+        return any(each.is_overdue(now, stall_s) for each in pending)
+
+    def _unwritten(self, upstream: Upstream) -> int:
+        """Return the bytes of the prompt that the agent's socket has not taken, and count them."""
+        if self._sent_prompt is None:
+            return 0
+        unwritten = upstream.unwritten_bytes
+        self._sent_prompt.set(unwritten)
+        if not unwritten:
+            self._sent_prompt = None
+        return unwritten

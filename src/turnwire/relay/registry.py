@@ -1,0 +1,109 @@
+"""The open streams of the process: their number, their limits, and the drain notice.
+
+Take a `slot` for each stream, and `register` the stream while it runs. The composition root owns
+the registry, the only state that all requests of one process share. The limits bound its size.
+"""
+
+from collections import Counter
+from contextlib import AbstractContextManager
+from typing import Protocol, Self
+
+from turnwire.errors import TooManyStreams, Unavailable
+
+
+class Drainable(Protocol):
+    def drain(self) -> None:
+        """The gateway stops. Must not raise: the other streams get this notice too."""
+        ...
+
+
+class _Slot:
+    """Context manager: counts one stream of a user. A generator takes 0.3 KiB a stream."""
+
+    __slots__ = ("_streams", "_user_id")
+
+    def __init__(self, streams: "StreamRegistry", user_id: str) -> None:
+        self._streams = streams
+        self._user_id = user_id
+
+    def __enter__(self) -> Self:
+        self._streams.count(self._user_id, 1)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._streams.count(self._user_id, -1)
+
+
+class _Registration:
+    """Context manager: registers a stream for the drain notice."""
+
+    __slots__ = ("_open", "_stream")
+
+    def __init__(self, streams: set[Drainable], stream: Drainable) -> None:
+        self._open = streams
+        self._stream = stream
+
+    def __enter__(self) -> Self:
+        self._open.add(self._stream)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.discard(self._stream)
+
+
+class StreamRegistry:
+    """Allows `most` streams in all and `most_per_user` of one user; 0 is no limit."""
+
+    def __init__(self, *, most: int, most_per_user: int) -> None:
+        self._most = most
+        self._most_per_user = most_per_user
+        self._slots_of_user: Counter[str] = Counter()
+        self._open: set[Drainable] = set()
+        self._slots = 0
+        self.draining = False
+
+    def __len__(self) -> int:
+        return self._slots
+
+    @property
+    def open(self) -> int:
+        """Number of registered streams: those that get the drain notice."""
+        return len(self._open)
+
+    def slot(self, user_id: str) -> AbstractContextManager[object]:
+        """Take one of the slots for open streams, until the context manager exits.
+
+        Raises:
+            Unavailable: all slots of the process are taken.
+            TooManyStreams: all slots of this user are taken.
+
+        """
+        if self._most and self._slots >= self._most:
+            raise Unavailable("stream limit of the process")
+        if self._most_per_user and self._slots_of_user[user_id] >= self._most_per_user:
+            raise TooManyStreams("stream limit of the user")
+        return _Slot(self, user_id)
+
+    def register(self, stream: Drainable) -> AbstractContextManager[object]:
+        """Send the drain notice to this stream, until the context manager exits.
+
+        Raises:
+            Unavailable: the gateway drains already. The agent must not get a new prompt then.
+
+        """
+        if self.draining:
+            raise Unavailable("draining")
+        return _Registration(self._open, stream)
+
+    def count(self, user_id: str, change: int) -> None:
+        """Add `change` (1 or -1) to the slots of the process and of this user."""
+        self._slots += change
+        self._slots_of_user[user_id] += change
+        if not self._slots_of_user[user_id]:
+            del self._slots_of_user[user_id]
+
+    def drain(self) -> None:
+        """Send the drain notice to every registered stream, and register no more."""
+        self.draining = True
+        for stream in list(self._open):
+            stream.drain()

@@ -1,0 +1,421 @@
+"""One stream: pass inputs to its `Turn`, and carry out the `Output` of the `Turn`.
+
+Make a `Stream` with a `Turn`, and await `run`. Each input of a stream is a callback (the agent's
+socket, the client's buffer and disconnect, the one timer) and goes to the `Turn` with a time.
+This module decides only about the dial, which comes before the `Turn`.
+"""
+
+import asyncio
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+from msgspec import Struct
+
+from turnwire.core.agent import NEVER
+from turnwire.core.turn.outcome import Outcome, undelivered_outcome
+from turnwire.core.turn.output import Output
+from turnwire.core.turn.turn import Turn
+from turnwire.relay.agent.dialer import DialError, Dialler
+from turnwire.relay.agent.failures import DialFailure, DisconnectReason
+from turnwire.relay.agent.parked import AgentSide
+from turnwire.relay.agent.websocket import Upstream
+from turnwire.relay.client_writer import Body, ClientWriter, Message, Send
+from turnwire.relay.memory_budget import Holder, Reservation
+from turnwire.relay.tcp import ClientSocket
+
+_CHECKS_PER_STALL: Final = 8
+"""Checks of a stalled peer in the stall time."""
+
+_SAMPLED: Final = 16
+
+_SLOW_CLIENT: Final = Outcome.SLOW_CLIENT
+_CLIENT_GONE: Final = Outcome.CLIENT_GONE
+_ABANDONED: Final = Outcome.ABANDONED
+_INCOMPLETE: Final = frozenset({_SLOW_CLIENT, _CLIENT_GONE, _ABANDONED, None})
+"""Outcomes of streams that the client did not receive completely; None: the stream crashed."""
+
+Receive = Callable[[], Awaitable[Message]]
+
+SOCKET_EXTENSION: Final = "turnwire.client_socket"
+"""ASGI scope extension of our server: the `ClientSocket` of the request."""
+
+BODY_EXTENSION: Final = "turnwire.body"
+"""ASGI scope extension of our server: a function that returns the `Body` of the response, if the
+response is still open.
+
+Starlette wraps the server's `send` in two coroutines, which read only the head of a response.
+So the head goes through them, and the chunks go through the `Body`.
+"""
+
+
+def _no_sample(_: float) -> None:
+    """The default of `sample`: ignores the time."""
+
+
+class AgentTarget(Struct, frozen=True):
+    """URL, headers and subprotocols of a dial."""
+
+    url: str
+    headers: Mapping[str, str]
+    subprotocols: Sequence[str] = ()
+
+
+class Stream:
+    """One request's stream, from the dial to the last byte.
+
+    `dial_s` bounds the dial. `stall_s` bounds the wait for a client that does not take the end of
+    its stream, and for an agent that stops within a frame. Both are in seconds. `holder` counts
+    the memory of the stream; `prompt` is its reservation for the prompt, until that is sent.
+    `sample` gets the seconds from a read of the agent's socket to the write to the client: for the
+    first read, and then for one in `_SAMPLED`.
+    """
+
+    def __init__(
+        self,
+        turn: Turn,
+        *,
+        send: Send,
+        receive: Receive,
+        headers: list[tuple[bytes, bytes]],
+        dial_s: float,
+        stall_s: float,
+        holder: Holder,
+        prompt: Reservation | None = None,
+        client_socket: ClientSocket | None = None,
+        body: Body | None = None,
+        sample: Callable[[float], object] = _no_sample,
+    ) -> None:
+        self.turn = turn
+        self.dial_failure: DialFailure | None = None
+        self.dial_status: int | None = None
+        self.disconnect_reason: DisconnectReason | None = None
+        """Why the connection to the agent became unusable; None if the turn ended first."""
+        self.close_code: int | None = None
+        self.dial_error: str | None = None
+        """The error of the operating system or of TLS, only for the log."""
+        self.first_byte_at: float | None = None
+        self.dial_took_s: float | None = None
+        self.arrived: bool | None = None
+        """Whether the client received everything that was written; None: unknown."""
+        self.blocks = 0
+        """How often the client's buffer was full."""
+        self._sample = sample
+        self._reads = 0
+        self._agent_side = AgentSide(holder, prompt, self._over_budget)
+        self._client = ClientWriter(send, headers, self, client_socket, body, holder=holder)
+        self._client_socket = client_socket
+        self._receive = receive
+        self._dial_s = dial_s
+        self._stall_s = stall_s
+        self._loop = asyncio.get_running_loop()
+        self._ended = self._loop.create_future()
+        self._upstream: Upstream | None = None
+        self._dialling: asyncio.Task[None] | None = None
+        self._is_open = False
+        self._bug: Exception | None = None
+        """The exception of a callback. The response must not end as if it were complete."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = self._dial_until = NEVER
+
+    @property
+    def started(self) -> bool:
+        """Whether the response headers are out."""
+        return self._client.started
+
+    @property
+    def bytes_written(self) -> int:
+        return self._client.bytes_written
+
+    async def run(
+        self, dialler: Dialler, target: AgentTarget, *, refusable: Callable[[], bool]
+    ) -> None:
+        """Dial, and relay until the turn is over.
+
+        `refusable` is called when the dial failed. True: the caller answers with an HTTP status.
+        False: the failure goes into the stream.
+        """
+        self._dialling = self._loop.create_task(self._dial(dialler, target))
+        watching = self._watch()
+        self._dial_until = self._loop.time() + self._dial_s
+        self._arm(min(self._dial_until, self.turn.deadline))
+        try:
+            await self._relay(refusable)
+            await self._finish_client()
+            self._raise_bug()
+        finally:
+            if watching is not None:
+                watching.cancel()
+            if self._client_socket is not None:
+                self._client_socket.watch(None)
+            self._client.detach()
+
+    async def _relay(self, refusable: Callable[[], bool]) -> None:
+        try:
+            await self._ended
+            self._raise_bug()
+            if self.dial_failure is not None and self.turn.outcome is None and not refusable():
+                self._apply(self.turn.unreachable(self._loop.time()))
+        finally:
+            # Without an `await`, so that a cancellation cannot interrupt these steps.
+            if self._dialling is not None:
+                self._dialling.cancel()
+            if self._timer is not None:
+                self._timer.cancel()
+            if self._upstream is not None:
+                self._upstream.close()
+                self._upstream = None  # breaks the reference cycle
+
+    def when_delivered(self, callback: Callable[[], object]) -> None:
+        """Call `callback` when the client has the end of the stream, or can no longer get it."""
+        client, is_final = (
+            self._client_socket,
+            self.turn.outcome in _INCOMPLETE or self.arrived is False,
+        )
+        if client is None or not self.started or is_final:
+            callback()
+        else:
+            client.when_acked(partial(self._delivered, client, callback))
+
+    def _delivered(self, client: ClientSocket, callback: Callable[[], object]) -> None:
+        self.arrived = True
+        if client.is_lost:
+            self._mark_missed(stalled=client.stalled)
+        callback()
+
+    def _mark_missed(self, *, stalled: bool) -> None:
+        self.arrived = False
+        self.turn.outcome = undelivered_outcome(self.turn.outcome, stalled=stalled)
+
+    def wake(self) -> None:
+        """Something changed that the protocol waits for, beside the agent (`Member.on_change`)."""
+        self._apply_or_fail(self.turn.tick)
+
+    def drain(self) -> None:
+        """The gateway stops. Never raises: the other streams get this notice too."""
+        self._apply_or_fail(self.turn.drain)
+
+    # Callbacks of the agent side (`relay.agent.websocket.Listener`).
+
+    def agent_opened(self, upstream: Upstream) -> None:
+        self._upstream = upstream
+        self._is_open = True
+        self.dial_took_s = self._loop.time() - self._dial_until + self._dial_s
+        self._apply(self.turn.opened(self._loop.time()))
+        self._arm(self.turn.deadline)
+
+    def agent_refused(self, why: DialFailure, status: int | None = None) -> None:
+        self.dial_failure = why
+        self.dial_status = status
+        self._end()
+
+    def agent_frames(self, frames: Sequence[bytes]) -> None:
+        self._reads += 1
+        if self._reads % _SAMPLED != 1:
+            self._apply(self.turn.frames(frames, self._loop.time()))
+            return
+        began = time.perf_counter()  # the loop's own time stands still within a callback
+        self._apply(self.turn.frames(frames, self._loop.time()))
+        self._sample(time.perf_counter() - began)
+
+    def agent_long_frame(self, frame: bytes) -> Iterator[None]:
+        for _ in self.turn.prepare_frame(frame):
+            self._reads += 1  # counts as progress
+            yield
+        portions = self.turn.portions(frame, self._loop.time())
+        with suppress(StopIteration):
+            output = next(portions)
+            while True:
+                self._reads += 1
+                self._apply(output)
+                yield
+                output = portions.send(self._loop.time())
+
+    def agent_frame_begun(self) -> None:
+        if not self._agent_side.is_parked:
+            self._agent_side.is_parked = True
+            self._arm(self.turn.deadline)  # or the next check might be a keepalive away
+
+    def agent_left(self, why: DisconnectReason, close_code: int | None) -> None:
+        self.disconnect_reason, self.close_code = why, close_code
+        handle = self.turn.unsound if why is DisconnectReason.UNSOUND else self.turn.agent_left
+        self._apply(handle(self._loop.time()))
+
+    def _drop_agent(self, why: DisconnectReason) -> None:
+        """Close the connection to the agent, and end the turn, if it is not over."""
+        if self.turn.outcome is not None:
+            return
+        if self._upstream is not None:
+            self._upstream.close()
+        self.disconnect_reason = why
+        self._apply_or_fail(self.turn.agent_left)
+
+    def _over_budget(self) -> None:
+        """The memory budget is spent, and this stream must give its memory back."""
+        if self._client.blocked:  # so the memory is the client's: the agent is not read
+            self.client_overflowed()
+        else:
+            self._drop_agent(DisconnectReason.NO_ROOM)
+
+    # Callbacks of the client side (`relay.client_writer.Flow`).
+
+    def client_blocked(self) -> None:
+        self.blocks += 1
+        if self._upstream is not None:
+            self._upstream.pause()
+        self._client.progressed()  # measure the progress from here on
+        self._apply(self.turn.blocked(self._loop.time()))
+        self._arm(self.turn.deadline)
+
+    def client_progressed(self) -> None:
+        self._apply_or_fail(self.turn.progressed)
+
+    def client_unblocked(self) -> None:
+        if self._upstream is not None:
+            self._upstream.resume()
+        self._apply_or_fail(self.turn.unblocked)
+
+    def client_held(self, held_bytes: int) -> None:
+        self._apply(self.turn.held(held_bytes, self._loop.time()))
+
+    def client_overflowed(self) -> None:
+        """The budget is spent: end as a slow client, even below the limit of this client."""
+        self._apply_or_fail(partial(self.turn.held, sys.maxsize))
+        self._client.cut()
+
+    # Carrying out the output of the turn.
+
+    def _apply(self, output: Output) -> None:
+        is_over = self.turn.outcome is not None
+        if is_over:
+            self._end()  # first, so that nothing that fails below leaves the stream open
+        try:
+            if output.to_agent and self._upstream is not None:
+                self._upstream.send(output.to_agent)
+                if self._agent_side.prompt is not None:
+                    self._note_frames_sent(self._upstream, output.to_agent)
+            if output.disconnect_client:
+                self._disconnect_client()
+            elif output.to_client:
+                if self.first_byte_at is None:
+                    self.first_byte_at = self._loop.time()
+                self._client.write(output.to_client, is_last=is_over)
+        except Exception as bug:  # noqa: BLE001 (else the stream would end as if complete)
+            self._fail(bug)
+        if self.turn.deadline < self._timer_at:
+            self._arm(self.turn.deadline)
+
+    def _apply_or_fail(self, handle: Callable[[float], Output]) -> None:
+        """Run the input; on an exception end the stream. For callbacks that no caller guards."""
+        try:
+            self._apply(handle(self._loop.time()))
+        except Exception as bug:  # noqa: BLE001 (any)
+            self._fail(bug)
+
+    def _disconnect_client(self) -> None:
+        """Disconnect the client. Read the agent on: the turn may have frames to send to it."""
+        self._client.cut()
+        if self._upstream is not None:
+            self._upstream.resume()
+
+    def _end(self) -> None:
+        if not self._ended.done():
+            self._ended.set_result(None)
+
+    def _arm(self, at: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._client.blocked or self._agent_side.is_parked:  # check for progress
+            at = min(at, self._loop.time() + self._stall_s / _CHECKS_PER_STALL)
+        self._timer_at = at
+        if at < NEVER:
+            self._timer = self._loop.call_at(at, self._tick)
+
+    def _tick(self) -> None:
+        self._timer, self._timer_at = None, NEVER
+        try:
+            self._time_passed()
+        except Exception as bug:  # noqa: BLE001 (else no timer is left to end the stream)
+            self._fail(bug)
+
+    def _time_passed(self) -> None:
+        now = self._loop.time()
+        if self._client.blocked and self._client.progressed():
+            self._apply(self.turn.progressed(now))
+        if self._is_open and self._agent_side.is_overdue(
+            self._upstream,
+            now,
+            self._stall_s,
+            reads=self._reads,
+            is_read=not self._client.blocked,
+        ):
+            self._drop_agent(DisconnectReason.STALLED)
+        self._apply(self.turn.tick(now))
+        if self._is_open or self.turn.outcome is not None:
+            return
+        if now >= self._dial_until:
+            self.agent_refused(DialFailure.TIMEOUT)
+        else:
+            self._arm(min(self._dial_until, self.turn.deadline))
+
+    def _note_frames_sent(self, upstream: Upstream, frames: Sequence[bytes]) -> None:
+        if self._agent_side.frames_sent(frames, upstream, self._loop.time()):
+            self._arm(self.turn.deadline)
+
+    async def _dial(self, dialler: Dialler, target: AgentTarget) -> None:
+        try:
+            self._upstream = await dialler.dial(
+                target.url, target.headers, self, target.subprotocols, self._agent_side.frame
+            )
+        except DialError as failure:
+            self.dial_error = None if failure.__cause__ is None else repr(failure.__cause__)
+            self.agent_refused(failure.why)
+        except Exception as bug:  # noqa: BLE001 (as below)
+            self._fail(bug)
+        finally:
+            self._dialling = None  # frees half a kilobyte, which most streams would hold for hours
+
+    def _watch(self) -> asyncio.Task[None] | None:
+        """Watch for the client's disconnect: by a callback of our server, else by a task."""
+        if self._client_socket is not None and self._client_socket.is_request_complete:
+            self._client_socket.watch(self._client_left)
+            return None
+        return self._loop.create_task(self._watch_client())
+
+    async def _watch_client(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._client_left()
+
+    def _client_left(self) -> None:
+        is_stalled = self._client_socket is not None and self._client_socket.stalled
+        self._apply_or_fail(partial(self.turn.client_left, stalled=is_stalled))
+
+    def _fail(self, bug: Exception) -> None:
+        """End the stream; `run` raises the exception of the callback."""
+        self._bug = self._bug or bug
+        self._end()
+
+    def _raise_bug(self) -> None:
+        if self._bug is not None:
+            raise self._bug
+
+    async def _finish_client(self) -> None:
+        """Send the rest to the client, as long as the client reads."""
+        outcome = self.turn.outcome
+        if outcome is _SLOW_CLIENT:
+            await self._cut_client()
+        elif outcome is _CLIENT_GONE or outcome is _ABANDONED:
+            self._client.discard()
+        elif self._client.started and not await self._client.finish(self._stall_s):
+            self._mark_missed(stalled=True)
+            await self._cut_client()
+
+    async def _cut_client(self) -> None:
+        """Reset the connection to the client, and discard the data that it has not read."""
+        self._client.cut()
+        await self._client.wait_for_disconnect()

@@ -1,0 +1,1 @@
+"""Authentication and authorization: tokens, callers, and their roles in sessions."""

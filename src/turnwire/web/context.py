@@ -1,0 +1,104 @@
+"""What all requests share. The composition root makes one `AppContext` and passes it down."""
+
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from turnwire.config.hang_ups import policies
+from turnwire.config.settings import Settings, listed
+from turnwire.core.agent import Dialect
+from turnwire.core.body.attachments import AttachmentLimits
+from turnwire.core.session_group import SessionGroups
+from turnwire.core.turn.limits import POLICIES, DisconnectPolicy, Limits
+from turnwire.errors import BadRequest
+from turnwire.metrics import Telemetry
+from turnwire.relay.agent.dialer import Dialler
+from turnwire.relay.memory_budget import Budget
+from turnwire.relay.registry import StreamRegistry
+from turnwire.web.auth.access import Access
+from turnwire.web.auth.identity import Identity
+from turnwire.web.load_shedding import Admission
+from turnwire.web.observe.observers import Observers
+from turnwire.web.observe.tracing import Tracing
+from turnwire.web.rate_limit import Rates
+from turnwire.web.trusted_proxies import Proxies
+
+
+class AppContext(Struct, frozen=True):
+    """The objects of one application, and the values that follow from its settings."""
+
+    settings: Settings
+    dialect: Dialect
+    limits: Limits
+    attachments: AttachmentLimits
+    identity: Identity
+    access: Access
+    dialler: Dialler
+    streams: StreamRegistry
+    operations: StreamRegistry
+    """Operations have their own caps: a user at the cap of streams can still stop one."""
+    session_groups: SessionGroups
+    rates: Rates
+    proxies: Proxies
+    admission: Admission
+    telemetry: Telemetry
+    observers: Observers
+    tracing: Tracing
+
+    @property
+    def budget(self) -> Budget:
+        """The memory budget of all requests together."""
+        return self.dialler.budget
+
+
+def attachment_limits(settings: Settings) -> AttachmentLimits:
+    """Return the bounds of a prompt's attachments, from the settings."""
+    return AttachmentLimits(
+        count=settings.attachments,
+        characters=settings.attachment_bytes,
+        types=listed(settings.attachment_types),
+        hosts=listed(settings.attachment_hosts),
+    )
+
+
+def limits(settings: Settings, dialect: Dialect) -> Limits:
+    """Return the limits of a stream, from the settings and the dialect."""
+    return Limits(
+        idle_s=dialect.idle_s if settings.idle_s is None else settings.idle_s,
+        tool_silence_s=settings.tool_silence_s,
+        question_wait_s=settings.question_wait_s,
+        queue_wait_s=settings.queue_wait_s,
+        turn_s=settings.turn_s,
+        keepalive_s=settings.keepalive_s,
+        stall_s=settings.stall_s,
+        drain_s=settings.drain_s,
+        hold_s=settings.dial_s,
+        backlog_bytes=settings.backlog_bytes,
+        on_disconnect=DisconnectPolicy(settings.on_disconnect),
+        grace_s=settings.grace_s,
+    )
+
+
+_POLICIES: Final = {policy.value: policy for policy in POLICIES}
+
+
+def disconnect_limits(settings: Settings, limits: Limits, requested: str | None) -> Limits:
+    """Return `limits` with the policy that the request asks for by `onDisconnect`.
+
+    A request may always ask for the configured policy and for a stricter one. `requested` is None
+    where the request names no policy.
+
+    Raises:
+        BadRequest: the policy is unknown, or the settings do not allow a request to ask for it.
+
+    """
+    if requested is None:
+        return limits
+    policy = _POLICIES.get(requested)
+    if policy is None:
+        raise BadRequest("onDisconnect is abort, continue or grace")
+    is_stricter = POLICIES.index(policy) <= POLICIES.index(limits.on_disconnect)
+    if not is_stricter and requested not in policies(settings):
+        raise BadRequest("This onDisconnect is not allowed here")
+    return msgspec.structs.replace(limits, on_disconnect=policy)

@@ -1,0 +1,1 @@
+"""Observers of streams: drift detection, recordings and traces."""

@@ -1,0 +1,88 @@
+"""Reports drift of the agent's wire: a metric, a log line and a sample for each new fingerprint."""
+
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import structlog
+from prometheus_client import Counter
+
+from turnwire.core.agent import Dialect, FrameStats
+from turnwire.core.recording.drift import Drift, Finding, Sample
+from turnwire.core.turn.observed import Input
+from turnwire.core.turn.output import Output
+from turnwire.relay.file_writer import FileWriter
+
+_log = structlog.get_logger("turnwire.drift")
+
+SAMPLES_BYTES_MAX: Final = 4_194_304
+"""Size at which the file of samples gets no more lines, in bytes."""
+
+
+class DriftMonitor:
+    """A `core.turn.observed.TurnObserver` of the streams that are checked for drift."""
+
+    def __init__(
+        self, dialect: Dialect, counter: Counter, samples: Path | None, file_writer: FileWriter
+    ) -> None:
+        self._drift = Drift(dialect.schema)
+        self._dialect = dialect.name
+        self._counter = counter
+        self._samples = samples
+        self._file_writer = file_writer
+
+    def is_stream_due(self) -> bool:
+        """Whether the stream that begins is one to listen in on."""
+        return self._drift.is_stream_due()
+
+    def finish(self, frame_stats: FrameStats) -> None:
+        """A stream is over, watched or not."""
+        if frame_stats.unrecognised:
+            self._drift.inspect_next_stream()
+
+    def on_input(
+        self, input_kind: Input, _now: float, frames: Sequence[bytes], _count: int
+    ) -> None:
+        if input_kind is Input.FRAMES:
+            for finding in self._drift.inspect(frames):
+                self._report(finding)
+
+    def on_output(self, _output: Output, _now: float) -> None:
+        """Ignore outputs: drift is in the frames of the agent."""
+
+    def _report(self, finding: Finding) -> None:
+        self._counter.labels(self._dialect, finding.kind, finding.fingerprint).inc()
+        if not finding.is_new:
+            return
+        _log.warning(
+            "the agent's wire has drifted",
+            dialect=self._dialect,
+            kind=finding.kind,
+            type=finding.type,
+            fields=finding.fields,
+            fingerprint=finding.fingerprint,
+        )
+        if self._samples is not None:
+            sample = Sample(
+                at=datetime.now(UTC).isoformat(timespec="seconds"),
+                dialect=self._dialect,
+                fingerprint=finding.fingerprint,
+                kind=finding.kind,
+                type=finding.type,
+                fields=finding.fields,
+                structure=finding.structure,
+            )
+            self._file_writer.submit(lambda: self._append(msgspec.json.encode(sample) + b"\n"))
+
+    def _append(self, line: bytes) -> None:
+        assert self._samples is not None
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+            with os.fdopen(os.open(self._samples, flags, 0o600), "ab") as samples:
+                if samples.tell() < SAMPLES_BYTES_MAX:
+                    samples.write(line)
+        except OSError as exc:
+            _log.warning("no sample was kept", error=exc.strerror)

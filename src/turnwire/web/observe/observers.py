@@ -1,0 +1,95 @@
+"""The observers of streams: drift monitor, flight recorder, and traces.
+
+`Observers.attach` decides at the start of a stream who observes it. A stream without observers has
+a plain `Turn`, so that its frames cost nothing more.
+"""
+
+from collections.abc import Collection, Sequence
+
+from msgspec import Struct
+
+from turnwire.core.agent import FrameStats, PromptRequest, ResumeRequest
+from turnwire.core.recording.recorder import Recording, header
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.observed import ObservedTurn, TurnObserver
+from turnwire.core.turn.outcome import final_outcome
+from turnwire.core.turn.turn import Turn
+from turnwire.relay.turn_stream import Stream
+from turnwire.web.observe.drift_monitor import DriftMonitor
+from turnwire.web.observe.flight_recorder import Recorder
+
+
+class Observers(Struct, frozen=True):
+    """The observers that the settings ask for, shared by all streams."""
+
+    drift_monitor: DriftMonitor | None = None
+    recorder: Recorder | None = None
+
+    def attach(
+        self,
+        agent_request: PromptRequest | ResumeRequest,
+        limits: Limits,
+        *,
+        request_id: str,
+        token: str,
+        dialect: str,
+        event_lines: bool,
+        usage: bool,
+        taken_id: str | None,
+        lacks: Collection[str],
+        extra_observers: Sequence[TurnObserver],
+        apart: bool = False,
+    ) -> "ObservedStream":
+        """Return the observers of a stream that begins. `extra_observers` observe it, too."""
+        observers = list(extra_observers)
+        recording = None
+        if self.drift_monitor is not None and self.drift_monitor.is_stream_due():
+            observers.append(self.drift_monitor)
+        if self.recorder is not None:
+            recording = self.recorder.new(
+                header(
+                    agent_request,
+                    dialect=dialect,
+                    limits=limits,
+                    taken_id=taken_id,
+                    event_lines=event_lines,
+                    usage=usage,
+                    apart=apart,
+                )
+            )
+            observers.append(recording)
+        return ObservedStream(self, observers, recording, request_id, token, lacks)
+
+
+class ObservedStream(Struct, frozen=True):
+    """One stream, and its observers."""
+
+    process_observers: Observers
+    observers: Sequence[TurnObserver]
+    recording: Recording | None
+    request_id: str
+    token: str
+    lacks: Collection[str]
+
+    @property
+    def turn_class(self) -> type[Turn]:
+        """`ObservedTurn` if the stream has observers, else `Turn`."""
+        return ObservedTurn if self.observers else Turn
+
+    def observe(self, turn: Turn) -> None:
+        """Connect the observers to a turn of `turn_class`."""
+        if isinstance(turn, ObservedTurn):
+            turn.observers = self.observers
+
+    def finish(self, stream: Stream, frame_stats: FrameStats) -> None:
+        """The stream has ended: update the drift monitor, and write the recording."""
+        if self.process_observers.drift_monitor is not None:
+            self.process_observers.drift_monitor.finish(frame_stats)
+        if self.process_observers.recorder is not None and self.recording is not None:
+            self.process_observers.recorder.finish(
+                self.recording,
+                final_outcome(stream.turn.outcome, stream.dial_status),
+                request_id=self.request_id,
+                token=self.token,
+                lacks=self.lacks,
+            )

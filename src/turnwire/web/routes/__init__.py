@@ -1,0 +1,1 @@
+"""The routes: one endpoint class each, and the responses they build."""

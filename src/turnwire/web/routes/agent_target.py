@@ -1,0 +1,90 @@
+"""URL and headers of the agent for a request, and the HTTP errors for the agent's rejections."""
+
+import functools
+from typing import Final
+from urllib.parse import quote
+
+from turnwire import __version__
+from turnwire.config.settings import PLACEHOLDER
+from turnwire.core.rejection import Rejection
+from turnwire.errors import (
+    AnotherTurn,
+    BadRequest,
+    NotFound,
+    NotSupported,
+    QuestionClosed,
+    RequestRefused,
+    SessionConflict,
+    Unauthorized,
+    Unavailable,
+)
+from turnwire.relay.turn_stream import AgentTarget
+from turnwire.web.context import AppContext
+from turnwire.web.routes.endpoint import RequestContext
+
+DIAL_REFUSALS: Final[dict[int | None, type[RequestRefused]]] = {401: Unauthorized, 404: NotFound}
+"""HTTP errors for a handshake that fails because of the user's own token, by its status."""
+
+_HTTP_ERRORS: Final[dict[Rejection, type[RequestRefused]]] = {
+    Rejection.SESSION: SessionConflict,
+    Rejection.UNNAMED: SessionConflict,
+    Rejection.OTHER_TURN: AnotherTurn,
+    Rejection.UNHARMED: AnotherTurn,
+    Rejection.UNKNOWN: NotFound,
+    Rejection.CLOSED: QuestionClosed,
+    Rejection.UNSIGNED: BadRequest,
+    Rejection.UNSUPPORTED: NotSupported,
+    Rejection.SILENT: Unavailable,
+    # For a continuation of a turn that is over. A resume answers 204 instead.
+    Rejection.NOTHING: QuestionClosed,
+}
+
+
+def target_for(app_context: AppContext, context: RequestContext) -> AgentTarget:
+    """Return URL, headers and subprotocols for this request's connection to the agent."""
+    settings = app_context.settings
+    return AgentTarget(
+        settings.agent_url.replace(PLACEHOLDER, _segment(context.request.session_id)),
+        _headers(app_context, context),
+        app_context.dialect.subprotocols,
+    )
+
+
+def http_error_for(rejection: Rejection) -> RequestRefused:
+    """Return the HTTP error for a rejection by the agent's side."""
+    return _HTTP_ERRORS[rejection](rejection.value)
+
+
+def http_error_for_status(status: int, agent_auth: str) -> RequestRefused:
+    """Return the HTTP error for a handshake that the agent answered with this status.
+
+    It is 401 or 404 only if the gateway forwards the user's own token. Otherwise it is 503.
+    """
+    if agent_auth == "forward" and status in DIAL_REFUSALS:
+        return DIAL_REFUSALS[status](f"the agent answered {status} to the user's token")
+    return Unavailable(f"the agent answered {status} to the gateway")
+
+
+def _headers(app_context: AppContext, context: RequestContext) -> dict[str, str]:
+    settings = app_context.settings
+    headers = {
+        "user-agent": f"turnwire/{__version__}",
+        "x-request-id": context.request.id,
+        **context.request.trace.headers,
+    }
+    match settings.agent_auth:
+        case "forward":
+            headers["authorization"] = f"Bearer {context.caller.token}"
+            return headers
+        case "service":
+            headers["authorization"] = f"Bearer {settings.agent_token}"
+        case "none":
+            pass
+    # Percent-encoded: a header cannot carry every user id as it is.
+    headers["x-turnwire-user"] = quote(context.user_id, safe="@.:|/+-_~")
+    return headers
+
+
+@functools.lru_cache(maxsize=1024)
+def _segment(session_id: str) -> str:
+    return quote(session_id, safe=":")

@@ -1,0 +1,181 @@
+"""`POST /api/sessions/{session_id}/chat`: one turn.
+
+To follow a request, read five files in order: this one, `relay/turn_stream.py`,
+`core/turn/turn.py`, `dialects/v2/turn.py` and `core/ui_stream/translator.py`.
+A request that is refused before its stream begins gets an HTTP error. After that, the outcome of
+the `Turn` says how the stream ended.
+"""
+
+import os
+from collections.abc import Awaitable
+
+from starlette.types import Receive, Send
+
+from turnwire.core.agent import PromptRequest, ResumeRequest
+from turnwire.core.body.continuation import Continuation
+from turnwire.core.body.prompt import Prompt, extract, extract_in_steps
+from turnwire.core.bounds import LONG_BYTES
+from turnwire.core.rejection import Rejection
+from turnwire.core.turn.headers import hold_for_init
+from turnwire.errors import Unavailable
+from turnwire.relay.interrupted import Interruptible
+from turnwire.relay.memory_budget import SMALL_BYTES, Holder
+from turnwire.relay.rounds import run_in_slices
+from turnwire.web.auth.access import Role
+from turnwire.web.context import disconnect_limits
+from turnwire.web.request import BUDGET_SPENT, WhileClientWaits, reserve
+from turnwire.web.routes import approval_profile, workflow_transport
+from turnwire.web.routes.agent_target import http_error_for
+from turnwire.web.routes.endpoint import CHAT_PATH, Endpoint, RequestContext
+from turnwire.web.routes.stream_response import stream
+
+
+class Chat(Endpoint):
+    """Starts a turn with a prompt, or answers the questions of a waiting turn, and streams it."""
+
+    min_role = Role.COLLABORATOR
+    route = "chat"
+    path = CHAT_PATH
+
+    async def serve(self, context: RequestContext, receive: Receive, send: Send) -> None:
+        app_context = self.app_context
+        app_context.admission.admit()
+        with (
+            app_context.streams.slot(context.user_id),  # first: the caps bound the bytes of bodies
+            app_context.budget.holder(context.user_id) as holder,
+        ):
+            parsed = await self._read(context, receive, holder)
+            response: Awaitable[None]
+            if isinstance(parsed, Prompt):
+                response = self._prompt(context, parsed, holder, receive, send)
+            else:
+                response = self._continue_turn(context, parsed, holder, receive, send)
+            del parsed  # a stream may last for hours
+            await response
+
+    async def _read(
+        self, context: RequestContext, receive: Receive, holder: Holder
+    ) -> Prompt | Continuation:
+        """Read and parse the body. A long body is parsed in steps, one at a time for each user."""
+        app_context = self.app_context
+        body = await context.request.body(receive, app_context.settings.body_bytes, holder)
+        if len(body) <= LONG_BYTES:
+            return extract(body, app_context.attachments)
+        reserve(holder, 0)
+        reservation = holder.reserve()
+        if not reservation.set(len(body)):
+            raise Unavailable(BUDGET_SPENT)
+        try:
+            async with (
+                WhileClientWaits(context.request),
+                Interruptible(Unavailable(BUDGET_SPENT)) as work,
+            ):
+                reservation.on_end = work.end
+                async with holder.user.work_lock():
+                    return await run_in_slices(
+                        app_context.dialler.rounds, extract_in_steps(body, app_context.attachments)
+                    )
+        finally:
+            reservation.release()
+
+    async def _prompt(
+        self,
+        context: RequestContext,
+        prompt: Prompt,
+        holder: Holder,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        app_context = self.app_context
+        if prompt.size > SMALL_BYTES or holder.request_reservation is not None:
+            reserve(holder, prompt.size)
+        channel_type, channel_id = self.channel(context, prompt.chat_id)
+        if holder.request_reservation is None:
+            await app_context.rates.take(context.user_id)
+        else:
+            async with Interruptible(Unavailable(BUDGET_SPENT)) as work:
+                holder.request_reservation.on_end = work.end
+                await app_context.rates.take(context.user_id)
+        prompt_request = PromptRequest(
+            text=prompt.text,
+            prompt_id=os.urandom(16).hex(),
+            client_message_id=prompt.message_id,
+            channel_type=channel_type,
+            channel_id=channel_id,
+            user_id=context.user_id,
+            attachments=prompt.attachments,
+            regenerates=prompt.regenerates,
+            replaces=prompt.replaces,
+        )
+        workflow = workflow_transport.detect(
+            context.request, prompt_request.prompt_id, prompt.chat_id
+        )
+        limits = app_context.limits if workflow is None else workflow.limits(app_context.limits)
+        limits = disconnect_limits(
+            app_context.settings, limits, context.request.query.get("onDisconnect")
+        )
+        approvals = approval_profile.approvals(
+            app_context.settings, context, counts_chunks=workflow is not None
+        )
+        with app_context.session_groups.member(context.session_key) as member:
+            protocol = app_context.dialect.prompt(prompt_request, member)
+            response = stream(
+                app_context,
+                context,
+                protocol,
+                limits,
+                receive,
+                send,
+                agent_request=prompt_request,
+                member=member,
+                holder=holder,
+                prompt_reservation=holder.request_reservation,
+                taken_id=prompt_request.client_message_id,
+                approvals=approvals,
+                workflow=workflow,
+            )
+            # Now only the protocol refers to the text and the files, until it has sent them.
+            del prompt_request, prompt
+            await response
+
+    async def _continue_turn(
+        self,
+        context: RequestContext,
+        continuation: Continuation,
+        holder: Holder,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        """Answer the questions that the turn waits for, and stream the rest of the turn."""
+        app_context = self.app_context
+        reserve(holder, 0)
+        settings = app_context.settings
+        channel_type, channel_id = self.channel(context, continuation.chat_id)
+        approvals = approval_profile.approvals(settings, context)
+        resume_request = ResumeRequest(
+            user_id=context.user_id,
+            channel_type=channel_type,
+            channel_id=channel_id,
+            init_s=settings.dial_s,
+            replies=approval_profile.replies(settings, context, continuation),
+            terms=approval_profile.terms(settings),
+        )
+        limits = disconnect_limits(
+            settings, app_context.limits, context.request.query.get("onDisconnect")
+        )
+        limits = hold_for_init(limits, resume_request.init_s)
+        with app_context.session_groups.member(context.session_key) as member:
+            if not await stream(
+                app_context,
+                context,
+                app_context.dialect.resume(resume_request, member),
+                limits,
+                receive,
+                send,
+                agent_request=resume_request,
+                member=member,
+                holder=holder,
+                client_copy=continuation.client_copy,
+                approvals=approvals,
+            ):
+                raise http_error_for(Rejection.NOTHING)

@@ -1,0 +1,125 @@
+"""`GET /api/sessions/{session_id}/chat/{chat_id}/stream`: the running turn, from its start."""
+
+from functools import partial
+from typing import Final
+
+import msgspec
+from starlette.responses import Response
+from starlette.types import Receive, Send
+
+from turnwire.core.agent import ResumeRequest
+from turnwire.core.operations import HistoryRequest
+from turnwire.core.turn.headers import hold_for_init
+from turnwire.core.turn.limits import DisconnectPolicy
+from turnwire.relay.memory_budget import Holder
+from turnwire.relay.registry import StreamRegistry
+from turnwire.web.auth.access import Role
+from turnwire.web.request import WhileClientWaits
+from turnwire.web.routes import approval_profile, workflow_transport
+from turnwire.web.routes.endpoint import CHAT_PATH, RequestContext
+from turnwire.web.routes.operations import LIMIT, OperationEndpoint
+from turnwire.web.routes.stream_response import STREAM_HEADERS, stream
+from turnwire.web.routes.workflow_transport import WorkflowClient
+
+_NO_STORE: Final = {"cache-control": "no-store"}
+
+
+class Resume(OperationEndpoint):
+    """Streams a turn again. The agent keeps the turn, so any replica can serve it."""
+
+    min_role = Role.VIEWER
+    route = "resume"
+    path = f"{CHAT_PATH}/{{chat_id}}/stream"
+
+    @property
+    def registry(self) -> StreamRegistry:
+        return self.app_context.streams
+
+    async def serve(self, context: RequestContext, receive: Receive, send: Send) -> None:
+        self.app_context.admission.admit()
+        await super().serve(context, receive, send)
+
+    async def respond(
+        self, context: RequestContext, holder: Holder, receive: Receive, send: Send
+    ) -> None:
+        app_context = self.app_context
+        request = context.request
+        chat_id = request.scope["path_params"]["chat_id"]
+        workflow = workflow_transport.detect_resume(request, chat_id)
+        channel_type, channel_id = self.channel(
+            context, chat_id if workflow is None else workflow.chat_id
+        )
+        approvals = approval_profile.approvals(
+            app_context.settings, context, counts_chunks=workflow is not None
+        )
+        resume_request = ResumeRequest(
+            user_id=context.user_id,
+            channel_type=channel_type,
+            channel_id=channel_id,
+            init_s=app_context.settings.dial_s,
+            prompt_id=None if workflow is None else workflow.prompt_id,
+        )
+        # A resume sends no prompt: when its client leaves, the stream ends and the turn goes on.
+        limits = msgspec.structs.replace(app_context.limits, on_disconnect=DisconnectPolicy.LET_GO)
+        limits = hold_for_init(limits, resume_request.init_s)
+        with app_context.session_groups.member(context.session_key) as member:
+            protocol = app_context.dialect.resume(resume_request, member)
+            if not await stream(
+                app_context,
+                context,
+                protocol,
+                limits,
+                receive,
+                send,
+                agent_request=resume_request,
+                member=member,
+                holder=holder,
+                approvals=approvals,
+                workflow=workflow,
+            ) and (
+                workflow is None
+                or not await self._send_missing(context, holder, workflow, resume_request, send)
+            ):
+                no_content = Response(status_code=204, headers=_NO_STORE)
+                no_content.headers["x-request-id"] = request.id
+                request.trace.answered(no_content.status_code)
+                await no_content(request.scope, receive, send)
+
+    async def _send_missing(
+        self,
+        context: RequestContext,
+        holder: Holder,
+        workflow: WorkflowClient,
+        resume_request: ResumeRequest,
+        send: Send,
+    ) -> bool:
+        """Send the missing chunks of a turn that is over to a client that lost its connection.
+
+        Return False, and send nothing, if the agent's history does not have the turn.
+        """
+        if workflow.prompt_id is None:
+            return False
+        settings = self.app_context.settings
+        history_request = HistoryRequest(
+            user_id=resume_request.user_id,
+            channel_type=resume_request.channel_type,
+            channel_id=resume_request.channel_id,
+            limit=LIMIT,
+            init_s=settings.dial_s,
+            verdict_s=settings.verdict_s,
+        )
+        convert = partial(
+            workflow.missing_records, usage=settings.usage, event_lines=settings.event_lines
+        )
+        with self.app_context.operations.slot(context.user_id):
+            async with WhileClientWaits(context.request):
+                body = await self.run_operation(
+                    context, holder, self.app_context.dialect.read_history(history_request), convert
+                )
+        if body is None:
+            return False
+        headers = {name.decode(): value.decode() for name, value in STREAM_HEADERS}
+        response = self.reply(context, holder, [body], 200, send, headers)
+        del body
+        await response
+        return True

@@ -1,0 +1,202 @@
+"""Runs one `Turn` as the response to one request: `stream`."""
+
+import asyncio
+import random
+import time
+from functools import partial
+from typing import Final
+
+import msgspec
+from starlette.types import Receive, Send
+
+from turnwire.config.settings import Settings
+from turnwire.core.agent import NEVER, AgentProtocol, FrameStats, PromptRequest, ResumeRequest
+from turnwire.core.approvals import ApprovalIssuer
+from turnwire.core.body.client_copy import ClientCopy
+from turnwire.core.rejection import Rejection
+from turnwire.core.session_group import Member
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.outcome import Outcome, final_outcome
+from turnwire.relay.memory_budget import Holder, Reservation
+from turnwire.relay.turn_stream import BODY_EXTENSION, SOCKET_EXTENSION, Stream
+from turnwire.web.context import AppContext
+from turnwire.web.observe.flight_recorder import lacks
+from turnwire.web.observe.observers import ObservedStream
+from turnwire.web.routes.agent_target import (
+    DIAL_REFUSALS,
+    http_error_for,
+    http_error_for_status,
+    target_for,
+)
+from turnwire.web.routes.endpoint import RequestContext
+from turnwire.web.routes.stream_log import report
+from turnwire.web.routes.workflow_transport import WorkflowClient
+
+STREAM_HEADERS: Final = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+    (b"x-vercel-ai-ui-message-stream", b"v1"),
+]
+
+_JITTER: Final = 0.2
+"""Keepalives come up to this fraction earlier, so that idle streams do not write in step."""
+
+
+async def stream(
+    app_context: AppContext,
+    context: RequestContext,
+    protocol: AgentProtocol,
+    limits: Limits,
+    receive: Receive,
+    send: Send,
+    *,
+    agent_request: PromptRequest | ResumeRequest,
+    member: Member,
+    holder: Holder,
+    prompt_reservation: Reservation | None = None,
+    taken_id: str | None = None,
+    client_copy: ClientCopy | None = None,
+    approvals: ApprovalIssuer | None = None,
+    workflow: WorkflowClient | None = None,
+) -> bool:
+    """Stream the turn of `protocol` to the client, to the end. False: there is no turn to stream.
+
+    `agent_request` is the request that `protocol` was made for. `holder` counts the bytes that the
+    stream holds; `prompt_reservation` is the part of them that goes to the agent. `taken_id` is an
+    id that the client uses for a message of its own. `client_copy` is what the client has of a
+    continued message. `approvals` issues approval ids. `workflow` is set for a client that counts
+    its chunks.
+
+    Raises:
+        RequestRefused: the agent's side rejected the request before the stream began.
+
+    """
+    loop = asyncio.get_running_loop()  # called once: in Python 3.11 it is a system call
+    settings = app_context.settings
+    request = context.request
+    keepalive_s = limits.keepalive_s * (1 - _JITTER * random.random())  # noqa: S311 (jitter)
+    limits = msgspec.structs.replace(
+        limits, keepalive_s=keepalive_s, expires_at=_expires_at(settings, context, loop.time())
+    )
+    observed = app_context.observers.attach(
+        agent_request,
+        limits,
+        request_id=request.id,
+        token=context.caller.token,
+        dialect=app_context.dialect.name,
+        event_lines=settings.event_lines,
+        usage=settings.usage,
+        apart=member.apart,
+        taken_id=taken_id,
+        lacks=lacks(
+            client_copy=client_copy,
+            approvals=approvals is not None and approvals.native,
+            workflow=workflow,
+        ),
+        extra_observers=request.trace.observers(),
+    )
+    del agent_request  # its files: only the protocol keeps them, until it has sent them
+    turn = observed.turn_class(
+        protocol,
+        limits,
+        event_lines=settings.event_lines,
+        usage=settings.usage,
+        taken_id=taken_id,
+        client_copy=client_copy,
+        approvals=approvals,
+        translator=None if workflow is None else workflow.translator(settings.usage, taken_id),
+    )
+    observed.observe(turn)
+    extensions = request.scope.get("extensions", {})
+    turn_stream = Stream(
+        turn,
+        send=send,
+        receive=receive,
+        headers=[
+            *STREAM_HEADERS,
+            (b"x-request-id", request.id.encode()),
+            *([] if workflow is None else workflow.headers),
+        ],
+        dial_s=settings.dial_s,
+        stall_s=settings.stall_s,
+        holder=holder,
+        prompt=prompt_reservation,
+        client_socket=extensions.get(SOCKET_EXTENSION),
+        body=extensions.get(BODY_EXTENSION, _no_body)(),
+        sample=app_context.telemetry.relay.observe,
+    )
+    member.on_change = turn_stream.wake
+    dialled_at = loop.time()
+    with app_context.streams.register(turn_stream):  # a refusal here is not reported as a stream
+        try:
+            await turn_stream.run(
+                app_context.dialler,
+                target_for(app_context, context),
+                refusable=lambda: turn_stream.dial_status in DIAL_REFUSALS,
+            )
+        finally:
+            seconds = loop.time() - context.arrived
+            request.trace.defer_end()
+            frame_stats = protocol.frame_stats
+            turn_stream.when_delivered(
+                partial(
+                    _finish,
+                    app_context,
+                    context,
+                    turn_stream,
+                    observed,
+                    frame_stats,
+                    seconds,
+                    dialled_at,
+                )
+            )
+    return turn_stream.started or _check_outcome(turn_stream, settings.agent_auth)
+
+
+def _finish(
+    app_context: AppContext,
+    context: RequestContext,
+    turn_stream: Stream,
+    observed: ObservedStream,
+    frame_stats: FrameStats,
+    seconds: float,
+    dialled_at: float,
+) -> None:
+    """Report the stream. Called when the client has taken the end of it, or has not in time."""
+    report(app_context.telemetry, context, turn_stream, frame_stats, seconds)
+    observed.finish(turn_stream, frame_stats)
+    outcome = final_outcome(turn_stream.turn.outcome, turn_stream.dial_status)
+    trace = context.request.trace
+    trace.streamed(turn_stream, outcome, dialled_at)
+    trace.end()
+
+
+def _no_body() -> None:
+    """Return no `Body`: the server does not offer the extension."""
+
+
+def _expires_at(settings: Settings, context: RequestContext, now: float) -> float:
+    """Return when the expiry of the token cuts the stream, in seconds on the loop's clock."""
+    if settings.token_expiry == "finish":  # noqa: S105 (no password)
+        return NEVER
+    return now + context.caller.expires_at - time.time()
+
+
+def _check_outcome(turn_stream: Stream, agent_auth: str) -> bool:
+    """Check why a stream ended before its headers. False: the agent has no turn to stream.
+
+    True: the client disconnected, so there is nothing to answer.
+
+    Raises:
+        RequestRefused: the agent's side rejected the request, or answered the dial with a status.
+
+    """
+    turn = turn_stream.turn
+    if turn.outcome is Outcome.NOTHING:
+        return False
+    if turn.outcome is Outcome.REFUSED:
+        raise http_error_for(turn.rejection or Rejection.SESSION)
+    if turn.outcome is None and turn_stream.dial_status is not None:
+        raise http_error_for_status(turn_stream.dial_status, agent_auth)
+    return True

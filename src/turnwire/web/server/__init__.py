@@ -1,0 +1,1 @@
+"""The HTTP server: uvicorn with our protocol class, and the ASGI middleware around the app."""

@@ -1,0 +1,49 @@
+"""The words of the code are those of the glossary."""
+
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+SOURCE: Final = ROOT / "src/turnwire"
+WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def banned() -> set[str]:
+    text = (ROOT / "docs/glossary.md").read_text()
+    section = text.partition("## Words that names do not use\n")[2].partition("Say what")[0]
+    return set(re.findall(r"`(\w+)`", section))
+
+
+def names(path: Path) -> Iterator[tuple[int, str]]:
+    """The line and the text of each identifier."""
+    for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
+        if token.type == tokenize.NAME:
+            yield token.start[0], token.string
+
+
+def test_no_name_holds_a_word_that_says_nothing() -> None:
+    words = banned()
+    assert len(words) > 10
+
+    found = [
+        f"{path.relative_to(ROOT)}:{line} {name}"
+        for path in SOURCE.rglob("*.py")
+        for line, name in names(path)
+        if words & {word.lower() for word in WORD.findall(name)}
+    ]
+
+    assert found == []
+    modules = [path for path in SOURCE.rglob("*.py") if words & set(path.stem.split("_"))]
+    assert modules == []
+
+
+def test_a_code_name_in_the_glossary_exists() -> None:
+    source = "\n".join(path.read_text() for path in SOURCE.rglob("*.py"))
+    table = (ROOT / "docs/glossary.md").read_text().partition("## Words that names")[0]
+
+    for name in re.findall(r"`(?:[\w.]*\.)?([A-Z]\w+)`", table):
+        assert re.search(rf"\bclass {name}\b", source), name
