@@ -20,7 +20,7 @@ CRDS := tests/deploy/crds/node_modules/.stamp
 DEPLOY := .venv/.deploy $(CRDS)
 LAB := packages/turnwire-lab
 CODE := src tests packages
-UNIT := tests/core tests/dialects tests/mutants $(wildcard tests/test_*.py)
+UNIT := tests/config tests/core tests/dialects tests/mutants $(wildcard tests/test_*.py)
 
 .PHONY: help
 help:  ## This list
@@ -114,8 +114,11 @@ PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py t
 # file, the longest first.
 UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests/lab/test_page.py tests/conformance \
   $(sort $(wildcard tests/relay/test_session_agent*.py)) \
-  $(patsubst %,tests/relay/test_%.py,isolation turns stop dial endings_of_the_agent endings_of_the_client no_circles pressure prompts resume) \
-  $(patsubst %,tests/web/test_%.py,opaque continuations errands jwks_hostile forgeries cors refusals threads stopping) \
+  $(patsubst %,tests/relay/test_%.py,isolation turns stop endings_of_the_agent endings_of_the_client no_circles pressure prompts resume) \
+  tests/relay/agent/test_dial.py \
+  $(patsubst %,tests/web/auth/test_%.py,forgeries jwks_hostile opaque) \
+  $(patsubst %,tests/web/routes/test_%.py,continuations error_responses operations threads) \
+  $(patsubst %,tests/web/server/test_%.py,cors stopping) \
   tests/cli/test_serve.py tests/cli/test_logs.py tests/lab/test_agent_sessions.py tests/lab/test_client.py \
   tests/doctor/test_without_a_turn.py tests/doctor/test_hang_ups.py tests/attacks tests/core/test_promises_seeded.py
 MEASURED := $(addprefix --ignore=,$(OWN) $(UNMEASURED))
@@ -123,8 +126,9 @@ MEASURED := $(addprefix --ignore=,$(OWN) $(UNMEASURED))
 WORKERS ?= 3
 
 # One way through each part of the gateway, over sockets.
-WAYS := $(patsubst %,tests/relay/test_%.py,turns stop resume dial endings_of_the_agent endings_of_the_client) \
-  $(patsubst %,tests/web/test_%.py,errands continuations refusals threads waiting_requests)
+WAYS := $(patsubst %,tests/relay/test_%.py,turns stop resume endings_of_the_agent endings_of_the_client) \
+  tests/relay/agent/test_dial.py tests/web/server/test_waiting_requests.py \
+  $(patsubst %,tests/web/routes/test_%.py,continuations error_responses operations threads)
 
 .PHONY: check
 check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
@@ -270,7 +274,7 @@ release: .venv/.deploy  ## Wheels, sdists, SBOM, sums, notes, image to dist/; up
 
 .PHONY: golden
 golden: $(STAMP)  ## Write the transcripts anew; their diff is the review
-	GOLDEN=rewrite $(PY) -m pytest -q tests/core/test_golden.py
+	GOLDEN=rewrite $(PY) -m pytest -q tests/core/recording/test_golden.py
 	git --no-pager diff --stat -- tests/golden
 
 .PHONY: guards-write
@@ -289,7 +293,7 @@ docs-check: $(SITE)  ## Fail if a generated table lags behind the code, or a lin
 	$(PY) -m sphinx -q -W -E -b dummy docs build/site-check
 
 .PHONY: mutants
-mutants: $(STAMP)  ## Plant faults, one at a time; the tests must catch each (5 min)
+mutants: $(STAMP)  ## Plant faults, one at a time; the tests must catch each (25 min)
 	$(PY) tests/mutants/run.py
 
 .PHONY: fuzz

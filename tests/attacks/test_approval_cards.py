@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from core import frames as f
+from support import v2_frames as f
 from turnwire.core.agent import PromptRequest
 from turnwire.core.approvals import ApprovalIssuer, Signer
 from turnwire.core.turn.limits import Limits

@@ -1,6 +1,6 @@
 """CORS where it counts: in a browser, with pages of several origins.
 
-What the gateway says in its headers, `web/test_cors.py` has; here is what a page can do with it.
+What the gateway says in its headers, `web/server/test_cors.py` has; here is what a page can do.
 """
 
 import asyncio

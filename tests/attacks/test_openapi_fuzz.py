@@ -11,7 +11,7 @@ from typing import Any, Self
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from chaos.needed import lacking
+from gateway.needed import lacking
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from turnwire_lab.agent.frames import Habits

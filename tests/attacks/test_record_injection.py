@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from core import frames as f
-from core.client_model import Client, check_record
-from dialects.session_agent import frames as s
+from support import session_agent_frames as s
+from support import v2_frames as f
+from support.client_model import Client, check_record
 from turnwire.core.agent import AgentProtocol, PromptRequest
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from chaos.needed import lacking
+from gateway.needed import lacking
 from turnwire_lab.bench.tools import Tools, tools
 
 

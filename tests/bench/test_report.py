@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from chaos.needed import lacking
+from gateway.needed import lacking
 from turnwire_lab.bench import report, rounds
 from turnwire_lab.bench.contenders import (
     DIRECT,

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from chaos.needed import lacking
+from gateway.needed import lacking
 from turnwire_lab.bench import tools as building
 from turnwire_lab.bench.load import MARK, Load, Plan, read_plan
 from turnwire_lab.bench.tools import NotBuiltError, tools

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Final, Self
 
-from chaos.needed import forbidden, program
+from gateway.needed import forbidden, program
 
 _NEW_NET: Final = 0x4000_0000
 """CLONE_NEWNET of sched.h."""

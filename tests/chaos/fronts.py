@@ -9,9 +9,9 @@ from typing import Final, Self
 
 import httpx
 
-from chaos.needed import program
 from chaos.patience import told
 from gateway.clients import new_client
+from gateway.needed import program
 from gateway.process import free_port
 from gateway.waiting import PATIENCE_S
 

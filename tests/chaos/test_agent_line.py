@@ -6,13 +6,13 @@ from typing import Final
 
 import pytest
 
-from chaos.agents import TEXT, tell
 from chaos.asking import answer
-from chaos.form import either
-from chaos.serving import Served
 from chaos.verdicts import agree, verdict
 from gateway.agent import ScriptedAgent
+from gateway.agent_process import TEXT, tell
 from gateway.clients import said
+from gateway.served import Served
+from support.form import either
 from turnwire_lab.faultproxy import FaultProxy, Harm, Way
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]

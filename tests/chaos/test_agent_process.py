@@ -5,11 +5,11 @@ import signal
 
 import pytest
 
-from chaos.agents import AgentProcess
-from chaos.serving import Served
 from chaos.verdicts import agree
+from gateway.agent_process import AgentProcess
 from gateway.clients import errors, is_whole, said
 from gateway.reading import App
+from gateway.served import Served
 from gateway.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.sockets

@@ -8,15 +8,15 @@ from typing import Final
 import httpx
 import pytest
 
-from chaos.agents import TEXT, tell, tell_on
-from chaos.form import either
 from chaos.reader import Reader
-from chaos.serving import Served
 from chaos.verdicts import NONE, agree, verdict
 from gateway.agent import ScriptedAgent, begin_only
+from gateway.agent_process import TEXT, tell, tell_on
 from gateway.clients import ask, request, said
 from gateway.reading import App
+from gateway.served import Served
 from gateway.waiting import PATIENCE_S, until
+from support.form import either
 from turnwire_lab.faultproxy import FaultProxy, Harm, Way
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]

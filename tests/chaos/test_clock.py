@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from chaos.needed import lacking
-from chaos.serving import Served
 from chaos.verdicts import agree
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent, begin_only
 from gateway.clients import is_whole, new_client, said
+from gateway.needed import lacking
 from gateway.reading import App
+from gateway.served import Served
 from gateway.tokens import bearer
 from gateway.waiting import until
 

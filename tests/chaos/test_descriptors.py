@@ -6,13 +6,13 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from chaos.needed import program
 from chaos.reader import Reader
-from chaos.serving import Served
 from chaos.verdicts import agree
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
 from gateway.clients import ask, request, said
+from gateway.needed import program
+from gateway.served import Served
 from gateway.waiting import until
 
 pytestmark = pytest.mark.sockets

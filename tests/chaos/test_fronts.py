@@ -9,17 +9,17 @@ from pathlib import Path
 import httpx
 import pytest
 
-from chaos.form import LONG
 from chaos.fronts import Front, Haproxy, Nginx
 from chaos.reader import Reader
-from chaos.serving import Served
 from chaos.verdicts import NONE, agree, verdict
 from gateway import frames
 from gateway.agent import Line, Script, ScriptedAgent, begin_only
 from gateway.clients import ask, new_client, said
 from gateway.reading import App
+from gateway.served import Served
 from gateway.tokens import bearer
 from gateway.waiting import until
+from support.form import LONG
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 

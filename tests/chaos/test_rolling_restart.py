@@ -9,16 +9,16 @@ from typing import Self
 
 import pytest
 
-from chaos.form import either
 from chaos.fronts import Front, Haproxy, Nginx
-from chaos.serving import Served
 from chaos.verdicts import verdict
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
 from gateway.clients import ask, new_client, said
 from gateway.process import free_port
+from gateway.served import Served
 from gateway.tokens import bearer
 from gateway.waiting import until
+from support.form import either
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(300)]
 

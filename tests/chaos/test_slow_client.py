@@ -7,14 +7,14 @@ import socket
 import pytest
 
 from chaos.asking import answer
-from chaos.form import either
 from chaos.reader import Reader
-from chaos.serving import Served
 from chaos.verdicts import agree
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
 from gateway.clients import ask, request, said
+from gateway.served import Served
 from gateway.waiting import until
+from support.form import either
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(300)]
 

@@ -7,11 +7,11 @@ from collections import Counter
 import pytest
 
 from chaos.asking import answer
-from chaos.serving import Served
 from chaos.verdicts import verdict
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent, begin_only
 from gateway.clients import is_whole
+from gateway.served import Served
 from gateway.waiting import until
 
 pytestmark = pytest.mark.sockets

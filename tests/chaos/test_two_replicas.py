@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chaos.fronts import Nginx
-from chaos.serving import Served
+from gateway.served import Served
 from gateway.tokens import token
 from gateway.waiting import until
 from turnwire_lab.agent.frames import Habits

@@ -7,17 +7,17 @@ from typing import Final
 
 import pytest
 
-from chaos.agents import AgentProcess
 from chaos.far import FarHost
-from chaos.form import LONG
 from chaos.reader import Reader
-from chaos.serving import Served
 from chaos.verdicts import agree
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent, begin_only
+from gateway.agent_process import AgentProcess
 from gateway.clients import ask, errors, is_whole, request
 from gateway.reading import App
+from gateway.served import Served
 from gateway.waiting import until
+from support.form import LONG
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 

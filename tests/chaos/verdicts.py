@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from chaos.patience import told
-from chaos.serving import Served
 from gateway.clients import chunks, is_whole, outline
+from gateway.served import Served
 from gateway.waiting import until
 from turnwire.core.turn.outcome import Outcome
 

@@ -11,6 +11,8 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from support.strict_json import read_json
+
 FOLDER: Final = Path(__file__).parent.parent / "clients"
 CLIENTS: Final = sorted(
     (path.name for path in FOLDER.glob("v*.*.*") if path.is_dir()),
@@ -68,15 +70,6 @@ Reports: TypeAlias = dict[str, Future[Report]]
 
 class NoClientsError(Exception):
     """Node or a client is missing. A failure, never a skip: nothing would be tested."""
-
-
-def read_json(text: str | bytes) -> Any:
-    """Read as JavaScript does: it has only doubles, so that 2**53 + 1 is 2**53."""
-    return json.loads(text, parse_int=lambda digits: int(float(digits)), parse_constant=_refuse)
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
 
 
 def version(client: str) -> tuple[int, ...]:

@@ -6,9 +6,9 @@ from typing import Final
 import pytest
 
 from conformance.clients import CLIENTS, Job, Reports, playing
-from conformance.model import read
 from conformance.recordings import recording
 from conformance.verdict import faults, loops_even_so
+from support.message_model import read
 from turnwire.core.recording.replay import replay
 from turnwire.dialects import DIALECTS
 

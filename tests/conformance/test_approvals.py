@@ -13,8 +13,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import pytest
 
-from conformance.clients import CLIENTS, FOLDER, Job, Message, node, read_json, version
+from conformance.clients import CLIENTS, FOLDER, Job, Message, node, version
 from gateway.tokens import KEY, token
+from support.strict_json import read_json
 from turnwire_lab.agent.frames import Habits
 from turnwire_lab.agent.server import ReferenceAgent
 from turnwire_lab.gateway import Gateway

@@ -9,8 +9,8 @@ import pytest
 
 from conformance import clients
 from conformance.clients import CLIENTS, FOLDER, Job, NoClientsError, Reports, play, playing
-from conformance.model import Answer, BadStreamError, Chunk, read
 from conformance.verdict import faults
+from support.message_model import Answer, BadStreamError, Chunk, read
 
 pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from conformance.clients import CLIENTS, Reports, playing
-from conformance.model import read
 from conformance.transcripts import TRANSCRIPTS, sent_again, title
 from conformance.verdict import faults, loops_even_so
+from support.message_model import read
 
 pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
 

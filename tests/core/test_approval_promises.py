@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from core import frames as f
+from support import v2_frames as f
 from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.approvals import ApprovalIssuer, Signed, Signer
 from turnwire.core.body.continuation import ApprovalResponse, read_in_steps

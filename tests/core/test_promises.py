@@ -11,8 +11,8 @@ from hypothesis.stateful import (
 )
 from msgspec import Raw
 
-from core.client_model import Client
-from core.said import Said
+from support.client_model import Client
+from support.stream_text import Said
 from turnwire.core import events
 from turnwire.core.events import Event, Phase, Reason
 from turnwire.core.ui_stream import sse

@@ -14,9 +14,9 @@ from hypothesis.stateful import (
     rule,
 )
 
-from core import frames as f
-from core.client_model import Client
-from core.said import Said
+from support import v2_frames as f
+from support.client_model import Client
+from support.stream_text import Said
 from turnwire.core.agent import PromptRequest
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome

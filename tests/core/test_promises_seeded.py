@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from chaos.form import either
-from core import frames as f
-from core.client_model import BrokenPromiseError, Client
+from support import v2_frames as f
+from support.client_model import BrokenPromiseError, Client
+from support.form import either
 from turnwire.core.agent import PromptRequest
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn

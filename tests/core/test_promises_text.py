@@ -4,10 +4,10 @@ from random import Random
 
 import pytest
 
-from chaos.form import either
-from core import frames as f
-from core.client_model import Client
-from core.intended import Agent, solid
+from support import v2_frames as f
+from support.client_model import Client
+from support.form import either
+from support.intended import Agent, solid
 from turnwire.core.agent import PromptRequest, ResumeRequest
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn

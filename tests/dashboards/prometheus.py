@@ -10,8 +10,8 @@ from typing import Any, Final, Self
 
 import httpx
 
-from chaos.needed import program
 from gateway.clients import new_client
+from gateway.needed import program
 from gateway.process import free_port
 from gateway.waiting import PATIENCE_S
 from turnwire_lab.dashboards.__main__ import ROOT

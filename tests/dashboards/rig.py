@@ -13,11 +13,11 @@ from typing import Any, Final, Self
 from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 
-from chaos.serving import Served
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
 from gateway.control_plane import ControlPlane, Question, Reply, granted, reply
 from gateway.key_sets import key_set
+from gateway.served import Served
 from gateway.signers import signer
 from turnwire_lab.agent.frames import Habits
 from turnwire_lab.agent.server import ReferenceAgent

@@ -11,10 +11,10 @@ from typing import Final
 import pytest
 from msgspec import Struct
 
-from chaos.needed import program
 from dashboards.prometheus import SCRAPE_S, Prometheus
 from dashboards.rig import PROCESSES, Rig
 from dashboards.traffic import Crowd
+from gateway.needed import program
 from gateway.waiting import PATIENCE_S
 from turnwire.core.turn.outcome import Outcome
 from turnwire.web.auth.jwks import FETCH_RESULTS

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 
-from chaos.needed import program
 from dashboards.cases import ABSENT, CASES, MINUTES, series
+from gateway.needed import program
 from turnwire.cli.supervisor import _Supervisor
 from turnwire.config.settings import Settings
 from turnwire.metrics import Telemetry

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import httpx
 
-from chaos.serving import Served
 from dashboards.rig import FLOOD, KEY_ID, SIGNER, Rig
 from gateway.clients import Chat, ask, new_client, request
+from gateway.served import Served
 from gateway.tokens import bearer
 from turnwire.core.turn.outcome import Outcome
 

@@ -15,10 +15,10 @@ from typing import Final
 
 import pytest
 
-from chaos.needed import lacking, program, root
-from chaos.serving import Served
 from deploy.parts import DEPLOY, ROOT, Json, as_json, run
 from gateway.clients import ask, is_whole, new_client, said
+from gateway.needed import lacking, program, root
+from gateway.served import Served
 from gateway.tokens import KEY, bearer
 from gateway.waiting import until
 from turnwire_lab.agent.server import ReferenceAgent

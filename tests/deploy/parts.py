@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from chaos.needed import lacking
+from gateway.needed import lacking
 
 ROOT: Final = Path(__file__).parents[2]
 DEPLOY: Final = ROOT / "deploy"

@@ -8,8 +8,8 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from chaos.needed import program
 from deploy.parts import DEPLOY, ROOT, Json, compose, run, tool
+from gateway.needed import program
 from turnwire.config.settings import Settings
 
 pytestmark = pytest.mark.timeout(180)  # some of these tools take seconds to start

@@ -7,8 +7,8 @@ from typing import Final
 import pytest
 from prometheus_client import CollectorRegistry
 
-from chaos.needed import program
 from deploy.parts import ROOT, Json, manifests, one, run, tool
+from gateway.needed import program
 from turnwire.config.settings import Settings
 from turnwire.metrics import Telemetry
 

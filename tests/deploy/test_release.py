@@ -11,8 +11,8 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from chaos.needed import program
 from deploy.parts import DEPLOY, ROOT, as_json, run, tool
+from gateway.needed import program
 from turnwire import __version__
 
 pytestmark = pytest.mark.timeout(300)  # two builds and three installations

@@ -8,10 +8,10 @@ from typing import Final
 
 import pytest
 
-from chaos.needed import program
 from deploy.parts import DEPLOY, env_file, run
 from gateway.agent import ScriptedAgent
 from gateway.clients import ask, is_whole, new_client
+from gateway.needed import program
 from gateway.process import Process
 from gateway.tokens import bearer
 from turnwire.config.settings import Settings

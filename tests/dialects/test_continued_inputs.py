@@ -7,12 +7,12 @@ from typing import Any, Final
 import pytest
 from msgspec import Raw
 
-from core import frames as v2
-from dialects.continued import Json, chunks, continued, init, question
-from dialects.session_agent import frames as sa
 from dialects.session_agent.resumed import INIT_S
-from dialects.session_agent.test_continuing_anywhere import frame_of
+from dialects.session_agent.test_continuation_anywhere import frame_of
 from dialects.session_agent.test_resume_anywhere import PROMPT, entry_of
+from support import session_agent_frames as sa
+from support import v2_frames as v2
+from support.continued import Json, chunks, continued, init, question
 from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.body.continuation import read_in_steps

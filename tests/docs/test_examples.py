@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from chaos.needed import lacking
+from gateway.needed import lacking
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "examples"

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from chaos.agents import AgentProcess
+from gateway.agent_process import AgentProcess
 from gateway.process import command, environ
 from gateway.running import Gateway
 from gateway.tokens import token

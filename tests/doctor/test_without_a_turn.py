@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from chaos.agents import AgentProcess
 from gateway.agent import Line, ScriptedAgent
+from gateway.agent_process import AgentProcess
 from gateway.control_plane import ControlPlane as Server
 from gateway.control_plane import Question, reply
 from gateway.process import Process, command, environ

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from chaos.needed import lacking
 from gateway.chromium import chromium
+from gateway.needed import lacking
 from turnwire_lab.agent.frames import Habits
 from turnwire_lab.agent.server import ReferenceAgent
 from turnwire_lab.embed.site import BUILT as WIDGET

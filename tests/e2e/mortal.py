@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Self
 
-from chaos.agents import AgentProcess
+from gateway.agent_process import AgentProcess
 from gateway.process import free_port
 from turnwire_lab.agent.server import ReferenceAgent
 

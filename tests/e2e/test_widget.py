@@ -7,9 +7,9 @@ import httpx
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from chaos.needed import lacking
 from e2e.conftest import NewVisit
 from e2e.visiting import LOOSE, Visit
+from gateway.needed import lacking
 from gateway.waiting import until
 from turnwire_lab.agent.files import picture
 from turnwire_lab.demo import banner

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
-from chaos.needed import lacking
+from gateway.needed import lacking
 
 _QUIETLY: Final = (
     "--no-sandbox",

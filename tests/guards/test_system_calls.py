@@ -14,10 +14,10 @@ from typing import Final, Self
 
 import pytest
 
-from chaos.needed import forbidden, program
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
 from gateway.clients import Chat, ask, is_whole, new_client
+from gateway.needed import forbidden, program
 from gateway.process import Process
 from gateway.tokens import bearer
 from gateway.waiting import until

@@ -9,11 +9,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from dialects.session_agent import frames as product
 from gateway import frames
 from hostile.attack import SESSION_AGENT, AgentAttack, Script, text
 from hostile.line import GoneError, Line
 from hostile.world import USER
+from support import session_agent_frames as product
 
 _HEAD_BYTES: Final = 65_536
 

@@ -5,7 +5,6 @@ from functools import partial
 from itertools import count
 from typing import Any, Final
 
-from dialects.session_agent import frames
 from hostile.attack import (
     FAST,
     MARK,
@@ -19,6 +18,7 @@ from hostile.attack import (
     same,
     text,
 )
+from support import session_agent_frames as frames
 
 OTHER: Final = "turn-of-somebody-else"
 Json = dict[str, Any]

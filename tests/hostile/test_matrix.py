@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from chaos.needed import lacking
+from gateway.needed import lacking
 from hostile.measured import Limits, broken
 from hostile.rig import Effort, Rig
 from hostile.run import named

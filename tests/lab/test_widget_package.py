@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chaos.needed import lacking, program
+from gateway.needed import lacking, program
 from turnwire import __version__
 from turnwire_lab.embed.site import BUILT
 

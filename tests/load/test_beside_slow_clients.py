@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chaos.needed import lacking
+from gateway.needed import lacking
 from turnwire_lab.bench.contenders import TURNWIRE
 from turnwire_lab.bench.farm import Farm
 from turnwire_lab.bench.load import Load, Plan

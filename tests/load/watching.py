@@ -7,8 +7,8 @@ from msgspec import Struct
 from prometheus_client.parser import text_string_to_metric_families
 
 from chaos.patience import told
-from chaos.serving import Served
 from gateway.clients import new_client
+from gateway.served import Served
 
 KIB: Final = 1024
 MIB: Final = 1024 * KIB

@@ -5,7 +5,7 @@
         "turnwire.core.ui_stream.sent_text:SentText.unsent_suffix",
                                                       # module:function, or module:Class.function
         everything_is_missing,                        # takes the function, returns the wrong one
-        ("core/test_told.py",),                       # who is asked, below tests/
+        ("core/ui_stream/test_sent_text.py",),                       # who is asked, below tests/
     )
 
     def everything_is_missing(_unsent_suffix: Function) -> Function:

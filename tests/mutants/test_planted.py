@@ -93,7 +93,7 @@ def test_the_plugin_plants_it_before_the_tests_are_imported(name: str, fails: st
             *options,
             "--planted",
             name,
-            "tests/core/test_told.py",
+            "tests/core/ui_stream/test_sent_text.py",
         ],
         cwd=ROOT,
         env=environment(),

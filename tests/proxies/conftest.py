@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from chaos.serving import Served
 from gateway.agent import ScriptedAgent
+from gateway.served import Served
 from proxies.edge import Behind, Edge
 from proxies.fronts import FRONTS
 

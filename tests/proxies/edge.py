@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from chaos.fronts import Front
-from chaos.serving import Served
 from gateway.agent import Line, Script, ScriptedAgent
+from gateway.served import Served
 
 
 class Behind:

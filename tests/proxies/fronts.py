@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from chaos.fronts import Front, Haproxy, Nginx
-from chaos.needed import lacking, program
+from gateway.needed import lacking, program
 
 DEPLOY: Final = Path(__file__).resolve().parents[2] / "deploy"
 

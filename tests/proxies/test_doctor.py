@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from chaos.agents import AgentProcess
 from chaos.fronts import Front
-from chaos.serving import Served
+from gateway.agent_process import AgentProcess
+from gateway.served import Served
 from gateway.tokens import token
 from proxies.fronts import FRONTS, installed
 from proxies.ill import ILLS, ill

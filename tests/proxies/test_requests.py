@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from chaos.form import LONG
 from chaos.fronts import Front
 from chaos.reader import Reader
 from gateway.clients import ask, new_client
@@ -12,6 +11,7 @@ from gateway.tokens import bearer
 from gateway.waiting import until
 from proxies.double import Double
 from proxies.fronts import FRONTS, Caddy, Traefik
+from support.form import LONG
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from chaos.form import LONG
-from chaos.serving import Served
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
 from gateway.clients import Chat, is_whole, said
 from gateway.reading import App
+from gateway.served import Served
 from gateway.waiting import until
 from proxies.fronts import FRONTS, hasty
+from support.form import LONG
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 

@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from conformance.model import read
 from gateway.clients import Json, is_whole, outline, said
 from gateway.process import Process
 from gateway.reading import App, question_id, turn_id
 from gateway.running import Gateway
 from gateway.waiting import until
+from support.message_model import read
 from turnwire_lab.agent.frames import Habits
 from turnwire_lab.agent.journal import Run
 from turnwire_lab.agent.server import ReferenceAgent

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from chaos.form import either
 from gateway.clients import ask, chunks, errors, is_whole, new_client, outline, said
 from gateway.product import product
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
+from support.form import either
 from turnwire.dialects.session_agent import completion
 from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision
 from turnwire_lab.session_agent.server import SessionAgent

@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from dialects.session_agent import frames as f
 from gateway.agent import Line, ScriptedAgent
 from gateway.clients import SMALL_BUFFER, RawClient, ask, chatting, request
 from gateway.product import product
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
+from support import session_agent_frames as f
 from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision
 from turnwire_lab.session_agent.server import SessionAgent
 

@@ -5,11 +5,11 @@ from random import Random
 
 import pytest
 
-from core.client_model import Client
 from gateway.clients import is_whole, outline, said
 from gateway.reading import App, question_id, turn_id
 from gateway.running import Gateway
 from gateway.waiting import until
+from support.client_model import Client
 from turnwire_lab.agent.frames import Habits
 from turnwire_lab.agent.journal import Run
 from turnwire_lab.agent.server import ReferenceAgent

@@ -30,7 +30,7 @@ from turnwire.core.operations import (
 )
 from turnwire.core.session_group import Member
 from turnwire.core.terms import Terms
-from turnwire.core.wire.schema import WireSchema
+from turnwire.core.wire.schema import WireSchema, name_or_odd
 
 
 class PromptRequest(Struct, frozen=True, kw_only=True):
@@ -128,8 +128,8 @@ class FrameStats:
         self.wasted += size // MALFORMED_BYTES
 
     def count_unknown(self, frame_type: str) -> None:
-        """Count a frame of an unknown type."""
-        frame_type = frame_type[:64]
+        """Count a frame of an unknown type. The log shows the type, so it must look like a name."""
+        frame_type = name_or_odd(frame_type)
         if frame_type not in self.unrecognised and len(self.unrecognised) >= self.KINDS_MAX:
             frame_type = "other"
         self.unrecognised[frame_type] = self.unrecognised.get(frame_type, 0) + 1
@@ -139,13 +139,13 @@ class AbortScope(enum.Enum):
     """Which turns an abort would stop now."""
 
     NONE = enum.auto()
-    """None that may be stopped: our prompt is not sent yet, our turn is over, we only follow it, or
-    an abort would stop other turns too."""
+    """None, and that does not change: our prompt is not sent, our turn is over, we only follow it,
+    or every abort would stop other turns too. No abort is sent, and nothing waits for a chance."""
     OURS = enum.auto()
     """Only our turn, or only our prompt."""
     SHARED = enum.auto()
-    """Perhaps another turn: our prompt waits behind that turn, or it is unknown whether our prompt
-    runs."""
+    """Perhaps another turn, for now: our prompt waits behind that turn, or it is unknown whether
+    our prompt runs. A stream without a client waits until the scope changes."""
 
 
 class AgentProtocol(Protocol):

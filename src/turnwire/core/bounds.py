@@ -60,8 +60,8 @@ DEPTH_MAX: Final = 1_000
 """Deepest nesting of a long frame. No decoder here reads deeper levels."""
 
 MALFORMED_MAX: Final = 1_000
-"""Unreadable frames that one connection may have. Beyond these, at most half of its frames may be
-unreadable."""
+"""Unreadable frames that one connection may have, where `MALFORMED_BYTES` of one count as one more.
+Beyond these, at most half of its frames may be unreadable."""
 
 MALFORMED_BYTES: Final = 16_384
 """A longer unreadable frame counts once more for each such number of bytes."""

@@ -15,7 +15,7 @@ from turnwire.core.rejection import Rejection
 
 
 class Terms(Struct, frozen=True, kw_only=True):
-    """The operator's rules. By default every answer is allowed."""
+    """The operator's rules. `Terms()` allows every answer; `TURNWIRE_ANSWERS` does not."""
 
     signed: bool = False
     """An answer to an approval must carry the id that the request had."""

@@ -18,8 +18,8 @@ from typing import Final
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from attacks.fuzz.targets import AGENTS, V2
-from core import frames as f
-from dialects.session_agent import frames as s
+from support import session_agent_frames as s
+from support import v2_frames as f
 from turnwire.core.agent import AgentProtocol, Dialect, PromptRequest, ResumeRequest
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from core.client_model import Client
+from support.client_model import Client
 from turnwire.core.agent import AgentProtocol
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome

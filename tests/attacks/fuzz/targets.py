@@ -8,10 +8,10 @@ import msgspec
 from msgspec import Raw
 
 from attacks.fuzz.script import END, Counted, frame, play, steps
-from core import frames as f
 from core.test_promises_seeded import ENDINGS, OTHER_FRAMES, TEXTS
-from dialects.session_agent import frames as s
 from dialects.session_agent.test_any_frames import pool
+from support import session_agent_frames as s
+from support import v2_frames as f
 from turnwire.core.agent import Dialect, PromptRequest, ResumeRequest
 from turnwire.core.approvals import Invalid, Signer
 from turnwire.core.body.attachments import AttachmentLimits

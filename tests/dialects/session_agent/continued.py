@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from msgspec import Raw
 
-from dialects.session_agent import frames as f
 from dialects.session_agent.resumed import INIT_S, busy, init_r, prompt, turn
+from support import session_agent_frames as f
 from turnwire.core.agent import QuestionReply, ResumeRequest
 from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.session_group import Member

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from dialects.session_agent import frames as f
+from support import session_agent_frames as f
 from turnwire.core.agent import ResumeRequest
 from turnwire.core.events import Event, Rejected, TextDelta, ToolUpdate, TurnFinished
 from turnwire.core.rejection import Rejection

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from dialects.session_agent import frames as f
+from support import session_agent_frames as f
 from turnwire.core.agent import PromptRequest
 from turnwire.core.events import Alive, Decoded, Event, Send, TurnFinished
 from turnwire.core.session_group import Member

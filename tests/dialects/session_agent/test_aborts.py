@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from dialects.session_agent import frames as f
 from dialects.session_agent.talk import conversation
+from support import session_agent_frames as f
 from turnwire.core.agent import AbortScope, PromptRequest
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome

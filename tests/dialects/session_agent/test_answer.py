@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from dialects.session_agent import frames as f
 from dialects.session_agent.resumed import init_r, prompt, turn
+from support import session_agent_frames as f
 from turnwire.core.agent import NEVER, FrameStats
 from turnwire.core.approvals import subjects
 from turnwire.core.operations import Answered, AnswerRequest

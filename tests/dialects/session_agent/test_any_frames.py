@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from core.client_model import Client
-from core.turns import wait
-from dialects.session_agent import frames as f
+from support import session_agent_frames as f
+from support.client_model import Client
+from support.turns import wait
 from turnwire.core.agent import AbortScope, PromptRequest
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from dialects.session_agent import frames as f
+from support import session_agent_frames as f
 from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.operations import AnswerRequest, HistoryRequest, Operation, StopRequest
 from turnwire.core.turn.limits import Limits

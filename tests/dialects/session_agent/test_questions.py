@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from dialects.session_agent import frames as f
 from dialects.session_agent.talk import conversation, plain, receive_frame
+from support import session_agent_frames as f
 from turnwire.core.events import Question, QuestionClosed
 from turnwire.core.ui_stream.questions import OPEN_MAX
 

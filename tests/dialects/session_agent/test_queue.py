@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from dialects.session_agent import frames as f
 from dialects.session_agent.talk import conversation, error, receive_frame
+from support import session_agent_frames as f
 from turnwire.core.events import Alive, Queued, TurnStarted
 from turnwire.dialects.session_agent import completion
 from turnwire.dialects.session_agent.queue import QueuePosition

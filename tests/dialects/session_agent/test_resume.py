@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from dialects.session_agent import frames as f
 from dialects.session_agent.resumed import (
     INIT_S,
     LATER,
@@ -23,6 +22,7 @@ from dialects.session_agent.resumed import (
     turn,
 )
 from dialects.session_agent.talk import receive_frame, sent
+from support import session_agent_frames as f
 from turnwire.core.agent import AbortScope
 from turnwire.core.events import (
     AgentStatus,
@@ -315,7 +315,7 @@ def test_the_tests_that_the_documentation_names_are_here() -> None:
     page = (Path(__file__).parents[3] / "docs" / "session-agent.md").read_text()
     tests = "".join(
         path.read_text()
-        for kind in ("resume", "continuing")
+        for kind in ("resume", "continuation")
         for path in Path(__file__).parent.glob(f"test_{kind}*.py")
     )
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from core.client_model import Client
-from core.turns import wait
-from dialects.session_agent import frames as f
 from dialects.session_agent.test_any_frames import pool
+from support import session_agent_frames as f
+from support.client_model import Client
+from support.turns import wait
 from turnwire.core.agent import ResumeRequest
 from turnwire.core.events import Alive, Decoded, Event, TextDelta, TurnStarted
 from turnwire.core.operations import History

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from dialects.session_agent import frames as f
 from dialects.session_agent.resumed import (
     NOTHING,
     OTHER,
@@ -19,6 +18,7 @@ from dialects.session_agent.resumed import (
     turn,
 )
 from dialects.session_agent.talk import plain, receive_frame
+from support import session_agent_frames as f
 from turnwire.core.events import (
     AgentStatus,
     Queued,

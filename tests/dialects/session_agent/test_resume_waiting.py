@@ -2,7 +2,6 @@
 
 import pytest
 
-from dialects.session_agent import frames as f
 from dialects.session_agent.resumed import (
     LATER,
     NOTHING,
@@ -11,6 +10,7 @@ from dialects.session_agent.resumed import (
     texts,
 )
 from dialects.session_agent.talk import receive_frame
+from support import session_agent_frames as f
 from turnwire.core.events import (
     AgentStatus,
     Queued,

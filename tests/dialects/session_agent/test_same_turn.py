@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.test_golden import GOLDEN, dialect
+from support.recorded import GOLDEN, dialect
 from turnwire.core.recording.replay import replay
 
 RECORDINGS = sorted(GOLDEN.glob("session-agent-*/*.jsonl"))

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from core.turns import wait
-from dialects.session_agent import frames as f
 from dialects.session_agent.talk import conversation, error, receive_frame, sent
+from support import session_agent_frames as f
+from support.turns import wait
 from turnwire.core.agent import NEVER, AbortScope, PromptRequest
 from turnwire.core.events import TurnStarted
 from turnwire.core.session_group import Member, SessionGroup

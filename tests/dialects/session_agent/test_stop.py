@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dialects.session_agent import frames as f
+from support import session_agent_frames as f
 from turnwire.core.agent import NEVER
 from turnwire.core.operations import StopRequest, StopResult
 from turnwire.core.rejection import Rejection

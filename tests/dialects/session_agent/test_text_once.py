@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from core.client_model import Client
-from core.intended import solid
-from core.turns import wait
-from dialects.session_agent import frames as f
+from support import session_agent_frames as f
+from support.client_model import Client
+from support.intended import solid
+from support.turns import wait
 from turnwire.core.agent import PromptRequest, ResumeRequest
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn

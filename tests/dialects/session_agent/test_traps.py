@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from core.client_model import Client
-from core.turns import verdict, wait
-from dialects.session_agent import frames as f
 from dialects.session_agent.talk import conversation, error, plain, receive_frame, sent
+from support import session_agent_frames as f
+from support.client_model import Client
+from support.turns import verdict, wait
 from turnwire.config.settings import Settings
 from turnwire.core.agent import AbortScope, PromptRequest
 from turnwire.core.events import (

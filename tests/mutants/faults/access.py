@@ -54,8 +54,8 @@ def as_if_it_were_the_users(http_error_for_status: Function) -> Function:
 _ACCESS: Final = "turnwire.web.auth.access"
 _IDENTITY: Final = "turnwire.web.auth.identity"
 
-_REFUSALS: Final = ("web/test_identity.py", "web/test_refusals.py")
-_FORGERIES: Final = ("web/test_forgeries.py",)
+_REFUSALS: Final = ("web/auth/test_identity.py", "web/routes/test_error_responses.py")
+_FORGERIES: Final = ("web/auth/test_forgeries.py",)
 
 FAULTS: Final = (
     Fault(
@@ -80,7 +80,7 @@ FAULTS: Final = (
         "a grant counts for every session",
         "turnwire.web.auth.access_cache:CachedAccess.grant",
         without(ast.FormattedValue),
-        ("web/test_access_cache.py",),
+        ("web/auth/test_access_cache.py",),
     ),
     Fault(
         "the control plane's redirects are followed",
@@ -111,6 +111,6 @@ FAULTS: Final = (
         "the agent's answer to our own token is the user's",
         "turnwire.web.routes.agent_target:http_error_for_status",
         as_if_it_were_the_users,
-        ("relay/test_dial.py",),
+        ("relay/agent/test_dial.py",),
     ),
 )

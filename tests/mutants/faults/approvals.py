@@ -50,8 +50,8 @@ def whatever_is_shown(shows: Function) -> Function:
 _SIGNER: Final = "turnwire.core.approvals:Signer"
 _CONTINUATION: Final = "turnwire.core.body.continuation"
 
-_APPROVAL_TESTS: Final = ("core/test_approval.py", "core/test_approval_turn.py")
-_CONTINUATION_TESTS: Final = ("core/test_continuation.py",)
+_APPROVAL_TESTS: Final = ("core/test_approvals.py", "core/turn/test_requesting.py")
+_CONTINUATION_TESTS: Final = ("core/body/test_continuation.py",)
 
 FAULTS: Final = (
     Fault("an approval never expires", f"{_SIGNER}.read", no_time_passes, _APPROVAL_TESTS),

@@ -28,7 +28,7 @@ _STREAM: Final = "turnwire.relay.turn_stream:Stream"
 _CONNECTION: Final = "turnwire.web.server.http_protocol:HttpConnection"
 
 _CLIENT: Final = ("relay/test_client_writer.py", "relay/test_slow_client.py")
-_DIAL: Final = ("relay/test_dial.py",)
+_DIAL: Final = ("relay/agent/test_dial.py",)
 _HTTP: Final = ("attacks/test_request_smuggling.py",)
 _SLOW: Final = ("attacks/test_slow_requests.py",)
 

@@ -15,7 +15,7 @@ _BINDING: Final = f"{_WIRE}.binding:TurnBinding"
 _TURN: Final = f"{_WIRE}.turn:TurnProtocol"
 
 _AGENT: Final = ("dialects/session_agent",)
-_WHOSE_QUESTION: Final = ("dialects/session_agent/test_whose_question.py",)
+_WHOSE_QUESTION: Final = ("dialects/session_agent/test_open_questions.py",)
 
 
 def whatever_was_answered(question_answered: Function) -> Function:

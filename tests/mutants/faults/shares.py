@@ -76,20 +76,20 @@ def whoever_comes(claim: Function) -> Function:
     return wrong
 
 
-_ROOM: Final = ("core/test_room.py",)
+_ROOM: Final = ("core/test_session_group.py",)
 
 FAULTS: Final = (
     Fault(
         "whoever comes last pays for the memory of others",
         "turnwire.relay.memory_budget:Budget.make_room",
         the_newcomer_pays,
-        ("relay/test_budget.py",),
+        ("relay/test_memory_budget.py",),
     ),
     Fault(
         "one user may take the memory of all",
         "turnwire.relay.memory_budget:Budget.is_spent",
         all_for_one,
-        ("relay/test_budget.py",),
+        ("relay/test_memory_budget.py",),
     ),
     Fault(
         "what is left of a read is done before the others' turn",
@@ -113,7 +113,7 @@ FAULTS: Final = (
         "what begins nothing takes a place",
         "turnwire.web.server.http_protocol:HttpConnection._take_request",
         a_request_began,
-        ("web/test_waiting_requests.py",),
+        ("web/server/test_waiting_requests.py",),
     ),
     Fault(
         "what a hydration asks is read in one go",
@@ -125,7 +125,7 @@ FAULTS: Final = (
         "an unfinished frame stays for ever",
         "turnwire.relay.agent.parked:Parked.is_overdue",
         never,
-        ("relay/test_budget.py",),
+        ("relay/test_memory_budget.py",),
     ),
     Fault(
         "anybody answers whatever was asked of another",
@@ -143,7 +143,7 @@ FAULTS: Final = (
         "completed is said of what did not arrive",
         "turnwire.core.turn.outcome:undelivered_outcome",
         all_is_well,
-        ("core/test_outcome.py",),
+        ("core/turn/test_outcome.py",),
     ),
     Fault(
         "a claim keeps nobody away",

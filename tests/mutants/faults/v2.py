@@ -17,11 +17,11 @@ _OPEN_TURNS: Final = "turnwire.dialects.v2.open_turns:OpenTurns"
 _STOP: Final = "turnwire.dialects.v2.stop:StopOperation"
 _ANSWER: Final = "turnwire.dialects.v2.answer:AnswerOperation"
 
-_WHOSE_QUESTION: Final = ("dialects/test_v2_whose_question.py",)
-_EARLY: Final = ("dialects/test_v2_early_frames.py",)
-_APART: Final = ("dialects/test_v2_apart.py",)
-_ERRANDS: Final = ("dialects/test_v2_errands.py",)
-_WHOSE_ANSWER: Final = ("dialects/test_v2_whose_answer.py",)
+_WHOSE_QUESTION: Final = ("dialects/v2/test_questions.py",)
+_EARLY: Final = ("dialects/v2/test_early_frames.py",)
+_APART: Final = ("dialects/v2/test_apart.py",)
+_ERRANDS: Final = ("dialects/v2/test_operations.py",)
+_WHOSE_ANSWER: Final = ("dialects/v2/test_answer.py",)
 
 
 def whoever_reasons(frame_events: Function) -> Function:

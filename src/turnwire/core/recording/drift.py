@@ -9,14 +9,13 @@ of the frame type, and of the names and JSON kinds of the unknown fields. Values
 
 import functools
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, get_args
 
 import msgspec
 from msgspec import Struct
 
-from turnwire.core.wire.schema import WireSchema
+from turnwire.core.wire.schema import WireSchema, name_or_odd
 
 STREAMS_FIRST: Final = 8
 STREAMS_NEXT: Final = 32
@@ -42,9 +41,6 @@ _ELEMENTS_MAX: Final = 64
 _DEPTH_MAX: Final = 8
 _KEYS_MAX: Final = 64
 
-_NAME: Final = re.compile(r"[A-Za-z0-9_$.:/-]{1,64}")
-_ODD: Final = "(odd)"
-"""Replaces a name that does not match `_NAME`: such a key may hold arbitrary text."""
 
 Structure: TypeAlias = "str | dict[str, Any] | list[Any]"
 """The structure of a JSON value, without its contents. See `structure`."""
@@ -116,7 +112,7 @@ class Drift:
             if frame.startswith(self._done_prefixes):
                 continue
             try:
-                frame_type = _name(_decode_head(frame).type)
+                frame_type = name_or_odd(_decode_head(frame).type)
                 if self._is_frame_due(frame_type) and len(frame) <= FRAME_BYTES_MAX:
                     findings += self._inspect_frame(frame_type, _decode_any(frame))
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -142,7 +138,7 @@ class Drift:
     def _inspect_frame(self, frame_type: str, frame: Mapping[str, Any]) -> Iterator[Finding]:
         struct = self._structs.get(frame_type)
         if struct is None:
-            fields = [f"{_name(key)}:{_kind(value)}" for key, value in frame.items()]
+            fields = [f"{name_or_odd(key)}:{_kind(value)}" for key, value in frame.items()]
             yield self._finding("type", frame_type, fields, frame)
         elif struct.__struct_fields__:
             unknown = list(dict.fromkeys(self._unknown_fields(frame, struct, frame_type, 0)))
@@ -164,10 +160,10 @@ class Drift:
         fields = _fields(struct)
         types = schema.types.get(path)
         if types is not None and isinstance(value.get("type"), str) and value["type"] not in types:
-            yield f"{path}.type={_name(value['type'])}:string"
+            yield f"{path}.type={name_or_odd(value['type'])}:string"
             return
         for key, inner in value.items():
-            inner_path = f"{path}.{_name(key)}"
+            inner_path = f"{path}.{name_or_odd(key)}"
             if key not in fields and key not in unread and (depth or key != "type"):
                 if "*" not in unread:
                     yield f"{inner_path}:{_kind(inner)}"
@@ -202,7 +198,7 @@ def structure(value: Any, depth: int = 0) -> Structure:
         return _kind(value)
     if isinstance(value, dict):
         items = list(value.items())[:_KEYS_MAX]
-        return {_name(key): structure(inner, depth + 1) for key, inner in items}
+        return {name_or_odd(key): structure(inner, depth + 1) for key, inner in items}
     shapes: list[Structure] = [structure(inner, depth + 1) for inner in value[:_ELEMENTS_MAX]]
     distinct = [shape for index, shape in enumerate(shapes) if shape not in shapes[:index]]
     return [f"array({len(value)})", *distinct]
@@ -223,11 +219,6 @@ def _kind(value: Any) -> str:
             return "array"
         case _:
             return "object"
-
-
-def _name(text: str) -> str:
-    """Return a type or a key, or `_ODD` if it does not look like a name."""
-    return text if _NAME.fullmatch(text) else _ODD
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Whether the end of a stream aborts its turn at the agent. This module alone decides it.
+"""Whether the end of a stream aborts its turn at the agent.
 
 A stream ends before its turn because its client left or is too slow, or because the gateway ends
 it. The decision depends on the policy of the request (`DisconnectPolicy`), on the state of the
@@ -20,13 +20,16 @@ class Decision(enum.Enum):
     """What becomes of a stream whose client left, and of its turn."""
 
     ABORT = enum.auto()
-    """End the stream and send the agent's abort frames."""
+    """End the stream and send the agent's abort frames: none, unless the scope is `OURS`."""
     WAIT = enum.auto()
     """Go on without the client until an abort would stop our turn alone; then abort it."""
     LEAVE = enum.auto()
     """End the stream. The turn goes on at the agent."""
     GRACE = enum.auto()
-    """Go on for `Limits.grace_s`: the client may come back."""
+    """Go on for `Limits.grace_s`: the client may come back.
+
+    If it does, or if others follow the turn, the stream ends and the turn goes on. If nobody comes,
+    the turn is aborted as for a client that is gone (`when_client_is_gone`)."""
     CONTINUE = enum.auto()
     """Go on to the end of the turn without the client."""
 
@@ -58,12 +61,15 @@ def when_client_is_gone(scope: AbortScope) -> Decision:
 
 
 def when_ended(outcome: Outcome, policy: DisconnectPolicy, client: Client) -> bool:
-    """Whether the gateway aborts the turn when it ends the stream with this outcome."""
+    """Whether the gateway aborts the turn when it ends the stream with this outcome.
+
+    The protocol still sends no abort frames unless its scope is `AbortScope.OURS`.
+    """
     match outcome:
         case Outcome.UNSOUND | Outcome.SLOW_CLIENT:
             return True
         case Outcome.SILENT | Outcome.TOO_LONG:
-            return client is not Client.ABSENT  # the client left, and its turn is to go on
+            return client is not Client.ABSENT  # an absent client wants its turn to go on
         case Outcome.EXPIRED:
             return policy is not DisconnectPolicy.CONTINUE
         case (

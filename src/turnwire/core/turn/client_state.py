@@ -20,7 +20,7 @@ class Client(enum.Enum):
     DETACHED = enum.auto()
     """It disconnected, and may come back."""
     ABSENT = enum.auto()
-    """It left for good. Our turn goes on without it, and is never aborted."""
+    """It left, and the policy is to continue: our turn goes on, and timers do not abort it."""
     GONE = enum.auto()
     """It left. Our turn is aborted as soon as an abort stops no other turn."""
 

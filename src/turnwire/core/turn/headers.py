@@ -1,8 +1,10 @@
-"""When the response headers go out. This module alone decides it.
+"""When the response headers of a stream go out.
 
 The headers carry the status: 200 for a stream, or the HTTP error that the web layer makes of a
 rejection. So they are held back until the agent's side can no longer reject the request, but for
 no longer than `Limits.hold_s`. After them a rejection can only be an error chunk.
+
+A dial that the agent answers with an HTTP error is decided before: `relay.turn_stream.Stream.run`.
 """
 
 import enum

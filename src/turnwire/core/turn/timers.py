@@ -70,7 +70,10 @@ class Deadlines:
 
     @property
     def _hold_ends_at(self) -> float:
-        """Silence and length end no stream before this time: the dialect decides until then."""
+        """Before this time neither a silent agent nor a long turn ends the stream.
+
+        Until then the dialect may accept or reject the request.
+        """
         return -NEVER if self._protocol.accepted else self.hold_until
 
     @property

@@ -187,7 +187,11 @@ class Turn:
             yield Turn.frames(self, (), now) if self.outcome is None else self._output(now)
 
     def agent_left(self, now: float) -> Output:
-        """The agent closed the connection, cleanly or not, or broke the WebSocket protocol."""
+        """The agent closed the connection, cleanly or not, or broke the WebSocket protocol.
+
+        `Translator.fail` closes what is open: text blocks, questions as `expired`, tool calls as
+        errors. Then the client gets the error of `Outcome.INTERRUPTED` and `finish`.
+        """
         return self._end(Outcome.INTERRUPTED, now)
 
     def unsound(self, now: float) -> Output:
@@ -300,8 +304,7 @@ class Turn:
         """Write consecutive text deltas. Returns whether any of them went through `_feed`.
 
         The short lane: while a text block is open, all consecutive deltas are written at once,
-        at a third of the cost of `_feed`. tests/core/test_lanes.py checks that both give the same
-        bytes.
+        at a third of the cost of `_feed`. Both give the same bytes (tests/core/turn/test_lanes.py).
         """
         remaining = texts
         if self._lane is None:  # the first delta may open a block

@@ -7,9 +7,15 @@ A path is a frame's type and the names of fields from there on, joined by dots: 
 The elements of an array have the path of the array.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from msgspec import Struct
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_$.:/-]{1,64}")
+ODD: Final = "(odd)"
+"""Replaces a type or a key that does not look like a name: it may hold arbitrary text."""
 
 
 class WireSchema(Struct, frozen=True, kw_only=True):
@@ -36,3 +42,8 @@ class WireSchema(Struct, frozen=True, kw_only=True):
 def names(text: str) -> frozenset[str]:
     """The words of a text, separated by white space."""
     return frozenset(text.split())
+
+
+def name_or_odd(text: str) -> str:
+    """Return a type or a key of a frame for a log or a metric: `ODD` if it is not like a name."""
+    return text if _NAME.fullmatch(text) else ODD

@@ -1,8 +1,8 @@
 """The frames that the gateway reads, and how it decodes them.
 
-`read` decodes one frame into one of the structs of `Read`. A new frame type needs a struct and
-an entry in `Read` here, and a `case` in `turn`. The module also defines channels, the parts of
-a message, and the frame types that the gateway skips (page 4.5).
+`read` decodes one frame into one of the structs of `Read`. A new frame type is a struct and an
+entry in `Read`; mypy then names each `match` that lacks it. The module also defines channels, the
+parts of a message, and the frame types that the gateway skips (page 4.5).
 """
 
 import contextlib

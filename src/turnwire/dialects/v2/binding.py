@@ -4,9 +4,10 @@ Our turn is the one with our `promptId` in its `message.create`. If the agent
 sends no `promptId`, our turn is the first one on our channel that meets all of
 these conditions: it is created after our prompt, no earlier turn of that channel
 is open, and no other stream of this process has claimed it. If other processes
-may have streams of the session, the last rule is a guess. Then the turn must
-name our user, and it is never aborted; if it names no user, we cannot decide
-(`is_ambiguous`). The binding also decides whom an abort would stop.
+may have streams of the session, one of them may have asked for the turn. So there
+the turn must also name our user, and it is never aborted. If it names no user,
+we cannot decide (`is_ambiguous`). The binding also decides which turns an abort
+would stop.
 
 `turn.TurnProtocol` calls a method for each frame that says something about turns.
 """
@@ -40,7 +41,7 @@ class TurnBinding:
         self.turn_id: str | None = None
         self.open_turns = OpenTurns()
         self.is_ambiguous = False
-        """Whether a turn began that may be ours, or that of a prompt which another process sent."""
+        """Whether a turn began that may be ours, or the turn of another process's prompt."""
         self._is_guessed = False
         self._member = member
         self._user_id = user_id

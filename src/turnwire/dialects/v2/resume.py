@@ -19,7 +19,7 @@ from turnwire.dialects.v2.frames import InitData
 from turnwire.dialects.v2.turn import TurnProtocol
 
 _CLIENT_IDS_MAX: Final = 1_000
-"""Of so many entries, the newest, the client ids are kept while a resumed turn goes on."""
+"""While a resumed turn goes on, the client ids of the newest entries are kept: at most these."""
 
 
 class ResumeProtocol(TurnProtocol):

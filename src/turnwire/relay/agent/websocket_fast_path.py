@@ -5,7 +5,9 @@ all that a frame cost in this process. Nearly every frame of an agent is *plain*
 unmasked, with a length of up to two bytes. `split_text_frames` splits those in a twelfth of the
 parser's time. Every other frame, and the rest of the read after it, goes to the slow path
 (`websocket_reader`), and so does all data while a message of the slow path is incomplete. The
-library decides what is valid WebSocket. tests/relay/test_plain.py compares the fast path with it.
+library decides what is valid WebSocket.
+
+`tests/relay/agent/test_websocket_fast_path.py` compares the fast path with it.
 """
 
 from typing import Final

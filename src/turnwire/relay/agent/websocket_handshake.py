@@ -3,7 +3,7 @@
 A request is made from a template, which the library makes once for each URL
 (`Template.request`). A response that accepts beyond doubt is recognized at once
 (`accepted_head_length`). The library reads and judges every other response.
-tests/relay/test_handshake.py compares this module with the library.
+tests/relay/agent/test_websocket_handshake.py compares this module with the library.
 """
 
 import functools

@@ -4,8 +4,9 @@
 reason to end the connection. `websocket_fast_path` splits off the complete short text frames. The
 `Reader` assembles the other text: long frames, and messages in several frames. It makes no second
 copy, since a message may have 32 MiB. Pings, pongs, the close and invalid frames go to the library,
-one frame at a time: the library decides what is valid. tests/relay/test_plain.py compares both
-paths with the library.
+one frame at a time: the library decides what is valid.
+
+`tests/relay/agent/test_websocket_fast_path.py` compares both paths with the library.
 """
 
 import io

@@ -399,6 +399,7 @@ class HttpConnection(HttpToolsProtocol):
         """Close the connection after this response, once the client has acknowledged it."""
         client = self._client_socket
         if client is not None:
+            # It has the methods that uvicorn calls.
             cycle.transport = ClosingTransport(self.transport, client)  # type: ignore[assignment]
 
     def _refuse_body(self, message: str) -> None:

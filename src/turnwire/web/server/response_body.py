@@ -1,7 +1,7 @@
 """Writes response bodies directly to the client's transport, without ASGI `send`, where it can.
 
-Each fast path writes the same bytes as uvicorn (tests/web/test_chunked_body.py). Where uvicorn
-would do more than write (wait, close, look at the method or a length), uvicorn gets the message.
+Each fast path writes the same bytes as uvicorn (tests/web/server/test_response_body.py). Where
+uvicorn would do more than write (wait, close, look at the method or a length), it gets the message.
 """
 
 import weakref

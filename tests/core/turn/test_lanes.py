@@ -1,0 +1,132 @@
+"""The short lane of text deltas writes the very bytes of the long one."""
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support import v2_frames as f
+from turnwire.core import events
+from turnwire.core.agent import NEVER, AbortScope, FrameStats, PromptRequest
+from turnwire.core.events import Decoded, Event
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
+from turnwire.dialects import DIALECTS
+
+PIECES = [
+    *("a", "plain ", '"\\/', "\n\r\t", "\0\x1f\x7f", "é", "\x85", "\u2028\u2029", "\ufffd"),
+    *("\U0001f600", "\ud83d", "\ude00", "</script>", ""),
+]
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=4).map("".join)
+
+
+class Telling:
+    """A conversation that tells what it was given: one entry a frame."""
+
+    accepted = True
+    queued = False
+    deadline = NEVER
+
+    def __init__(self, told: Sequence[Decoded]) -> None:
+        self.frame_stats = FrameStats()
+        self.has_other_watchers = False
+        self._told = iter(told)
+
+    def prepare_frame(self, _frame: bytes, /) -> Iterator[None]:
+        yield from ()
+
+    def connection_opened(self, _now: float) -> Sequence[Event]:
+        return [events.TurnStarted("turn")]
+
+    def client_detached(self) -> None:
+        pass
+
+    def unwatched(self) -> None:
+        pass
+
+    def mark_stale(self) -> None:
+        pass
+
+    def receive_frame(self, _frame: bytes, _now: float) -> Decoded:
+        return next(self._told)
+
+    def tick(self, _now: float) -> Sequence[Event]:
+        return ()
+
+    @property
+    def abort_scope(self) -> AbortScope:
+        return AbortScope.NONE
+
+    def abort(self) -> Sequence[bytes]:
+        return ()
+
+
+def stream(told: Sequence[Decoded], reads: Sequence[int], *, event_lines: bool) -> bytes:
+    """All that a client is sent, when the frames come in reads of these sizes."""
+    turn = Turn(Telling(told), Limits(), event_lines=event_lines)
+    written = [turn.opened(0).to_client]
+    left = len(told)
+    for size in [*reads, len(told)]:
+        count = min(size, left)
+        written.append(turn.frames([b""] * count, 1).to_client)
+        left -= count
+    return b"".join(written) + turn.agent_left(2).to_client
+
+
+OTHER_EVENTS: list[Decoded] = [
+    (),
+    [events.Alive()],
+    [events.ReasoningDelta("hm\ud83d")],
+    [events.ToolUpdate(call_id="c", tool_name="t", phase=events.Phase.COMPLETED)],
+    [events.TurnStarted("again")],
+    [events.TextDelta("x"), events.Queued(), events.TextDelta("\ud83d")],
+]
+
+
+@settings(max_examples=80, deadline=None, database=None)
+@given(
+    told=st.lists(st.one_of(TEXTS, TEXTS, TEXTS, st.sampled_from(OTHER_EVENTS)), max_size=12),
+    reads=st.lists(st.integers(0, 5), max_size=8),
+    event_lines=st.booleans(),
+)
+def test_both_lanes_write_the_same_bytes(
+    told: list[Decoded], reads: list[int], *, event_lines: bool
+) -> None:
+    long = [[events.TextDelta(one)] if isinstance(one, str) else one for one in told]
+
+    short_way = stream(told, reads, event_lines=event_lines)
+
+    assert short_way == stream(long, [1] * len(long), event_lines=event_lines)
+
+
+def test_the_short_lane_is_taken() -> None:
+    turn = Turn(Telling(["a", "b"]), Limits())
+    turn.opened(0)
+    turn.frames([b""], 0)
+    lane = turn._lane
+
+    turn.frames([b""], 0)
+
+    assert lane is not None
+    assert turn._lane is lane  # nothing was reckoned anew
+
+
+@pytest.mark.parametrize("cut", range(1, 9))
+def test_frames_split_into_other_reads_give_the_same_bytes(cut: int) -> None:
+    frames = [
+        f.begin(),
+        *map(f.part, ["smile \ud83d", "\ude00", "é\u2028", "half \ud83d", " a"]),
+        f.tool("completed"),
+        f.chunk("smile \U0001f600é\u2028half \ud83d a!"),
+        f.finalize(),
+    ]
+    whole = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
+    parted = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
+
+    at_once = whole.opened(0).to_client + whole.frames(frames, 1).to_client
+    in_two = parted.opened(0).to_client + parted.frames(frames[:cut], 1).to_client
+    in_two += parted.frames(frames[cut:], 1).to_client
+
+    assert in_two == at_once
+    assert at_once.endswith(b"data: [DONE]\n\n")

@@ -1,0 +1,162 @@
+"""A client that disconnects and may come back: its turn goes on for the grace time."""
+
+from collections.abc import Callable
+
+import pytest
+
+from support import v2_frames as f
+from support.turns import NOTHING, QUEUED, RUNNING, sent_types, wait
+from turnwire.core.agent import PromptRequest, ResumeRequest
+from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.limits import DisconnectPolicy, Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.turn import Turn
+from turnwire.dialects import DIALECTS
+
+
+def turn_of(room: SessionGroup, *frames: bytes, drain_s: float = 30) -> Turn:
+    """A turn under `grace` whose client left at 2."""
+    member = Member(room)
+    ask = PromptRequest(text="hi", prompt_id=f.PROMPT, user_id="u1")
+    limits = Limits(on_disconnect=DisconnectPolicy.GRACE, grace_s=30, drain_s=drain_s)
+    turn = Turn(DIALECTS["v2"].prompt(ask, member), limits)
+
+    def look() -> None:
+        turn.tick(10)
+
+    member.on_change = look
+    turn.opened(0)
+    turn.frames(frames, 1)
+    return turn
+
+
+def come_back(room: SessionGroup, turn: str = f.OURS) -> None:
+    """Another stream of this process follows the turn."""
+    Member(room).follow(turn)
+
+
+def test_nobody_comes_back_and_the_turn_is_aborted() -> None:
+    turn = turn_of(SessionGroup(), *RUNNING)
+
+    assert turn.client_left(2) == NOTHING
+    acts = wait(turn, 500)
+
+    assert [(at, sent_types(act)) for at, act in acts] == [(32, ["abort"])]
+    assert turn.outcome is Outcome.CLIENT_GONE
+
+
+def test_text_that_comes_meanwhile_is_not_written() -> None:
+    turn = turn_of(SessionGroup(), *RUNNING)
+    turn.client_left(2)
+
+    assert turn.frames([f.part("b")], 3) == NOTHING
+    assert turn.frames([f.finalize()], 4) == NOTHING
+    assert turn.outcome is Outcome.CLIENT_GONE
+
+
+def test_somebody_comes_back_and_the_turn_goes_on() -> None:
+    room = SessionGroup()
+    turn = turn_of(room, *RUNNING)
+    turn.client_left(2)
+
+    come_back(room)
+
+    assert turn.outcome is Outcome.CLIENT_GONE
+    assert wait(turn, 500) == []
+
+
+def test_who_follows_another_turn_has_not_come_back() -> None:
+    room = SessionGroup()
+    turn = turn_of(room, *RUNNING)
+    turn.client_left(2)
+
+    come_back(room, "turn-2")
+
+    assert turn.outcome is None
+
+
+def test_whoever_resumed_before_the_hang_up_was_noticed_counts() -> None:
+    room = SessionGroup()
+    turn = turn_of(room, *RUNNING)
+    come_back(room)
+
+    assert turn.client_left(2) == NOTHING
+    assert turn.outcome is Outcome.CLIENT_GONE
+
+
+@pytest.mark.parametrize(
+    ("user", "aborts"),
+    [pytest.param("u1", [], id="ours"), pytest.param("u2", ["abort"], id="other")],
+)
+def test_the_agent_tells_who_came(user: str, aborts: list[str]) -> None:
+    turn = turn_of(SessionGroup(), *RUNNING)
+    turn.client_left(2)
+
+    turn.frames([f.frame("user.joined", userId=user)], 3)
+    acts = wait(turn, 500)
+
+    assert [kind for _, act in acts for kind in sent_types(act)] == aborts
+    assert turn.outcome is Outcome.CLIENT_GONE
+
+
+def test_who_joined_before_the_hang_up_did_not_come_back() -> None:
+    turn = turn_of(SessionGroup(), *RUNNING, f.frame("user.joined", userId="u1"))
+
+    turn.client_left(2)
+
+    assert [sent_types(act) for _, act in wait(turn, 500)] == [["abort"]]
+
+
+def test_in_the_queue_the_turn_of_another_is_not_aborted_after_the_grace_either() -> None:
+    turn = turn_of(SessionGroup(), *QUEUED)
+    turn.client_left(2)
+
+    assert [(at, sent_types(act)) for at, act in wait(turn, 40)] == [(32, [])]
+    assert turn.outcome is None
+    act = turn.frames([f.finalize("turn-0"), f.begin()], 50)
+
+    assert sent_types(act) == ["abort"]
+
+
+def test_a_stream_that_waits_for_the_same_prompt_counts_as_a_watcher() -> None:
+    room = SessionGroup()
+    turn = turn_of(room, *QUEUED)
+    turn.client_left(2)
+
+    come_back(room, f.PROMPT)
+
+    assert turn.outcome is Outcome.CLIENT_GONE
+
+
+@pytest.mark.parametrize(
+    ("happens", "outcome"),
+    [
+        pytest.param(lambda t: t.agent_left(3), Outcome.CLIENT_GONE, id="the agent leaves"),
+        pytest.param(lambda t: (t.drain(3), wait(t, 20)), Outcome.CLIENT_GONE, id="a drain"),
+    ],
+)
+def test_the_grace_ends_with_the_stream(
+    happens: Callable[[Turn], object], outcome: Outcome
+) -> None:
+    turn = turn_of(SessionGroup(), *RUNNING, drain_s=5)
+    turn.client_left(2)
+
+    happens(turn)
+
+    assert turn.outcome is outcome
+
+
+def test_a_resumed_stream_never_aborts() -> None:
+    message = {"id": f.OURS, "role": "assistant", "parts": []}
+    init = f.frame("init", session={"messages": [message]}, data={"runningTurnId": f.OURS})
+    for policy in DisconnectPolicy:
+        conversation = DIALECTS["v2"].resume(ResumeRequest(user_id="u1", init_s=5))
+        turn = Turn(conversation, Limits(on_disconnect=policy))
+        turn.opened(0)
+        assert b'"messageId":"turn-1"' in turn.frames([init], 1).to_client
+
+        act = turn.client_left(2)
+
+        assert act == NOTHING
+        assert [sent_types(act) for _, act in wait(turn, 500)] in ([], [[]])
+        assert turn.outcome is Outcome.CLIENT_GONE

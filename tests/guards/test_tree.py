@@ -1,0 +1,66 @@
+"""The tests of a room stand in a folder of its name, and use what is theirs or shared."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+TESTS: Final = Path(__file__).parents[1]
+SOURCE: Final = TESTS.parent / "src/turnwire"
+ROOMS: Final = ("cli", "config", "core", "dialects", "doctor", "relay", "web")
+SHARED: Final = {"gateway", "support"}
+"""Folders of `tests` that every test may use."""
+
+
+def rooms_with_tests() -> list[Path]:
+    """Every folder of tests of a room of the product."""
+    return [
+        folder.relative_to(TESTS)
+        for room in ROOMS
+        for folder in (TESTS / room, *(TESTS / room).rglob("*"))
+        if folder.is_dir() and any(folder.glob("test_*.py"))
+    ]
+
+
+def imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+@pytest.mark.parametrize("folder", rooms_with_tests(), ids=str)
+def test_a_folder_of_tests_is_a_room_of_the_source(folder: Path) -> None:
+    assert (SOURCE / folder).is_dir()
+
+
+def test_every_room_has_a_folder_of_tests() -> None:
+    rooms = {path.parent.relative_to(SOURCE) for path in SOURCE.rglob("*.py")} - {Path()}
+
+    assert rooms == set(rooms_with_tests())
+
+
+def test_nobody_uses_what_belongs_to_the_tests_of_another_room() -> None:
+    folders = {path.name for path in TESTS.iterdir() if path.is_dir()} - SHARED
+    found = [
+        f"{path.relative_to(TESTS)} uses {module}"
+        for room in ROOMS
+        for path in (TESTS / room).rglob("*.py")
+        for module in imported(path)
+        if module.partition(".")[0] in folders - {room}
+    ]
+
+    assert found == []
+
+
+def test_what_is_shared_uses_nothing_of_a_room() -> None:
+    folders = {path.name for path in TESTS.iterdir() if path.is_dir()} - SHARED
+    found = [
+        f"{path.relative_to(TESTS)} uses {module}"
+        for path in (TESTS / "support").glob("*.py")
+        for module in imported(path)
+        if module.partition(".")[0] in folders
+    ]
+
+    assert found == []

@@ -1,0 +1,41 @@
+"""What an agent said, block by block, to compare with what its client shows."""
+
+from support.client_model import Client, need
+
+
+def mend(text: str) -> str:
+    """Join the surrogate pairs of a text; a half alone becomes U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+class Said:
+    """Follows a client: text belongs to the block that is open once it was told."""
+
+    def __init__(self, client: Client, blocks: dict[str, str]) -> None:
+        self._client = client
+        self._shown = blocks
+        self._said: dict[str, str] = {}
+
+    def add(self, text: str) -> None:
+        """Note text that the agent said just now."""
+        if text:
+            block = self._client.open_block
+            need(block in self._shown, f"{text!r} was said, and no block is open")
+            assert block is not None
+            self._said[block] = self._said.get(block, "") + text
+
+    @property
+    def whole(self) -> str:
+        return mend("".join(map(mend, self._said.values())))
+
+    @property
+    def since_last_block(self) -> str:
+        return mend(list(self._said.values())[-1]) if self._said else ""
+
+    def check(self) -> None:
+        """The text shown is the text said; at most half a pair at the end waits for the other."""
+        need(self._shown.keys() == self._said.keys(), f"{self._shown} for {self._said}")
+        for block, said in self._said.items():
+            waits = block == self._client.open_block and "\ud800" <= said[-1] <= "\udbff"
+            expected = mend(said[:-1] if waits else said)
+            need(self._shown[block] == expected, f"{self._shown[block]!r} for {said!r}")

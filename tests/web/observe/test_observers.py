@@ -1,0 +1,95 @@
+"""What nobody asked for costs nothing: a stream without listeners runs as it always did."""
+
+import sys
+from collections import Counter
+from types import FrameType
+from typing import Any
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from support import v2_frames as f
+from turnwire.core.agent import PromptRequest
+from turnwire.core.recording.drift import STREAMS_FIRST
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.observed import ObservedTurn
+from turnwire.core.turn.turn import Turn
+from turnwire.dialects import DIALECTS
+from turnwire.metrics import Telemetry
+from turnwire.relay.file_writer import FileWriter
+from turnwire.web.observe.drift_monitor import DriftMonitor
+from turnwire.web.observe.observers import ObservedStream, Observers
+
+V2 = DIALECTS["v2"]
+ASK = PromptRequest(text="hi", prompt_id=f.PROMPT)
+
+
+def begin(observers: Observers) -> ObservedStream:
+    return observers.attach(
+        ASK,
+        Limits(),
+        request_id="r",
+        token="t",
+        dialect="v2",
+        event_lines=True,
+        usage=False,
+        taken_id=None,
+        lacks=(),
+        extra_observers=(),
+    )
+
+
+def drifts() -> DriftMonitor:
+    return DriftMonitor(V2, Telemetry(CollectorRegistry()).drift, None, FileWriter())
+
+
+def calls(turn: Turn) -> Counter[str]:
+    """The Python functions that a turn of a thousand deltas calls, and how often."""
+    counted: Counter[str] = Counter()
+
+    def count(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call":
+            counted[frame.f_code.co_qualname] += 1
+
+    lines = [f.begin(), *(f.part("word ") for _ in range(1_000)), f.finalize()]
+    sys.setprofile(count)
+    try:
+        turn.opened(0)
+        for line in lines:
+            turn.frames([line], 1)
+    finally:
+        sys.setprofile(None)
+    return counted
+
+
+def run(observed: ObservedStream) -> Counter[str]:
+    turn = observed.turn_class(V2.prompt(ASK), Limits())
+    observed.observe(turn)
+    return calls(turn)
+
+
+def test_with_everything_off_not_one_more_function_is_called() -> None:
+    calls(Turn(V2.prompt(ASK), Limits()))  # the first one imports an encoding
+    plain = calls(Turn(V2.prompt(ASK), Limits()))
+
+    observed = begin(Observers())
+
+    assert observed.turn_class is Turn
+    assert run(observed) == plain
+    assert not any("Observed" in name for name in plain)
+
+
+def test_a_stream_that_is_not_watched_is_one_without_drift() -> None:
+    observers = Observers(drift_monitor=drifts())
+    watched = [begin(observers).turn_class for _ in range(STREAMS_FIRST + 2)]
+
+    assert watched == [ObservedTurn] * STREAMS_FIRST + [Turn] * 2
+    assert run(begin(observers)) == run(begin(Observers()))
+
+
+@pytest.mark.parametrize("frames", [1_000])
+def test_a_watched_stream_looks_into_few_of_its_deltas(frames: int) -> None:
+    counted = run(begin(Observers(drift_monitor=drifts())))
+
+    assert counted["ObservedTurn.frames"] == frames + 2
+    assert counted["Drift._inspect_frame"] < 50
