@@ -1,6 +1,9 @@
 """Settings that would do nothing are told, and so is what they need."""
 
+import tempfile
+import uuid
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -12,6 +15,9 @@ from turnwire.errors import SettingsError
 WSS = "wss://agents.example/{session_id}"
 OPAQUE = {"auth": "opaque", "access": "http", "access_url": "https://h/{session_id}", "jwt_key": ""}
 
+NOWHERE: Final = f"{tempfile.gettempdir()}/turnwire-{uuid.uuid4()}"
+"""A path that no file has, and that is never written."""
+
 IN_VAIN: list[tuple[dict[str, object], dict[str, object]]] = [
     ({"rates_url": "redis://r"}, {"turns_per_minute": 5}),
     ({"agent_token": "t"}, {"agent_auth": "service"}),
@@ -20,10 +26,10 @@ IN_VAIN: list[tuple[dict[str, object], dict[str, object]]] = [
     ({"attachment_bytes": 5}, {"attachments": 1}),
     ({"attachment_types": "image/png"}, {"attachments": 1}),
     ({"attachment_hosts": "a.example"}, {"attachments": 1}),
-    ({"drift_samples": "/tmp/x"}, {"drift": True}),  # noqa: S108 (never written)
-    ({"record_bytes": 5}, {"record_dir": "/tmp/x"}),  # noqa: S108
-    ({"record_files": 5}, {"record_dir": "/tmp/x"}),  # noqa: S108
-    ({"record_text": True}, {"record_dir": "/tmp/x"}),  # noqa: S108
+    ({"drift_samples": NOWHERE}, {"drift": True}),
+    ({"record_bytes": 5}, {"record_dir": NOWHERE}),
+    ({"record_files": 5}, {"record_dir": NOWHERE}),
+    ({"record_text": True}, {"record_dir": NOWHERE}),
 ]
 OFF: dict[str, object] = {"attachments": 0, "drift": False}
 
