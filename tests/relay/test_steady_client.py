@@ -1,6 +1,7 @@
 """Clients that read slowly and steadily get all of it; what did not arrive is not `completed`."""
 
 import asyncio
+from typing import Final
 
 import pytest
 
@@ -15,6 +16,10 @@ from turnwire.web.server.http_protocol import HttpConnection
 pytestmark = pytest.mark.sockets
 
 END = b"0\r\n\r\n"
+
+KERNEL_STALL_S: Final = 3
+"""Long enough for several probes of a closed window. Linux limits its answers to one in half a
+second (`tcp_invalid_ratelimit`): within a second of a busy machine a client may look vanished."""
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +76,7 @@ async def test_one_that_reads_nothing_is_cut_though_nothing_blocks_at_the_gatewa
 
     async with (
         ScriptedAgent(little) as agent,
-        Gateway(agent.url(), stall_s=1) as gateway,
+        Gateway(agent.url(), stall_s=KERNEL_STALL_S) as gateway,
         RawClient(gateway, receive_buffer=SMALL_BUFFER) as client,
     ):
         await client.chat()
@@ -88,7 +93,7 @@ async def test_one_that_reads_nothing_is_cut_though_nothing_blocks_at_the_gatewa
 async def test_an_answer_that_stays_in_the_buffers_is_not_completed() -> None:
     async with (
         ScriptedAgent(Answer(200_000)) as agent,
-        Gateway(agent.url(), stall_s=1) as gateway,
+        Gateway(agent.url(), stall_s=KERNEL_STALL_S) as gateway,
         RawClient(gateway, receive_buffer=SMALL_BUFFER) as client,
     ):
         await client.chat()
@@ -195,7 +200,7 @@ async def test_one_whose_system_says_nothing_in_time_is_a_slow_client() -> None:
     """With buffers as they come a system says that its client reads every 100,000 bytes or so."""
     async with (
         ScriptedAgent(Answer(1_500_000)) as agent,
-        Gateway(agent.url(), stall_s=1) as gateway,
+        Gateway(agent.url(), stall_s=KERNEL_STALL_S) as gateway,
         RawClient(gateway) as client,
     ):
         await client.chat()
