@@ -59,7 +59,7 @@ class PendingAnswer:
 
     def receive_frame(self, frame: frames.Read) -> None:
         """Set `result` if the frame reports what happened to the question."""
-        if self.result is not None:
+        if self.result is not None or not isinstance(frame, frames.QuestionVerdict):
             return
         match frame:
             case frames.Status(data) if self._is_our_question(
@@ -85,25 +85,7 @@ class PendingAnswer:
             case frames.AgentError() if self._sent_answer is not None and _is_reply(frame):
                 # The question was open a moment ago, so this user may not decide it.
                 self.result = Rejection.UNKNOWN
-            case (
-                frames.Init()
-                | frames.Message()
-                | frames.ChunkDelta()
-                | frames.Updated()
-                | frames.AgentStatus()
-                | frames.Status()
-                | frames.Question()
-                | frames.InteractivePrompt()
-                | frames.Resolved()
-                | frames.Expired()
-                | frames.AgentError()
-                | frames.QueueState()
-                | frames.Withdrawn()
-                | frames.AuditLog()
-                | frames.UserJoined()
-                | frames.Pong()
-                | frames.Skipped()
-            ):
+            case frames.Status() | frames.Resolved() | frames.Expired() | frames.AgentError():
                 pass
             case _:
                 assert_never(frame)

@@ -107,41 +107,22 @@ class ContinuationProtocol(ResumeProtocol):
 
     def _find_questions(self, frame: frames.Read, now: float) -> Sequence[Event]:
         binding = self._binding
-        match frame:
-            case frames.Init():
-                return self._init_received(frame, now)
-            case _ if binding.stage is Stage.AWAITING_INIT:
-                return ()
-            case frames.UserJoined(user_id):
-                return self._user_joined(user_id)
-            case frames.Question() if frame.named_channel in {None, binding.channel}:
-                # R repeats the question to each socket that connects. R runs one turn, which is
-                # that of our channel.
-                return self._question_opened(frame, questions.question_event(frame), now)
-            case frames.InteractivePrompt() if questions.channel(frame) == binding.channel:
+        if isinstance(frame, frames.Init):
+            return self._init_received(frame, now)
+        if binding.stage is Stage.AWAITING_INIT:
+            return ()
+        if isinstance(frame, frames.UserJoined):
+            return self._user_joined(frame.user_id)
+        if isinstance(frame, frames.Question) and frame.named_channel in {None, binding.channel}:
+            # R repeats the question to each socket that connects. R runs one turn, which is that
+            # of our channel.
+            return self._question_opened(frame, questions.question_event(frame), now)
+        if isinstance(frame, frames.InteractivePrompt):
+            if questions.channel(frame) == binding.channel:
                 return self._question_opened(frame, questions.prompt_event(frame), now)
-            case frames.Status(data) if data.status in DEAD:
-                return self._refuse(Rejection.CLOSED)
-            case (
-                frames.Message()
-                | frames.ChunkDelta()
-                | frames.Updated()
-                | frames.AgentStatus()
-                | frames.Status()
-                | frames.Question()
-                | frames.InteractivePrompt()
-                | frames.Resolved()
-                | frames.Expired()
-                | frames.AgentError()
-                | frames.QueueState()
-                | frames.Withdrawn()
-                | frames.AuditLog()
-                | frames.Pong()
-                | frames.Skipped()
-            ):
-                return self._check_answers(frame) or ()
-            case _:
-                assert_never(frame)
+        elif isinstance(frame, frames.Status) and frame.data.status in DEAD:
+            return self._refuse(Rejection.CLOSED)
+        return self._check_answers(frame) or ()
 
     def _init_received(self, frame: frames.Init, now: float) -> Sequence[Event]:
         binding = self._binding

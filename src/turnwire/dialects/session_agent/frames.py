@@ -1,8 +1,8 @@
 """The frames that the gateway reads, and how it decodes them.
 
-`read` decodes one frame into one of the structs of `Read`. A new frame type is a struct and an
-entry in `Read`; mypy then names each `match` that lacks it. The module also defines channels, the
-parts of a message, and the frame types that the gateway skips (page 4.5).
+`read` decodes one frame into one of the structs of `Read`. A new frame type is a struct, a member
+of `Read`, and of those unions before it that it belongs to; mypy then names each `match` that lacks
+it. The module also defines channels, the parts of a message, and the skipped types (page 4.5).
 """
 
 import contextlib
@@ -298,21 +298,18 @@ class Skipped(_Frame, frozen=True):
     """Base of the frames that are skipped: the type is known, the fields are not read."""
 
 
+# Frames that may show: a channel at work, what became of an answer, what became of an abort.
+WorkSign: TypeAlias = Message | ChunkDelta | Updated | AgentStatus | Question | InteractivePrompt
+QuestionVerdict: TypeAlias = Status | Resolved | Expired | AgentError
+StopVerdict: TypeAlias = Status | AgentStatus | AuditLog
+
 Read: TypeAlias = (
     Init
-    | Message
-    | ChunkDelta
-    | Updated
-    | AgentStatus
-    | Status
-    | Question
-    | InteractivePrompt
-    | Resolved
-    | Expired
-    | AgentError
+    | WorkSign
+    | QuestionVerdict
+    | StopVerdict
     | QueueState
     | Withdrawn
-    | AuditLog
     | UserJoined
     | Pong
     | Skipped

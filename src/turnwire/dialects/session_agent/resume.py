@@ -104,33 +104,12 @@ class ResumeProtocol(TurnProtocol):
             return ()  # R may send frames of a turn before `init`, which has it (page 4.1)
         started = self._detect_activity(frame) if self._may_be_unnamed else ()
         turn_id = binding.turn_id
-        match frame:
-            case frames.ChunkDelta(message_id=message_id) if message_id == turn_id:
-                self._progress.delta(frame.content, now)
-                return [*started, *ALIVE]
-            case frames.Updated(data) if data.id == turn_id:
-                return [*started, *self._snapshot_received(data, now)]
-            case (
-                frames.Message()
-                | frames.ChunkDelta()
-                | frames.Updated()
-                | frames.AgentStatus()
-                | frames.Status()
-                | frames.Question()
-                | frames.InteractivePrompt()
-                | frames.Resolved()
-                | frames.Expired()
-                | frames.AgentError()
-                | frames.QueueState()
-                | frames.Withdrawn()
-                | frames.AuditLog()
-                | frames.UserJoined()
-                | frames.Pong()
-                | frames.Skipped()
-            ):
-                decoded = self._events(frame, now)
-            case _:
-                assert_never(frame)
+        if isinstance(frame, frames.ChunkDelta) and frame.message_id == turn_id:
+            self._progress.delta(frame.content, now)
+            return [*started, *ALIVE]
+        if isinstance(frame, frames.Updated) and frame.data.id == turn_id:
+            return [*started, *self._snapshot_received(frame.data, now)]
+        decoded = self._events(frame, now)
         if binding.turn_id != turn_id:
             self._merger = None
         # A turn that begins after we connected has an id, and none of it is missing.
@@ -143,6 +122,8 @@ class ResumeProtocol(TurnProtocol):
         """Detect whether our channel is at work, and in which turn."""
         binding = self._binding
         is_looking = binding.stage is Stage.LOOKING
+        if not isinstance(frame, frames.WorkSign):
+            return ()
         match frame:
             case frames.ChunkDelta(message_id=turn_id) if frame.channel == binding.channel:
                 return self._follow_turn(turn_id)
@@ -165,23 +146,12 @@ class ResumeProtocol(TurnProtocol):
                 elif init.is_start(data):
                     self._activity_found(Stage.WORKING)
             case (
-                frames.Init()
-                | frames.Message()
+                frames.Message()
                 | frames.ChunkDelta()
                 | frames.Updated()
                 | frames.AgentStatus()
-                | frames.Status()
                 | frames.Question()
                 | frames.InteractivePrompt()
-                | frames.Resolved()
-                | frames.Expired()
-                | frames.AgentError()
-                | frames.QueueState()
-                | frames.Withdrawn()
-                | frames.AuditLog()
-                | frames.UserJoined()
-                | frames.Pong()
-                | frames.Skipped()
             ):
                 pass
             case _:

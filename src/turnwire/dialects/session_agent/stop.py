@@ -101,6 +101,8 @@ class StopOperation(Operation):
     # Which channel is at work.
 
     def _observe(self, frame: frames.Read) -> None:
+        if not isinstance(frame, frames.WorkSign):
+            return
         match frame:
             case frames.ChunkDelta(message_id=turn_id):
                 channel = frame.channel
@@ -114,22 +116,7 @@ class StopOperation(Operation):
                 channel, turn_id = questions.channel(frame), ""
             case frames.Question():
                 channel, turn_id = frame.channel, ""
-            case (
-                frames.Init()
-                | frames.Message()
-                | frames.Updated()
-                | frames.AgentStatus()
-                | frames.Status()
-                | frames.Resolved()
-                | frames.Expired()
-                | frames.AgentError()
-                | frames.QueueState()
-                | frames.Withdrawn()
-                | frames.AuditLog()
-                | frames.UserJoined()
-                | frames.Pong()
-                | frames.Skipped()
-            ):
+            case frames.Message() | frames.Updated() | frames.AgentStatus():
                 return
             case _:
                 assert_never(frame)
@@ -161,45 +148,29 @@ class StopOperation(Operation):
 
     def _handle_end(self, frame: frames.Read) -> bool:
         """Set the result if the turn ended by itself or nothing runs. Return whether it is set."""
-        match frame:
-            case frames.Updated(data) if self._is_ours_to_stop(data):
-                finish = Snapshots().changes(data).finish
-                if finish is None:
-                    return False
-                self._turn_id = data.id
-                self._finish(finish.value, stopped=finish is Reason.CANCELED)
-                return True
-            case frames.Status(data) if data.runner_busy is False and not self._is_sent:
-                self._nothing_runs(())
-                return True
-            case (
-                frames.Init()
-                | frames.Message()
-                | frames.ChunkDelta()
-                | frames.Updated()
-                | frames.AgentStatus()
-                | frames.Status()
-                | frames.Question()
-                | frames.InteractivePrompt()
-                | frames.Resolved()
-                | frames.Expired()
-                | frames.AgentError()
-                | frames.QueueState()
-                | frames.Withdrawn()
-                | frames.AuditLog()
-                | frames.UserJoined()
-                | frames.Pong()
-                | frames.Skipped()
-            ):
+        if isinstance(frame, frames.Updated) and self._is_ours_to_stop(frame.data):
+            finish = Snapshots().changes(frame.data).finish
+            if finish is None:
                 return False
-            case _:
-                assert_never(frame)
+            self._turn_id = frame.data.id
+            self._finish(finish.value, stopped=finish is Reason.CANCELED)
+            return True
+        if (
+            self._is_sent
+            or not isinstance(frame, frames.Status)
+            or frame.data.runner_busy is not False
+        ):
+            return False
+        self._nothing_runs(())
+        return True
 
     def _is_ours_to_stop(self, data: frames.Snapshot) -> bool:
         turn_id = self._requested_id or self._turn_id
         return data.channel == self.channel if turn_id is None else data.id == turn_id
 
     def _check_verdict(self, frame: frames.Read) -> None:
+        if not isinstance(frame, frames.StopVerdict):
+            return
         match frame:
             case frames.Status(data) if data.runner_busy is False:
                 # R reports `aborted` after an abort; without it the turn ended by itself.
@@ -219,25 +190,7 @@ class StopOperation(Operation):
             case frames.AuditLog(entry) if entry.is_live and self._idle_count >= _IDLES_OF_ABORT:
                 if entry.event_type == "agent.turn_complete":
                     self._stopped()
-            case (
-                frames.Init()
-                | frames.Message()
-                | frames.ChunkDelta()
-                | frames.Updated()
-                | frames.AgentStatus()
-                | frames.Status()
-                | frames.Question()
-                | frames.InteractivePrompt()
-                | frames.Resolved()
-                | frames.Expired()
-                | frames.AgentError()
-                | frames.QueueState()
-                | frames.Withdrawn()
-                | frames.AuditLog()
-                | frames.UserJoined()
-                | frames.Pong()
-                | frames.Skipped()
-            ):
+            case frames.Status() | frames.AgentStatus() | frames.AuditLog():
                 pass
             case _:
                 assert_never(frame)

@@ -152,8 +152,7 @@ class HttpConnection(HttpToolsProtocol):
         self._timeout: asyncio.TimerHandle | None = None
         """Closes the connection, unless the expected bytes arrive before."""
 
-    # As in uvicorn; asyncio declares `BaseTransport`.
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
         self.flow: Flow = Flow(transport)
         self.parser = _Parser(self)
@@ -399,8 +398,7 @@ class HttpConnection(HttpToolsProtocol):
         """Close the connection after this response, once the client has acknowledged it."""
         client = self._client_socket
         if client is not None:
-            # It has the methods that uvicorn calls.
-            cycle.transport = ClosingTransport(self.transport, client)  # type: ignore[assignment]
+            cycle.transport = ClosingTransport(self.transport, client)  # type: ignore[assignment]  # it has what is called
 
     def _refuse_body(self, message: str) -> None:
         if self._is_idle:  # the request is already answered
