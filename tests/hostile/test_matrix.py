@@ -16,6 +16,9 @@ pytestmark = [pytest.mark.sockets, pytest.mark.long, pytest.mark.no_cover]
 EFFORT: Final = Effort(streams=40, client_s=2.0, agent_s=2.0, short_s=2.5)
 PATIENT: Final = Limits(patience=4)
 """A busy machine is late too, and what breaks without a bound breaks these many times over."""
+ROUNDS: Final = 3
+"""Some rows stand near their limit of memory (60 of 64 MiB), and where the peak falls is chance.
+What has no bound breaks its limit in each round."""
 
 AGENTS: Final = (
     "agent v2 `init` of 32 MiB: empty objects",
@@ -40,10 +43,15 @@ async def others_notice(name: str, folder: Path) -> None:
     if not native.are_native:
         lacking("the load tools need a C compiler")
     attack = named(name)
-    async with Rig(native, folder, EFFORT) as rig:
-        row = await rig.measure(attack)
+    rows = []
+    for number in range(ROUNDS):
+        (folder / str(number)).mkdir()
+        async with Rig(native, folder / str(number), EFFORT) as rig:
+            rows.append(await rig.measure(attack))
+        if not broken(rows[-1], None, PATIENT):
+            return
 
-    assert broken(row, None, PATIENT) == [], row
+    pytest.fail("\n".join(f"{broken(row, None, PATIENT)}: {row}" for row in rows))
 
 
 @pytest.mark.attack(
