@@ -8,6 +8,7 @@ import pytest
 from support import v2_frames as f
 from turnwire.core.agent import PromptRequest
 from turnwire.core.approvals import ApprovalIssuer, Signer
+from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
@@ -21,7 +22,7 @@ def told(**asked: Any) -> list[str]:
     """The types of the chunks, where a card shows `ls` and this is asked."""
     conversation = DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT))
     turn = Turn(conversation, Limits(), approvals=REQUESTS)
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     named = {"type": "question", "kind": "approval", "questionId": "q1", "turnId": f.OURS}
     approval = json.dumps({**named, "callId": "c1", "toolName": "bash", **asked}).encode()
     act = turn.frames([f.begin(), SHOWN, approval], 1)

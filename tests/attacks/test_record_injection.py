@@ -11,6 +11,7 @@ from support import session_agent_frames as s
 from support import v2_frames as f
 from support.client_model import Client, check_record
 from turnwire.core.agent import AgentProtocol, PromptRequest
+from turnwire.core.turn.inputs import AgentLeft, Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
@@ -34,7 +35,9 @@ def stream(conversation: AgentProtocol, *frames: bytes) -> Chunks:
     """The chunks of a whole stream, each of its records checked."""
     turn = Turn(conversation, Limits())
     written = (
-        turn.opened(0).to_client + turn.frames(frames, 1).to_client + turn.agent_left(2).to_client
+        turn.handle(Opened(), 0).to_client
+        + turn.frames(frames, 1).to_client
+        + turn.handle(AgentLeft(), 2).to_client
     )
     client = Client()
     client.read(written)

@@ -12,6 +12,7 @@ from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.approvals import ApprovalIssuer, Signed, Signer
 from turnwire.core.body.continuation import ApprovalResponse, read_in_steps
 from turnwire.core.steps import run_steps
+from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
@@ -261,7 +262,7 @@ def test_one_message_over_all_streams(seed: int) -> None:
         Limits(),
         approvals=REQUESTS,
     )
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     types = take(turn.frames([f.begin()], 0), message)
     for _ in range(ROUNDS):
         while turn.outcome is None:
@@ -279,7 +280,7 @@ def test_one_message_over_all_streams(seed: int) -> None:
         turn = Turn(
             DIALECTS["v2"].resume(look), Limits(), client_copy=client_copy, approvals=REQUESTS
         )
-        turn.opened(1)
+        turn.handle(Opened(), 1)
         act = turn.frames([agent.hello()], 1)
         types = take(act, message)
         for frame in act.to_agent:

@@ -18,6 +18,17 @@ from support import v2_frames as f
 from support.client_model import Client
 from support.stream_text import Said
 from turnwire.core.agent import PromptRequest
+from turnwire.core.turn.inputs import (
+    AgentLeft,
+    Blocked,
+    ClientLeft,
+    Drain,
+    Held,
+    Opened,
+    Progressed,
+    Tick,
+    Unblocked,
+)
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
@@ -68,7 +79,7 @@ class AnyFrames(RuleBasedStateMachine):
     @initialize(quiet_until=st.integers(0, 25), begun=st.sampled_from([True, True, False]))
     def open(self, *, quiet_until: int, begun: bool) -> None:
         self.quiet_until = quiet_until
-        act = self.turn.opened(self.now)
+        act = self.turn.handle(Opened(), self.now)
         assert [json.loads(frame)["type"] for frame in act.to_agent] == ["prompt"]
         self.client.read(act.to_client)
         if begun:
@@ -178,22 +189,22 @@ class AnyFrames(RuleBasedStateMachine):
     def wait(self, seconds: float) -> None:
         self.now += seconds
         if self.steps >= self.quiet_until:
-            self.do(self.turn.tick(self.now))
+            self.do(self.turn.handle(Tick(), self.now))
 
     @rule()
     def block(self) -> None:
-        self.do(self.turn.blocked(self.now))
-        self.do(self.turn.progressed(self.now, 1))
+        self.do(self.turn.handle(Blocked(), self.now))
+        self.do(self.turn.handle(Progressed(1), self.now))
 
     @rule()
     def unblock(self) -> None:
-        self.do(self.turn.unblocked(self.now))
+        self.do(self.turn.handle(Unblocked(), self.now))
 
     @precondition(lambda self: not self.begun and self.others and not self.client_left)
     @rule()
     def hang_up_in_the_queue(self) -> None:
         self.client_left = True
-        self.do(self.turn.client_left(self.now))
+        self.do(self.turn.handle(ClientLeft(), self.now))
 
     @precondition(lambda self: self.steps >= self.quiet_until and self.turn.outcome is None)
     @rule(what=st.integers(0, 9), reason=st.sampled_from(["end_turn", "error", "canceled", "?"]))
@@ -211,17 +222,17 @@ class AnyFrames(RuleBasedStateMachine):
                 self.receive_frame(f.frame("complete"))
                 self.others.clear()
             case 5:
-                self.do(self.turn.agent_left(self.now))
+                self.do(self.turn.handle(AgentLeft(), self.now))
             case 6:
-                self.do(self.turn.drain(self.now))
+                self.do(self.turn.handle(Drain(), self.now))
             case 7:
-                self.do(self.turn.held(2**21, self.now))
+                self.do(self.turn.handle(Held(2**21), self.now))
             case 8:
                 self.client_left = True
-                self.do(self.turn.client_left(self.now))
+                self.do(self.turn.handle(ClientLeft(), self.now))
             case _:
                 self.now += 700
-                self.do(self.turn.tick(self.now))
+                self.do(self.turn.handle(Tick(), self.now))
 
     @invariant()
     def shows_what_was_said(self) -> None:
@@ -244,7 +255,7 @@ class AnyFrames(RuleBasedStateMachine):
             assert self.turn.deadline < self.now + 3700
 
     def teardown(self) -> None:
-        self.do(self.turn.agent_left(self.now))
+        self.do(self.turn.handle(AgentLeft(), self.now))
         if not self.client_left:
             self.client.close()
 

@@ -9,6 +9,7 @@ from support import v2_frames as f
 from support.client_model import BrokenPromiseError, Client
 from support.form import either
 from turnwire.core.agent import PromptRequest
+from turnwire.core.turn.inputs import AgentLeft, ClientLeft, Drain, Held, Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
@@ -68,7 +69,7 @@ def play(seed: int) -> None:
     dice = Random(seed)  # noqa: S311 (a seed, so that a failure can be seen again)
     turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
     client, said, told, now = Client(), "", [0, 0], 0.0
-    client.read(turn.opened(now).to_client)
+    client.read(turn.handle(Opened(), now).to_client)
     if dice.random() < 0.9:
         client.read(turn.frames([f.begin()], now).to_client)
     for _ in range(dice.randrange(9)):
@@ -91,24 +92,28 @@ def play(seed: int) -> None:
 def end(turn: Turn, ending: bytes, now: float, client: Client) -> None:
     match ending:
         case b"left":
-            act = turn.agent_left(now)
+            act = turn.handle(AgentLeft(), now)
         case b"late":
-            act = turn.tick(now + 700)
+            act = turn.handle(Tick(), now + 700)
         case b"drain":
-            turn.drain(now)
-            act = turn.tick(now + 31)
+            turn.handle(Drain(), now)
+            act = turn.handle(Tick(), now + 31)
         case b"gone":
-            assert turn.client_left(now).to_client == turn.agent_left(now).to_client == b""
+            assert (
+                turn.handle(ClientLeft(), now).to_client
+                == turn.handle(AgentLeft(), now).to_client
+                == b""
+            )
             assert turn.outcome is not None
             return
         case b"overflow":
-            act = turn.held(2**21, now)
+            act = turn.handle(Held(2**21), now)
         case _:
             act = turn.frames([ending, *OTHER_FRAMES[:3], *TEXTS[:2]], now)
     client.read(act.to_client)
-    client.read(turn.agent_left(now).to_client)
+    client.read(turn.handle(AgentLeft(), now).to_client)
     client.close()
-    assert turn.frames([f.begin(), *TEXTS], now) == turn.tick(now + 9_999)
+    assert turn.frames([f.begin(), *TEXTS], now) == turn.handle(Tick(), now + 9_999)
 
 
 @pytest.mark.fault(

@@ -9,6 +9,7 @@ from support.client_model import Client
 from support.form import either
 from support.intended import Agent, solid
 from turnwire.core.agent import PromptRequest, ResumeRequest
+from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
@@ -28,7 +29,7 @@ def play(seed: int, *, comes_back: bool = False) -> None:
     else:
         turn = Turn(V2.prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
         begin = f.begin()
-    client.read(turn.opened(0).to_client)
+    client.read(turn.handle(Opened(), 0).to_client)
     client.read(turn.frames([begin], 0).to_client)
     for _ in range(dice.randint(0, 8)):
         told = says(agent, dice)

@@ -17,6 +17,7 @@ from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.body.continuation import read_in_steps
 from turnwire.core.steps import run_steps
+from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
@@ -92,7 +93,7 @@ def test_a_continued_v2_turn_leaves_no_output_without_its_input(seed: int) -> No
     heard, missed, then = cut(dice, phases(dice))
     message = Message()
     first = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=v2.PROMPT)), Limits())
-    first.opened(0)
+    first.handle(Opened(), 0)
     asked = json.dumps({**question(), "turnId": v2.OURS}).encode()
     told = [v2.tool(status, call, **about(call, status)) for call, status in heard]
     message.take(first.frames([v2.begin(), *told, asked], 1))
@@ -128,7 +129,7 @@ def test_a_continued_session_agent_turn_leaves_no_output_without_its_input(
     first = Turn(
         SessionAgent().prompt(PromptRequest(text="two", prompt_id="p1", user_id=sa.ME)), Limits()
     )
-    first.opened(0)
+    first.handle(Opened(), 0)
     frames = [*sa.running(revision), *(frame_of(entry, step, revision) for step in heard)]
     asks: list[Any] = [("c9", "pending"), ("c9", "running"), "?"]
     frames += [frame_of(entry, step, revision) for step in asks]
@@ -142,7 +143,7 @@ def test_a_continued_session_agent_turn_leaves_no_output_without_its_input(
         hello["session"]["messages"] = [PROMPT, entry.written()]
     look = ResumeRequest(user_id=sa.ME, init_s=INIT_S, replies=[QuestionReply("q1", Raw(b'"yes"'))])
     second = Turn(SessionAgent().resume(look), Limits(hold_s=9), client_copy=known)
-    second.opened(0)
+    second.handle(Opened(), 0)
     frames = [json.dumps(hello).encode(), sa.asked(revision), sa.answered(revision)]
     frames += [frame_of(entry, step, revision) for step in [("c9", "completed"), *then]]
     entry.finish("end_turn", "", None)

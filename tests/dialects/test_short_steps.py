@@ -17,6 +17,7 @@ from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.bounds import PARTS_MAX
 from turnwire.core.operations import AnswerRequest, History, HistoryRequest, StopRequest
 from turnwire.core.session_group import Member
+from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.messages import ui_messages_in_steps
@@ -80,7 +81,7 @@ def errands(dialect: str) -> Iterator[Any]:
 
 
 def steps_of_a_turn(turn: Turn, frame: bytes) -> Iterator[None]:
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     yield from turn.prepare_frame(frame)
     for _ in turn.portions(frame, 1):
         yield

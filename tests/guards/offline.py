@@ -17,6 +17,7 @@ from gateway.clients import ask
 from gateway.running import settings
 from gateway.tokens import bearer
 from turnwire.core.agent import PromptRequest
+from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
@@ -151,7 +152,7 @@ class Offline:
 def begun_turn() -> Turn:
     """A turn whose text block is open."""
     turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=PROMPT)), Limits())
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     turn.frames([frames.text(frames.create(PROMPT)).encode(), DELTA], 0)
     return turn
 

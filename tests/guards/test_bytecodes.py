@@ -14,6 +14,7 @@ from guards.limits import hold
 from guards.offline import DELTA, Offline, begun_turn, deltas, turns
 from turnwire.core.agent import PromptRequest
 from turnwire.core.recording.drift import STREAMS_FIRST
+from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
@@ -68,7 +69,7 @@ def test_a_turn_in_the_core() -> None:
 
     def turn() -> None:
         turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id="p")), Limits())
-        turn.opened(0)
+        turn.handle(Opened(), 0)
         turn.frames(read, 1)
         assert turn.outcome is not None
 

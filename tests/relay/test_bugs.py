@@ -9,6 +9,7 @@ import pytest
 
 from gateway.waiting import PATIENCE_S
 from turnwire.core.agent import PromptRequest
+from turnwire.core.turn.inputs import ClientLeft, Drain, Input, Progressed, Tick, Unblocked
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
@@ -26,27 +27,13 @@ class BugError(Exception):
 
 
 class Buggy(Turn):
-    """Raises where it is told to."""
+    """Raises after the input that it is told."""
 
-    bug = ""
+    bug: type[Input] | None = None
 
-    def tick(self, now: float) -> Output:
-        return self._or("tick", super().tick(now))
-
-    def client_left(self, now: float, *, stalled: bool = False) -> Output:
-        return self._or("client_left", super().client_left(now, stalled=stalled))
-
-    def drain(self, now: float) -> Output:
-        return self._or("drain", super().drain(now))
-
-    def progressed(self, now: float, held_bytes: int = 0) -> Output:
-        return self._or("progressed", super().progressed(now, held_bytes))
-
-    def unblocked(self, now: float) -> Output:
-        return self._or("unblocked", super().unblocked(now))
-
-    def _or(self, where: str, act: Output) -> Output:
-        if where == self.bug:
+    def handle(self, turn_input: Input, now: float) -> Output:
+        act = super().handle(turn_input, now)
+        if type(turn_input) is self.bug:
             raise BugError
         return act
 
@@ -76,7 +63,7 @@ async def hang_up() -> Message:
     return {"type": "http.disconnect"}
 
 
-def new_stream(bug: str, **options: Any) -> Stream:
+def new_stream(bug: type[Input] | None, **options: Any) -> Stream:
     turn = Buggy(
         DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id="p")), Limits(drain_s=0.1)
     )
@@ -101,13 +88,16 @@ async def run(stream: Stream, *, is_buggy: bool = False) -> None:
     await stream.run(dialler, call, refusable=lambda: False)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("where", ["dial", "tick", "client_left", "socket"])
-async def test_a_bug_ends_the_stream(where: str) -> None:
+@pytest.mark.parametrize(
+    ("where", "bug"),
+    [("dial", None), ("tick", Tick), ("client_left", ClientLeft), ("socket", ClientLeft)],
+)
+async def test_a_bug_ends_the_stream(where: str, bug: type[Input] | None) -> None:
     socket = ClientSocket(asyncio.Transport()) if where == "socket" else None
     if socket is not None:
         socket.is_request_complete = True
     stream = new_stream(
-        {"socket": "client_left"}.get(where, where),
+        bug,
         receive=hang_up if where == "client_left" else never,
         dial_s=0.05 if where == "tick" else 30,
         client_socket=socket,
@@ -122,17 +112,17 @@ async def test_a_bug_ends_the_stream(where: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "told"),
+    ("bug", "told"),
     [
-        ("tick", Stream.wake),
-        ("progressed", Stream.client_progressed),
-        ("unblocked", Stream.client_unblocked),
+        (Tick, Stream.wake),
+        (Progressed, Stream.client_progressed),
+        (Unblocked, Stream.client_unblocked),
     ],
 )
 async def test_so_does_one_of_which_nobody_would_hear(
-    where: str, told: Callable[[Stream], None]
+    bug: type[Input], told: Callable[[Stream], None]
 ) -> None:
-    stream = new_stream(where)
+    stream = new_stream(bug)
     running = asyncio.ensure_future(run(stream))
     await asyncio.sleep(0)
     told(stream)
@@ -145,7 +135,7 @@ async def test_an_end_that_cannot_be_written_is_a_bug_too() -> None:
     async def broken(_: Message) -> None:
         raise BugError
 
-    stream = new_stream("", send=broken)
+    stream = new_stream(None, send=broken)
     running = asyncio.ensure_future(run(stream))
     await asyncio.sleep(0)
     stream.drain()
@@ -157,7 +147,7 @@ async def test_an_end_that_cannot_be_written_is_a_bug_too() -> None:
 
 async def test_one_that_cannot_drain_keeps_no_other_from_it() -> None:
     streams = StreamRegistry(most=0, most_per_user=0)
-    ours = [new_stream("drain" if i == 1 else "") for i in range(3)]
+    ours = [new_stream(Drain if i == 1 else None) for i in range(3)]
     with ExitStack() as stack:
         running = []
         for stream in ours:

@@ -11,6 +11,7 @@ from turnwire.core.approvals import ApprovalIssuer, Signer
 from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.session_group import Member
 from turnwire.core.terms import Terms
+from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
@@ -69,7 +70,7 @@ def continued(
         client_copy=known,
         approvals=REQUESTS if native else None,
     )
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     return turn
 
 

@@ -9,8 +9,9 @@ from turnwire.core.agent import Dialect, PromptRequest, ResumeRequest
 from turnwire.core.recording import replay as replaying
 from turnwire.core.recording.recorder import Recording, header
 from turnwire.core.recording.redact import Redactor
+from turnwire.core.turn.inputs import AgentLeft, Opened
 from turnwire.core.turn.limits import Limits
-from turnwire.core.turn.observed import ObservedTurn
+from turnwire.core.turn.turn import Turn
 from turnwire.core.wire.schema import WireSchema
 from turnwire.dialects import DIALECTS
 
@@ -44,18 +45,14 @@ def recorded(
     else:
         asked = PromptRequest(text=replaying._prompt_text(lines), prompt_id="p1", user_id="u1")
         conversation = of.prompt(asked)
-    turn = ObservedTurn(conversation, limits)
     recording = Recording(header(asked, dialect=of.name, limits=limits), most_bytes)
-    turn.observers = [recording]
+    turn = Turn(conversation, limits, observers=[recording])
     now = 100.0
-    written = [turn.opened(now).to_client]
+    written = [turn.handle(Opened(), now).to_client]
     for line in lines:
-        if line.startswith(b"#!"):
-            acts, now = replaying._apply(line[2:].decode().split(), turn, now)
-            written += [act.to_client for act in acts]
-        elif line and not line.startswith(b"#"):
-            written.append(turn.frames([line], now).to_client)
-    written.append(turn.agent_left(now).to_client)
+        acts, now = replaying._apply(line, turn, now)
+        written += [act.to_client for act in acts]
+    written.append(turn.handle(AgentLeft(), now).to_client)
     return b"".join(written), recording
 
 

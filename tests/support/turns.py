@@ -5,6 +5,7 @@ from typing import Any
 
 from support import v2_frames as f
 from turnwire.core.agent import PromptRequest
+from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
@@ -23,7 +24,7 @@ def opened(*frames: bytes, **limits: Any) -> Turn:
     turn = Turn(
         DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits(**limits)
     )
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     if frames:
         turn.frames(frames, 1)
     return turn
@@ -48,6 +49,6 @@ def wait(turn: Turn, until: float) -> list[tuple[float, Output]]:
     acts = []
     while turn.outcome is None and turn.deadline <= until:
         now = turn.deadline
-        acts.append((now, turn.tick(now)))
+        acts.append((now, turn.handle(Tick(), now)))
         assert turn.deadline > now, "the caller would spin"
     return acts

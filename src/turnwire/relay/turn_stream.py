@@ -16,6 +16,8 @@ from typing import Final
 from msgspec import Struct
 
 from turnwire.core.agent import NEVER
+from turnwire.core.turn import inputs
+from turnwire.core.turn.inputs import Input
 from turnwire.core.turn.outcome import Outcome, undelivered_outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
@@ -158,7 +160,7 @@ class Stream:
             await self._ended
             self._raise_bug()
             if self.dial_failure is not None and self.turn.outcome is None and not refusable():
-                self._apply(self.turn.unreachable(self._loop.time()))
+                self._handle(inputs.Unreachable())
         finally:
             # Without an `await`, so that a cancellation cannot interrupt these steps.
             if self._dialling is not None:
@@ -192,11 +194,11 @@ class Stream:
 
     def wake(self) -> None:
         """Something changed that the protocol waits for, beside the agent (`Member.on_change`)."""
-        self._apply_or_fail(self.turn.tick)
+        self._handle_or_fail(inputs.Tick())
 
     def drain(self) -> None:
         """The gateway stops. Never raises: the other streams get this notice too."""
-        self._apply_or_fail(self.turn.drain)
+        self._handle_or_fail(inputs.Drain())
 
     # Callbacks of the agent side (`relay.agent.websocket.Listener`).
 
@@ -204,7 +206,7 @@ class Stream:
         self._upstream = upstream
         self._is_open = True
         self.dial_took_s = self._loop.time() - self._dial_until + self._dial_s
-        self._apply(self.turn.opened(self._loop.time()))
+        self._handle(inputs.Opened())
         self._arm(self.turn.deadline)
 
     def agent_refused(self, why: DialFailure, status: int | None = None) -> None:
@@ -241,8 +243,8 @@ class Stream:
 
     def agent_left(self, why: DisconnectReason, close_code: int | None) -> None:
         self.disconnect_reason, self.close_code = why, close_code
-        handle = self.turn.unsound if why is DisconnectReason.UNSOUND else self.turn.agent_left
-        self._apply(handle(self._loop.time()))
+        is_unsound = why is DisconnectReason.UNSOUND
+        self._handle(inputs.Unsound() if is_unsound else inputs.AgentLeft())
 
     def _drop_agent(self, why: DisconnectReason) -> None:
         """Close the connection to the agent, and end the turn, if it is not over."""
@@ -251,7 +253,7 @@ class Stream:
         if self._upstream is not None:
             self._upstream.close()
         self.disconnect_reason = why
-        self._apply_or_fail(self.turn.agent_left)
+        self._handle_or_fail(inputs.AgentLeft())
 
     def _over_budget(self) -> None:
         """The memory budget is spent, and this stream must give its memory back."""
@@ -267,26 +269,36 @@ class Stream:
         if self._upstream is not None:
             self._upstream.pause()
         self._client.progressed()  # measure the progress from here on
-        self._apply(self.turn.blocked(self._loop.time()))
+        self._handle(inputs.Blocked())
         self._arm(self.turn.deadline)
 
     def client_progressed(self) -> None:
-        self._apply_or_fail(self.turn.progressed)
+        self._handle_or_fail(inputs.Progressed())
 
     def client_unblocked(self) -> None:
         if self._upstream is not None:
             self._upstream.resume()
-        self._apply_or_fail(self.turn.unblocked)
+        self._handle_or_fail(inputs.Unblocked())
 
     def client_held(self, held_bytes: int) -> None:
-        self._apply(self.turn.held(held_bytes, self._loop.time()))
+        self._handle(inputs.Held(held_bytes))
 
     def client_overflowed(self) -> None:
         """The budget is spent: end as a slow client, even below the limit of this client."""
-        self._apply_or_fail(partial(self.turn.held, sys.maxsize))
+        self._handle_or_fail(inputs.Held(sys.maxsize))
         self._client.cut()
 
-    # Carrying out the output of the turn.
+    # Giving inputs to the turn, and carrying out its outputs.
+
+    def _handle(self, turn_input: Input) -> None:
+        self._apply(self.turn.handle(turn_input, self._loop.time()))
+
+    def _handle_or_fail(self, turn_input: Input) -> None:
+        """On an exception, end the stream. For callbacks that no caller guards."""
+        try:
+            self._handle(turn_input)
+        except Exception as bug:  # noqa: BLE001 (any)
+            self._fail(bug)
 
     def _apply(self, output: Output) -> None:
         is_over = self.turn.outcome is not None
@@ -307,13 +319,6 @@ class Stream:
             self._fail(bug)
         if self.turn.deadline < self._timer_at:
             self._arm(self.turn.deadline)
-
-    def _apply_or_fail(self, handle: Callable[[float], Output]) -> None:
-        """Run the input; on an exception end the stream. For callbacks that no caller guards."""
-        try:
-            self._apply(handle(self._loop.time()))
-        except Exception as bug:  # noqa: BLE001 (any)
-            self._fail(bug)
 
     def _disconnect_client(self) -> None:
         """Disconnect the client. Read the agent on: the turn may have frames to send to it."""
@@ -345,7 +350,7 @@ class Stream:
     def _time_passed(self) -> None:
         now = self._loop.time()
         if self._client.blocked and self._client.progressed():
-            self._apply(self.turn.progressed(now))
+            self._handle(inputs.Progressed())
         if self._is_open and self._agent_side.is_overdue(
             self._upstream,
             now,
@@ -354,7 +359,7 @@ class Stream:
             is_read=not self._client.blocked,
         ):
             self._drop_agent(DisconnectReason.STALLED)
-        self._apply(self.turn.tick(now))
+        self._handle(inputs.Tick())
         if self._is_open or self.turn.outcome is not None:
             return
         if now >= self._dial_until:
@@ -393,7 +398,7 @@ class Stream:
 
     def _client_left(self) -> None:
         is_stalled = self._client_socket is not None and self._client_socket.stalled
-        self._apply_or_fail(partial(self.turn.client_left, stalled=is_stalled))
+        self._handle_or_fail(inputs.ClientStalled() if is_stalled else inputs.ClientLeft())
 
     def _fail(self, bug: Exception) -> None:
         """End the stream; `run` raises the exception of the callback."""

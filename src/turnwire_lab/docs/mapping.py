@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from turnwire.core.agent import PromptRequest
 from turnwire.core.approvals import ApprovalIssuer, Signer
+from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
@@ -125,7 +126,7 @@ def _records(
 ) -> list[dict[str, Any]]:
     conversation = DIALECTS["v2"].prompt(PromptRequest(text="", prompt_id="P"))
     turn = Turn(conversation, Limits(), approvals=approvals)
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     turn.frames([json.dumps(each).encode() for each in before], 0)
     written = turn.frames([json.dumps(frame).encode()], 0).to_client
     lines = [line for line in written.decode().split("\n") if line.startswith("data: {")]

@@ -21,6 +21,7 @@ from attacks.fuzz.targets import AGENTS, V2
 from support import session_agent_frames as s
 from support import v2_frames as f
 from turnwire.core.agent import AgentProtocol, Dialect, PromptRequest, ResumeRequest
+from turnwire.core.turn.inputs import AgentLeft, Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
@@ -54,14 +55,14 @@ def block(seed: int) -> Counter[str]:
         conversation, pool = _new(dice)
         turn = Turn(conversation, Limits())
         now = 0.0
-        turn.opened(now)
+        turn.handle(Opened(), now)
         while turn.outcome is None and dice.random() < 0.98:
             read = [_one(dice, pool) for _ in range(dice.randrange(1, _READ))]
             turn.frames(read, now)
             ended["frames"] += len(read)
             now += dice.choice((0.0, 0.1, 20.0))
-            turn.tick(now)
-        turn.agent_left(now)
+            turn.handle(Tick(), now)
+        turn.handle(AgentLeft(), now)
         assert turn.outcome is not None
         ended[turn.outcome.value] += 1
     return ended

@@ -1,13 +1,24 @@
 """What a fuzzer's bytes are taken for: frames, known ones and raw ones, and what else happens."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
 
 from support.client_model import Client
 from turnwire.core.agent import AgentProtocol
+from turnwire.core.turn.inputs import (
+    AgentLeft,
+    Blocked,
+    ClientLeft,
+    Drain,
+    Held,
+    Input,
+    Opened,
+    Tick,
+    Unblocked,
+)
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
@@ -76,7 +87,7 @@ def play(conversation: AgentProtocol, data: bytes, pool: Sequence[bytes]) -> Non
     """
     turn, client, now = Turn(conversation, Limits()), Client(), 0.0
     gone = False
-    acts: list[Output] = [turn.opened(now)]
+    acts: list[Output] = [turn.handle(Opened(), now)]
     for kind, rest in steps(data):
         heard = frame(kind, rest, pool)
         if heard is not None:
@@ -85,13 +96,13 @@ def play(conversation: AgentProtocol, data: bytes, pool: Sequence[bytes]) -> Non
         else:
             now += (rest[0] if rest else 1) / 4
             gone = gone or kind % _KINDS == _GONE
-            acts.append(_happens(kind % _KINDS, rest, turn)(now))
+            acts.append(turn.handle(_happens(kind % _KINDS, rest), now))
     for _ in range(64):
         if turn.outcome is not None:
             break
         now = max(now, turn.deadline)
-        acts.append(turn.tick(now))
-    acts.append(turn.agent_left(now))
+        acts.append(turn.handle(Tick(), now))
+    acts.append(turn.handle(AgentLeft(), now))
     assert turn.outcome is not None
     for act in acts:
         client.read(act.to_client)
@@ -102,19 +113,19 @@ def play(conversation: AgentProtocol, data: bytes, pool: Sequence[bytes]) -> Non
     Counted.runs += 1
 
 
-def _happens(kind: int, rest: bytes, turn: Turn) -> Callable[[float], Output]:
+def _happens(kind: int, rest: bytes) -> Input:
     match kind:
         case 5:
-            return turn.blocked
+            return Blocked()
         case 6:
-            return turn.unblocked
+            return Unblocked()
         case 7:
-            return lambda now: turn.held(len(rest) * 8_192, now)
+            return Held(len(rest) * 8_192)
         case 8:
-            return turn.drain
+            return Drain()
         case int() if kind == _GONE:
-            return turn.client_left
+            return ClientLeft()
         case 10:
-            return turn.agent_left
+            return AgentLeft()
         case _:
-            return turn.tick
+            return Tick()

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from turnwire.core.agent import ResumeRequest
 from turnwire.core.recording.blotting import Blotter
 from turnwire.core.recording.recorder import Recording, header
+from turnwire.core.turn.inputs import Frames
 from turnwire.core.turn.limits import Limits
-from turnwire.core.turn.observed import Input
 
 TOKEN = 'tok/9f+8"e\\7d~=%'
 VISIBLE = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=12, max_size=40)
@@ -109,7 +109,7 @@ def test_a_recording_with_all_that_was_said_has_no_token_in_any_spelling() -> No
         frame = (
             json.dumps({"type": "chunk", "content": "<>"}).encode().replace(b"<>", said.encode())
         )
-        recording.on_input(Input.FRAMES, 1.0, [frame], 0)
+        recording.on_input(Frames([frame]), 1.0)
 
     lines = list(recording.lines(redactor=None, secrets=[TOKEN.encode()]))
 

@@ -12,9 +12,21 @@ from support.recorded import PLENTY, RECORDINGS, dialect, recorded, redactor, ru
 from turnwire.core.agent import PromptRequest, ResumeRequest
 from turnwire.core.recording.recorder import BadHeaderError, Recording, find_header, header, missing
 from turnwire.core.recording.replay import replay
+from turnwire.core.turn.inputs import (
+    AgentLeft,
+    Blocked,
+    ClientLeft,
+    Drain,
+    Held,
+    Opened,
+    Progressed,
+    Tick,
+    Unblocked,
+    Unreachable,
+)
 from turnwire.core.turn.limits import Limits
-from turnwire.core.turn.observed import Input, ObservedTurn
 from turnwire.core.turn.output import Output
+from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 V2 = DIALECTS["v2"]
@@ -104,14 +116,13 @@ def test_what_a_stream_writes_takes_no_room() -> None:
 
 def begun(
     asked: PromptRequest | ResumeRequest | None = None, **limits: Any
-) -> tuple[ObservedTurn, Recording]:
+) -> tuple[Turn, Recording]:
     ask = asked or PromptRequest(text="Hi you", prompt_id="p1", user_id="ann@a.example")
     lived = Limits(**limits)
     conversation = V2.prompt(ask) if isinstance(ask, PromptRequest) else V2.resume(ask)
-    turn = ObservedTurn(conversation, lived)
     recording = Recording(header(ask, dialect="v2", limits=lived), PLENTY)
-    turn.observers = [recording]
-    turn.opened(0)
+    turn = Turn(conversation, lived, observers=[recording])
+    turn.handle(Opened(), 0)
     return turn, recording
 
 
@@ -120,9 +131,23 @@ def test_everything_that_may_happen_is_replayed() -> None:
         backlog_bytes=100, expires_at=60.0, keepalive_s=3.0, on_disconnect="continue"
     )
     acts = [turn.frames([f.begin(), f.part("a")], 1.25)]
-    acts += [turn.tick(4.3), turn.blocked(5), turn.progressed(6, 50), turn.held(60, 6.5)]
-    acts += [turn.unblocked(7), turn.drain(8), turn.tick(9), turn.held(1_000, 10)]
-    acts += [turn.client_left(10), turn.agent_left(11), turn.unreachable(12)]
+    acts += [
+        turn.handle(Tick(), 4.3),
+        turn.handle(Blocked(), 5),
+        turn.handle(Progressed(50), 6),
+        turn.handle(Held(60), 6.5),
+    ]
+    acts += [
+        turn.handle(Unblocked(), 7),
+        turn.handle(Drain(), 8),
+        turn.handle(Tick(), 9),
+        turn.handle(Held(1_000), 10),
+    ]
+    acts += [
+        turn.handle(ClientLeft(), 10),
+        turn.handle(AgentLeft(), 11),
+        turn.handle(Unreachable(), 12),
+    ]
 
     lines = list(recording.lines(redactor=None))
     told = [line.decode()[3:] for line in lines if line.startswith(b"#! ")]
@@ -140,10 +165,9 @@ def test_everything_that_may_happen_is_replayed() -> None:
 
 def test_an_agent_that_cannot_be_dialled_is_replayed() -> None:
     ask = PromptRequest(text="Hi", prompt_id="p1")
-    turn = ObservedTurn(V2.prompt(ask), Limits())
     recording = Recording(header(ask, dialect="v2", limits=Limits()), PLENTY)
-    turn.observers = [recording]
-    written = turn.unreachable(3).to_client
+    turn = Turn(V2.prompt(ask), Limits(), observers=[recording])
+    written = turn.handle(Unreachable(), 3).to_client
 
     assert replay(recording.lines(redactor=None), V2) == written
     assert b"Connection failed" in written
@@ -163,7 +187,7 @@ def test_what_was_asked_is_in_the_first_line_and_its_secrets_are_not() -> None:
         header(ask, dialect="v2", limits=limits, taken_id="m 1", event_lines=False, usage=True),
         PLENTY,
     )
-    recording.on_input(Input.OPENED, 10.0, (), 0)
+    recording.on_input(Opened(), 10.0)
     recording.on_output(Output(to_agent=[b'{"content":"The code is 1234"}', b"x" * 5_000]), 10.0)
 
     whole = list(recording.lines(redactor=None, notes=["a note"], lacks=["a thing"]))
@@ -222,11 +246,3 @@ def test_a_recording_of_nothing_is_one_line() -> None:
 def test_a_first_line_that_cannot_be_read_is_refused(line: bytes) -> None:
     with pytest.raises(BadHeaderError, match="cannot be read"):
         replay([line], V2)
-
-
-def test_the_words_of_inputs_are_those_of_replay() -> None:
-    for what in Input:
-        if what is Input.FRAMES:
-            continue
-        count = " 1" if what in {Input.HELD, Input.PROGRESSED} else ""
-        replay([f"#! {what.value}{count}".encode()], V2)

@@ -3,7 +3,8 @@ import json
 import pytest
 
 from support import v2_frames as f
-from turnwire.core.recording.replay import BadRecordingError, replay
+from turnwire.core.recording.input_lines import BadRecordingError
+from turnwire.core.recording.replay import replay
 from turnwire.dialects import DIALECTS
 
 V2 = DIALECTS["v2"]

@@ -10,6 +10,7 @@ from support import v2_frames as f
 from turnwire.core import events
 from turnwire.core.agent import NEVER, AbortScope, FrameStats, PromptRequest
 from turnwire.core.events import Decoded, Event
+from turnwire.core.turn.inputs import AgentLeft, Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
@@ -65,13 +66,13 @@ class Telling:
 def stream(told: Sequence[Decoded], reads: Sequence[int], *, event_lines: bool) -> bytes:
     """All that a client is sent, when the frames come in reads of these sizes."""
     turn = Turn(Telling(told), Limits(), event_lines=event_lines)
-    written = [turn.opened(0).to_client]
+    written = [turn.handle(Opened(), 0).to_client]
     left = len(told)
     for size in [*reads, len(told)]:
         count = min(size, left)
         written.append(turn.frames([b""] * count, 1).to_client)
         left -= count
-    return b"".join(written) + turn.agent_left(2).to_client
+    return b"".join(written) + turn.handle(AgentLeft(), 2).to_client
 
 
 OTHER_EVENTS: list[Decoded] = [
@@ -102,7 +103,7 @@ def test_both_lanes_write_the_same_bytes(
 
 def test_the_short_lane_is_taken() -> None:
     turn = Turn(Telling(["a", "b"]), Limits())
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     turn.frames([b""], 0)
     lane = turn._lane
 
@@ -124,8 +125,8 @@ def test_frames_split_into_other_reads_give_the_same_bytes(cut: int) -> None:
     whole = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
     parted = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
 
-    at_once = whole.opened(0).to_client + whole.frames(frames, 1).to_client
-    in_two = parted.opened(0).to_client + parted.frames(frames[:cut], 1).to_client
+    at_once = whole.handle(Opened(), 0).to_client + whole.frames(frames, 1).to_client
+    in_two = parted.handle(Opened(), 0).to_client + parted.frames(frames[:cut], 1).to_client
     in_two += parted.frames(frames[cut:], 1).to_client
 
     assert in_two == at_once

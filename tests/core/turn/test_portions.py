@@ -51,5 +51,5 @@ def test_a_text_is_cut_where_words_are_counted_alone() -> None:
     ]
 
 
-def test_nothing_is_no_portion() -> None:
-    assert list(portions([], split_texts=True)) == []
+def test_nothing_is_one_empty_portion() -> None:
+    assert list(portions([], split_texts=True)) == [[]]

@@ -8,6 +8,7 @@ import pytest
 from support import v2_frames as f
 from turnwire.core.agent import PromptRequest
 from turnwire.core.approvals import ApprovalIssuer, Signer
+from turnwire.core.turn.inputs import AgentLeft, ClientLeft, Opened, Tick
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
@@ -33,7 +34,7 @@ def opened(*, native: bool = True, limits: Limits | None = None) -> Turn:
     ask = PromptRequest(text="hi", prompt_id=f.PROMPT)
     requests = REQUESTS if native else None
     turn = Turn(DIALECTS["v2"].prompt(ask), limits or Limits(), approvals=requests)
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     return turn
 
 
@@ -61,7 +62,11 @@ def test_an_approval_ends_the_stream_and_not_the_turn() -> None:
     ]
     assert act.to_client.endswith(b"data: [DONE]\n\n")
     assert (turn.outcome, act.to_agent) == (Outcome.ASKED, ())
-    assert (turn.client_left(6), turn.agent_left(7), turn.tick(9_999)) == (
+    assert (
+        turn.handle(ClientLeft(), 6),
+        turn.handle(AgentLeft(), 7),
+        turn.handle(Tick(), 9_999),
+    ) == (
         Output(),
         Output(),
         Output(),
@@ -238,12 +243,12 @@ def test_a_client_that_is_away_is_not_asked() -> None:
     """If no client comes back, the turn is aborted, as any turn that waits for its user."""
     turn = opened(limits=Limits(on_disconnect=DisconnectPolicy.GRACE, grace_s=30))
     turn.frames([f.begin(), running()], 5)
-    turn.client_left(6)
+    turn.handle(ClientLeft(), 6)
 
     turn.frames([approval()], 7)
     assert turn.outcome is None
 
-    act = turn.tick(36)
+    act = turn.handle(Tick(), 36)
     assert [json.loads(frame)["type"] for frame in act.to_agent] == ["abort"]
     assert turn.outcome is Outcome.CLIENT_GONE
 
@@ -253,9 +258,9 @@ def test_while_it_waits_for_a_tool_a_requested_approval_is_a_question_that_is_op
     turn = opened(limits=limits)
     turn.frames([f.begin(), running("c1"), running("c2"), approval("q1", "c1")], 5)
 
-    turn.tick(700)
+    turn.handle(Tick(), 700)
     assert turn.outcome is None
-    turn.tick(906)
+    turn.handle(Tick(), 906)
     assert turn.outcome is Outcome.SILENT
 
 

@@ -19,6 +19,18 @@ from support.turns import (
     wait,
 )
 from turnwire.core.agent import PromptRequest
+from turnwire.core.turn.inputs import (
+    AgentLeft,
+    Blocked,
+    ClientLeft,
+    Drain,
+    Held,
+    Opened,
+    Progressed,
+    Tick,
+    Unblocked,
+    Unreachable,
+)
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
@@ -29,29 +41,39 @@ from turnwire.dialects import DIALECTS
 def test_opening_asks_and_flushes_the_headers() -> None:
     turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
 
-    act = turn.opened(0)
+    act = turn.handle(Opened(), 0)
 
     assert sent_types(act) == ["prompt"]
     assert act.to_client == b": keepalive\n\n"
-    assert turn.opened(0) == NOTHING  # it asks once
+    assert turn.handle(Opened(), 0) == NOTHING  # it asks once
 
 
 @pytest.mark.parametrize(
     ("happens", "outcome", "says", "tells"),
     [
-        (lambda t: t.unreachable(3), Outcome.UNREACHABLE, "Connection failed", []),
-        (lambda t: t.agent_left(3), Outcome.INTERRUPTED, "Stream interrupted", []),
-        (lambda t: t.client_left(3), Outcome.CLIENT_GONE, None, ["abort"]),
-        (lambda t: t.tick(121), Outcome.SILENT, "Agent stopped responding", ["abort"]),
-        (lambda t: t.held(2**20 + 1, 3), Outcome.SLOW_CLIENT, "Client too slow", ["abort"]),
-        (lambda t: t.progressed(3, 2**20 + 1), Outcome.SLOW_CLIENT, "Client too slow", ["abort"]),
+        (lambda t: t.handle(Unreachable(), 3), Outcome.UNREACHABLE, "Connection failed", []),
+        (lambda t: t.handle(AgentLeft(), 3), Outcome.INTERRUPTED, "Stream interrupted", []),
+        (lambda t: t.handle(ClientLeft(), 3), Outcome.CLIENT_GONE, None, ["abort"]),
+        (lambda t: t.handle(Tick(), 121), Outcome.SILENT, "Agent stopped responding", ["abort"]),
+        (lambda t: t.handle(Held(2**20 + 1), 3), Outcome.SLOW_CLIENT, "Client too slow", ["abort"]),
         (
-            lambda t: (t.blocked(3), t.tick(23))[1],
+            lambda t: t.handle(Progressed(2**20 + 1), 3),
             Outcome.SLOW_CLIENT,
             "Client too slow",
             ["abort"],
         ),
-        (lambda t: (t.drain(3), t.tick(33))[1], Outcome.DRAINING, "Gateway restarting", []),
+        (
+            lambda t: (t.handle(Blocked(), 3), t.handle(Tick(), 23))[1],
+            Outcome.SLOW_CLIENT,
+            "Client too slow",
+            ["abort"],
+        ),
+        (
+            lambda t: (t.handle(Drain(), 3), t.handle(Tick(), 33))[1],
+            Outcome.DRAINING,
+            "Gateway restarting",
+            [],
+        ),
         (lambda t: t.frames([f.finalize()], 3), Outcome.COMPLETED, "", []),
         (lambda t: t.frames([f.frame("complete")], 3), Outcome.COMPLETED, "", []),
         (lambda t: t.frames([f.finalize(reason="canceled")], 3), Outcome.CANCELED, "", []),
@@ -79,17 +101,17 @@ def test_how_a_stream_ends(
 @pytest.mark.parametrize(
     "happens",
     [
-        lambda t: t.opened(9),
-        lambda t: t.unreachable(9),
+        lambda t: t.handle(Opened(), 9),
+        lambda t: t.handle(Unreachable(), 9),
         lambda t: t.frames([*RUNNING, f.finalize()], 9),
-        lambda t: t.agent_left(9),
-        lambda t: t.client_left(9),
-        lambda t: t.blocked(9),
-        lambda t: t.progressed(9, 2**21),
-        lambda t: t.held(2**21, 9),
-        lambda t: t.unblocked(9),
-        lambda t: t.drain(9),
-        lambda t: t.tick(9_999),
+        lambda t: t.handle(AgentLeft(), 9),
+        lambda t: t.handle(ClientLeft(), 9),
+        lambda t: t.handle(Blocked(), 9),
+        lambda t: t.handle(Progressed(2**21), 9),
+        lambda t: t.handle(Held(2**21), 9),
+        lambda t: t.handle(Unblocked(), 9),
+        lambda t: t.handle(Drain(), 9),
+        lambda t: t.handle(Tick(), 9_999),
     ],
 )
 @pytest.mark.parametrize("before", [(), (*RUNNING, f.finalize())])
@@ -97,7 +119,7 @@ def test_nothing_comes_out_of_a_stream_that_is_over(
     before: tuple[bytes, ...], happens: Callable[[Turn], Output]
 ) -> None:
     turn = opened(*before)
-    turn.agent_left(2)
+    turn.handle(AgentLeft(), 2)
     outcome = turn.outcome
 
     assert happens(turn) == NOTHING
@@ -155,7 +177,7 @@ def test_what_counts_as_life(*, frame: bytes, is_life: bool) -> None:
     turn = opened(*RUNNING)
 
     turn.frames([frame], 100)
-    turn.tick(121)
+    turn.handle(Tick(), 121)
 
     assert (turn.outcome is None) == is_life
 
@@ -164,10 +186,10 @@ def test_our_place_in_the_queue_moving_is_life() -> None:
     turn = opened(*QUEUED, f.begin("turn-9", "p9"))
 
     turn.frames([f.finalize("turn-0")], 500)
-    turn.tick(601)
+    turn.handle(Tick(), 601)
     assert turn.outcome is None
     turn.frames([f.finalize("turn-9")], 1_099)
-    turn.tick(1_218)
+    turn.handle(Tick(), 1_218)
 
     assert turn.outcome is None
 
@@ -187,9 +209,9 @@ def test_the_longest_time_counts_from_the_begin_of_our_turn() -> None:
     turn = opened(*QUEUED, turn_s=100)
 
     turn.frames([f.finalize("turn-0"), f.begin()], 90)
-    turn.tick(189)
+    turn.handle(Tick(), 189)
     assert turn.outcome is None
-    turn.tick(190)
+    turn.handle(Tick(), 190)
 
     assert turn.outcome is Outcome.TOO_LONG
 
@@ -218,15 +240,15 @@ def test_a_write_pushes_the_keepalive_back() -> None:
 def test_a_deadline_that_comes_too_early_does_nothing() -> None:
     turn = opened(*RUNNING)
 
-    assert turn.tick(2) == NOTHING
+    assert turn.handle(Tick(), 2) == NOTHING
     assert turn.deadline == 16
 
 
 def test_drain_leaves_a_turn_its_time_and_is_counted_once() -> None:
     turn = opened(*RUNNING)
 
-    turn.drain(3)
-    turn.drain(20)
+    turn.handle(Drain(), 3)
+    turn.handle(Drain(), 20)
     turn.frames([f.part("b"), f.finalize()], 32)
 
     assert turn.outcome is Outcome.COMPLETED
@@ -236,7 +258,7 @@ def test_the_end_of_the_stream_is_whole_in_one_write() -> None:
     turn, client = opened(*BOTH), Client()
     client.read(opened().frames(BOTH, 1).to_client)
 
-    client.read(turn.agent_left(2).to_client)
+    client.read(turn.handle(AgentLeft(), 2).to_client)
 
     client.close()
     assert turn.frames_received == len(BOTH)
@@ -255,7 +277,7 @@ def test_frames_after_the_end_are_ignored() -> None:
 def test_event_lines_can_be_left_out() -> None:
     conversation = DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT))
     turn = Turn(conversation, Limits(), event_lines=False, usage=True, taken_id=f.OURS)
-    turn.opened(0)
+    turn.handle(Opened(), 0)
 
     written = turn.frames(
         [*RUNNING, f.part("b"), f.finalize(usage={"totalTokens": 3})], 1

@@ -18,6 +18,18 @@ from support.turns import (
     wait,
 )
 from turnwire.core.agent import PromptRequest
+from turnwire.core.turn.inputs import (
+    AgentLeft,
+    Blocked,
+    ClientLeft,
+    ClientStalled,
+    Drain,
+    Held,
+    Opened,
+    Progressed,
+    Tick,
+    Unblocked,
+)
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
@@ -27,9 +39,9 @@ from turnwire.dialects import DIALECTS
 def test_a_client_gone_during_the_dial_prompts_nobody() -> None:
     turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
 
-    assert turn.client_left(1) == NOTHING
+    assert turn.handle(ClientLeft(), 1) == NOTHING
     assert turn.outcome is Outcome.CLIENT_GONE
-    assert turn.opened(1.1) == NOTHING
+    assert turn.handle(Opened(), 1.1) == NOTHING
 
 
 @pytest.mark.parametrize(
@@ -42,7 +54,7 @@ def test_a_client_gone_during_the_dial_prompts_nobody() -> None:
 def test_a_client_gone_aborts_our_turn(frames: tuple[bytes, ...], names: set[str]) -> None:
     turn = opened(*frames)
 
-    act = turn.client_left(2)
+    act = turn.handle(ClientLeft(), 2)
 
     (abort,) = map(json.loads, act.to_agent)
     assert act.to_client == b""
@@ -53,8 +65,8 @@ def test_a_client_gone_aborts_our_turn(frames: tuple[bytes, ...], names: set[str
 def test_a_client_gone_in_the_queue_never_aborts_the_turn_of_another() -> None:
     turn = opened(*QUEUED)
 
-    assert turn.client_left(2) == NOTHING
-    assert turn.client_left(2) == NOTHING
+    assert turn.handle(ClientLeft(), 2) == NOTHING
+    assert turn.handle(ClientLeft(), 2) == NOTHING
     assert turn.frames([f.part("secret", "turn-0")], 3) == NOTHING
     assert turn.outcome is None
 
@@ -69,7 +81,7 @@ def test_a_client_gone_in_the_queue_never_aborts_the_turn_of_another() -> None:
 def test_at_an_agent_that_names_no_prompts_the_turn_is_aborted() -> None:
     turn = opened(f.part("x", "turn-0"))
 
-    assert turn.client_left(2) == NOTHING
+    assert turn.handle(ClientLeft(), 2) == NOTHING
     assert turn.frames([f.finalize("turn-0")], 3) == NOTHING
     act = turn.frames([f.create(), f.part("a")], 4)
 
@@ -80,7 +92,7 @@ def test_at_an_agent_that_names_no_prompts_the_turn_is_aborted() -> None:
 
 def test_at_an_agent_that_turns_out_to_name_prompts_ours_is_aborted() -> None:
     turn = opened(f.part("x", "turn-0"))
-    turn.client_left(2)
+    turn.handle(ClientLeft(), 2)
     turn.frames([f.finalize("turn-0")], 3)
 
     act = turn.frames([f.frame("agentStatus", status="thinking", promptId="p9")], 4)
@@ -100,7 +112,7 @@ def test_a_turn_that_is_over_in_the_same_read_is_not_aborted(
     frames: list[bytes], outcome: Outcome
 ) -> None:
     turn = opened(*QUEUED)
-    turn.client_left(2)
+    turn.handle(ClientLeft(), 2)
 
     assert turn.frames([f.finalize("turn-0"), *frames], 3) == NOTHING
     assert turn.outcome is outcome
@@ -110,14 +122,14 @@ def test_a_turn_that_is_over_in_the_same_read_is_not_aborted(
     "happens",
     [
         pytest.param(lambda t: wait(t, 602), id="the queue limit"),
-        pytest.param(lambda t: t.agent_left(3), id="the agent leaves"),
+        pytest.param(lambda t: t.handle(AgentLeft(), 3), id="the agent leaves"),
         pytest.param(lambda t: t.frames([f.frame("error", promptId="p1")], 3), id="refused"),
-        pytest.param(lambda t: (t.drain(3), wait(t, 40)), id="the gateway stops"),
+        pytest.param(lambda t: (t.handle(Drain(), 3), wait(t, 40)), id="the gateway stops"),
     ],
 )
 def test_a_stream_without_client_is_abandoned(happens: Callable[[Turn], object]) -> None:
     turn = opened(*QUEUED)
-    turn.client_left(2)
+    turn.handle(ClientLeft(), 2)
 
     happens(turn)
 
@@ -126,7 +138,7 @@ def test_a_stream_without_client_is_abandoned(happens: Callable[[Turn], object])
 
 def test_the_queue_limit_counts_from_the_hang_up_at_most() -> None:
     turn = opened(*QUEUED)
-    turn.client_left(2)
+    turn.handle(ClientLeft(), 2)
 
     turn.frames([f.frame("status")], 599)
     acts = wait(turn, 5_000)
@@ -143,12 +155,12 @@ def test_silence_stands_still_while_nothing_is_read(
 ) -> None:
     turn = opened(*frames)
 
-    turn.blocked(11)
+    turn.handle(Blocked(), 11)
     for now in range(12, 1_000, 10):
-        assert turn.progressed(now) == NOTHING
-        assert turn.tick(now) == NOTHING
-    turn.blocked(1_001)  # again: the pause goes on
-    turn.unblocked(1_011)
+        assert turn.handle(Progressed(), now) == NOTHING
+        assert turn.handle(Tick(), now) == NOTHING
+    turn.handle(Blocked(), 1_001)  # again: the pause goes on
+    turn.handle(Unblocked(), 1_011)
     at, last = wait(turn, 5_000)[-1]
 
     assert at == 1_011 - 10 + limit
@@ -158,18 +170,18 @@ def test_silence_stands_still_while_nothing_is_read(
 def test_frames_of_one_read_during_the_pause_count_as_signs_of_life() -> None:
     turn = opened(*RUNNING)
 
-    turn.blocked(10)
+    turn.handle(Blocked(), 10)
     assert turn.frames([f.part("b")], 12).to_client
-    turn.unblocked(20)
+    turn.handle(Unblocked(), 20)
 
     assert wait(turn, 500)[-1][0] == 20 + 120
 
 
 def test_a_client_without_progress_is_cut_at_the_stall_limit() -> None:
     turn = opened(*RUNNING)
-    turn.blocked(3)
+    turn.handle(Blocked(), 3)
 
-    turn.progressed(10)
+    turn.handle(Progressed(), 10)
 
     assert [at for at, _ in wait(turn, 500)] == [30]
     assert turn.outcome is Outcome.SLOW_CLIENT
@@ -177,37 +189,37 @@ def test_a_client_without_progress_is_cut_at_the_stall_limit() -> None:
 
 def test_as_much_as_the_backlog_is_held() -> None:
     turn = opened(*RUNNING)
-    turn.blocked(3)
+    turn.handle(Blocked(), 3)
 
-    assert turn.held(2**20, 4) == NOTHING
+    assert turn.handle(Held(2**20), 4) == NOTHING
     assert turn.outcome is None
 
 
 def test_no_keepalive_is_written_to_a_client_that_does_not_read() -> None:
     turn = opened(*RUNNING, stall_s=300)
-    turn.blocked(3)
+    turn.handle(Blocked(), 3)
 
-    assert turn.tick(100) == NOTHING
-    turn.unblocked(101)
+    assert turn.handle(Tick(), 100) == NOTHING
+    turn.handle(Unblocked(), 101)
 
     assert turn.deadline == 116
 
 
 def test_a_pause_before_the_connection_stands_does_no_harm() -> None:
     turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
-    turn.blocked(1)
-    turn.unblocked(2)
+    turn.handle(Blocked(), 1)
+    turn.handle(Unblocked(), 2)
 
-    assert turn.tick(2) == NOTHING
-    turn.opened(3)
+    assert turn.handle(Tick(), 2) == NOTHING
+    turn.handle(Opened(), 3)
 
     assert wait(turn, 500)[-1][0] == 123
 
 
 def test_a_client_that_hangs_up_while_it_does_not_read_ends_the_pause() -> None:
     turn = opened(*QUEUED)
-    turn.blocked(3)
-    turn.client_left(4)
+    turn.handle(Blocked(), 3)
+    turn.handle(ClientLeft(), 4)
 
     assert [at for at, _ in wait(turn, 5_000)] == [602]
     assert turn.outcome is Outcome.ABANDONED
@@ -216,8 +228,8 @@ def test_a_client_that_hangs_up_while_it_does_not_read_ends_the_pause() -> None:
 def cut_in_the_queue(**limits: float) -> Turn:
     """A turn that waits behind another, whose client was cut off at 23."""
     turn = opened(*QUEUED, **limits)
-    turn.blocked(3)
-    act = turn.tick(23)
+    turn.handle(Blocked(), 3)
+    act = turn.handle(Tick(), 23)
     assert (sent_types(act), act.disconnect_client, verdict(act)) == ([], True, "Client too slow")
     assert turn.outcome is None
     return turn
@@ -226,7 +238,11 @@ def cut_in_the_queue(**limits: float) -> Turn:
 def test_one_that_is_cut_in_the_queue_never_aborts_the_turn_of_another() -> None:
     turn = cut_in_the_queue()
 
-    for late in (turn.client_left(24), turn.held(2**20 + 1, 24), turn.blocked(24)):
+    for late in (
+        turn.handle(ClientLeft(), 24),
+        turn.handle(Held(2**20 + 1), 24),
+        turn.handle(Blocked(), 24),
+    ):
         assert late == NOTHING
     assert turn.frames([f.part("secret", "turn-0"), f.frame("status")], 25) == NOTHING
     act = turn.frames([f.finalize("turn-0"), f.begin()], 26)
@@ -239,9 +255,9 @@ def test_one_that_is_cut_in_the_queue_never_aborts_the_turn_of_another() -> None
     "happens",
     [
         pytest.param(lambda t: wait(t, 5_000), id="the queue limit"),
-        pytest.param(lambda t: t.agent_left(30), id="the agent leaves"),
+        pytest.param(lambda t: t.handle(AgentLeft(), 30), id="the agent leaves"),
         pytest.param(lambda t: t.frames([f.frame("error", promptId="p1")], 30), id="refused"),
-        pytest.param(lambda t: (t.drain(30), wait(t, 70)), id="the gateway stops"),
+        pytest.param(lambda t: (t.handle(Drain(), 30), wait(t, 70)), id="the gateway stops"),
     ],
 )
 def test_however_it_ends_then_it_was_slow(happens: Callable[[Turn], object]) -> None:
@@ -263,16 +279,16 @@ def test_after_the_cut_the_queue_limit_holds() -> None:
 
 def test_one_that_holds_too_much_is_cut_before_its_time() -> None:
     turn = opened(*QUEUED)
-    turn.blocked(3)
+    turn.handle(Blocked(), 3)
 
-    assert turn.held(2**20 + 1, 4).disconnect_client
+    assert turn.handle(Held(2**20 + 1), 4).disconnect_client
 
 
 def test_where_an_abort_hits_us_alone_the_cut_is_the_end() -> None:
     turn = opened(*RUNNING)
-    turn.blocked(3)
+    turn.handle(Blocked(), 3)
 
-    act = turn.tick(23)
+    act = turn.handle(Tick(), 23)
 
     assert (sent_types(act), act.disconnect_client, verdict(act)) == (
         ["abort"],
@@ -286,8 +302,8 @@ def test_where_an_abort_hits_us_alone_the_cut_is_the_end() -> None:
 def test_one_that_the_kernel_cut_was_slow_whatever_the_policy(policy: DisconnectPolicy) -> None:
     turn = opened(*RUNNING, on_disconnect=policy)
 
-    act = turn.client_left(2, stalled=True)
+    act = turn.handle(ClientStalled(), 2)
 
     assert sent_types(act) == ["abort"]
     assert turn.outcome is Outcome.SLOW_CLIENT
-    assert turn.client_left(3, stalled=True) == NOTHING
+    assert turn.handle(ClientStalled(), 3) == NOTHING

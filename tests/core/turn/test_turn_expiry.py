@@ -4,6 +4,7 @@ import pytest
 
 from support import v2_frames as f
 from support.turns import NOTHING, QUEUED, RUNNING, opened, sent_types, verdict, wait
+from turnwire.core.turn.inputs import Blocked, ClientLeft, Tick
 from turnwire.core.turn.limits import DisconnectPolicy
 from turnwire.core.turn.outcome import Outcome
 
@@ -23,7 +24,7 @@ def test_the_stream_is_cut_and_the_turn_treated_as_at_a_hang_up(
 ) -> None:
     turn = opened(*RUNNING, expires_at=7, on_disconnect=policy)
 
-    assert turn.tick(6.9) == NOTHING
+    assert turn.handle(Tick(), 6.9) == NOTHING
     ((at, act),) = wait(turn, 500)
 
     assert (at, verdict(act), sent_types(act)) == (7, TEXT, aborts)
@@ -35,7 +36,7 @@ def test_a_turn_that_is_over_in_time_is_not_cut() -> None:
 
     turn.frames([f.finalize()], 6)
 
-    assert turn.tick(7) == NOTHING
+    assert turn.handle(Tick(), 7) == NOTHING
     assert turn.outcome is Outcome.COMPLETED
 
 
@@ -63,23 +64,23 @@ def test_behind_the_turn_of_another_it_waits_for_our_turn() -> None:
     turn.frames([f.finalize("turn-0"), f.begin()], 21)
     assert turn.deadline <= 21
 
-    act = turn.tick(21)
+    act = turn.handle(Tick(), 21)
 
     assert (verdict(act), sent_types(act), turn.outcome) == (TEXT, ["abort"], Outcome.EXPIRED)
 
 
 def test_a_client_that_is_gone_has_nothing_to_be_cut() -> None:
     turn = opened(*RUNNING, expires_at=7, on_disconnect=DisconnectPolicy.GRACE)
-    turn.client_left(2)
+    turn.handle(ClientLeft(), 2)
 
-    assert turn.tick(7) == NOTHING
+    assert turn.handle(Tick(), 7) == NOTHING
     assert [at for at, _ in wait(turn, 500)] == [32]
     assert turn.outcome is Outcome.CLIENT_GONE
 
 
 def test_one_that_does_not_read_is_cut_too() -> None:
     turn = opened(*RUNNING, expires_at=7, stall_s=300)
-    turn.blocked(3)
+    turn.handle(Blocked(), 3)
 
     ((at, act),) = wait(turn, 100)
 

@@ -10,6 +10,17 @@ from support import v2_frames as f
 from support.turns import NOTHING, QUESTION, QUEUED, RUNNING, TOOL, opened, sent_types, wait
 from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.inputs import (
+    AgentLeft,
+    Blocked,
+    ClientLeft,
+    ClientStalled,
+    Drain,
+    Held,
+    Opened,
+    Tick,
+    Unreachable,
+)
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
@@ -21,14 +32,14 @@ GOES_ON = Limits(on_disconnect=DisconnectPolicy.CONTINUE)
 def without_client(*frames: bytes, **limits: float) -> Turn:
     """A turn that goes on, whose client left at 2."""
     turn = opened(*frames, on_disconnect=DisconnectPolicy.CONTINUE, **limits)
-    assert turn.client_left(2) == NOTHING
+    assert turn.handle(ClientLeft(), 2) == NOTHING
     assert turn.outcome is None
     return turn
 
 
 def dialling() -> Turn:
     turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), GOES_ON)
-    assert turn.client_left(1) == NOTHING
+    assert turn.handle(ClientLeft(), 1) == NOTHING
     assert turn.outcome is None
     return turn
 
@@ -36,7 +47,7 @@ def dialling() -> Turn:
 def test_a_prompt_whose_dial_is_under_way_is_still_sent() -> None:
     turn = dialling()
 
-    act = turn.opened(1.1)
+    act = turn.handle(Opened(), 1.1)
 
     (prompt,) = map(json.loads, act.to_agent)
     assert (prompt["type"], prompt["content"], act.to_client) == ("prompt", "hi", b"")
@@ -49,11 +60,11 @@ def test_it_lasts_to_the_end_of_its_turn_and_writes_nothing(frames: tuple[bytes,
     acts = [
         turn.frames([f.finalize("turn-0"), f.begin(), f.part("more"), f.part("text")], 3),
         turn.frames([f.tool("running", args={}), f.tool("completed", result=1)], 4),
-        turn.tick(40),
-        turn.blocked(41),
-        turn.held(2**30, 41),
-        turn.client_left(42),
-        turn.client_left(42, stalled=True),
+        turn.handle(Tick(), 40),
+        turn.handle(Blocked(), 41),
+        turn.handle(Held(2**30), 41),
+        turn.handle(ClientLeft(), 42),
+        turn.handle(ClientStalled(), 42),
     ]
     assert turn.outcome is None
     acts.append(turn.frames([f.finalize()], 43))
@@ -97,13 +108,18 @@ def test_a_turn_that_never_begins_was_abandoned() -> None:
 @pytest.mark.parametrize(
     "happens",
     [
-        pytest.param(lambda t: t.unreachable(2), id="unreachable"),
+        pytest.param(lambda t: t.handle(Unreachable(), 2), id="unreachable"),
         pytest.param(
-            lambda t: (t.opened(2), t.frames([f.frame("error", promptId="p1")], 3)), id="refused"
+            lambda t: (t.handle(Opened(), 2), t.frames([f.frame("error", promptId="p1")], 3)),
+            id="refused",
         ),
-        pytest.param(lambda t: (t.opened(2), t.agent_left(3)), id="the agent leaves"),
-        pytest.param(lambda t: (t.opened(2), t.drain(3)), id="the gateway stops"),
-        pytest.param(lambda t: (t.drain(2), wait(t, 40)), id="it stops during the dial"),
+        pytest.param(
+            lambda t: (t.handle(Opened(), 2), t.handle(AgentLeft(), 3)), id="the agent leaves"
+        ),
+        pytest.param(
+            lambda t: (t.handle(Opened(), 2), t.handle(Drain(), 3)), id="the gateway stops"
+        ),
+        pytest.param(lambda t: (t.handle(Drain(), 2), wait(t, 40)), id="it stops during the dial"),
     ],
 )
 def test_however_it_ends_before_its_turn_it_was_abandoned(
@@ -119,24 +135,24 @@ def test_however_it_ends_before_its_turn_it_was_abandoned(
 def test_a_drain_waits_for_none_that_goes_on_by_itself() -> None:
     turn = without_client(*RUNNING)
 
-    assert turn.drain(3) == NOTHING
+    assert turn.handle(Drain(), 3) == NOTHING
     assert turn.outcome is Outcome.CLIENT_GONE
 
 
 def test_one_whose_client_leaves_in_a_drain_is_not_waited_for_either() -> None:
     turn = opened(*RUNNING, on_disconnect=DisconnectPolicy.CONTINUE)
-    turn.drain(2)
+    turn.handle(Drain(), 2)
 
-    assert turn.client_left(3) == NOTHING
+    assert turn.handle(ClientLeft(), 3) == NOTHING
     assert turn.outcome is Outcome.CLIENT_GONE
 
 
 def test_a_drain_leaves_its_time_to_a_prompt_that_was_not_sent_yet() -> None:
     turn = dialling()
 
-    assert turn.drain(2) == NOTHING
+    assert turn.handle(Drain(), 2) == NOTHING
     assert turn.outcome is None
-    assert sent_types(turn.opened(3)) == ["prompt"]
+    assert sent_types(turn.handle(Opened(), 3)) == ["prompt"]
 
 
 def test_a_token_that_expires_ends_nothing() -> None:
@@ -151,18 +167,18 @@ def test_a_client_that_answers_does_not_count_it_as_a_watcher() -> None:
     room = SessionGroup()
     ask = PromptRequest(text="hi", prompt_id=f.PROMPT)
     turn = Turn(DIALECTS["v2"].prompt(ask, Member(room)), GOES_ON)
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     turn.frames([f.begin(), f.part("a")], 1)
-    turn.client_left(2)
+    turn.handle(ClientLeft(), 2)
     question = {"questionId": "q1", "text": "May it?"}
     message = {"id": f.OURS, "role": "assistant", "parts": [{"type": "question", **question}]}
     init = f.frame("init", session={"messages": [message]}, data={"runningTurnId": f.OURS})
     answer = ResumeRequest(user_id="u1", init_s=5, replies=(QuestionReply("q1", Raw(b"true")),))
     back = Turn(DIALECTS["v2"].resume(answer, Member(room)), Limits())
-    back.opened(3)
+    back.handle(Opened(), 3)
     back.frames([init], 4)
 
-    act = back.client_left(5)
+    act = back.handle(ClientLeft(), 5)
 
     assert sent_types(act) == ["abort"], "a stream without a client is not a watcher"
     assert turn.frames([f.finalize(reason="canceled")], 6) == NOTHING
@@ -172,5 +188,5 @@ def test_a_client_that_answers_does_not_count_it_as_a_watcher() -> None:
 def test_who_only_looked_on_leaves_at_once() -> None:
     turn = opened(*RUNNING, on_disconnect=DisconnectPolicy.LET_GO)
 
-    assert turn.client_left(2) == NOTHING
+    assert turn.handle(ClientLeft(), 2) == NOTHING
     assert turn.outcome is Outcome.CLIENT_GONE

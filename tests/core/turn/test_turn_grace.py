@@ -8,6 +8,7 @@ from support import v2_frames as f
 from support.turns import NOTHING, QUEUED, RUNNING, sent_types, wait
 from turnwire.core.agent import PromptRequest, ResumeRequest
 from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.inputs import AgentLeft, ClientLeft, Drain, Opened, Tick
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
@@ -22,10 +23,10 @@ def turn_of(room: SessionGroup, *frames: bytes, drain_s: float = 30) -> Turn:
     turn = Turn(DIALECTS["v2"].prompt(ask, member), limits)
 
     def look() -> None:
-        turn.tick(10)
+        turn.handle(Tick(), 10)
 
     member.on_change = look
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     turn.frames(frames, 1)
     return turn
 
@@ -38,7 +39,7 @@ def come_back(room: SessionGroup, turn: str = f.OURS) -> None:
 def test_nobody_comes_back_and_the_turn_is_aborted() -> None:
     turn = turn_of(SessionGroup(), *RUNNING)
 
-    assert turn.client_left(2) == NOTHING
+    assert turn.handle(ClientLeft(), 2) == NOTHING
     acts = wait(turn, 500)
 
     assert [(at, sent_types(act)) for at, act in acts] == [(32, ["abort"])]
@@ -47,7 +48,7 @@ def test_nobody_comes_back_and_the_turn_is_aborted() -> None:
 
 def test_text_that_comes_meanwhile_is_not_written() -> None:
     turn = turn_of(SessionGroup(), *RUNNING)
-    turn.client_left(2)
+    turn.handle(ClientLeft(), 2)
 
     assert turn.frames([f.part("b")], 3) == NOTHING
     assert turn.frames([f.finalize()], 4) == NOTHING
@@ -57,7 +58,7 @@ def test_text_that_comes_meanwhile_is_not_written() -> None:
 def test_somebody_comes_back_and_the_turn_goes_on() -> None:
     room = SessionGroup()
     turn = turn_of(room, *RUNNING)
-    turn.client_left(2)
+    turn.handle(ClientLeft(), 2)
 
     come_back(room)
 
@@ -68,7 +69,7 @@ def test_somebody_comes_back_and_the_turn_goes_on() -> None:
 def test_who_follows_another_turn_has_not_come_back() -> None:
     room = SessionGroup()
     turn = turn_of(room, *RUNNING)
-    turn.client_left(2)
+    turn.handle(ClientLeft(), 2)
 
     come_back(room, "turn-2")
 
@@ -80,7 +81,7 @@ def test_whoever_resumed_before_the_hang_up_was_noticed_counts() -> None:
     turn = turn_of(room, *RUNNING)
     come_back(room)
 
-    assert turn.client_left(2) == NOTHING
+    assert turn.handle(ClientLeft(), 2) == NOTHING
     assert turn.outcome is Outcome.CLIENT_GONE
 
 
@@ -90,7 +91,7 @@ def test_whoever_resumed_before_the_hang_up_was_noticed_counts() -> None:
 )
 def test_the_agent_tells_who_came(user: str, aborts: list[str]) -> None:
     turn = turn_of(SessionGroup(), *RUNNING)
-    turn.client_left(2)
+    turn.handle(ClientLeft(), 2)
 
     turn.frames([f.frame("user.joined", userId=user)], 3)
     acts = wait(turn, 500)
@@ -102,14 +103,14 @@ def test_the_agent_tells_who_came(user: str, aborts: list[str]) -> None:
 def test_who_joined_before_the_hang_up_did_not_come_back() -> None:
     turn = turn_of(SessionGroup(), *RUNNING, f.frame("user.joined", userId="u1"))
 
-    turn.client_left(2)
+    turn.handle(ClientLeft(), 2)
 
     assert [sent_types(act) for _, act in wait(turn, 500)] == [["abort"]]
 
 
 def test_in_the_queue_the_turn_of_another_is_not_aborted_after_the_grace_either() -> None:
     turn = turn_of(SessionGroup(), *QUEUED)
-    turn.client_left(2)
+    turn.handle(ClientLeft(), 2)
 
     assert [(at, sent_types(act)) for at, act in wait(turn, 40)] == [(32, [])]
     assert turn.outcome is None
@@ -121,7 +122,7 @@ def test_in_the_queue_the_turn_of_another_is_not_aborted_after_the_grace_either(
 def test_a_stream_that_waits_for_the_same_prompt_counts_as_a_watcher() -> None:
     room = SessionGroup()
     turn = turn_of(room, *QUEUED)
-    turn.client_left(2)
+    turn.handle(ClientLeft(), 2)
 
     come_back(room, f.PROMPT)
 
@@ -131,15 +132,19 @@ def test_a_stream_that_waits_for_the_same_prompt_counts_as_a_watcher() -> None:
 @pytest.mark.parametrize(
     ("happens", "outcome"),
     [
-        pytest.param(lambda t: t.agent_left(3), Outcome.CLIENT_GONE, id="the agent leaves"),
-        pytest.param(lambda t: (t.drain(3), wait(t, 20)), Outcome.CLIENT_GONE, id="a drain"),
+        pytest.param(
+            lambda t: t.handle(AgentLeft(), 3), Outcome.CLIENT_GONE, id="the agent leaves"
+        ),
+        pytest.param(
+            lambda t: (t.handle(Drain(), 3), wait(t, 20)), Outcome.CLIENT_GONE, id="a drain"
+        ),
     ],
 )
 def test_the_grace_ends_with_the_stream(
     happens: Callable[[Turn], object], outcome: Outcome
 ) -> None:
     turn = turn_of(SessionGroup(), *RUNNING, drain_s=5)
-    turn.client_left(2)
+    turn.handle(ClientLeft(), 2)
 
     happens(turn)
 
@@ -152,10 +157,10 @@ def test_a_resumed_stream_never_aborts() -> None:
     for policy in DisconnectPolicy:
         conversation = DIALECTS["v2"].resume(ResumeRequest(user_id="u1", init_s=5))
         turn = Turn(conversation, Limits(on_disconnect=policy))
-        turn.opened(0)
+        turn.handle(Opened(), 0)
         assert b'"messageId":"turn-1"' in turn.frames([init], 1).to_client
 
-        act = turn.client_left(2)
+        act = turn.handle(ClientLeft(), 2)
 
         assert act == NOTHING
         assert [sent_types(act) for _, act in wait(turn, 500)] in ([], [[]])

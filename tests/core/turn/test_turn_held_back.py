@@ -8,6 +8,7 @@ from turnwire.core import events
 from turnwire.core.agent import NEVER, AbortScope, FrameStats
 from turnwire.core.events import Decoded, Event, Reason
 from turnwire.core.rejection import Rejection
+from turnwire.core.turn.inputs import AgentLeft, Blocked, ClientLeft, Drain, Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
@@ -69,7 +70,7 @@ class Hesitant:
 
 def opened(conversation: Hesitant | None = None) -> Turn:
     turn = Turn(conversation or Hesitant(), Limits(hold_s=5))
-    assert turn.opened(0) == Output()
+    assert turn.handle(Opened(), 0) == Output()
     return turn
 
 
@@ -89,14 +90,14 @@ def test_nothing_is_held_back_longer_than_it_may_be() -> None:
     turn = opened()
     turn.frames([b"wait"], 1)
 
-    assert b'"queued"' in turn.tick(5).to_client
+    assert b'"queued"' in turn.handle(Tick(), 5).to_client
     assert turn.deadline == 20
 
 
 def test_the_headers_go_out_even_if_there_is_nothing_to_say() -> None:
     turn = opened()
 
-    assert turn.tick(5).to_client == b": keepalive\n\n"
+    assert turn.handle(Tick(), 5).to_client == b": keepalive\n\n"
 
 
 def test_a_refusal_before_the_headers_leaves_the_answer_to_the_caller() -> None:
@@ -105,12 +106,12 @@ def test_a_refusal_before_the_headers_leaves_the_answer_to_the_caller() -> None:
 
     assert turn.frames([b"no"], 2) == Output()
     assert turn.outcome is Outcome.REFUSED
-    assert turn.tick(9) == turn.blocked(9) == Output()
+    assert turn.handle(Tick(), 9) == turn.handle(Blocked(), 9) == Output()
 
 
 def test_a_refusal_after_the_headers_is_an_error_in_the_stream() -> None:
     turn = opened()
-    turn.tick(5)
+    turn.handle(Tick(), 5)
 
     written = turn.frames([b"no"], 6).to_client
 
@@ -133,10 +134,10 @@ def test_an_end_before_the_headers_is_streamed() -> None:
 def test_an_end_at_the_dialects_own_deadline_is_the_last_word(now: float) -> None:
     finished = [events.TurnFinished(reason=Reason.END_TURN)]
     turn = opened(Hesitant(late=finished, deadline=1))
-    turn.drain(0)
+    turn.handle(Drain(), 0)
     assert turn.deadline == 1
 
-    act = turn.tick(now)
+    act = turn.handle(Tick(), now)
 
     assert turn.outcome is Outcome.COMPLETED
     assert act.to_client.endswith(b'{"type":"finish"}\n\ndata: [DONE]\n\n')
@@ -146,16 +147,16 @@ def test_an_end_at_the_dialects_own_deadline_is_the_last_word(now: float) -> Non
 def test_a_deadline_of_the_dialect_may_bring_frames_to_send() -> None:
     turn = opened(Hesitant(late=[events.Send(b"ping")], deadline=1))
 
-    assert turn.tick(1) == Output(to_agent=[b"ping"])
+    assert turn.handle(Tick(), 1) == Output(to_agent=[b"ping"])
     assert turn.outcome is None
 
 
 def test_a_client_gone_before_the_headers_is_waited_for_without_spinning() -> None:
     turn = opened()
     turn.frames([b"wait"], 1)
-    turn.client_left(2)
+    turn.handle(ClientLeft(), 2)
 
-    assert turn.tick(5) == Output()
+    assert turn.handle(Tick(), 5) == Output()
     assert turn.deadline == 601  # the queue's silence
     assert turn.frames([b"yes"], 9).to_agent == [ABORT]
     assert turn.outcome is Outcome.CLIENT_GONE
@@ -165,7 +166,7 @@ def test_before_the_dial_is_done_nothing_is_written() -> None:
     turn = Turn(Hesitant(), Limits())
 
     assert turn.frames([b"yes"], 1) == Output()
-    assert turn.agent_left(2).to_client.endswith(b"data: [DONE]\n\n")
+    assert turn.handle(AgentLeft(), 2).to_client.endswith(b"data: [DONE]\n\n")
 
 
 @pytest.mark.parametrize("shorter", ["idle_s", "turn_s"])
@@ -176,12 +177,12 @@ def test_whether_there_is_a_stream_the_dialect_says_whatever_the_limits(
     nothing = [events.Rejected(Rejection.NOTHING)]
     limits = Limits(**{"hold_s": hold_s, shorter: 4})  # type: ignore[arg-type]
     turn = Turn(Hesitant(late=nothing, deadline=deadline), limits)
-    turn.opened(0)
+    turn.handle(Opened(), 0)
 
     assert turn.deadline == 5
-    assert turn.tick(4.9) == Output()
+    assert turn.handle(Tick(), 4.9) == Output()
     assert turn.outcome is None
-    assert turn.tick(5) == Output()
+    assert turn.handle(Tick(), 5) == Output()
     assert turn.outcome is Outcome.NOTHING
 
 
@@ -193,21 +194,21 @@ def test_one_that_never_says_it_is_overdue_when_the_headers_are(
     limits: Limits, outcome: Outcome
 ) -> None:
     turn = Turn(Hesitant(), limits)
-    turn.opened(0)
+    turn.handle(Opened(), 0)
 
     assert turn.deadline == limits.hold_s
-    assert turn.tick(4.9) == Output()
-    assert turn.tick(limits.hold_s).to_agent == [ABORT]
+    assert turn.handle(Tick(), 4.9) == Output()
+    assert turn.handle(Tick(), limits.hold_s).to_agent == [ABORT]
     assert turn.outcome is outcome
 
 
 def test_one_that_has_accepted_is_overdue_when_the_limits_say_so() -> None:
     turn = Turn(Hesitant(), Limits(idle_s=1))
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     turn.frames([b"yes"], 2)
 
     assert turn.deadline == 3
-    assert turn.tick(3).to_agent == [ABORT]
+    assert turn.handle(Tick(), 3).to_agent == [ABORT]
     assert turn.outcome is Outcome.SILENT
 
 
@@ -225,7 +226,7 @@ class Unasked(Hesitant):
 def test_a_client_that_leaves_before_the_prompt_was_sent_ends_the_stream() -> None:
     turn = opened(Unasked())
 
-    assert turn.client_left(1) == Output()
+    assert turn.handle(ClientLeft(), 1) == Output()
     assert turn.outcome is Outcome.CLIENT_GONE
 
 

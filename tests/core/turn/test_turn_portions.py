@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
+from support.watching import Watching
 from turnwire.core.agent import ResumeRequest
 from turnwire.core.approvals import ApprovalIssuer, Signer
+from turnwire.core.turn.inputs import AgentLeft, ClientLeft, Frames, Opened
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
-from turnwire.core.turn.observed import Input, ObservedTurn
+from turnwire.core.turn.observer import TurnObserver
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.portions import EVENTS
@@ -30,16 +32,17 @@ def init(*parts: dict[str, Any]) -> bytes:
     return json.dumps({"type": "init", "data": data, "session": {"messages": [turn]}}).encode()
 
 
-def resuming(kind: type[Turn] = Turn) -> Turn:
+def resuming(*observers: TurnObserver) -> Turn:
     look = ResumeRequest(user_id="u1", init_s=5.0)
-    turn = kind(DIALECTS["v2"].resume(look), Limits(on_disconnect=DisconnectPolicy.LET_GO))
-    turn.opened(0)
+    limits = Limits(on_disconnect=DisconnectPolicy.LET_GO)
+    turn = Turn(DIALECTS["v2"].resume(look), limits, observers=observers)
+    turn.handle(Opened(), 0)
     return turn
 
 
-@pytest.mark.parametrize("kind", [Turn, ObservedTurn])
-def test_portions_give_the_same_bytes_as_one_write(kind: type[Turn]) -> None:
-    at_once, in_portions = resuming(), resuming(kind)
+@pytest.mark.parametrize("observers", [[], [Watching()]])
+def test_portions_give_the_same_bytes_as_one_write(observers: list[TurnObserver]) -> None:
+    at_once, in_portions = resuming(), resuming(*observers)
 
     whole = at_once.frames([init(*parts())], 1).to_client
     writes = [act.to_client for act in in_portions.portions(init(*parts()), 1)]
@@ -54,7 +57,7 @@ def test_a_client_that_leaves_in_between_ends_it() -> None:
     portions = turn.portions(init(*parts()), 1)
     next(portions)
 
-    turn.client_left(2)
+    turn.handle(ClientLeft(), 2)
 
     assert turn.outcome is Outcome.CLIENT_GONE
     assert all(act == Output() for act in portions)
@@ -62,7 +65,7 @@ def test_a_client_that_leaves_in_between_ends_it() -> None:
 
 def test_a_turn_that_is_over_ignores_frames() -> None:
     turn = resuming()
-    turn.agent_left(1)
+    turn.handle(AgentLeft(), 1)
 
     assert list(turn.portions(init(*parts()), 2)) == [Output()]
 
@@ -79,24 +82,15 @@ def test_one_long_delta_is_one_portion(delta: str, has_delta: bool) -> None:  # 
 
 
 def test_observers_get_one_input_for_one_frame() -> None:
-    on_input: list[Input] = []
-    acts: list[Output] = []
-
-    class Observer:
-        def on_input(self, kind: Input, *_: object) -> None:
-            on_input.append(kind)
-
-        def on_output(self, act: Output, _: float) -> None:
-            acts.append(act)
-
-    turn = resuming(ObservedTurn)
-    assert isinstance(turn, ObservedTurn)
-    turn.observers = [Observer()]
+    watching = Watching()
+    turn = resuming(watching)
+    watching.inputs.clear()
+    watching.outputs.clear()
 
     outputs = list(turn.portions(init(*parts()), 1))
 
-    assert on_input == [Input.FRAMES]
-    assert acts == outputs
+    assert watching.inputs == [(Frames((init(*parts()),)), 1)]
+    assert watching.outputs == [(output, 1) for output in outputs]
 
 
 def approval(number: int, **more: Any) -> list[dict[str, Any]]:
@@ -113,7 +107,7 @@ def native() -> Turn:
     requests = ApprovalIssuer(signer=signer, epoch=0, valid_s=60)
     limits = Limits(on_disconnect=DisconnectPolicy.LET_GO)
     turn = Turn(DIALECTS["v2"].resume(look), limits, approvals=requests)
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     return turn
 
 

@@ -4,24 +4,26 @@ import json
 
 import pytest
 
+from support.watching import Watching
 from turnwire.core.agent import PromptRequest
 from turnwire.core.bounds import MALFORMED_BYTES, MALFORMED_MAX
+from turnwire.core.turn.inputs import Opened, Unsound
 from turnwire.core.turn.limits import Limits
-from turnwire.core.turn.observed import ObservedTurn
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 
 CREATE = b'{"type":"message.create","turnId":"t","promptId":"p1"}'
+FINALIZE = b'{"type":"message.finalize","turnId":"t","reason":"end_turn"}'
 DELTA = b'{"type":"message.part.text-delta","turnId":"t","delta":"x"}'
 
 
-@pytest.fixture(params=[Turn, ObservedTurn])
+@pytest.fixture(params=[(), (Watching(),)], ids=["unobserved", "observed"])
 def turn(request: pytest.FixtureRequest) -> Turn:
-    kind: type[Turn] = request.param
-    begun = kind(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id="p1")), Limits())
-    begun.opened(0)
+    protocol = DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id="p1"))
+    begun = Turn(protocol, Limits(), observers=request.param)
+    begun.handle(Opened(), 0)
     begun.frames([CREATE, DELTA], 1)
     return begun
 
@@ -41,6 +43,13 @@ def test_a_thousand_unreadable_frames_are_accepted_and_one_more_is_not(turn: Tur
     assert sent_types(act) == ["abort"]
 
 
+def test_a_turn_that_is_over_by_then_has_its_end(turn: Turn) -> None:
+    act = turn.frames([*[b"x"] * (MALFORMED_MAX + 1), FINALIZE], 2)
+
+    assert turn.outcome is Outcome.COMPLETED
+    assert act.to_client.endswith(b"data: [DONE]\n\n")
+
+
 def test_most_frames_may_be_malformed_never(turn: Turn) -> None:
     for _ in range(3 * MALFORMED_MAX):
         turn.frames([DELTA, b"{}", DELTA], 2)
@@ -58,8 +67,8 @@ def test_a_long_frame_that_cannot_be_read_counts_as_many(turn: Turn) -> None:
 
 
 def test_the_caller_may_report_an_unsound_connection(turn: Turn) -> None:
-    act = turn.unsound(2)
+    act = turn.handle(Unsound(), 2)
 
     assert turn.outcome is Outcome.UNSOUND
     assert sent_types(act) == ["abort"]
-    assert turn.unsound(3) == Output()
+    assert turn.handle(Unsound(), 3) == Output()

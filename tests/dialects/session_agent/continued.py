@@ -10,6 +10,7 @@ from turnwire.core.agent import QuestionReply, ResumeRequest
 from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.session_group import Member
 from turnwire.core.terms import Terms
+from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects.session_agent import SessionAgent
@@ -39,7 +40,7 @@ def continued(
     )
     conversation = SessionAgent().resume(look, member)
     made = Turn(conversation, Limits(**{"hold_s": 2 * INIT_S, **limits}), client_copy=known)
-    made.opened(0)
+    made.handle(Opened(), 0)
     return made
 
 

@@ -7,6 +7,7 @@ import pytest
 from dialects.session_agent.talk import conversation
 from support import session_agent_frames as f
 from turnwire.core.agent import AbortScope, PromptRequest
+from turnwire.core.turn.inputs import ClientLeft, Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
@@ -166,10 +167,10 @@ def abandoned(revision: str) -> Turn:
         PromptRequest(text="two", prompt_id="p1", user_id=f.ME)
     )
     turn = Turn(conversation_, Limits())
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     turn.frames([f.init(revision, runnerBusy=True), *f.queued(revision)], 1)
     turn.frames([f.begin("turn-0"), f.chunk("x", "turn-0")], 2)
-    assert turn.client_left(3).to_agent == ()
+    assert turn.handle(ClientLeft(), 3).to_agent == ()
     assert turn.outcome is None
     return turn
 
@@ -232,7 +233,7 @@ def test_a_client_that_left_while_its_turn_was_perhaps_over_is_done_when_it_is()
     turn = abandoned("V")
 
     turn.frames([*f.dequeued("V"), f.failure("no")], 4)
-    assert turn.tick(7).to_agent == ()
+    assert turn.handle(Tick(), 7).to_agent == ()
     assert turn.outcome is Outcome.ABANDONED
 
 
@@ -296,7 +297,7 @@ def test_a_client_that_left_before_init_has_asked_nothing() -> None:
     turn = Turn(
         DIALECTS["session-agent"].prompt(PromptRequest(text="two", prompt_id="p1")), Limits()
     )
-    turn.opened(0)
+    turn.handle(Opened(), 0)
 
-    assert turn.client_left(1).to_agent == ()
+    assert turn.handle(ClientLeft(), 1).to_agent == ()
     assert turn.outcome is Outcome.CLIENT_GONE

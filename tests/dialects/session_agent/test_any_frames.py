@@ -8,6 +8,7 @@ from support import session_agent_frames as f
 from support.client_model import Client
 from support.turns import wait
 from turnwire.core.agent import AbortScope, PromptRequest
+from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects.session_agent import SessionAgent
@@ -67,11 +68,11 @@ def test_any_frames_in_any_order_make_a_stream_that_ends(revision: str, seed: in
     opening = dice.choice([[f.user()], [*f.queued(revision), *f.dequeued(revision)], []])
     frames = [f.init(revision), *opening, *dice.choices(pool(revision), k=60)]
     now = 0.0
-    client.read(turn.opened(now).to_client)
+    client.read(turn.handle(Opened(), now).to_client)
 
     for frame in frames:
         now += dice.choice([0.0, 0.1, 1.0])
-        client.read(turn.tick(now).to_client)
+        client.read(turn.handle(Tick(), now).to_client)
         client.read(turn.frames([frame], now).to_client)
         assert bool(conversation.abort()) == (conversation.abort_scope is AbortScope.OURS)
     for _, act in wait(turn, 10_000):

@@ -8,6 +8,7 @@ from support.turns import verdict
 from turnwire.core.agent import AbortScope, PromptRequest
 from turnwire.core.events import Queued, Reason, Rejected, TextDelta, TurnFinished, TurnStarted
 from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
@@ -157,7 +158,7 @@ def test_a_dead_session_is_a_409_while_the_headers_are_held_back() -> None:
     turn = Turn(
         DIALECTS["session-agent"].prompt(PromptRequest(text="hi", prompt_id="p1")), Limits()
     )
-    turn.opened(0)
+    turn.handle(Opened(), 0)
 
     act = turn.frames([f.init("V", alive="archived")], 1)
 
@@ -168,8 +169,8 @@ def test_a_dead_session_is_an_error_once_the_headers_are_out() -> None:
     turn = Turn(
         DIALECTS["session-agent"].prompt(PromptRequest(text="hi", prompt_id="p1")), Limits()
     )
-    turn.opened(0)
-    turn.tick(5)
+    turn.handle(Opened(), 0)
+    turn.handle(Tick(), 5)
 
     act = turn.frames([f.init("V", alive="archived")], 6)
 

@@ -28,6 +28,7 @@ from support.turns import sent_types, wait
 from turnwire.core.agent import QuestionReply
 from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.inputs import ClientLeft
 from turnwire.core.turn.limits import DisconnectPolicy
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
@@ -271,7 +272,7 @@ def test_a_snapshot_whose_text_does_not_add_up_tells_its_tools(revision: str) ->
 def test_r_a_client_that_hangs_up_means_this_turn() -> None:
     stream = begun("R")
 
-    assert sent_types(stream.client_left(3)) == ["abort"]
+    assert sent_types(stream.handle(ClientLeft(), 3)) == ["abort"]
     assert stream.outcome is Outcome.CLIENT_GONE
 
 
@@ -279,7 +280,7 @@ def test_r_not_if_another_user_asked_for_it() -> None:
     stream = continued()
     stream.frames([hello("R", by="ann"), f.asked("R"), *answered("R")], 1)
 
-    assert stream.client_left(3) == Output()
+    assert stream.handle(ClientLeft(), 3) == Output()
 
 
 def test_r_nor_while_another_stream_follows_it() -> None:
@@ -287,7 +288,7 @@ def test_r_nor_while_another_stream_follows_it() -> None:
     stream = begun("R", member=Member(room))
     Member(room).follow(f.TURN)
 
-    assert stream.client_left(3) == Output()
+    assert stream.handle(ClientLeft(), 3) == Output()
     assert stream.outcome is Outcome.CLIENT_GONE
 
 
@@ -295,7 +296,7 @@ def test_r_nothing_is_aborted_before_the_answer() -> None:
     stream = continued()
     stream.frames([hello("R")], 1)
 
-    assert stream.client_left(1) == Output()
+    assert stream.handle(ClientLeft(), 1) == Output()
     assert stream.outcome is Outcome.CLIENT_GONE
 
 
@@ -304,7 +305,7 @@ def test_a_v_a_client_that_hangs_up_leaves_the_turn_running(revision: str) -> No
     """Nothing says who asked for it, nor who else is at work."""
     stream = begun(revision)
 
-    assert stream.client_left(3) == Output()
+    assert stream.handle(ClientLeft(), 3) == Output()
     assert stream.outcome is Outcome.CLIENT_GONE
 
 
@@ -312,7 +313,7 @@ def test_its_user_may_come_back() -> None:
     joined = f.frame("user.joined", userId=f.ME)
     stream = continued(on_disconnect=DisconnectPolicy.GRACE, grace_s=30)
     stream.frames([hello("R"), joined, f.asked("R"), *answered("R")], 1)
-    assert stream.client_left(2) == Output()
+    assert stream.handle(ClientLeft(), 2) == Output()
 
     stream.frames([joined], 3)
 

@@ -17,6 +17,7 @@ from support.continued import chunks
 from support.turns import wait
 from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.body.client_copy import ClientCopy
+from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects.session_agent import SessionAgent
@@ -83,7 +84,7 @@ def test_a_message_is_whole_wherever_its_client_left(
     entry = entry_of(revision)
     ask = PromptRequest(text="two", prompt_id="p1", user_id=f.ME)
     first = Turn(SessionAgent().prompt(ask), Limits())
-    first.opened(0)
+    first.handle(Opened(), 0)
     acts = [first.frames(f.running(revision), 0)]
     kept = entry.written()
     for place, step in enumerate([*ASKED, *BESIDE]):
@@ -99,7 +100,7 @@ def test_a_message_is_whole_wherever_its_client_left(
         hello["session"]["messages"] = [PROMPT, kept if lags else entry.written()]
     look = ResumeRequest(user_id=f.ME, init_s=INIT_S, replies=[QuestionReply("q1", Raw(b'"yes"'))])
     second = Turn(SessionAgent().resume(look), Limits(hold_s=9), client_copy=known(had))
-    second.opened(0)
+    second.handle(Opened(), 0)
     frames = [json.dumps(hello).encode(), f.asked(revision), f.answered(revision)]
     frames += [frame_of(entry, step, revision) for step in AFTER]
     entry.finish("end_turn", "E ", None)
@@ -126,7 +127,7 @@ def test_any_frames_after_the_answer_make_a_message_that_ends(revision: str, see
     turn = Turn(
         SessionAgent().resume(look), Limits(hold_s=9), client_copy=ClientCopy(message_id="m1")
     )
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     asks = f.tool("running", "c9", "question", args={})
     hello = json.loads(f.init(revision, runnerBusy=True))
     if revision == "R":
@@ -137,7 +138,7 @@ def test_any_frames_after_the_answer_make_a_message_that_ends(revision: str, see
 
     for frame in [f.answered(revision), *dice.choices(pool(revision), k=60)]:
         now += dice.choice([0.0, 0.1, 1.0])
-        acts += [turn.tick(now), turn.frames([frame], now)]
+        acts += [turn.handle(Tick(), now), turn.frames([frame], now)]
     acts += [act for _, act in wait(turn, 10_000)]
 
     kinds = [chunk["type"] for act in acts for chunk in chunks(act)]

@@ -15,6 +15,7 @@ from support.turns import sent_types, wait
 from turnwire.core.agent import QuestionReply
 from turnwire.core.rejection import Rejection
 from turnwire.core.terms import Terms
+from turnwire.core.turn.inputs import Tick
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.dialects.session_agent.answer import OPEN_QUESTIONS_S
@@ -28,7 +29,7 @@ def test_where_a_question_is_not_open_none_is_answered(revision: str, asks: list
 
     assert stream.frames([hello(revision), *questions], 1) == Output()
     assert stream.deadline == 1 + OPEN_QUESTIONS_S
-    assert stream.tick(1 + OPEN_QUESTIONS_S) == Output()
+    assert stream.handle(Tick(), 1 + OPEN_QUESTIONS_S) == Output()
     assert (stream.outcome, stream.rejection) == (Outcome.REFUSED, Rejection.CLOSED)
 
 
@@ -119,7 +120,7 @@ def test_without_an_init_there_is_nobody_to_ask() -> None:
     stream = continued()
 
     assert stream.deadline == INIT_S
-    stream.tick(INIT_S)
+    stream.handle(Tick(), INIT_S)
 
     assert stream.rejection is Rejection.SILENT
 
@@ -129,7 +130,7 @@ def test_an_answer_of_which_nothing_is_heard_is_not_taken_for_taken(revision: st
     stream = continued()
     stream.frames([hello(revision), f.asked(revision)], 1)
 
-    assert stream.tick(1 + INIT_S) == Output()
+    assert stream.handle(Tick(), 1 + INIT_S) == Output()
 
     assert (stream.outcome, stream.rejection) == (Outcome.REFUSED, Rejection.SILENT)
 

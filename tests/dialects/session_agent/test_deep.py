@@ -9,6 +9,7 @@ from msgspec import Raw
 from support import session_agent_frames as f
 from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.operations import AnswerRequest, HistoryRequest, Operation, StopRequest
+from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
@@ -31,7 +32,7 @@ APPROVAL = f.frame(
 
 def follow(frame: bytes) -> None:
     turn = Turn(DIALECT.prompt(PromptRequest(text="two", prompt_id="p1", user_id=f.ME)), Limits())
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     turn.frames([*f.running("V"), frame], 1)
 
     assert b"still here" in turn.frames([f.chunk("still here")], 2).to_client
@@ -39,7 +40,7 @@ def follow(frame: bytes) -> None:
 
 def greet(frame: bytes) -> None:
     turn = Turn(DIALECT.prompt(PromptRequest(text="two", prompt_id="p1", user_id=f.ME)), Limits())
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     turn.frames([frame, *f.running("V")], 1)
 
     assert turn.outcome is None
@@ -48,7 +49,7 @@ def greet(frame: bytes) -> None:
 def resume(*frames: bytes, replies: list[QuestionReply] | None = None) -> None:
     look = ResumeRequest(user_id=f.ME, init_s=5, replies=replies or [])
     turn = Turn(DIALECT.resume(look), Limits())
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     turn.frames(frames, 1)
 
     assert turn.frames_received == len(frames)

@@ -7,6 +7,7 @@ import pytest
 from support import session_agent_frames as f
 from turnwire.core.agent import PromptRequest
 from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
@@ -23,11 +24,11 @@ class Tab:
         self.member = Member(room)
         ask = PromptRequest(text="two", prompt_id="p1", user_id=user_id)
         self.turn = Turn(SessionAgent().prompt(ask, self.member), Limits())
-        self._count(self.turn.opened(0).to_agent)
+        self._count(self.turn.handle(Opened(), 0).to_agent)
         self._count(self.turn.frames([f.init(revision, runnerBusy=False)], 0).to_agent)
 
     def tick(self, now: float) -> None:
-        self._count(self.turn.tick(now).to_agent)
+        self._count(self.turn.handle(Tick(), now).to_agent)
         if self.turn.outcome is not None:
             self.member.leave()  # as its stream does
 

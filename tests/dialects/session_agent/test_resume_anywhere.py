@@ -15,6 +15,7 @@ from turnwire.core.agent import ResumeRequest
 from turnwire.core.events import Alive, Decoded, Event, TextDelta, TurnStarted
 from turnwire.core.operations import History
 from turnwire.core.operations import HistoryTurn as Turned
+from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
@@ -113,11 +114,11 @@ def test_any_frames_in_any_order_make_a_stream_that_ends_or_none(revision: str, 
     known = [frame for frame in pool(revision) if frame != f.done("foreign", "T9")]
     frames = [hello, *dice.choices(known, k=60)]
     now = 0.0
-    client.read(turn.opened(now).to_client)
+    client.read(turn.handle(Opened(), now).to_client)
 
     for frame in frames:
         now += dice.choice([0.0, 0.1, 1.0])
-        for act in (turn.tick(now), turn.frames([frame], now)):
+        for act in (turn.handle(Tick(), now), turn.frames([frame], now)):
             client.read(act.to_client)
             assert b"abort" not in b"".join(act.to_agent)
     for _, act in wait(turn, 10_000):

@@ -10,6 +10,7 @@ from support.turns import wait
 from turnwire.core.agent import NEVER, AbortScope, PromptRequest
 from turnwire.core.events import TurnStarted
 from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.inputs import Blocked, ClientLeft, Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
@@ -101,18 +102,18 @@ def unread() -> Turn:
         DIALECTS["session-agent"].prompt(PromptRequest(text="two", prompt_id="p1", user_id=f.ME)),
         Limits(),
     )
-    made.opened(0)
+    made.handle(Opened(), 0)
     made.frames(f.running("V"), 1)
-    made.blocked(2)
+    made.handle(Blocked(), 2)
     return made
 
 
 def test_a_client_that_leaves_after_not_reading_stops_its_turn_once_all_was_heard() -> None:
     made = unread()
 
-    assert not made.client_left(3).to_agent
+    assert not made.handle(ClientLeft(), 3).to_agent
     assert made.deadline < 3
-    assert made.tick(3).to_agent == [commands.PING]
+    assert made.handle(Tick(), 3).to_agent == [commands.PING]
     assert not made.frames([f.chunk("a")], 4).to_agent
     act = made.frames([f.frame("pong")], 4)
 
@@ -122,8 +123,8 @@ def test_a_client_that_leaves_after_not_reading_stops_its_turn_once_all_was_hear
 
 def test_or_leaves_the_next_one_alone_if_its_turn_is_over() -> None:
     made = unread()
-    made.client_left(3)
-    made.tick(3)
+    made.handle(ClientLeft(), 3)
+    made.handle(Tick(), 3)
 
     act = made.frames([f.done("x"), f.frame("pong")], 4)
 
@@ -133,10 +134,10 @@ def test_or_leaves_the_next_one_alone_if_its_turn_is_over() -> None:
 def test_a_client_that_is_cut_off_stops_its_turn_once_all_was_heard() -> None:
     made = unread()
 
-    act = made.tick(22)
+    act = made.handle(Tick(), 22)
     assert (act.to_agent, act.disconnect_client, made.outcome) == ((), True, None)
     assert made.deadline < 22
-    assert made.tick(22).to_agent == [commands.PING]
+    assert made.handle(Tick(), 22).to_agent == [commands.PING]
     assert made.frames([f.chunk("a")], 23) == Output()
     act = made.frames([f.frame("pong")], 23)
 
@@ -146,8 +147,8 @@ def test_a_client_that_is_cut_off_stops_its_turn_once_all_was_heard() -> None:
 
 def test_or_stops_nothing_if_its_turn_is_over() -> None:
     made = unread()
-    made.tick(22)
-    made.tick(22)
+    made.handle(Tick(), 22)
+    made.handle(Tick(), 22)
 
     act = made.frames([f.done("x"), f.begin("T2"), f.frame("pong")], 23)
 
@@ -156,9 +157,9 @@ def test_or_stops_nothing_if_its_turn_is_over() -> None:
 
 def test_or_if_no_pong_comes() -> None:
     made = unread()
-    made.tick(22)
+    made.handle(Tick(), 22)
 
-    made.tick(22)
+    made.handle(Tick(), 22)
     acts = wait(made, 5_000)
 
     assert {frame for _, act in acts for frame in act.to_agent} == {commands.PING}

@@ -11,6 +11,7 @@ from support.client_model import Client
 from support.intended import solid
 from support.turns import wait
 from turnwire.core.agent import PromptRequest, ResumeRequest
+from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects.session_agent import SessionAgent
@@ -90,7 +91,7 @@ class Agent:
 
 def read(turn: Turn, frames: Sequence[bytes]) -> Client:
     client = Client()
-    client.read(turn.opened(0).to_client)
+    client.read(turn.handle(Opened(), 0).to_client)
     for frame in frames:
         client.read(turn.frames([frame], 0).to_client)
     for _, act in wait(turn, 10_000):

@@ -20,6 +20,7 @@ from turnwire.core.events import (
     TurnFinished,
     TurnStarted,
 )
+from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
@@ -39,7 +40,7 @@ def turn(*frames: bytes, text: str = "two") -> tuple[Turn, Client]:
         Limits(idle_s=DIALECT.idle_s),
     )
     client = Client()
-    client.read(made.opened(0).to_client)
+    client.read(made.handle(Opened(), 0).to_client)
     client.read(made.frames(frames, 1).to_client)
     return made, client
 

@@ -21,6 +21,7 @@ from turnwire.core.events import (
 )
 from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.inputs import ClientLeft, Held, Opened, Tick
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
@@ -96,12 +97,12 @@ def test_two_prompts_of_one_user_in_one_process_are_still_told_apart() -> None:
 @pytest.mark.parametrize("policy", list(DisconnectPolicy))
 def test_a_turn_that_was_bound_by_its_user_is_never_aborted(policy: DisconnectPolicy) -> None:
     turn = Turn(apart(), Limits(on_disconnect=policy, grace_s=1))
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     turn.frames([f.create(userId="ann"), f.part("a")], 1)
 
     told = [
-        *turn.client_left(2).to_agent,
-        *turn.tick(9).to_agent,
+        *turn.handle(ClientLeft(), 2).to_agent,
+        *turn.handle(Tick(), 9).to_agent,
         *turn.frames([f.part("b")], 10).to_agent,
     ]
     told += turn.frames([f.finalize()], 11).to_agent
@@ -114,10 +115,12 @@ def test_a_turn_that_was_bound_by_its_user_is_never_aborted(policy: DisconnectPo
 def test_nor_is_it_aborted_for_any_other_reason(outcome: Outcome) -> None:
     limits = {Outcome.TOO_LONG: Limits(turn_s=5), Outcome.SILENT: Limits(idle_s=5)}
     turn = Turn(apart(), limits.get(outcome, Limits()))
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     turn.frames([f.create(userId="ann"), f.part("a")], 1)
 
-    act = turn.held(1 << 30, 2) if outcome is Outcome.SLOW_CLIENT else turn.tick(20)
+    act = (
+        turn.handle(Held(1 << 30), 2) if outcome is Outcome.SLOW_CLIENT else turn.handle(Tick(), 20)
+    )
 
     assert (act.to_agent, turn.outcome) == ((), outcome)
 
@@ -144,7 +147,7 @@ def test_a_turn_with_our_prompt_takes_the_place_of_the_one_that_was_guessed() ->
 )
 def test_a_stream_that_cannot_know_its_turn_says_so_and_stops_nothing() -> None:
     turn = Turn(apart(), Limits())
-    turn.opened(0)
+    turn.handle(Opened(), 0)
 
     act = turn.frames([f.create(), f.part("4111"), f.finalize()], 1)
 
@@ -237,7 +240,7 @@ def test_an_answered_turn_is_stopped_only_where_its_user_is_known(
     busy = {"runnerBusy": True, "runningTurnId": f.OURS}
     made.frames([f.frame("init", session={"messages": [turn]}, data=busy)], 1)
 
-    assert len(made.client_left(2).to_agent) == aborts
+    assert len(made.handle(ClientLeft(), 2).to_agent) == aborts
 
 
 def frames_of(seed: int, *, names_users: bool) -> list[tuple[str, bytes]]:
@@ -267,13 +270,13 @@ def frames_of(seed: int, *, names_users: bool) -> list[tuple[str, bytes]]:
 def test_nobody_is_shown_anything_of_another_user(seed: int, *, names_users: bool) -> None:
     for user, other in (("ann", b"for bob"), ("bob", b"for ann")):
         turn = Turn(apart(user=user), Limits())
-        written = turn.opened(0).to_client
+        written = turn.handle(Opened(), 0).to_client
         aborts: list[bytes] = []
         for now, (_, frame) in enumerate(frames_of(seed, names_users=names_users), start=1):
             act = turn.frames([frame], now)
             written += act.to_client
             aborts += act.to_agent
-        aborts += turn.client_left(99).to_agent
+        aborts += turn.handle(ClientLeft(), 99).to_agent
 
         assert other not in written
         assert not aborts or turn.turn_id is None

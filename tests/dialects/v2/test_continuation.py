@@ -25,6 +25,7 @@ from turnwire.core.approvals import Signed
 from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.inputs import ClientLeft, Opened, Tick
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
@@ -64,7 +65,7 @@ def test_a_final_text_that_is_trimmed_repeats_what_was_said_before_the_question(
 def test_a_message_without_a_name_goes_on_without_one() -> None:
     look = ResumeRequest(user_id="u1", init_s=5, replies=[YES])
     turn = Turn(DIALECTS["v2"].resume(look), Limits())
-    turn.opened(0)
+    turn.handle(Opened(), 0)
 
     assert chunks(turn.frames([init(called(), approval())], 1)) == [{"type": "start"}]
 
@@ -177,7 +178,7 @@ def test_a_client_that_hangs_up_means_this_turn() -> None:
     turn = continued()
     turn.frames([init(called(), approval())], 1)
 
-    act = turn.client_left(2)
+    act = turn.handle(ClientLeft(), 2)
 
     assert told(act) == [
         {
@@ -194,7 +195,7 @@ def test_a_client_that_hangs_up_means_this_turn() -> None:
 def test_nothing_is_aborted_before_the_answer() -> None:
     turn = continued()
 
-    assert turn.client_left(2) == Output()
+    assert turn.handle(ClientLeft(), 2) == Output()
     assert turn.outcome is Outcome.CLIENT_GONE
 
 
@@ -209,18 +210,18 @@ def test_nothing_is_aborted_after_the_end() -> None:
 def test_its_user_may_come_back() -> None:
     turn = continued(on_disconnect=DisconnectPolicy.GRACE, grace_s=30)
     turn.frames([init(called(), approval())], 1)
-    turn.client_left(2)
+    turn.handle(ClientLeft(), 2)
 
     turn.frames([f.frame("user.joined", userId="u1")], 3)
 
     assert turn.outcome is Outcome.CLIENT_GONE
-    assert turn.tick(40) == Output()
+    assert turn.handle(Tick(), 40) == Output()
 
 
 def resumed(native: bool = True) -> Turn:  # noqa: FBT001, FBT002
     look = ResumeRequest(user_id="u1", init_s=5)
     turn = Turn(DIALECTS["v2"].resume(look), Limits(), approvals=REQUESTS if native else None)
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     return turn
 
 
@@ -272,9 +273,9 @@ def test_in_the_portable_profile_it_is_told_what_was_answered() -> None:
 
 def test_without_hydration_there_is_nothing_to_resume() -> None:
     turn = Turn(DIALECTS["v2"].resume(ResumeRequest(user_id="u1", init_s=5)), Limits(hold_s=10))
-    turn.opened(0)
+    turn.handle(Opened(), 0)
 
-    assert turn.tick(5) == Output()
+    assert turn.handle(Tick(), 5) == Output()
     assert (turn.outcome, turn.rejection) == (Outcome.NOTHING, Rejection.NOTHING)
 
 
@@ -363,7 +364,7 @@ def test_a_hang_up_stops_no_turn_of_another_user(asker: object, aborted: int, sa
     turn = continued()
     turn.frames([f.frame("init", session={"messages": messages}, data=data)], 1)
 
-    assert len(turn.client_left(2).to_agent) == aborted
+    assert len(turn.handle(ClientLeft(), 2).to_agent) == aborted
     assert turn.outcome is Outcome.CLIENT_GONE
 
 
@@ -373,7 +374,7 @@ def test_a_hang_up_stops_no_turn_that_another_stream_follows() -> None:
     turn.frames([init(called(), approval())], 1)
     Member(room).follow(f.OURS)
 
-    assert turn.client_left(2) == Output()
+    assert turn.handle(ClientLeft(), 2) == Output()
     assert turn.outcome is Outcome.CLIENT_GONE
 
 

@@ -22,6 +22,7 @@ from turnwire.core.approvals import subject
 from turnwire.core.events import Approval
 from turnwire.core.rejection import Rejection
 from turnwire.core.terms import Terms
+from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
@@ -68,7 +69,7 @@ def test_without_a_running_turn_it_is_refused(data: Json) -> None:
 def test_another_channel_is_refused() -> None:
     look = ResumeRequest(user_id="u1", init_s=5, replies=[YES], channel_id="other")
     turn = Turn(DIALECTS["v2"].resume(look), Limits())
-    turn.opened(0)
+    turn.handle(Opened(), 0)
 
     turn.frames([init(called(), approval())], 1)
 
@@ -113,8 +114,8 @@ def test_an_agent_that_sends_no_hydration_is_not_answered() -> None:
     turn = continued()
 
     assert turn.frames([f.part("x"), approval_frame()], 1) == Output()
-    assert turn.tick(4.9) == Output()
-    assert turn.tick(5) == Output()
+    assert turn.handle(Tick(), 4.9) == Output()
+    assert turn.handle(Tick(), 5) == Output()
     assert (turn.outcome, turn.rejection) == (Outcome.REFUSED, Rejection.UNSUPPORTED)
 
 

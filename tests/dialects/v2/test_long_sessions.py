@@ -12,6 +12,7 @@ from support.continued import REQUESTS
 from turnwire.core.agent import PromptRequest, ResumeRequest
 from turnwire.core.operations import HistoryRequest
 from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.inputs import ClientLeft, Opened
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
@@ -57,7 +58,7 @@ def resume_questions(questions: int) -> Callable[[], object]:
     turn = {"id": f.OURS, "role": "assistant", "parts": parts}
     init = f.frame("init", session={"messages": [turn]}, data=BUSY)
     resumed = Turn(V2.resume(LOOK), Limits(hold_s=10), approvals=REQUESTS)
-    resumed.opened(0)
+    resumed.handle(Opened(), 0)
     return lambda: resumed.frames([init], 1)
 
 
@@ -78,8 +79,8 @@ def wait_for_their_clients(streams: int) -> Callable[[], object]:
     for number in range(streams):
         ask = PromptRequest(text="hi", prompt_id=f"p{number}")
         turn = Turn(V2.prompt(ask, Member(room)), Limits(on_disconnect=DisconnectPolicy.GRACE))
-        turn.opened(0)
-        turn.client_left(1)
+        turn.handle(Opened(), 0)
+        turn.handle(ClientLeft(), 1)
         turns.append(turn)
     frames = [f.part("a", "turn-9")]
     return lambda: [turn.frames(frames, 2) for turn in turns]

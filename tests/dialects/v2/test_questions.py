@@ -10,6 +10,7 @@ from dialects.v2.test_turn import conversation, plain
 from support import v2_frames as f
 from turnwire.core.agent import ResumeRequest
 from turnwire.core.events import QuestionClosed
+from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
@@ -61,7 +62,7 @@ def test_what_closes_a_question_of_another_turn_leaves_ours_open(
 @pytest.mark.parametrize("place", [BOBS, {"turnId": "turn-2"}, NAMELESS])
 def test_an_answer_to_somebody_elses_question_reaches_nobody_else(place: Json) -> None:
     turn = Turn(conversation(), Limits())
-    turn.opened(0)
+    turn.handle(Opened(), 0)
 
     written = turn.frames([*BOTH, resolved(**place), f.finalize()], 1).to_client
 
@@ -197,7 +198,7 @@ def test_nothing_of_another_turn_is_shown_however_the_two_interleave(seed: int) 
     table = Table(seed)
     frames = [*BEGUN, *(table.step() for _ in range(80))]
     turn = Turn(conversation(), Limits())
-    turn.opened(0)
+    turn.handle(Opened(), 0)
 
     written = turn.frames(frames, 1).to_client
 

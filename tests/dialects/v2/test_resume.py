@@ -15,6 +15,7 @@ from turnwire.core.approvals import ApprovalIssuer
 from turnwire.core.operations import History, HistoryRequest
 from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn.inputs import AgentLeft, Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
@@ -31,10 +32,10 @@ def stream(
 ) -> tuple[Turn, bytes]:
     """What a conversation that hears these frames writes; it ends when the agent leaves."""
     turn = Turn(conversation, Limits(), approvals=approvals)
-    written = turn.opened(0).to_client
+    written = turn.handle(Opened(), 0).to_client
     for frames in reads:
         written += turn.frames(frames, 1).to_client
-    written += turn.agent_left(2).to_client
+    written += turn.handle(AgentLeft(), 2).to_client
     return turn, written
 
 
@@ -124,7 +125,7 @@ def hello(*messages: Json, **data: Any) -> bytes:
 
 def resumed(*frames: bytes, look: ResumeRequest = LOOK, member: Member | None = None) -> Turn:
     turn = Turn(V2.resume(look, member), Limits(hold_s=100))
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     turn.frames(frames, 1)
     return turn
 
@@ -154,13 +155,13 @@ def test_there_is_nothing_to_resume(init: bytes) -> None:
 @pytest.mark.parametrize("idle_s", [120, 4])
 def test_an_agent_that_says_no_hello_has_nothing_to_resume(idle_s: float) -> None:
     turn = Turn(V2.resume(LOOK), Limits(hold_s=100, idle_s=idle_s))
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     turn.frames([f.begin(), f.part("a")], 0)
 
-    assert turn.tick(4.5).to_client == b""
-    assert turn.tick(4.9).to_client == b""
+    assert turn.handle(Tick(), 4.5).to_client == b""
+    assert turn.handle(Tick(), 4.9).to_client == b""
     assert turn.outcome is None
-    assert turn.tick(5).to_client == b""
+    assert turn.handle(Tick(), 5).to_client == b""
     assert turn.outcome is Outcome.NOTHING
 
 
@@ -192,7 +193,7 @@ def test_a_turn_that_runs_is_followed_from_its_start(init: bytes) -> None:
 def test_what_waits_is_followed_once_it_begins() -> None:
     other = TURN | {"id": "turn-9", "promptId": "p9", "channelId": "C"}
     turn = Turn(V2.resume(LOOK), Limits())
-    turn.opened(0)
+    turn.handle(Opened(), 0)
 
     told = turn.frames([hello(other, WAITING, runningTurnId="turn-9")], 1).to_client
     assert told.count(b'"status":"queued"') == 1
@@ -240,12 +241,12 @@ def test_an_agent_that_does_not_mark_what_waits_says_how_many(
 def test_what_waits_behind_a_turn_without_a_name_may_wait_as_long() -> None:
     limits = Limits(queue_wait_s=600, idle_s=120)
     turn = Turn(V2.resume(LOOK), limits)
-    turn.opened(0)
+    turn.handle(Opened(), 0)
 
     assert b'"status":"queued"' in turn.frames([hello(WAITING, runnerBusy=True)], 1).to_client
-    turn.tick(599)
+    turn.handle(Tick(), 599)
     assert turn.outcome is None
-    turn.tick(601)
+    turn.handle(Tick(), 601)
     assert turn.outcome is Outcome.SILENT
 
 

@@ -12,6 +12,7 @@ from support.message_model import read
 from turnwire.core.agent import AgentProtocol, PromptRequest, ResumeRequest
 from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.operations import AnswerRequest, History, HistoryRequest
+from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.messages import ui_messages
@@ -25,7 +26,7 @@ END = [f.part("Done."), f.finalize()]
 def parts(conversation: AgentProtocol, *frames: bytes) -> list[Json]:
     """Of the message that a client of the native profile has in the end."""
     turn = Turn(conversation, Limits(), approvals=REQUESTS)
-    written = turn.opened(0).to_client
+    written = turn.handle(Opened(), 0).to_client
     for frame in frames:
         written += turn.frames([frame], 1).to_client
     return read(written).parts
@@ -111,7 +112,7 @@ def test_a_question_may_have_any_fields(fields: Json) -> None:
     asking = {"type": "question", "questionId": "q1", "turnId": f.OURS, "text": "ok?", **fields}
 
     turn = Turn(V2.resume(ResumeRequest(user_id="u1", init_s=5)), Limits(), approvals=REQUESTS)
-    turn.opened(0)
+    turn.handle(Opened(), 0)
 
     (question,) = [
         c for c in chunks(turn.frames([init(asking)], 1)) if c["type"] == "data-question"
@@ -176,7 +177,7 @@ def test_a_turn_that_was_waited_for_is_not_called_like_its_prompt() -> None:
     """A client would overwrite the prompt; and in its own stream it is not either."""
     prompt = {"id": "e1", "role": "user", "promptId": f.PROMPT, "queued": True, "parts": []}
     turn = Turn(V2.resume(ResumeRequest(user_id="u1", init_s=5)), Limits())
-    turn.opened(0)
+    turn.handle(Opened(), 0)
     waits = f.frame(
         "init",
         session={"messages": [prompt | {"clientMessageId": f.OURS}]},
@@ -185,4 +186,4 @@ def test_a_turn_that_was_waited_for_is_not_called_like_its_prompt() -> None:
 
     told = turn.frames([waits, f.begin(), *END], 1).to_client
 
-    assert read(turn.opened(0).to_client + told).message_id == f"{f.OURS}:answer"
+    assert read(turn.handle(Opened(), 0).to_client + told).message_id == f"{f.OURS}:answer"

@@ -12,7 +12,7 @@ from turnwire.relay.client_writer import ClientWriter
 
 
 def unheard(_client_left: Function) -> Function:
-    return lambda *_args, **_kwargs: Output()
+    return lambda *_args: Output()
 
 
 def the_last_comes_first(enqueue: Function) -> Function:
@@ -41,7 +41,7 @@ FAULTS: Final = (
     ),
     Fault(
         "nobody hears that the client left",
-        "turnwire.core.turn.turn:Turn.client_left",
+        "turnwire.core.turn.turn:Turn._client_left",
         unheard,
         ("relay/test_endings_of_the_client.py",),
     ),

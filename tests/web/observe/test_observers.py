@@ -1,4 +1,4 @@
-"""What nobody asked for costs nothing: a stream without listeners runs as it always did."""
+"""What nobody asked for costs nothing: a stream without observers calls nothing for them."""
 
 import sys
 from collections import Counter
@@ -11,8 +11,8 @@ from prometheus_client import CollectorRegistry
 from support import v2_frames as f
 from turnwire.core.agent import PromptRequest
 from turnwire.core.recording.drift import STREAMS_FIRST
+from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
-from turnwire.core.turn.observed import ObservedTurn
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 from turnwire.metrics import Telemetry
@@ -54,7 +54,7 @@ def calls(turn: Turn) -> Counter[str]:
     lines = [f.begin(), *(f.part("word ") for _ in range(1_000)), f.finalize()]
     sys.setprofile(count)
     try:
-        turn.opened(0)
+        turn.handle(Opened(), 0)
         for line in lines:
             turn.frames([line], 1)
     finally:
@@ -63,9 +63,7 @@ def calls(turn: Turn) -> Counter[str]:
 
 
 def run(observed: ObservedStream) -> Counter[str]:
-    turn = observed.turn_class(V2.prompt(ASK), Limits())
-    observed.observe(turn)
-    return calls(turn)
+    return calls(Turn(V2.prompt(ASK), Limits(), observers=observed.observers))
 
 
 def test_with_everything_off_not_one_more_function_is_called() -> None:
@@ -74,16 +72,16 @@ def test_with_everything_off_not_one_more_function_is_called() -> None:
 
     observed = begin(Observers())
 
-    assert observed.turn_class is Turn
+    assert not observed.observers
     assert run(observed) == plain
-    assert not any("Observed" in name for name in plain)
+    assert not any("observe" in name for name in plain)
 
 
 def test_a_stream_that_is_not_watched_is_one_without_drift() -> None:
     observers = Observers(drift_monitor=drifts())
-    watched = [begin(observers).turn_class for _ in range(STREAMS_FIRST + 2)]
+    watched = [len(begin(observers).observers) for _ in range(STREAMS_FIRST + 2)]
 
-    assert watched == [ObservedTurn] * STREAMS_FIRST + [Turn] * 2
+    assert watched == [1] * STREAMS_FIRST + [0] * 2
     assert run(begin(observers)) == run(begin(Observers()))
 
 
@@ -91,5 +89,6 @@ def test_a_stream_that_is_not_watched_is_one_without_drift() -> None:
 def test_a_watched_stream_looks_into_few_of_its_deltas(frames: int) -> None:
     counted = run(begin(Observers(drift_monitor=drifts())))
 
-    assert counted["ObservedTurn.frames"] == frames + 2
+    assert counted["Turn._observe"] == frames + 3  # the opening too
+    assert counted["DriftMonitor.on_input"] == frames + 3
     assert counted["Drift._inspect_frame"] < 50

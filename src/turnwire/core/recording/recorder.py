@@ -12,7 +12,7 @@ say what the turn wrote to the client and to the agent.
 
 import math
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -20,16 +20,15 @@ from msgspec import Struct
 
 from turnwire.core.agent import PromptRequest, ResumeRequest
 from turnwire.core.recording.blotting import Blotter
+from turnwire.core.recording.input_lines import BREAKS, encode
 from turnwire.core.recording.redact import Redactor
+from turnwire.core.turn.inputs import Frames, Input, Tick
 from turnwire.core.turn.limits import Limits
-from turnwire.core.turn.observed import Input
 from turnwire.core.turn.output import Output
 
 STREAM: Final = b"#! stream "
 MISSING: Final = b"#! missing "
 """Begins a line that says which part of the stream is not in the recording. For people."""
-FRAME: Final = b"#! frame "
-"""Begins a line with a frame that does not begin with `{`; it is written as a JSON string."""
 
 _TO_AGENT_BYTES_MAX: Final = 4_096
 """Longest frame to the agent that is recorded; of a longer one only its length."""
@@ -156,12 +155,31 @@ def missing(lines: Iterable[bytes]) -> list[str]:
     ]
 
 
-_Entry: TypeAlias = tuple[Input | None, float, bytes, int]
-"""Input kind, or None for an output; time in seconds; frame; count.
+class _Sent(Struct, frozen=True):
+    """A frame to the agent. Of a long one, only the length is kept."""
 
-The count of an input is the bytes held. The count of an output is the length of a frame to the
-agent, or, negative, of the bytes to the client.
-"""
+    frame: bytes
+    length: int
+
+
+class _Written(Struct, frozen=True):
+    """Bytes to the client. Only their length is kept: they may exceed the whole recording."""
+
+    length: int
+
+
+_Item: TypeAlias = bytes | Input | _Sent | _Written
+"""What happened. `bytes` are a frame of the agent."""
+
+_Entry: TypeAlias = tuple[_Item, float]
+"""What happened, and the time in seconds."""
+
+
+def _frame_of(item: _Item) -> bytes:
+    """The frame that an entry keeps; empty for none."""
+    if isinstance(item, bytes):
+        return item
+    return item.frame if isinstance(item, _Sent) else b""
 
 
 class Recording:
@@ -179,36 +197,36 @@ class Recording:
         self._began_at: float | None = None
         self._lost_frames = self._lost_bytes = 0
 
-    def on_input(self, kind: Input, now: float, frames: Sequence[bytes], count: int) -> None:
+    def on_input(self, turn_input: Input, now: float) -> None:
         if self._began_at is None:
             self._began_at = now
-        if kind is not Input.FRAMES:
-            self._add((kind, now, b"", count))
+        if not isinstance(turn_input, Frames):
+            self._add(turn_input, now)
             return
-        for frame in frames:
-            self._add((kind, now, frame, 0))
+        for frame in turn_input.frames:
+            self._add(frame, now)
 
     def on_output(self, output: Output, now: float) -> None:
-        # Only lengths are kept of the bytes to the client: they may exceed the whole recording.
         for frame in output.to_agent:
-            self._add((None, now, frame if len(frame) <= _TO_AGENT_BYTES_MAX else b"", len(frame)))
+            kept = frame if len(frame) <= _TO_AGENT_BYTES_MAX else b""
+            self._add(_Sent(kept, len(frame)), now)
         if output.to_client:
-            self._add((None, now, b"", -len(output.to_client)))
+            self._add(_Written(len(output.to_client)), now)
 
-    def _add(self, entry: _Entry) -> None:
-        size = len(entry[2]) + _ENTRY_BYTES
+    def _add(self, item: _Item, now: float) -> None:
+        size = len(_frame_of(item)) + _ENTRY_BYTES
         if not self._last and self._first_bytes + size <= self._half:
-            self._first.append(entry)
+            self._first.append((item, now))
             self._first_bytes += size
             return
-        self._last.append(entry)
+        self._last.append((item, now))
         self._last_bytes += size
         while self._last_bytes > self._half:
-            dropped = self._last.popleft()
-            self._last_bytes -= len(dropped[2]) + _ENTRY_BYTES
-            if dropped[0] is Input.FRAMES:
+            dropped, _ = self._last.popleft()
+            self._last_bytes -= len(_frame_of(dropped)) + _ENTRY_BYTES
+            if isinstance(dropped, bytes):
                 self._lost_frames += 1
-                self._lost_bytes += len(dropped[2])
+                self._lost_bytes += len(dropped)
 
     def lines(
         self,
@@ -234,19 +252,20 @@ class Recording:
             if entry is None:
                 yield MISSING + f"{self._lost_frames} frames, {self._lost_bytes} bytes".encode()
                 continue
-            kind, now, frame, count = entry
-            if kind is None:
-                yield _output_line(blot(_redacted(frame, redactor)), count)
+            item, now = entry
+            if isinstance(item, _Written):
+                yield f"# wrote {item.length} bytes".encode()
                 continue
-            if (time := self._time(kind, now)) != last_time:
+            if isinstance(item, _Sent):
+                yield _sent_line(blot(_redacted(item.frame, redactor)), item.length)
+                continue
+            if (time := self._time(item, now)) != last_time:
                 yield b"#! at " + time.encode()
                 last_time = time
-            if kind is Input.FRAMES:
-                yield _frame_line(blot(_redacted(frame, redactor)))
-            elif kind in {Input.HELD, Input.PROGRESSED}:
-                yield f"#! {kind.value} {count}".encode()
+            if isinstance(item, bytes):
+                yield from encode(Frames((blot(_redacted(item, redactor)),)))
             else:
-                yield f"#! {kind.value}".encode()
+                yield from encode(item)
 
     def _entries(self) -> Iterator[_Entry | None]:
         """Yield all entries; None stands for those that were dropped between first and last."""
@@ -255,11 +274,11 @@ class Recording:
             yield None
         yield from self._last
 
-    def _time(self, kind: Input, now: float) -> str:
+    def _time(self, item: bytes | Input, now: float) -> str:
         """The time of an input in seconds since the begin of the recording."""
         assert self._began_at is not None
         # Rounding may make a tick come before its deadline, and a replayed tick does nothing then.
-        extra = 1e-6 if kind is Input.TICK else 0.0
+        extra = 1e-6 if isinstance(item, Tick) else 0.0
         return f"{now - self._began_at + extra:.6f}"
 
     def _final_header(self, redactor: Redactor | None) -> Header:
@@ -275,18 +294,6 @@ def _redacted(frame: bytes, redactor: Redactor | None) -> bytes:
     return frame if redactor is None else redactor.frame(frame)
 
 
-_BREAKS: Final = bytes.maketrans(b"\r\n", b"  ")
-
-
-def _frame_line(frame: bytes) -> bytes:
-    """A frame in one line. Raw line breaks stand only between JSON tokens: they become spaces."""
-    if frame.startswith(b"{"):
-        return frame.translate(_BREAKS)
-    return FRAME + msgspec.json.encode(frame.decode())
-
-
-def _output_line(frame: bytes, count: int) -> bytes:
-    """The comment line of an output. For `count` see `_Entry`."""
-    if count < 0:
-        return f"# wrote {-count} bytes".encode()
-    return b"# told " + (frame.translate(_BREAKS) or f"{count} bytes".encode())
+def _sent_line(frame: bytes, length: int) -> bytes:
+    """The comment line of a frame to the agent."""
+    return b"# told " + (frame.translate(BREAKS) or f"{length} bytes".encode())

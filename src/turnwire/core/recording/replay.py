@@ -22,14 +22,13 @@ request and the limits of the stream. Then it lists the inputs with their exact 
 If the turn is still open at the end of the recording, the agent closes the connection.
 """
 
-from collections.abc import Callable, Iterable
-from typing import Final
-
-import msgspec
+from collections.abc import Iterable
 
 from turnwire.core.agent import Dialect, PromptRequest, ResumeRequest
+from turnwire.core.recording.input_lines import checked_frame, decode
 from turnwire.core.recording.recorder import Header, find_header
 from turnwire.core.session_group import Member, SessionGroup
+from turnwire.core.turn import inputs
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
@@ -40,27 +39,8 @@ PROMPT_ID = "p1"
 USER_ID = "u1"
 """The caller of a recording without a header."""
 
-_INPUTS: Final[dict[str, Callable[[Turn, float], Output]]] = {
-    "opened": lambda turn, now: turn.opened(now),
-    "unreachable": lambda turn, now: turn.unreachable(now),
-    "close": lambda turn, now: turn.agent_left(now),
-    "unsound": lambda turn, now: turn.unsound(now),
-    "leave": lambda turn, now: turn.client_left(now),
-    "stall": lambda turn, now: turn.client_left(now, stalled=True),
-    "blocked": lambda turn, now: turn.blocked(now),
-    "unblocked": lambda turn, now: turn.unblocked(now),
-    "drain": lambda turn, now: turn.drain(now),
-    "tick": lambda turn, now: turn.tick(now),
-}
-"""The inputs of a turn that have no arguments, by their word in a recording."""
-
 _PROMPT = b"#! prompt "
 _RESUME = b"#! resume"
-_QUOTED_FRAME = b"#! frame "
-
-
-class BadRecordingError(ValueError):
-    """A `#!` line that this build does not know, or a frame that is not UTF-8."""
 
 
 def replay(
@@ -77,7 +57,7 @@ def replay(
     `event_lines` and `usage` are the settings of the same names.
 
     Raises:
-        BadRecordingError: a `#!` line is not one of those above, or a frame is
+        input_lines.BadRecordingError: a `#!` line is not one of those above, or a frame is
             not UTF-8. (The WebSocket rejects such frames.)
         BadHeaderError: the header line of the recording cannot be decoded.
 
@@ -95,16 +75,11 @@ def replay(
             request = PromptRequest(text=_prompt_text(lines), prompt_id=prompt_id, user_id=USER_ID)
             protocol = dialect.prompt(request)
         turn = Turn(protocol, limits, event_lines=event_lines, usage=usage)
-        records = [turn.opened(now).to_client]
+        records = [turn.handle(inputs.Opened(), now).to_client]
     for line in lines:
-        if line.startswith(_QUOTED_FRAME):
-            records.append(turn.frames([_quoted_frame(line)], now).to_client)
-        elif line.startswith(b"#!"):
-            outputs, now = _apply(line[2:].decode().split(), turn, now)
-            records += [output.to_client for output in outputs]
-        elif line and not line.startswith(b"#"):
-            records.append(turn.frames([_frame(line)], now).to_client)
-    records.append(turn.agent_left(now).to_client)
+        outputs, now = _apply(line, turn, now)
+        records += [output.to_client for output in outputs]
+    records.append(turn.handle(inputs.AgentLeft(), now).to_client)
     return b"".join(records)
 
 
@@ -123,61 +98,32 @@ def _recorded_turn(header: Header, dialect: Dialect, *, event_lines: bool, usage
     )
 
 
-def _quoted_frame(line: bytes) -> bytes:
-    try:
-        return msgspec.json.decode(line[len(_QUOTED_FRAME) :], type=str).encode()
-    except (msgspec.DecodeError, UnicodeDecodeError) as exc:
-        message = f"a frame is no JSON string: {exc}"
-        raise BadRecordingError(message) from exc
-
-
 def _prompt_text(lines: Iterable[bytes]) -> str:
     """The text of the `#! prompt` line; `""` without one."""
-    return next(
-        (_frame(line).decode()[len(_PROMPT) :] for line in lines if line.startswith(_PROMPT)), ""
-    )
+    lines = (checked_frame(line) for line in lines if line.startswith(_PROMPT))
+    return next((line.decode()[len(_PROMPT) :] for line in lines), "")
 
 
-def _frame(line: bytes) -> bytes:
-    """Return the line.
-
-    Raises:
-        BadRecordingError: it is not UTF-8.
-
-    """
-    try:
-        line.decode()
-    except UnicodeDecodeError as exc:
-        message = f"a frame is not UTF-8: {exc.reason}"
-        raise BadRecordingError(message) from exc
-    return line
-
-
-def _apply(words: list[str], turn: Turn, now: float) -> tuple[list[Output], float]:
-    """Give the input of a `#!` line to the turn. Returns the outputs and the new time.
+def _apply(line: bytes, turn: Turn, now: float) -> tuple[list[Output], float]:
+    """Give the input of a line to the turn. Returns the outputs and the new time.
 
     Raises:
-        BadRecordingError: this build does not know such a line.
+        input_lines.BadRecordingError: the line is not known, or a frame is not UTF-8.
 
     """
-    match words:
-        case ["prompt" | "stream" | "missing", _, *_] | ["resume"]:
+    if not line or (line.startswith(b"#") and not line.startswith(b"#!")):
+        return [], now
+    match line[2:].split() if line.startswith(b"#!") else []:
+        case [b"prompt" | b"stream" | b"missing", _, *_] | [b"resume"]:
             return [], now
-        case ["at", seconds]:
+        case [b"at", seconds]:
             return [], max(now, float(seconds))
-        case [word] if word in _INPUTS:
-            return [_INPUTS[word](turn, now)], now
-        case ["progressed", held_bytes]:
-            return [turn.progressed(now, int(held_bytes))], now
-        case ["held", held_bytes]:
-            return [turn.held(int(held_bytes), now)], now
-        case ["after", seconds]:
+        case [b"after", seconds]:
             until = now + float(seconds)
             outputs = []
             while turn.deadline <= until and turn.outcome is None:
                 now = max(now, turn.deadline)
-                outputs.append(turn.tick(now))
+                outputs.append(turn.handle(inputs.Tick(), now))
             return outputs, until
         case _:
-            message = f"unknown line: #! {' '.join(words)}"
-            raise BadRecordingError(message)
+            return [turn.handle(decode(line), now)], now

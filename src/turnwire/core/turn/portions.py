@@ -41,7 +41,7 @@ PIECE: Final = 16_384
 
 
 def portions(events: Sequence[Event], *, split_texts: bool) -> Iterator[list[Event]]:
-    """Yield the events in their order, as lists of limited size.
+    """Yield the events in their order, as lists of limited size; without events, one empty list.
 
     `split_texts`: also split long texts. It is set if the client counts words, each of which is a
     chunk of its own.
@@ -55,8 +55,7 @@ def portions(events: Sequence[Event], *, split_texts: bool) -> Iterator[list[Eve
             portion, size = [], 0
         portion.append(event)
         size += event_size
-    if portion:
-        yield portion
+    yield portion
 
 
 def _split_texts(events: Sequence[Event]) -> Iterator[Event]:

@@ -1,11 +1,11 @@
 """The whole life of one stream, without the I/O.
 
-The caller calls a method of `Turn` for each input, with the time. Each input returns an `Output`:
-bytes to write to the client and frames to send to the agent. When `outcome` is
-set the stream is over; later outputs are empty.
+The caller gives each input to `Turn.handle`, with the time, and frames of the agent to
+`Turn.frames`. Each returns an `Output`: bytes to write to the client and frames to send to the
+agent. When `outcome` is set the stream is over; later outputs are empty.
 
 Times are seconds on the caller's monotonic clock. The caller sleeps until
-`deadline` and then calls `tick`; it may do so too early or late.
+`deadline` and then gives a `Tick`; it may do so too early or late.
 """
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -20,18 +20,13 @@ from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.bounds import MALFORMED_MAX
 from turnwire.core.events import Event, Question
 from turnwire.core.rejection import Rejection
-from turnwire.core.turn import abort, headers
+from turnwire.core.turn import abort, headers, inputs
 from turnwire.core.turn.abort import Decision
-from turnwire.core.turn.client_state import (
-    BLOCKED,
-    DETACHED,
-    GONE,
-    READING,
-    Client,
-    ClientState,
-)
+from turnwire.core.turn.client_state import BLOCKED, DETACHED, GONE, READING, Client, ClientState
 from turnwire.core.turn.headers import Headers
+from turnwire.core.turn.inputs import Input
 from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.observer import TurnObserver
 from turnwire.core.turn.outcome import VERDICTS, Outcome, outcome_of
 from turnwire.core.turn.output import NOTHING, Output
 from turnwire.core.turn.portions import portions
@@ -51,13 +46,16 @@ class Turn:
     """One prompt, from the dial to the last byte.
 
         turn = Turn(protocol, limits)
-        output = turn.opened(now)
+        output = turn.handle(inputs.Opened(), now)
         while turn.outcome is None:
             do(output), then wait for an input, at most until turn.deadline
-            output = turn.<input>(now)
+            output = turn.handle(<input>, now), or turn.frames(frames, now)
 
     Every input may come at any time and any number of times.
     """
+
+    _observers: Sequence[TurnObserver] = ()
+    """None while an input is handled, so that `_observe` can call `handle`."""
 
     def __init__(
         self,
@@ -70,13 +68,13 @@ class Turn:
         client_copy: ClientCopy | None = None,
         approvals: ApprovalIssuer | None = None,
         translator: Translator | None = None,
+        observers: Sequence[TurnObserver] = (),
     ) -> None:
         self.outcome: Outcome | None = None
         self.rejection: Rejection | None = None
         """Why the request was rejected, if it was."""
         self.deadline = NEVER
-        self.frames_received = 0
-        self.keepalives = 0
+        self.frames_received = self.keepalives = 0
         self.began_at: float | None = None
         self.turn_id: str | None = None
         self._protocol = protocol
@@ -99,24 +97,52 @@ class Turn:
         self._to_client: list[bytes] = []
         self._to_agent: list[bytes] = []
         self._is_open = self._headers_due = False
+        if observers:
+            self._observers = observers
 
-    # Inputs.
-
-    def opened(self, now: float) -> Output:
-        """The connection to the agent is open. Nothing is sent if the client is gone already."""
-        if self.outcome is not None or self._is_open:
-            return NOTHING
-        self._is_open = True
-        self._timers.opened(now)
-        self._feed(self._protocol.connection_opened(now), now)
+    def handle(self, turn_input: Input, now: float) -> Output:
+        """Handle an input, and return what the caller shall do now."""
+        if self._observers:
+            return self._observe(turn_input, now)
+        match turn_input:  # the cases are tried in this order: the frequent ones come first
+            case inputs.Opened():
+                return self._opened(now)
+            case inputs.Tick():
+                return self._tick(now)
+            case inputs.Blocked():
+                self._client_state.mark_blocked(now)
+            case inputs.Progressed(held_bytes):
+                self._client_state.mark_progress(now)
+                if held_bytes > self._limits.backlog_bytes:
+                    return self._cut_off_client(now)
+            case inputs.Held(held_bytes):
+                if held_bytes > self._limits.backlog_bytes:
+                    return self._cut_off_client(now)
+            case inputs.Unblocked():
+                self._reading_resumed(now)
+            case inputs.ClientLeft():
+                return self._client_left(now)
+            case inputs.ClientStalled():
+                return self._cut_off_client(now)
+            case inputs.AgentLeft():
+                return self._end(Outcome.INTERRUPTED, now)
+            case inputs.Unreachable():
+                return self._end(Outcome.UNREACHABLE, now)
+            case inputs.Unsound():
+                return self._end(Outcome.UNSOUND, now)
+            case inputs.Drain():
+                self._timers.drain(now)
+                return self._output_unless_drained(now)
+            case inputs.Frames(frames):
+                return self.frames(frames, now)
+            case _:
+                assert_never(turn_input)
         return self._output(now)
 
-    def unreachable(self, now: float) -> Output:
-        """The connection to the agent could not be opened."""
-        return self._end(Outcome.UNREACHABLE, now)
-
     def frames(self, frames: Sequence[bytes], now: float) -> Output:
-        """The text frames of one socket read."""
+        """Handle the text frames of one socket read."""
+        if self._observers:
+            return self._observe(inputs.Frames(frames), now)
         if self.outcome is not None:
             return NOTHING
         receive_frame = self._protocol.receive_frame
@@ -141,20 +167,10 @@ class Turn:
             has_fed = True
         if is_alive:
             self._timers.last_frame_at = now
-        if (
-            self._frame_stats.wasted > MALFORMED_MAX
-            and 2 * self._frame_stats.wasted > self.frames_received
-        ):
-            return self.unsound(now)
-        if (client := self._client_state.client) is not READING:
-            if client is GONE:
-                self._abort_unless_shared()
-                has_fed = True
-            elif client is DETACHED and self._protocol.has_other_watchers:
-                return self._end(Outcome.CLIENT_GONE, now)
-        # A plain delta only moves the deadline later. If `tick` is called too early, it updates it.
-        is_earlier = self._protocol.deadline < self.deadline
-        return self._output(now, update_deadline=has_fed or is_earlier)
+        if self._frame_stats.wasted > MALFORMED_MAX or self._client_state.client is not READING:
+            return self._output_unless_gone(now)
+        # A plain delta only moves the deadline later. A `Tick` that is too early updates it.
+        return self._output(now, update_deadline=has_fed or self._protocol.deadline < self.deadline)
 
     def prepare_frame(self, frame: bytes) -> Iterator[None]:
         """Prepare a long frame for `portions`, in short steps (`AgentProtocol.prepare_frame`)."""
@@ -166,40 +182,49 @@ class Turn:
         The caller sends the current time to the generator for the next portion. Between two
         portions, it may call any other input except `frames`.
         """
+        for observer in self._observers:
+            observer.on_input(inputs.Frames((frame,)), now)
         decoded = () if self.outcome is not None else self._protocol.receive_frame(frame, now)
         self.frames_received += 1
         if isinstance(decoded, str):
             decoded = [events.TextDelta(decoded)] if decoded else [events.Alive()]
         open_questions = find_open_questions(decoded) if self._is_native else None
         remaining = portions(decoded, split_texts=self._translator.has_fixed_steps)
-        portion = next(remaining, None)
+        portion: list[Event] | None = next(remaining)
         while portion is not None:
             following = next(remaining, None)
             self._has_more_portions = following is not None
-            if self.outcome is None:
+            if portion and self.outcome is None:
                 self._timers.last_frame_at = now
                 self._feed(portion, now, open_questions)
-                self._update_deadline()
-            output = Turn.frames(self, (), now) if self.outcome is None else self._output(now)
+            output = self._output_unless_gone(now)
+            for observer in self._observers:
+                observer.on_output(output, now)
             now = (yield output) or now
             portion = following
-        if not decoded:
-            yield Turn.frames(self, (), now) if self.outcome is None else self._output(now)
 
-    def agent_left(self, now: float) -> Output:
-        """The agent closed the connection, cleanly or not, or broke the WebSocket protocol.
+    def _observe(self, turn_input: Input, now: float) -> Output:
+        observers, self._observers = self._observers, ()
+        for observer in observers:
+            observer.on_input(turn_input, now)
+        try:
+            output = self.handle(turn_input, now)
+        finally:
+            self._observers = observers
+        for observer in observers:
+            observer.on_output(output, now)
+        return output
 
-        `Translator.fail` closes what is open: text blocks, questions as `expired`, tool calls as
-        errors. Then the client gets the error of `Outcome.INTERRUPTED` and `finish`.
-        """
-        return self._end(Outcome.INTERRUPTED, now)
+    def _opened(self, now: float) -> Output:
+        if self.outcome is not None or self._is_open:  # the client may be gone already
+            return NOTHING
+        self._is_open = True
+        self._timers.opened(now)
+        self._feed(self._protocol.connection_opened(now), now)
+        return self._output(now)
 
-    def unsound(self, now: float) -> Output:
-        """The agent sends data that no sound agent sends, such as many unreadable frames."""
-        return self._end(Outcome.UNSOUND, now)
-
-    def client_left(self, now: float, *, stalled: bool = False) -> Output:
-        """The client disconnected; or it `stalled` before our buffers were full, and is cut off.
+    def _client_left(self, now: float) -> Output:
+        """Abort, wait, or go on alone, as `core.turn.abort` decides.
 
         While another user's turn runs, an abort would stop that turn. So the
         stream goes on without its client until our turn begins. Under `DisconnectPolicy.CONTINUE`
@@ -207,14 +232,14 @@ class Turn:
         """
         if self.outcome is not None or self._client_state.has_left:
             return NOTHING
-        if stalled:
-            return self._cut_off_client(now)
         if self._client_state.client is BLOCKED:
             self._protocol.mark_stale()
             self._reading_resumed(now)
         decision = abort.when_client_left(self._limits.on_disconnect, is_connected=self._is_open)
         if decision is Decision.CONTINUE:
-            return self._go_on_alone(now)
+            self._client_state.mark_absent()
+            self._protocol.unwatched()
+            return self._output_unless_drained(now)
         self._client_state.mark_gone(now)
         if decision is Decision.LEAVE:
             return self._end(Outcome.CLIENT_GONE, now)
@@ -231,50 +256,29 @@ class Turn:
         self._client_state.mark_detached(now)
         return self._output(now)
 
-    def _go_on_alone(self, now: float) -> Output:
-        self._client_state.mark_absent()
-        self._protocol.unwatched()
+    def _output_unless_drained(self, now: float) -> Output:
         return self._end(Outcome.DRAINING, now) if self._timers.ends_on_drain else self._output(now)
+
+    def _output_unless_gone(self, now: float) -> Output:
+        """End the stream if its agent is unsound, or if its client left and that can end it now."""
+        if self.outcome is not None:
+            return self._output(now)
+        wasted, client = self._frame_stats.wasted, self._client_state.client
+        if wasted > MALFORMED_MAX and 2 * wasted > self.frames_received:
+            return self._end(Outcome.UNSOUND, now)
+        if client is DETACHED and self._protocol.has_other_watchers:
+            return self._end(Outcome.CLIENT_GONE, now)
+        if client is GONE:
+            self._abort_unless_shared()
+        return self._output(now)
 
     def _abort_unless_shared(self) -> None:
         """The client is gone: abort our turn and end, unless an abort may stop another turn now."""
-        if self.outcome is not None:
-            return
         if abort.when_client_is_gone(self._protocol.abort_scope) is Decision.ABORT:
             self._to_agent += self._protocol.abort()
             self.outcome = self._client_state.outcome(Outcome.CLIENT_GONE, has_begun=True)
 
-    def blocked(self, now: float) -> Output:
-        """The client's buffer is full. No frame is read until it has room again."""
-        self._client_state.mark_blocked(now)
-        return self._output(now)
-
-    def progressed(self, now: float, held_bytes: int = 0) -> Output:
-        """A blocked client read some bytes. `held_bytes` came meanwhile, and wait for it."""
-        self._client_state.mark_progress(now)
-        return self.held(held_bytes, now)
-
-    def held(self, held_bytes: int, now: float) -> Output:
-        """More bytes came for a blocked client.
-
-        `held_bytes` is their sum, without those of the socket read that blocked the client.
-        """
-        if held_bytes > self._limits.backlog_bytes:
-            return self._cut_off_client(now)
-        return self._output(now)
-
-    def unblocked(self, now: float) -> Output:
-        """The client's buffer has room again. The time of the pause does not count as silence."""
-        self._reading_resumed(now)
-        return self._output(now)
-
-    def drain(self, now: float) -> Output:
-        """The gateway stops. Open turns may go on for the drain time."""
-        self._timers.drain(now)
-        return self._end(Outcome.DRAINING, now) if self._timers.ends_on_drain else self._output(now)
-
-    def tick(self, now: float) -> Output:
-        """Time passed."""
+    def _tick(self, now: float) -> Output:
         if self.outcome is not None:
             return NOTHING
         if now >= self._protocol.deadline:
@@ -297,8 +301,6 @@ class Turn:
             self._to_client.append(sse.KEEPALIVE)
             self.keepalives += 1
         return self._output(now)
-
-    # How inputs are handled.
 
     def _feed_texts(self, texts: Sequence[str], now: float) -> bool:
         """Write consecutive text deltas. Returns whether any of them went through `_feed`.
@@ -389,10 +391,7 @@ class Turn:
             self._to_client.append(sse.record(chunk, event_line=self._event_lines))
 
     def _reject(self, rejection: Rejection) -> None:
-        """End the stream. The caller sends an HTTP status if the headers are still held back.
-
-        Otherwise the rejection is an error chunk.
-        """
+        """End the stream: with an HTTP status, or with an error chunk if the headers are due."""
         self.rejection = rejection
         outcome = outcome_of(rejection, headers_due=self._headers_due)
         if self._headers_due:
@@ -457,10 +456,13 @@ class Turn:
     def _output(self, now: float, *, update_deadline: bool = True) -> Output:
         """The gathered records as one write, and the gathered frames for the agent."""
         # Only after the last portion is it certain that all open calls wait for an approval.
-        is_paused = (
-            self._is_native and not self._has_more_portions and self._translator.waits_for_approval
-        )
-        if is_paused and self.outcome is None and not self._client_state.has_left:
+        if (
+            self._is_native
+            and not self._has_more_portions
+            and self._translator.waits_for_approval
+            and self.outcome is None
+            and not self._client_state.has_left
+        ):
             self._write_chunks(self._translator.pause())
             self.outcome = Outcome.ASKED
         to_client = b""

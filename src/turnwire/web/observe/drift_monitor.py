@@ -1,7 +1,6 @@
 """Reports drift of the agent's wire: a metric, a log line and a sample for each new fingerprint."""
 
 import os
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -12,7 +11,7 @@ from prometheus_client import Counter
 
 from turnwire.core.agent import Dialect, FrameStats
 from turnwire.core.recording.drift import Drift, Finding, Sample
-from turnwire.core.turn.observed import Input
+from turnwire.core.turn.inputs import Frames, Input
 from turnwire.core.turn.output import Output
 from turnwire.relay.file_writer import FileWriter
 
@@ -23,7 +22,7 @@ SAMPLES_BYTES_MAX: Final = 4_194_304
 
 
 class DriftMonitor:
-    """A `core.turn.observed.TurnObserver` of the streams that are checked for drift."""
+    """A `core.turn.observer.TurnObserver` of the streams that are checked for drift."""
 
     def __init__(
         self, dialect: Dialect, counter: Counter, samples: Path | None, file_writer: FileWriter
@@ -43,11 +42,9 @@ class DriftMonitor:
         if frame_stats.unrecognised:
             self._drift.inspect_next_stream()
 
-    def on_input(
-        self, input_kind: Input, _now: float, frames: Sequence[bytes], _count: int
-    ) -> None:
-        if input_kind is Input.FRAMES:
-            for finding in self._drift.inspect(frames):
+    def on_input(self, turn_input: Input, _now: float) -> None:
+        if isinstance(turn_input, Frames):
+            for finding in self._drift.inspect(turn_input.frames):
                 self._report(finding)
 
     def on_output(self, _output: Output, _now: float) -> None:

@@ -1,7 +1,7 @@
 """The observers of streams: drift monitor, flight recorder, and traces.
 
-`Observers.attach` decides at the start of a stream who observes it. A stream without observers has
-a plain `Turn`, so that its frames cost nothing more.
+`Observers.attach` decides at the start of a stream who observes it. A turn without observers makes
+no value of its frames.
 """
 
 from collections.abc import Collection, Sequence
@@ -11,9 +11,8 @@ from msgspec import Struct
 from turnwire.core.agent import FrameStats, PromptRequest, ResumeRequest
 from turnwire.core.recording.recorder import Recording, header
 from turnwire.core.turn.limits import Limits
-from turnwire.core.turn.observed import ObservedTurn, TurnObserver
+from turnwire.core.turn.observer import TurnObserver
 from turnwire.core.turn.outcome import final_outcome
-from turnwire.core.turn.turn import Turn
 from turnwire.relay.turn_stream import Stream
 from turnwire.web.observe.drift_monitor import DriftMonitor
 from turnwire.web.observe.flight_recorder import Recorder
@@ -70,16 +69,6 @@ class ObservedStream(Struct, frozen=True):
     request_id: str
     token: str
     lacks: Collection[str]
-
-    @property
-    def turn_class(self) -> type[Turn]:
-        """`ObservedTurn` if the stream has observers, else `Turn`."""
-        return ObservedTurn if self.observers else Turn
-
-    def observe(self, turn: Turn) -> None:
-        """Connect the observers to a turn of `turn_class`."""
-        if isinstance(turn, ObservedTurn):
-            turn.observers = self.observers
 
     def finish(self, stream: Stream, frame_stats: FrameStats) -> None:
         """The stream has ended: update the drift monitor, and write the recording."""

@@ -33,7 +33,8 @@ from opentelemetry.trace import (
 
 from turnwire import __version__
 from turnwire.core.trace_context import TraceContext
-from turnwire.core.turn.observed import Input, TurnObserver
+from turnwire.core.turn.inputs import Input
+from turnwire.core.turn.observer import TurnObserver
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.ui_stream import sse
@@ -77,7 +78,7 @@ class _FirstChunk:
 
     at: float | None = None
 
-    def on_input(self, input_kind: Input, now: float, frames: Sequence[bytes], count: int) -> None:
+    def on_input(self, turn_input: Input, now: float) -> None:
         """Ignore inputs: the first chunk is an output."""
 
     def on_output(self, output: Output, now: float) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from turnwire.core.trace_context import TraceContext
-from turnwire.core.turn.observed import TurnObserver
+from turnwire.core.turn.observer import TurnObserver
 from turnwire.core.turn.outcome import Outcome
 from turnwire.relay.turn_stream import Stream
 

@@ -17,6 +17,7 @@ from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome, final_outcome
+from turnwire.core.turn.turn import Turn
 from turnwire.relay.memory_budget import Holder, Reservation
 from turnwire.relay.turn_stream import BODY_EXTENSION, SOCKET_EXTENSION, Stream
 from turnwire.web.context import AppContext
@@ -97,7 +98,7 @@ async def stream(
         extra_observers=request.trace.observers(),
     )
     del agent_request  # its files: only the protocol keeps them, until it has sent them
-    turn = observed.turn_class(
+    turn = Turn(
         protocol,
         limits,
         event_lines=settings.event_lines,
@@ -106,8 +107,8 @@ async def stream(
         client_copy=client_copy,
         approvals=approvals,
         translator=None if workflow is None else workflow.translator(settings.usage, taken_id),
+        observers=observed.observers,
     )
-    observed.observe(turn)
     extensions = request.scope.get("extensions", {})
     turn_stream = Stream(
         turn,

@@ -1,0 +1,76 @@
+"""Inputs of a turn as lines of a recording: `encode` and `decode`.
+
+A frame is a line as it is, or a JSON string after `#! frame` if it does not begin with `{`. Any
+other input is `#!` and the words of its array form (`core.turn.inputs`): `#! held 1024`.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from turnwire.core.turn.inputs import Frames, Input
+
+_MARK: Final = b"#! "
+_QUOTED_FRAME: Final = b"#! frame "
+BREAKS: Final = bytes.maketrans(b"\r\n", b"  ")
+"""Translates line breaks into spaces."""
+
+
+class BadRecordingError(ValueError):
+    """A `#!` line that this build does not know, or a frame that is not UTF-8."""
+
+
+def encode(turn_input: Input) -> Iterator[bytes]:
+    """Yield the line of an input; of `Frames`, a line for each frame."""
+    if isinstance(turn_input, Frames):
+        yield from map(_frame_line, turn_input.frames)
+    else:
+        yield _MARK + " ".join(map(str, msgspec.to_builtins(turn_input))).encode()
+
+
+def _frame_line(frame: bytes) -> bytes:
+    """A frame in one line. Raw line breaks stand only between JSON tokens: they become spaces."""
+    if frame.startswith(b"{"):
+        return frame.translate(BREAKS)
+    return _QUOTED_FRAME + msgspec.json.encode(frame.decode())
+
+
+def decode(line: bytes) -> Input:
+    """Return the input of a line; `Frames` with one frame for a line that is a frame.
+
+    Raises:
+        BadRecordingError: this build does not know such a line, or a frame is not UTF-8.
+
+    """
+    if line.startswith(_QUOTED_FRAME):
+        return Frames((_quoted_frame(line),))
+    if not line.startswith(b"#!"):
+        return Frames((checked_frame(line),))
+    words = line[2:].decode().split()
+    try:
+        turn_input: Input = msgspec.convert(words, Input, strict=False)
+    except msgspec.ValidationError as exc:
+        raise BadRecordingError(f"unknown line: #! {' '.join(words)}") from exc
+    return turn_input
+
+
+def _quoted_frame(line: bytes) -> bytes:
+    try:
+        return msgspec.json.decode(line[len(_QUOTED_FRAME) :], type=str).encode()
+    except (msgspec.DecodeError, UnicodeDecodeError) as exc:
+        raise BadRecordingError(f"a frame is no JSON string: {exc}") from exc
+
+
+def checked_frame(line: bytes) -> bytes:
+    """Return the line.
+
+    Raises:
+        BadRecordingError: it is not UTF-8.
+
+    """
+    try:
+        line.decode()
+    except UnicodeDecodeError as exc:
+        raise BadRecordingError(f"a frame is not UTF-8: {exc.reason}") from exc
+    return line

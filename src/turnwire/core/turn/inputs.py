@@ -1,0 +1,95 @@
+"""The inputs of a `Turn`: what happens to a stream. `Turn.handle` takes each as a value.
+
+Any input may come at any time and any number of times. A recording writes an input as the words
+of its array, the tag first: `held 1024` (`core.recording.input_lines`).
+"""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from msgspec import Struct
+
+
+class _Input(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """An input whose array form is a line of a recording."""
+
+
+class Opened(_Input, frozen=True, tag="opened"):
+    """The connection to the agent is open."""
+
+
+class Unreachable(_Input, frozen=True, tag="unreachable"):
+    """The connection to the agent could not be opened."""
+
+
+class Frames(_Input, frozen=True, tag="frames"):
+    """The agent's text frames of one socket read, or one long frame.
+
+    Callers use `Turn.frames` and `Turn.portions`, which need no value; observers get this one.
+    """
+
+    frames: Sequence[bytes]
+
+
+class AgentLeft(_Input, frozen=True, tag="close"):
+    """The agent closed the connection, cleanly or not, or broke the WebSocket protocol."""
+
+
+class Unsound(_Input, frozen=True, tag="unsound"):
+    """The agent sends data that no sound agent sends, such as many unreadable frames."""
+
+
+class ClientLeft(_Input, frozen=True, tag="leave"):
+    """The client disconnected."""
+
+
+class ClientStalled(_Input, frozen=True, tag="stall"):
+    """The client stopped reading before our buffers were full, and its connection was reset."""
+
+
+class Blocked(_Input, frozen=True, tag="blocked"):
+    """The client's buffer is full. No frame is read until it has room again."""
+
+
+class Progressed(_Input, frozen=True, tag="progressed"):
+    """A blocked client read some bytes. `held_bytes` came meanwhile, and wait for it."""
+
+    held_bytes: int = 0
+
+
+class Held(_Input, frozen=True, tag="held"):
+    """More bytes came for a blocked client.
+
+    `held_bytes` is their sum, without those of the socket read that blocked the client.
+    """
+
+    held_bytes: int
+
+
+class Unblocked(_Input, frozen=True, tag="unblocked"):
+    """The client's buffer has room again. The time of the pause does not count as silence."""
+
+
+class Drain(_Input, frozen=True, tag="drain"):
+    """The gateway stops. Open turns may go on for the drain time."""
+
+
+class Tick(_Input, frozen=True, tag="tick"):
+    """Time passed."""
+
+
+Input: TypeAlias = (
+    Opened
+    | Unreachable
+    | Frames
+    | AgentLeft
+    | Unsound
+    | ClientLeft
+    | ClientStalled
+    | Blocked
+    | Progressed
+    | Held
+    | Unblocked
+    | Drain
+    | Tick
+)

@@ -1,0 +1,71 @@
+"""Each input of a turn is written as its lines, and read back from them."""
+
+from typing import get_args
+
+import pytest
+
+from support.recorded import RECORDINGS
+from turnwire.core.recording.input_lines import BadRecordingError, decode, encode
+from turnwire.core.turn.inputs import (
+    AgentLeft,
+    Blocked,
+    ClientLeft,
+    ClientStalled,
+    Drain,
+    Frames,
+    Held,
+    Input,
+    Opened,
+    Progressed,
+    Tick,
+    Unblocked,
+    Unreachable,
+    Unsound,
+)
+
+LINES: dict[bytes, Input] = {
+    b"#! opened": Opened(),
+    b"#! unreachable": Unreachable(),
+    b"#! close": AgentLeft(),
+    b"#! unsound": Unsound(),
+    b"#! leave": ClientLeft(),
+    b"#! stall": ClientStalled(),
+    b"#! blocked": Blocked(),
+    b"#! progressed 7": Progressed(7),
+    b"#! held 1024": Held(1024),
+    b"#! unblocked": Unblocked(),
+    b"#! drain": Drain(),
+    b"#! tick": Tick(),
+    b'{"type":"init"}': Frames((b'{"type":"init"}',)),
+    b'#! frame "[1]"': Frames((b"[1]",)),
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_an_input_is_one_line(line: bytes) -> None:
+    assert list(encode(LINES[line])) == [line]
+    assert decode(line) == LINES[line]
+
+
+def test_each_input_has_a_line() -> None:
+    assert {type(turn_input) for turn_input in LINES.values()} == set(get_args(Input))
+
+
+def test_each_frame_of_a_read_has_a_line() -> None:
+    assert list(encode(Frames([b'{"a":\n1}', b"x"]))) == [b'{"a": 1}', b'#! frame "x"']
+
+
+@pytest.mark.parametrize(
+    "line", [b"#! explode", b"#! held", b"#! held many", b"#! tick 5", b"#! frames x", b"#!"]
+)
+def test_other_words_are_no_input(line: bytes) -> None:
+    with pytest.raises(BadRecordingError, match="unknown line"):
+        decode(line)
+
+
+def test_the_frames_of_golden_recordings_are_read_and_written() -> None:
+    lines = [line.strip() for path in RECORDINGS for line in path.read_bytes().splitlines()]
+    frames = [line for line in lines if line.startswith(b"{")]
+
+    assert len(frames) > 100
+    assert [written for line in frames for written in encode(decode(line))] == frames
