@@ -22,12 +22,12 @@ def _unpinned() -> Iterator[None]:
 
 @pytest.mark.timeout(180)
 def test_a_run_prints_a_table_and_keeps_all_rounds(
-    native: Tools,
+    load_tools: Tools,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(command, "tools", lambda **_: native)
+    monkeypatch.setattr(command, "tools", lambda **_: load_tools)
     arguments = ["--only", "twice", "--rounds", "1", "--seconds", "0.01"]
 
     code = cli.main(["bench", *arguments, "--raw", str(tmp_path / "raw")])
@@ -41,9 +41,9 @@ def test_a_run_prints_a_table_and_keeps_all_rounds(
 
 
 def test_a_run_that_measures_nothing_fails(
-    python: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    load_tools: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "tools", lambda **_: python)
+    monkeypatch.setattr(command, "tools", lambda **_: load_tools)
     monkeypatch.setattr(command, "run_modes", lambda *_: None)
 
     code = cli.main(["bench", "--quick", "--raw", str(tmp_path)])
@@ -51,7 +51,7 @@ def test_a_run_that_measures_nothing_fails(
     table = report.read(tmp_path)
     assert code == 1
     assert table is not None
-    assert command.NOT_NATIVE in table.notes
+    assert any(note.startswith("0 rounds;") for note in table.notes)
 
 
 def test_sources_that_do_not_compile_are_told(
@@ -64,6 +64,15 @@ def test_sources_that_do_not_compile_are_told(
 
     assert cli.main(["bench", "--quick"]) == 1
     assert "agent.c:1: error" in capsys.readouterr().err
+
+
+def test_a_missing_compiler_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+
+    assert cli.main(["bench", "--quick"]) == 1
+    assert "need a C compiler, and 'no-such-compiler' is none" in capsys.readouterr().err
 
 
 def test_where_nothing_can_be_read_or_drawn_it_says_so(

@@ -18,7 +18,7 @@ from hostile.attack import BOTH, Attack
 from hostile.measured import HEAD, Limits, Measured, broken, line, quiet_of
 from hostile.rig import Effort, Rig
 from turnwire_lab.bench import machine
-from turnwire_lab.bench.tools import tools
+from turnwire_lab.bench.tools import NotBuiltError, tools
 from turnwire_lab.docs.hostile import Row, Table, read, renewed, write
 
 ROWS: Final[Sequence[Attack]] = (
@@ -48,12 +48,13 @@ def main() -> int:
     if asked.list:
         _tell("\n".join(map(_words, rows)))
         return 0
-    native = tools()
-    if not native.are_native:
-        _tell("hostile: the load tools need a C compiler")
+    try:
+        load_tools = tools()
+    except NotBuiltError as error:
+        _tell(f"hostile: {error}")
         return 2
     with tempfile.TemporaryDirectory(prefix="turnwire-hostile-") as folder:
-        rig = Rig(native, Path(folder), Effort(), nice=asked.nice)
+        rig = Rig(load_tools, Path(folder), Effort(), nice=asked.nice)
         measured = asyncio.run(_measure(rig, rows))
     table = _table(measured)
     if asked.publish:

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from gateway.needed import lacking
+from gateway.needed import program
 from hostile.measured import Limits, broken
 from hostile.rig import Effort, Rig
 from hostile.run import named
@@ -39,14 +39,13 @@ CLIENTS: Final = (
 
 
 async def others_notice(name: str, folder: Path) -> None:
-    native = tools()
-    if not native.are_native:
-        lacking("the load tools need a C compiler")
+    program("cc")
+    load_tools = tools()
     attack = named(name)
     rows = []
     for number in range(ROUNDS):
         (folder / str(number)).mkdir()
-        async with Rig(native, folder / str(number), EFFORT) as rig:
+        async with Rig(load_tools, folder / str(number), EFFORT) as rig:
             rows.append(await rig.measure(attack))
         if not broken(rows[-1], None, PATIENT):
             return

@@ -15,12 +15,8 @@ from turnwire_lab.bench import machine, report, rounds
 from turnwire_lab.bench.effort import QUICK, Effort
 from turnwire_lab.bench.modes import MODES, QUICK_MODES
 from turnwire_lab.bench.run import Run, run_modes
-from turnwire_lab.bench.tools import NotBuiltError, Tools, tools
+from turnwire_lab.bench.tools import NotBuiltError, tools
 
-NOT_NATIVE = (
-    "The load tools ran in Python, for want of a C compiler: they are slower than what they "
-    "measure, so this is a quick look, and no figure."
-)
 NOT_APART = "One core for all: the rig took what it measured."
 
 
@@ -83,7 +79,7 @@ def bench(
     with tempfile.TemporaryDirectory(prefix="turnwire-bench-") as folder:
         run = Run(loaders, effort, Path(folder), _tell, cores)
         run_modes(run, [(name, MODES[name]) for name in names], _tell)
-    table = _table(run, loaders, cores)
+    table = _table(run, cores)
     print(report.markdown(table))
     _keep(run, table, raw, publish)
     return 0 if any(each.void is None for each in run.rounds) else 1
@@ -106,10 +102,8 @@ def _effort(effort: Effort, rounds_wanted: int | None, seconds: float | None) ->
     return effort
 
 
-def _table(run: Run, loaders: Tools, cores: machine.Cores) -> report.Table:
+def _table(run: Run, cores: machine.Cores) -> report.Table:
     notes = [*report.noise(run.rounds, run.absent)]
-    if not loaders.are_native:
-        notes.insert(0, NOT_NATIVE)
     if not cores.are_apart:
         notes.insert(0, NOT_APART)
     return report.Table(

@@ -30,23 +30,6 @@ MARK = "bench "
 """Stands before the words in a prompt."""
 
 
-def read_plan(text: str) -> Plan | None:
-    """The plan in a prompt, as the agent reads it."""
-    _, mark, words = text.partition(MARK)
-    if not mark:
-        return None
-    said = dict(word.split("=", 1) for word in words.split())
-    return Plan(
-        deltas=int(said["n"]),
-        size=int(said.get("s", "20")),
-        rate=float(said.get("r", "0")),
-        batch=int(said.get("b", "32")),
-        told=int(said.get("told", "1")),
-        tools=int(said.get("tools", "0")),
-        hold=said.get("hold") == "1",
-    )
-
-
 class Load(Struct, frozen=True, kw_only=True):
     """Streams to open: `streams` at once, each with the same plan, until there were `total`."""
 

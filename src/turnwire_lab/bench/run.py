@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from turnwire_lab.bench.contenders import SESSION_AGENT, missing
+from turnwire_lab.bench.contenders import missing
 from turnwire_lab.bench.effort import Effort
 from turnwire_lab.bench.farm import Farm, Measured, quietest
 from turnwire_lab.bench.load import Found, Load
@@ -104,8 +104,6 @@ class Run:
 
     def _is_there(self, name: str) -> bool:
         why = missing(name)
-        if name == SESSION_AGENT and not self._tools.are_native:
-            why = "the agent in Python speaks `v2` alone"
         if why is not None:
             self.absent[name] = why
         return why is None

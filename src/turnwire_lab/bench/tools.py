@@ -1,10 +1,9 @@
-"""The load tools: built from C at first use, or the ones in Python where there is no compiler."""
+"""The load tools: programs in C, built at first use and kept in the cache of the user."""
 
 import hashlib
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,30 +21,30 @@ class Tools(Struct, frozen=True):
 
     agent: Sequence[str]
     client: Sequence[str]
-    are_native: bool
 
 
 class NotBuiltError(Exception):
-    """There is a compiler, and it refuses; the text is what it says."""
+    """There is no compiler, or the compiler refuses the sources; the text says which."""
 
 
 def tools(*, compiler: str | None = None, cache: Path | None = None) -> Tools:
     """The tools, built if they are not yet.
 
     Raises:
-        NotBuiltError: the compiler refuses.
+        NotBuiltError: there is no compiler, or it refuses.
 
     """
     compiler = compiler or os.environ.get("CC", "cc")
     found = shutil.which(compiler)
-    if found is None or sys.platform != "linux":
-        package = "turnwire_lab.bench.fallback"
-        agent, client = ((sys.executable, "-m", f"{package}.{n}") for n in ("agent", "client"))
-        return Tools(agent=agent, client=client, are_native=False)
+    if found is None:
+        raise NotBuiltError(
+            f"the load tools need a C compiler, and {compiler!r} is none; on Debian: "
+            "apt-get install gcc libc6-dev"
+        )
     folder = _folder(cache or default_cache(), found)
     if not folder.exists():
         _build(found, folder)
-    return Tools(agent=(str(folder / "agent"),), client=(str(folder / "client"),), are_native=True)
+    return Tools(agent=(str(folder / "agent"),), client=(str(folder / "client"),))
 
 
 def default_cache() -> Path:
