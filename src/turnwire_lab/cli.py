@@ -11,16 +11,16 @@ from collections.abc import Collection, Sequence
 from importlib.metadata import version
 
 from turnwire.cli.asking import parse_arguments
-from turnwire_lab.agent.frames import BOTH, Habits, Spelling
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.session_agent.habits import REVISIONS
+from turnwire_lab.agents.session_agent.habits import Habits as SessionHabits
+from turnwire_lab.agents.session_agent.server import SessionAgent
+from turnwire_lab.agents.v2.frames import BOTH, Habits, Spelling
+from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.bench.command import add_options as add_bench_options
 from turnwire_lab.bench.command import from_options as bench
 from turnwire_lab.chat.talk import chat
 from turnwire_lab.demo import demo
 from turnwire_lab.running import run
-from turnwire_lab.session_agent.habits import REVISIONS
-from turnwire_lab.session_agent.habits import Habits as SessionHabits
-from turnwire_lab.session_agent.server import SessionAgent
 
 HIGHEST_PORT = 65535
 BY_MAKE = "TURNWIRE_LAB_MAKE"

@@ -8,13 +8,13 @@ import sys
 from contextlib import AsyncExitStack
 from typing import Final
 
-from turnwire_lab.agent.frames import Habits
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.session_agent.habits import Habits as SessionHabits
+from turnwire_lab.agents.session_agent.habits import Revision
+from turnwire_lab.agents.session_agent.server import SessionAgent
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.embed.site import BUILT, Site
 from turnwire_lab.gateway import Gateway, GatewayDown, PortTaken
-from turnwire_lab.session_agent.habits import Habits as SessionHabits
-from turnwire_lab.session_agent.habits import Revision
-from turnwire_lab.session_agent.server import SessionAgent
 from turnwire_lab.stage import SESSION, Agent, Stage, new_token
 
 __all__ = ["banner", "demo", "new_token"]

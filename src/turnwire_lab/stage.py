@@ -14,12 +14,12 @@ from typing import Final
 
 import jwt
 
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.session_agent.server import SessionAgent
+from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.embed.site import Site
 from turnwire_lab.gateway import Gateway, GatewayDown
 from turnwire_lab.page.serving import BUILT, Page, Setup
 from turnwire_lab.service import Service
-from turnwire_lab.session_agent.server import SessionAgent
 from turnwire_lab.wiretap.harm import Harm
 from turnwire_lab.wiretap.line import Line
 from turnwire_lab.wiretap.wire import Wire

@@ -18,7 +18,7 @@ from gateway.clients import Json, ask, is_whole, outline, said
 from gateway.listening import Listening
 from gateway.running import Gateway
 from gateway.tokens import bearer, token
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 pytestmark = [
     pytest.mark.sockets,

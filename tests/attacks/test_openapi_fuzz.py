@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from gateway.needed import lacking
 from gateway.running import Gateway
 from gateway.tokens import bearer
-from turnwire_lab.agent.frames import Habits
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 

@@ -10,8 +10,8 @@ from chaos.fronts import Nginx
 from gateway.served import Served
 from gateway.tokens import token
 from gateway.waiting import until
-from turnwire_lab.agent.frames import Habits
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.client.client import Client
 from turnwire_lab.client.errors import Truncated
 from turnwire_lab.client.message import UIMessage

@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 from conformance.clients import CLIENTS, Job, Message, Report, play
 from conformance.verdict import shown
 from gateway.tokens import KEY, token
-from turnwire_lab.agent.frames import Habits
-from turnwire_lab.agent.journal import Run
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.journal import Run
+from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.gateway import Gateway
 
 SETTINGS: Final = {

@@ -16,8 +16,8 @@ import pytest
 from conformance.clients import CLIENTS, FOLDER, Job, Message, node, version
 from gateway.tokens import KEY, token
 from support.strict_json import read_json
-from turnwire_lab.agent.frames import Habits
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.gateway import Gateway
 
 # The first test waits for all clients' whole work.

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.clients import CLIENTS, Job, Message, Played, Report, play
 from conformance.verdict import OPEN_STATES, shown
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.gateway import Gateway
 
 # The first test waits for all clients' whole work.

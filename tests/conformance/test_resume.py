@@ -8,7 +8,7 @@ import pytest
 
 from conformance.clients import CLIENTS, Job, Played
 from conformance.live import Live, converse, job, told
-from turnwire_lab.agent.frames import Habits
+from turnwire_lab.agents.v2.frames import Habits
 
 # The first test waits for all clients' whole work.
 pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]

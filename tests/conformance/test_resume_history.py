@@ -7,7 +7,7 @@ import pytest
 
 from conformance.clients import CLIENTS, Job
 from conformance.live import Live, converse, job, told
-from turnwire_lab.agent.frames import Habits
+from turnwire_lab.agents.v2.frames import Habits
 
 pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
 

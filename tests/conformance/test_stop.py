@@ -9,7 +9,7 @@ import pytest
 from conformance.clients import CLIENTS, Job
 from conformance.live import Live, converse, job, told
 from conformance.verdict import OPEN_STATES
-from turnwire_lab.agent.frames import Habits
+from turnwire_lab.agents.v2.frames import Habits
 
 pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
 

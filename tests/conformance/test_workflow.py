@@ -10,9 +10,9 @@ from conformance.workflow import BreakingLine, Played, play
 from gateway.process import Process, free_port
 from gateway.running import Gateway
 from gateway.tokens import bearer, token
-from turnwire_lab.agent.frames import Habits
-from turnwire_lab.agent.parts import Question as Asked
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.parts import Question as Asked
+from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.client.client import Client
 from turnwire_lab.client.message import UIMessage, read
 from turnwire_lab.client.question import Question

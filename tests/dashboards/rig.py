@@ -19,8 +19,8 @@ from gateway.control_plane import ControlPlane, Question, Reply, granted, reply
 from gateway.key_sets import key_set
 from gateway.served import Served
 from gateway.signers import signer
-from turnwire_lab.agent.frames import Habits
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 SIGNER: Final = signer("ES256")
 KEY_ID: Final = "k1"

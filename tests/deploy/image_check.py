@@ -21,7 +21,7 @@ from gateway.needed import lacking, program, root
 from gateway.served import Served
 from gateway.tokens import KEY, bearer
 from gateway.waiting import until
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 pytestmark = [pytest.mark.sockets, pytest.mark.long, pytest.mark.timeout(1800)]
 

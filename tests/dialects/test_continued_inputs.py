@@ -23,7 +23,7 @@ from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.session_agent import SessionAgent
-from turnwire_lab.session_agent.habits import REVISIONS, Revision
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Revision
 
 CALLS: Final = [f"c{number}" for number in range(5)]
 PHASES: Final = ["pending", "running", "completed"]

@@ -20,9 +20,9 @@ from turnwire.cli import main
 from turnwire.doctor.checkup import Checkup, Report
 from turnwire.doctor.client import CannotRunError, Target
 from turnwire.doctor.findings import Code, Severity
-from turnwire_lab.agent.frames import Habits
-from turnwire_lab.agent.server import ReferenceAgent
-from turnwire_lab.session_agent.server import SessionAgent
+from turnwire_lab.agents.session_agent.server import SessionAgent
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 pytestmark = pytest.mark.sockets
 

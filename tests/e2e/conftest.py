@@ -16,8 +16,8 @@ import pytest_asyncio
 
 from gateway.chromium import chromium
 from gateway.needed import lacking
-from turnwire_lab.agent.frames import Habits
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.embed.site import BUILT as WIDGET
 from turnwire_lab.page.serving import BUILT
 from turnwire_lab.stage import Stage

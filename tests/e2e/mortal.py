@@ -6,7 +6,7 @@ from typing import Self
 
 from gateway.agent_process import AgentProcess
 from gateway.process import free_port
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 
 class MortalAgent(ReferenceAgent):

@@ -18,8 +18,8 @@ from playwright.async_api import (
     expect,
 )
 
-from turnwire_lab.agent.journal import Run
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.journal import Run
+from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.stage import Stage
 
 WAIT_MS: Final = 15_000

@@ -7,8 +7,8 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from e2e.conftest import NewTalk
-from turnwire_lab.agent.frames import Habits
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.stage import PATIENCE, Stage
 
 GIVEN_UP: Final = "This answer failed: the agent stopped responding"

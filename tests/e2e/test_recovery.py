@@ -12,8 +12,8 @@ from playwright.async_api import Browser, expect
 from e2e.conftest import NewTalk
 from e2e.shape import shape
 from e2e.talking import Talk
-from turnwire_lab.agent.frames import Habits
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.faultproxy import FaultProxy, Harm, Way
 from turnwire_lab.stage import Stage
 

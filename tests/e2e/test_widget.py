@@ -11,7 +11,7 @@ from e2e.conftest import NewVisit
 from e2e.visiting import LOOSE, Visit
 from gateway.needed import lacking
 from gateway.waiting import until
-from turnwire_lab.agent.files import picture
+from turnwire_lab.agents.v2.files import picture
 from turnwire_lab.demo import banner
 from turnwire_lab.embed.site import BUILT, Site
 from turnwire_lab.page.serving import BUILT as PAGE_BUILT

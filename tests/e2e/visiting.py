@@ -10,8 +10,8 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locato
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from turnwire_lab.agent.journal import Run
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.journal import Run
+from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.embed.site import Site
 from turnwire_lab.stage import Stage
 

@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from gateway.running import Gateway
-from turnwire_lab.session_agent.habits import Habits
-from turnwire_lab.session_agent.server import SessionAgent
+from turnwire_lab.agents.session_agent.habits import Habits
+from turnwire_lab.agents.session_agent.server import SessionAgent
 
 
 @asynccontextmanager

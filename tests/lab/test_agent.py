@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from turnwire_lab.agent.frames import Habits, Json
-from turnwire_lab.agent.line import Line, kinds, line, text
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.common.frames import Json
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.line import GatewayLine, kinds, line, text
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 pytestmark = pytest.mark.sockets
 
@@ -104,7 +105,7 @@ async def test_two_sockets_hear_the_same_turns_in_the_order_of_their_prompts() -
         for one in (ann, bob):
             await one.hear("complete", promptId="a2")
 
-        def turns(one: Line) -> list[Json]:
+        def turns(one: GatewayLine) -> list[Json]:
             return [f for f in one.heard if "turnId" in f or f["type"] == "chunk"]
 
         assert turns(ann) == turns(bob)

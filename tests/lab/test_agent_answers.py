@@ -7,10 +7,11 @@ import pytest
 from websockets.exceptions import ConnectionClosedError
 
 from turnwire.cli.examining import PROMPT
-from turnwire_lab.agent.brain import TRY
-from turnwire_lab.agent.frames import Habits, Json
-from turnwire_lab.agent.line import kinds, line, text
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.common.frames import Json
+from turnwire_lab.agents.v2.brain import TRY
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.line import kinds, line, text
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 pytestmark = pytest.mark.sockets
 

@@ -6,12 +6,12 @@ from base64 import b64decode
 
 import pytest
 
-from turnwire_lab.agent.brain import ATTACHMENTS
-from turnwire_lab.agent.files import contents
-from turnwire_lab.agent.frames import Json
-from turnwire_lab.agent.history import FILE_CHARACTERS
-from turnwire_lab.agent.line import kinds, line, text
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.common.frames import Json
+from turnwire_lab.agents.v2.brain import ATTACHMENTS
+from turnwire_lab.agents.v2.files import contents
+from turnwire_lab.agents.v2.history import FILE_CHARACTERS
+from turnwire_lab.agents.v2.line import kinds, line, text
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 pytestmark = pytest.mark.sockets
 

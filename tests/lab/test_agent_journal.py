@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from turnwire_lab.agent.frames import Json
-from turnwire_lab.agent.history import Entry, History
-from turnwire_lab.agent.line import Line, line
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.common.frames import Json
+from turnwire_lab.agents.v2.history import Entry, History
+from turnwire_lab.agents.v2.line import GatewayLine, line
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 pytestmark = pytest.mark.sockets
 
@@ -109,7 +109,7 @@ async def test_turns_stand_behind_their_prompts_whatever_came_in_between() -> No
         assert not any("queued" in entry for entry in done)
 
 
-async def conversation(ours: Line) -> None:
+async def conversation(ours: GatewayLine) -> None:
     """Three turns, the second on another channel."""
     await ours.turn("what is 1+1?", "p1", clientMessageId="m1")
     await ours.turn("say nothing", "p2", clientMessageId="m2", channelId="side")

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from turnwire_lab.agent.asking import Asking
-from turnwire_lab.agent.frames import Habits, Json
-from turnwire_lab.agent.line import Line, line, text
-from turnwire_lab.agent.parts import Question
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.common.frames import Json
+from turnwire_lab.agents.v2.asking import Asking
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.line import GatewayLine, line, text
+from turnwire_lab.agents.v2.parts import Question
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 pytestmark = pytest.mark.sockets
 
@@ -21,7 +22,7 @@ def noon() -> datetime:
     return NOON
 
 
-async def answer(ours: Line, question: Json, said: object) -> None:
+async def answer(ours: GatewayLine, question: Json, said: object) -> None:
     await ours.say(type="answer", questionId=question["questionId"], answer=said)
 
 

@@ -2,9 +2,10 @@
 
 import pytest
 
-from turnwire_lab.agent.frames import Habits, Json
-from turnwire_lab.agent.line import line, text
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.common.frames import Json
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.line import line, text
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 pytestmark = pytest.mark.sockets
 

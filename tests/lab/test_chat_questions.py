@@ -9,8 +9,8 @@ import pytest
 
 from gateway.running import Gateway
 from gateway.tokens import token
-from turnwire_lab.agent.frames import Habits
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.chat.asking import read
 from turnwire_lab.client.question import Choice, Question
 

@@ -7,8 +7,8 @@ from asyncio.subprocess import PIPE
 
 import pytest
 
-from turnwire_lab.agent.line import line
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.line import line
+from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.cli import main
 
 

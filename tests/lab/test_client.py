@@ -7,8 +7,8 @@ import pytest
 
 from gateway.running import Gateway
 from gateway.tokens import token
-from turnwire_lab.agent.frames import Habits
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.client import chunks, message
 from turnwire_lab.client.chunks import AgentStatus
 from turnwire_lab.client.client import Client, File

@@ -15,7 +15,7 @@ import httpx
 import jwt
 import pytest
 
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.cli import BY_MAKE
 from turnwire_lab.demo import new_token
 from turnwire_lab.gateway import Gateway, GatewayDown

@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from gateway.waiting import PATIENCE_S
-from turnwire_lab.agent.frames import Habits
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.page.guard import HEADERS
 from turnwire_lab.stage import Stage
 from turnwire_lab.wiretap.harm import FAULTS, FLOOD

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from turnwire_lab.agent.calculator import calculate
-from turnwire_lab.agent.clock import tell_time
-from turnwire_lab.agent.search import search
-from turnwire_lab.agent.tool import ToolFailed
-from turnwire_lab.agent.toolbox import toolbox, utc_now
+from turnwire_lab.agents.common.calculator import calculate
+from turnwire_lab.agents.common.clock import tell_time
+from turnwire_lab.agents.common.search import search
+from turnwire_lab.agents.common.tool import ToolFailed
+from turnwire_lab.agents.common.toolbox import toolbox, utc_now
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,10 @@ from relay.test_session_agent_crowd import LIMITS, WITHIN_S, crowd
 from turnwire.core.recording.replay import replay
 from turnwire.core.turn.outcome import Outcome
 from turnwire.dialects import DIALECTS
-from turnwire_lab.agent.frames import Habits
-from turnwire_lab.agent.server import ReferenceAgent
-from turnwire_lab.session_agent import habits as session_agent
-from turnwire_lab.session_agent.server import SessionAgent
+from turnwire_lab.agents.session_agent import habits as session_agent
+from turnwire_lab.agents.session_agent.server import SessionAgent
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 pytestmark = pytest.mark.sockets
 

@@ -12,8 +12,8 @@ from gateway.clients import Chat, RawClient, chatting, post
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
-from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision
-from turnwire_lab.session_agent.server import SessionAgent
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
+from turnwire_lab.agents.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
 

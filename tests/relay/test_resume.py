@@ -13,9 +13,9 @@ from gateway.reading import App, question_id, turn_id
 from gateway.running import Gateway
 from gateway.waiting import until
 from support.message_model import read
-from turnwire_lab.agent.frames import Habits
-from turnwire_lab.agent.journal import Run
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.journal import Run
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 pytestmark = pytest.mark.sockets
 

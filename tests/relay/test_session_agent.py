@@ -5,7 +5,7 @@ import pytest
 from gateway.clients import chatting, chunks, errors, is_whole, outline, post, said
 from gateway.product import product
 from gateway.waiting import until
-from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
 
 pytestmark = [pytest.mark.sockets, pytest.mark.parametrize("revision", REVISIONS)]
 

@@ -18,8 +18,8 @@ from gateway.tokens import bearer
 from gateway.waiting import until
 from support.form import either
 from turnwire.dialects.session_agent import completion
-from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision
-from turnwire_lab.session_agent.server import SessionAgent
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
+from turnwire_lab.agents.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
 

@@ -5,8 +5,8 @@ import pytest
 from gateway.clients import chatting, errors, is_whole, outline, post, said
 from gateway.product import product
 from turnwire.dialects.session_agent import completion
-from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision
-from turnwire_lab.session_agent.line import client
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
+from turnwire_lab.agents.session_agent.line import client
 
 pytestmark = pytest.mark.sockets
 

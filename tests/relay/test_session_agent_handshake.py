@@ -10,7 +10,7 @@ from gateway.rawagent import RawAgent
 from gateway.running import Gateway
 from gateway.tokens import token
 from gateway.waiting import until
-from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
 
 pytestmark = pytest.mark.sockets
 

@@ -8,7 +8,7 @@ from gateway.clients import chatting, errors, is_whole, outline, post, said
 from gateway.product import product
 from gateway.waiting import until
 from turnwire.dialects.session_agent import completion
-from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision, Status
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision, Status
 
 pytestmark = [pytest.mark.sockets, pytest.mark.parametrize("revision", REVISIONS)]
 

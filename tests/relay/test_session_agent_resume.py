@@ -11,8 +11,8 @@ import pytest
 from gateway.clients import Chat, chatting, chunks, is_whole, new_client, outline, post, said
 from gateway.running import Gateway
 from gateway.tokens import bearer
-from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision
-from turnwire_lab.session_agent.server import SessionAgent
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
+from turnwire_lab.agents.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
 

@@ -15,8 +15,8 @@ from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
 from support import session_agent_frames as f
-from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision
-from turnwire_lab.session_agent.server import SessionAgent
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
+from turnwire_lab.agents.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
 

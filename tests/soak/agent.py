@@ -12,9 +12,9 @@ from typing import Final
 
 import msgspec
 
-from turnwire_lab.agent.frames import Habits
-from turnwire_lab.agent.journal import Run
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.journal import Run
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 HABITS: Final = Habits(pace_s=0.002, quick_s=1.0)
 

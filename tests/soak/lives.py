@@ -7,7 +7,7 @@ from typing import Self
 import msgspec
 
 from load.child import Child
-from turnwire_lab.agent.journal import Run
+from turnwire_lab.agents.v2.journal import Run
 
 
 class Told(msgspec.Struct, frozen=True):

@@ -21,8 +21,8 @@ from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects.session_agent import SessionAgent
-from turnwire_lab.session_agent.habits import REVISIONS, Revision
-from turnwire_lab.session_agent.message import TurnEntry
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Revision
+from turnwire_lab.agents.session_agent.state.message import TurnEntry
 
 Json = dict[str, Any]
 Step = str | tuple[str, str]

@@ -13,7 +13,7 @@ from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects.session_agent import SessionAgent
 from turnwire.dialects.session_agent.turn import RESPONSE_S
-from turnwire_lab.session_agent.habits import REVISIONS, Revision
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Revision
 
 
 class Tab:

@@ -21,9 +21,9 @@ from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.messages import ui_messages
 from turnwire.dialects.session_agent import SessionAgent
-from turnwire_lab.session_agent.channel import DEFAULT
-from turnwire_lab.session_agent.habits import REVISIONS, Revision
-from turnwire_lab.session_agent.message import TurnEntry
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Revision
+from turnwire_lab.agents.session_agent.state.channel import DEFAULT
+from turnwire_lab.agents.session_agent.state.message import TurnEntry
 
 LOOK = ResumeRequest(user_id=f.ME, init_s=5)
 PROMPT = {"id": "P1", "role": "user", "content": "one", **f.CHANNEL}

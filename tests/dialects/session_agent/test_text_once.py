@@ -15,9 +15,9 @@ from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects.session_agent import SessionAgent
-from turnwire_lab.session_agent.channel import DEFAULT
-from turnwire_lab.session_agent.habits import REVISIONS, Revision
-from turnwire_lab.session_agent.message import TurnEntry
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Revision
+from turnwire_lab.agents.session_agent.state.channel import DEFAULT
+from turnwire_lab.agents.session_agent.state.message import TurnEntry
 
 DIALECT = SessionAgent()
 TAIL = " tail, and more\n"

@@ -7,10 +7,10 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus, NegotiationError
 from websockets.typing import Subprotocol
 
-from turnwire_lab.agent.frames import Json
-from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision
-from turnwire_lab.session_agent.line import client
-from turnwire_lab.session_agent.server import SessionAgent
+from turnwire_lab.agents.common.frames import Json
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
+from turnwire_lab.agents.session_agent.line import client
+from turnwire_lab.agents.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision
-from turnwire_lab.session_agent.hello import hydrate
-from turnwire_lab.session_agent.line import client, told
-from turnwire_lab.session_agent.server import SessionAgent
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
+from turnwire_lab.agents.session_agent.handlers.hello import hydrate
+from turnwire_lab.agents.session_agent.line import client, told
+from turnwire_lab.agents.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
 

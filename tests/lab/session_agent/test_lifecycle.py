@@ -6,10 +6,10 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from turnwire_lab.agent.frames import Json
-from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision, Status
-from turnwire_lab.session_agent.line import OFFERED, ClientLine, client, text, told
-from turnwire_lab.session_agent.server import SessionAgent
+from turnwire_lab.agents.common.frames import Json
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision, Status
+from turnwire_lab.agents.session_agent.line import OFFERED, ClientLine, client, text, told
+from turnwire_lab.agents.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
 

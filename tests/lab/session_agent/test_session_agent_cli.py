@@ -7,10 +7,10 @@ from asyncio.subprocess import PIPE
 
 import pytest
 
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Revision
+from turnwire_lab.agents.session_agent.line import client
+from turnwire_lab.agents.session_agent.server import SessionAgent
 from turnwire_lab.cli import main
-from turnwire_lab.session_agent.habits import REVISIONS, Revision
-from turnwire_lab.session_agent.line import client
-from turnwire_lab.session_agent.server import SessionAgent
 
 
 @pytest.mark.parametrize("option", [["--wire", "morse"], ["--revision", "Z"]])

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from turnwire_lab.agent.frames import Json
-from turnwire_lab.session_agent.channel import Channel
-from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision
-from turnwire_lab.session_agent.line import client, text, told
-from turnwire_lab.session_agent.message import TurnEntry
-from turnwire_lab.session_agent.server import SessionAgent
+from turnwire_lab.agents.common.frames import Json
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
+from turnwire_lab.agents.session_agent.line import client, text, told
+from turnwire_lab.agents.session_agent.server import SessionAgent
+from turnwire_lab.agents.session_agent.state.channel import Channel
+from turnwire_lab.agents.session_agent.state.message import TurnEntry
 
 pytestmark = pytest.mark.sockets
 

@@ -18,9 +18,9 @@ from gateway.running import NOWHERE, Gateway, settings
 from gateway.tokens import OTHER_KEY, token
 from gateway.waiting import until
 from turnwire.web.app import create_app
-from turnwire_lab.agent.server import ReferenceAgent
-from turnwire_lab.session_agent.habits import REVISIONS, Habits, Revision
-from turnwire_lab.session_agent.server import SessionAgent
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
+from turnwire_lab.agents.session_agent.server import SessionAgent
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 pytestmark = pytest.mark.sockets
 

@@ -15,9 +15,9 @@ from gateway.running import Gateway
 from gateway.upgraded import Upgraded
 from gateway.waiting import until
 from turnwire.cli import main
-from turnwire_lab.agent.server import ReferenceAgent
-from turnwire_lab.session_agent.habits import REVISIONS, Habits
-from turnwire_lab.session_agent.server import SessionAgent
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits
+from turnwire_lab.agents.session_agent.server import SessionAgent
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 pytestmark = pytest.mark.sockets
 

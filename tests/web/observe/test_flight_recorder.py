@@ -27,8 +27,8 @@ from turnwire.dialects import DIALECTS
 from turnwire.metrics import Telemetry
 from turnwire.relay.file_writer import JOBS_MAX, FileWriter
 from turnwire.web.observe.flight_recorder import Recorder
-from turnwire_lab.session_agent.habits import REVISIONS, Habits
-from turnwire_lab.session_agent.server import SessionAgent
+from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits
+from turnwire_lab.agents.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
 

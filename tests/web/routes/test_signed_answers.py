@@ -13,7 +13,7 @@ from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
 from turnwire.core.approvals import Signer
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 pytestmark = pytest.mark.sockets
 

@@ -11,8 +11,8 @@ from gateway.running import Gateway
 from gateway.tokens import bearer
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.web.routes.workflow_transport import WorkflowClient
-from turnwire_lab.agent.frames import Habits
-from turnwire_lab.agent.server import ReferenceAgent
+from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 CHAT = "/api/sessions/s1/chat"
 TEXT = {"content-type": "text/plain;charset=UTF-8"}

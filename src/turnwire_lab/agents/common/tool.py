@@ -1,0 +1,16 @@
+"""What a tool is to a turn: arguments in, a result out, or words why not."""
+
+from collections.abc import Callable
+from typing import Any
+
+from turnwire_lab.agents.common.frames import Json
+
+Tool = Callable[[Json], Any]
+
+
+class ToolFailed(Exception):  # noqa: N818 - a result of a tool, not a fault of the program
+    """The tool could not do it; its text is told to everybody."""
+
+
+class ToolDenied(ToolFailed):
+    """The tool was not run: nobody approved it."""

@@ -1,0 +1,168 @@
+"""What prompts and turns are made of, as `init` repeats it.
+
+Parts are kept as they grow and written out only when somebody asks, so that a turn of many thousand
+deltas does not copy its text for each of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+import msgspec
+
+from turnwire_lab.agents.common.frames import Json
+
+Status = Literal["pending", "running", "completed", "error"]
+Reason = Literal["end_turn", "error", "canceled"]
+
+UNANSWERED: Final = msgspec.UNSET
+"""No answer yet: `None` is one."""
+
+
+@dataclass(slots=True)
+class Said:
+    """Text or reasoning, in the pieces it was told in."""
+
+    kind: Literal["text", "reasoning"]
+    pieces: list[str] = field(default_factory=list)
+    streaming: bool = True
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+    def written(self) -> Json:
+        part: Json = {"type": self.kind, "text": self.text}
+        return part | {"streaming": self.streaming} if self.kind == "text" else part
+
+
+@dataclass(slots=True)
+class Called:
+    """One tool call and how far it got."""
+
+    call_id: str
+    tool_name: str
+    status: Status = "pending"
+    args: Json | None = None
+    result: Any = None
+    error: str | None = None
+
+    def fields(self) -> Json:
+        """As both the part and the frame spell it: what is not known yet is left out."""
+        told: Json = {"callId": self.call_id, "toolName": self.tool_name, "status": self.status}
+        if self.args is not None:
+            told["args"] = self.args
+        if self.status == "completed":
+            told["result"] = self.result
+        if self.error is not None:
+            told["error"] = self.error
+        return told
+
+    def written(self) -> Json:
+        return {"type": "tool-call", **self.fields()}
+
+
+@dataclass(slots=True)
+class Question:
+    """One question and what became of it."""
+
+    id: str
+    turn_id: str
+    text: str
+    options: Sequence[str]
+    expires_at: int
+    """Milliseconds since 1970."""
+    wait_s: float
+    about: Called | None = None
+    """The call that waits for approval; without one it is no approval."""
+    answer: Any = UNANSWERED
+    expired: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        return self.answer is UNANSWERED and not self.expired
+
+    @property
+    def approved(self) -> bool:
+        """Only a plain yes is one, in whatever spelling a gateway forwards it."""
+        match self.answer:
+            case bool(said) | {"approved": bool(said)}:
+                return said
+            case str(said):
+                return said.strip().lower() in {"approve", "approved", "allow", "yes"}
+            case _:
+                return False
+
+    def fields(self) -> Json:
+        """As both the part and the frame spell it."""
+        told: Json = {"questionId": self.id, "turnId": self.turn_id, "text": self.text}
+        if self.options:
+            told["options"] = list(self.options)
+        told["expiresAt"] = self.expires_at
+        if (call := self.about) is not None:
+            about = {"toolName": call.tool_name, "callId": call.call_id, "args": call.args}
+            told |= {"kind": "approval", **about}
+        return told
+
+    def written(self) -> Json:
+        part = {"type": "question", **self.fields()}
+        if self.answer is not UNANSWERED:
+            part["answer"] = self.answer
+        if self.expired:
+            part["expired"] = True
+        return part
+
+
+@dataclass(slots=True)
+class File:
+    """A file that came with a prompt, or that a turn hands out."""
+
+    mime: str
+    url: str | None
+    """None once the history holds too many of them."""
+    filename: str | None = None
+
+    def fields(self) -> Json:
+        told = {"mime": self.mime, "url": self.url, "filename": self.filename}
+        return {name: value for name, value in told.items() if value is not None}
+
+    def written(self) -> Json:
+        return {"type": "file", **self.fields()}
+
+
+@dataclass(slots=True)
+class Source:
+    """A page that a turn refers to."""
+
+    id: str
+    url: str
+    title: str
+
+    def fields(self) -> Json:
+        return {"sourceId": self.id, "url": self.url, "title": self.title}
+
+    def written(self) -> Json:
+        return {"type": "source", **self.fields()}
+
+
+@dataclass(slots=True)
+class Ended:
+    """How a turn ended."""
+
+    reason: Reason
+
+    def written(self) -> Json:
+        return {"type": "finish", "reason": self.reason}
+
+
+@dataclass(slots=True)
+class Failed:
+    """Why a turn failed, in words."""
+
+    error: str
+
+    def written(self) -> Json:
+        return {"type": "error", "message": self.error}
+
+
+Part = Said | Called | Question | File | Source | Ended | Failed
