@@ -9,7 +9,7 @@ import contextlib
 import enum
 import socket
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self, assert_never
@@ -57,13 +57,16 @@ class FaultProxy:
     """`async with FaultProxy(port, back=Way(cut_after=100)) as proxy:` listens on `proxy.port`.
 
     `there` is the way of whoever connects, `back` the other one. Both may be
-    changed, and hold for those who connect after that.
+    changed, and hold for those who connect after that. A subclass may choose
+    the ways of each connection (`_ways`).
     """
 
     def __init__(self, port: int, *, there: Way | None = None, back: Way | None = None) -> None:
         self.port = 0
         self.connections = 0
         """Those that came in so far."""
+        self.broken = 0
+        """Ways that were cut so far."""
         self._to_port = port
         self.there = there or Way()
         self.back = back or Way()
@@ -91,19 +94,27 @@ class FaultProxy:
         if self._open:
             await asyncio.wait(self._open)
 
+    async def _ways(self) -> tuple[Way, Way]:
+        """The ways of a connection that came in: there and back."""
+        return self.there, self.back
+
+    def _broke(self) -> None:
+        """A way was cut."""
+        self.broken += 1
+
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._open.add(task)
         self.connections += 1
         writers = [writer]
-        there, back = self.there, self.back
         try:
+            there, back = await self._ways()
             far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._to_port)
             writers.append(far_writer)
             async with asyncio.TaskGroup() as group:
-                group.create_task(_carry(reader, far_writer, there, writers))
-                group.create_task(_carry(far_reader, writer, back, writers))
+                group.create_task(_carry(reader, far_writer, there, writers, self._broke))
+                group.create_task(_carry(far_reader, writer, back, writers, self._broke))
             for each in writers:
                 each.close()
                 with contextlib.suppress(OSError):
@@ -121,6 +132,7 @@ async def _carry(
     writer: asyncio.StreamWriter,
     way: Way,
     both: Sequence[asyncio.StreamWriter],
+    broke: Callable[[], None],
 ) -> None:
     """Carry one direction to its end."""
     under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(_IN_FLIGHT)
@@ -129,6 +141,7 @@ async def _carry(
         if not await _write(writer, under_way, way):
             _half_close(writer)
             return
+        broke()
         match way.harm:
             case Harm.CLOSE:
                 for each in both:

@@ -1,12 +1,8 @@
-"""A gateway as a child process: started, waited for, ended. The lab never imports it.
-
-Rule: nothing is ended here but the process that was started here.
-"""
+"""The gateway of the demo: a child process, ready once it is entered. The lab never imports it."""
 
 import asyncio
-import os
-import socket
-import sys
+import signal
+from asyncio.subprocess import PIPE
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
 from types import TracebackType
@@ -15,13 +11,11 @@ from typing import Final, Self
 import httpx
 
 from turnwire_lab.held import Log
+from turnwire_lab.process import HOST, ServeProcess, free_port, inherited
 
-HOST: Final = "127.0.0.1"
 START_S: Final = 20.0
 POLL_S: Final = 0.05
 DRAIN_S: Final = 2
-END_S: Final = 10.0
-"""More than the gateway takes to drain; after that it is killed."""
 
 
 class GatewayDown(Exception):  # noqa: N818 - what a person is told, in one line
@@ -37,7 +31,7 @@ class PortTaken(GatewayDown):
         self.option = option
 
 
-class Gateway:
+class Gateway(ServeProcess):
     """`async with Gateway(agent_url=..., jwt_key=...) as gateway:` is a gateway that is ready."""
 
     def __init__(
@@ -51,6 +45,7 @@ class Gateway:
         holds_log: bool = False,
         start_s: float = START_S,
     ) -> None:
+        super().__init__({})
         self.port = port
         self._metrics_port = metrics_port
         self._agent_url = agent_url
@@ -60,10 +55,6 @@ class Gateway:
         self._log = Log() if holds_log else None
         self._restarting = False
         self._restarted = asyncio.Event()
-
-    @property
-    def url(self) -> str:
-        return f"http://{HOST}:{self.port}"
 
     async def ended(self) -> int:
         """Wait for the process to end by itself."""
@@ -93,7 +84,7 @@ class Gateway:
 
     def kill(self) -> None:
         """End it as a crash would; `restart` brings it back."""
-        self._process.kill()
+        self.signal(signal.SIGKILL)
 
     async def __aenter__(self) -> Self:
         # Without this look first, another gateway on the same port would answer for ours.
@@ -104,14 +95,9 @@ class Gateway:
         return self
 
     async def _start(self) -> None:
-        self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "turnwire", "serve"),
-            env=self._environ(),
-            stdin=asyncio.subprocess.DEVNULL,
-            stderr=None if self._log is None else asyncio.subprocess.PIPE,
-            # Its own group: Ctrl-C is ours to pass on, once its turns may still speak to the agent.
-            start_new_session=True,
-        )
+        self._env = self._environ()
+        # Its own group: Ctrl-C is ours to pass on, once its turns may still speak to the agent.
+        await self._launch(log=None if self._log is None else PIPE, own_group=True)
         if self._log is not None:
             self._log.follow(self._process)
         async with AsyncExitStack() as stack:
@@ -128,13 +114,7 @@ class Gateway:
         await self._end()
 
     def _environ(self) -> dict[str, str]:
-        # The gateway refuses settings it does not know, and a shell may hold some of other tools.
-        inherited = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith("TURNWIRE_") and name != "ENABLE_AI_SDK_ADAPTER"
-        }
-        return inherited | {
+        return inherited() | {
             "TURNWIRE_ENABLED": "true",
             "TURNWIRE_HOST": HOST,
             "TURNWIRE_PORT": str(self.port),
@@ -161,26 +141,14 @@ class Gateway:
         raise GatewayDown(f"The gateway ended at once (exit {self._process.returncode}).")
 
     async def _end(self) -> None:
-        with suppress(ProcessLookupError):
-            self._process.terminate()
-        try:
-            async with asyncio.timeout(END_S):
-                await self._process.wait()
-        except TimeoutError:
-            with suppress(ProcessLookupError):
-                self._process.kill()
-            await self._process.wait()
+        await self._finish()
         if self._log is not None:
             await self._log.ended()
 
 
 def _free(port: int, option: str) -> int:
-    """That port, or for 0 one that nobody has; `GatewayDown` if it is taken."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except (OSError, OverflowError):
-            raise PortTaken(port, option) from None
-        found: int = probe.getsockname()[1]
-        return found
+    """That port, or for 0 one that no process has; `GatewayDown` if it is taken."""
+    try:
+        return free_port(port)
+    except (OSError, OverflowError):
+        raise PortTaken(port, option) from None

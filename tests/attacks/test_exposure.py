@@ -11,11 +11,12 @@ from prometheus_client import generate_latest
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
 from gateway.clients import ask, new_client
-from gateway.process import Process, free_port
+from gateway.process import Process
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from turnwire.core.recording.drift import FINGERPRINTS_MAX
 from turnwire.metrics import TYPES_MAX
+from turnwire_lab.process import free_port
 
 pytestmark = pytest.mark.sockets
 

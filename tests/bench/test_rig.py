@@ -27,10 +27,11 @@ from turnwire_lab.bench.contenders import (
 from turnwire_lab.bench.effort import Effort
 from turnwire_lab.bench.farm import DISTURBED, Farm, Spent, quietest
 from turnwire_lab.bench.load import Found, Load, Plan
-from turnwire_lab.bench.programs import NotStartedError, Program, free_port, wait_for
+from turnwire_lab.bench.programs import NotStartedError, Program, wait_for
 from turnwire_lab.bench.rounds import Round
 from turnwire_lab.bench.run import Run, run_modes
 from turnwire_lab.bench.tools import Tools
+from turnwire_lab.process import free_port
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 

@@ -12,8 +12,8 @@ import httpx
 from chaos.patience import told
 from gateway.clients import new_client
 from gateway.needed import program
-from gateway.process import free_port
 from gateway.waiting import PATIENCE_S
+from turnwire_lab.process import free_port
 
 _DEPLOY: Final = Path(__file__).resolve().parents[2] / "deploy"
 

@@ -14,11 +14,11 @@ from chaos.verdicts import verdict
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
 from gateway.clients import ask, new_client, said
-from gateway.process import free_port
 from gateway.served import Served
 from gateway.tokens import bearer
 from gateway.waiting import until
 from support.form import either
+from turnwire_lab.process import free_port
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(300)]
 

@@ -20,11 +20,12 @@ import httpx
 import pytest
 
 from gateway.clients import new_client
-from gateway.process import environ, free_port
+from gateway.process import environ
 from gateway.waiting import until
 from turnwire.cli import log_sink
 from turnwire.cli.log_sink import Sink
 from turnwire.cli.logs import end_by_signal
+from turnwire_lab.process import free_port
 
 LINE = "x" * 99 + "\n"
 

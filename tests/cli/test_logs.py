@@ -17,10 +17,11 @@ import pytest
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
 from gateway.clients import is_whole, new_client
-from gateway.process import Process, environ, free_port
+from gateway.process import Process, environ
 from gateway.tokens import KEY, bearer, token
 from gateway.waiting import PATIENCE_S, until
 from turnwire.cli import logs
+from turnwire_lab.process import free_port
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 

@@ -13,10 +13,11 @@ import pytest
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent, answer, begin_only
 from gateway.clients import ask, chatting, chunks, errors, is_whole, new_client, post, said
-from gateway.process import Process, command, environ, free_port
+from gateway.process import Process, command, environ
 from gateway.refusals import every, headers
 from gateway.tokens import KEY, bearer, token
 from gateway.waiting import PATIENCE_S, until
+from turnwire_lab.process import free_port
 
 pytestmark = pytest.mark.sockets
 

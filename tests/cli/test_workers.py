@@ -23,12 +23,13 @@ from prometheus_client.registry import Collector
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent, answer, begin_only
 from gateway.clients import Chat, ask, errors, is_whole, new_client, said
-from gateway.process import Process, command, environ, free_port
+from gateway.process import Process, command, environ
 from gateway.running import NOWHERE
 from gateway.tokens import bearer
 from gateway.waiting import PATIENCE_S, until
 from turnwire.cli import worker
 from turnwire.core.turn.outcome import Outcome
+from turnwire_lab.process import free_port
 
 pytestmark = pytest.mark.sockets
 

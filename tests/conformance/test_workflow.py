@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from conformance.workflow import BreakingLine, Played, play
-from gateway.process import Process, free_port
+from gateway.process import Process
 from gateway.running import Gateway
 from gateway.tokens import bearer, token
 from turnwire_lab.agents.v2.frames import Habits
@@ -16,6 +16,7 @@ from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.client.client import Client
 from turnwire_lab.client.message import UIMessage, read
 from turnwire_lab.client.question import Question
+from turnwire_lab.process import free_port
 
 pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
 

@@ -12,9 +12,9 @@ import httpx
 
 from gateway.clients import new_client
 from gateway.needed import program
-from gateway.process import free_port
 from gateway.waiting import PATIENCE_S
 from turnwire_lab.dashboards.__main__ import ROOT
+from turnwire_lab.process import free_port
 
 SCRAPE_S: Final = 0.5
 

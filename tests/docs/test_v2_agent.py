@@ -15,12 +15,12 @@ from docs.wire_page import BLOCKS, INIT, README, blocks, table
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
 from gateway.clients import Json, ask, is_whole, new_client, post, said
-from gateway.process import free_port
 from gateway.reading import App
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
 from turnwire.config.settings import Settings
+from turnwire_lab.process import free_port
 
 pytestmark = pytest.mark.sockets
 

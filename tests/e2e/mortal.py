@@ -5,8 +5,8 @@ from types import TracebackType
 from typing import Self
 
 from gateway.agent_process import AgentProcess
-from gateway.process import free_port
 from turnwire_lab.agents.v2.server import ReferenceAgent
+from turnwire_lab.process import free_port
 
 
 class MortalAgent(ReferenceAgent):

@@ -2,16 +2,15 @@
 
 import asyncio
 import json
-import os
-import signal
-import socket
 import sys
+from signal import SIGINT
 from types import TracebackType
 from typing import Any, Self
 
 from gateway.running import NOWHERE
 from gateway.tokens import KEY
 from gateway.waiting import PATIENCE_S, until
+from turnwire_lab.process import ServeProcess, inherited
 
 
 def environ(agent_url: str = NOWHERE, **given: object) -> dict[str, str]:
@@ -26,15 +25,7 @@ def environ(agent_url: str = NOWHERE, **given: object) -> dict[str, str]:
         "lag_s": 0,  # a busy machine is no reason to be refused
         **given,
     }
-    others = {name: value for name, value in os.environ.items() if "TURNWIRE" not in name}
-    return others | {f"TURNWIRE_{name.upper()}": str(value) for name, value in values.items()}
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    return inherited() | {f"TURNWIRE_{name.upper()}": str(value) for name, value in values.items()}
 
 
 async def command(*arguments: str, env: dict[str, str]) -> tuple[int, str, str]:
@@ -51,18 +42,12 @@ async def command(*arguments: str, env: dict[str, str]) -> tuple[int, str, str]:
     return process.returncode, out.decode(), err.decode()
 
 
-class Process:
+class Process(ServeProcess):
     """`async with Process(agent.url()) as gateway:` is a gateway that listens."""
 
     def __init__(self, agent_url: str = NOWHERE, **given: object) -> None:
+        super().__init__(environ(agent_url, **given))
         self.errors = ""
-        self.port = 0
-        self._env = environ(agent_url, **given)
-        self._command: tuple[str, ...] = (sys.executable, "-m", "turnwire", "serve")
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
 
     @property
     def log(self) -> list[dict[str, Any]]:
@@ -74,19 +59,11 @@ class Process:
         lines = [json.loads(line) for line in whole.splitlines()]
         return [line for line in lines if line["event"] == event]
 
-    def signal(self, number: int = signal.SIGTERM) -> None:
-        self._process.send_signal(number)
-
     async def ended(self) -> int:
         return await asyncio.wait_for(asyncio.shield(self._ending), PATIENCE_S)
 
     async def __aenter__(self) -> Self:
-        self._process = await asyncio.create_subprocess_exec(
-            *self._command,
-            env=self._env,
-            stdin=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-        )
+        await self._launch(log=asyncio.subprocess.PIPE)
         self._ending = asyncio.create_task(self._read())
         # The server's own first line comes when its signal handlers stand.
         await until(lambda: "Started server" in self.errors or self._ending.done())
@@ -100,14 +77,9 @@ class Process:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if not self._ending.done():
-            # By SIGINT, after which it leaves by its own door and its coverage is kept.
-            self.signal(signal.SIGINT)
-            try:
-                await self.ended()
-            except TimeoutError:
-                self._process.kill()
-                await self._ending
+        # By SIGINT, after which it leaves by its own door and its coverage is kept.
+        await self._finish(SIGINT, within_s=PATIENCE_S)
+        await self._ending
 
     async def _read(self) -> int:
         assert self._process.stderr is not None

@@ -10,8 +10,9 @@ import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
 from gateway.clients import new_client
-from gateway.process import Process, free_port
+from gateway.process import Process
 from gateway.running import NOWHERE
+from turnwire_lab.process import free_port
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -40,10 +41,6 @@ class Served(Process):
     @property
     def url(self) -> str:
         return f"http://{self.host}:{self.port}"
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
 
     @property
     def rss_bytes(self) -> int:

@@ -26,8 +26,9 @@ from hostile.victims import USER, Crowd, Victims
 from hostile.world import World
 from turnwire_lab.bench import machine
 from turnwire_lab.bench.load import Found
-from turnwire_lab.bench.programs import HOST, START_S, Program, free_port, wait_for
+from turnwire_lab.bench.programs import START_S, Program, wait_for
 from turnwire_lab.bench.tools import Tools
+from turnwire_lab.process import HOST, free_port
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ from typing import Final, Self
 from gateway.waiting import until
 from turnwire_lab.bench import machine
 from turnwire_lab.bench.load import Found, Load, Plan, found
-from turnwire_lab.bench.programs import HOST
 from turnwire_lab.bench.tools import Tools
+from turnwire_lab.process import HOST
 
 PATH: Final = "/api/sessions/well-behaved-%d/chat"
 USER: Final = "bench"

@@ -23,10 +23,10 @@ class Dicey(FaultProxy):
         """Lines that were to break, if they lasted so long."""
         self._draw = draw
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.there, self.back = ways = self._draw()
+    async def _ways(self) -> tuple[Way, Way]:
+        ways = self._draw()
         self.cuts += any(way.cut_after is not None for way in ways)
-        await super()._accept(reader, writer)
+        return ways
 
 
 def to_the_agent(dice: random.Random) -> tuple[Way, Way]:

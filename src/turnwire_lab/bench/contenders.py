@@ -12,7 +12,7 @@ from typing import Final
 import jwt
 from msgspec import Struct
 
-from turnwire_lab.bench.programs import HOST, free_port
+from turnwire_lab.process import HOST, free_port
 
 TURNWIRE: Final = "turnwire"
 OWN_RELAY: Final = "own relay"

@@ -17,8 +17,9 @@ from msgspec import Struct
 from turnwire_lab.bench import machine
 from turnwire_lab.bench.contenders import Contender, contender, new_setting, token
 from turnwire_lab.bench.load import Found, Load, Plan, found
-from turnwire_lab.bench.programs import HOST, START_S, NotStartedError, Program, free_port, wait_for
+from turnwire_lab.bench.programs import START_S, NotStartedError, Program, wait_for
 from turnwire_lab.bench.tools import Tools
+from turnwire_lab.process import HOST, free_port
 
 DISTURBED: Final = 0.08
 """Share of a core that others may take during a round."""

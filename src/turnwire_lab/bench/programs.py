@@ -1,6 +1,5 @@
 """Programs that are started, waited for and ended. Nothing else is ended."""
 
-import os
 import socket
 import subprocess
 import time
@@ -11,8 +10,8 @@ from types import TracebackType
 from typing import Final, Self
 
 from turnwire_lab.bench.machine import pinned
+from turnwire_lab.process import HOST, inherited
 
-HOST: Final = "127.0.0.1"
 START_S: Final = 30.0
 END_S: Final = 10.0
 _POLL_S: Final = 0.02
@@ -20,14 +19,6 @@ _POLL_S: Final = 0.02
 
 class NotStartedError(Exception):
     """A program does not do what it was started for; the text is one line and what it said."""
-
-
-def free_port() -> int:
-    """A port that nobody has."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def wait_for(fact: Callable[[], object], within_s: float, what: str) -> None:
@@ -90,7 +81,7 @@ class Program:
         with self._log.open("wb") as log, pinned(self._on):
             self._process = subprocess.Popen(  # noqa: S603 (what we were told to start)
                 self._command,
-                env={**_clean(os.environ), **self._environ},
+                env={**_clean(), **self._environ},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -112,12 +103,6 @@ class Program:
             self._process.wait()
 
 
-def _clean(environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Without settings that the gateway would take, or refuse, and without proxies."""
-    return {
-        name: value
-        for name, value in environ.items()
-        if not name.startswith("TURNWIRE_")
-        and name != "ENABLE_AI_SDK_ADAPTER"
-        and not name.lower().endswith("_proxy")
-    }
+def _clean() -> Mapping[str, str]:
+    """Our environment without settings of a gateway, and without proxies."""
+    return {n: value for n, value in inherited().items() if not n.lower().endswith("_proxy")}

@@ -16,12 +16,13 @@ from gateway import frames
 from gateway.agent import Line, ScriptedAgent
 from gateway.clients import ask, get, is_whole, new_client, post
 from gateway.collector import Collector
-from gateway.process import Process, environ, free_port
+from gateway.process import Process, environ
 from gateway.reading import App
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
 from turnwire.web.observe.otel import OtelTracing
+from turnwire_lab.process import free_port
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
 
