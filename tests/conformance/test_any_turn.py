@@ -8,7 +8,7 @@ import pytest
 from conformance.clients import CLIENTS, Job, Reports, playing
 from conformance.recordings import recording
 from conformance.verdict import faults, loops_even_so
-from support.message_model import read
+from support.client_model import read
 from turnwire.core.recording.replay import replay
 from turnwire.dialects import DIALECTS
 

@@ -8,7 +8,7 @@ import pytest
 from conformance.clients import CLIENTS, Reports, playing
 from conformance.transcripts import TRANSCRIPTS, read_twice, title
 from conformance.verdict import faults
-from support.message_model import read
+from support.client_model import read
 
 # The first test waits for all clients' whole work.
 pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]

@@ -7,7 +7,7 @@ no fault of the gateway stand in one table, so that nothing is forgiven in passi
 from typing import Any, Final, NamedTuple
 
 from conformance.clients import Message, Played, version
-from support.message_model import Answer, Part
+from support.client_model import Client, Part
 
 OPEN_STATES: Final = {"streaming", "input-streaming", "input-available"}
 
@@ -32,7 +32,7 @@ DIFFERENCES: Final = (
 KNOWS_PROVIDER_TOOLS: Final = (5, 0, 86)
 
 
-def loops_even_so(client: str, answer: Answer) -> bool:
+def loops_even_so(client: str, answer: Client) -> bool:
     """Tell whether this client posts again by itself, on a turn that ends with a tool's output."""
     if version(client) >= KNOWS_PROVIDER_TOOLS:
         return False
@@ -57,7 +57,7 @@ def shown(client: str, message: Message) -> list[Part]:
     return parts
 
 
-def faults(client: str, answer: Answer, played: Played) -> list[str]:
+def faults(client: str, answer: Client, played: Played) -> list[str]:
     found: list[str] = []
 
     def same(what: str, has: Any, needs: Any) -> None:

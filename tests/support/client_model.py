@@ -1,13 +1,17 @@
-"""A strict `useChat` client: it reads SSE and raises at whatever some released client trips over.
+"""A strict `useChat` client: it reads SSE, and raises at what some released client trips over.
 
-Written from the measured rules of the client's wire, apart from `src`: it
-shares no code with what it judges.
+It knows the portable profile and nothing else. Written from the measured rules of the client's
+wire, apart from `src`: it shares no code with what it judges.
 """
 
+import json
 import re
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, cast
 
-import msgspec
+from support.strict_json import read_json
+
+Chunk: TypeAlias = dict[str, Any]
+Part: TypeAlias = dict[str, Any]
 
 # type: the fields it must have, the fields it may have. What every client from 5.0.0 on takes.
 PORTABLE: Final[dict[str, tuple[set[str], set[str]]]] = {
@@ -38,7 +42,10 @@ _EVENT_NAMES = {"start": "message-start", "finish": "message-finish"}
 _OPENS = re.compile(rb"(?:event: ([a-z-]+)\n)?data: (.+)")
 _SECRET = re.compile(r"__proto__|constructor|\\u00")
 _CUTS = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _INPUT_STARTED, _INPUT_GIVEN, _DONE = "input-start", "input-available", "output"
+_SHOWN_OF_A_CALL = ("input", "output", "errorText")
+_IN_A_BLOCK = {"text-delta", "text-end", "reasoning-delta", "reasoning-end"}
 
 
 class BrokenPromiseError(Exception):
@@ -50,27 +57,42 @@ def need(fact: object, complaint: str) -> None:
         raise BrokenPromiseError(complaint)
 
 
-def check_record(record: bytes, *, named: bool = True) -> dict[str, Any]:
-    """Read the one chunk of a record, which has only what the portable profile knows."""
+def check_record(record: bytes, *, named: bool | None = True) -> Chunk:
+    """Read the one chunk of a record. `named`: whether it has an event line; None: it may."""
     match = _OPENS.fullmatch(record)
     need(match is not None, f"not an event line and a data line: {record!r}")
     assert match is not None
     need(_CUTS.search(record.decode()) is None, f"some line splitter cuts {record!r}")
-    chunk: dict[str, Any] = msgspec.json.decode(match[2])
-    kind = chunk["type"]
-    need(kind in PORTABLE, f"unknown type {kind}")
-    right_name = _EVENT_NAMES.get(kind, kind).encode() if named else None
-    need(match[1] == right_name, f"event line {match[1]!r} for {kind}")
+    data = match[2].decode()
+    chunk = _decoded(data)
+    kind: str = chunk["type"]
+    need(kind in PORTABLE, f"unknown type {kind!r}")
+    has_name = match[1] is not None
+    need(named in {None, has_name}, f"event line {match[1]!r} for {kind}")
+    right_name = _EVENT_NAMES.get(kind, kind).encode()
+    need(not has_name or match[1] == right_name, f"event line {match[1]!r} for {kind}")
     must, may = PORTABLE[kind]
     fields = chunk.keys() - {"type"}
-    need(must <= fields <= must | may, f"{kind} with the fields {fields}")
+    need(fields >= must, f"{kind} lacks {must - fields}")
+    need(fields <= must | may, f"{kind} has the unknown {fields - must - may}")
     for field in fields - _ANYTHING:
         value = chunk[field]
         fits = value is True if field in _FLAGS else isinstance(value, str)
         need(fits, f"{kind}.{field} is {value!r}")
-    if _SECRET.search(match[2].decode()):
+    if _SECRET.search(data):
         _refuse_secret_keys(chunk)
     return chunk
+
+
+def _decoded(data: str) -> Chunk:
+    try:
+        chunk = read_json(data)
+        if _SURROGATE.search(data):
+            json.dumps(chunk, ensure_ascii=False).encode()  # half a pair has no UTF-8
+    except ValueError as error:
+        raise BrokenPromiseError(f"{error}: {data!r}") from error
+    need(isinstance(chunk, dict) and isinstance(chunk.get("type"), str), f"no chunk: {data!r}")
+    return cast(Chunk, chunk)
 
 
 def _refuse_secret_keys(value: Any) -> None:
@@ -85,69 +107,94 @@ def _refuse_secret_keys(value: Any) -> None:
 
 
 class Client:
-    """Reads one stream. `at` is where in the order of a turn it is."""
+    """Reads one stream. `at` is where in the order of a turn it is.
 
-    def __init__(self) -> None:
+    `named`: whether records have an event line; None: they may.
+    """
+
+    def __init__(self, *, named: bool | None = True) -> None:
         self.at = "before"  # between (steps), step, ending, finished, done
-        self.verdict: dict[str, Any] | None = None
+        self.verdict: Chunk | None = None
         self.message_id: str | None = None
+        self.metadata: Any = None
+        self.parts: list[Part] = []
+        """The parts of the message, as `useChat` has them."""
+        self.data: list[Chunk] = []
+        """What `onData` is called with, in order."""
         self.texts: dict[str, str] = {}
         """What stands in each text block, by its id and in order."""
         self.reasonings: dict[str, str] = {}
         self.open_block: str | None = None
         self.tools: dict[str, str] = {}
-        self.names: dict[str, str] = {}
         self.questions: dict[str, str] = {}
         self.media: list[str] = []
         """The URLs of files and sources."""
         self.statuses: list[str] = []
+        self._calls: dict[str, Part] = {}
+        self._named = named
         self._rest = b""
 
     @property
     def text(self) -> str:
         return "".join(self.texts.values())
 
+    @property
+    def error(self) -> str | None:
+        return None if self.verdict is None else self.verdict.get("errorText")
+
+    @property
+    def shown(self) -> bool:
+        """Whether the user sees a message."""
+        return self.message_id is not None or self.metadata is not None or bool(self.parts)
+
     def read(self, data: bytes) -> None:
         *records, self._rest = (self._rest + data).split(b"\n\n")
         for record in records:
             need(self.at != "done", f"{record!r} follows [DONE]")
             if record == b"data: [DONE]":
-                need(self.at == "finished", "[DONE] before finish")
+                need(self.at == "finished", f"[DONE] and no finish: {self.at}")
                 self.at = "done"
             elif not record.startswith(b":"):
-                self._take(check_record(record))
+                self._take(check_record(record, named=self._named))
 
     def close(self) -> None:
         """The body ended."""
-        need(self.at == "done", f"the body ends {self.at}")
-        need(not self._rest, f"half a record: {self._rest!r}")
+        need(not self._rest, f"the last record is not ended by a blank line: {self._rest!r}")
+        need(self.at == "done", f"the body ends {self.at}, no [DONE]")
         need("open" not in self.questions.values(), "a question is left open")
 
-    def _take(self, chunk: dict[str, Any]) -> None:
+    def _take(self, chunk: Chunk) -> None:
         kind: str = chunk["type"]
+        if kind.startswith("data-"):
+            self.data.append(chunk)
         if kind == "data-agent-status":
             need(self.at in {"before", "between", "step"}, f"a status {self.at}")
             self.statuses.append(chunk["data"]["status"])
             return
-        if kind not in {"text-delta", "text-end", "reasoning-delta", "reasoning-end"}:
-            need(self.open_block is None, f"{kind} while {self.open_block} is open")
+        if kind not in _IN_A_BLOCK:
+            need(self.open_block is None, f"{kind} while [{self.open_block!r}] is open")
         match self.at, kind:
             case "before", "start":
                 self.at, self.message_id = "between", chunk.get("messageId")
+                self.metadata = chunk.get("messageMetadata")
             case "between", "start-step":
                 self.at = "step"
+                self.parts.append({"type": "step-start"})
             case "step", "finish-step":
                 waiting = [call for call, stage in self.tools.items() if stage != _DONE]
-                need(not waiting, f"the step ends while {waiting} have no outcome")
+                need(not waiting, f"the step ends while the tools {waiting} have no outcome")
                 self.at = "between"
             case "between", "error" | "abort":
                 self.at, self.verdict = "ending", chunk
             case "between" | "ending", "finish":
                 self.at = "finished"
+                if self.error is None:  # clients hang up at an error
+                    self.metadata = chunk.get("messageMetadata", self.metadata)
             case "step", "data-question":
-                self.questions[chunk["id"]] = chunk["data"]["state"]
+                self._question(chunk)
             case "step", "file" | "source-url":
                 self.media.append(chunk["url"])
+                self.parts.append(dict(chunk))
             case "step", _ if kind.startswith("tool-"):
                 self._tool(kind.removeprefix("tool-"), chunk)
             case "step", _ if kind.startswith(("text-", "reasoning-")):
@@ -155,25 +202,61 @@ class Client:
             case _:
                 raise BrokenPromiseError(f"{kind} {self.at}")
 
-    def _block(self, kind: str, chunk: dict[str, Any]) -> None:
+    def _question(self, chunk: Chunk) -> None:
+        known = chunk["id"] in self.questions
+        self.questions[chunk["id"]] = chunk["data"]["state"]
+        if known:
+            shown = next(part for part in self.parts if part.get("id") == chunk["id"])
+            shown["data"] = chunk["data"]
+        else:
+            self.parts.append(dict(chunk))
+
+    def _block(self, kind: str, chunk: Chunk) -> None:
         which, act = kind.split("-")
         blocks, block = (self.texts if which == "text" else self.reasonings), chunk["id"]
         if act == "start":
             need(block not in self.texts and block not in self.reasonings, f"{block} comes twice")
             blocks[block], self.open_block = "", block
+            self.parts.append({"type": which, "text": "", "state": "streaming"})
             return
-        need(block == self.open_block and block in blocks, f"{kind} for {block}, not open")
-        blocks[block] += chunk.get("delta", "")
-        self.open_block = None if act == "end" else block
+        is_open = block == self.open_block and block in blocks
+        need(is_open, f"{kind} for {block}, which is not open")
+        part = self.parts[-1]  # only text stands in an open block
+        part["text"] = blocks[block] = blocks[block] + chunk.get("delta", "")
+        if act == "end":
+            part["state"], self.open_block = "done", None
 
-    def _tool(self, act: str, chunk: dict[str, Any]) -> None:
+    def _tool(self, act: str, chunk: Chunk) -> None:
         call = chunk["toolCallId"]
         stage = self.tools.get(call)
         if act.startswith("input"):
             may_follow: set[str | None] = {None} | ({_INPUT_STARTED} - {act})
             need(stage in may_follow, f"tool-{act} for {call} after {stage}")
-            need(self.names.setdefault(call, chunk["toolName"]) == chunk["toolName"], "renamed")
+            kind = f"tool-{chunk['toolName']}"
+            if stage is None:
+                self._calls[call] = {"type": kind, "toolCallId": call}
+                self.parts.append(self._calls[call])
+            need(self._calls[call]["type"] == kind, "renamed")
             self.tools[call] = act
-            return
-        need(stage == _INPUT_GIVEN, f"tool-{act} for {call} after {stage}")
-        self.tools[call] = _DONE
+        else:
+            need(stage is not None, f"tool-{act} for {call}, which was never called")
+            need(stage == _INPUT_GIVEN, f"tool-{act} for {call} after {stage}")
+            self.tools[call] = _DONE
+        new = {name: chunk[name] for name in _SHOWN_OF_A_CALL if name in chunk}
+        state = "input-streaming" if act == _INPUT_STARTED else act
+        self._calls[call].update(new, providerExecuted=True, state=state)
+
+
+def read(transcript: bytes) -> Client:
+    """Read a whole stream, with or without event lines.
+
+    Raises:
+        BrokenPromiseError: it breaks the portable profile or the order of a turn.
+
+    """
+    client = Client(named=None)
+    client.read(transcript)
+    client.close()
+    while client.parts and client.parts[-1]["type"] == "step-start":
+        client.parts.pop()  # a client draws a step when something stands in it
+    return client

@@ -8,8 +8,8 @@ import pytest
 
 from support import v2_frames as f
 from support.agent_v2 import Agent, Json
+from support.client_model import Client, read
 from support.continued import REQUESTS
-from support.message_model import Answer, read
 from turnwire.core.agent import AbortScope, AgentProtocol, PromptRequest, ResumeRequest
 from turnwire.core.approvals import ApprovalIssuer
 from turnwire.core.operations import History, HistoryRequest
@@ -39,14 +39,14 @@ def stream(
     return turn, written
 
 
-def live(steps: list[list[bytes]], approvals: ApprovalIssuer | None = None) -> Answer:
+def live(steps: list[list[bytes]], approvals: ApprovalIssuer | None = None) -> Client:
     conversation = V2.prompt(PromptRequest(text="hi", prompt_id=f.PROMPT))
     return read(stream(conversation, *steps, approvals=approvals)[1])
 
 
 def cuts(
     seed: int, *, orderly: bool, approvals: ApprovalIssuer | None = None
-) -> list[tuple[Answer, Answer]]:
+) -> list[tuple[Client, Client]]:
     """A turn as who never left saw it, and as some saw it who came back in the middle."""
     inits = [(before := Agent(seed, orderly=orderly)).init()]
     steps = []
@@ -69,7 +69,7 @@ def cuts(
     return found
 
 
-def told(answer: Answer) -> list[Json]:
+def told(answer: Client) -> list[Json]:
     """What a message tells, wherever it stands: its text as one, then everything else."""
     texts = [
         {"type": kind, "text": "".join(p["text"] for p in answer.parts if p["type"] == kind)}

@@ -7,8 +7,8 @@ import pytest
 from msgspec import Raw
 
 from support import v2_frames as f
+from support.client_model import read
 from support.continued import REQUESTS, YES, Json, approval, called, chunks, continued, init, text
-from support.message_model import read
 from turnwire.core.agent import AgentProtocol, PromptRequest, ResumeRequest
 from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.operations import AnswerRequest, History, HistoryRequest
