@@ -84,7 +84,7 @@ async def _agent(asked: argparse.Namespace) -> int:
 
 
 def _habits(asked: argparse.Namespace) -> Habits:
-    spellings: tuple[Spelling, ...] = BOTH if asked.told == "both" else (asked.told,)
+    spellings: tuple[Spelling, ...] = BOTH if asked.spellings == "both" else (asked.spellings,)
     return Habits(
         pace_s=asked.pace,
         spellings=spellings,
@@ -103,8 +103,8 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     parser.add_argument("--version", action="version", version=f"%(prog)s {version('turnwire')}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    told = "start an agent and a gateway on this machine and print how to talk to them"
-    command = commands.add_parser("demo", help=told, description=_sentence(told))
+    summary = "start an agent and a gateway on this machine and print how to talk to them"
+    command = commands.add_parser("demo", help=summary, description=_sentence(summary))
     command.add_argument("--port", type=_port, default=8787, help="of the gateway (8787; 0: any)")
     command.add_argument(
         "--metrics-port", type=_port, default=9787, help="of its metrics (9787; 0: none)"
@@ -127,8 +127,8 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
         help="let the agent's access route say who a token's user is, instead of a signed token",
     )
 
-    told = "run a reference agent alone: a WebSocket server that speaks one of the wires"
-    command = commands.add_parser("agent", help=told, description=_sentence(told))
+    summary = "run a reference agent alone: a WebSocket server that speaks one of the wires"
+    command = commands.add_parser("agent", help=summary, description=_sentence(summary))
     command.add_argument(
         "--host",
         default="127.0.0.1",
@@ -139,6 +139,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     _add_wire(command)
     command.add_argument(
         "--told",
+        dest="spellings",
         choices=("both", *BOTH),
         default="both",
         help="v2: the frames that tell a delta: chunk, message.part.text-delta, or both (both)",
@@ -151,11 +152,13 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
         dest = name.replace("-", "_")
         command.add_argument(f"--no-{name}", dest=dest, action="store_false", help=f"v2: {words}")
 
-    told = "chat in the terminal with an agent behind a gateway"
+    summary = "chat in the terminal with an agent behind a gateway"
     command = commands.add_parser(
         "chat",
-        help=told,
-        description=f"{_sentence(told)} Prompts come from the keyboard, or one a line from a pipe.",
+        help=summary,
+        description=(
+            f"{_sentence(summary)} Prompts come from the keyboard, or one a line from a pipe."
+        ),
     )
     command.add_argument(
         "--url", default="http://127.0.0.1:8787", help="of the gateway (http://127.0.0.1:8787)"
@@ -168,8 +171,8 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
         "--once", metavar="TEXT", help="ask this, print the answer, leave; exit 1 if it failed"
     )
 
-    told = "measure the gateway and others like it, on this machine"
-    add_bench_options(commands.add_parser("bench", help=told, description=_sentence(told)))
+    summary = "measure the gateway and others like it, on this machine"
+    add_bench_options(commands.add_parser("bench", help=summary, description=_sentence(summary)))
     return parser, commands.choices
 
 
@@ -191,8 +194,8 @@ def _add_wire(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _sentence(told: str) -> str:
-    return f"{told[0].upper()}{told[1:]}."
+def _sentence(summary: str) -> str:
+    return f"{summary[0].upper()}{summary[1:]}."
 
 
 def _port(text: str) -> int:

@@ -19,7 +19,7 @@ from turnwire_lab.stage import SESSION, Agent, Stage, new_token
 
 __all__ = ["banner", "demo", "new_token"]
 
-TOLD: Final = frozenset({0, -signal.SIGINT, -signal.SIGTERM})
+STOPPED: Final = frozenset({0, -signal.SIGINT, -signal.SIGTERM})
 """How a gateway exits that was told to."""
 ROUND: Final = 65_000
 """There is a port ten above each one below this."""
@@ -82,7 +82,7 @@ async def demo(
 
 async def _supervised(gateway: Gateway) -> int:
     """Start it anew whenever it dies, as a supervisor would; end with one that ends well."""
-    while (status := await gateway.ended()) not in TOLD:
+    while (status := await gateway.ended()) not in STOPPED:
         _complain(f"The gateway died (exit {status}). It is started anew in {REST_S:g} s.")
         await asyncio.sleep(REST_S)
         try:

@@ -11,7 +11,7 @@ class Log:
     """Standard error of one child after another, passed on to ours."""
 
     def __init__(self) -> None:
-        self._told = asyncio.Event()
+        self._released = asyncio.Event()
         self._passing: asyncio.Task[None] | None = None
 
     @property
@@ -26,7 +26,7 @@ class Log:
 
     def tell(self) -> None:
         """Hold nothing back any more."""
-        self._told.set()
+        self._released.set()
 
     async def ended(self) -> None:
         """The child has ended: all that it said is passed on."""
@@ -35,7 +35,7 @@ class Log:
             await self._passing
 
     async def _pass_on(self, log: asyncio.StreamReader) -> None:
-        await self._told.wait()
+        await self._released.wait()
         while data := await log.read(PIECE):
             sys.stderr.buffer.write(data)
             sys.stderr.buffer.flush()

@@ -1,6 +1,6 @@
 import pytest
 
-from turnwire_lab.bench.figures import Said, difference, figure, ratio
+from turnwire_lab.bench.figures import Figure, difference, figure, ratio
 from turnwire_lab.bench.goals import MET, MISSED, NEAR, NONE, OPEN, Goal
 
 
@@ -11,7 +11,7 @@ def rounds(*values: float) -> dict[int, float]:
 def test_a_figure_is_the_median_of_its_rounds() -> None:
     said = figure([5, 1, 2, 4, 3])
 
-    assert said == Said(value=3, low=1, high=5, lower=2, upper=4, rounds=5)
+    assert said == Figure(value=3, low=1, high=5, lower=2, upper=4, rounds=5)
 
 
 def test_no_rounds_are_no_figure() -> None:

@@ -66,7 +66,7 @@ def test_a_burst_comes_through_whole(farm: Farm, name: str) -> None:
 
 
 def test_turns_told_twice_and_with_tools_come_through_once(farm: Farm) -> None:
-    plan = Plan(deltas=500, size=200, told=2, tools=3)
+    plan = Plan(deltas=500, size=200, spellings=2, tools=3)
 
     found, _ = farm.run(TURNWIRE, Load(plan=plan, total=3))
 

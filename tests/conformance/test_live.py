@@ -82,10 +82,10 @@ async def converse() -> Live:
         reports = dict(zip(CLIENTS, played, strict=True))
         try:
             async with asyncio.timeout(HEARD_S):
-                await agent.until(lambda: all(aborted(agent.heard, name) for name in CLIENTS))
+                await agent.until(lambda: all(aborted(agent.received, name) for name in CLIENTS))
         except TimeoutError:
             pass  # a test of its own says which client's abort is missing
-        return Live(reports, list(agent.heard))
+        return Live(reports, list(agent.received))
 
 
 @pytest.fixture(scope="module")

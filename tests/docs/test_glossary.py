@@ -9,6 +9,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 SOURCE: Final = ROOT / "src/turnwire"
+LAB: Final = ROOT / "src/turnwire_lab"
 WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
@@ -29,16 +30,16 @@ def test_no_name_holds_a_word_that_says_nothing() -> None:
     words = banned()
     assert len(words) > 10
 
+    modules = [path for folder in (SOURCE, LAB) for path in folder.rglob("*.py")]
     found = [
         f"{path.relative_to(ROOT)}:{line} {name}"
-        for path in SOURCE.rglob("*.py")
+        for path in modules
         for line, name in names(path)
         if words & {word.lower() for word in WORD.findall(name)}
     ]
 
     assert found == []
-    modules = [path for path in SOURCE.rglob("*.py") if words & set(path.stem.split("_"))]
-    assert modules == []
+    assert [path for path in modules if words & set(path.stem.split("_"))] == []
 
 
 def test_a_code_name_in_the_glossary_exists() -> None:

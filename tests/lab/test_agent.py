@@ -79,18 +79,18 @@ async def test_a_switch_leaves_the_prompt_id_out_everywhere() -> None:
         async with line(agent.url) as ours:
             await ours.turn("hello")
         async with line(agent.url) as later:
-            ours.heard.append(await later.hear("init"))
+            ours.received.append(await later.hear("init"))
 
-        assert "promptId" not in json.dumps(ours.heard)
+        assert "promptId" not in json.dumps(ours.received)
 
 
 async def test_switches_leave_init_and_noise_out() -> None:
     async with ReferenceAgent(Habits(init=False, noise=False)) as agent, line(agent.url) as ours:
         await ours.turn("2+2")
 
-        assert ours.heard[0]["type"] == "message.create"
+        assert ours.received[0]["type"] == "message.create"
         noisy = {"init", "message", "message.updated", "audit_log", "user.joined", "status"}
-        assert not noisy & {f["type"] for f in ours.heard}
+        assert not noisy & {f["type"] for f in ours.received}
 
 
 async def test_two_sockets_hear_the_same_turns_in_the_order_of_their_prompts() -> None:
@@ -106,7 +106,7 @@ async def test_two_sockets_hear_the_same_turns_in_the_order_of_their_prompts() -
             await one.hear("complete", promptId="a2")
 
         def turns(one: GatewayLine) -> list[Json]:
-            return [f for f in one.heard if "turnId" in f or f["type"] == "chunk"]
+            return [f for f in one.received if "turnId" in f or f["type"] == "chunk"]
 
         assert turns(ann) == turns(bob)
         created = [f["promptId"] for f in turns(ann) if f["type"] == "message.create"]
@@ -128,7 +128,7 @@ async def test_sessions_do_not_hear_each_other() -> None:
         await two.say(type="ping")
         await two.hear("pong")
 
-        assert kinds(two.heard) == ["init", "user.joined", "pong"]
+        assert kinds(two.received) == ["init", "user.joined", "pong"]
 
 
 async def test_an_abort_that_names_the_turn_stops_it() -> None:
@@ -153,7 +153,7 @@ async def test_an_abort_that_names_the_prompt_stops_its_turn_mid_flood() -> None
         final = await ours.hear("message.finalize")
 
         assert final["reason"] == "canceled"
-        assert final["finalText"] == text(ours.heard)
+        assert final["finalText"] == text(ours.received)
 
 
 async def test_an_abort_that_names_neither_is_ignored() -> None:
@@ -168,7 +168,7 @@ async def test_an_abort_that_names_neither_is_ignored() -> None:
         running = agent.session("s1").running
         assert running is not None
         assert running.id == created["turnId"]
-        assert "message.finalize" not in kinds(ours.heard)
+        assert "message.finalize" not in kinds(ours.received)
 
 
 async def test_a_queued_prompt_that_is_aborted_never_runs() -> None:
@@ -183,7 +183,7 @@ async def test_a_queued_prompt_that_is_aborted_never_runs() -> None:
         await ours.hear("complete", promptId="p3")
 
         assert told["promptId"] == "p2"
-        created = [f["promptId"] for f in ours.heard if f["type"] == "message.create"]
+        created = [f["promptId"] for f in ours.received if f["type"] == "message.create"]
         assert created == ["p1", "p3"]
 
 

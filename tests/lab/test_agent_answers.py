@@ -137,7 +137,7 @@ async def test_a_prompt_that_is_refused_begins_no_turn() -> None:
 
         assert refused["error"] == "The agent was told to refuse this prompt."
         assert (empty["error"], empty["promptId"]) == ("Missing content or attachments", "p2")
-        assert "message.create" not in kinds(ours.heard)
+        assert "message.create" not in kinds(ours.received)
 
 
 async def test_hanging_up_breaks_the_line_in_mid_turn() -> None:
@@ -146,5 +146,5 @@ async def test_hanging_up_breaks_the_line_in_mid_turn() -> None:
         with pytest.raises(ConnectionClosedError):
             await ours.hear("complete")
 
-        assert "chunk" in kinds(ours.heard)
+        assert "chunk" in kinds(ours.received)
         await agent.until(lambda: agent.connections == 0)

@@ -82,7 +82,7 @@ async def test_an_abort_that_comes_too_late_changes_nothing() -> None:
         await ours.hear("pong")
 
         assert [r.reason for r in agent.journal.runs] == ["canceled"]
-        finals = [f for f in ours.heard if f["type"] == "message.finalize"]
+        finals = [f for f in ours.received if f["type"] == "message.finalize"]
         assert len(finals) == 1
 
 
@@ -141,7 +141,7 @@ async def test_a_prompt_may_take_the_place_of_an_earlier_one(prompt: Json, left:
         assert prompts(after) == [(role, p) for p in left for role in ("user", "assistant")]
         gone = {
             f
-            for frame in ours.heard
+            for frame in ours.received
             if frame["type"] == "messages.removed"
             for f in frame["messageIds"]
         }

@@ -119,8 +119,8 @@ async def test_only_the_first_answer_counts_and_the_others_are_noted() -> None:
         assert (second.session_id, second.user_id, second.why) == ("s1", "bob", "closed")
         assert (unknown.answer, unknown.why) == ({"any": "thing"}, "unknown")
         assert (late.answer, late.user_id, late.why) == ("Eve", "ann", "closed")
-        assert "said **red**" in text(ours.heard)
-        resolved = [f["answer"] for f in ours.heard if f["type"] == "question.resolved"]
+        assert "said **red**" in text(ours.received)
+        resolved = [f["answer"] for f in ours.received if f["type"] == "question.resolved"]
         assert resolved == ["red", "Ann"]
 
 
@@ -172,7 +172,7 @@ async def test_an_abort_closes_what_is_open() -> None:
         await agent.until(lambda: bool(agent.journal.ignored_answers))
 
         assert final["reason"] == "canceled"
-        closed = [f["questionId"] for f in ours.heard if f["type"] == "question.expired"]
+        closed = [f["questionId"] for f in ours.received if f["type"] == "question.expired"]
         assert closed == [colour["questionId"]]
         assert [p["type"] for p in told["parts"]] == ["text", "question", "question", "finish"]
         assert told["parts"][1] == colour | {"expired": True}
@@ -262,6 +262,6 @@ async def test_an_abort_ends_a_call_that_waits_for_approval() -> None:
         told = await last_entry(agent)
 
         assert final["reason"] == "canceled"
-        assert [f["type"] for f in ours.heard].count("question.expired") == 2
+        assert [f["type"] for f in ours.received].count("question.expired") == 2
         calls = [p for p in told["parts"] if p["type"] == "tool-call"]
         assert [(c["status"], c["error"]) for c in calls] == [("error", "Canceled")] * 2

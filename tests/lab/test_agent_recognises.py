@@ -43,7 +43,7 @@ async def test_a_turn_that_is_over_is_told_to_the_one_who_asks_again(prompt: str
         assert again[-2] == {k: v for k, v in frames[-2].items() if k != "usage"}
         assert again[-1] == frames[-1] | {"promptId": "p2"}
         assert len(agent.journal.runs) == 1
-        assert [f["type"] for f in ours.heard].count("message.create") == 1
+        assert [f["type"] for f in ours.received].count("message.create") == 1
 
 
 async def test_a_turn_that_runs_is_told_from_its_beginning_and_can_be_stopped() -> None:
@@ -51,11 +51,11 @@ async def test_a_turn_that_runs_is_told_from_its_beginning_and_can_be_stopped() 
         await ours.ask("hang", "p1", clientMessageId="m1")
         await ours.hear("chunk", content="me. ")
         await other.hear("message.part.text-delta", delta="me. ")
-        before = len(other.heard)
+        before = len(other.received)
         await other.ask("hang", "p2", clientMessageId="m1")
         created = await other.hear("message.create", promptId="p2")
         await other.hear("message.part.text-delta")
-        again = text(other.heard[before:])
+        again = text(other.received[before:])
         await other.say(type="abort", promptId="p2")
         final = await other.hear("message.finalize")
 

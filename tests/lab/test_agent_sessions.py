@@ -28,7 +28,7 @@ async def test_init_at_any_moment_continues_exactly_where_it_stops() -> None:
                 entry = init["session"]["messages"][-1]
                 before = "".join(part["text"] for part in entry["parts"])
                 await late.hear("complete")
-                return before, init, late.heard
+                return before, init, late.received
 
         for before, init, heard in await asyncio.gather(*(joined() for _ in range(8))):
             whole = "".join(f"{n} " for n in range(3000))
@@ -101,7 +101,7 @@ async def test_a_socket_that_does_not_read_is_cut_off_and_the_others_hear_on() -
             await ours.say(type="abort", promptId="p1")
             final = await hearing
 
-        assert final["finalText"] == text(ours.heard)
+        assert final["finalText"] == text(ours.received)
 
 
 async def test_what_was_heard_can_be_looked_at_and_nonsense_is_skipped() -> None:
@@ -113,7 +113,7 @@ async def test_what_was_heard_can_be_looked_at_and_nonsense_is_skipped() -> None
         await ours.say(type="ping")
         await ours.hear("pong")
 
-        assert [f["type"] for f in agent.heard] == ["answer", "prompt", "ping"]
+        assert [f["type"] for f in agent.received] == ["answer", "prompt", "ping"]
         assert agent.connections == 1
 
 

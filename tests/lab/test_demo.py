@@ -177,7 +177,7 @@ async def test_ctrl_c_in_the_chat_stops_the_agents_turn() -> None:
         await chat.stdout.readuntil(b"until somebody stops me. ")
         chat.send_signal(signal.SIGINT)
         told = (await chat.communicate())[0]
-        await agent.until(lambda: any(frame["type"] == "abort" for frame in agent.heard))
+        await agent.until(lambda: any(frame["type"] == "abort" for frame in agent.received))
         await agent.until(lambda: agent.session("demo").running is None)
         await agent.until(lambda: agent.connections == 0)
 

@@ -155,7 +155,7 @@ async def test_a_turn_that_was_bound_by_its_user_runs_on_without_its_client() ->
         await gateway.has_ended("client_gone")
         await until(lambda: [run.reason for run in agent.journal.runs] == ["end_turn"])
 
-        assert not [frame for frame in agent.heard if frame["type"] == "abort"]
+        assert not [frame for frame in agent.received if frame["type"] == "abort"]
 
 
 @pytest.mark.fault(

@@ -133,7 +133,7 @@ async def leave_at_once(gateway: Gateway, text: str) -> None:
 
 
 def prompts(agent: SessionAgent) -> list[object]:
-    return [frame for frame in agent.heard if frame["type"] == "prompt"]
+    return [frame for frame in agent.received if frame["type"] == "prompt"]
 
 
 async def test_a_gateway_that_stops_waits_for_none_that_goes_on_by_itself() -> None:

@@ -150,7 +150,7 @@ async def test_a_hang_up_of_a_resumed_stream_leaves_the_turn_alone(policy: str) 
             await question_id(chat)
         await gateway.has_ended("client_gone")
         await until(lambda: agent.connections == 1)  # the prompt's own goes on
-        assert not [frame for frame in agent.heard if frame["type"] == "abort"]
+        assert not [frame for frame in agent.received if frame["type"] == "abort"]
         await App(gateway).answer(asked, "tea")
         assert (await over(agent)).reason == "end_turn"
 

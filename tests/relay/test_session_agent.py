@@ -33,7 +33,7 @@ async def test_a_client_that_hangs_up_stops_its_own_turn(revision: Revision) -> 
         async with chatting(gateway, text="hang") as chat:
             await chat.sees("text-delta")
 
-        await until(lambda: any(frame["type"] == "abort" for frame in agent.heard))
+        await until(lambda: any(frame["type"] == "abort" for frame in agent.received))
         await until(lambda: len(agent.tally.stopped) == 1)
         assert not agent.tally.foreign
 

@@ -159,7 +159,7 @@ def check_lines(agent: SessionAgent) -> None:
         *(hit.line for hit in tally.stopped if hit.turn_id not in _finished(agent)),
         *(row.line for row in tally.evicted),
     ]
-    asked = sum(frame["type"] == "prompt" for frame in agent.heard)
+    asked = sum(frame["type"] == "prompt" for frame in agent.received)
     assert len(ends) == len(set(ends)) == asked
 
 

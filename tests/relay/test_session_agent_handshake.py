@@ -64,7 +64,7 @@ async def test_what_the_handshake_says_of_the_users_token_becomes_the_status(
         response = await post(gateway)
 
     assert (response.status_code, response.json()["code"]) == (status, code)
-    assert not agent.heard
+    assert not agent.received
 
 
 @pytest.mark.parametrize(

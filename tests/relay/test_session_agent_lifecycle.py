@@ -201,7 +201,7 @@ async def test_a_dead_session_is_a_conflict_and_hears_no_prompt(
         response = await post(gateway)
 
     assert response.status_code == 409
-    assert not [frame for frame in agent.heard if frame["type"] == "prompt"]
+    assert not [frame for frame in agent.received if frame["type"] == "prompt"]
 
 
 async def test_an_agent_that_hangs_up_on_everybody_interrupts_the_stream(

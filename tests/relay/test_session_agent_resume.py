@@ -188,7 +188,7 @@ async def test_a_resumed_stream_never_aborts(revision: Revision) -> None:
             await resumed.sees("start")
         assert is_whole(await original.end())
 
-    assert not [frame for frame in agent.heard if frame["type"] == "abort"]
+    assert not [frame for frame in agent.received if frame["type"] == "abort"]
 
 
 @pytest.mark.parametrize("revision", LATER)

@@ -101,10 +101,10 @@ class Client:
         """
         self._process.send_signal(signal.SIGUSR1)
         assert self._process.stdout is not None
-        said = self._process.stdout.readline()
-        if not said.strip().isdigit():
+        line = self._process.stdout.readline()
+        if not line.strip().isdigit():
             raise NotStartedError("the client ended too early")
-        return int(said)
+        return int(line)
 
     def found(self) -> Found:
         """Wait for its end."""

@@ -21,7 +21,7 @@ WORTH: Final = 0.5
 """And as part of the ratio's distance from 1."""
 
 
-class Said(Struct, frozen=True):
+class Figure(Struct, frozen=True):
     """A figure. `why_not` says why it is not to be said, and there is but what was measured."""
 
     value: float
@@ -35,15 +35,15 @@ class Said(Struct, frozen=True):
     why_not: str | None = None
 
 
-def figure(values: Sequence[float]) -> Said | None:
+def figure(values: Sequence[float]) -> Figure | None:
     """The median of some rounds. None: there are none."""
     if not values:
         return None
     lower, median, upper = _quartiles(values)
-    return Said(median, min(values), max(values), lower, upper, len(values))
+    return Figure(median, min(values), max(values), lower, upper, len(values))
 
 
-def ratio(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Said | None:
+def ratio(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Figure | None:
     """How many times as much, by the rounds that both have. None: there are none."""
     both = sorted(number for number in ours.keys() & theirs.keys() if theirs[number] > 0)
     values = [ours[number] / theirs[number] for number in both]
@@ -55,7 +55,7 @@ def ratio(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Said | None
         why_not = f"{len(values)} of {LEAST_ROUNDS} rounds"
     elif math.log(upper / lower) > max(APART, WORTH * abs(math.log(median))):
         why_not = "its rounds disagree"
-    return Said(median, min(values), max(values), lower, upper, len(values), why_not)
+    return Figure(median, min(values), max(values), lower, upper, len(values), why_not)
 
 
 def difference(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Mapping[int, float]:

@@ -15,10 +15,10 @@ from turnwire_lab.bench.contenders import (
     SESSION_AGENT,
     TURNWIRE,
 )
-from turnwire_lab.bench.figures import LEAST_ROUNDS, Said, difference, figure, ratio
+from turnwire_lab.bench.figures import LEAST_ROUNDS, Figure, difference, figure, ratio
 from turnwire_lab.bench.rounds import Rounds
 
-Measure = Callable[[Rounds], Said | None]
+Measure = Callable[[Rounds], Figure | None]
 
 MET: Final = "met"
 MISSED: Final = "missed"
@@ -42,20 +42,20 @@ class Goal(Struct, frozen=True):
     is_headline: bool = False
     """Worth a row where there is room for few."""
 
-    def verdict(self, said: Said | None) -> str:
+    def verdict(self, measured: Figure | None) -> str:
         """Whether it is met; near is where the middle half of the rounds lies on both sides."""
-        if said is None:
+        if measured is None:
             return NONE
-        if said.why_not is not None or said.rounds < LEAST_ROUNDS:
+        if measured.why_not is not None or measured.rounds < LEAST_ROUNDS:
             return OPEN
         if self.at_least is not None:
-            if said.lower >= self.at_least:
+            if measured.lower >= self.at_least:
                 return MET
-            return MISSED if said.upper < self.at_least else NEAR
+            return MISSED if measured.upper < self.at_least else NEAR
         if self.at_most is not None:
-            if said.upper <= self.at_most:
+            if measured.upper <= self.at_most:
                 return MET
-            return MISSED if said.lower > self.at_most else NEAR
+            return MISSED if measured.lower > self.at_most else NEAR
         return ""
 
 
@@ -115,9 +115,9 @@ def _bursts() -> Iterator[Goal]:
         ("a `websockets` relay that translates nothing", FORWARDING, (1.4, 1.4, 1.4)),
         ("the same path without translation", OWN_RELAY, (0.85, 0.85, 0.85)),
     )
-    for said, theirs, least in goals:
+    for name, theirs, least in goals:
         for case, at_least in zip(_BURSTS, least, strict=True):
-            what = f"Burst, {case}: frames/s/core vs {said}"
+            what = f"Burst, {case}: frames/s/core vs {name}"
             is_headline = case == _BURSTS[-1] or theirs == OWN_RELAY
             rate = _rate(case, theirs)
             yield Goal(what, rate, at_least=at_least, is_headline=is_headline)
@@ -130,12 +130,12 @@ def _bursts() -> Iterator[Goal]:
 
 def _paced() -> Iterator[Goal]:
     for case in ("100 x 50/s", "400 x 50/s"):
-        for said, theirs, at_most in (
+        for name, theirs, at_most in (
             ("the Node helper", HELPER, 0.6),
             ("Node by hand", HANDWRITTEN, 1.0),
             ("nginx proxying finished SSE", NGINX, 1.7),
         ):
-            what = f"{case}: CPU/frame vs {said}"
+            what = f"{case}: CPU/frame vs {name}"
             is_headline = case.startswith("100")
             yield Goal(what, _cost(case, theirs), at_most=at_most, is_headline=is_headline)
         yield Goal(f"{case}: CPU/frame", _value("paced", case, "us_per_frame"), unit="µs")
@@ -152,10 +152,10 @@ def _paced() -> Iterator[Goal]:
     for case in (small, large):
         added = _added(case, "p99", SESSION_AGENT)
         yield Goal(f"… `session-agent`, {case}: added latency p99", added, "µs")
-    for said, theirs in (("nginx", NGINX), ("Node by hand", HANDWRITTEN), ("the helper", HELPER)):
+    for name, theirs in (("nginx", NGINX), ("Node by hand", HANDWRITTEN), ("the helper", HELPER)):
         for case, point in ((small, "p50"), (small, "p99"), (large, "p99")):
             added = _added(case, point, theirs)
-            yield Goal(f"… {said}, {case}: added latency {point}", added, "µs")
+            yield Goal(f"… {name}, {case}: added latency {point}", added, "µs")
 
 
 def _turns() -> Iterator[Goal]:
@@ -170,16 +170,16 @@ def _turns() -> Iterator[Goal]:
         yield Goal(
             f"{case}: time to first byte p99", first, "ms", at_most=at_most, is_headline=True
         )
-        for said, theirs in (("Node by hand", HANDWRITTEN), ("the helper", HELPER)):
+        for name, theirs in (("Node by hand", HANDWRITTEN), ("the helper", HELPER)):
             first = _value("short", case, "first_byte_p99_ms", theirs)
-            yield Goal(f"… {said}, {case}: time to first byte p99", first, "ms")
+            yield Goal(f"… {name}, {case}: time to first byte p99", first, "ms")
 
 
 def _rest() -> Iterator[Goal]:
     held = _value("memory", "1000", "mb_per_1000")
     yield Goal(PRICE_OF_STREAM, held, "MB", at_most=25, is_headline=True)
-    for said, theirs in (("Node by hand", HANDWRITTEN), ("a `websockets` relay", FORWARDING)):
-        yield Goal(f"… {said}", _value("memory", "1000", "mb_per_1000", theirs), "MB")
+    for name, theirs in (("Node by hand", HANDWRITTEN), ("a `websockets` relay", FORWARDING)):
+        yield Goal(f"… {name}", _value("memory", "1000", "mb_per_1000", theirs), "MB")
     held = _rate("1000", HELPER, "memory", "mb_per_1000")
     yield Goal("Memory of open streams vs the Node helper", held, at_most=0.35)
     grown = _value("growth", "2000", "grown_mb")

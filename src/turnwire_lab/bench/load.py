@@ -14,8 +14,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     """Deltas a second; 0 is as fast as they go."""
     batch: int = 32
     """Deltas of one write where they go as fast as they go."""
-    told: int = 1
-    """In how many spellings each delta is told, at most two."""
+    spellings: int = 1
+    """How many frames carry each delta: one, or two that repeat each other."""
     tools: int = 0
     hold: bool = False
     """Wait behind the first delta until the agent is told to go on."""
@@ -23,7 +23,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     @property
     def words(self) -> str:
         words = f"n={self.deltas} s={self.size} r={self.rate:g} b={self.batch}"
-        return f"{words} told={self.told} tools={self.tools} hold={self.hold:d}"
+        return f"{words} spellings={self.spellings} tools={self.tools} hold={self.hold:d}"
 
 
 MARK = "bench "
@@ -52,7 +52,7 @@ class Load(Struct, frozen=True, kw_only=True):
     def arguments(self, port: int, path: str, *, frames: bool) -> list[str]:
         """The command line of a client."""
         total = self.total or self.streams
-        said = {
+        options = {
             "-p": port,
             "-P": path,
             "-m": self.plan.words,
@@ -63,7 +63,7 @@ class Load(Struct, frozen=True, kw_only=True):
             "-q": self.nap_us,
             "-B": self.read_bytes,
         }
-        arguments = [str(word) for pair in said.items() for word in pair]
+        arguments = [str(word) for pair in options.items() for word in pair]
         return [*arguments, "-F"] if frames else arguments
 
 
@@ -110,8 +110,8 @@ class Found(Struct, frozen=True):
             "refused": self.refused,
             "missing": self.missing,
         }
-        said = [f"{count} {name}" for name, count in counts.items() if count]
-        return f"streams: {', '.join(said)}" if said else None
+        problems = [f"{count} {name}" for name, count in counts.items() if count]
+        return f"streams: {', '.join(problems)}" if problems else None
 
 
 found = msgspec.json.Decoder(Found).decode

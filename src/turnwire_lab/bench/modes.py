@@ -127,8 +127,8 @@ def twice(run: Run) -> None:
         once = _as_long_as(run, farm, Load(plan=Plan(deltas=0)))
         for number, name in run.order(farm):
             deltas = once[name].plan.deltas
-            for told, case in ((1, "once"), (2, "twice")):
-                load = Load(plan=Plan(deltas=deltas, told=told))
+            for spellings, case in ((1, "once"), (2, "twice")):
+                load = Load(plan=Plan(deltas=deltas, spellings=spellings))
                 run.load(farm, "twice", case, number, name, load)
 
 

@@ -59,7 +59,7 @@ class Program:
     def pid(self) -> int:
         return self._process.pid
 
-    def said(self) -> str:
+    def output(self) -> str:
         return self._log.read_text(encoding="utf-8", errors="replace")
 
     def listens(self) -> bool:
@@ -70,7 +70,7 @@ class Program:
 
         """
         if self._process.poll() is not None:
-            raise NotStartedError(f"{self.name} ended: {self.said()[-2000:]}")
+            raise NotStartedError(f"{self.name} ended: {self.output()[-2000:]}")
         try:
             socket.create_connection((HOST, self.port), 1).close()
         except OSError:

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from turnwire_lab.bench.figures import Said
+from turnwire_lab.bench.figures import Figure
 from turnwire_lab.bench.goals import (
     GOALS,
     MET,
@@ -55,9 +55,10 @@ def noise(rounds: Rounds, absent: Mapping[str, str]) -> Sequence[str]:
     void = [each for each in rounds if each.void]
     disturbed = [each for each in rounds if each.disturbed and not each.void]
     foreign = sorted(each.foreign for each in rounds) or [0.0]
-    others = f"{foreign[len(foreign) // 2]:.1%} of a core in the median round"
+    foreign_share = f"{foreign[len(foreign) // 2]:.1%} of a core in the median round"
+    worst = f"{foreign[-1]:.0%} in the worst"
     kept = f"{len(disturbed)} stayed disturbed, {len(void)} were void"
-    notes = [f"{len(rounds)} rounds; others took {others}, {foreign[-1]:.0%} in the worst; {kept}."]
+    notes = [f"{len(rounds)} rounds; others took {foreign_share}, {worst}; {kept}."]
     if 2 * len(disturbed) > len(rounds):
         notes.insert(0, BUSY)
     notes += [f"Void: {each.mode} {each.case}, {each.contender}: {each.void}" for each in void[:5]]
@@ -105,13 +106,14 @@ def prices(table: Table | None) -> str:
     """What a frame, a turn and an open stream cost, and what follows from it."""
     if table is None:
         return NOTHING
-    told = {row.what: row for row in table.rows}
+    by_name = {row.what: row for row in table.rows}
     missing = [
-        what for what in (PRICE_OF_FRAME, PRICE_OF_TURN, PRICE_OF_STREAM) if what not in told
+        what for what in (PRICE_OF_FRAME, PRICE_OF_TURN, PRICE_OF_STREAM) if what not in by_name
     ]
     if missing:
         return NOTHING
-    frame, turn, stream = (told[what] for what in (PRICE_OF_FRAME, PRICE_OF_TURN, PRICE_OF_STREAM))
+    prices = (PRICE_OF_FRAME, PRICE_OF_TURN, PRICE_OF_STREAM)
+    frame, turn, stream = (by_name[what] for what in prices)
     frame_us, turn_us = (float(row.measured.split()[0].replace(",", "")) for row in (frame, turn))
     core = 200 * 50 * frame_us / 1e6, 20 * turn_us / 1e6
     body = _lines(
@@ -156,13 +158,13 @@ def write(folder: Path, table: Table) -> None:
     (folder / FILE).write_bytes(text + b"\n")
 
 
-def _row(goal: Goal, said: Said | None) -> Row:
+def _row(goal: Goal, figure: Figure | None) -> Row:
     measured = spread = ""
-    if said is not None:
-        measured = said.why_not or _shown(said.value, goal.unit)
-        spread = f"{_number(said.low)} … {_number(said.high)} ({said.rounds})"
+    if figure is not None:
+        measured = figure.why_not or _shown(figure.value, goal.unit)
+        spread = f"{_number(figure.low)} … {_number(figure.high)} ({figure.rounds})"
     return Row(
-        goal.what, _goal(goal), measured, spread, goal.verdict(said), is_headline=goal.is_headline
+        goal.what, _goal(goal), measured, spread, goal.verdict(figure), is_headline=goal.is_headline
     )
 
 

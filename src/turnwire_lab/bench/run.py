@@ -94,9 +94,9 @@ class Run:
             why = str(error) or type(error).__name__
             each = Round(mode=mode, case=case, contender=name, number=number, void=why)
         self.rounds.add(each)
-        said = f"void: {each.void}" if each.void else _shown(each.figures)
+        result = f"void: {each.void}" if each.void else _shown(each.figures)
         disturbed = ", disturbed" if each.disturbed else ""
-        self._tell(f"{mode} {case} #{number + 1} {name}: {said}{disturbed}")
+        self._tell(f"{mode} {case} #{number + 1} {name}: {result}{disturbed}")
 
     def calibrated(self, farm: Farm, loads: Mapping[str, Load]) -> Mapping[str, Found]:
         """A first look at each contender, which warms it up too."""

@@ -93,14 +93,14 @@ def read(question: Question, line: str) -> str | bool | None:
     """What a line answers: a number or the words of a choice, y or n, or any text."""
     if not question.choices:
         return line or None
-    said = line.casefold()
-    if said.isascii() and said.isdigit() and 0 < int(said[:9]) <= len(question.choices):
-        return question.choices[int(said) - 1].value
+    text = line.casefold()
+    if text.isascii() and text.isdigit() and 0 < int(text[:9]) <= len(question.choices):
+        return question.choices[int(text) - 1].value
     for choice in question.choices:
-        if said in {choice.label.casefold(), str(choice.value).casefold()}:
+        if text in {choice.label.casefold(), str(choice.value).casefold()}:
             return choice.value
     if question.is_approval:
-        meant = _APPROVES if said in _YES else _DENIES if said in _NO else set()
+        meant = _APPROVES if text in _YES else _DENIES if text in _NO else set()
         return next((c.value for c in question.choices if c.value in meant), None)
     return None
 

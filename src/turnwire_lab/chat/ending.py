@@ -25,7 +25,7 @@ class Ending(Enum):
     BROKEN = auto()
 
 
-def told(error: ClientError) -> tuple[Ending, str]:
+def ending_of(error: ClientError) -> tuple[Ending, str]:
     """What an error of the client means for the turn, and in words."""
     match error:
         case Refused():

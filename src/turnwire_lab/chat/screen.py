@@ -24,7 +24,7 @@ MAX_VALUE: Final = 2000
 """Characters of a tool's input or output that are shown."""
 
 # What an agent says must not move the cursor or ring the bell.
-_HARMLESS: Final = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10})
+_CONTROLS: Final = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10})
 
 _STYLES: Final = {
     Ending.FINISHED: "green",
@@ -110,13 +110,13 @@ class Screen:
             case _:
                 pass  # what a person has nothing to look at
 
-    def show_message(self, said: UIMessage) -> None:
+    def show_message(self, entry: UIMessage) -> None:
         """A message of the history, as it looked when it was told."""
-        if said.role == "user":
-            self.say(f"you > {said.text}", style="cyan")
-        for part in said.parts:
+        if entry.role == "user":
+            self.say(f"you > {entry.text}", style="cyan")
+        for part in entry.parts:
             match part:
-                case message.Text(text) if said.role == "assistant":
+                case message.Text(text) if entry.role == "assistant":
                     self._stream(text)
                 case message.Reasoning(text):
                     self._stream(text, style="dim italic")
@@ -206,7 +206,7 @@ class Screen:
 
 def _clean(words: Any) -> str:
     # Half a surrogate pair would end the program at the moment it is printed.
-    return str(words).translate(_HARMLESS).encode("utf-8", "replace").decode()
+    return str(words).translate(_CONTROLS).encode("utf-8", "replace").decode()
 
 
 def _value(value: Any) -> str:

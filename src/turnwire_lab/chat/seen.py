@@ -10,7 +10,7 @@ from turnwire_lab.client.chunks import Chunk
 from turnwire_lab.client.question import Question
 
 
-class _Said:
+class _Progress:
     """Text or reasoning: how much was shown, and how much this stream told."""
 
     def __init__(self) -> None:
@@ -30,8 +30,8 @@ class Seen:
 
     def __init__(self) -> None:
         self.turn_id: str | None = None
-        self._text = _Said()
-        self._reasoning = _Said()
+        self._text = _Progress()
+        self._reasoning = _Progress()
         self._once: set[Hashable] = set()
 
     def start_over(self) -> None:
@@ -69,7 +69,7 @@ class Seen:
 
     @property
     def _is_behind(self) -> bool:
-        return any(said.at < said.shown for said in (self._text, self._reasoning))
+        return any(progress.at < progress.shown for progress in (self._text, self._reasoning))
 
     def _first(self, chunk: Chunk, *key: Hashable) -> Chunk | None:
         if key in self._once:

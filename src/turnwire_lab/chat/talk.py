@@ -8,7 +8,7 @@ from typing import Final
 
 from rich.console import Console
 
-from turnwire_lab.chat.ending import Ending, told
+from turnwire_lab.chat.ending import Ending, ending_of
 from turnwire_lab.chat.lines import Lines
 from turnwire_lab.chat.screen import Screen
 from turnwire_lab.chat.stop import CtrlC
@@ -114,7 +114,7 @@ class Talk:
         try:
             await doing
         except ClientError as error:
-            ending, why = told(error)
+            ending, why = ending_of(error)
             self._screen.ended(ending, why)
             return ending
         return Ending.FINISHED

@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Final
 
 from turnwire_lab.chat.asking import Asker
-from turnwire_lab.chat.ending import Ending, told
+from turnwire_lab.chat.ending import Ending, ending_of
 from turnwire_lab.chat.lines import Lines
 from turnwire_lab.chat.screen import Screen
 from turnwire_lab.chat.seen import Seen
@@ -48,7 +48,7 @@ class Turn:
             case None:
                 return Ending.ABORTED, "the turn was canceled"
             case ClientError() as error:
-                return told(error)
+                return ending_of(error)
             case error:
                 raise error
 

@@ -195,11 +195,11 @@ def parse(record: str) -> Chunk:
         raise Malformed(f"a record is no chunk: {record[:_SHOWN]!r}") from error
 
 
-def _of_data(told: _Data) -> Chunk:
-    match told.type:
+def _of_data(data: _Data) -> Chunk:
+    match data.type:
         case "data-agent-status":
-            return msgspec.convert(told.data, AgentStatus)
-        case "data-question" if told.id is not None:
-            return question(told.id, told.data)
+            return msgspec.convert(data.data, AgentStatus)
+        case "data-question" if data.id is not None:
+            return question(data.id, data.data)
         case _:
-            return Data(told.type.removeprefix(DATA), told.data, told.id, told.transient)
+            return Data(data.type.removeprefix(DATA), data.data, data.id, data.transient)

@@ -162,9 +162,10 @@ class Client:
 
     async def stop(self, turn_id: str | None = None) -> Receipt:
         """Stop the named turn, or whichever runs; it is over when this returns."""
-        told = await self._request("POST", "stop", {} if turn_id is None else {"turnId": turn_id})
+        body = {} if turn_id is None else {"turnId": turn_id}
+        response = await self._request("POST", "stop", body)
         try:
-            return _receipt(told)
+            return _receipt(response)
         except msgspec.DecodeError as error:
             raise Malformed("the answer is no receipt; is this a gateway?") from error
 
@@ -254,15 +255,15 @@ class Client:
 
 
 def _asked_in(history: Sequence[UIMessage]) -> _Message:
-    for said in reversed(history):
-        if said.role == "user":
+    for entry in reversed(history):
+        if entry.role == "user":
             files = [
                 File(media_type=part.media_type, url=part.url, filename=part.filename)
-                for part in said.parts
+                for part in entry.parts
                 if isinstance(part, message.File)
             ]
-            texts = [_Text(said.text)] if said.text else []
-            return _Message(said.id, "user", [*files, *texts])
+            texts = [_Text(entry.text)] if entry.text else []
+            return _Message(entry.id, "user", [*files, *texts])
     raise NothingAsked("nothing was asked yet")
 
 

@@ -62,13 +62,13 @@ _refusal = msgspec.json.Decoder(_Refusal).decode
 def refused(response: Response) -> Refused:
     """What a response that is no success says; its body was read."""
     try:
-        said = _refusal(response.content)
+        refusal = _refusal(response.content)
     except msgspec.DecodeError:
-        said = _Refusal()
+        refusal = _Refusal()
     after = response.headers.get("retry-after", "")
     return Refused(
         response.status_code,
-        said.code,
-        said.error or response.reason_phrase,
+        refusal.code,
+        refusal.error or response.reason_phrase,
         int(after) if after.isascii() and after.isdigit() else None,
     )

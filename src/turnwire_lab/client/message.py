@@ -124,8 +124,8 @@ def read(history: bytes) -> list[UIMessage]:
     """
     try:
         return [
-            UIMessage(told.id, told.role, [_part(raw) for raw in told.parts], told.metadata)
-            for told in _history(history)
+            UIMessage(entry.id, entry.role, [_part(raw) for raw in entry.parts], entry.metadata)
+            for entry in _history(history)
         ]
     except (msgspec.DecodeError, UnicodeError) as error:
         raise Malformed("the history is no list of messages") from error
@@ -145,15 +145,15 @@ def _part(raw: Raw) -> Part:
         case "source-url":
             return _source(raw)
         case _ if kind.startswith("tool-"):
-            told = _tool(raw)
+            call = _tool(raw)
             return Tool(
                 name=kind.removeprefix("tool-"),
-                tool_call_id=told.tool_call_id,
-                state=told.state,
-                input=told.input,
-                output=told.output,
-                error_text=told.error_text,
-                approval_id=None if told.approval is None else told.approval.id,
+                tool_call_id=call.tool_call_id,
+                state=call.state,
+                input=call.input,
+                output=call.output,
+                error_text=call.error_text,
+                approval_id=None if call.approval is None else call.approval.id,
             )
         case _ if kind.startswith(DATA):
             data = _data(raw)

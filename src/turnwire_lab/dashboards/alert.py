@@ -61,7 +61,7 @@ class Alert(Struct, frozen=True):
         return f"{RUNBOOK}#{self.anchor}"
 
     @property
-    def told(self) -> str:
+    def annotation(self) -> str:
         """The description, with the value that it fires at."""
         pipe = f" | {self.show}" if self.show else ""
         return f"{self.description} Now: {{{{ $value{pipe} }}}}."

@@ -46,7 +46,7 @@ _MILLI: Final = 0.001
 _THOUSAND: Final = 1000
 
 
-def picture(told: Mapping[str, Series], to: Path) -> None:
+def picture(results: Mapping[str, Series], to: Path) -> None:
     """Plot every panel; `told` has the series of each query."""
     mpl.use("agg")
     height = sum(_ROW + sum(_HEIGHTS[kind] for kind in _lines(row)) for row in ROWS) + 0.3
@@ -58,7 +58,7 @@ def picture(told: Mapping[str, Series], to: Path) -> None:
         x = 0
         for panel in row.panels:
             tall = _HEIGHTS[panel.kind]
-            _card(figure, panel, told, (x / _COLUMNS, (top - tall) / height), tall / height)
+            _card(figure, panel, results, (x / _COLUMNS, (top - tall) / height), tall / height)
             x += panel.width
             if x >= _COLUMNS:
                 x, top = 0, top - tall
@@ -80,7 +80,7 @@ def _lines(row: Row) -> list[str]:
 def _card(
     figure: Figure,
     panel: Panel,
-    told: Mapping[str, Series],
+    results: Mapping[str, Series],
     corner: tuple[float, float],
     tall: float,
 ) -> None:
@@ -105,7 +105,7 @@ def _card(
     lines = [
         (_legend(query.legend, labels), samples)
         for query in panel.queries
-        for labels, samples in told[query.expr]
+        for labels, samples in results[query.expr]
     ]
     if panel.kind == "stat":
         _number(card, panel, lines)
@@ -125,7 +125,7 @@ def _card(
 
 def _number(card: Axes, panel: Panel, lines: Sequence[tuple[str, Samples]]) -> None:
     values = [value for _, value in lines[0][1] if value == value]  # noqa: PLR0124 (NaN is not)
-    said = _formatter(panel.unit)(values[-1])
+    number = _formatter(panel.unit)(values[-1])
     over = panel.limit is not None and values[-1] > panel.limit
     colour = _RED if over else _COLOURS[0]
     behind = card.inset_axes((0, 0, 1, 0.5))
@@ -134,7 +134,7 @@ def _number(card: Axes, panel: Panel, lines: Sequence[tuple[str, Samples]]) -> N
     behind.plot(values, color=colour, alpha=0.5, linewidth=1)
     behind.margins(0)
     card.text(
-        0.5, 0.42, said, color=colour, size=24, ha="center", va="center", transform=card.transAxes
+        0.5, 0.42, number, color=colour, size=24, ha="center", va="center", transform=card.transAxes
     )
 
 

@@ -77,5 +77,5 @@ def _alert(alert: Alert) -> _Recording | _Alerting:
         expr=alert.expr,
         lasts=alert.lasts,
         labels={"severity": alert.severity.value},
-        annotations=_Annotations(alert.summary, alert.told, alert.runbook_url),
+        annotations=_Annotations(alert.summary, alert.annotation, alert.runbook_url),
     )

@@ -31,8 +31,8 @@ def rows(folder: Path = TESTS, mark: str = "fault") -> Iterator[tuple[str, str, 
 
 def _of_module(source: str, path: Path, mark: str) -> Iterator[tuple[str, str, str]]:
     for test in functions(source):
-        for said in marks(test, mark):
-            match said:
+        for texts in marks(test, mark):
+            match texts:
                 case (str() as breaks, str() as happens):
                     yield breaks, happens, f"`{path.as_posix()}`: {sentence(test)}"
                 case _:

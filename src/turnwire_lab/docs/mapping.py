@@ -135,7 +135,7 @@ def _records(
 
 def _shown(chunk: dict[str, Any]) -> str:
     data = chunk.get("data")
-    said = (data.get("state") or data.get("status")) if isinstance(data, dict) else None
-    state = f" ({said})" if said else ""
+    value = (data.get("state") or data.get("status")) if isinstance(data, dict) else None
+    state = f" ({value})" if value else ""
     text = f" “{chunk['errorText']}”" if "errorText" in chunk else ""
     return f"`{chunk['type']}`{state}{text}"

@@ -7,7 +7,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 
-Said = tuple[object, ...]
+Mark = tuple[object, ...]
 """The constants in a mark's parentheses."""
 
 Test = ast.FunctionDef | ast.AsyncFunctionDef
@@ -20,10 +20,10 @@ def functions(source: str) -> Iterator[Test]:
             yield each
 
 
-def marks(test: Test, name: str) -> list[Said]:
+def marks(test: Test, name: str) -> list[Mark]:
     """What `@pytest.mark.<name>(…)` says at a test, and at the cases it is run with."""
     calls = (each for decorator in test.decorator_list for each in ast.walk(decorator))
-    return [said for call in calls if (said := _said(call, name)) is not None]
+    return [mark for call in calls if (mark := _mark(call, name)) is not None]
 
 
 def sentence(test: Test) -> str:
@@ -31,7 +31,7 @@ def sentence(test: Test) -> str:
     return test.name.removeprefix("test_").replace("_", " ")
 
 
-def _said(call: ast.AST, name: str) -> Said | None:
+def _mark(call: ast.AST, name: str) -> Mark | None:
     match call:
         case ast.Call(
             func=ast.Attribute(value=ast.Attribute(attr="mark"), attr=attr), args=arguments

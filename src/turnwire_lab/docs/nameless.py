@@ -24,8 +24,8 @@ def rows(paths: list[Path]) -> Iterator[tuple[str, str, str, str]]:
     """
     for path in paths:
         for test in functions(path.read_text(encoding="utf-8")):
-            for said in marks(test, "nameless"):
-                match said:
+            for mark in marks(test, "nameless"):
+                match mark:
                     case (str() as what, str() as when, str() as why):
                         yield what, when, why, f"`{path.stem}`: `{test.name}`"
                     case _:

@@ -12,7 +12,7 @@ from turnwire.config.settings import SECRETS, Settings, variable
 from turnwire.core.turn.outcome import Outcome
 from turnwire.metrics import Telemetry
 from turnwire_lab.bench import report
-from turnwire_lab.docs import hostile as neighbours
+from turnwire_lab.docs import hostile as hostile_rows
 from turnwire_lab.docs import memory as memory_of
 from turnwire_lab.docs.faults import rows as fault_rows
 from turnwire_lab.docs.mapping import rows as mapping_rows
@@ -64,7 +64,7 @@ def attacks() -> str:
 
 def hostile() -> str:
     """What the well-behaved notice of each attack."""
-    return neighbours.markdown(neighbours.read(ROOT / "docs" / "hostile.json"))
+    return hostile_rows.markdown(hostile_rows.read(ROOT / "docs" / "hostile.json"))
 
 
 def settings() -> str:
@@ -117,13 +117,13 @@ def outcomes() -> str:
     return _table(
         ("Outcome", "When", "The client is told"),
         (
-            (f"`{outcome.value}`", outcome.meaning, outcome.text or _TOLD.get(outcome, "nothing"))
+            (f"`{outcome.value}`", outcome.meaning, outcome.text or _TEXTS.get(outcome, "nothing"))
             for outcome in Outcome
         ),
     )
 
 
-_TOLD: Final = {
+_TEXTS: Final = {
     Outcome.COMPLETED: "`finish`",
     Outcome.FAILED: "`error` with the agent's text, `finish`",
     Outcome.CANCELED: "`abort`, `finish`",

@@ -45,7 +45,7 @@ def traps(source: str) -> Iterator[Trap]:
 
 def rows() -> list[tuple[str, str, str]]:
     """A row for each trap: its number, what it is, what its tests say."""
-    told: dict[tuple[int, str], list[str]] = {}
+    rows: dict[tuple[int, str], list[str]] = {}
     for trap in traps(TESTS.read_text(encoding="utf-8")):
-        told.setdefault((trap.number, trap.what), []).append(trap.says)
-    return [(str(number), what, "; ".join(says)) for (number, what), says in sorted(told.items())]
+        rows.setdefault((trap.number, trap.what), []).append(trap.says)
+    return [(str(number), what, "; ".join(says)) for (number, what), says in sorted(rows.items())]

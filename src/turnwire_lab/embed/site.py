@@ -86,14 +86,15 @@ class Site(Service):
 
     def written(self, head: str = "", **attributes: str) -> str:
         """The page; attributes are the widget's, without `data-`."""
-        said = {
+        attributes = {
             "url": self.gateway_url,
             "session": self.session,
             "token-url": "/token",
             "title": "Ask the demo",
             **attributes,
         }
-        written = " ".join(f'data-{name}="{html.escape(text)}"' for name, text in said.items())
+        escaped = {name: html.escape(text) for name, text in attributes.items()}
+        written = " ".join(f'data-{name}="{text}"' for name, text in escaped.items())
         return PAGE.format(head=head, attributes=written)
 
     def headers(self) -> Mapping[str, str]:

@@ -22,7 +22,7 @@ from turnwire_lab.wiretap.harm import AFTER, BABBLE, FLOOD, FLOOD_FRAME, Fault, 
 from turnwire_lab.wiretap.wire import Wire, kind_of
 
 CLOSE_S: Final = 1.0
-TOLD: Final = {"chunk", "message.part.text-delta"}
+DELTAS: Final = {"chunk", "message.part.text-delta"}
 
 _ITS_OWN: Final = re.compile(r"host|upgrade|connection|user-agent|sec-websocket-.*", re.IGNORECASE)
 _SESSION: Final = re.compile(r"/sessions/([^/]+)/")
@@ -128,12 +128,12 @@ class Line(Service):
                 await talk.far.send(data)
 
     async def _back(self, talk: "_Talk") -> None:
-        told = 0
+        deltas = 0
         with suppress(ConnectionClosed):
             async for data in talk.far:
                 frame = data.encode() if isinstance(data, str) else data
-                told += talk.fault is not None and kind_of(frame) in TOLD
-                if talk.fault is not None and told >= AFTER:
+                deltas += talk.fault is not None and kind_of(frame) in DELTAS
+                if talk.fault is not None and deltas >= AFTER:
                     fault, talk.fault = talk.fault, None
                     await self._do_harm(talk, fault)
                 self._wire.frame(talk.run, talk.session, frame)
@@ -168,8 +168,9 @@ class Line(Service):
 
 
 def _offered(request: Request) -> list[Subprotocol]:
-    told = request.headers.get_all("sec-websocket-protocol")
-    return [Subprotocol(name.strip()) for each in told for name in each.split(",") if name.strip()]
+    offered = request.headers.get_all("sec-websocket-protocol")
+    names = (name.strip() for each in offered for name in each.split(","))
+    return [Subprotocol(name) for name in names if name]
 
 
 class _Talk:

@@ -74,15 +74,15 @@ def could_become(frame: Fields, chunk: Fields) -> bool:
     kind, became = str(frame.get("type")), str(chunk.get("type"))
     match became:
         case "text-delta":
-            said = frame.get("delta") if kind.endswith("text-delta") else frame.get("content")
-            return kind in {"chunk", "message.part.text-delta"} and said == chunk.get("delta")
+            text = frame.get("delta") if kind.endswith("text-delta") else frame.get("content")
+            return kind in {"chunk", "message.part.text-delta"} and text == chunk.get("delta")
         case "reasoning-delta":
             return "reasoning" in kind and frame.get("delta") == chunk.get("delta")
         case "data-agent-status":
             return kind == "agentStatus" and _data(chunk).get("status") == frame.get("status")
         case "data-question":
-            as_told = QUESTIONS.get(str(_data(chunk).get("state")))
-            return kind == as_told and frame.get("questionId") == chunk.get("id")
+            expected = QUESTIONS.get(str(_data(chunk).get("state")))
+            return kind == expected and frame.get("questionId") == chunk.get("id")
         case "tool-approval-request":
             return kind == "question" and frame.get("callId") == chunk.get("toolCallId")
         case "start":

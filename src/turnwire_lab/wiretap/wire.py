@@ -102,10 +102,10 @@ class Wire:
     def watch(self) -> Iterator[Watch]:
         """Watch until the block is left; what is kept comes first."""
         watch = Watch()
-        told = list(self._entries)[-AT_FIRST:]
-        for entry in told:
+        recent = list(self._entries)[-AT_FIRST:]
+        for entry in recent:
             watch.add(entry)
-        watch.link([link for link in self._links if told and link[0] >= told[0].n])
+        watch.link([link for link in self._links if recent and link[0] >= recent[0].n])
         self._watching.add(watch)
         try:
             yield watch
@@ -121,21 +121,21 @@ class Wire:
 
     def frame(self, run: str, session: str, frame: bytes) -> None:
         """What the agent tells the gateway."""
-        told = fields_of(frame)
-        kind = str(told.get("type", "?"))
+        fields = fields_of(frame)
+        kind = str(fields.get("type", "?"))
         entry = self._write(run, session, "frame", kind, frame)
         if entry is not None:
-            self._matcher(run).frame(entry.n, told)
+            self._matcher(run).frame(entry.n, fields)
 
     def chunk(self, run: str, session: str, data: bytes) -> None:
         """What the gateway tells the client: the JSON of one record."""
-        told = fields_of(data)
-        kind = str(told.get("type", data.decode(errors="replace")))
+        fields = fields_of(data)
+        kind = str(fields.get("type", data.decode(errors="replace")))
         entry = self._write(run, session, "chunk", kind, data)
         if (
             data != KEEPALIVE
             and entry is not None
-            and (links := self._matcher(run).chunk(entry.n, told))
+            and (links := self._matcher(run).chunk(entry.n, fields))
         ):
             self._links.extend(links)
             for watch in self._watching:

@@ -3,7 +3,7 @@
 import pytest
 
 from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
-from turnwire_lab.agents.session_agent.line import client, told
+from turnwire_lab.agents.session_agent.line import client, outline
 from turnwire_lab.agents.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
@@ -45,16 +45,16 @@ async def test_a_turn_that_is_stopped_gets_no_end(revision: Revision, expected: 
         await agent.until(lambda: any(t.id == turn_id for t in agent.session("s1").turns))
         await ours.hear("message.updated")
         await ours.hear("message.updated")
-        start = len(ours.heard)
+        start = len(ours.received)
         await ours.say(type="abort", **DEFAULT)
         await agent.until(lambda: not agent.session("s1").processing)
         await ours.settle()
 
-    frames = ours.heard[start:-1]
-    assert told(frames) == expected
+    frames = ours.received[start:-1]
+    assert outline(frames) == expected
     if revision == "R":
         assert frames[3]["data"] == {"runnerBusy": False, "aborted": True}
-    assert "message.updated finish" not in told(ours.heard)
+    assert "message.updated finish" not in outline(ours.received)
     [aborted] = agent.tally.aborts
     assert (aborted.by, aborted.thread, aborted.foreign) == ("ann", None, ())
     assert [hit.turn_id for hit in aborted.stopped] == [turn_id]
@@ -92,7 +92,7 @@ async def test_on_r_an_abort_deletes_what_everybody_waits_for() -> None:
         await bob.status(aborted=True)
         await bob.settle()
 
-    assert "status promptDequeued" not in told(bob.heard)
+    assert "status promptDequeued" not in outline(bob.received)
     [gone] = agent.tally.deleted
     assert (gone.user_id, gone.by, gone.content) == ("bob", "ann", "mine")
 
@@ -124,7 +124,7 @@ async def test_on_v_an_abort_of_a_thread_leaves_the_others_alone() -> None:
         await ann.hear("audit_log", entry={"eventType": "agent.turn_complete"})
         await ann.settle()
         # Another turn still runs, so nobody hears that nobody does.
-        assert "status runnerBusy" not in told(ann.heard)
+        assert "status runnerBusy" not in outline(ann.received)
         agent.session("s1").release()
         await ann.finish(kept)
 
@@ -148,7 +148,7 @@ async def test_on_v_any_other_abort_stops_every_turn_and_ends_only_one() -> None
         await ann.say(type="abort", **DEFAULT)
         await agent.until(lambda: not session.turns)
         await ann.settle()
-        completed = told(ann.heard).count("audit_log agent.turn_complete")
+        completed = outline(ann.received).count("audit_log agent.turn_complete")
         # The other thread counts as busy until a watchdog comes.
         await bob.prompt("say 1 deltas", threadId="U")
         await bob.status(promptQueued=True, queueReason="busy")
@@ -171,7 +171,7 @@ async def test_only_v_answers_when_there_is_nothing_to_stop(revision: Revision, 
             await ours.hear("agentStatus", status="idle")
         await ours.settle()
 
-    words = told(ours.heard)
+    words = outline(ours.received)
     assert words.count("agentStatus idle") == idles
     assert "status runnerBusy" not in words
     assert agent.tally.stopped == []
@@ -186,7 +186,7 @@ async def test_stopped_before_its_first_turn(revision: Revision) -> None:
         await ours.status(runnerBusy=False)
         await ours.settle()
 
-    assert "message assistant" not in told(ours.heard)
+    assert "message assistant" not in outline(ours.received)
     assert [hit.turn_id for hit in agent.tally.stopped] == [None]
 
 
@@ -200,7 +200,7 @@ async def test_two_aborts_of_one_turn_stop_it_once() -> None:
         await ours.settle()
 
     assert [len(abort.stopped) for abort in agent.tally.aborts] == [1, 0]
-    assert told(ours.heard).count("status runnerBusy") == 2
+    assert outline(ours.received).count("status runnerBusy") == 2
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

@@ -113,8 +113,8 @@ async def test_the_user_is_the_header_or_the_subject_or_the_token(
         echo = await ours.hear("message", data={"role": "user"})
 
     assert echo["data"]["authorId"] == user
-    assert agent.heard_from[0][0] == user
-    assert agent.heard[0]["type"] == "prompt"
+    assert agent.received_from[0][0] == user
+    assert agent.received[0]["type"] == "prompt"
 
 
 async def test_orchestrator_is_an_alias_for_the_callers_own_session() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
 from turnwire_lab.agents.session_agent.handlers.hello import hydrate
-from turnwire_lab.agents.session_agent.line import client, told
+from turnwire_lab.agents.session_agent.line import client, outline
 from turnwire_lab.agents.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
@@ -43,7 +43,7 @@ async def test_later_init_is_tiny_and_models_and_audit_log_follow(revision: Revi
         async with client(agent.url, "bob") as later:
             await later.settle()
 
-    init, models, *_ = later.heard
+    init, models, *_ = later.received
     assert init == {
         "type": "init",
         "session": {
@@ -64,7 +64,7 @@ async def test_later_init_is_tiny_and_models_and_audit_log_follow(revision: Revi
     }
     assert models["type"] == "models"
     assert ("defaultModel" in models) is (revision == "V")
-    assert told(later.heard)[2:] == [
+    assert outline(later.received)[2:] == [
         "audit_log user.joined",
         "audit_log user.prompt",
         "audit_log agent.turn_complete",
@@ -73,7 +73,7 @@ async def test_later_init_is_tiny_and_models_and_audit_log_follow(revision: Revi
         "audit_log user.joined",
         "pong",
     ]
-    rows = [frame["entry"] for frame in later.heard if frame["type"] == "audit_log"]
+    rows = [frame["entry"] for frame in later.received if frame["type"] == "audit_log"]
     assert [type(row["createdAt"]) for row in rows] == [int, int, int, int, str]
     assert rows[2]["actorId"] is None
 
@@ -105,7 +105,7 @@ async def test_on_r_a_running_turn_may_be_heard_before_init() -> None:
             session.release_init()
             await later.hear("init")
 
-    assert told(later.heard) == [
+    assert outline(later.received) == [
         "chunk",
         "message.updated finish",
         "audit_log agent.turn_complete",
@@ -136,8 +136,8 @@ async def test_on_v_hydration_may_come_after_the_echo() -> None:
         await ours.prompt("say 1 deltas")
         await ours.finish(await ours.bind())
 
-    assert "message user" in told(ours.heard)
-    assert not {"models", "user.joined"} & set(told(ours.heard))
+    assert "message user" in outline(ours.received)
+    assert not {"models", "user.joined"} & set(outline(ours.received))
 
 
 async def test_hydration_comes_in_the_end() -> None:
@@ -156,7 +156,7 @@ async def test_who_left_before_hydration_is_not_announced() -> None:
         hydrate(state, gone, "bob")
         await ours.settle()
 
-    assert "user.joined" not in told(ours.heard)
+    assert "user.joined" not in outline(ours.received)
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
@@ -168,12 +168,12 @@ async def test_every_socket_joins_but_only_a_users_last_one_leaves(revision: Rev
                 await two.settle()
             await agent.until(lambda: agent.connections == 2)
             await ours.settle()
-            before = list(ours.heard)
+            before = list(ours.received)
         await ours.hear("user.left", userId="bob")
 
-    joined: list[Any] = [f["userId"] for f in ours.heard if f["type"] == "user.joined"]
+    joined: list[Any] = [f["userId"] for f in ours.received if f["type"] == "user.joined"]
     assert joined == ["ann", "bob", "bob"]
-    assert "user.left" not in told(before)
+    assert "user.left" not in outline(before)
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
@@ -185,7 +185,7 @@ async def test_noise_can_be_left_out(revision: Revision) -> None:
         await ours.settle()
 
     noisy = {"audit_log", "models", "user.joined", "files-changed"}
-    assert not noisy & {frame["type"] for frame in ours.heard}
+    assert not noisy & {frame["type"] for frame in ours.received}
 
 
 @pytest.mark.parametrize("revision", ["A", "V"])
@@ -197,4 +197,4 @@ async def test_a_flooded_audit_log_is_told_to_every_new_socket(revision: Revisio
             await later.hear("user.joined")
 
     for line in (ours, later):
-        assert told(line.heard).count("audit_log agent.tool_call") == 3000
+        assert outline(line.received).count("audit_log agent.tool_call") == 3000

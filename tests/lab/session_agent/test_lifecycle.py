@@ -8,7 +8,7 @@ from websockets.exceptions import ConnectionClosed
 
 from turnwire_lab.agents.common.frames import Json
 from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision, Status
-from turnwire_lab.agents.session_agent.line import OFFERED, ClientLine, client, text, told
+from turnwire_lab.agents.session_agent.line import OFFERED, ClientLine, client, outline, text
 from turnwire_lab.agents.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
@@ -19,10 +19,10 @@ NEVER = float("inf")
 async def waking(ours: ClientLine) -> list[str]:
     """Ask, and name the steps until the turn begins."""
     await ours.settle()
-    start = len(ours.heard)
+    start = len(ours.received)
     await ours.prompt("say 1 deltas")
     await ours.bind()
-    frames = [f for f in ours.heard[start:] if f["type"] in {"status", "agentStatus"}]
+    frames = [f for f in ours.received[start:] if f["type"] in {"status", "agentStatus"}]
     return [_step(frame) for frame in frames]
 
 
@@ -47,7 +47,9 @@ async def test_a_prompt_wakes_a_session_that_sleeps(revision: Revision) -> None:
     woken = late if revision == "V" else early
     assert steps == ["promptQueued", *woken, "promptDequeued", "thinking", "streaming"]
     if revision == "V":
-        queued = next(f for f in ours.heard if f["type"] == "status" and "queueReason" in f["data"])
+        queued = next(
+            f for f in ours.received if f["type"] == "status" and "queueReason" in f["data"]
+        )
         assert queued["data"]["queueReason"] == "waking"
 
 
@@ -66,7 +68,7 @@ async def test_a_prompt_that_comes_while_it_falls_asleep_wakes_it_afterwards() -
         await ours.status(status="restoring")
         await ours.finish(await ours.bind())
 
-    assert told(ours.heard).count("status status") == 5
+    assert outline(ours.received).count("status status") == 5
 
 
 async def test_a_session_falls_asleep_in_the_end() -> None:
@@ -120,11 +122,11 @@ async def test_a_runner_that_was_lost_begins_again_in_a_new_turn(revision: Revis
     # R queues its prompt again at once, V after a while.
     assert lost["data"]["queuedPrompts"] == (0 if revision == "V" else 1)
     assert waits == (0 if revision == "V" else 1)
-    assert text(ours.heard, second) == "The second runner answers.\n"
+    assert text(ours.received, second) == "The second runner answers.\n"
     assert first != second
-    echoes = [f for f in ours.heard if f["type"] == "message" and f["data"]["role"] == "user"]
+    echoes = [f for f in ours.received if f["type"] == "message" and f["data"]["role"] == "user"]
     assert len(echoes) == 1
-    finished = [f["data"]["id"] for f in ours.heard if f["type"] == "message.updated"]
+    finished = [f["data"]["id"] for f in ours.received if f["type"] == "message.updated"]
     assert finished == [second]
 
 
@@ -166,7 +168,7 @@ async def test_a_session_that_sleeps_has_no_runner_to_find() -> None:
         agent.session("s1").die()
         await ours.settle()
 
-    told_of = [frame["data"] for frame in ours.heard if frame["type"] == "status"]
+    told_of = [frame["data"] for frame in ours.received if frame["type"] == "status"]
     assert not any(data.get("runnerConnected") for data in told_of)
 
 
@@ -185,8 +187,8 @@ async def test_a_prompt_to_a_dead_session_waits_for_ever(
         await ours.settle()
 
     assert init["session"]["status"] == status
-    assert "status promptDequeued" not in told(ours.heard)
-    assert "message assistant" not in told(ours.heard)
+    assert "status promptDequeued" not in outline(ours.received)
+    assert "message assistant" not in outline(ours.received)
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
@@ -207,7 +209,7 @@ async def test_a_session_that_dies_ends_no_turn(
 
         assert (session.queued, session.processing, session.turns) == ([], [], [])
         assert session.status == status
-    assert told(ours.heard).count("message.updated finish") == 1
+    assert outline(ours.received).count("message.updated finish") == 1
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
@@ -245,7 +247,7 @@ async def test_a_socket_that_does_not_read_is_cut_off_and_the_others_hear_on() -
             await ours.say(type="abort")
             await ours.status(runnerBusy=False)
 
-    assert text(ours.heard, turn_id).startswith("0 1 2 ")
+    assert text(ours.received, turn_id).startswith("0 1 2 ")
 
 
 async def test_everybody_may_be_hung_up_on_and_the_turn_goes_on() -> None:

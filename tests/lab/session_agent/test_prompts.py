@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
-from turnwire_lab.agents.session_agent.line import client, text, told
+from turnwire_lab.agents.session_agent.line import client, outline, text
 from turnwire_lab.agents.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
@@ -34,13 +34,13 @@ async def test_complaints_go_to_the_sender_alone(revision: Revision) -> None:
         await bob.settle()
         await ann.settle()
 
-    assert [f["message"] for f in bob.heard if f["type"] == "error"] == [
+    assert [f["message"] for f in bob.received if f["type"] == "error"] == [
         "Invalid JSON",
         "Missing content or attachments",
         "Missing questionId or answer",
         "Unknown command: dance",
     ]
-    assert "error" not in told(ann.heard)
+    assert "error" not in outline(ann.received)
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
@@ -75,7 +75,7 @@ async def test_on_v_a_slash_word_gets_a_system_entry_and_no_turn(word: str) -> N
 
     assert reply["data"]["role"] == "system"
     assert reply["data"]["parts"] is None
-    assert not {"message user", "message assistant", "queue.state"} & set(told(ours.heard))
+    assert not {"message user", "message assistant", "queue.state"} & set(outline(ours.received))
 
 
 async def test_on_v_slash_stop_stops_and_wipes_the_queue() -> None:
@@ -130,9 +130,9 @@ async def test_attachments_are_taken_or_dropped(
 
     mimes = [part["mimeType"] for part in echo.get("parts", [])]
     assert mimes == ([file["mime"] for file in files] if taken is None else taken)
-    errors = [frame["message"] for frame in ours.heard if frame["type"] == "error"]
+    errors = [frame["message"] for frame in ours.received if frame["type"] == "error"]
     assert errors == [f"Unsupported file type: {mime}" for mime in refused]
-    assert ("of your files" in text(ours.heard, turn_id)) is bool(mimes)
+    assert ("of your files" in text(ours.received, turn_id)) is bool(mimes)
 
 
 async def test_on_r_files_that_are_all_dropped_are_no_prompt() -> None:
@@ -164,16 +164,16 @@ async def test_a_thread_overrides_the_channel_and_is_announced(revision: Revisio
             await ours.finish(await ours.bind())
             await ours.status(runnerBusy=False)
 
-    created = [frame for frame in ours.heard if frame["type"] == "thread.created"]
+    created = [frame for frame in ours.received if frame["type"] == "thread.created"]
     assert created == [
         {"type": "thread.created", "threadId": "T"},
         {"type": "thread.created", "threadId": "T", "opencodeSessionId": "conversation-T"},
     ]
     where = {"channelType": "thread", "channelId": "T"}
-    entries = [f["data"] for f in ours.heard if f["type"] == "message"]
+    entries = [f["data"] for f in ours.received if f["type"] == "message"]
     assert all(where.items() <= entry.items() for entry in entries)
     assert all(entry["threadId"] == "T" for entry in entries)
-    chunk = next(frame for frame in ours.heard if frame["type"] == "chunk")
+    chunk = next(frame for frame in ours.received if frame["type"] == "chunk")
     assert where.items() <= chunk.items()
     assert "threadId" not in chunk
 
@@ -184,7 +184,7 @@ async def test_r_knows_no_threads() -> None:
         chunk = await ours.hear("chunk")
 
     assert chunk["channelId"] == "default"
-    assert "thread.created" not in told(ours.heard)
+    assert "thread.created" not in outline(ours.received)
 
 
 @pytest.mark.parametrize(("revision", "known"), [("R", {}), ("V", {"authorId": None})])
@@ -197,7 +197,7 @@ async def test_a_prompt_may_have_no_author(revision: Revision, known: dict[str, 
         agent.session("s1").release()
         await ours.status(runnerBusy=False)
 
-    echoes = [f["data"] for f in ours.heard if f["type"] == "message"]
+    echoes = [f["data"] for f in ours.received if f["type"] == "message"]
     echo = next(e for e in echoes if e["content"] == "by nobody")
     assert {k: v for k, v in echo.items() if k == "authorId"} == known
 
@@ -217,7 +217,7 @@ async def test_ids_of_a_prompt_are_never_read(revision: Revision) -> None:
         await ours.prompt("hello", messageId="mine", requestId="mine", promptId="mine")
         await ours.finish(await ours.bind())
 
-    assert "mine" not in str(ours.heard)
+    assert "mine" not in str(ours.received)
 
 
 async def test_ids_and_times_may_be_chosen_by_a_test() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
-from turnwire_lab.agents.session_agent.line import client, text, told
+from turnwire_lab.agents.session_agent.line import client, outline, text
 from turnwire_lab.agents.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
@@ -37,9 +37,9 @@ async def test_on_r_a_question_counts_in_seconds() -> None:
     assert 1e9 < question["expiresAt"] < 1e10
     assert again == {k: v for k, v in question.items() if k != "expiresAt"}
     assert answered["data"]["answer"] == "yes"
-    assert text(ann.heard, turn_id) == "You said: yes.\n"
-    idle = [f for f in ann.heard if f["type"] == "agentStatus" and f["status"] == "idle"]
-    assert ann.heard.index(idle[0]) < ann.heard.index(question)
+    assert text(ann.received, turn_id) == "You said: yes.\n"
+    idle = [f for f in ann.received if f["type"] == "agentStatus" and f["status"] == "idle"]
+    assert ann.received.index(idle[0]) < ann.received.index(question)
 
 
 @pytest.mark.parametrize("revision", ["A", "V"])
@@ -77,14 +77,14 @@ async def test_later_it_is_a_prompt_and_counts_in_milliseconds(revision: Revisio
         **where,
     }
     assert 1e12 < asked["prompt"]["expiresAt"] < 1e13
-    assert later.heard[1] == asked
+    assert later.received[1] == asked
     assert resolved == {
         "type": "interactive_prompt_resolved",
         "promptId": prompt_id,
         "promptType": "question",
         "resolution": {"value": True, "resolvedBy": "ann"},
     }
-    assert told(bob.heard).count("interactive_prompt_resolved") == 1
+    assert outline(bob.received).count("interactive_prompt_resolved") == 1
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
@@ -95,11 +95,11 @@ async def test_a_question_that_nobody_answers_expires(revision: Revision) -> Non
         turn_id = await ours.bind()
         await ours.finish(turn_id)
 
-    assert text(ours.heard, turn_id) == "Nobody answered in time.\n"
+    assert text(ours.received, turn_id) == "Nobody answered in time.\n"
     if revision == "R":
-        assert "status questionExpired" in told(ours.heard)
+        assert "status questionExpired" in outline(ours.received)
     else:
-        expired = next(f for f in ours.heard if f["type"] == "interactive_prompt_expired")
+        expired = next(f for f in ours.received if f["type"] == "interactive_prompt_expired")
         assert expired["promptType"] == "question"
 
 
@@ -113,12 +113,12 @@ async def test_a_request_of_two_questions_waits_for_both(revision: Revision, kin
         first, second = (pending.id for pending in agent.session("s1").pending)
         await ours.say(type="answer", questionId=second, answer="3")
         await ours.settle()
-        assert "message.updated finish" not in told(ours.heard)
+        assert "message.updated finish" not in outline(ours.received)
         await ours.say(type="answer", questionId=first, answer="red")
         await ours.finish(turn_id)
 
     assert first.removesuffix(":0") == second.removesuffix(":1")
-    assert text(ours.heard, turn_id) == "You said: red, 3.\n"
+    assert text(ours.received, turn_id) == "You said: red, 3.\n"
 
 
 @pytest.mark.parametrize("revision", ["A", "V"])
@@ -130,7 +130,7 @@ async def test_later_a_question_without_a_channel_is_dropped(revision: Revision)
         await ours.hear("message.updated")
         await ours.settle()
 
-    assert "interactive_prompt" not in told(ours.heard)
+    assert "interactive_prompt" not in outline(ours.received)
     assert agent.session("s1").pending == []
 
 
@@ -153,7 +153,7 @@ async def test_on_v_the_owners_next_prompt_is_the_answer() -> None:
         await ann.settle()
 
     assert resolved["resolution"] == {"value": "why not", "resolvedBy": "ann"}
-    echoes = [f["data"]["content"] for f in ann.heard if f["type"] == "message"]
+    echoes = [f["data"]["content"] for f in ann.received if f["type"] == "message"]
     assert "why not" not in echoes
 
 
@@ -190,7 +190,7 @@ async def test_an_approval_is_decided(
         *("allow_once", "allow_session", "allow_always", "cancel")
     ]
     assert resolved["resolution"] == {"actionId": action, "resolvedBy": "ann"}
-    assert outcome in text(ours.heard, turn_id)
+    assert outcome in text(ours.received, turn_id)
 
 
 async def test_only_the_owner_decides_and_others_are_told_so() -> None:
@@ -211,7 +211,7 @@ async def test_only_the_owner_decides_and_others_are_told_so() -> None:
     words = "Only the session owner can resolve this prompt"
     assert denied == {"type": "error", "error": words, "promptId": prompt_id}
     assert unknown["promptId"] == "inv_of_nobody"
-    assert "error" not in told(ann.heard)
+    assert "error" not in outline(ann.received)
 
 
 async def test_an_approval_that_nobody_gives_expires() -> None:
@@ -232,4 +232,4 @@ async def test_on_r_an_approval_is_a_question(answer: str, outcome: str) -> None
         await ours.say(type="answer", questionId=question["questionId"], answer=answer)
         await ours.finish(turn_id)
 
-    assert text(ours.heard, turn_id).startswith(outcome)
+    assert text(ours.received, turn_id).startswith(outcome)

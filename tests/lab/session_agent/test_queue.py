@@ -3,7 +3,7 @@
 import pytest
 
 from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
-from turnwire_lab.agents.session_agent.line import client, text, told
+from turnwire_lab.agents.session_agent.line import client, outline, text
 from turnwire_lab.agents.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
@@ -35,7 +35,7 @@ async def test_on_r_everybody_waits_in_one_line_of_whole_seconds(
         await ours.status(runnerBusy=False)
 
     assert waiting == order
-    echoes = [f for f in ours.heard if f["type"] == "message" and f["data"]["role"] == "user"]
+    echoes = [f for f in ours.received if f["type"] == "message" and f["data"]["role"] == "user"]
     assert len(echoes) == 3  # at once, and only once
 
 
@@ -51,7 +51,7 @@ async def test_the_last_to_come_gets_the_one_place_to_wait(revision: Revision) -
         second = (await bob.hear("queue.state"))["data"]["pending"]
         await bob.prompt("third")
         withdrawn = await ann.hear("queue.withdrawn")
-        start = len(ann.heard) - 1
+        start = len(ann.received) - 1
         third = await ann.hear("queue.state")
         await ann.status(promptQueued=True, queuePosition=1)
         agent.session("s1").release()
@@ -59,13 +59,13 @@ async def test_the_last_to_come_gets_the_one_place_to_wait(revision: Revision) -
 
     assert withdrawn["data"] == {**second, "content": "second", "threadId": None}
     assert third["data"]["pending"]["content"] == "third"
-    assert told(ann.heard[start:]) == [
+    assert outline(ann.received[start:]) == [
         "queue.withdrawn",
         "audit_log prompt.queued",
         "queue.state",
         "status promptQueued",
     ]
-    echoes = [f["data"] for f in bob.heard if f["type"] == "message"]
+    echoes = [f["data"] for f in bob.received if f["type"] == "message"]
     assert [echo["content"] for echo in echoes if echo["role"] == "user"] == ["hold", "third"]
     [evicted] = agent.tally.evicted
     assert (evicted.user_id, evicted.by, evicted.content) == ("ann", "bob", "second")
@@ -84,11 +84,11 @@ async def test_on_v_channels_run_at_once_and_their_frames_interleave() -> None:
         await ours.status(runnerBusy=False)
         await ours.settle()
 
-    order = [f["messageId"] for f in ours.heard if f["type"] == "chunk"]
+    order = [f["messageId"] for f in ours.received if f["type"] == "chunk"]
     assert order != sorted(order, key=[one, two].index)
-    assert text(ours.heard, one) == text(ours.heard, two)
-    assert told(ours.heard).count("status runnerBusy") == 1
-    assert told(ours.heard).count("audit_log agent.turn_complete") == 2
+    assert text(ours.received, one) == text(ours.received, two)
+    assert outline(ours.received).count("status runnerBusy") == 1
+    assert outline(ours.received).count("audit_log agent.turn_complete") == 2
 
 
 @pytest.mark.parametrize("revision", ["R", "A"])
@@ -126,7 +126,7 @@ async def test_a_prompt_that_steers_stops_the_turn_and_goes_next(revision: Revis
         await ours.prompt("waits")
         await ours.status(promptQueued=True)
         await ours.settle()
-        start = len(ours.heard)
+        start = len(ours.received)
         async with client(agent.url, "bob") as bob:
             await bob.prompt("say 1 deltas", queueMode="steer")
             await ours.status(promptDequeued=True)
@@ -134,7 +134,7 @@ async def test_a_prompt_that_steers_stops_the_turn_and_goes_next(revision: Revis
             await ours.status(runnerBusy=False)
 
     assert turn["content"] == "0 "
-    words = told(ours.heard[start:])
+    words = outline(ours.received[start:])
     assert words.index("audit_log user.abort") < words.index("status promptQueued")
     [hit] = agent.tally.foreign
     assert hit.user_id == "ann"
@@ -203,11 +203,11 @@ async def test_collected_prompts_are_joined_under_a_new_id(revision: Revision) -
         agent.session("s1").flush()
         await ours.finish(await ours.bind())
 
-    echoes = [f["data"] for f in ours.heard if f["type"] == "message"]
+    echoes = [f["data"] for f in ours.received if f["type"] == "message"]
     said = [echo["content"] for echo in echoes if echo["role"] == "user"]
     assert said == ["one", "two", "one\n\n---\n\ntwo"]
     assert len({echo["id"] for echo in echoes}) == 4
-    collected = [f["data"] for f in ours.heard if f["type"] == "status"]
+    collected = [f["data"] for f in ours.received if f["type"] == "status"]
     assert [c["collectCount"] for c in collected if "collectPending" in c] == [1, 2, 2]
     assert ("channelId" in collected[0]) is (revision == "V")
 
@@ -235,7 +235,7 @@ async def test_the_head_of_the_queue_can_be_taken_back_by_anybody() -> None:
     assert withdrawn["data"]["content"] == "mine"
     [gone] = agent.tally.deleted
     assert (gone.user_id, gone.by) == ("ann", "bob")
-    assert told(bob.heard).count("queue.withdrawn") == 1
+    assert outline(bob.received).count("queue.withdrawn") == 1
 
 
 @pytest.mark.parametrize("kind", ["queue.promote", "queue.replace"])
@@ -293,6 +293,6 @@ async def test_turns_that_nobody_asked_for_take_their_turn(revision: Revision) -
         await ours.finish(await ours.bind())
         await ours.settle()
 
-    users = [f for f in ours.heard if f["type"] == "message" and f["data"]["role"] == "user"]
+    users = [f for f in ours.received if f["type"] == "message" and f["data"]["role"] == "user"]
     assert len(users) == 1
     assert agent.tally.finished_by_user == {"ann": 1, None: 2}

@@ -4,7 +4,7 @@ import pytest
 
 from turnwire_lab.agents.common.frames import Json
 from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
-from turnwire_lab.agents.session_agent.line import ClientLine, client, told
+from turnwire_lab.agents.session_agent.line import ClientLine, client, outline
 from turnwire_lab.agents.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
@@ -25,7 +25,7 @@ async def second_of_two(revision: Revision) -> tuple[str, list[Json]]:
             agent.session("s1").release()
             await bob.finish(await bob.bind())
             await bob.hear("files-changed")
-    return first, bob.heard
+    return first, bob.received
 
 
 def after_pong(frames: list[Json]) -> list[Json]:
@@ -44,7 +44,7 @@ async def test_the_sample_of_r() -> None:
     assert frames[0]["type"] == "init"
     assert frames[0]["data"]["runnerBusy"] is True
     frames = after_pong(frames)
-    assert without_first(told(frames), "files-changed") == [
+    assert without_first(outline(frames), "files-changed") == [
         "message user",
         "audit_log user.prompt",
         "audit_log prompt.queued",
@@ -98,10 +98,10 @@ async def test_the_sample_of_v() -> None:
     assert init["type"] == "init"
     assert (init["data"]["runnerBusy"], init["data"]["promptsQueued"]) == (True, 0)
     assert init["data"]["pendingPrompt"] is None
-    hello = told(frames)[1 : told(frames).index("pong")]
+    hello = outline(frames)[1 : outline(frames).index("pong")]
     assert set(hello) == HELLO
     frames = after_pong(frames)
-    words = without_first(told(frames), "audit_log prompt.queued")
+    words = without_first(outline(frames), "audit_log prompt.queued")
     assert without_first(words, "files-changed") == [
         "queue.state",
         "status promptQueued",
@@ -151,7 +151,7 @@ async def test_a_defers_the_echo_and_tells_no_ids() -> None:
     _, frames = await second_of_two("A")
 
     frames = after_pong(frames)
-    words = told(frames)
+    words = outline(frames)
     assert words.index("status promptQueued") < words.index("message user")
     at = words.index("message user")
     assert words[at : at + 4] == [
@@ -170,10 +170,10 @@ async def test_a_defers_the_echo_and_tells_no_ids() -> None:
 
 async def one_turn(line: ClientLine, prompt: str, **more: object) -> list[str]:
     await line.settle()
-    start = len(line.heard)
+    start = len(line.received)
     await line.prompt(prompt, **more)
     await line.hear("files-changed")
-    return told(line.heard[start:])
+    return outline(line.received[start:])
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
@@ -226,15 +226,15 @@ async def test_the_sample_of_an_abort_on_v() -> None:
         await ours.prompt("hang", threadId="T")
         await ours.hear("chunk")
         await ours.settle()
-        start = len(ours.heard)
+        start = len(ours.received)
         await ours.say(type="abort", channelType="thread", channelId="T")
         await agent.until(lambda: not agent.session("s1").turns)
         await ours.settle()
 
-    frames = [f for f in ours.heard[start:] if f["type"] != "chunk"][:-1]
+    frames = [f for f in ours.received[start:] if f["type"] != "chunk"][:-1]
     thread = {"channelType": "thread", "channelId": "T"}
     idle = {"type": "agentStatus", "status": "idle"}
-    assert told(frames) == [
+    assert outline(frames) == [
         "agentStatus idle",
         "audit_log user.abort",
         "agentStatus idle",

@@ -7,7 +7,7 @@ import pytest
 
 from turnwire_lab.agents.common.frames import Json
 from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
-from turnwire_lab.agents.session_agent.line import client, text, told
+from turnwire_lab.agents.session_agent.line import client, outline, text
 from turnwire_lab.agents.session_agent.server import SessionAgent
 from turnwire_lab.agents.session_agent.state.channel import Channel
 from turnwire_lab.agents.session_agent.state.message import TurnEntry
@@ -22,11 +22,11 @@ async def heard(prompt: str, revision: Revision, **more: Any) -> list[Json]:
     habits = Habits(revision=revision, **more)
     async with SessionAgent(habits) as agent, client(agent.url) as ours:
         await ours.settle()
-        start = len(ours.heard)
+        start = len(ours.received)
         await ours.prompt(prompt)
         await ours.hear("files-changed")
         await ours.settle()
-    return ours.heard[start:-1]
+    return ours.received[start:-1]
 
 
 def snapshots(frames: list[Json]) -> list[Json]:
@@ -122,7 +122,7 @@ async def test_a_failed_turn_ends_in_both_parts(revision: Revision, loudly: str)
     ends = ["finish error", "error The agent was told to fail."]
     last = parts(snapshots(frames)[-1])
     assert last[1:] == (ends if revision == "R" else ends[::-1])
-    assert told(frames).count("error") == (1 if loudly else 0)
+    assert outline(frames).count("error") == (1 if loudly else 0)
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
@@ -135,7 +135,7 @@ async def test_a_prompt_may_fail_without_a_turn(revision: Revision, error: str) 
     assert told_error["channelId"] == "default"
     assert told_error["messageId"] != frames[0]["data"]["id"]
     assert turn_ids(frames) == []
-    assert "status runnerBusy" in told(frames)
+    assert "status runnerBusy" in outline(frames)
 
 
 @pytest.mark.parametrize(("revision", "errors"), [("R", 1), ("A", 0), ("V", 0)])
@@ -145,14 +145,14 @@ async def test_later_an_error_without_a_channel_is_dropped(revision: Revision, e
         await ours.status(runnerBusy=False)
         await ours.settle()
 
-    assert told(ours.heard).count("error") == errors
+    assert outline(ours.received).count("error") == errors
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_a_completion_that_does_not_come_is_forced(revision: Revision) -> None:
     frames = await heard("fail and stall", revision, safety_s=0.01)
 
-    words = told(frames)
+    words = outline(frames)
     assert words.index("error") < words.index("status runnerBusy")
 
 
@@ -160,7 +160,7 @@ async def test_a_completion_that_does_not_come_is_forced(revision: Revision) -> 
 async def test_on_r_a_turn_made_by_its_end_never_ends(prompt: str) -> None:
     frames = await heard(prompt, "R")
 
-    assert told(frames)[3:] == [
+    assert outline(frames)[3:] == [
         "message assistant",
         "audit_log agent.turn_complete",
         "status runnerBusy",
@@ -191,7 +191,7 @@ async def test_text_may_be_told_by_the_last_snapshot_alone(revision: Revision) -
     last = snapshots(frames)[-1]
     assert last["content"] == "All of this was told at the end.\n"
     assert parts(last)[1:] == [f"text {last['content']}", "finish end_turn"]
-    assert "chunk" not in told(frames)
+    assert "chunk" not in outline(frames)
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
@@ -214,7 +214,7 @@ async def test_tools_that_are_stuck_are_completed_after_the_end(revision: Revisi
     assert parts(unseen)[-2:] == ["finish end_turn", "tool-call completed"]
     assert set(unseen["parts"][-1]) == {"type", "callId", "toolName", "status"}
     assert "result" not in stuck["parts"][1]
-    words = told(frames)
+    words = outline(frames)
     assert words.index("audit_log agent.turn_complete") > words.index("message.updated finish")
 
 
@@ -250,13 +250,13 @@ async def test_after_a_failover_the_prompt_goes_on_in_a_second_turn(revision: Re
     assert [snapshot["id"] for snapshot in snapshots(frames)] == [second]
     assert text(frames, first) == "The first model says this much. "
     assert text(frames, second) == "The second model says the rest.\n"
-    assert told(frames).count("audit_log agent.turn_complete") == 1
+    assert outline(frames).count("audit_log agent.turn_complete") == 1
 
 
 async def test_a_completion_may_come_before_the_end_of_its_turn() -> None:
     frames = await heard("complete early", "V")
 
-    words = told(frames)
+    words = outline(frames)
     assert words.index("status runnerBusy") < words.index("message.updated finish")
     assert words.count("audit_log agent.turn_complete") == 1
 
@@ -291,7 +291,7 @@ async def test_the_search_finds_pages(tmp_path: Path) -> None:
         turn_id = await ours.bind()
         await ours.finish(turn_id)
 
-    assert "- **Time** (`README.md`)" in text(ours.heard, turn_id)
+    assert "- **Time** (`README.md`)" in text(ours.received, turn_id)
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

@@ -240,7 +240,7 @@ async def test_with_the_labs_session_agent(revision: Revision) -> None:
         assert "84" in said(whole.text)
         assert (absent.status_code, nobody.status_code) == (404, 401)
         assert others.status_code == 404
-        assert {user for user, frame in agent.heard_from if frame["type"] == "prompt"} == {"ann"}
+        assert {user for user, frame in agent.received_from if frame["type"] == "prompt"} == {"ann"}
 
 
 async def test_with_the_labs_other_agent() -> None:

@@ -49,7 +49,7 @@ class Talk(NamedTuple):
 
     @property
     def answers(self) -> list[Any]:
-        return [frame["answer"] for frame in self.agent.heard if frame["type"] == "answer"]
+        return [frame["answer"] for frame in self.agent.received if frame["type"] == "answer"]
 
 
 @asynccontextmanager
@@ -301,7 +301,7 @@ async def test_a_profile_is_6_or_7(headers: dict[str, str], params: dict[str, st
         response = await t.post(ask(), headers=headers, **params)
 
         assert refusal(response) == (400, "bad_request", "The profile is 6 or 7")
-        assert t.agent.heard == []
+        assert t.agent.received == []
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ async def send_back(
 
 
 def answers(agent: ReferenceAgent) -> list[object]:
-    return [frame["answer"] for frame in agent.heard if frame["type"] == "answer"]
+    return [frame["answer"] for frame in agent.received if frame["type"] == "answer"]
 
 
 async def test_the_app_sends_the_id_back_with_the_answer() -> None:

@@ -127,7 +127,7 @@ async def test_a_running_turn_outlives_its_connection(
 
     assert is_whole(rest.text)
     assert (said(first) + said(rest.text)).endswith("and this is the end.")
-    assert not any(frame["type"] == "abort" for frame in agent.heard)
+    assert not any(frame["type"] == "abort" for frame in agent.received)
 
 
 def test_a_run_waits_for_its_client_unless_it_is_told_otherwise() -> None:

@@ -21,7 +21,7 @@ USUAL: Final[Json] = {"channelType": "web", "channelId": "default", "queueMode":
 class Line:
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
-        self.heard: list[Json] = []
+        self.received: list[Json] = []
 
     async def say(self, **frame: object) -> None:
         await self.socket.send(json.dumps(frame))
@@ -30,7 +30,7 @@ class Line:
         """The next frame of that type with these fields; everything before it is kept too."""
         while True:
             frame: Json = json.loads(await self.socket.recv())
-            self.heard.append(frame)
+            self.received.append(frame)
             if frame["type"] == kind and self._fits(frame, fields):
                 return frame
 

@@ -69,7 +69,7 @@ def _score(section: Section, terms: list[re.Pattern[str]]) -> int:
 
 def _excerpt(section: Section, terms: list[re.Pattern[str]]) -> str:
     """The first line with a term in it, else the first that says anything."""
-    told = [line.strip() for line in section.lines if line.strip()]
-    hit = next((line for line in told if any(t.search(line.lower()) for t in terms)), None)
-    line = hit or next(iter(told), "")
+    lines = [line.strip() for line in section.lines if line.strip()]
+    hit = next((line for line in lines if any(t.search(line.lower()) for t in terms)), None)
+    line = hit or next(iter(lines), "")
     return line if len(line) <= EXCERPT else line[: EXCERPT - 1] + "…"

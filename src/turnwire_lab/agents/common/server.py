@@ -22,7 +22,7 @@ from turnwire_lab.agents.common.toolbox import toolbox
 from turnwire_lab.service import Service
 
 FRAME_BYTES: Final = 32 * 1024 * 1024
-HEARD: Final = 10_000
+KEPT_FRAMES: Final = 10_000
 """Frames kept for whoever asks what was heard."""
 CLOSE_S: Final = 1.0
 
@@ -40,7 +40,7 @@ class AgentServer(Service, Generic[SessionT]):
     def __init__(self, host: str, port: int, *, now: Callable[[], datetime], docs: Path) -> None:
         self.host = host
         self.port = port
-        self.heard: list[Json] = []
+        self.received: list[Json] = []
         self.connections = 0
         self._now = now
         self._tools = toolbox(now=now, docs=docs)
@@ -121,8 +121,8 @@ class AgentServer(Service, Generic[SessionT]):
         """Keep a frame for `heard`, if it is an object."""
         plain = parse_plain(data)
         if plain is not None:
-            self.heard.append(plain)
-            del self.heard[:-HEARD]
+            self.received.append(plain)
+            del self.received[:-KEPT_FRAMES]
         return plain
 
     def _close_sessions(self) -> None:

@@ -37,7 +37,7 @@ class ClientLine(Line):
         """Everything said until now; the agent's answer to a ping is the proof."""
         await self.say(type="ping")
         await self.hear("pong")
-        return self.heard
+        return self.received
 
     def _fits(self, frame: Json, fields: Json) -> bool:
         return _holds(frame, fields)
@@ -53,7 +53,7 @@ async def client(
         yield ClientLine(socket)
 
 
-def told(frames: list[Json]) -> list[str]:
+def outline(frames: list[Json]) -> list[str]:
     """Each frame in a word or two, chunks that follow each other once."""
     words = [_word(frame) for frame in frames]
     pairs = zip(words, ["", *words], strict=False)

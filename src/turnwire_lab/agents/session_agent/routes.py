@@ -77,8 +77,8 @@ def answer_plainly(
                 "runnerBusy": bool(session.processing),
                 "queuedPrompts": len(session.queued),
             }
-            told = {"id": session.id, "status": session.status, "userId": session.owner}
-            return json_response(line, 200, {"session": told, "doStatus": state})
+            summary = {"id": session.id, "status": session.status, "userId": session.owner}
+            return json_response(line, 200, {"session": summary, "doStatus": state})
 
 
 def _visible(session_id: str, habits: Habits) -> bool:

@@ -12,7 +12,7 @@ from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 from turnwire_lab.agents.common.frames import Json
-from turnwire_lab.agents.common.server import HEARD, AgentServer
+from turnwire_lab.agents.common.server import KEPT_FRAMES, AgentServer
 from turnwire_lab.agents.common.toolbox import CHECKOUT, utc_now
 from turnwire_lab.agents.session_agent.caller import token_of, user_of
 from turnwire_lab.agents.session_agent.habits import Habits
@@ -37,7 +37,7 @@ class SessionAgent(AgentServer[Session]):
     ) -> None:
         super().__init__(host, port, now=now, docs=docs)
         self.habits = habits or Habits()
-        self.heard_from: list[tuple[str, Json]] = []
+        self.received_from: list[tuple[str, Json]] = []
         """The same frames, each with the user of its socket."""
         self.tally = Tally()
         self._new_id = new_id
@@ -75,8 +75,8 @@ class SessionAgent(AgentServer[Session]):
         self, session: Session, line: ServerConnection, user_id: str, data: str | bytes
     ) -> None:
         if (plain := self._keep(data)) is not None:
-            self.heard_from.append((user_id, plain))
-            del self.heard_from[:-HEARD]
+            self.received_from.append((user_id, plain))
+            del self.received_from[:-KEPT_FRAMES]
         try:
             asked = parse(data, self.habits.revision)
         except NotJson:

@@ -42,8 +42,8 @@ async def approve(turn: Turn, found: re.Match[str]) -> None:
 
 async def approve_two(turn: Turn, _found: re.Match[str]) -> None:
     await turn.say("I need your approval twice. ")
-    told = await asyncio.gather(_compute(turn, SUM), _compute(turn, "7*8"))
-    await turn.say("".join(told))
+    results = await asyncio.gather(_compute(turn, SUM), _compute(turn, "7*8"))
+    await turn.say("".join(results))
 
 
 async def _ask(turn: Turn, *questions: Question) -> None:

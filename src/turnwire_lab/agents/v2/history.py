@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from turnwire_lab.agents.common.frames import Json
 from turnwire_lab.agents.v2.frames import Prompt
-from turnwire_lab.agents.v2.parts import Ended, File, Part, Said
+from turnwire_lab.agents.v2.parts import Ended, File, Part, TextBlock
 
 ENTRIES: Final = 200
 """Older ones are forgotten, since a demo may run for weeks."""
@@ -27,14 +27,16 @@ class Entry:
     queued: bool = False
     """Whether this is a prompt whose turn has not begun."""
 
-    def last_said(self, kind: Literal["text", "reasoning"]) -> Said | None:
+    def open_block(self, kind: Literal["text", "reasoning"]) -> TextBlock | None:
         """The open block of that kind, if nothing else came after it."""
-        last = self.parts[-1] if self.parts else None
-        return last if isinstance(last, Said) and last.kind == kind and last.streaming else None
+        match self.parts:
+            case [*_, TextBlock(kind=found, streaming=True) as block] if found == kind:
+                return block
+        return None
 
     def close(self) -> None:
         """End the open block, if there is one."""
-        if self.parts and isinstance(last := self.parts[-1], Said):
+        if self.parts and isinstance(last := self.parts[-1], TextBlock):
             last.streaming = False
 
     def goes_by(self, name: str | None) -> bool:
@@ -43,7 +45,7 @@ class Entry:
 
     @property
     def text(self) -> str:
-        return "".join(p.text for p in self.parts if isinstance(p, Said) and p.kind == "text")
+        return "".join(p.text for p in self.parts if isinstance(p, TextBlock) and p.kind == "text")
 
     def written(self) -> Json:
         waits = {"queued": True} if self.queued else {}

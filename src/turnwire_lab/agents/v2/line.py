@@ -17,9 +17,9 @@ class GatewayLine(Line):
         """Ask, and return the frames of the whole turn."""
         await self.ask(content, prompt_id, **more)
         created = await self.hear("message.create")
-        start = len(self.heard) - 1
+        start = len(self.received) - 1
         await self.hear("complete", turnId=created["turnId"])
-        return self.heard[start:]
+        return self.received[start:]
 
 
 @asynccontextmanager

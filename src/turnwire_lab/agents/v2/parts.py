@@ -20,7 +20,7 @@ UNANSWERED: Final = msgspec.UNSET
 
 
 @dataclass(slots=True)
-class Said:
+class TextBlock:
     """Text or reasoning, in the pieces it was told in."""
 
     kind: Literal["text", "reasoning"]
@@ -49,14 +49,14 @@ class Called:
 
     def fields(self) -> Json:
         """As both the part and the frame spell it: what is not known yet is left out."""
-        told: Json = {"callId": self.call_id, "toolName": self.tool_name, "status": self.status}
+        fields: Json = {"callId": self.call_id, "toolName": self.tool_name, "status": self.status}
         if self.args is not None:
-            told["args"] = self.args
+            fields["args"] = self.args
         if self.status == "completed":
-            told["result"] = self.result
+            fields["result"] = self.result
         if self.error is not None:
-            told["error"] = self.error
-        return told
+            fields["error"] = self.error
+        return fields
 
     def written(self) -> Json:
         return {"type": "tool-call", **self.fields()}
@@ -86,23 +86,23 @@ class Question:
     def approved(self) -> bool:
         """Only a plain yes is one, in whatever spelling a gateway forwards it."""
         match self.answer:
-            case bool(said) | {"approved": bool(said)}:
-                return said
-            case str(said):
-                return said.strip().lower() in {"approve", "approved", "allow", "yes"}
+            case bool(answer) | {"approved": bool(answer)}:
+                return answer
+            case str(answer):
+                return answer.strip().lower() in {"approve", "approved", "allow", "yes"}
             case _:
                 return False
 
     def fields(self) -> Json:
         """As both the part and the frame spell it."""
-        told: Json = {"questionId": self.id, "turnId": self.turn_id, "text": self.text}
+        fields: Json = {"questionId": self.id, "turnId": self.turn_id, "text": self.text}
         if self.options:
-            told["options"] = list(self.options)
-        told["expiresAt"] = self.expires_at
+            fields["options"] = list(self.options)
+        fields["expiresAt"] = self.expires_at
         if (call := self.about) is not None:
             about = {"toolName": call.tool_name, "callId": call.call_id, "args": call.args}
-            told |= {"kind": "approval", **about}
-        return told
+            fields |= {"kind": "approval", **about}
+        return fields
 
     def written(self) -> Json:
         part = {"type": "question", **self.fields()}
@@ -123,8 +123,8 @@ class File:
     filename: str | None = None
 
     def fields(self) -> Json:
-        told = {"mime": self.mime, "url": self.url, "filename": self.filename}
-        return {name: value for name, value in told.items() if value is not None}
+        fields = {"mime": self.mime, "url": self.url, "filename": self.filename}
+        return {name: value for name, value in fields.items() if value is not None}
 
     def written(self) -> Json:
         return {"type": "file", **self.fields()}
@@ -165,4 +165,4 @@ class Failed:
         return {"type": "error", "message": self.error}
 
 
-Part = Said | Called | Question | File | Source | Ended | Failed
+Part = TextBlock | Called | Question | File | Source | Ended | Failed

@@ -14,8 +14,8 @@ from turnwire_lab.agents.v2.parts import (
     File,
     Part,
     Question,
-    Said,
     Source,
+    TextBlock,
 )
 
 
@@ -32,9 +32,9 @@ def retold(entry: Entry, spellings: Sequence[Spelling], ids: Json) -> Iterator[J
 def _frames(part: Part, entry: Entry, spellings: Sequence[Spelling]) -> Iterator[Json]:
     turn = {"turnId": entry.id}
     match part:
-        case Said(kind="reasoning", text=text):
+        case TextBlock(kind="reasoning", text=text):
             yield {"type": "message.part.reasoning-delta", **turn, "delta": text}
-        case Said(text=text):
+        case TextBlock(text=text):
             if "chunk" in spellings:
                 yield {"type": "chunk", "content": text, "messageId": entry.id}
             if "text-delta" in spellings:

@@ -17,7 +17,16 @@ from turnwire_lab.agents.common.wording import pieces
 from turnwire_lab.agents.v2.asking import Asking
 from turnwire_lab.agents.v2.frames import Habits, Prompt
 from turnwire_lab.agents.v2.history import Entry
-from turnwire_lab.agents.v2.parts import Called, Ended, Failed, File, Question, Reason, Said, Source
+from turnwire_lab.agents.v2.parts import (
+    Called,
+    Ended,
+    Failed,
+    File,
+    Question,
+    Reason,
+    Source,
+    TextBlock,
+)
 
 
 class Turn:
@@ -77,7 +86,7 @@ class Turn:
 
     def say_delta(self, piece: str) -> None:
         """One delta of text, in every spelling this agent uses."""
-        if self.entry.last_said("text") is None:
+        if self.entry.open_block("text") is None:
             self.status("streaming")
         self._block("text").pieces.append(piece)
         self._deltas += 1
@@ -179,7 +188,7 @@ class Turn:
             origin["userId"] = self.user_id
         entry = Entry(_new_id("prompt"), "user", origin, queued=True)
         if self.prompt.content:
-            entry.parts.append(Said("text", [self.prompt.content], streaming=False))
+            entry.parts.append(TextBlock("text", [self.prompt.content], streaming=False))
         entry.parts += [File(a.mime, a.url, a.filename) for a in self.prompt.attachments]
         return entry
 
@@ -196,11 +205,11 @@ class Turn:
         self.entry.parts.append(part)
         self._tell({"type": kind, "turnId": self.id, **part.fields()})
 
-    def _block(self, kind: Literal["text", "reasoning"]) -> Said:
-        block = self.entry.last_said(kind)
+    def _block(self, kind: Literal["text", "reasoning"]) -> TextBlock:
+        block = self.entry.open_block(kind)
         if block is None:
             self.entry.close()
-            block = Said(kind)
+            block = TextBlock(kind)
             self.entry.parts.append(block)
         return block
 
@@ -216,8 +225,9 @@ class Turn:
 
     def _usage(self) -> Json:
         """Words for tokens: made up, but the same every time."""
-        asked, told = len(self.prompt.content.split()), self._deltas
-        return {"promptTokens": asked, "completionTokens": told, "totalTokens": asked + told}
+        prompt, completion = len(self.prompt.content.split()), self._deltas
+        total = prompt + completion
+        return {"promptTokens": prompt, "completionTokens": completion, "totalTokens": total}
 
 
 def _new_id(kind: str) -> str:

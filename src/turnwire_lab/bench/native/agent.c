@@ -291,8 +291,8 @@ static void burst_once(void) {
     struct connection *c = bursting[i];
     struct turn *turn = &c->turn;
     uint64_t now = now_ns();
-    for (long j = 0; j < turn->plan.batch && turn->told < turn->plan.deltas; j++) delta(c, now);
-    if (turn->told >= turn->plan.deltas) finish(c);
+    for (long j = 0; j < turn->plan.batch && turn->sent < turn->plan.deltas; j++) delta(c, now);
+    if (turn->sent >= turn->plan.deltas) finish(c);
     if (!flush(c)) {
       shutdown(c->fd, SHUT_RDWR);
       stop_bursting(c);
@@ -306,7 +306,7 @@ static void tell_due(void) {
   uint64_t now = now_ns();
   while (heaped && heap[0]->turn.due_ns <= now) {
     struct connection *c = heap[0];
-    if (c->turn.told < c->turn.plan.deltas) {
+    if (c->turn.sent < c->turn.plan.deltas) {
       delta(c, now_ns());
       c->turn.due_ns += c->turn.period_ns;
       sift(c, 0);

@@ -10,7 +10,7 @@ enum { ID_BYTES = 64, TEXT_BYTES = 512 };
 struct turn {
   enum wire wire;
   struct plan plan;
-  long told;  // deltas so far
+  long sent;  // deltas so far
   bool is_open, is_held;
   uint64_t due_ns, period_ns;
   char id[24];
@@ -111,9 +111,9 @@ static void tell_delta(struct buffer *out, struct turn *turn, uint64_t now) {
   char head[HEAD_BYTES];
   head[0] = 'T';
   for (int i = 0; i < 16; i++) head[1 + i] = digits[now >> (60 - 4 * i) & 15];
-  for (int i = 0; i < 3; i++) head[17 + i] = digits[turn->told >> (8 - 4 * i) & 15];
+  for (int i = 0; i < 3; i++) head[17 + i] = digits[turn->sent >> (8 - 4 * i) & 15];
   size_t size = (size_t)turn->plan.size;
-  int spellings = turn->plan.told == 2 && turn->wire == V2 ? 2 : 1;
+  int spellings = turn->plan.spellings == 2 && turn->wire == V2 ? 2 : 1;
   for (int i = 0; i < spellings; i++) {
     const struct spelling *s = &turn->spellings[i];
     size_t length = s->before_length + size + s->after_length;
@@ -132,10 +132,10 @@ static void tell_delta(struct buffer *out, struct turn *turn, uint64_t now) {
     out->end += length;
     if (turn->wire == READY_MADE) put(out, "\r\n", 2);
   }
-  turn->told++;
+  turn->sent++;
   if (turn->plan.tools) {
     long every = turn->plan.deltas / (turn->plan.tools + 1) + 1;
-    if (turn->told % every == 0) tell_tool(out, turn, turn->told / every);
+    if (turn->sent % every == 0) tell_tool(out, turn, turn->sent / every);
   }
 }
 

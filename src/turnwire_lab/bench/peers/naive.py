@@ -78,8 +78,8 @@ async def chat(session_id: str, body: Body) -> EventSourceResponse:  # noqa: ARG
     async def records() -> AsyncIterator[ServerSentEvent]:
         async with websockets.connect(AGENT_URL) as socket:
             await socket.send(json.dumps({"type": "prompt", "content": text}))
-            async for said in socket:
-                frame = frames.validate_python(json.loads(said))
+            async for data in socket:
+                frame = frames.validate_python(json.loads(data))
                 for event, chunk in chunks(frame):
                     yield ServerSentEvent(
                         event=event, data=json.dumps(chunk, separators=(",", ":"))

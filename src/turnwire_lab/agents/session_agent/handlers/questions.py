@@ -96,9 +96,9 @@ def decide(state: State, invocation_id: str, action: str, by: str) -> str | None
         return "Only the session owner can resolve this prompt"
     _forget(state, pending)
     failing = bool(pending.frame["prompt"]["context"]["params"].get("fails")) and action != "cancel"
-    told = FAILED if failing else action
-    _tell_resolved(state, pending, {"actionId": told, "resolvedBy": by})
-    state.runner.answer(invocation_id, told)
+    outcome = FAILED if failing else action
+    _tell_resolved(state, pending, {"actionId": outcome, "resolvedBy": by})
+    state.runner.answer(invocation_id, outcome)
     return None
 
 

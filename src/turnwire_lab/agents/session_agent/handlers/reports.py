@@ -35,8 +35,8 @@ class Reports:
         turn = TurnEntry(state.new_id(), row.channel, state.revision, state.seconds())
         state.keep(turn)
         where = row.channel.fields() if state.revision == "R" else row.channel.with_thread()
-        told = {"id": turn.id, "role": "assistant", "content": "", "parts": []}
-        state.tell({"type": "message", "data": {**told, "createdAt": turn.at, **where}})
+        message = {"id": turn.id, "role": "assistant", "content": "", "parts": []}
+        state.tell({"type": "message", "data": {**message, "createdAt": turn.at, **where}})
         return turn.id
 
     def delta(self, turn_id: str, piece: str) -> None:
@@ -58,7 +58,7 @@ class Reports:
         turn.finish(reason, final_text, error)
         self._tell_snapshot(turn)
         if row.line is not None:
-            self._state.ended[row.line] = self._state.room.told
+            self._state.ended[row.line] = self._state.room.sent
         finished = Finished(
             session_id=self._state.id,
             prompt_id=row.id,

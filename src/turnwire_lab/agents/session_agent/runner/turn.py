@@ -65,7 +65,7 @@ class Turn:
         """What the end tells as the text, if not what was said since the last tool."""
         self.reason = "end_turn"
         self.afterwards: list[Callable[[], None]] = []
-        self._said: list[str] = []
+        self._pieces: list[str] = []
         self._open: dict[str, str] = {}
         self._saying = False
         self._released = asyncio.Event()
@@ -94,7 +94,7 @@ class Turn:
         if not self._saying:
             self._saying = True
             self.reports.status(self.row, "streaming")  # before the turn is there (§4.2)
-        self._said.append(piece)
+        self._pieces.append(piece)
         self.reports.delta(self.ensure(), piece)
 
     async def use(self, tool_name: str, args: Json) -> Json:
@@ -115,7 +115,7 @@ class Turn:
 
     def open_call(self, tool_name: str, *, status: str = "tool_calling") -> str:
         """A tool's first state; its arguments are often not there yet (§5.8)."""
-        self._said.clear()
+        self._pieces.clear()
         self._saying = False
         detail = tool_name if status == "tool_calling" else None
         self.reports.status(self.row, status, detail)
@@ -151,8 +151,8 @@ class Turn:
         for question_id, (text, options) in zip(ids, asked, strict=True):
             self.reports.ask(self.row, question_id, text, options)
         answers = [await self._wait(future) for future in futures]
-        told = ", ".join(str(answer) for answer in answers)
-        self.close_call(call_id, "completed", result=told)
+        joined = ", ".join(str(answer) for answer in answers)
+        self.close_call(call_id, "completed", result=joined)
         return answers
 
     async def ask_approval(self, tool: str, params: Json) -> Reply:
@@ -165,7 +165,7 @@ class Turn:
         """The same prompt goes on in a second turn; the first one never gets an end (§5.4)."""
         self.reports.switch_model(self.row)
         self.id = None
-        self._said.clear()
+        self._pieces.clear()
         self._saying = False
 
     def ensure(self) -> str:
@@ -181,7 +181,7 @@ class Turn:
             # an empty entry is all that is ever heard (§5.4).
             return
         reason = self.reason if error is None else "error"
-        text = self.final_text if self.final_text is not None else "".join(self._said) or None
+        text = self.final_text if self.final_text is not None else "".join(self._pieces) or None
         self.reports.finalize(self.row, turn_id, reason, text, error)
         for call_id in list(self._open):
             # Flushed after the end, with neither arguments nor a result (§5.6).

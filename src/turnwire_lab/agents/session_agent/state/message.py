@@ -27,7 +27,7 @@ class Entry:
 
 
 @dataclass(slots=True)
-class Said:
+class TextPart:
     """A text part: which of the turn's pieces are in it. Joined only when somebody asks."""
 
     start: int
@@ -43,7 +43,7 @@ class TurnEntry:
     revision: Revision
     at: int
     pieces: list[str] = field(default_factory=list)
-    parts: list[Said | Json] = field(default_factory=list)
+    parts: list[TextPart | Json] = field(default_factory=list)
     final_text: str | None = None
 
     @property
@@ -54,17 +54,17 @@ class TurnEntry:
     def say(self, piece: str) -> None:
         last = self.parts[-1] if self.parts else None
         self.pieces.append(piece)
-        if isinstance(last, Said):
+        if isinstance(last, TextPart):
             last.end = len(self.pieces)
             return
         start = 0 if self.revision == "R" else len(self.pieces) - 1
-        self.parts.append(Said(start, len(self.pieces)))
+        self.parts.append(TextPart(start, len(self.pieces)))
 
     def tool(self, update: Json) -> None:
         """A transition of a tool; what it does not repeat stays as it was."""
         self._close()
         for part in self.parts:
-            if not isinstance(part, Said) and part.get("callId") == update["callId"]:
+            if not isinstance(part, TextPart) and part.get("callId") == update["callId"]:
                 part.update(update)
                 return
         self.parts.append({"type": "tool-call", **update})
@@ -72,13 +72,13 @@ class TurnEntry:
     def finish(self, reason: str, final_text: str | None, error: str | None) -> None:
         self._close()
         self.final_text = final_text
-        said = [part for part in self.parts if isinstance(part, Said)]
+        texts = [part for part in self.parts if isinstance(part, TextPart)]
         if final_text is not None:
-            if not said:
-                said = [Said(0, 0, streaming=False)]
-                self.parts.extend(said)
-            if self.revision == "R" or len(said) == 1:
-                for part in said:
+            if not texts:
+                texts = [TextPart(0, 0, streaming=False)]
+                self.parts.extend(texts)
+            if self.revision == "R" or len(texts) == 1:
+                for part in texts:
                     part.final = final_text
         ends: list[Json] = [{"type": "finish", "reason": reason}]
         if error is not None:
@@ -92,21 +92,21 @@ class TurnEntry:
 
     def snapshot(self) -> Json:
         """As `message.updated` tells it: everything once more, and no time."""
-        told = {"id": self.id, "role": "assistant", "content": self.content}
-        return {**told, "parts": self._written_parts(), **self.channel.fields()}
+        head = {"id": self.id, "role": "assistant", "content": self.content}
+        return {**head, "parts": self._written_parts(), **self.channel.fields()}
 
     def _written_parts(self) -> list[Json]:
         return [
             {"type": "text", "text": self._text(part), "streaming": part.streaming}
-            if isinstance(part, Said)
+            if isinstance(part, TextPart)
             else dict(part)
             for part in self.parts
         ]
 
-    def _text(self, said: Said) -> str:
-        return "".join(self.pieces[said.start : said.end]) if said.final is None else said.final
+    def _text(self, part: TextPart) -> str:
+        return "".join(self.pieces[part.start : part.end]) if part.final is None else part.final
 
     def _close(self) -> None:
         for part in self.parts:
-            if isinstance(part, Said):
+            if isinstance(part, TextPart):
                 part.streaming = False

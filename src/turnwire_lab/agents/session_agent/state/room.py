@@ -21,7 +21,7 @@ SETTLE_S: Final = 2.0
 
 class Room:
     def __init__(self, *, buffer_bytes: int, changed: Callable[[], None]) -> None:
-        self.told = 0
+        self.sent = 0
         """Frames told to everybody, for measuring."""
         self._sockets: dict[ServerConnection, str] = {}
         self._lines: dict[ServerConnection, int] = {}
@@ -64,10 +64,10 @@ class Room:
         """Wait until every socket has heard what was told, as its pong proves."""
         with suppress(TimeoutError):
             async with asyncio.timeout(SETTLE_S):
-                await asyncio.gather(*(_has_heard(socket) for socket in self._sockets))
+                await asyncio.gather(*(_has_received(socket) for socket in self._sockets))
 
     def tell(self, frame: Json) -> None:
-        self.told += 1
+        self.sent += 1
         self._send(list(self._sockets), frame)
 
     def tell_user(self, user_id: str, frame: Json) -> None:
@@ -90,6 +90,6 @@ class Room:
         self._changed()
 
 
-async def _has_heard(socket: ServerConnection) -> None:
+async def _has_received(socket: ServerConnection) -> None:
     with suppress(ConnectionClosed):
         await (await socket.ping())

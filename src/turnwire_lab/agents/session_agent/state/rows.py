@@ -33,15 +33,15 @@ class Row:
 
     def pending(self) -> Json:
         """As `queue.state` and `queue.withdrawn` tell it."""
-        told: Json = {"messageId": self.id, "content": self.content}
+        fields: Json = {"messageId": self.id, "content": self.content}
         if self.files:
-            told["attachments"] = [
+            fields["attachments"] = [
                 {"type": "file", "mime": part["mimeType"], "filename": part.get("filename")}
                 for part in self.files
             ]
         if self.channel.thread is not None:
-            told["threadId"] = self.channel.thread
-        return told
+            fields["threadId"] = self.channel.thread
+        return fields
 
     def entry(self, author: dict[str, Any], *, nulls: bool, threads: bool) -> Json:
         """The user's entry. Only what came out of a queue spells absence as null (§4.2)."""
