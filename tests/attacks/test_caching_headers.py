@@ -41,8 +41,8 @@ def wrong(response: httpx.Response) -> list[str]:
 
 
 @pytest.mark.attack(
-    "reading somebody's answer out of a cache",
-    "every status of every route says `no-store`; a stream says `no-cache, no-transform`",
+    "reading another user's answer from a cache",
+    "every status of every route has `no-store`; a stream has `no-cache, no-transform`",
 )
 async def test_no_status_of_any_route_may_be_kept() -> None:
     seen: dict[tuple[str, int], list[str]] = {}

@@ -213,7 +213,7 @@ async def test_a_page_of_a_listed_origin_prompts_resumes_and_stops(browser: Brow
 @pytest.mark.attack(
     "a page of an origin that is not listed, in a real browser: `fetch` in every mode, "
     "`XMLHttpRequest`, `EventSource`, `sendBeacon`, a WebSocket",
-    "the browser shows the page nothing; no turn is begun",
+    "the browser shows the page nothing; no turn starts",
 )
 async def test_a_page_of_another_origin_can_do_nothing(browser: Browser) -> None:
     async with (
@@ -245,7 +245,7 @@ async def test_a_page_of_another_origin_can_do_nothing(browser: Browser) -> None
 
 @pytest.mark.attack(
     "a page without an origin (`null`: a sandboxed frame), in a real browser",
-    "as any that is not listed",
+    "as every origin that is not listed",
 )
 @pytest.mark.parametrize(("origins", "may"), [("listed", False), ("*", True)])
 async def test_null_is_an_origin_like_any_that_is_not_listed(

@@ -46,7 +46,7 @@ async def test_nothing_else_is_on_the_public_port() -> None:
     assert not any("metrics" in path or "docs" in path for path in routes)
 
 
-@pytest.mark.attack("scanning the ports of a gateway", "two, on the configured address alone")
+@pytest.mark.attack("scanning the ports of a gateway", "two ports, only on the configured address")
 async def test_a_process_listens_on_two_ports() -> None:
     metrics_port = free_port()
     async with Process(metrics_port=metrics_port) as gateway:

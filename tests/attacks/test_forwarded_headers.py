@@ -41,9 +41,8 @@ def still(text: str) -> str:
 
 
 @pytest.mark.attack(
-    "`X-Forwarded-*`, `Forwarded`, `X-Original-URL`, `X-Turnwire-User` and the like",
-    "they change nothing: neither the answer, nor what the agent, the control plane and the log "
-    "are told",
+    "`X-Forwarded-*`, `Forwarded`, `X-Original-URL`, `X-Turnwire-User` and similar headers",
+    "they change neither the answer nor what the agent, the control plane and the log get",
 )
 @pytest.mark.parametrize("auth", ["forward", "none"])
 async def test_forwarding_headers_change_nothing(auth: str) -> None:
@@ -82,7 +81,7 @@ async def test_forwarding_headers_change_nothing(auth: str) -> None:
 
 
 @pytest.mark.attack(
-    "a client that says itself where it comes from, behind a trusted proxy",
+    "a client that sends its own address in a header, behind a trusted proxy",
     "the log has the address that the proxy saw",
 )
 @pytest.mark.parametrize(

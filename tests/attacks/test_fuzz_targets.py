@@ -13,7 +13,7 @@ DICE = 200
 
 @pytest.mark.attack(
     "made-up frames, bodies, approvals and histories, by the million (`make fuzz`)",
-    "each is read, counted or refused; what a client gets keeps every promise",
+    "each input is read, counted or refused; every stream keeps the promises",
 )
 @pytest.mark.parametrize("name", NAMES)
 def test_no_input_breaks_a_promise(name: str) -> None:

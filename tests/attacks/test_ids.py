@@ -38,7 +38,7 @@ async def talkative(line: Line) -> None:
 
 @pytest.mark.attack(
     "a session id that is a path, a query, a host, a header or a placeholder",
-    "404 before any dial; what passes is quoted into the path and nowhere else",
+    "404 before any dial; an id that passes stands in the path alone, percent-encoded",
 )
 async def test_a_session_id_is_a_part_of_one_path_or_nothing() -> None:
     sound = ("a.b:c-d_E9", "...", ".a", "a..b", "x" * 128, ":", "--")
@@ -85,7 +85,7 @@ async def test_a_chat_id_never_gets_into_a_url(threads: str) -> None:
 
 
 @pytest.mark.attack(
-    "a channel, a thread or a chat's id with a line break, a quote or a frame of its own in it",
+    "a channel, a thread or a chat's id with a line break, a quote or a whole frame in it",
     "400 for control characters; else it reaches the agent as one JSON string, unchanged",
 )
 @pytest.mark.parametrize("name", ["channelId", "channelType", "threadId"])
@@ -111,7 +111,7 @@ async def test_a_channel_is_one_string_of_one_frame(name: str) -> None:
 
 
 @pytest.mark.attack(
-    "a turn or question id with a line break, a quote or a frame of its own in it",
+    "a turn or question id with a line break, a quote or a whole frame in it",
     "it is one JSON string of one frame to the agent, and no header or URL",
 )
 @pytest.mark.parametrize(("route", "kind"), [("stop", "abort"), ("answer", "answer")])
@@ -149,7 +149,7 @@ async def test_an_id_in_a_body_is_one_string_of_one_frame(route: str, kind: str)
 HALF = ("\\ud800", "a\\udfff")
 
 
-@pytest.mark.attack("an id that is half a character", "400, and nothing breaks")
+@pytest.mark.attack("an id that is half of a surrogate pair", "400")
 @pytest.mark.parametrize("half", HALF)
 async def test_half_a_character_is_no_id(half: str) -> None:
     sent = {
@@ -170,8 +170,8 @@ async def test_half_a_character_is_no_id(half: str) -> None:
 
 
 @pytest.mark.attack(
-    "a user whose name in the token is a header, a line or half a character",
-    "it is percent-encoded for the agent; half a character is a 401",
+    "a user whose name in the token is a header, a line or half of a surrogate pair",
+    "the agent gets it percent-encoded; half of a pair gets 401",
 )
 async def test_a_users_name_is_one_header() -> None:
     names = ["a\r\nx-evil: 1", "a\0b", "é\u2028", "a b@c|d", "%0d%0a", "\U0001f600"]

@@ -40,8 +40,8 @@ def check(shown: str, *more: str) -> None:
 
 
 @pytest.mark.attack(
-    "an agent whose handshake says what is wrong inside: a body, a header, a location, a reason",
-    "“Connection failed”, 404 or 503, in fixed words; nothing of it gets out",
+    "an agent whose handshake has internal details: in a body, a header, a location, a reason",
+    "“Connection failed”, 404 or 503, in fixed words; the client gets no details",
 )
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
 async def test_nothing_of_a_handshake_gets_out(route: Route) -> None:
@@ -79,7 +79,7 @@ async def test_nothing_of_a_crash_gets_out(how: str) -> None:
 
 
 @pytest.mark.attack(
-    "a control plane that says what is wrong inside",
+    "a control plane whose answer has internal details",
     "503 or 404, in fixed words",
 )
 @pytest.mark.parametrize("status", [200, 401, 403, 404, 500])
@@ -117,7 +117,7 @@ def _dialect(gateway: Gateway) -> object:
     return route.endpoint.app_context.dialect  # type: ignore[attr-defined]  # ours, not `BaseRoute`'s
 
 
-@pytest.mark.attack("asking for the software and its version", "only `/openapi.json` tells it")
+@pytest.mark.attack("finding out the software and its version", "only `/openapi.json` has them")
 async def test_no_header_tells_the_software() -> None:
     async with ScriptedAgent() as agent, Gateway(agent.url()) as gateway:
         for route in ROUTES[:1]:

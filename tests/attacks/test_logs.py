@@ -127,7 +127,7 @@ async def tell_all(line: Line) -> None:
 
 @pytest.mark.attack(
     "reading tokens, prompts, answers or keys in the log",
-    "none is ever logged: not in good turns, failed ones, crashes of the agent or refusals",
+    "the log has none of them: in good turns, failed turns, crashes of the agent, refusals",
 )
 async def test_no_secret_is_logged_on_any_path() -> None:
     mine = token("alice")

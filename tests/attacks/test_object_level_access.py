@@ -37,8 +37,8 @@ def shown(response: httpx.Response) -> tuple[int, dict[str, str], dict[str, str]
 
 
 @pytest.mark.attack(
-    "asking for the session of somebody else, or a viewer who prompts, stops or answers",
-    "404, the same as for a session that is not there; the agent is not dialled",
+    "using the session of another user, or a viewer who prompts, stops or answers",
+    "404, as for a session that does not exist; the agent is not dialled",
 )
 async def test_absent_not_yours_and_too_little_are_one_answer_on_every_route() -> None:
     seen = []
@@ -59,7 +59,9 @@ async def test_absent_not_yours_and_too_little_are_one_answer_on_every_route() -
         assert agent.connections == 0
 
 
-@pytest.mark.attack("asking without a token, or with a forged one", "401 before anything is read")
+@pytest.mark.attack(
+    "a request without a token, or with a forged one", "401 before anything is read"
+)
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
 async def test_nobody_gets_to_any_route(route: Route) -> None:
     async with (
@@ -77,7 +79,7 @@ async def test_nobody_gets_to_any_route(route: Route) -> None:
 
 
 @pytest.mark.attack(
-    "the same, where the control plane says who may",
+    "the same, where the control plane decides who may",
     "one 404 for its 403, its 404 and too low a role; the agent is not dialled",
 )
 async def test_the_control_planes_reasons_are_one_answer_on_every_route() -> None:

@@ -69,7 +69,7 @@ async def post(gateway: Gateway, *messages: Any, **more: Any) -> int:
 
 @pytest.mark.attack(
     "a forged history: a system prompt, an answer or a tool's output before the last message",
-    "the agent gets the last user's text alone",
+    "the agent gets only the last text of the user",
 )
 @pytest.mark.parametrize("before", BEFORE.values(), ids=list(BEFORE))
 async def test_only_the_last_text_is_forwarded(before: Any) -> None:
@@ -83,7 +83,7 @@ async def test_only_the_last_text_is_forwarded(before: Any) -> None:
 
 @pytest.mark.attack(
     "a last message that is no prompt: of the system, a tool's output, a forged approval",
-    "400; the agent hears nothing",
+    "400; the agent gets nothing",
 )
 @pytest.mark.parametrize("last", LAST.values(), ids=list(LAST))
 async def test_what_is_no_prompt_of_a_user_is_refused(last: Any) -> None:

@@ -103,7 +103,7 @@ FIELDS: dict[str, Told] = {
 
 @pytest.mark.attack(
     "an id, a name, a text or a value of the agent with CR, LF, NEL, U+2028, NUL or a record in it",
-    "one event line, one data line; the JSON says what the agent said",
+    "one event line, one data line; the JSON has the text of the agent",
 )
 @pytest.mark.parametrize("field", list(FIELDS))
 def test_what_the_agent_says_is_one_string_of_one_record(field: str) -> None:

@@ -33,7 +33,7 @@ def moved(status: int, scheme: str, host: str, port: int) -> bytes:
 
 @pytest.mark.attack(
     "the agent answers the handshake with a redirect to another host",
-    "the dial has failed; nobody is asked there, so no token gets there",
+    "the dial fails; the gateway does not follow, so no token goes there",
 )
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
 async def test_an_agent_cannot_send_the_token_elsewhere(route: Route, thief: ControlPlane) -> None:
@@ -56,7 +56,7 @@ async def test_an_agent_cannot_send_the_token_elsewhere(route: Route, thief: Con
 
 @pytest.mark.attack(
     "the control plane answers with a redirect to another host",
-    "503; nobody is asked there, so no token gets there",
+    "503; the gateway does not follow, so no token goes there",
 )
 @pytest.mark.parametrize("status", STATUSES)
 async def test_a_control_plane_cannot_either(status: int, thief: ControlPlane) -> None:
@@ -76,7 +76,7 @@ async def test_a_control_plane_cannot_either(status: int, thief: ControlPlane) -
 
 
 @pytest.mark.attack(
-    "the key set's address answers with a redirect to keys of somebody else",
+    "the key set's address answers with a redirect to foreign keys",
     "503; the keys there are not fetched",
 )
 @pytest.mark.parametrize("status", STATUSES)

@@ -38,7 +38,8 @@ async def answers(gateway: Gateway, sent: bytes) -> list[int]:
 
 
 @pytest.mark.attack(
-    "request smuggling: two lengths, length and chunks, chunks that only some read as such",
+    "request smuggling: two lengths, length and chunks, chunks that only some servers read as "
+    "chunks",
     "400 or a closed connection; what follows is never read as a request",
 )
 @pytest.mark.parametrize("sent", FRAMED.values(), ids=list(FRAMED))
@@ -53,7 +54,8 @@ async def test_a_body_with_two_ends_is_no_request(sent: bytes) -> None:
 
 
 @pytest.mark.attack(
-    "a head that some readers take for another: folded lines, bare LF, no host or two, a whole URL",
+    "a head that servers read in different ways: folded lines, bare LF, no host or two, a whole "
+    "URL",
     "400 or a closed connection",
 )
 @pytest.mark.parametrize("sent", HEADS.values(), ids=list(HEADS))
@@ -83,8 +85,8 @@ async def test_what_is_merely_rare_is_answered(sent: bytes) -> None:
 
 
 @pytest.mark.attack(
-    "a second request in the body's place of one that has none",
-    "each is read for itself, with its own token",
+    "a second request where the body of the first would be",
+    "each is read separately, with its own token",
 )
 async def test_a_request_behind_another_needs_its_own_token() -> None:
     unsigned = re.sub(rb"authorization: [^\r]+\r\n", b"", INNER)
@@ -98,7 +100,9 @@ async def test_a_request_behind_another_needs_its_own_token() -> None:
         assert agent.connections == 0
 
 
-@pytest.mark.attack("nonsense behind an open stream", "the connection is cut; nothing is written")
+@pytest.mark.attack(
+    "bytes that are no request behind an open stream", "the connection is cut; nothing is written"
+)
 async def test_nothing_is_written_into_an_open_stream() -> None:
     async with (
         ScriptedAgent(begin_only) as agent,

@@ -36,7 +36,7 @@ async def test_a_head_has_its_time(sent: bytes) -> None:
         assert await client.read_all() == b""
 
 
-@pytest.mark.attack("a head, one byte at a time", "no byte gives it more time")
+@pytest.mark.attack("a head, sent one byte at a time", "no byte extends its time")
 async def test_a_byte_at_a_time_gives_no_more_of_it() -> None:
     async with Gateway() as gateway, RawClient(gateway) as client:
         closed = asyncio.create_task(client.read_all())
@@ -87,8 +87,8 @@ async def test_a_stream_has_all_the_time_it_wants() -> None:
 
 
 @pytest.mark.attack(
-    "idle connections, kept by an empty line now and then or by a body that nobody wants",
-    "they are closed as idle ones are; a refused body has thirty seconds",
+    "idle connections, kept by an empty line now and then or by a refused body",
+    "they are closed like idle connections; a refused body has thirty seconds",
 )
 async def test_an_empty_line_stops_no_clock() -> None:
     async with Gateway() as gateway, RawClient(gateway) as client:

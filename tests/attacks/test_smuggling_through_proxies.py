@@ -111,7 +111,7 @@ def problem(heard: bytes, names: str) -> str | None:
 @pytest.mark.attack(
     "request smuggling through nginx and HAProxy, as `deploy/` sets them up: the cases above, and "
     "headers for one hop, upgrades, announced and refused bodies, chunk extensions, trailers",
-    "the gateway sees no request that the proxy did not; each answer is to its own request",
+    "the gateway sees only requests that the proxy sees; each answer belongs to its request",
 )
 @pytest.mark.parametrize("table", TABLES)
 async def test_the_gateway_sees_no_request_that_the_proxy_did_not(
@@ -150,7 +150,7 @@ async def test_what_the_proxy_hides_is_there(behind: Behind) -> None:
 
 
 @pytest.mark.attack(
-    "a client that says itself where it comes from, through nginx and HAProxy",
+    "a client that sends its own address in a header, through nginx and HAProxy",
     "the log has the address that the proxy saw",
 )
 async def test_the_proxy_says_where_a_client_comes_from(behind: Behind) -> None:

@@ -67,7 +67,7 @@ async def test_a_cut_at_any_byte_is_told_and_what_came_before_it_is_shown() -> N
         await agree(gateway, every)
 
 
-@pytest.mark.fault("the agent's host swallows everything", "the idle limit, or the dial's, holds")
+@pytest.mark.fault("the agent's host drops all packets", "the idle limit or the dial limit applies")
 async def test_a_line_that_swallows_ends_with_a_limit() -> None:
     async with line(dial_s=0.5, idle_s=0.7) as (proxy, _, gateway):
         bodies = []

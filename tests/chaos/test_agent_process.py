@@ -33,7 +33,7 @@ async def test_an_agent_that_is_killed_interrupts_every_one_of_its_streams() -> 
 
 @pytest.mark.fault(
     "the agent is stopped (SIGSTOP) in mid-turn",
-    "keepalives go on; at the idle limit “Agent stopped responding”",
+    "keepalives continue; at the idle limit “Agent stopped responding”",
 )
 async def test_an_agent_that_is_frozen_is_told_from_one_that_thinks_by_time_alone() -> None:
     async with (
@@ -52,7 +52,7 @@ async def test_an_agent_that_is_frozen_is_told_from_one_that_thinks_by_time_alon
         assert await agree(gateway, [body]) == {"silent": 1}
 
 
-@pytest.mark.fault("the agent is frozen, and goes on before the limit", "nothing is lost")
+@pytest.mark.fault("the agent is stopped, and continues before the limit", "nothing is lost")
 async def test_an_agent_that_thaws_in_time_goes_on() -> None:
     async with (
         AgentProcess() as agent,

@@ -73,7 +73,7 @@ async def test_a_cut_of_the_answer_is_a_hang_up() -> None:
 
 
 @pytest.mark.fault(
-    "the client's line is cut in mid-request", "nothing is asked of the agent, nothing is counted"
+    "the client's line is cut in mid-request", "the agent gets no prompt, and no stream is counted"
 )
 async def test_a_request_that_breaks_off_is_no_turn() -> None:
     async with (
@@ -94,7 +94,8 @@ async def test_a_request_that_breaks_off_is_no_turn() -> None:
 
 
 @pytest.mark.fault(
-    "the client closes its sending side alone, in mid-stream", "taken as a hang-up, as servers do"
+    "the client closes its sending side alone, in mid-stream",
+    "the gateway treats it as a hang-up, as servers do",
 )
 async def test_half_a_close_is_a_hang_up() -> None:
     way = Way(cut_after=len(BODY), harm=Harm.HALF_CLOSE)

@@ -24,7 +24,8 @@ MOST = 48
 
 @pytest.mark.fault(
     "the gateway has no file descriptor left",
-    "newcomers are hung up on; open streams go on; all is well when some are free again",
+    "new connections are closed; open streams continue; new ones are accepted when descriptors "
+    "are free again",
 )
 async def test_without_descriptors_newcomers_are_refused_and_open_streams_go_on() -> None:
     go_on = asyncio.Event()

@@ -43,7 +43,7 @@ async def behind(
 
 
 @each_front
-@pytest.mark.fault("a proxy that could buffer or compress", "each record arrives by itself")
+@pytest.mark.fault("a proxy that could buffer or compress", "each record arrives on its own")
 async def test_nothing_is_buffered_compressed_or_lost_on_the_way(
     kind: type[Front], tmp_path: Path
 ) -> None:
@@ -101,7 +101,7 @@ async def test_a_killed_gateway_is_no_end(kind: type[Front], tmp_path: Path) -> 
 
 @each_front
 @pytest.mark.fault(
-    "all gateways are down, behind a proxy", "502 or 503 at once; a prompt is sent to nobody twice"
+    "all gateways are down, behind a proxy", "502 or 503 at once; no prompt is sent twice"
 )
 async def test_where_nobody_listens_the_proxy_says_so(kind: type[Front], tmp_path: Path) -> None:
     async with behind(kind, tmp_path, begin_only) as (agent, gateway, front):

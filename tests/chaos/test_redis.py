@@ -44,7 +44,7 @@ def _answers(url: str) -> bool:
         return client.connect_ex(("127.0.0.1", int(url.rpartition(":")[2]))) == 0
 
 
-@pytest.mark.fault("the Redis that counts turns is gone", "everybody is let through")
+@pytest.mark.fault("the Redis that counts turns is gone", "every prompt is accepted")
 @pytest.mark.sockets
 async def test_replicas_count_together_and_a_redis_that_is_gone_is_no_outage(
     redis: tuple[str, "subprocess.Popen[bytes]"],

@@ -96,8 +96,9 @@ async def _stuck(agent: Agent) -> None:
 
 
 @pytest.mark.fault(
-    "a client stops reading a flood, while fifty others stream",
-    "its agent is paused, then it is cut; memory does not grow; the others complete",
+    "a client stops reading a flood, beside fifty other streams",
+    "its agent is paused, then the client is cut off; memory does not grow; the other streams "
+    "complete",
 )
 async def test_a_slow_client_costs_neither_memory_nor_the_others() -> None:
     agent = Agent()

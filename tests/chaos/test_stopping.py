@@ -20,8 +20,8 @@ EACH = 10
 
 
 @pytest.mark.fault(
-    "SIGTERM, with streams that end within the drain time, and streams that do not",
-    "the first complete, the others end with “Gateway restarting”; no turn is aborted",
+    "SIGTERM, with streams that end within the drain time, and streams that take longer",
+    "the first ones complete, the rest end with “Gateway restarting”; no turn is aborted",
 )
 async def test_sigterm_gives_every_stream_one_end() -> None:
     stopping = asyncio.Event()

@@ -49,7 +49,7 @@ def _told(message: UIMessage) -> list[str]:
 
 @pytest.mark.fault(
     "SIGKILL of one of two gateways behind nginx, in mid-turn",
-    "the client resumes through the same address on the other one, and ends with the whole answer",
+    "the client resumes through the same address on the other gateway, and gets the whole answer",
 )
 async def test_a_turn_begun_on_one_replica_is_resumed_and_answered_through_the_other(
     tmp_path: Path,

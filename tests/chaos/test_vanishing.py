@@ -44,7 +44,8 @@ async def _talk(line: Line) -> None:
 
 
 @pytest.mark.fault(
-    "the client's host vanishes, without a word", "released within 25 s, and the turn is aborted"
+    "the client's host disappears and closes nothing",
+    "the stream ends within 25 s, and the turn is aborted",
 )
 async def test_a_client_that_vanishes_while_it_is_written_to_is_released(far: FarHost) -> None:
     async with (
@@ -62,7 +63,7 @@ async def test_a_client_that_vanishes_while_it_is_written_to_is_released(far: Fa
         assert await agree(gateway, [client.body], untold="client_gone") == {"client_gone": 1}
 
 
-@pytest.mark.fault("… from a stream in which the agent is silent", "released within 25 s")
+@pytest.mark.fault("… from a stream in which the agent is silent", "the stream ends within 25 s")
 @pytest.mark.skipif(not LONG, reason="the long form alone: it takes half a minute")
 @pytest.mark.parametrize("after_s", [0, 9])
 async def test_a_client_that_vanishes_from_a_silent_stream_is_released(
@@ -87,7 +88,9 @@ async def test_a_client_that_vanishes_from_a_silent_stream_is_released(
         assert await agree(gateway, [client.body], untold="client_gone") == {"client_gone": 1}
 
 
-@pytest.mark.fault("the agent's host vanishes, without a word", "“Stream interrupted” within 25 s")
+@pytest.mark.fault(
+    "the agent's host disappears and closes nothing", "“Stream interrupted” within 25 s"
+)
 async def test_an_agent_that_vanishes_interrupts_the_stream(far: FarHost) -> None:
     """The gateway waits and writes nothing: only the probes of its socket can tell."""
     async with (

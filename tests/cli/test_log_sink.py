@@ -318,8 +318,9 @@ def test_the_first_process_of_a_container_ends_too(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.sockets
 @pytest.mark.fault(
-    "nobody reads the gateway's log any more",
-    "no stream waits; a megabyte is kept, the rest is lost and counted; it waits a second to end",
+    "no process reads the gateway's log",
+    "no stream waits; a megabyte is kept, the rest is dropped and counted; the gateway waits at "
+    "most a second for the log when it ends",
 )
 async def test_a_log_that_nobody_reads_stops_no_stream() -> None:
     mouth, ear = os.pipe()

@@ -148,7 +148,7 @@ async def test_sigterm_ends_what_outlasts_the_drain_with_a_word() -> None:
 
 @pytest.mark.fault(
     "SIGTERM, with a lame-duck time",
-    "`/readyz` says 503 while all is served; a second signal ends it",
+    "`/readyz` answers 503 while all requests are served; a second signal ends the gateway",
 )
 async def test_a_lame_duck_serves_and_a_second_signal_ends_it(client: httpx.AsyncClient) -> None:
     async with ScriptedAgent() as agent, Process(agent.url(), lameduck_s=60) as gateway:

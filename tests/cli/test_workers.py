@@ -120,7 +120,8 @@ async def test_turns_are_dealt_out_and_one_scrape_tells_of_all() -> None:
 
 @pytest.mark.fault(
     "SIGKILL of one of several workers",
-    "its streams end, the others' go on; it is replaced, and nobody is refused meanwhile",
+    "its streams end, those of the other workers continue; it is replaced, and no request is "
+    "refused meanwhile",
 )
 async def test_a_worker_that_dies_is_replaced_and_nobody_is_refused() -> None:
     async with ScriptedAgent(begin_only) as agent, Served(agent.url()) as gateway:
@@ -211,7 +212,7 @@ async def test_ctrl_c_while_workers_start_is_no_failure_either() -> None:
 
 @pytest.mark.fault(
     "SIGKILL of the supervisor of several workers",
-    "they drain and end: none is left that nobody watches",
+    "they drain and end: no worker is left without a supervisor",
 )
 async def test_workers_do_not_outlive_their_supervisor(client: httpx.AsyncClient) -> None:
     async with ScriptedAgent(begin_only) as agent, Served(agent.url(), drain_s=0.2) as gateway:

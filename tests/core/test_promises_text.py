@@ -51,9 +51,9 @@ def says(agent: Agent, dice: Random) -> list[bytes]:
 
 
 @pytest.mark.fault(
-    "the agent tells a text in two spellings, or changes from one to the other in mid-turn, and"
-    " repeats it at the end",
-    "the client has it once, and all of it",
+    "the agent sends a text in both delta frames, or changes from one to the other in mid-turn, "
+    "and repeats the text at the end",
+    "the client has the whole text once",
 )
 @pytest.mark.parametrize("block", range(either(2, 40)))
 def test_the_client_has_the_text_that_is_meant_however_it_is_told(block: int) -> None:

@@ -86,7 +86,7 @@ async def chat(
 
 @pytest.mark.fault(
     "two gateways before an agent that names no prompts, prompted at one moment",
-    "each user sees their own turn, and nothing of the other's",
+    "each user sees their own turn, and nothing of the other turn",
 )
 async def test_each_user_is_shown_their_own_turn_where_the_agent_names_its_user() -> None:
     async with (
@@ -111,8 +111,8 @@ async def test_each_user_is_shown_their_own_turn_where_the_agent_names_its_user(
 
 
 @pytest.mark.attack(
-    "two gateways before an agent that names no prompts: a client prompts along, and hangs up",
-    "it is shown nothing of the other's turn, and stops nothing",
+    "two gateways before an agent that names no prompts: a second client prompts, and hangs up",
+    "it sees nothing of the other turn, and aborts nothing",
 )
 @pytest.mark.parametrize("names_users", [True, False])
 async def test_who_hangs_up_stops_nobody_else(
@@ -160,7 +160,7 @@ async def test_a_turn_that_was_bound_by_its_user_runs_on_without_its_client() ->
 
 @pytest.mark.fault(
     "two gateways before an agent that names neither prompts nor users",
-    "both streams end with an error that says so; nothing is shown or stopped on a guess",
+    "both streams end with an error that says so; no turn is shown or aborted on a guess",
 )
 async def test_where_nothing_says_whose_a_turn_is_nobody_is_shown_it(
     caplog: pytest.LogCaptureFixture,
@@ -247,7 +247,7 @@ def _id(given: Chat) -> str:
 
 @pytest.mark.fault(
     "two gateways before a `session-agent`, one user, two equal prompts at one moment",
-    "who hangs up stops a turn only where no other prompt can be meant",
+    "a hang-up aborts a turn only if the abort cannot hit another prompt",
 )
 @pytest.mark.parametrize("revision", session_agent.REVISIONS)
 async def test_who_sent_an_equal_prompt_through_another_gateway_keeps_its_turn(

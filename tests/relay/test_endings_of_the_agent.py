@@ -174,7 +174,7 @@ async def test_a_finalize_with_another_reason_is_told(reason: str, last: str, ou
 
 
 @pytest.mark.fault(
-    "the agent falls silent", "abort, “Agent stopped responding” after `TURNWIRE_IDLE_S`"
+    "the agent sends nothing", "abort, “Agent stopped responding” after `TURNWIRE_IDLE_S`"
 )
 async def test_silence_ends_the_stream_and_aborts_the_turn() -> None:
     async with ScriptedAgent(begin_only) as agent, Gateway(agent.url(), idle_s=0.2) as gateway:
@@ -198,7 +198,7 @@ async def test_an_agent_that_never_begins_is_silent_too_and_hears_an_abort() -> 
         assert len(line.aborts) == 1
 
 
-@pytest.mark.fault("the agent never ends a frame", "as silence")
+@pytest.mark.fault("the agent never completes a frame", "as if the agent sent nothing")
 async def test_an_unfinished_fragment_is_silence() -> None:
     async def half(line: Line) -> None:
         await begin_only(line)

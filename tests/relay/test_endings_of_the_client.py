@@ -134,7 +134,7 @@ async def test_after_finalize_a_hang_up_aborts_nothing() -> None:
         assert line.aborts == []
 
 
-@pytest.mark.fault("the client leaves in mid-request", "nothing is asked of the agent")
+@pytest.mark.fault("the client leaves in mid-request", "the agent gets no prompt")
 async def test_a_client_that_leaves_in_mid_body_opens_no_connection() -> None:
     async with ScriptedAgent() as agent, Gateway(agent.url()) as gateway:
         async with RawClient(gateway) as client:

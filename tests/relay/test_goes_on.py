@@ -52,8 +52,8 @@ async def test_the_agent_goes_on_and_its_stream_ends_with_its_turn() -> None:
 
 
 @pytest.mark.attack(
-    "prompts under the policy `continue`, each left at once",
-    "each keeps its place until its turn is over: 429 past the limit of a user",
+    "prompts with the policy `continue`, and each client leaves at once",
+    "each stream counts until its turn is over: 429 above the limit of a user",
 )
 async def test_turns_that_go_on_count_as_their_users_streams() -> None:
     async with (
@@ -78,7 +78,7 @@ async def test_turns_that_go_on_count_as_their_users_streams() -> None:
 
 
 @pytest.mark.fault(
-    "the client leaves during the dial, under the policy `continue`", "its prompt is asked"
+    "the client leaves during the dial, with the policy `continue`", "its prompt is sent"
 )
 async def test_a_client_that_leaves_during_the_dial_loses_no_prompt() -> None:
     async def late(line: Line) -> None:
@@ -101,8 +101,8 @@ async def test_a_client_that_leaves_during_the_dial_loses_no_prompt() -> None:
 
 @pytest.mark.parametrize("revision", REVISIONS)
 @pytest.mark.fault(
-    "the client leaves before the agent has its prompt, under the policy `continue`",
-    "its prompt is asked in its turn",
+    "the client leaves before the agent has its prompt, with the policy `continue`",
+    "its prompt is sent when it is next",
 )
 async def test_prompts_that_wait_for_the_floor_are_asked_though_their_clients_left(
     revision: Revision,

@@ -48,8 +48,8 @@ class Broadcaster:
 
 
 @pytest.mark.fault(
-    "a hundred users of one session hear each other's frames",
-    "each sees its own turn, and all of it",
+    "the streams of a hundred users of one session get each other's frames",
+    "each user sees their own turn, and all of it",
 )
 @pytest.mark.parametrize("names_prompts", [True, False], ids=["by prompt", "by channel"])
 async def test_each_of_a_hundred_clients_gets_its_own_turn_and_nothing_else(

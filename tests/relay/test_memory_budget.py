@@ -177,7 +177,7 @@ RESULT = {
 @pytest.mark.attack(
     "one user's agents send frames without end, two at once",
     "all share one budget of memory; when it is spent, the largest stream of the user who holds "
-    "most of it ends, and nobody else's",
+    "most of it ends, and no other stream",
 )
 async def test_nobody_ends_for_the_unfinished_frames_of_another() -> None:
     async def either(line: Line) -> None:
@@ -266,10 +266,10 @@ async def test_a_frame_in_many_pieces_counts_too() -> None:
 
 @pytest.mark.sockets
 @pytest.mark.fault(
-    "the agent stops in the midst of a frame", "“Stream interrupted” after the stall time"
+    "the agent stops in the middle of a frame", "“Stream interrupted” after the stall time"
 )
 @pytest.mark.attack(
-    "an agent that parks half a frame while a tool runs",
+    "an agent that sends half a frame while a tool runs",
     "“Stream interrupted” after the stall time, however long a tool may be silent",
 )
 async def test_a_frame_that_stands_still_ends_its_stream() -> None:

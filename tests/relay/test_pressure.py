@@ -22,7 +22,7 @@ async def tell_much(line: Line) -> None:
     await line.say(frames.finalize())
 
 
-@pytest.mark.fault("the client reads slowly, and its system says so in time", "nothing is lost")
+@pytest.mark.fault("the client reads slowly, and its system reports it in time", "nothing is lost")
 async def test_a_client_that_reads_slowly_but_steadily_gets_all_of_it() -> None:
     """What is measured is what it acknowledged, not when the server's buffer has room again."""
     async with (
@@ -43,7 +43,9 @@ async def test_a_client_that_reads_slowly_but_steadily_gets_all_of_it() -> None:
         assert b"[DONE]" in last
 
 
-@pytest.mark.fault("the agent pings and does not read", "it is not read either; memory is bounded")
+@pytest.mark.fault(
+    "the agent sends pings and does not read", "the gateway stops reading too; memory is bounded"
+)
 async def test_an_agent_that_pings_and_does_not_read_is_not_answered_without_end() -> None:
     """Its pongs would pile up here, so it is not read either, and its own writes come to a stop."""
     pings = frames.raw(b"p" * 100, opcode=9) * 40

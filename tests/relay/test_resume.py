@@ -96,8 +96,8 @@ async def test_another_gateway_resumes_what_the_first_began() -> None:
 
 
 @pytest.mark.fault(
-    "the gateway is killed, under the policy `continue`",
-    "another one resumes the turn, and nothing is lost",
+    "the gateway is killed, with the policy `continue`",
+    "another gateway resumes the turn, and nothing is lost",
 )
 async def test_a_gateway_killed_in_mid_turn_loses_nothing() -> None:
     async with ReferenceAgent() as agent:

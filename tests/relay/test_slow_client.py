@@ -53,7 +53,7 @@ async def stuck(flood: Flood) -> None:
 
 @pytest.mark.attack(
     "a client that does not read its stream",
-    "the agent is paused, the client cut after the stall time",
+    "the agent is paused, and the client is cut off after the stall time",
 )
 async def test_the_agent_is_paused_and_the_client_cut_after_the_stall_time() -> None:
     flood = Flood()
@@ -222,9 +222,9 @@ def blocked(budget: Budget) -> int:
 
 
 @pytest.mark.attack(
-    "a viewer resumes a long turn on many connections, and hardly reads",
-    "what each has not taken counts, whatever one read brought; when the budget is spent, the "
-    "largest is cut as a slow client",
+    "a viewer resumes a long turn on many connections, and reads very little",
+    "the bytes that each client has not taken count; when the budget is spent, the largest "
+    "stream is cut off as a slow client",
 )
 async def test_what_one_read_brought_counts_for_all_together() -> None:
     """It is nobody's backlog, and yet the process holds it."""

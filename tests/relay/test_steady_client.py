@@ -39,7 +39,7 @@ class Answer:
         await line.say(*[frames.delta("x" * 1000)] * (self._size // 1000), frames.finalize())
 
 
-@pytest.mark.fault("the client reads a little now and then", "nothing is lost")
+@pytest.mark.fault("the client reads a little from time to time", "nothing is lost")
 async def test_a_client_whose_window_never_takes_a_whole_segment_gets_all_of_it() -> None:
     """Two thousand bytes a step; it takes many times the stall time, and of the kernel's patience.
 
@@ -88,7 +88,8 @@ async def test_one_that_reads_nothing_is_cut_though_nothing_blocks_at_the_gatewa
 
 @pytest.mark.fault(
     "the client reads nothing, and its answer is in the system's buffers",
-    "it is cut after the stall time; a turn that was over by then ends as `slow_client`",
+    "the client is cut off after the stall time; if the turn was over by then, the outcome is "
+    "`slow_client`",
 )
 async def test_an_answer_that_stays_in_the_buffers_is_not_completed() -> None:
     async with (
@@ -193,8 +194,8 @@ async def _read(client: RawClient, bytes_a_second: int) -> bytes:
 
 
 @pytest.mark.fault(
-    "the client reads too slowly for its system to say so within the stall time",
-    "it is cut as one that reads nothing, and its stream ends as `slow_client`",
+    "the client reads so slowly that its system does not report it within the stall time",
+    "it is cut off like a client that reads nothing; the outcome is `slow_client`",
 )
 async def test_one_whose_system_says_nothing_in_time_is_a_slow_client() -> None:
     """With buffers as they come a system says that its client reads every 100,000 bytes or so."""

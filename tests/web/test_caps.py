@@ -14,7 +14,7 @@ from turnwire.relay.registry import StreamRegistry
 pytestmark = pytest.mark.sockets
 
 
-@pytest.mark.fault("one user opens too many streams", "429; others are served")
+@pytest.mark.fault("one user opens too many streams", "429; other users are served")
 @pytest.mark.attack("one user opens very many streams", "429 at the limit; others are served")
 async def test_a_user_with_too_many_streams_gets_429_and_others_are_served() -> None:
     async with (

@@ -107,7 +107,7 @@ async def test_who_may_not_use_one_session_is_asked_about_anew() -> None:
 
 @pytest.mark.attack(
     "made-up opaque tokens by the hundred, while the control plane is slow",
-    "they share half of the places; who was seen to have a good one is asked about at once",
+    "they share half of the checks; a user whose token was good before is checked at once",
 )
 async def test_made_up_tokens_do_not_starve_good_ones_of_a_slow_control_plane() -> None:
     slow = asyncio.Event()

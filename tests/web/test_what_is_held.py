@@ -30,8 +30,8 @@ async def forget(line: Line) -> None:
 
 @pytest.mark.attack(
     "one user sends sixteen megabytes of files with each of many prompts",
-    "they count until the agent's socket took them, and are let go of then; the turn may go on for "
-    "hours",
+    "they count until the agent's socket has taken them; then the memory is free, however long "
+    "the turn takes",
 )
 @pytest.mark.parametrize("dialect", ["v2"])
 async def test_no_file_is_kept_while_the_turn_goes_on(dialect: str) -> None:
@@ -94,8 +94,8 @@ async def _read(posting: object, until_word: bytes) -> None:
 
 
 @pytest.mark.attack(
-    "one user begins many large bodies, and sends no end of them",
-    "they count for that user; when the budget is spent the largest gets a 503, and nobody else's",
+    "one user starts many large bodies, and completes none",
+    "they count for that user; when the budget is spent the largest gets 503, and no other request",
 )
 async def test_bodies_that_are_not_whole_count_for_who_sends_them() -> None:
     async with (

@@ -60,7 +60,7 @@ _UP: Final = (
         _over("turnwire_stopping_seconds / turnwire_stopping_limit_seconds", 1),
         "0s",
         "{{ $labels.instance }} does not stop",
-        "It was told to stop longer ago than its settings allow (the value is the share used).",
+        "It has been stopping for longer than its settings allow (the value is the share used).",
         on=_INSTANCE,
         show="humanizePercentage",
     ),
@@ -97,7 +97,7 @@ _TURNS: Final = (
         _all(Condition(ERROR_SHARE, ">", 0.05), _ENOUGH),
         "5m",
         "More than 5 % of streams end in an error",
-        "Share of streams whose client was told an error, over five minutes.",
+        "Share of streams whose client got an error, over five minutes.",
         show="humanizePercentage",
     ),
     Alert(
@@ -287,7 +287,7 @@ _DOOR: Final = (
         _over(_rises("turnwire_rate_store_failures_total", "10m"), 0),
         "5m",
         "The Redis of the turn rates cannot be asked",
-        "Failed questions within ten minutes; nobody's rate is counted meanwhile.",
+        "Failed requests within ten minutes; no rate is counted meanwhile.",
         show="humanize",
     ),
 )

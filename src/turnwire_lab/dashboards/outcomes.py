@@ -25,7 +25,7 @@ BY_US: Final = frozenset(
 """Streams that the gateway ended, by an error or a limit (the RFC's server aborts)."""
 
 ERRORS: Final = BY_US | {Outcome.FAILED}
-"""Streams whose client was told an error."""
+"""Streams whose client got an error."""
 
 FAILED: Final = ERRORS - {Outcome.EXPIRED, Outcome.SLOW_CLIENT}
 """Turns that failed their user, who did nothing about it."""

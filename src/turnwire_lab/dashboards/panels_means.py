@@ -26,15 +26,15 @@ AGENT: Final = Row(
             ("TurnwireFirstByteSlow",),
         ),
         Panel(
-            "Frames heard",
+            "Frames received",
             "Frames of agents per second. A stream's are counted when it ends.",
             "cps",
-            (Query(rate("turnwire_frames_total"), "heard"),),
+            (Query(rate("turnwire_frames_total"), "received"),),
         ),
         Panel(
             "Frames dropped, by why",
-            "Foreign: of another turn of the session. Doubled: text told twice. Unrecognised and "
-            "malformed: the agent's wire has drifted.",
+            "Foreign: of another turn of the session. Doubled: text that came twice. Unrecognised "
+            "and malformed: the agent's wire has drifted.",
             "cps",
             (
                 Query(rate("turnwire_frames_foreign_total"), "foreign"),
@@ -79,7 +79,7 @@ AGENT: Final = Row(
         Panel(
             "Keepalives and full client buffers",
             "Keepalives: comments to streams that had nothing else to say. Full: times that a "
-            "client did not read as fast as its agent told.",
+            "client did not read as fast as its agent wrote.",
             "cps",
             (
                 Query(rate("turnwire_keepalives_total"), "keepalives"),

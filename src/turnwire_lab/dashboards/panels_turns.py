@@ -58,7 +58,7 @@ TRAFFIC: Final = Row(
         ),
         Panel(
             "Error share",
-            "Share of streams whose client was told an error.",
+            "Share of streams whose client got an error.",
             "percentunit",
             (Query(_ERRORS, "errors"),),
             ("TurnwireErrorRate",),
@@ -113,8 +113,8 @@ OUTCOMES: Final = Row(
         ),
         Panel(
             "Share of errors and of server aborts",
-            "Errors: the client was told one. Server aborts: those among them that are the line's, "
-            "a limit's or the gateway's doing, not the agent's verdict.",
+            "Errors: the client got one. Server aborts: those errors that a limit or the gateway "
+            "caused, not the agent.",
             "percentunit",
             (Query(_ERRORS, "errors"), Query(_ABORTS, "server aborts")),
             ("TurnwireErrorRate", "TurnwireServerAborts"),

@@ -33,7 +33,7 @@ RECORDS: Final = (
     Record(
         ERROR_SHARE,
         _share(among(ERRORS)),
-        "Share of streams whose client was told an error (the RFC's error rate).",
+        "Share of streams whose client got an error (the RFC's error rate).",
     ),
     Record(
         ABORT_SHARE,

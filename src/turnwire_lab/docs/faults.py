@@ -1,4 +1,4 @@
-"""What breaks or is tried, what happens then, and which test shows it, as the tests are marked."""
+"""What breaks, or which attack is tried; what happens then; which test shows it. From marks."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ FIRST: Final = {"fault": "chaos", "attack": "attacks"}
 
 
 class UnclearMarkError(Exception):
-    """A mark does not say what is done and what happens."""
+    """A mark has not two texts: what is done, and what happens."""
 
 
 def rows(folder: Path = TESTS, mark: str = "fault") -> Iterator[tuple[str, str, str]]:

@@ -1,4 +1,4 @@
-"""What counts as ours though it does not say whose it is, as the tests that hold it are marked."""
+"""Frames that count as ours without naming our prompt, turn or channel. From marks of the tests."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ SESSION_AGENT: Final = sorted((DIALECTS / "session_agent").glob("test_*.py"))
 
 
 class UnclearMarkError(Exception):
-    """A mark does not say what it is about, when that is ours, and why."""
+    """A mark has not three texts: the frame, when it is ours, and why."""
 
 
 def rows(paths: list[Path]) -> Iterator[tuple[str, str, str, str]]:

@@ -1,4 +1,4 @@
-"""The tables themselves. Each reads the code that it tells about."""
+"""The tables themselves. Each is made from the code that it describes."""
 
 import typing
 from collections.abc import Callable, Iterable
@@ -31,24 +31,24 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 def mapping() -> str:
     """Which frame becomes which chunks."""
-    return _table(("The agent says", "The client gets"), mapping_rows())
+    return _table(("The agent sends", "The client gets"), mapping_rows())
 
 
 def traps() -> str:
-    """Every trap of the `session-agent` wire, and what its tests say."""
-    return _table(("#", "The wire", "The tests say that"), trap_rows())
+    """Every trap of the `session-agent` wire, and the names of its tests."""
+    return _table(("#", "The wire", "The tests"), trap_rows())
 
 
-_NAMELESS: Final = ("What names nobody", "It is ours", "Because", "The test")
+_NAMELESS: Final = ("What comes without a name", "When it is ours", "Why", "The test")
 
 
 def nameless_v2() -> str:
-    """What counts as ours on the `v2` wire though it does not say whose it is."""
+    """Frames of the `v2` wire that count as ours without naming our prompt, turn or channel."""
     return _table(_NAMELESS, nameless_rows(V2))
 
 
 def nameless_session_agent() -> str:
-    """The same of the `session-agent` wire."""
+    """The same for the `session-agent` wire."""
     return _table(_NAMELESS, nameless_rows(SESSION_AGENT))
 
 
@@ -63,7 +63,7 @@ def attacks() -> str:
 
 
 def hostile() -> str:
-    """What the well-behaved notice of each attack."""
+    """What the other streams notice of each attack."""
     return hostile_rows.markdown(hostile_rows.read(ROOT / "docs" / "hostile.json"))
 
 
@@ -104,7 +104,7 @@ def metrics() -> str:
 
 def alerts() -> str:
     """Every alert."""
-    return _table(("Alert", "Severity", "Fires when", "Says"), alert_rows())
+    return _table(("Alert", "Severity", "Fires when", "Summary"), alert_rows())
 
 
 def recording_rules() -> str:
@@ -115,7 +115,7 @@ def recording_rules() -> str:
 def outcomes() -> str:
     """Every way a stream can end."""
     return _table(
-        ("Outcome", "When", "The client is told"),
+        ("Outcome", "When", "The client gets"),
         (
             (f"`{outcome.value}`", outcome.meaning, outcome.text or _TEXTS.get(outcome, "nothing"))
             for outcome in Outcome
@@ -140,7 +140,7 @@ def refusals() -> str:
         and kind is not errors.RequestRefused
     ]
     rows = [
-        (kind.status, f"`{kind.code}`", getattr(kind, "public", "(says what is wrong)"))
+        (kind.status, f"`{kind.code}`", getattr(kind, "public", "(names what is wrong)"))
         for kind in kinds
     ]
     rows.append((500, "`internal`", "Internal error"))
@@ -159,7 +159,7 @@ def _measured() -> report.Table | None:
 
 
 def speed() -> str:
-    """The figures that say most, and two plots: for the README."""
+    """The main figures and two plots, for the README."""
     table = report.headlines(_measured())
     return "\n".join((table, *filter(None, [report.pictures(_measured(), f"docs/{_PICTURES}", 2)])))
 
@@ -175,12 +175,12 @@ def speed_pictures() -> str:
 
 
 def prices() -> str:
-    """What sizes are reckoned from: for the page on scale."""
+    """The prices that sizes are computed from, for the page on scale."""
     return report.prices(_measured())
 
 
 def memory() -> str:
-    """How much a process may take: for the page on scale."""
+    """How much memory a process may take, for the page on scale."""
     return f"{memory_of.table(Settings())}\n"
 
 

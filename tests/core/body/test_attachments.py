@@ -132,7 +132,9 @@ def test_the_bytes_say_the_type(data: bytes, declared: str, mime: str) -> None:
         pytest.param(PNG, "image/" + "x" * 101, NO_TYPE, id="a long type"),
     ],
 )
-@pytest.mark.attack("a page or a program that says it is a picture", "400: the bytes say the type")
+@pytest.mark.attack(
+    "a page or a program with the media type of a picture", "400: the bytes decide the type"
+)
 def test_a_file_that_is_something_else_is_refused(data: bytes, declared: str, reason: str) -> None:
     assert refusal({"type": "file", "mediaType": declared, "url": held(data)}) == reason
 

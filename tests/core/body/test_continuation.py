@@ -163,7 +163,7 @@ def test_nothing_to_forward(parts: list[dict[str, Any]]) -> None:
         {"type": "dynamic-tool", "toolCallId": "c", "state": "output-error", "errorText": "x"},
     ],
 )
-@pytest.mark.attack("a tool's output that the client made", "400: tools run on the agent's side")
+@pytest.mark.attack("a tool's output from the client", "400: tools run on the agent's side")
 def test_an_output_that_the_client_made_is_refused(part: dict[str, Any]) -> None:
     assert refusal(STEP, part) == CLIENTS_OWN
     assert refusal(STEP, approved(), part) == CLIENTS_OWN

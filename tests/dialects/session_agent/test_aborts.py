@@ -245,8 +245,8 @@ UNSCOPED = f.frame("agentStatus", status="idle")
 
 @pytest.mark.nameless(
     "`audit_log` of an abort without a channel",
-    "while our prompt is at work",
-    "it stops every channel; V says before it which it stops",
+    "while our prompt is being worked on",
+    "it stops every channel; V names them in a frame before it",
 )
 @pytest.mark.parametrize(
     ("revision", "idle", "summary", "stops"),

@@ -40,7 +40,7 @@ def test_in_one_process_no_ping_follows_a_prompt() -> None:
     "an equal prompt of the same user, by another process",
     "`apart`: the first echo is shown; it is aborted only if it was the only one before "
     "the `pong` of a `ping` that followed ours, and stays so",
-    "the agent hears a socket in order, so by then ours was echoed",
+    "the agent reads a socket in order, so it has echoed our prompt by then",
 )
 @pytest.mark.attack(
     "several processes, one user, two equal prompts on the `session-agent` wire",

@@ -33,7 +33,7 @@ def beside(*claimed: str) -> Member:
     "`message` of a user: a prompt has no id of ours",
     "if author, text and channel are ours, it came after our prompt, and no other stream "
     "follows it",
-    "nothing else of a prompt comes back; an echo without an author is ours by its id alone",
+    "the echo has no other field of the prompt; an echo without an author is ours by its id alone",
 )
 @pytest.mark.parametrize("revision", f.REVISIONS)
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_an_agent_that_does_not_answer_is_not_waited_for(frames: list[bytes], sa
 @pytest.mark.nameless(
     "`error` with a `message` alone, before our echo",
     "always",
-    "it is told to the socket that sent what it refuses",
+    "only the socket that sent the refused frame gets it",
 )
 def test_a_prompt_that_is_rejected_says_why() -> None:
     made = conversation(f.init("R"))
@@ -243,7 +243,7 @@ def test_a_system_message_is_no_answer_to_other_prompts(revision: str, text: str
 @pytest.mark.nameless(
     "`interactive_prompt_resolved` with our text, before our echo",
     "if it names no other user and no other channel",
-    "the agent takes a prompt as the answer to an open question without another word",
+    "the agent takes a prompt as the answer to an open question and sends no other frame",
 )
 def test_a_prompt_taken_as_an_answer_says_so() -> None:
     made = conversation(f.init("V"))

@@ -39,13 +39,13 @@ def other(revision: str, **fields: str) -> bytes:
 
 @pytest.mark.nameless(
     "`status` with `runnerBusy: false` and no `messageId`",
-    "while our prompt is at work, after some seconds of grace",
-    "R and A run one prompt at a time; a sign of life takes it back",
+    "while our prompt is being worked on, after some seconds of grace",
+    "R and A run one prompt at a time; a later frame of the turn cancels the end",
 )
 @pytest.mark.nameless(
     "`error` without a channel and without an id",
-    "while our prompt is at work",
-    "it is of the session, and so of every turn",
+    "while our prompt is being worked on",
+    "it concerns the session, so every turn",
 )
 @pytest.mark.parametrize("revision", f.REVISIONS)
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_the_questions_of_others_that_are_remembered_are_bounded() -> None:
 @pytest.mark.nameless(
     "the same, and `question`, for an answer",
     "by the id alone",
-    "`answer` names nothing else, so the agent goes by the id too",
+    "`answer` names nothing else, so the agent uses the id too",
 )
 @pytest.mark.parametrize("revision", f.REVISIONS)
 @pytest.mark.parametrize("ends", [f.answered, f.expired])
@@ -135,7 +135,7 @@ def test_a_prompt_is_swallowed_by_a_question_of_its_channel_alone(
 @pytest.mark.nameless(
     "`queue.state` without a channel",
     "unless ours is a thread",
-    "threads alone are always told",
+    "only a thread is always named",
 )
 @pytest.mark.parametrize(
     ("place", "ours"), [({}, [Queued()]), (f.CHANNEL, [Queued()]), (BOBS, []), (f.THREAD, [])]
@@ -149,10 +149,9 @@ def test_a_prompt_that_waits_with_our_text_is_ours_on_our_channel_alone(
 
 
 @pytest.mark.nameless(
-    "a turn of R that nobody is known to have asked for, whose question was answered with "
-    "the message",
+    "a turn of R that no known prompt began, whose question was answered with the message",
     "`together`: unless another stream follows it. `apart`: never; it is not stopped by a hang-up",
-    "who asked for it follows it in this process, or is gone",
+    "the stream that asked for it follows it in this process, or is gone",
 )
 @pytest.mark.parametrize(
     ("asker", "abort_scope"), [(f.ME, AbortScope.OURS), (None, AbortScope.NONE)]

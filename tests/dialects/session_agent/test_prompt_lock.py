@@ -39,8 +39,8 @@ class Tab:
 
 @pytest.mark.parametrize("revision", REVISIONS)
 @pytest.mark.attack(
-    "many prompts of one user, which the agent swallows without a word",
-    "users are heard in turn: another's prompt waits for one of them, 30 s",
+    "many prompts of one user that the agent drops without an answer",
+    "users take turns: a prompt of another user waits for one of them, 30 s",
 )
 def test_swallowed_prompts_of_one_user_hold_up_others_for_one_of_them(revision: Revision) -> None:
     room = SessionGroup()

@@ -80,8 +80,8 @@ def test_what_a_prompt_says(frame: bytes, told: dict[str, Any]) -> None:
 
 @pytest.mark.nameless(
     "`question`, `interactive_prompt`, `agentStatus`, `chunk`, `message.updated` without a channel",
-    "if our channel is `web`, `default`, and our prompt is at work",
-    "page 6: a missing channel means that one; the last two name their turn besides",
+    "if our channel is `web`, `default`, and our prompt is being worked on",
+    "a missing channel means this one; the last two also name their turn",
 )
 @pytest.mark.parametrize(
     ("frame", "is_ours"),

@@ -46,7 +46,7 @@ def test_a_prompt_in_the_queue_is_not_waited_for_as_an_echo() -> None:
 
 @pytest.mark.nameless(
     "`status` with `promptDequeued` and no `messageId` (R, A)",
-    "when as many are out of the queue as stood before us, or our echo is told with it",
+    "when as many prompts left the queue as stood before ours, or our echo comes with it",
     "R and A run one prompt at a time, in their order",
 )
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def turn(*frames: bytes, text: str = "two") -> tuple[Turn, Client]:
 @each_revision
 @pytest.mark.trap(
     1,
-    "Frames that only a runner says (`message.create`, `message.finalize`, `complete`) never come",
+    "Frames that only a runner sends (`message.create`, `message.finalize`, `complete`) never come",
 )
 def test_trap_1_what_only_a_runner_says_is_not_waited_for(revision: str) -> None:
     made = conversation(*f.running(revision))
@@ -59,7 +59,7 @@ def test_trap_1_what_only_a_runner_says_is_not_waited_for(revision: str) -> None
 
 
 @each_revision
-@pytest.mark.trap(2, "A socket hears everybody's turns, on V one between the other")
+@pytest.mark.trap(2, "A socket gets the turns of all users, on V interleaved")
 def test_trap_2_the_turns_of_everybody_else_are_filtered_out(revision: str) -> None:
     open_turns = f.chunk("x", "T0"), f.updated(f.tool("running"), turn="T0"), f.done("x", "T0")
     made = conversation(*f.running(revision))
@@ -69,7 +69,7 @@ def test_trap_2_the_turns_of_everybody_else_are_filtered_out(revision: str) -> N
 
 
 @each_revision
-@pytest.mark.trap(3, "`message.updated` is a snapshot, and its text repeats what `chunk` told")
+@pytest.mark.trap(3, "`message.updated` is a snapshot, and its text repeats that of `chunk`")
 def test_trap_3_a_snapshot_is_diffed_and_its_text_not_added(revision: str) -> None:
     made = conversation(*f.running(revision))
     said = f.text("Let me look. Let me look.")
@@ -89,7 +89,7 @@ def test_trap_3_a_snapshot_is_diffed_and_its_text_not_added(revision: str) -> No
 
 
 @each_revision
-@pytest.mark.trap(4, "Nothing but a tool in between tells one text from the next")
+@pytest.mark.trap(4, "Only a tool in between separates one text from the next")
 def test_trap_4_a_tool_closes_the_text_and_the_next_chunk_opens_another(revision: str) -> None:
     called = f.updated(f.tool("completed", args={}, result="x"))
     _, client = turn(*f.running(revision), f.chunk("a"), called, f.chunk("b"), f.done("b"))
@@ -152,7 +152,7 @@ def test_trap_8_a_session_that_drains_may_be_anothers_or_never_say_so() -> None:
 
 
 @each_revision
-@pytest.mark.trap(9, "A prompt may fail without a turn, and even without a word")
+@pytest.mark.trap(9, "A prompt may fail without a turn, and even without a frame")
 def test_trap_9_a_failure_without_a_turn_or_without_a_word_ends(revision: str) -> None:
     told = conversation(f.init(revision), f.user(), f.failure("no"))
     untold = conversation(f.init(revision), f.user(), f.drained(revision))
@@ -161,7 +161,7 @@ def test_trap_9_a_failure_without_a_turn_or_without_a_word_ends(revision: str) -
     assert error(untold.tick(2)) == completion.NO_OUTPUT
 
 
-@pytest.mark.trap(9, "What happens to a prompt without a channel is never told")
+@pytest.mark.trap(9, "No frame says what happens to a prompt without a channel")
 def test_trap_9_the_channel_is_always_sent() -> None:
     (prompt,) = sent(conversation().receive_frame(f.init("V"), 0))
 
@@ -170,7 +170,7 @@ def test_trap_9_the_channel_is_always_sent() -> None:
 
 @each_revision
 @pytest.mark.parametrize("alive", ["terminated", "archived", "error"])
-@pytest.mark.trap(10, "A prompt to a session that is over is queued for ever, without a word")
+@pytest.mark.trap(10, "A prompt to a session that is over is queued for ever, and no frame says so")
 def test_trap_10_a_dead_session_gets_no_prompt(revision: str, alive: str) -> None:
     assert conversation().receive_frame(f.init(revision, alive=alive), 0) == [Rejected()]
     later = conversation(f.init(revision, runnerBusy=True), *f.queued(revision))
@@ -198,7 +198,7 @@ def test_trap_12_an_evicted_prompt_ends(revision: str) -> None:
 
 
 @each_revision
-@pytest.mark.trap(13, "An abort stops whatever runs, and on R empties everybody's queue")
+@pytest.mark.trap(13, "An abort stops all that runs, and on R empties the queue of all users")
 def test_trap_13_an_abort_hits_us_alone_or_is_not_sent(revision: str) -> None:
     waits = conversation(f.init(revision, runnerBusy=True), *f.queued(revision), f.begin("T0"))
     runs = conversation(*f.running(revision))
@@ -308,7 +308,7 @@ def test_trap_19_frames_may_come_before_init_and_noise_after_it(revision: str) -
     assert made.deadline == 30
 
 
-@pytest.mark.trap(20, "All that an echo says of its author may be an id")
+@pytest.mark.trap(20, "An echo may have only an id for its author")
 def test_trap_20_the_author_is_known_by_id_alone() -> None:
     made = conversation(f.init("V"), f.user(authorEmail="", authorName=None))
 
@@ -316,7 +316,10 @@ def test_trap_20_the_author_is_known_by_id_alone() -> None:
 
 
 @each_revision
-@pytest.mark.trap(21, "A tool, a question, a queue or a model may be silent for minutes")
+@pytest.mark.trap(
+    21,
+    "During a tool, a question, a wait in the queue or a slow model no frame may come for minutes",
+)
 def test_trap_21_long_silences_are_legitimate(revision: str) -> None:
     plainly, _ = turn(*f.running(revision))
     tool, _ = turn(*f.running(revision), f.updated(f.tool("running")))

@@ -45,8 +45,8 @@ def apart(
 @pytest.mark.nameless(
     "`message.create` without `promptId`",
     "`apart`: if its `userId` is our user, besides; it is never aborted",
-    "another process may have prompted too; of two prompts of one user either turn is "
-    "theirs to see",
+    "another process may have prompted too; of two prompts of one user the user may see either "
+    "turn",
 )
 @pytest.mark.parametrize(
     ("create", "told"),
@@ -92,7 +92,7 @@ def test_two_prompts_of_one_user_in_one_process_are_still_told_apart() -> None:
 
 @pytest.mark.attack(
     "several processes, an agent that names no prompts: a client hangs up",
-    "a turn that was bound without its `promptId` is never aborted",
+    "a turn that was matched without its `promptId` is never aborted",
 )
 @pytest.mark.parametrize("policy", list(DisconnectPolicy))
 def test_a_turn_that_was_bound_by_its_user_is_never_aborted(policy: DisconnectPolicy) -> None:
@@ -143,7 +143,7 @@ def test_a_turn_with_our_prompt_takes_the_place_of_the_one_that_was_guessed() ->
 
 @pytest.mark.fault(
     "several processes, and an agent that names neither prompt nor user",
-    "nobody is shown somebody else's answer: the stream ends with an error of its own",
+    "no user sees the answer of another user: the stream ends with an error of its own",
 )
 def test_a_stream_that_cannot_know_its_turn_says_so_and_stops_nothing() -> None:
     turn = Turn(apart(), Limits())
@@ -184,7 +184,7 @@ def test_a_refusal_and_a_status_that_name_nobody_are_heard_before_a_turn_as_ever
 @pytest.mark.nameless(
     "an entry of `init` without `promptId`, for a client that resumes its own run",
     "`together`: if it runs on the channel. `apart`: never",
-    "it goes on in a message that the client has",
+    "it continues a message that the client has",
 )
 @pytest.mark.parametrize(("is_apart", "found"), [(False, True), (True, False)])
 def test_a_run_is_not_resumed_in_a_turn_without_a_prompt(*, is_apart: bool, found: bool) -> None:
@@ -203,8 +203,8 @@ def test_a_run_is_not_resumed_in_a_turn_without_a_prompt(*, is_apart: bool, foun
 
 @pytest.mark.nameless(
     "the next turn of a channel, for a resumed stream that waits",
-    "whoever asked for it",
-    "a channel was asked for, and no turn; a resumed stream aborts nothing",
+    "always",
+    "the client names a channel, not a turn; a resumed stream aborts nothing",
 )
 def test_a_look_at_a_channel_is_shown_what_runs_there_whoever_asked() -> None:
     made = DIALECTS["v2"].resume(
@@ -221,7 +221,7 @@ def test_a_look_at_a_channel_is_shown_what_runs_there_whoever_asked() -> None:
 @pytest.mark.nameless(
     "an entry of `init` without `userId`, whose question was answered with the message",
     "`together`: unless another stream follows it. `apart`: never; it is not stopped by a hang-up",
-    "who asked for it follows it in this process, or is gone",
+    "the stream that asked for it follows it in this process, or is gone",
 )
 @pytest.mark.parametrize(
     ("is_apart", "asker", "aborts"),

@@ -19,7 +19,8 @@ STARTED = [TurnStarted(f.OURS)]
     "`message.create` without `promptId`",
     "`together`: as the first on our channel after our prompt, while none is open there, "
     "and for one stream alone",
-    "an agent that names no prompts tells no more; it is exact for one open prompt a channel",
+    "an agent that names no prompts gives no better sign; it is exact for one open prompt in "
+    "each channel",
 )
 @pytest.mark.parametrize(
     ("before", "create", "is_ours"),
@@ -129,7 +130,7 @@ def test_without_prompt_ids_the_second_turn_is_not_ours() -> None:
 @pytest.mark.nameless(
     "`message.create`, or an entry of `init`, without a channel",
     "if our channel is `web`, `default`",
-    "that is what the prompt said, and what the wire says it means",
+    "the prompt named this channel, and the wire defines it as the default",
 )
 def test_the_channel_asked_for_is_the_channel_of_the_turn() -> None:
     made = conversation(channel_type="slack", channel_id="c1")
@@ -225,8 +226,8 @@ def test_what_is_odd_about_a_finalize_does_not_keep_the_turn_open(odd: dict[str,
 @pytest.mark.nameless(
     "`error`, `agentStatus`, `question` without turn, prompt or channel",
     "while our turn is open, and before it while no other is known to be",
-    "an agent that runs one turn at a time need not name it, and one that refuses a "
-    "prompt with a bare error is heard at once",
+    "an agent that runs one turn at a time need not name it, and a bare error that refuses a "
+    "prompt counts at once",
 )
 @pytest.mark.parametrize(
     ("before", "frame", "is_ours"),
@@ -273,7 +274,7 @@ def test_whom_a_frame_concerns_that_need_not_name_its_turn(
 @pytest.mark.nameless(
     "`complete` without turn, prompt or channel",
     "while our turn is open",
-    "it says that the agent is idle, and so that what it did is done",
+    "it means that the agent is idle, so the turn is over",
 )
 def test_complete_before_our_turn_ends_nothing() -> None:
     made = conversation()

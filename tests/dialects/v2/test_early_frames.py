@@ -26,8 +26,8 @@ EARLY = [
 
 
 @pytest.mark.fault(
-    "the agent names no prompts, and tells of a turn before it creates it",
-    "the turn is ours all the same, and its answer is shown",
+    "the agent names no prompts, and sends frames of a turn before its `message.create`",
+    "the turn still counts as ours, and its answer is shown",
 )
 @pytest.mark.parametrize("greeting", [[], [f.init(runnerBusy=False)]], ids=["no init", "idle"])
 @pytest.mark.parametrize("early", EARLY)

@@ -282,7 +282,7 @@ def test_what_the_agent_says_to_an_answer(frame: bytes, result: object) -> None:
     "`question.resolved`, `question.expired` that come to `POST …/answer` before `init`, "
     "or without one",
     "by the id alone",
-    "without `init` nothing says which turn asks; the answer that was given is not shown",
+    "without `init` no frame names the turn that asks; the given answer is not shown",
 )
 @pytest.mark.parametrize("answer", [{}, {"answer": "yes"}])
 def test_what_was_answered_before_ours_was_sent_is_closed(answer: Json) -> None:

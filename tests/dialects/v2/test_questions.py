@@ -57,7 +57,7 @@ def test_what_closes_a_question_of_another_turn_leaves_ours_open(
 
 @pytest.mark.attack(
     "another turn's question has the id of ours, and is answered",
-    "no other stream is shown the answer: it is matched by the turn, or closes neither",
+    "no other stream shows the answer: it belongs to the question of its turn, or closes neither",
 )
 @pytest.mark.parametrize("place", [BOBS, {"turnId": "turn-2"}, NAMELESS])
 def test_an_answer_to_somebody_elses_question_reaches_nobody_else(place: Json) -> None:

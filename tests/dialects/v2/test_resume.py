@@ -235,8 +235,8 @@ def test_an_agent_that_does_not_mark_what_waits_says_how_many(
 
 @pytest.mark.nameless(
     "`runnerBusy` without `runningTurnId`",
-    "never: it stands before us until it ends",
-    "it was at work before our prompt",
+    "never: our prompt waits until it ends",
+    "it was running before our prompt",
 )
 def test_what_waits_behind_a_turn_without_a_name_may_wait_as_long() -> None:
     limits = Limits(queue_wait_s=600, idle_s=120)

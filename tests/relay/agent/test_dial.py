@@ -135,7 +135,7 @@ async def test_any_other_status_of_the_handshake_is_told_in_a_stream(status: int
 
 @pytest.mark.parametrize(("status", "code"), [(401, "unauthorized"), (404, "not_found")])
 @pytest.mark.fault(
-    "the handshake is answered with 401 or 404, to the user's own token", "that status"
+    "the handshake is answered with 401 or 404, to the user's own token", "the same status"
 )
 async def test_what_the_handshake_says_of_the_users_token_becomes_the_status(
     status: int, code: str
@@ -333,7 +333,7 @@ async def test_a_look_up_that_failed_when_nobody_waited_any_more_is_not_remember
     await until(lambda: len(addresses) == 0)
 
 
-@pytest.mark.fault("one of the agent's addresses is down", "the next one is dialled")
+@pytest.mark.fault("one of the agent's addresses refuses connections", "the next one is dialled")
 async def test_a_second_address_is_tried_when_the_first_refuses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -118,8 +118,8 @@ async def test_a_name_that_moves_is_followed_when_its_look_up_is_old(
 
 
 @pytest.mark.fault(
-    "the agent's name changes its address, and nobody is left at the old one",
-    "“Connection failed” once; who comes a second later is led to the new one",
+    "the agent's name changes its address, and no agent is left at the old one",
+    "“Connection failed” once; a dial one second later goes to the new address",
 )
 @pytest.mark.parametrize("gone", ["closed", "hung"])
 async def test_a_name_that_leads_nowhere_is_looked_up_again_soon(
@@ -140,7 +140,7 @@ async def test_a_name_that_leads_nowhere_is_looked_up_again_soon(
         assert names.asked == 2
 
 
-@pytest.mark.fault("one of the agent's addresses swallows everything", "the next one is dialled")
+@pytest.mark.fault("one of the agent's addresses drops all packets", "the next one is dialled")
 async def test_an_address_that_hangs_holds_nobody_up(
     hung: Address, closed: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:

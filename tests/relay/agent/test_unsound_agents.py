@@ -54,9 +54,9 @@ NONSENSE = {
 
 @pytest.mark.parametrize("said", NONSENSE.values(), ids=NONSENSE.keys())
 @pytest.mark.attack(
-    "an agent that sends runs of frames that say nothing: malformed ones, pings, tiny fragments, "
-    "ids of a mebibyte, an `init` of a million messages",
-    "its stream ends as `unsound`, before anything is built of it",
+    "an agent that sends long runs of frames without content: malformed ones, pings, tiny "
+    "fragments, ids of a mebibyte, an `init` of a million messages",
+    "its stream ends as `unsound`, before the gateway builds anything from them",
 )
 async def test_an_agent_that_talks_nonsense_is_not_listened_to(
     said: bytes, capsys: pytest.CaptureFixture[str]

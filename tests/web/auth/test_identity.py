@@ -222,7 +222,7 @@ async def test_open_access_lets_everybody_in_who_has_a_name() -> None:
 
 
 @pytest.mark.parametrize("session", ["", ".", "..", "s1\n", "a/b", "a b", "é", "x" * 129])
-@pytest.mark.attack("a session id that is none", "404 before the control plane is asked")
+@pytest.mark.attack("a malformed session id", "404 before any request to the control plane")
 async def test_a_malformed_id_is_refused_before_anybody_is_asked(session: str) -> None:
     with pytest.raises(NotFound, match="malformed"):
         await require(OpenAccess(), caller(None), session, Role.VIEWER, "r1")

@@ -83,9 +83,9 @@ HOSTILE: Final[Mapping[str, tuple[bytes | Reply, str]]] = {
 
 
 @pytest.mark.attack(
-    "a server of key sets that never ends its answer, drips it, leads in circles or hangs up",
-    "503 within the dial time while there is no set; else the last one stays good, and one "
-    "connection at most is open",
+    "a server of key sets that never ends its answer, drips it, redirects in circles or hangs up",
+    "503 within the dial time while there is no set; otherwise the last set stays in use, and "
+    "at most one connection is open",
 )
 @pytest.mark.parametrize(("says", "problem"), HOSTILE.values(), ids=list(HOSTILE))
 async def test_hostile_servers_cost_little_and_spoil_nothing(
@@ -122,7 +122,7 @@ KIDS: Final = {
 
 @pytest.mark.attack(
     "a token whose `kid` is a megabyte, a path, a URL, or a line of a log",
-    "401; it is compared, and nothing else is done with it",
+    "401; the gateway only compares it",
 )
 @pytest.mark.parametrize("kid", KIDS.values(), ids=list(KIDS))
 async def test_a_key_id_is_compared_and_nothing_else(kid: str) -> None:
@@ -171,7 +171,7 @@ async def test_a_wrong_key_is_none_whatever_is_wrong(more: dict[str, object]) ->
 
 @pytest.mark.fault(
     "the server of the key set dies, and its keys were rotated, while streams are open",
-    "open streams go on; tokens by known keys are taken; by unknown ones they are 401",
+    "open streams continue; tokens signed with known keys are accepted; other tokens get 401",
 )
 async def test_open_streams_and_known_keys_outlive_the_server() -> None:
     async with (

@@ -132,7 +132,7 @@ async def test_a_response_is_forwarded_with_its_reason(response: Json, answer: o
     assert ("**84**" in said(told.text)) is response["approved"]
 
 
-@pytest.mark.attack("an approval, sent twice", "it counts once")
+@pytest.mark.attack("an approval that is sent twice", "it counts once")
 async def test_an_approval_counts_once() -> None:
     async with talk() as t:
         body = responded((await t.post(ask("approve 12*7"))).text)
@@ -153,7 +153,7 @@ async def test_the_same_response_twice_in_one_message_counts_once() -> None:
 
 
 @pytest.mark.parametrize(("user", "session"), [("u2", "s1"), ("u1", "s2")])
-@pytest.mark.attack("an approval of another user or session", "400; the agent hears nothing")
+@pytest.mark.attack("an approval of another user or session", "400; the agent gets nothing")
 async def test_a_foreign_approval_reaches_no_agent(user: str, session: str) -> None:
     async with talk() as t:
         body = responded((await t.post(ask("approve 12*7"))).text)

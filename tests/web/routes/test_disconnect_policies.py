@@ -63,7 +63,7 @@ def test_the_settings_name_what_there_is() -> None:
 
 @pytest.mark.sockets
 @pytest.mark.attack(
-    "a hang-up policy that keeps the agent at work, where the operator set none such",
+    "a hang-up policy that keeps the agent running, where the operator does not allow it",
     "400, before the agent is dialled",
 )
 async def test_a_policy_that_is_not_allowed_prompts_nobody() -> None:

@@ -111,7 +111,7 @@ async def test_the_app_sends_the_id_back_with_the_message() -> None:
 
 @pytest.mark.attack(
     "an approval, answered by `POST …/answer` or in the message, without the id it was asked with",
-    "400; the agent hears nothing",
+    "400; the agent gets nothing",
 )
 async def test_an_approval_takes_no_answer_without_its_id() -> None:
     async with ReferenceAgent() as agent, behind(agent, answers="collaborators") as gateway:
@@ -127,8 +127,9 @@ async def test_an_approval_takes_no_answer_without_its_id() -> None:
 
 
 @pytest.mark.attack(
-    "the id of another user's approval, of another question, of another session, or none of ours",
-    "400, before the agent is dialled, by each door",
+    "the id of another user's approval, of another question, of another session, or an id that "
+    "the gateway did not issue",
+    "400, before the agent is dialled, on each route",
 )
 async def test_an_id_is_good_for_its_user_question_and_session() -> None:
     async with ReferenceAgent() as agent, behind(agent, answers="collaborators") as gateway:
@@ -163,8 +164,8 @@ async def test_another_collaborator_has_an_id_of_their_own() -> None:
 
 
 @pytest.mark.attack(
-    "an approval or a question of another user's turn, answered by a collaborator",
-    "as one that does not exist; the agent hears nothing (`TURNWIRE_ANSWERS=asker`)",
+    "an approval or a question of another user's turn, that a collaborator answers",
+    "as for one that does not exist; the agent gets nothing (`TURNWIRE_ANSWERS=asker`)",
 )
 @pytest.mark.parametrize("text", ["approve 12*7", "ask me: tea or coffee?"])
 async def test_who_asked_is_who_answers(text: str) -> None:

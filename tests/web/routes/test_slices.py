@@ -45,7 +45,8 @@ CHUNKS: Final = b"1\r\n \r\n" * LINES
 
 
 @pytest.mark.attack(
-    "a body of megabytes that takes long to read", "it is read in slices, between all others"
+    "a body of megabytes that takes long to read",
+    "it is read in slices, between the work for other requests",
 )
 @pytest.mark.parametrize(("size", "most"), [(LONG_BYTES // 2, 0), (8_000_000, 1)])
 async def test_a_long_body_is_read_in_slices(size: int, most: int) -> None:

@@ -149,7 +149,8 @@ STRANGERS = [
 
 @pytest.mark.parametrize("origin", STRANGERS)
 @pytest.mark.attack(
-    "a page of an origin that is not listed", "no CORS header: it cannot call, and cannot read"
+    "a page of an origin that is not listed",
+    "no CORS header: the page cannot call, and cannot read",
 )
 async def test_another_origin_is_told_nothing(origin: str) -> None:
     """It is served as if there were no CORS: what its page may read is the browser's business."""
@@ -177,7 +178,7 @@ async def test_without_an_origin_the_response_still_varies_by_it() -> None:
 
 
 @pytest.mark.parametrize("origin", [OURS, "null", "https://anybody.example"])
-@pytest.mark.attack("a page that wants credentials sent", "never allowed, with `*` neither")
+@pytest.mark.attack("a page that sends credentials", "never allowed, not even with `*`")
 async def test_a_star_lets_every_page_in_and_never_with_credentials(origin: str) -> None:
     app = app_of("*")
     done = await asked(app, origin, cookie="session=1")

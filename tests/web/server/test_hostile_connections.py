@@ -40,7 +40,7 @@ async def test_a_request_behind_an_open_stream_cuts_the_connection_and_the_turn_
 
 @pytest.mark.sockets
 @pytest.mark.attack(
-    "a body that is two requests' together", "refused: nothing of one goes to the other"
+    "one body for two requests", "refused: no byte of one request goes to the other"
 )
 async def test_the_body_of_a_request_behind_another_is_not_added_to_its() -> None:
     whole = json.dumps(ask()).encode()
@@ -124,8 +124,8 @@ async def test_what_is_no_http_is_refused_in_the_words_of_all_refusals() -> None
 
 @pytest.mark.sockets
 @pytest.mark.attack(
-    "a request that began before the last response ended, and whose body trickles",
-    "400 when its time is over",
+    "a request that began before the last response ended, and whose body comes slowly",
+    "400 at its time limit",
 )
 async def test_a_request_is_not_whole_because_the_one_before_it_was(
     monkeypatch: pytest.MonkeyPatch,

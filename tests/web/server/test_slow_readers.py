@@ -67,8 +67,9 @@ async def read_response(client: RawClient) -> tuple[bytes, bytes]:
 
 
 @pytest.mark.attack(
-    "a viewer asks for a long history on sixty connections, and hardly reads",
-    "429 past the places of one user; what each has not taken counts, and who takes nothing is cut",
+    "a viewer asks for a long history on sixty connections, and reads very little",
+    "429 above the limit of one user; the bytes that each client has not taken count, and a "
+    "client that takes nothing is cut off",
 )
 async def test_sixty_slow_readers_have_as_many_places_as_one_user_has(agent: ScriptedAgent) -> None:
     async with (

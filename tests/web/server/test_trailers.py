@@ -39,7 +39,9 @@ def chunk(data: bytes) -> bytes:
     return b"%x\r\n%b\r\n" % (len(data), data)
 
 
-@pytest.mark.attack("trailers that a proxy would have stripped as headers", "they are no headers")
+@pytest.mark.attack(
+    "trailers that a proxy would remove if they were headers", "they do not count as headers"
+)
 @pytest.mark.parametrize("apart", [False, True])
 async def test_a_trailer_is_no_header(*, apart: bool) -> None:
     body = chunk(json.dumps(ask()).encode())
@@ -109,7 +111,7 @@ async def test_a_body_of_many_small_pieces_is_taken() -> None:
 
 @pytest.mark.attack(
     "a body of one-byte chunks, with a token or without",
-    "cut at 200,000 pieces: each costs as much as a long one",
+    "cut off at 200,000 pieces: each costs as much as a long one",
 )
 @pytest.mark.parametrize("is_known", [True, False])
 async def test_a_body_of_too_many_pieces_is_cut(*, is_known: bool) -> None:
@@ -142,7 +144,7 @@ async def test_requests_of_one_connection_are_not_counted_together() -> None:
         assert (await heard(client, b"}")).startswith(b"HTTP/1.1 401 ")
 
 
-@pytest.mark.attack("connections reset between requests", "nothing of them is kept")
+@pytest.mark.attack("connections reset between requests", "nothing is kept of them")
 async def test_a_connection_that_was_reset_is_not_kept() -> None:
     async with Gateway() as gateway:
         for _ in range(20):
