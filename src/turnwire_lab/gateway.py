@@ -10,7 +10,7 @@ from typing import Final, Self
 
 import httpx
 
-from turnwire_lab.held import Log
+from turnwire_lab.held_log import Log
 from turnwire_lab.process import HOST, ServeProcess, free_port, inherited
 
 START_S: Final = 20.0

@@ -141,5 +141,5 @@ async def test_it_is_cut_at_once_and_its_turn_is_aborted_later() -> None:
 
 
 def _unread(agent: SessionAgent) -> int:
-    sockets = agent.session("s1")._state.room.sockets
+    sockets = agent.session("s1")._state.sockets.open
     return sum(socket.transport.get_write_buffer_size() for socket in sockets)

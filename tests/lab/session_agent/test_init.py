@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
-from turnwire_lab.agents.session_agent.handlers.hello import hydrate
+from turnwire_lab.agents.session_agent.handlers.init import hydrate
 from turnwire_lab.agents.session_agent.line import client, outline
 from turnwire_lab.agents.session_agent.server import SessionAgent
 
@@ -150,8 +150,8 @@ async def test_who_left_before_hydration_is_not_announced() -> None:
     async with SessionAgent(Habits(hydration_s=30)) as agent, client(agent.url) as ours:
         state = agent.session("s1")._state
         async with client(agent.url, "bob"):
-            await agent.until(lambda: "bob" in state.room.users)
-            [gone] = [s for s in state.room.sockets if state.room.user_of(s) == "bob"]
+            await agent.until(lambda: "bob" in state.sockets.users)
+            [gone] = [s for s in state.sockets.open if state.sockets.user_of(s) == "bob"]
         await ours.hear("user.left")
         hydrate(state, gone, "bob")
         await ours.settle()

@@ -12,7 +12,7 @@ from turnwire_lab.agents.common.tool import Tool
 from turnwire_lab.agents.session_agent.habits import Habits, Status
 from turnwire_lab.agents.session_agent.handlers import (
     aborting,
-    hello,
+    init,
     intake,
     lifecycle,
     orders,
@@ -78,27 +78,27 @@ class Session:
         """Add a socket, which on R may hear of a running turn before its `init` (§4.1)."""
         state = self._state
         state.owner = state.owner or user_id
-        state.room.add(socket, user_id)
+        state.sockets.add(socket, user_id)
         if state.revision == "R":
             if state.habits.init_delay_s:
                 await asyncio.sleep(state.habits.init_delay_s)
             await self._open.wait()
-        hello.say_hello(state, socket)
+        init.send_init(state, socket)
         if state.revision != "R" and state.habits.hydration_s:
-            state.later(state.habits.hydration_s, lambda: hello.hydrate(state, socket, user_id))
+            state.later(state.habits.hydration_s, lambda: init.hydrate(state, socket, user_id))
         else:
-            hello.hydrate(state, socket, user_id)
+            init.hydrate(state, socket, user_id)
 
     def leave(self, socket: ServerConnection) -> None:
-        hello.say_goodbye(self._state, self._state.room.remove(socket))
+        init.socket_left(self._state, self._state.sockets.remove(socket))
 
     def complain(self, socket: ServerConnection, words: str) -> None:
         """The second shape of an error: to whoever asked (§4.2)."""
-        self._state.room.tell_one(socket, {"type": "error", "message": words})
+        self._state.sockets.tell_one(socket, {"type": "error", "message": words})
 
     def hear(self, socket: ServerConnection, asked: Asked) -> None:
         state = self._state
-        by, line = state.room.user_of(socket), state.room.line_of(socket)
+        by, line = state.sockets.user_of(socket), state.sockets.line_of(socket)
         match asked:
             case Prompt():
                 self._intake.take(asked, by, line, lambda words: self.complain(socket, words))
@@ -109,7 +109,7 @@ class Session:
             case Answer():
                 self.complain(socket, "Missing questionId or answer")
             case Ping():
-                state.room.tell_one(socket, {"type": "pong"})
+                state.sockets.tell_one(socket, {"type": "pong"})
             case (
                 Approve()
                 | Command()
@@ -122,7 +122,7 @@ class Session:
                 | Withdraw()
             ):
                 orders.obey(
-                    state, self._intake, asked, by, lambda f: state.room.tell_one(socket, f)
+                    state, self._intake, asked, by, lambda f: state.sockets.tell_one(socket, f)
                 )
             case _:
                 assert_never(asked)
@@ -161,7 +161,7 @@ class Session:
 
     @property
     def users(self) -> list[str]:
-        return self._state.room.users
+        return self._state.sockets.users
 
     def release(self) -> None:
         """Let every turn go on that was told to hold."""
@@ -220,7 +220,7 @@ class Session:
         self._state.tell(frame)
 
     def hang_up(self) -> None:
-        self._state.room.hang_up()
+        self._state.sockets.hang_up()
 
     def close(self) -> None:
         self._state.close()

@@ -10,7 +10,7 @@ same prompt always gets the same answer. Start with `server.ReferenceAgent`.
     journal   what became of each prompt, for tests to read
     turn      one turn: tells every step to the sockets and writes it down
     asking    the questions of a turn that are open
-    retelling a turn once more from its beginning, for a prompt that came before
+    repeat    a turn once more from its beginning, for a prompt that came before
     brain     which skill answers which prompt; `dialogue`, `files` and `story` hold some
     frames    the wire: what is read, and how the agent may differ from its default
     line      the gateway's end of the wire, to try an agent without a gateway

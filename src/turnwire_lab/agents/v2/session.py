@@ -20,7 +20,7 @@ from turnwire_lab.agents.v2.frames import Abort, Answer, Habits, Prompt
 from turnwire_lab.agents.v2.history import Entry, History
 from turnwire_lab.agents.v2.journal import IgnoredAnswer, Journal, Run
 from turnwire_lab.agents.v2.parts import Question
-from turnwire_lab.agents.v2.retelling import retold
+from turnwire_lab.agents.v2.repeat import repeated
 from turnwire_lab.agents.v2.turn import Turn
 
 
@@ -155,7 +155,7 @@ class Session:
         return self._also_waiting.pop(turn.id, [])
 
     def _retell(self, socket: ServerConnection, entry: Entry, prompt: Prompt) -> None:
-        for frame in retold(entry, self._habits.spellings, self._prompt_ids(prompt)):
+        for frame in repeated(entry, self._habits.spellings, self._prompt_ids(prompt)):
             self.tell_one(socket, frame)
 
     def close(self) -> None:

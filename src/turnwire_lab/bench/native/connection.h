@@ -1,7 +1,7 @@
 // A connection of the agent's, and when its turn goes on: at once, or in its time.
 #pragma once
 
-#include "telling.h"
+#include "frames.h"
 
 enum state { HTTP, WEBSOCKET, SSE, GIVEN_AWAY };
 enum { NOWHERE = -1 };

@@ -1,7 +1,7 @@
 """What happens to the state of a session: the frames of clients, the reports of the runner.
 
 asked         the frames of a client
-hello         what a socket gets first
+init          what a socket gets first
 intake        a prompt is answered, queued or begun
 orders        the smaller frames of a client
 slash         commands hidden in prompts

@@ -9,7 +9,7 @@ def abort(state: State, channel: Channel, by: str | None, line: int | None = Non
     """Tell everybody at once, before the runner knows; its answer comes later."""
     scope = _scope(state, channel)
     ended = None if line is None else state.ended.get(line)
-    late = None if ended is None else state.room.sent - ended
+    late = None if ended is None else state.sockets.sent - ended
     # R and A do not look at the channel at all.
     state.tell_idle(channel.fields() if state.revision == "V" else {})
     if state.revision == "R":

@@ -58,7 +58,7 @@ class Reports:
         turn.finish(reason, final_text, error)
         self._tell_snapshot(turn)
         if row.line is not None:
-            self._state.ended[row.line] = self._state.room.sent
+            self._state.ended[row.line] = self._state.sockets.sent
         finished = Finished(
             session_id=self._state.id,
             prompt_id=row.id,
@@ -70,7 +70,7 @@ class Reports:
         self._state.tally.finished.append(finished)
 
     async def settle(self) -> None:
-        await self._state.room.settle()
+        await self._state.sockets.settle()
 
     def complete(self, row: Row) -> None:
         if row in self._state.rows:
@@ -148,7 +148,7 @@ class Reports:
         self._state.tell(frame)
 
     def tell_user(self, user_id: str, frame: Json) -> None:
-        self._state.room.tell_user(user_id, frame)
+        self._state.sockets.tell_user(user_id, frame)
 
     def tell_entry(self, role: str, content: str, parts: object) -> None:
         self._state.tell_entry(role, content, parts=parts)
@@ -166,7 +166,7 @@ class Reports:
         lifecycle.die(self._state, status)
 
     def hang_up(self) -> None:
-        self._state.room.hang_up()
+        self._state.sockets.hang_up()
 
     def _turn(self, turn_id: str) -> TurnEntry | None:
         entry = self._state.entries.get(turn_id)

@@ -12,8 +12,8 @@ from turnwire_lab.agents.session_agent.habits import DEAD, Habits, Revision, Sta
 from turnwire_lab.agents.session_agent.state.audit import AuditLog
 from turnwire_lab.agents.session_agent.state.channel import Channel
 from turnwire_lab.agents.session_agent.state.message import Entry, TurnEntry
-from turnwire_lab.agents.session_agent.state.room import Room
 from turnwire_lab.agents.session_agent.state.rows import Row, Rows
+from turnwire_lab.agents.session_agent.state.sockets import Sockets
 from turnwire_lab.agents.session_agent.state.tally import Stopped, Tally
 
 ENTRIES: Final = 400
@@ -72,7 +72,7 @@ class State:
         """Whether the runner has a line to the session. It may not be ready yet."""
         self.ready = self.connected
         """Whether the runner was idle once since it connected; before that prompts wait (§7)."""
-        self.room = Room(buffer_bytes=habits.buffer_bytes, changed=changed)
+        self.sockets = Sockets(buffer_bytes=habits.buffer_bytes, changed=changed)
         self.audit = AuditLog(habits.revision, now)
         self.rows = Rows(ties_backwards=habits.ties_backwards and habits.revision == "R")
         self.entries: dict[str, Entry | TurnEntry] = {}
@@ -101,7 +101,7 @@ class State:
         return int(self.now().timestamp())
 
     def tell(self, frame: Json) -> None:
-        self.room.tell(frame)
+        self.sockets.tell(frame)
 
     def tell_status(self, **data: object) -> None:
         """All of its optional fields are inside `data` (§4.3)."""

@@ -1,4 +1,4 @@
-"""A turn told once more from its beginning, for one socket that asked for it again."""
+"""A turn once more from its beginning, for one socket that asked for it again."""
 
 from collections.abc import Iterator, Sequence
 from typing import assert_never
@@ -19,7 +19,7 @@ from turnwire_lab.agents.v2.parts import (
 )
 
 
-def retold(entry: Entry, spellings: Sequence[Spelling], ids: Json) -> Iterator[Json]:
+def repeated(entry: Entry, spellings: Sequence[Spelling], ids: Json) -> Iterator[Json]:
     """As far as it got: what comes after goes to all sockets. `ids` is the `promptId`, if any."""
     turn = {"turnId": entry.id}
     yield {"type": "message.create", **entry.origin, **turn, **ids}

@@ -19,7 +19,7 @@ SETTLE_S: Final = 2.0
 """Longest wait for sockets that do not read."""
 
 
-class Room:
+class Sockets:
     def __init__(self, *, buffer_bytes: int, changed: Callable[[], None]) -> None:
         self.sent = 0
         """Frames told to everybody, for measuring."""
@@ -36,7 +36,7 @@ class Room:
         return socket in self._sockets
 
     @property
-    def sockets(self) -> list[ServerConnection]:
+    def open(self) -> list[ServerConnection]:
         return list(self._sockets)
 
     @property

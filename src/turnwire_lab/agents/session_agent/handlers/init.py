@@ -1,4 +1,4 @@
-"""What a socket hears first (§4.1): everything on R, next to nothing on A and V."""
+"""What a socket gets first (§4.1): everything on R, next to nothing on A and V."""
 
 from websockets.asyncio.server import ServerConnection
 
@@ -22,8 +22,8 @@ def init(state: State) -> Json:
         "runnerConnected": state.connected,
         "runnerBusy": state.busy,
         "promptsQueued": len(state.rows.queued),
-        "connectedClients": len(state.room),
-        "connectedUsers": _users(state) if full else state.room.users,
+        "connectedClients": len(state.sockets),
+        "connectedUsers": _users(state) if full else state.sockets.users,
     }
     if full:
         session["messages"] = [entry.written() for entry in state.entries.values()]
@@ -35,28 +35,28 @@ def init(state: State) -> Json:
     return {"type": "init", "session": session, "data": data}
 
 
-def say_hello(state: State, socket: ServerConnection) -> None:
+def send_init(state: State, socket: ServerConnection) -> None:
     """`init` and the questions that wait, to this socket alone."""
-    state.room.tell_one(socket, init(state))
+    state.sockets.tell_one(socket, init(state))
     for pending in state.pending.values():
         frame = pending.frame
         if state.revision == "R":
             frame = {name: value for name, value in frame.items() if name != "expiresAt"}
-        state.room.tell_one(socket, frame)
+        state.sockets.tell_one(socket, frame)
 
 
 def hydrate(state: State, socket: ServerConnection, user_id: str) -> None:
     """A and V: models and the whole audit log for this socket."""
     state.introduced.add(user_id)
-    if not state.habits.noise or socket not in state.room:
+    if not state.habits.noise or socket not in state.sockets:
         return
     if state.revision != "R":
         models: Json = {"type": "models", "models": MODELS}
         if state.revision == "V":
             models["defaultModel"] = "none/none"
-        state.room.tell_one(socket, models)
+        state.sockets.tell_one(socket, models)
         for frame in state.audit.frames():
-            state.room.tell_one(socket, frame)
+            state.sockets.tell_one(socket, frame)
     # To everybody, the new socket too, and for every socket of a user.
     state.tell(
         {
@@ -69,13 +69,13 @@ def hydrate(state: State, socket: ServerConnection, user_id: str) -> None:
     state.note("user.joined", f"{user_id} joined", user_id)
 
 
-def say_goodbye(state: State, user_id: str) -> None:
-    """Only the last socket of a user is missed."""
-    if user_id in state.room.users or not state.habits.noise:
+def socket_left(state: State, user_id: str) -> None:
+    """A socket closed; the others are told if it was the last of its user."""
+    if user_id in state.sockets.users or not state.habits.noise:
         return
     state.tell({"type": "user.left", "userId": user_id, "connectedUsers": _users(state)})
     state.note("user.left", f"{user_id} left", user_id)
 
 
 def _users(state: State) -> list[Json]:
-    return [{"id": user, **details(user)} for user in state.room.users]
+    return [{"id": user, **details(user)} for user in state.sockets.users]
