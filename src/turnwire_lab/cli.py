@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """0 when all went well, 1 when something failed, 2 when the command line was wrong."""
     try:
         asked = parse_arguments(*_parser(), argv)
-    except SystemExit as stop:  # argparse has said what there is to say
+    except SystemExit as stop:  # argparse has printed the reason
         return stop.code if isinstance(stop.code, int) else 2
     try:
         match asked.command:

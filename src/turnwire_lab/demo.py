@@ -20,7 +20,7 @@ from turnwire_lab.stage import SESSION, Agent, Stage, new_token
 __all__ = ["banner", "demo", "new_token"]
 
 STOPPED: Final = frozenset({0, -signal.SIGINT, -signal.SIGTERM})
-"""How a gateway exits that was told to."""
+"""Exit codes of a gateway that was stopped on purpose."""
 ROUND: Final = 65_000
 """There is a port ten above each one below this."""
 REST_S: Final = 1.0
@@ -45,7 +45,7 @@ async def demo(
     opaque: bool = False,
     by_make: bool = False,
 ) -> int:
-    """Run until canceled; 1 if something does not start, or the gateway was told to end."""
+    """Run until canceled; 1 if something does not start, or the gateway was stopped."""
     agent: Agent
     if wire == "session-agent":
         agent = SessionAgent(SessionHabits(revision=revision, pace_s=pace_s), port=agent_port)
@@ -102,7 +102,7 @@ def banner(url: str, agent_url: str, token: str, page: str | None, site: str | N
             *("-d", PROMPT),
         ]
     )
-    # Whoever has not activated the environment could not paste the short name.
+    # Without an activated environment the short name would not be found.
     command = "turnwire-lab"
     if shutil.which(command) is None:
         command = shlex.join([sys.executable, "-m", "turnwire_lab"])

@@ -1,4 +1,4 @@
-"""The console script: says what is missing where the lab's own libraries are not installed."""
+"""The console script. Where the lab's libraries are not installed, it prints which are missing."""
 
 import sys
 

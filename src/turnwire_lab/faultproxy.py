@@ -1,4 +1,4 @@
-"""A TCP proxy that does harm: it delays, drips, cuts, resets, half-closes and swallows.
+"""A TCP proxy that does harm: it delays, drips, cuts, resets, half-closes and drops bytes.
 
 It knows nothing of HTTP or WebSocket, so it fits on both sides of the gateway.
 Each of the two directions has a `Way` of its own.
@@ -32,7 +32,7 @@ class Harm(enum.Enum):
     HALF_CLOSE = "half-close"
     """The receiver sees a clean end; the other direction goes on."""
     SWALLOW = "swallow"
-    """Everything after is thrown away, the end too: nobody sees anything."""
+    """All later bytes are dropped, the end too: neither side notices."""
     STALL = "stall"
     """Nothing more is read, so that the sender's buffers fill."""
 
@@ -56,7 +56,7 @@ class Way:
 class FaultProxy:
     """`async with FaultProxy(port, back=Way(cut_after=100)) as proxy:` listens on `proxy.port`.
 
-    `there` is the way of whoever connects, `back` the other one. Both may be
+    `there` is the way from the client, `back` the way to it. Both may be
     changed, and hold for those who connect after that. A subclass may choose
     the ways of each connection (`_ways`).
     """
@@ -78,7 +78,7 @@ class FaultProxy:
         return self
 
     def cut(self) -> None:
-        """End all that are open at once, without a word to either side."""
+        """Close all open connections at once, on both sides."""
         for task in self._open:
             task.cancel()
 
@@ -191,7 +191,7 @@ async def _write(
             return False
         data = data[:left]
         for at in range(0, len(data), way.piece_bytes):
-            if writer.is_closing():  # the other direction will tell
+            if writer.is_closing():  # the other direction ends it
                 break
             writer.write(data[at : at + way.piece_bytes])
             with contextlib.suppress(OSError):
@@ -203,7 +203,7 @@ async def _write(
 
 
 async def _throw_away(under_way: asyncio.Queue[tuple[float, bytes]]) -> None:
-    """Take whatever else the sender says, to its end."""
+    """Drop all that the sender still sends."""
     while (await under_way.get())[1]:
         pass
 

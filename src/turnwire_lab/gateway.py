@@ -18,12 +18,12 @@ POLL_S: Final = 0.05
 DRAIN_S: Final = 2
 
 
-class GatewayDown(Exception):  # noqa: N818 - what a person is told, in one line
-    """The gateway is not there; the text says why."""
+class GatewayDown(Exception):  # noqa: N818 - a message for a person, in one line
+    """The gateway does not run; the text is the reason."""
 
 
 class PortTaken(GatewayDown):
-    """Somebody has a port; `option` chooses another."""
+    """A port is in use; `option` chooses another."""
 
     def __init__(self, port: int, option: str) -> None:
         super().__init__(f"Port {port} on {HOST} is in use.")

@@ -29,7 +29,7 @@ class Log:
         self._released.set()
 
     async def ended(self) -> None:
-        """The child has ended: all that it said is passed on."""
+        """The child has ended: pass on all of its log."""
         self.tell()
         if self._passing is not None:
             await self._passing

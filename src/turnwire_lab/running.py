@@ -1,4 +1,4 @@
-"""Running until told to stop, by Ctrl-C or by whoever started this process."""
+"""Running until Ctrl-C or a signal."""
 
 import asyncio
 import signal
@@ -6,7 +6,7 @@ from collections.abc import Coroutine
 
 
 def run(work: Coroutine[None, None, int]) -> int:
-    """Run it to its end; being told to stop is an end too, and no failure."""
+    """Run it to its end. A signal to stop is an end too, and no failure."""
     return asyncio.run(_until_stopped(work))
 
 

@@ -35,12 +35,12 @@ class Service(ABC):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        # Not told about the error: a task group would wrap it, and whoever raised it would miss it.
+        # The stack does not get the error: a task group in it would wrap the error in a group.
         await self._stack.aclose()
 
 
 def listener(port: int) -> socket.socket:
-    """On that port of loopback, or on any other if somebody has it."""
+    """On that port of loopback, or on any other if it is in use."""
     try:
         return socket.create_server((HOST, port))
     except OSError:
@@ -69,7 +69,7 @@ async def serving(app: ASGIApp, listening: socket.socket) -> AsyncIterator[uvico
 
 
 class _Server(uvicorn.Server):
-    """Leaves signals to whoever started it."""
+    """Leaves signals to the program around it."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

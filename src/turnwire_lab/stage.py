@@ -32,7 +32,7 @@ VISITOR: Final = "visitor"
 PATIENCE: Final[Mapping[str, str]] = MappingProxyType(
     {"TURNWIRE_IDLE_S": "12", "TURNWIRE_STALL_S": "6", "TURNWIRE_KEEPALIVE_S": "5"}
 )
-"""Shorter than in earnest, so that nobody waits two minutes to see how a fault ends."""
+"""Shorter than in production, so that a visitor sees in seconds how a fault ends."""
 
 Agent = ReferenceAgent | SessionAgent
 

@@ -1,4 +1,4 @@
 """The benchmark: turnwire and its peers under the same load, in the same run.
 
-`docs/speed.md` says what is measured, how, and when a figure is not said.
+`docs/speed.md` has what is measured, how, and when a figure is left out.
 """

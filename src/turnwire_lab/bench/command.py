@@ -1,4 +1,4 @@
-"""`turnwire-lab bench`: measure, say it, and put it where the pages take it from."""
+"""`turnwire-lab bench`: measure, print the table, and keep it where the pages take it from."""
 
 import argparse
 import datetime as dt
@@ -21,7 +21,7 @@ NOT_APART = "One core for all: the rig took what it measured."
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What the command line may say."""
+    """The options of the command."""
     parser.add_argument("--quick", action="store_true", help="a first look, in two minutes")
     parser.add_argument(
         "--only",

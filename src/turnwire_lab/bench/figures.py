@@ -1,4 +1,4 @@
-"""What may be said of rounds: a median, how far they lie apart, and nothing where that is too far.
+"""Figures from rounds: a median and how far the rounds lie apart; none where that is too far.
 
 A ratio is one of each round, since both sides of a round met the same
 machine; the median of these is what is said. How far they disagree is the
@@ -22,7 +22,7 @@ WORTH: Final = 0.5
 
 
 class Figure(Struct, frozen=True):
-    """A figure. `why_not` says why it is not to be said, and there is but what was measured."""
+    """A figure. `why_not`: why it may not be published; the numbers are what was measured."""
 
     value: float
     low: float

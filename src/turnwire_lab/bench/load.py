@@ -9,7 +9,7 @@ class Plan(Struct, frozen=True, kw_only=True):
 
     deltas: int
     size: int = 20
-    """Bytes of a delta; 20 at least, for what a delta says about itself."""
+    """Bytes of a delta; 20 at least, for the time and the number that a delta carries."""
     rate: float = 0
     """Deltas a second; 0 is as fast as they go."""
     batch: int = 32
@@ -18,7 +18,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     """How many frames carry each delta: one, or two that repeat each other."""
     tools: int = 0
     hold: bool = False
-    """Wait behind the first delta until the agent is told to go on."""
+    """Wait behind the first delta until `POST /go` comes to the agent."""
 
     @property
     def words(self) -> str:

@@ -1,4 +1,4 @@
-"""What the machine tells: processor time, memory, and who else is at work. Linux, `/proc`."""
+"""Processor time, memory and other load of the machine, from `/proc` of Linux."""
 
 import os
 import resource

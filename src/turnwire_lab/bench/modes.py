@@ -122,7 +122,7 @@ def large(run: Run) -> None:
 
 
 def twice(run: Run) -> None:
-    """Deltas told once, and in both spellings."""
+    """Deltas in one frame, and in both delta frames."""
     with run.farm(TURNWIRE) as farm:
         once = _as_long_as(run, farm, Load(plan=Plan(deltas=0)))
         for number, name in run.order(farm):

@@ -78,7 +78,7 @@ def _legend(axes: Axes) -> None:
 
 
 def _plain(axis: Any) -> None:
-    """Numbers as they are said, in place of powers of ten."""
+    """Plain numbers in place of powers of ten."""
     axis.set_major_formatter("{x:,.0f}")
     axis.set_minor_formatter("")
 

@@ -18,7 +18,7 @@ _POLL_S: Final = 0.02
 
 
 class NotStartedError(Exception):
-    """A program does not do what it was started for; the text is one line and what it said."""
+    """A program does not do what it was started for; the text has the program's output."""
 
 
 def wait_for(fact: Callable[[], object], within_s: float, what: str) -> None:
@@ -36,7 +36,7 @@ def wait_for(fact: Callable[[], object], within_s: float, what: str) -> None:
 
 
 class Program:
-    """`with Program("name", [...], ...) as program:` runs meanwhile; what it says is in `log`."""
+    """`with Program("name", [...], ...) as program:` runs meanwhile; its output goes to `log`."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Program:
 
     def __enter__(self) -> Self:
         with self._log.open("wb") as log, pinned(self._on):
-            self._process = subprocess.Popen(  # noqa: S603 (what we were told to start)
+            self._process = subprocess.Popen(  # noqa: S603 (the rig names the program)
                 self._command,
                 env={**_clean(), **self._environ},
                 stdin=subprocess.DEVNULL,

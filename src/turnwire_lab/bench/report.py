@@ -67,7 +67,7 @@ def noise(rounds: Rounds, absent: Mapping[str, str]) -> Sequence[str]:
 
 
 def markdown(table: Table | None) -> str:
-    """The table as it stands on a page; without one, a line that says so."""
+    """The table in Markdown; for None, a line that there are no figures."""
     if table is None:
         return NOTHING
     body = _lines(

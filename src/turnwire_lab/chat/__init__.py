@@ -6,6 +6,6 @@ asking    the agent's questions, asked on the way
 seen      what of a turn was shown, so that nothing is shown twice
 screen    what a person sees of a chunk
 ending    how a turn can end
-lines     what a person or a pipe says, line by line
+lines     the input of a person or a pipe, line by line
 stop      what Ctrl-C means when
 """

@@ -19,7 +19,7 @@ _DENIES: Final = {"deny", "denied", "cancel", "no", False}
 
 
 class Asker:
-    """Takes the questions of one turn as they are told, and sends what is answered."""
+    """Takes the questions of one turn as they come, and sends the answers."""
 
     def __init__(self, client: Client, screen: Screen, lines: Lines) -> None:
         self._client = client
@@ -30,7 +30,7 @@ class Asker:
         self._asking: tuple[str, asyncio.Task[None]] | None = None
 
     def hear(self, question: Question) -> None:
-        """A question was told: it is open, or not any more."""
+        """A question came: it is open, or closed now."""
         if question.is_open and question.id not in self._answered:
             self._open[question.id] = question
         else:
@@ -40,7 +40,7 @@ class Asker:
         self._next()
 
     async def close(self) -> None:
-        """The turn is over: nobody waits for an answer."""
+        """The turn is over: no question waits for an answer."""
         self._open.clear()
         if self._asking is not None:
             task = self._asking[1]
@@ -77,7 +77,7 @@ class Asker:
             self._screen.say(f"Not taken: {error}", style="yellow")
 
     async def _answer(self, question: Question) -> str | bool | None:
-        """Ask until there is an answer; None if nobody can give one."""
+        """Ask until there is an answer; None if there is no input to read."""
         while True:
             self._screen.prompt("answer")
             line = await self._lines.next()

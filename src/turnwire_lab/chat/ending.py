@@ -16,12 +16,12 @@ _WHAT_TO_DO: Final = {
 class Ending(Enum):
     FINISHED = auto()
     FAILED = auto()
-    """The agent, or the gateway for it, said `error`."""
+    """The stream had an `error`, from the agent or the gateway."""
     ABORTED = auto()
     STOPPED = auto()
     """By the person who asked."""
     REFUSED = auto()
-    """No stream at all: the words say why."""
+    """There was no stream; the words are the reason."""
     BROKEN = auto()
 
 

@@ -1,4 +1,4 @@
-"""What is said to the chat, line by line, without a thread that nobody could stop.
+"""The input of the chat, line by line, without a thread that could not be stopped.
 
 A prompt and the answer to a question are both just the next line, so one reader hands them out, and
 an answer that is no longer wanted leaves the line to whoever comes next.

@@ -1,6 +1,6 @@
 """What a person sees of a chunk: text as it comes, a card for each tool, reasoning dimmed.
 
-On a terminal a spinner tells the agent's status while nothing else moves. Anywhere else, in a pipe
+On a terminal a spinner shows the agent's status while nothing else moves. Anywhere else, in a pipe
 or a test, the same words come out plain and the status is left out.
 """
 
@@ -23,7 +23,7 @@ from turnwire_lab.client.question import Question
 MAX_VALUE: Final = 2000
 """Characters of a tool's input or output that are shown."""
 
-# What an agent says must not move the cursor or ring the bell.
+# The text of an agent must not move the cursor or ring the bell.
 _CONTROLS: Final = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10})
 
 _STYLES: Final = {
@@ -74,7 +74,7 @@ class Screen:
             self._asking = False
 
     def prompt(self, who: str) -> None:
-        """Say whose turn it is to type, where somebody may."""
+        """Show the prompt of the input, on a terminal."""
         if self.console.is_terminal:
             self._end_line()
             self.console.print(f"[bold cyan]{who} >[/] ", end="")
@@ -111,7 +111,7 @@ class Screen:
                 pass  # what a person has nothing to look at
 
     def show_message(self, entry: UIMessage) -> None:
-        """A message of the history, as it looked when it was told."""
+        """A message of the history, as it looked when it was streamed."""
         if entry.role == "user":
             self.say(f"you > {entry.text}", style="cyan")
         for part in entry.parts:

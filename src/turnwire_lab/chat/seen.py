@@ -1,6 +1,6 @@
-"""What of a turn was shown already: a stream that is taken up again tells all of it once more.
+"""What of a turn was shown already: a resumed stream sends all of it once more.
 
-Text is told in the same order every time, but not in the same pieces; so it is known by its length.
+Text comes in the same order every time, but in other pieces; so its length is compared.
 """
 
 from collections.abc import Hashable
@@ -11,7 +11,7 @@ from turnwire_lab.client.question import Question
 
 
 class _Progress:
-    """Text or reasoning: how much was shown, and how much this stream told."""
+    """Text or reasoning: how much was shown, and how much this stream has sent."""
 
     def __init__(self) -> None:
         self.shown = 0

@@ -21,7 +21,7 @@ LOOK_S: Final = 0.25
 
 
 class Turn:
-    """Runs one turn and tells how it ended. `stop` may be called meanwhile, any number of times."""
+    """Runs one turn and returns how it ended. `stop` may be called meanwhile, more than once."""
 
     def __init__(self, client: Client, screen: Screen, lines: Lines) -> None:
         self._client = client

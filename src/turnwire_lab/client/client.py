@@ -96,7 +96,7 @@ class Client:
         self._asked: _Message | None = None
         headers = {} if token is None else {"authorization": f"Bearer {token.strip()}"}
         self._http = httpx.AsyncClient(
-            # In an encoding that any pasted token has: the gateway says what is wrong with it.
+            # In an encoding that any pasted token has: the gateway answers what is wrong with it.
             headers=httpx.Headers(headers, encoding="utf-8"),
             timeout=httpx.Timeout(CONNECT_S, read=SILENCE_S, pool=None),
             limits=httpx.Limits(max_connections=None),
@@ -172,7 +172,7 @@ class Client:
     async def answer(
         self, question_id: str, answer: object, approval_id: str | None = None
     ) -> None:
-        """Answer an open question. `Refused` with 409 if it is closed, 404 if nobody knows it.
+        """Answer an open question. `Refused` with 409 if it is closed, 404 if it is unknown.
 
         An approval goes with the id that its question has, where it has one.
         """

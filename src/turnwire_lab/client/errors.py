@@ -19,7 +19,7 @@ class ClientError(Exception):
 
 
 class Refused(ClientError):
-    """The gateway refused. `code` and `text` are empty where it did not say; times in seconds."""
+    """The gateway refused. `code` and `text` are empty if the answer has none; times in seconds."""
 
     def __init__(
         self, status: int, code: str = "", text: str = "", retry_after: int | None = None
@@ -40,11 +40,11 @@ class Malformed(ClientError):
 
 
 class Truncated(ClientError):
-    """The body ended, or broke off, before `finish`: what was told so far may not be all."""
+    """The body ended, or broke off, before `finish`: the message so far may not be whole."""
 
 
 class TurnError(ClientError):
-    """The agent, or the gateway for it, said `error`; this is its text."""
+    """The stream had an `error`, from the agent or the gateway; this is its text."""
 
 
 class NothingAsked(ClientError):
@@ -60,7 +60,7 @@ _refusal = msgspec.json.Decoder(_Refusal).decode
 
 
 def refused(response: Response) -> Refused:
-    """What a response that is no success says; its body was read."""
+    """The error for a response without success. Its body was read."""
     try:
         refusal = _refusal(response.content)
     except msgspec.DecodeError:

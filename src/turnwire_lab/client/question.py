@@ -11,7 +11,7 @@ APPROVAL: Final = "approval"
 
 
 class Choice(Struct, frozen=True):
-    """One answer among several: what a person reads, and what the agent is told."""
+    """One answer among several: what a person reads, and what the agent gets."""
 
     label: str
     value: str | bool

@@ -25,7 +25,7 @@ class Stream:
     of the errors below, or well.
 
     Raises:
-        TurnError: the stream said `error`.
+        TurnError: the stream had an `error`.
         Truncated: it ended, or broke off, without `finish`.
         Malformed: it is not what a UI message stream may be.
 
@@ -41,7 +41,7 @@ class Stream:
 
     @property
     def message(self) -> UIMessage:
-        """The message as far as it was told."""
+        """The message so far."""
         return self._building.message
 
     @property
@@ -78,7 +78,7 @@ class Stream:
             case chunks.Abort():
                 self.aborted = True
             case _:
-                pass  # only these two say how it ends
+                pass  # only these two are an end
         return chunk
 
     async def aclose(self) -> None:

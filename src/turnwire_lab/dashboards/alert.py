@@ -10,9 +10,9 @@ RUNBOOK: Final = "docs/runbook.md"
 
 class Severity(enum.Enum):
     CRITICAL = "critical"
-    """Users notice now: somebody is called."""
+    """Users notice now: it calls a person."""
     WARNING = "warning"
-    """It will get worse, or few notice: somebody looks at it today."""
+    """It will get worse, or few users notice: a person looks at it today."""
     INFO = "info"
     """Worth knowing when something else is looked at."""
 

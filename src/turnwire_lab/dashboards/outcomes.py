@@ -1,4 +1,4 @@
-"""Which outcomes of a stream are whose, as matchers of the `outcome` label."""
+"""Groups of outcomes, by who caused them, as matchers of the `outcome` label."""
 
 from collections.abc import Iterable
 from typing import Final

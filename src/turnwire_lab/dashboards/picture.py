@@ -1,4 +1,4 @@
-"""The dashboard as a picture, plotted from what its queries said in a run."""
+"""The dashboard as a picture, plotted from the results of its queries in a run."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +47,7 @@ _THOUSAND: Final = 1000
 
 
 def picture(results: Mapping[str, Series], to: Path) -> None:
-    """Plot every panel; `told` has the series of each query."""
+    """Plot every panel; `results` has the series of each query."""
     mpl.use("agg")
     height = sum(_ROW + sum(_HEIGHTS[kind] for kind in _lines(row)) for row in ROWS) + 0.3
     figure = Figure(figsize=(_WIDTH, height), facecolor=_BACK)
@@ -185,7 +185,7 @@ def _finish(axes: Axes, panel: Panel, *, many: bool) -> None:
 
 
 def _locator(unit: Unit, top: float) -> Locator:
-    """Round numbers, in the unit that they are told in."""
+    """Round numbers, in the unit of the panel."""
     steps = MaxNLocator(5, integer=unit in {"short", "none"})
     if unit not in _STEPS:
         return steps

@@ -35,7 +35,7 @@ class Table(Struct, frozen=True, kw_only=True):
 
 
 def markdown(table: Table | None) -> str:
-    """The table as it stands on a page; without one, a line that says so."""
+    """The table in Markdown; for None, a line that there are no figures."""
     if table is None:
         return NOTHING
     lines = [

@@ -107,7 +107,7 @@ _REQUESTS: Final = ApprovalIssuer(
 
 
 def rows() -> Iterator[tuple[str, str]]:
-    """What the agent says, and the types of the chunks that it is worth."""
+    """Frames of the agent, and the types of the chunks that they become."""
     for label, before, frame in _ROWS:
         yield label, _worth(before, frame)
         if frame is _APPROVAL:

@@ -10,7 +10,7 @@ def renewed(page: str, tables: Mapping[str, str]) -> tuple[str, set[str]]:
     """The page with its tables made anew, and the names of the tables it has.
 
     Raises:
-        KeyError: it marks a table that nobody makes.
+        KeyError: it marks a table that does not exist.
 
     """
     used: set[str] = set()

@@ -1,4 +1,4 @@
-"""What the marks of tests say. Read from their source: tests are no part of what is installed."""
+"""The texts in marks of tests. Read from their source: tests are not installed."""
 
 import ast
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ def functions(source: str) -> Iterator[Test]:
 
 
 def marks(test: Test, name: str) -> list[Mark]:
-    """What `@pytest.mark.<name>(…)` says at a test, and at the cases it is run with."""
+    """The arguments of `@pytest.mark.<name>(…)` at a test and at its cases."""
     calls = (each for decorator in test.decorator_list for each in ast.walk(decorator))
     return [mark for call in calls if (mark := _mark(call, name)) is not None]
 

@@ -21,7 +21,7 @@ AT_WORK_TIMES: Final = 4
 """Copies of the one frame or body that is being worked on, at its largest."""
 
 SHARE: Final = 0.8
-"""Of a limit: the rest is for TLS towards agents, and for what nobody thought of."""
+"""Of a limit: the rest is for TLS towards agents, and for the unforeseen."""
 
 
 class Line(Struct, frozen=True):

@@ -44,7 +44,7 @@ def traps(source: str) -> Iterator[Trap]:
 
 
 def rows() -> list[tuple[str, str, str]]:
-    """A row for each trap: its number, what it is, what its tests say."""
+    """A row for each trap: its number, what it is, the names of its tests."""
     rows: dict[tuple[int, str], list[str]] = {}
     for trap in traps(TESTS.read_text(encoding="utf-8")):
         rows.setdefault((trap.number, trap.what), []).append(trap.says)

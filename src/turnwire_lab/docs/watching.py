@@ -8,7 +8,7 @@ from turnwire_lab.dashboards.recording import RECORDS
 
 
 def alert_rows() -> Iterator[tuple[str, str, str, str]]:
-    """Each alert: its name, how bad it is, when it fires, what it says."""
+    """Each alert: its name, severity, condition and summary."""
     page = RUNBOOK.rpartition("/")[2]
     for alert in ALERTS:
         name = f"[`{alert.name}`]({page}#{alert.anchor})"

@@ -46,7 +46,7 @@ PAGE: Final = """<!doctype html>
 
 
 class Site(Service):
-    """Listens from the start, so that the gateway can be told the origin; `async with` serves."""
+    """Listens from the start, so that the gateway can get its origin; `async with` serves."""
 
     def __init__(self, port: int = 0, built: Path = BUILT) -> None:
         self._listener = listener(port)
@@ -57,7 +57,7 @@ class Site(Service):
         self._listener.close()
 
     def tell(self, *, gateway_url: str, session: str, token: str) -> None:
-        """Say what the page is about; before it is served."""
+        """Set what the page connects to; before it is served."""
         self.gateway_url = gateway_url
         self.session = session
         self.token = token

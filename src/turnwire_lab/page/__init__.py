@@ -2,5 +2,5 @@
 
 serving   the one server the browser talks to: the page, the gateway behind it, the wire
 forward   requests to the gateway and their streams back, written down on the way
-guard     what every response says about safety, and who may ask at all
+guard     the safety headers of every response, and which hosts are answered
 """

@@ -38,7 +38,7 @@ _DOWN: Final = {"error": "Temporarily unavailable", "code": "unavailable"}
 
 
 class Forward:
-    """An ASGI application that is the gateway, as far as the page can tell."""
+    """An ASGI application that passes requests on to the gateway."""
 
     def __init__(self, gateway_url: str, wire: Wire, harm: Harm, slow_s: float = SLOW_S) -> None:
         self._wire = wire

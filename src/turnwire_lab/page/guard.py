@@ -1,4 +1,4 @@
-"""What every response of the page's server says, and which hosts it answers to."""
+"""The safety headers of the page's server, and the hosts that it answers to."""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
 """The wire view: what passes on both sides of the gateway, as the demo's page shows it.
 
-wire      the entries, kept for a while and told to whoever watches
+wire      the entries, kept for a while and sent to watchers
 matching  which frame a chunk came from
 line      the line between gateway and agent, which writes down every frame, and does harm
 records   the records of a stream, cut out of what the client gets

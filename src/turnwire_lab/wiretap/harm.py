@@ -17,7 +17,7 @@ FAULTS: Final[tuple[Fault, ...]] = get_args(Fault)
 AFTER: Final = 12
 """Frames of text that pass unharmed: by then an answer is in the middle."""
 FLOOD: Final = 5_000
-"""Frames that nobody asked for."""
+"""Frames without a prompt."""
 FLOOD_FRAME: Final = b'{"type":"telemetry","data":{"load":0.42,"words":"nobody asked for this"}}'
 BABBLE: Final = (
     b"this is not JSON",
@@ -49,7 +49,7 @@ class Harm:
         return self._next.pop(session)
 
     async def until_over(self, run: str) -> None:
-        """Wait until the gateway leaves the agent, whoever else reads or does not."""
+        """Wait until the gateway leaves the agent."""
         over = self._waiting.setdefault(run, asyncio.Event())
         try:
             await over.wait()

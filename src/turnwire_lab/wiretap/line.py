@@ -87,7 +87,7 @@ class Line(Service):
         return None
 
     async def _leave(self, near: ServerConnection) -> None:
-        """Leave the agent if the gateway left before it was let in: nobody else would."""
+        """Close the socket of the agent if the gateway left before it was accepted."""
         await near.wait_closed()
         far = self._far.pop(near, None)
         if far is not None:

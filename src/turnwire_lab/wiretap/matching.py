@@ -1,6 +1,6 @@
-"""Which frame a chunk came from, found out from outside: by what both say.
+"""Which frame a chunk came from, found from outside: by the contents of both.
 
-The gateway does not tell, and should not have to. The chunks of a stream come in the order of the
+The gateway does not send it, and should not have to. Chunks of a stream come in the order of the
 frames, so each is looked for from the last frame that was found. What has no words of its own (a
 block that opens, a step that ends) belongs to the next chunk that has.
 """
@@ -65,7 +65,7 @@ class Matcher:
                 self._last = number
                 return number
         if self._last is None and self._frames and self._frames[0][1].get("type") == "init":
-            self._last = self._frames[0][0]  # what a resume tells again stands in there
+            self._last = self._frames[0][0]  # a resume repeats what stands in there
         return self._last
 
 

@@ -1,4 +1,4 @@
-"""What passed, in order: kept for a while, and told to whoever watches.
+"""What passed, in order: kept for a while, and sent to watchers.
 
 Everything is stamped by one clock in one process, so that the time between a frame and the chunks
 it became is a difference of two numbers.
@@ -18,18 +18,18 @@ from turnwire_lab.wiretap.matching import Link, Matcher
 from turnwire_lab.wiretap.records import KEEPALIVE
 
 KEPT: Final = 3000
-"""Entries kept for whoever begins to watch."""
+"""Entries kept for new watchers."""
 WAITING: Final = 1000
 """Entries that may wait for one who watches; older ones are skipped."""
 AT_FIRST: Final = 400
-"""Of those, how many somebody who begins to watch is told."""
+"""How many of those a new watcher gets."""
 BODY: Final = 4000
 """Characters of a frame or chunk that are shown."""
 RUNS: Final = 200
 """Requests whose frames may still be matched."""
 
 QUIET: Final = "quiet-"
-"""Requests whose name begins so are not shown: a page that looks whether something is new."""
+"""Requests with this prefix are not shown: a page polls with them."""
 
 Lane = Literal["request", "command", "frame", "chunk", "note"]
 
@@ -50,7 +50,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """What one who watches is told at once."""
+    """What a new watcher gets at once."""
 
     entries: list[Entry]
     links: list[Link]
@@ -116,11 +116,11 @@ class Wire:
         self._write(run, session, "request", kind, body)
 
     def command(self, run: str, session: str, frame: bytes) -> None:
-        """What the gateway tells the agent."""
+        """A frame from the gateway to the agent."""
         self._write(run, session, "command", kind_of(frame), frame)
 
     def frame(self, run: str, session: str, frame: bytes) -> None:
-        """What the agent tells the gateway."""
+        """A frame from the agent to the gateway."""
         fields = fields_of(frame)
         kind = str(fields.get("type", "?"))
         entry = self._write(run, session, "frame", kind, frame)
@@ -128,7 +128,7 @@ class Wire:
             self._matcher(run).frame(entry.n, fields)
 
     def chunk(self, run: str, session: str, data: bytes) -> None:
-        """What the gateway tells the client: the JSON of one record."""
+        """A record from the gateway to the client: its JSON."""
         fields = fields_of(data)
         kind = str(fields.get("type", data.decode(errors="replace")))
         entry = self._write(run, session, "chunk", kind, data)

@@ -15,7 +15,7 @@ from turnwire_lab.agents.common.frames import Json
 
 CLOSE_S: Final = 1.0
 USUAL: Final[Json] = {"channelType": "web", "channelId": "default", "queueMode": "followup"}
-"""What a gateway says of a prompt where its client names no channel."""
+"""The fields of a prompt whose client names no channel."""
 
 
 class Line:
@@ -49,7 +49,7 @@ async def connected(
         subprotocols=subprotocols,
         close_timeout=CLOSE_S,
         max_size=None,
-        # Reading never pauses, or the end of the line would hide behind frames nobody wants.
+        # Reading never pauses: a full queue would hide the end of the connection.
         max_queue=None,
         proxy=None,
     ) as socket:

@@ -68,7 +68,7 @@ def _score(section: Section, terms: list[re.Pattern[str]]) -> int:
 
 
 def _excerpt(section: Section, terms: list[re.Pattern[str]]) -> str:
-    """The first line with a term in it, else the first that says anything."""
+    """The first line with a term in it, else the first that is not empty."""
     lines = [line.strip() for line in section.lines if line.strip()]
     hit = next((line for line in lines if any(t.search(line.lower()) for t in terms)), None)
     line = hit or next(iter(lines), "")

@@ -1,6 +1,6 @@
 """The server of a reference agent below its wire: a listener, sockets, sessions by id.
 
-It trusts everybody who can reach it, so it belongs on loopback.
+It trusts every client that can reach it, so it belongs on loopback.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from turnwire_lab.service import Service
 
 FRAME_BYTES: Final = 32 * 1024 * 1024
 KEPT_FRAMES: Final = 10_000
-"""Frames kept for whoever asks what was heard."""
+"""Received frames that are kept, for tests."""
 CLOSE_S: Final = 1.0
 
 
@@ -35,7 +35,7 @@ SessionT = TypeVar("SessionT", bound=_Closing)
 
 
 class AgentServer(Service, Generic[SessionT]):
-    """`async with` opens it. A subclass says what a session is, and what becomes of a frame."""
+    """`async with` opens it. A subclass makes sessions and handles frames."""
 
     def __init__(self, host: str, port: int, *, now: Callable[[], datetime], docs: Path) -> None:
         self.host = host
@@ -62,7 +62,7 @@ class AgentServer(Service, Generic[SessionT]):
         return self._sessions[session_id]
 
     async def until(self, fact: Callable[[], bool]) -> None:
-        """Wait until something about this agent is so; bound it with a timeout."""
+        """Wait until the fact is true. There is no time limit: use a timeout."""
         while not fact():
             await self._stirred.wait()
 
@@ -118,7 +118,7 @@ class AgentServer(Service, Generic[SessionT]):
             self._stir()
 
     def _keep(self, data: str | bytes) -> Json | None:
-        """Keep a frame for `heard`, if it is an object."""
+        """Keep a frame in `received`, if it is an object."""
         plain = parse_plain(data)
         if plain is not None:
             self.received.append(plain)

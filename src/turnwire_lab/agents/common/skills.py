@@ -135,7 +135,7 @@ async def tell_time(turn: Turn, found: re.Match[str]) -> None:
 
 
 async def search_pages(turn: Turn, query: str) -> Json | None:
-    """What the search finds; None if it failed, which the turn says."""
+    """The result of the search; None if it failed. The turn says so."""
     query = query.strip(" .?!")
     await turn.say(f"Searching this project's pages for {query!r}. ")
     try:

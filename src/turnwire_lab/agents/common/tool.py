@@ -9,8 +9,8 @@ Tool = Callable[[Json], Any]
 
 
 class ToolFailed(Exception):  # noqa: N818 - a result of a tool, not a fault of the program
-    """The tool could not do it; its text is told to everybody."""
+    """The tool failed; clients get its text."""
 
 
 class ToolDenied(ToolFailed):
-    """The tool was not run: nobody approved it."""
+    """The tool did not run, because it was not approved."""

@@ -23,7 +23,7 @@ _TENS: Final = (
 
 
 def pieces(text: str) -> list[str]:
-    """A text as the deltas it is told in: word by word, nothing lost."""
+    """Split a text into deltas: word by word, with every character kept."""
     return _PIECES.findall(text)
 
 

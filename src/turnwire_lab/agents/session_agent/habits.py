@@ -29,25 +29,25 @@ class Habits(msgspec.Struct, frozen=True, kw_only=True):
 
     revision: Revision = "V"
     owner: str | None = None
-    """The owner of every session; without one, whoever opens the first socket."""
+    """The owner of every session; None: the user of the first socket."""
     sessions: frozenset[str] | None = None
     """Ids that exist; None: all of them."""
     forbidden: frozenset[str] = frozenset()
-    """Ids nobody may see. The answer is the same as for an id that does not exist (§2.2)."""
+    """Ids that no user may see. The answer is the same as for an id that does not exist (§2.2)."""
     revoked: frozenset[str] = frozenset()
-    """Users whose tokens are no good any more."""
+    """Users whose tokens are revoked."""
     status: Status = "running"
     """What a session is when it is first asked for."""
     queue_mode: QueueMode = "followup"
     """For a prompt that names no mode (§3)."""
     noise: bool = True
-    """Whether audit rows, models and who comes and goes are told too."""
+    """Whether clients also get audit rows, models, `user.joined` and `user.left`."""
     late_february: bool = False
     """R as it was built from 27 February to 4 March: it echoes a sub-protocol (§2.1)."""
     ties_backwards: bool = False
     """R orders its queue by whole seconds (§5.3). Whether of one second the last goes first."""
     settles: bool = False
-    """Whether a prompt's runner waits at its end until every socket has heard it. The product's
+    """Whether a prompt's runner waits at its end until every socket has got it. The product's
     does not: without this, what a client sends meanwhile comes too late (§5.5)."""
     pace_s: float = 0.0
     """Between two deltas, and between two states of a tool."""

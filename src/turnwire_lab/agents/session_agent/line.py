@@ -34,7 +34,7 @@ class ClientLine(Line):
                 return turn
 
     async def settle(self) -> list[Json]:
-        """Everything said until now; the agent's answer to a ping is the proof."""
+        """All frames up to now: the answer to a ping comes after them."""
         await self.say(type="ping")
         await self.hear("pong")
         return self.received
@@ -47,7 +47,7 @@ class ClientLine(Line):
 async def client(
     url: str, user: str = "ann", session: str = "s1", **headers: str
 ) -> AsyncIterator[ClientLine]:
-    """A line of that user, whose token is simply the name."""
+    """A line of that user. The token is the user's name."""
     identity = {"authorization": f"Bearer {user}", **headers}
     async with connected(url, session, identity, subprotocols=OFFERED) as socket:
         yield ClientLine(socket)

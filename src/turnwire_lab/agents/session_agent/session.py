@@ -1,4 +1,4 @@
-"""One session, put together: who hears what, which frame goes where, and a test's levers."""
+"""One session, put together: which handler takes a frame, and a test's levers."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -75,7 +75,7 @@ class Session:
         lifecycle.initialize(self._state)
 
     async def join(self, socket: ServerConnection, user_id: str) -> None:
-        """Add a socket, which on R may hear of a running turn before its `init` (§4.1)."""
+        """Add a socket, which on R may get frames of a running turn before its `init` (§4.1)."""
         state = self._state
         state.owner = state.owner or user_id
         state.sockets.add(socket, user_id)
@@ -93,7 +93,7 @@ class Session:
         init.socket_left(self._state, self._state.sockets.remove(socket))
 
     def complain(self, socket: ServerConnection, words: str) -> None:
-        """The second shape of an error: to whoever asked (§4.2)."""
+        """The second shape of an error: to the socket that asked (§4.2)."""
         self._state.sockets.tell_one(socket, {"type": "error", "message": words})
 
     def hear(self, socket: ServerConnection, asked: Asked) -> None:
@@ -164,7 +164,7 @@ class Session:
         return self._state.sockets.users
 
     def release(self) -> None:
-        """Let every turn go on that was told to hold."""
+        """Let every turn continue that holds."""
         for turn in self.turns:
             turn.release()
 
@@ -182,7 +182,7 @@ class Session:
         lifecycle.find_runner(self._state)
 
     def recover(self) -> None:
-        """What the watchdog does after minutes: give up prompts nobody works on."""
+        """What the watchdog does after minutes: give up prompts that no runner works on."""
         lifecycle.recover(self._state)
 
     def hibernate(self) -> None:
@@ -216,7 +216,7 @@ class Session:
         intake.remind(self._state, content, channel)
 
     def tell(self, frame: Json) -> None:
-        """Let everybody hear a frame of the test's own making."""
+        """Send a frame of a test to all clients."""
         self._state.tell(frame)
 
     def hang_up(self) -> None:

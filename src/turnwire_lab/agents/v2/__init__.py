@@ -6,9 +6,9 @@ same prompt always gets the same answer. Start with `server.ReferenceAgent`.
     server    sockets and HTTP: who may connect, what a frame asks for
     caller    the user behind a request
     session   one session: its sockets, its queue of turns
-    history   what was said, as `init` repeats it; `parts` is what it is made of
+    history   the history that `init` repeats; `parts` has its parts
     journal   what became of each prompt, for tests to read
-    turn      one turn: tells every step to the sockets and writes it down
+    turn      one turn: sends every step to the sockets and writes it down
     asking    the questions of a turn that are open
     repeat    a turn once more from its beginning, for a prompt that came before
     brain     which skill answers which prompt; `dialogue`, `files` and `story` hold some

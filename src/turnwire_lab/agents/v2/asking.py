@@ -1,4 +1,4 @@
-"""The questions of one turn, from the moment they are told to the moment they are closed."""
+"""The questions of one turn, from their frame to their end."""
 
 import asyncio
 from collections.abc import Callable
@@ -20,7 +20,7 @@ class Asking:
         self._tell({"type": "question", **question.fields()})
 
     async def end(self, question: Question) -> None:
-        """Wait until it is closed. It expires only while somebody waits."""
+        """Wait until it is closed. It expires only during such a wait."""
         try:
             async with asyncio.timeout(question.wait_s):
                 await self._open[question.id][1].wait()
@@ -41,7 +41,7 @@ class Asking:
         return True
 
     def give_up(self) -> None:
-        """The turn is over: nobody waits for an answer any more."""
+        """The turn is over: it waits for no answer any more."""
         for question, _ in self._open.values():
             self._expire(question)
 

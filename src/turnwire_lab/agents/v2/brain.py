@@ -51,7 +51,7 @@ TRY: Final = (
 
 
 def refusal(prompt: Prompt) -> str | None:
-    """Why a prompt is not taken at all, told before any turn begins."""
+    """Why a prompt is refused before a turn begins; None: it is taken."""
     if not prompt.content.strip() and not prompt.attachments:
         return "Missing content or attachments"
     if len(prompt.attachments) > ATTACHMENTS:

@@ -8,7 +8,7 @@ from turnwire_lab.agents.common.identity import bearer_of, named_user, subject_o
 
 
 def user_of(headers: Headers) -> str | None:
-    """The user that the gateway names, else the subject of the token, else nobody."""
+    """The user that the gateway names, else the subject of the token, else None."""
     token = bearer_of(headers)
     return named_user(headers) or (None if token is None else subject_of(token) or _opaque(token))
 

@@ -1,4 +1,4 @@
-"""What the brain says when it is told to ask: choices, free text, several things, approvals."""
+"""Skills that ask: choices, free text, several things, approvals."""
 
 import asyncio
 import re

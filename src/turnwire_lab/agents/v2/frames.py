@@ -1,6 +1,6 @@
 """The `v2` wire as this agent reads it, and the ways in which one agent may differ from another.
 
-Frames to the gateway are plain dicts, built where they are told: a second layer of types would only
+Frames to the gateway are plain dicts, built where they are sent: a second layer of types would only
 repeat the specification, and tests read the frames themselves.
 """
 
@@ -27,13 +27,13 @@ class Habits(msgspec.Struct, frozen=True, kw_only=True):
     quick_s: float = 5.0
     """The same for one that was asked quickly."""
     spellings: tuple[Spelling, ...] = BOTH
-    """The frames that tell a delta, in this order."""
+    """The frames that carry a delta, in this order."""
     prompt_ids: bool = True
     """Whether frames carry `promptId`; without it a gateway must find its turn by channel."""
     init: bool = True
-    """Whether a socket hears `init` first. Some agents send none."""
+    """Whether a socket gets `init` first. Some agents send none."""
     recognise: bool = False
-    """Whether a prompt whose `clientMessageId` is known is told the turn that it began.
+    """Whether a prompt with a known `clientMessageId` gets the turn that it began.
 
     Off, it is one more turn: most agents take no notice.
     """

@@ -1,4 +1,4 @@
-"""What was said in a session: the canonical history that `init` repeats."""
+"""The history of a session, which `init` repeats."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

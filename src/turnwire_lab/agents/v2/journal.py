@@ -1,4 +1,4 @@
-"""What became of every prompt, and which answers came to nothing, for whoever tests a gateway."""
+"""What became of every prompt, and which answers were ignored: for tests of a gateway."""
 
 from collections import deque
 from collections.abc import Iterator

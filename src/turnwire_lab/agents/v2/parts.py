@@ -1,6 +1,6 @@
 """What prompts and turns are made of, as `init` repeats it.
 
-Parts are kept as they grow and written out only when somebody asks, so that a turn of many thousand
+Parts are kept as they grow and written out only on demand, so that a turn of many thousand
 deltas does not copy its text for each of them.
 """
 
@@ -21,7 +21,7 @@ UNANSWERED: Final = msgspec.UNSET
 
 @dataclass(slots=True)
 class TextBlock:
-    """Text or reasoning, in the pieces it was told in."""
+    """Text or reasoning, in the pieces of its deltas."""
 
     kind: Literal["text", "reasoning"]
     pieces: list[str] = field(default_factory=list)

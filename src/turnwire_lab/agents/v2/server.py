@@ -98,7 +98,7 @@ class ReferenceAgent(AgentServer[Session]):
 
 
 def _asked_for(request: Request) -> tuple[str, str, str]:
-    """Session id, route and role; an id nobody may have for a path that is not ours."""
+    """Session id, route and role; an id that no session has, for a path that is not ours."""
     parts = urlsplit(request.path)
     found = _PATH.fullmatch(parts.path)
     if found is None:

@@ -1,7 +1,7 @@
 """One session: its sockets, its queue of turns, its history.
 
-Everything a socket hears is told here, to all of them at once and without waiting for any: a socket
-that does not read fills its own buffer and is cut off when that is full, and nobody else notices.
+Every frame to a socket is sent here, to all sockets at once and without waiting for any: a socket
+that does not read fills its own buffer, and is cut off when the buffer is full.
 """
 
 import asyncio
@@ -110,15 +110,15 @@ class Session:
                 self._queue.remove((turn, run))
                 self.history.remove(turn.prompted)
                 self._noise({"type": "messages.removed", "messageIds": [turn.prompted.id]})
-                # Whoever waits for this turn would otherwise wait for ever. Without ids nobody
-                # could tell whose prompt it was, so then nothing is said.
+                # A stream that waits for this turn would otherwise wait for ever. Without ids the
+                # error could not name its prompt, so none is sent.
                 for prompt in (turn.prompt, *(p for _, p in self._waiting_too(turn))):
                     if ids := self._prompt_ids(prompt):
                         self.tell({"type": "error", "error": "The prompt was taken back", **ids})
                 return
 
     def answer(self, socket: ServerConnection, answer: Answer) -> None:
-        """Close the open question it names, whoever says it; all other answers are only noted."""
+        """Close the open question that it names, for any user. Other answers are only noted."""
         turn = self.running
         if turn is not None and turn.asking.answer(answer.question_id, answer.answer):
             return
@@ -135,7 +135,7 @@ class Session:
         )
 
     def _is_known(self, socket: ServerConnection, prompt: Prompt) -> bool:
-        """Whether this message has a turn already; if so, the socket is told that one."""
+        """Whether this message has a turn already; if so, the socket gets that turn."""
         if prompt.client_message_id is None or prompt.edit or prompt.regenerate:
             return False
         message = (prompt.client_message_id, prompt.channel)

@@ -1,4 +1,4 @@
-"""A long story: enough words that somebody can reload a page in the middle of it."""
+"""A long story: enough words to reload a page in the middle of it."""
 
 from collections.abc import Iterator
 from typing import Final

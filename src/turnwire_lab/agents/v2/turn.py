@@ -1,8 +1,8 @@
-"""One turn: tells each step of an answer to the session's sockets and writes it down.
+"""One turn: sends each step of an answer to the session's sockets and writes it down.
 
-Rule: what is told and what is written down change together, with no await in between. A socket that
-joins at any moment therefore finds in its `init` exactly what the others have heard, and a delta
-that is told in two spellings is never split by it.
+Rule: each step is sent and written down together, with no await in between. So a socket that joins
+at any moment finds in its `init` exactly what the other sockets have got, and no `init` comes
+between the two frames of one delta.
 """
 
 import asyncio
@@ -100,7 +100,7 @@ class Turn:
                     self._tell(delta)
 
     async def use(self, tool_name: str, args: Json, *, approval: str | None = None) -> Any:
-        """Run a tool and return its result; `ToolFailed` is told first, then raised.
+        """Run a tool and return its result. Clients get `ToolFailed` before it is raised.
 
         `approval` is the question that has to be approved before the tool runs.
         """
@@ -155,7 +155,7 @@ class Turn:
         self._show("message.part.source", source)
 
     async def pause(self, pause_s: float | None = None) -> None:
-        """Let others speak: an abort can only arrive while the turn pauses."""
+        """Let other tasks run: an abort can only arrive while the turn pauses."""
         await asyncio.sleep(self.habits.pace_s if pause_s is None else pause_s)
 
     def end(self, reason: Reason, error: str | None = None) -> None:
@@ -219,7 +219,7 @@ class Turn:
 
     def _tell_snapshot(self) -> None:
         # The whole turn once more, as the real backend does after each step of a tool: nothing a
-        # gateway may add to what the deltas already said.
+        # gateway may add to the text of the deltas.
         if self.habits.noise:
             self._tell({"type": "message.updated", "data": self.entry.written()})
 

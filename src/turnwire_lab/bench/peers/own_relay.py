@@ -37,7 +37,7 @@ from turnwire.web.server.server import listen, new_server
 
 
 class Passing(Turn):
-    """Writes what it is told. All else about a turn is as it was."""
+    """Writes frames as they come. All else about a turn is as it was."""
 
     def frames(self, frames: Sequence[bytes], now: float) -> Output:  # noqa: ARG002 (the port)
         if self.outcome is None and b'"message.finalize"' in frames[-1]:
@@ -75,7 +75,7 @@ class Passage:
 
 
 def main() -> None:
-    """Serve until told to stop."""
+    """Serve until a signal."""
     port, agent_url = int(sys.argv[1]), sys.argv[2]
     settings = msgspec.structs.replace(Settings(), drain_s=1.0)
     server = new_server(

@@ -6,14 +6,14 @@ from turnwire_lab.agents.session_agent.state.tally import Aborted, removed
 
 
 def abort(state: State, channel: Channel, by: str | None, line: int | None = None) -> None:
-    """Tell everybody at once, before the runner knows; its answer comes later."""
+    """Send the abort to all clients at once; the runner's answer comes later."""
     scope = _scope(state, channel)
     ended = None if line is None else state.ended.get(line)
     late = None if ended is None else state.sockets.sent - ended
     # R and A do not look at the channel at all.
     state.tell_idle(channel.fields() if state.revision == "V" else {})
     if state.revision == "R":
-        # Everybody's queued prompts go too, and nobody is told (§5.5).
+        # The queued prompts of all users go too, and no frame says so (§5.5).
         delete_queued(state, by, line)
     state.note("user.abort", "Aborted by a user", by)
     stopped = state.runner.abort(scope) if state.connected else ()

@@ -101,8 +101,8 @@ Asked = Early | Late
 _ASKED: Final = msgspec.json.Decoder(Asked)
 
 
-class NotJson(Exception):  # noqa: N818 - what the sender is told
-    """The frame is no JSON at all; its sender is told."""
+class NotJson(Exception):  # noqa: N818 - a complaint to the sender
+    """The frame is no JSON; the sender gets a complaint."""
 
 
 def parse(data: str | bytes, revision: Revision) -> Asked | None:

@@ -1,4 +1,4 @@
-"""Which files a revision takes (§3): R drops others in silence, V says so and goes on."""
+"""Which files a revision takes (§3): R drops other files without a frame, V sends an error."""
 
 import base64
 import binascii
@@ -29,7 +29,7 @@ class Sifted(msgspec.Struct, frozen=True):
     parts: list[Json]
     """The files that go on, as parts of the user's entry."""
     refused: list[str]
-    """Types the sender is told about."""
+    """Types that the sender gets a complaint about."""
 
 
 def sift(files: list[Attachment], revision: Revision) -> Sifted:

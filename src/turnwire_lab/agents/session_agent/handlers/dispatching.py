@@ -16,7 +16,7 @@ def must_wait(state: State, row: Row) -> bool:
 
 
 def begin(state: State, row: Row) -> None:
-    """Give it to the runner, which reports from another task: nothing of it is heard yet."""
+    """Give the prompt to the runner, which reports later, from another task."""
     state.rows.add(row)
     row.state = "processing"
     row.attempts += 1
@@ -24,7 +24,7 @@ def begin(state: State, row: Row) -> None:
 
 
 def echo(state: State, row: Row, *, dequeued: bool) -> None:
-    """Let everybody hear the user's entry, once."""
+    """Send the user's entry to all clients, once."""
     if row.echoed:
         return
     row.echoed = True
@@ -45,7 +45,7 @@ def complete(state: State, row: Row | None) -> None:
     state.note("agent.turn_complete", "Turn complete")
     if drain(state) or state.busy:
         return
-    # V: the thread is never told, since the row is deleted before it is looked up (§5.6).
+    # V: the thread is never named, since the row is deleted before it is looked up (§5.6).
     ids = {"messageId": row.id} if state.revision == "V" and row is not None else {}
     state.tell_status(runnerBusy=False, **ids)
 

@@ -57,7 +57,7 @@ def hydrate(state: State, socket: ServerConnection, user_id: str) -> None:
         state.sockets.tell_one(socket, models)
         for frame in state.audit.frames():
             state.sockets.tell_one(socket, frame)
-    # To everybody, the new socket too, and for every socket of a user.
+    # To all clients, the new one too, and for every socket of a user.
     state.tell(
         {
             "type": "user.joined",
@@ -70,7 +70,7 @@ def hydrate(state: State, socket: ServerConnection, user_id: str) -> None:
 
 
 def socket_left(state: State, user_id: str) -> None:
-    """A socket closed; the others are told if it was the last of its user."""
+    """A socket closed. If it was the last of its user, the other clients get `user.left`."""
     if user_id in state.sockets.users or not state.habits.noise:
         return
     state.tell({"type": "user.left", "userId": user_id, "connectedUsers": _users(state)})

@@ -26,7 +26,7 @@ class Intake:
         self._collected: dict[str, list[Row]] = {}
 
     def take(self, asked: Prompt, by: str, line: int, complain: Callable[[str], None]) -> None:
-        """One prompt of a user; what is wrong with it is told to its sender alone."""
+        """Take one prompt of a user. Only its sender gets complaints about it."""
         state = self._state
         content = asked.content or ""
         channel = asked.channel(state.revision)
@@ -83,7 +83,7 @@ class Intake:
             return
         waits = dispatching.must_wait(state, row)
         if state.revision == "R":
-            # Heard at once, even if it has to wait (§5.3).
+            # Clients get it at once, even if it has to wait (§5.3).
             dispatching.echo(state, row, dequeued=False)
         if not waits:
             self._open_thread(row)
@@ -171,7 +171,7 @@ def tell_withdrawn(state: State, row: Row) -> None:
 
 
 def remind(state: State, content: str, channel: Channel) -> None:
-    """A turn that nobody asked for: a reminder, a child session that is done (§5.4)."""
+    """A turn without a prompt of a user: a reminder, a child session that is done (§5.4)."""
     state.tell_entry("system", content, parts=None)
     row = Row(state.new_id(), content, state.seconds(), channel, kind="system", echoed=True)
     if dispatching.must_wait(state, row):

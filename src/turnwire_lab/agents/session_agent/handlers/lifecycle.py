@@ -73,7 +73,7 @@ def _tell_loss(state: State) -> None:
 
 
 def find_runner(state: State) -> None:
-    """It is back: connected first, ready when it says for the first time that it is idle."""
+    """The runner is back: connected at once, ready with its first report that it is idle."""
     if state.connected or state.dead or state.status in {"hibernating", "hibernated"}:
         return
     state.connected = True
@@ -88,7 +88,7 @@ def find_runner(state: State) -> None:
 
 
 def recover(state: State) -> None:
-    """The watchdog: prompts that nobody works on any more are given up (§4.3, §5.5)."""
+    """The watchdog gives up prompts that no runner works on (§4.3, §5.5)."""
     reason = {} if state.revision != "V" else {"actionType": "recover", "reason": "stuck prompt"}
     for row in state.rows.processing:
         state.rows.remove(row)

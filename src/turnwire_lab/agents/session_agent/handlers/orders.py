@@ -88,7 +88,7 @@ def _revert(state: State, message_id: str | None) -> None:
 
 
 def _withdraw(state: State, by: str) -> Row | None:
-    """The head of the queue, whoever it belongs to."""
+    """The head of the queue, of whichever user."""
     head = state.rows.head
     if head is not None:
         state.rows.remove(head)

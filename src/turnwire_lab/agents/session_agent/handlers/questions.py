@@ -1,4 +1,4 @@
-"""Questions and approvals: how each revision tells them, and how they end (§4.4)."""
+"""Questions and approvals: the frames of each revision, and how questions end (§4.4)."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ def ask(state: State, row: Row, question_id: str, text: str, options: Sequence[s
         }
     else:
         if not row.channel.known:
-            return  # `row_without_channel`: never told to anybody (§4.4)
+            return  # `row_without_channel`: no client gets it (§4.4)
         where = row.channel.with_thread()
         actions = [{"id": f"option_{n}", "label": label} for n, label in enumerate(options)]
         prompt = {
@@ -82,7 +82,7 @@ def answer(state: State, question_id: str, value: Reply) -> None:
     if state.revision == "R":
         state.tell_status(questionAnswered=question_id, answer=value)
     else:
-        # The owner is said to have answered, whoever did.
+        # The frame names the owner, whichever user answered.
         _tell_resolved(state, pending, {"value": value, "resolvedBy": state.owner})
     state.runner.answer(question_id, value)
 
@@ -111,7 +111,7 @@ def asked_on(state: State, key: str) -> str | None:
 
 
 def forget(state: State, row: Row) -> None:
-    """Its turn is over; nobody needs to be told."""
+    """The turn is over. No client needs a frame."""
     for pending in list(state.pending.values()):
         if pending.row is row:
             _forget(state, pending)

@@ -1,7 +1,7 @@
-"""What the runner reports, and what every client then hears (§4.2, §7).
+"""What the runner reports, and which frames all clients get then (§4.2, §7).
 
 Nothing of the runner reaches a client as it is: a new turn becomes `message`, a tool becomes
-`message.updated` with the whole turn in it, a completion is often not told at all.
+`message.updated` with the whole turn in it, a completion often makes no frame.
 """
 
 from collections.abc import Sequence
@@ -105,7 +105,7 @@ class Reports:
         questions.forget(self._state, row)
 
     def error(self, row: Row, error: Any) -> None:
-        """The first shape: for everybody, under the id of a system entry (§4.2)."""
+        """The first shape: for all clients, under the id of a system entry (§4.2)."""
         state = self._state
         if state.revision != "R" and not row.channel.known:
             return
@@ -144,7 +144,7 @@ class Reports:
             self._state.tell({"type": "files-changed", "files": [file]})
 
     def tell(self, frame: Json) -> None:
-        """Anything else a runner may have to say."""
+        """Any other frame of a runner."""
         self._state.tell(frame)
 
     def tell_user(self, user_id: str, frame: Json) -> None:

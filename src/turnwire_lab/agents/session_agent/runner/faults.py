@@ -1,4 +1,4 @@
-"""Skills that go wrong, and turns that are told in an unusual way: each is a trap of the wire."""
+"""Skills that fail, and turns with unusual frames: each is a trap of the wire."""
 
 import re
 from typing import Final
@@ -31,7 +31,7 @@ async def fail_and_stall(turn: Turn, _found: re.Match[str]) -> None:
 
 
 async def fail_in_silence(_turn: Turn, _found: re.Match[str]) -> None:
-    """Only the end would say so, and R loses it (§5.4)."""
+    """Only the end has the error, and R loses the end (§5.4)."""
     raise TurnFailed(WHY)
 
 
@@ -45,7 +45,7 @@ async def hang(turn: Turn, found: re.Match[str]) -> None:
 
 
 async def hold(turn: Turn, _found: re.Match[str]) -> None:
-    """Say something, and wait for a test to let go."""
+    """Say something, and wait until a test calls `release`."""
     await turn.say("Holding. ")
     await turn.hold()
     await turn.say("And on.\n")
@@ -95,7 +95,7 @@ async def flood_audit(turn: Turn, found: re.Match[str]) -> None:
 
 
 async def leave_tool_open(turn: Turn, _found: re.Match[str]) -> None:
-    """A tool that is still running at the end, and one that nobody heard of (§5.6)."""
+    """A tool that is still running at the end, and one that no frame named before (§5.6)."""
     await turn.say("One tool will not come back. ")
     call_id = turn.open_call("bash")
     turn.run_call(call_id, {"command": "make"})
@@ -105,7 +105,7 @@ async def leave_tool_open(turn: Turn, _found: re.Match[str]) -> None:
 
 
 async def speak_at_the_end(turn: Turn, found: re.Match[str]) -> None:
-    """Text that only the last snapshot tells (§5.7)."""
+    """Text that only the last snapshot has (§5.7)."""
     if found["tool"]:
         await turn.use("calculator", {"expression": "6*7"})
     turn.final_text = "All of this was told at the end.\n"

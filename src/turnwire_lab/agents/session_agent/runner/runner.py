@@ -91,7 +91,7 @@ class Runner:
         )
 
     def drop(self) -> None:
-        """Lose everything, in the middle of it and without a word."""
+        """Lose all prompts in the middle of their turns, and report nothing."""
         runs = list(self._runs.values())
         self._runs.clear()
         for run in runs:

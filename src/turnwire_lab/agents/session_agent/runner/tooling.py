@@ -1,4 +1,4 @@
-"""Skills that use the tools: they search, use two at once, ask and wait for leave."""
+"""Skills that use the tools: they search, use two at once, ask and wait for approval."""
 
 import re
 
@@ -38,7 +38,7 @@ async def ask(turn: Turn, found: re.Match[str]) -> None:
 
 
 async def approve(turn: Turn, found: re.Match[str]) -> None:
-    """A tool that needs somebody's leave; R knows only questions."""
+    """A tool that needs an approval; R knows only questions."""
     params = {"to": "ann@users.example"} | ({"fails": True} if found["fail"] else {})
     if turn.habits.revision == "R":
         given = await turn.ask("May I send the mail?", "Allow", "Deny")

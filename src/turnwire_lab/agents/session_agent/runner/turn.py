@@ -29,7 +29,7 @@ class PromptFailed(Exception):  # noqa: N818 - a verdict of the brain, not a fau
 
 
 class Premature(Exception):  # noqa: N818 - a habit of R, not a fault of the program
-    """R hears nothing for a minute and ends the turn as if it were done (§5.4)."""
+    """R got no event for a minute, and ends the turn as if it were done (§5.4)."""
 
 
 class Waits:
@@ -62,7 +62,7 @@ class Turn:
         self.waits = waits
         self.id: str | None = None
         self.final_text: str | None = None
-        """What the end tells as the text, if not what was said since the last tool."""
+        """The text of the end; None: the text since the last tool."""
         self.reason = "end_turn"
         self.afterwards: list[Callable[[], None]] = []
         self._pieces: list[str] = []
@@ -71,11 +71,11 @@ class Turn:
         self._released = asyncio.Event()
 
     async def pause(self, pause_s: float | None = None) -> None:
-        """Let others speak: an abort can only arrive while the turn pauses."""
+        """Let other tasks run: an abort can only arrive while the turn pauses."""
         await asyncio.sleep(self.habits.pace_s if pause_s is None else pause_s)
 
     async def silence(self) -> None:
-        """Say nothing more, until somebody stops it, or R loses patience."""
+        """Send nothing more, until an abort, or until R loses patience."""
         await self._wait(asyncio.get_running_loop().create_future())
 
     async def hold(self) -> None:
@@ -98,7 +98,7 @@ class Turn:
         self.reports.delta(self.ensure(), piece)
 
     async def use(self, tool_name: str, args: Json) -> Json:
-        """Run a tool from pending to its end; `ToolFailed` is told first, then raised."""
+        """Run a tool from pending to its end. Clients get `ToolFailed` before it is raised."""
         call_id = self.open_call(tool_name)
         await self.pause()
         self.run_call(call_id, args)
@@ -132,7 +132,7 @@ class Turn:
         del self._open[call_id]
 
     def leave_call(self, tool_name: str) -> str:
-        """A tool that nobody hears of before its end, or that of the turn (§5.8)."""
+        """A tool without a frame before its end, or the end of the turn (§5.8)."""
         call_id = f"prt_{self.reports.new_id()}"
         self._open[call_id] = tool_name
         return call_id
@@ -178,7 +178,7 @@ class Turn:
         turn_id = self.ensure()
         if known is None and self.habits.revision == "R":
             # R looked for the id before there was one, so the end is for no turn, and dropped:
-            # an empty entry is all that is ever heard (§5.4).
+            # clients get an empty entry and nothing else (§5.4).
             return
         reason = self.reason if error is None else "error"
         text = self.final_text if self.final_text is not None else "".join(self._pieces) or None

@@ -1,4 +1,4 @@
-"""The audit log: everybody hears each row, and on A and V every new socket hears all of them."""
+"""The audit log: all clients get each row, and on A and V every new socket gets all rows."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ class AuditLog:
         self._now = now
 
     def add(self, event: str, summary: str, actor: str | None = None) -> Json:
-        """The frame that tells it live: an ISO time, and nulls only after R (§4.5)."""
+        """The live frame of a row: an ISO time, and nulls only after R (§4.5)."""
         row = AuditRow(event, summary, actor, self._now())
         self._rows.append(row)
         entry = self._entry(row, row.at.isoformat())

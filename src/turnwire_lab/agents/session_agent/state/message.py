@@ -13,7 +13,7 @@ from turnwire_lab.agents.session_agent.state.channel import NOWHERE, Channel
 
 @dataclass(slots=True)
 class Entry:
-    """What somebody said, other than a turn."""
+    """An entry that is not a turn."""
 
     fields: Json
     channel: Channel = NOWHERE
@@ -28,7 +28,7 @@ class Entry:
 
 @dataclass(slots=True)
 class TextPart:
-    """A text part: which of the turn's pieces are in it. Joined only when somebody asks."""
+    """A text part: which of the turn's pieces are in it. Joined only on demand."""
 
     start: int
     end: int
@@ -91,7 +91,7 @@ class TurnEntry:
         return self.snapshot() | {"createdAt": self.at}
 
     def snapshot(self) -> Json:
-        """As `message.updated` tells it: everything once more, and no time."""
+        """As `message.updated` has it: the whole turn, and no time."""
         head = {"id": self.id, "role": "assistant", "content": self.content}
         return {**head, "parts": self._written_parts(), **self.channel.fields()}
 

@@ -25,14 +25,14 @@ class Row:
     kind: Literal["user", "system"] = "user"
     state: Literal["queued", "processing"] = "queued"
     steering: bool = False
-    """A and V: goes before others, and nobody evicts it (§5.3)."""
+    """A and V: goes before other prompts, and is never evicted (§5.3)."""
     echoed: bool = False
-    """Whether everybody has heard the user's entry."""
+    """Whether all clients have got the user's entry."""
     attempts: int = 0
     """How often a runner was given it."""
 
     def pending(self) -> Json:
-        """As `queue.state` and `queue.withdrawn` tell it."""
+        """As `queue.state` and `queue.withdrawn` have it."""
         fields: Json = {"messageId": self.id, "content": self.content}
         if self.files:
             fields["attachments"] = [

@@ -1,7 +1,7 @@
-"""The sockets of one session. Everything is told to all of them, whoever asked for it (§4).
+"""The sockets of one session. Nearly every frame goes to all of them (§4).
 
-Nobody is waited for: a socket that does not read fills its own buffer and is cut off when that is
-full, and nobody else notices.
+No socket waits for another: one that does not read fills its own buffer, and is cut off when
+the buffer is full.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ SETTLE_S: Final = 2.0
 class Sockets:
     def __init__(self, *, buffer_bytes: int, changed: Callable[[], None]) -> None:
         self.sent = 0
-        """Frames told to everybody, for measuring."""
+        """Frames sent to all sockets, for measuring."""
         self._sockets: dict[ServerConnection, str] = {}
         self._lines: dict[ServerConnection, int] = {}
         self._joined = 0
@@ -61,7 +61,7 @@ class Sockets:
         return self._lines[socket]
 
     async def settle(self) -> None:
-        """Wait until every socket has heard what was told, as its pong proves."""
+        """Wait until every socket has got all frames, as its pong proves."""
         with suppress(TimeoutError):
             async with asyncio.timeout(SETTLE_S):
                 await asyncio.gather(*(_has_received(socket) for socket in self._sockets))
@@ -77,7 +77,7 @@ class Sockets:
         self._send([socket], frame)
 
     def hang_up(self) -> None:
-        """As a new release of the product does: without a word (§8)."""
+        """Close as a new release of the product does: without a closing frame (§8)."""
         for socket in list(self._sockets):
             socket.transport.abort()
 

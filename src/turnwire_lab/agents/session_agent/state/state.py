@@ -1,4 +1,4 @@
-"""What the object of one session keeps, and how it tells. It decides nothing."""
+"""What the object of one session keeps, and how it sends frames. It decides nothing."""
 
 import asyncio
 import math
@@ -21,7 +21,7 @@ ENTRIES: Final = 400
 
 
 Reply = str | bool
-"""What somebody answers to a question."""
+"""The answer to a question."""
 
 
 class Runner(Protocol):
@@ -43,7 +43,7 @@ class Pending:
     expires_at: float
     """Epoch seconds; each revision has its own unit."""
     frame: Json
-    """What everybody was told, for sockets that join later."""
+    """The frame that all clients got, for sockets that join later."""
     deadline: asyncio.Task[None] | None = None
 
 
@@ -78,7 +78,7 @@ class State:
         self.entries: dict[str, Entry | TurnEntry] = {}
         self.pending: dict[str, Pending] = {}
         self.ended: dict[int, int] = {}
-        """Sockets whose turn has ended, each with the count of frames told until then."""
+        """Sockets whose turn has ended, each with the count of frames sent until then."""
         self.threads: set[str] = set()
         self.introduced: set[str] = set()
         """Users whose details have been looked up."""
@@ -111,7 +111,7 @@ class State:
         self.tell({"type": "agentStatus", "status": "idle", **channel})
 
     def note(self, event: str, summary: str, actor: str | None = None) -> None:
-        """Write a row of the audit log; everybody hears it."""
+        """Write a row of the audit log; all clients get it."""
         frame = self.audit.add(event, summary, actor)
         if self.habits.noise:
             self.tell(frame)

@@ -1,4 +1,4 @@
-"""Who was stopped, evicted or deleted, and by whom: what no frame tells, and tests need to know."""
+"""Who was stopped, evicted or deleted, and by whom: what no frame has, and tests need."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ class Stopped(msgspec.Struct, frozen=True, kw_only=True):
     turn_id: str | None
     """None if it was stopped before its first turn."""
     user_id: str | None
-    """Whose prompt it was."""
+    """The user of the prompt."""
     line: int | None = None
     """The socket that had asked it."""
 
@@ -32,7 +32,7 @@ class Aborted(msgspec.Struct, frozen=True, kw_only=True):
     line: int | None = None
     """The socket that it came by."""
     late: int | None = None
-    """How many frames were told between the end of that socket's own turn and the abort."""
+    """How many frames were sent between the end of that socket's own turn and the abort."""
 
     @property
     def crossed(self) -> tuple[Stopped, ...]:
@@ -53,7 +53,7 @@ class Removed(msgspec.Struct, frozen=True, kw_only=True):
     content: str
     user_id: str | None
     by: str | None
-    """Whose frame removed it; None if it was nobody's."""
+    """The user whose frame removed it; None: no user's frame."""
     line: int | None = None
     """The socket that had asked it."""
     by_line: int | None = None
@@ -91,7 +91,7 @@ class Tally:
 
     @property
     def foreign(self) -> list[Stopped]:
-        """Turns that were stopped by somebody else than their user."""
+        """Turns that another user stopped."""
         return [hit for abort in self.aborts for hit in abort.foreign]
 
     @property
