@@ -11,7 +11,8 @@ from typing import Final, Self
 import uvicorn
 from starlette.types import ASGIApp
 
-HOST: Final = "127.0.0.1"
+from turnwire_lab.process import HOST
+
 END_S: Final = 1
 """What open requests get when a server ends."""
 

@@ -7,7 +7,7 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.frames import CloseCode
 from websockets.http11 import Request
 
-from turnwire_lab.service import HOST
+from turnwire_lab.process import HOST
 from turnwire_lab.wiretap.harm import Harm
 from turnwire_lab.wiretap.line import Line
 from turnwire_lab.wiretap.wire import Wire

@@ -17,7 +17,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from turnwire_lab.service import HOST, Service, listener, serving
+from turnwire_lab.process import HOST
+from turnwire_lab.service import Service, listener, serving
 
 BUILT: Final = Path(__file__).parents[1] / "widget" / "dist" / "widget.js"
 """Where Vite puts the script."""

@@ -20,7 +20,8 @@ from starlette.staticfiles import StaticFiles
 
 from turnwire_lab.page.forward import Forward
 from turnwire_lab.page.guard import Guard
-from turnwire_lab.service import HOST, Service, listener, serving
+from turnwire_lab.process import HOST
+from turnwire_lab.service import Service, listener, serving
 from turnwire_lab.wiretap.harm import FAULTS, Fault, Harm
 from turnwire_lab.wiretap.wire import Wire
 

@@ -17,7 +17,8 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
-from turnwire_lab.service import HOST, Service
+from turnwire_lab.process import HOST
+from turnwire_lab.service import Service
 from turnwire_lab.wiretap.harm import AFTER, BABBLE, FLOOD, FLOOD_FRAME, Fault, Harm
 from turnwire_lab.wiretap.wire import Wire, kind_of
 
