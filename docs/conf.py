@@ -2,6 +2,7 @@
 
 import re
 
+from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 
 from turnwire import __version__
@@ -36,5 +37,6 @@ def _here(_: Sphinx, __: str, source: list[str]) -> None:
 
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
+    app.add_lexer("mermaid", TextLexer)  # drawn where the repository is read; here it is text
     app.connect("source-read", _here)
     app.connect("include-read", lambda app, _, name, source: _here(app, str(name), source))

@@ -14,6 +14,7 @@ from turnwire.metrics import Telemetry
 from turnwire_lab.bench import report
 from turnwire_lab.docs import hostile as hostile_rows
 from turnwire_lab.docs import memory as memory_of
+from turnwire_lab.docs.binding import diagram
 from turnwire_lab.docs.faults import rows as fault_rows
 from turnwire_lab.docs.mapping import rows as mapping_rows
 from turnwire_lab.docs.marks import ROOT
@@ -37,6 +38,11 @@ def mapping() -> str:
 def traps() -> str:
     """Every trap of the `session-agent` wire, and the names of its tests."""
     return _table(("#", "The wire", "The tests"), trap_rows())
+
+
+def binding() -> str:
+    """How `session-agent` finds our turn: a diagram, in Mermaid."""
+    return f"```mermaid\n{diagram()}\n```\n"
 
 
 _NAMELESS: Final = ("What comes without a name", "When it is ours", "Why", "The test")
@@ -222,6 +228,7 @@ def _choices(hint: Any) -> str:
 TABLES: Final[dict[str, Callable[[], str]]] = {
     "mapping": mapping,
     "traps": traps,
+    "binding": binding,
     "nameless-v-two": nameless_v2,
     "nameless-session-agent": nameless_session_agent,
     "faults": faults,

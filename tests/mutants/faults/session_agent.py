@@ -32,9 +32,14 @@ FAULTS: Final = (
         instead(ast.BoolOp, "True", nth=2),
         _AGENT,
     ),
-    Fault("another author's prompt is ours", f"{_BINDING}.user_message", unasked(2, nth=4), _AGENT),
-    Fault("a prompt is claimed twice", f"{_BINDING}.user_message", unasked(5, nth=4), _AGENT),
-    Fault("another channel's turn is ours", f"{_BINDING}.turn_began", unasked(1, nth=3), _AGENT),
+    Fault("another author's prompt is ours", f"{_BINDING}._is_our_echo", unasked(2), _AGENT),
+    Fault("a prompt is claimed twice", f"{_BINDING}._is_our_echo", unasked(5), _AGENT),
+    Fault(
+        "another channel's turn is ours",
+        f"{_BINDING}.turn_began",
+        decided(ast.If, outcome=True),
+        _AGENT,
+    ),
     Fault("a dead session is prompted", f"{_TURN}._init_received", unasked(1), _AGENT),
     Fault(
         "a suspected end does not hold the abort back",

@@ -5,20 +5,15 @@ echoes our prompt (by its author, text and channel, or by its position in the qu
 hands the prompt to the runner. Then the next turn on the channel is the turn of our prompt,
 because R and A run one turn at a time, and V runs one on each channel.
 
-    AWAITING_INIT --init--> AWAITING_LOCK --prompt lock--> SENT --echo--> ECHOED | QUEUED
-    QUEUED --position reached--> DISPATCHED   ECHOED --"queued" (R)--> QUEUED
-    ECHOED | DISPATCHED --runner at work--> WORKING
-    ECHOED | DISPATCHED | WORKING --assistant message--> RUNNING
-    (these four) --runner lost--> RUNNER_LOST --dispatched or repeated--> DISPATCHED | RUNNING
-    (these four) --turn of another prompt--> SUPERSEDED
-    RUNNING | SUPERSEDED --finish part--> FINISHED | CANCELED
-    CANCELED --assistant message--> RUNNING
-    (any) --end--> OVER
+Rule: the state changes in this file alone, and by the table `TRANSITIONS` alone. A method of
+`TurnBinding` decides what a frame reports (a `Trigger`), with conditions that are not state:
+authors, ids, counts, the revision. The table says what follows from the trigger.
 
 `completion` detects ends without a finish part. `turn` handles times.
 """
 
 import enum
+from collections.abc import Mapping
 from typing import Final, assert_never
 
 from turnwire.core.agent import AbortScope, PromptRequest
@@ -60,8 +55,96 @@ class Stage(enum.Enum):
     OVER = enum.auto()
 
 
+class Trigger(enum.Enum):
+    """What may happen to our prompt and its turn. The value is the label in the diagram."""
+
+    INIT = "init"
+    INIT_TO_FOLLOW = "init, to follow"
+    """The same, if we send no prompt."""
+    PROMPT_SENT = "prompt sent"
+    PROMPT_WAITS = "our prompt waits"
+    """`queue.state` or `init` has it."""
+    PROMPT_ECHOED = "our prompt echoed"
+    PROMPT_DISOWNED = "echo names another author"
+    """`queue.state` names no author: the prompt with our text belongs to another user."""
+    PROMPT_QUEUED = "prompt queued (R)"
+    """The status after an echo: it is about the prompt that was echoed last."""
+    PROMPT_DISPATCHED = "our prompt dispatched"
+    OTHER_ECHOED = "another prompt echoed"
+    OTHER_FOLLOWS = "another prompt follows"
+    """Another prompt of our channel was dispatched or echoed after ours."""
+    RUNNER_WORKING = "runner at work"
+    RUNNER_LOST = "runner lost"
+    WORK_FOUND = "work found"
+    """To follow: our channel is at work, in a turn whose id we do not have."""
+    TURN_FOUND = "turn found"
+    """To follow: a turn of our channel runs."""
+    TURN_BEGAN = "turn began"
+    """On our channel, while no other prompt of it is due."""
+    TURN_ALIVE = "frame of our turn"
+    FINISH_PART = "finish part"
+    FINISH_CANCELED = "finish part, canceled"
+    END = "end"
+
+
 _BEFORE_TURN: Final = frozenset({Stage.ECHOED, Stage.DISPATCHED, Stage.WORKING})
-_AT_WORK: Final = _BEFORE_TURN | {Stage.RUNNING}
+AT_WORK: Final = _BEFORE_TURN | {Stage.RUNNING}
+_RUNNING: Final = Stage.RUNNING  # an enum's attributes are slow
+_MAY_FINISH: Final = frozenset({Stage.RUNNING, Stage.SUPERSEDED, Stage.SENT, Stage.QUEUED})
+"""In the last two, the former turn of a prompt that waits again may still report its finish."""
+
+_ROWS: Final = (
+    ({Stage.AWAITING_INIT}, Trigger.INIT, Stage.AWAITING_LOCK),
+    ({Stage.AWAITING_INIT}, Trigger.INIT_TO_FOLLOW, Stage.LOOKING),
+    ({Stage.AWAITING_LOCK}, Trigger.PROMPT_SENT, Stage.SENT),
+    ({Stage.SENT, Stage.LOOKING}, Trigger.PROMPT_WAITS, Stage.QUEUED),
+    ({Stage.SENT, Stage.QUEUED, Stage.RUNNER_LOST}, Trigger.PROMPT_ECHOED, Stage.ECHOED),
+    ({Stage.QUEUED}, Trigger.PROMPT_DISOWNED, Stage.SENT),
+    ({Stage.ECHOED}, Trigger.PROMPT_QUEUED, Stage.QUEUED),
+    ({Stage.ECHOED}, Trigger.OTHER_ECHOED, Stage.DISPATCHED),
+    ({Stage.QUEUED, Stage.ECHOED}, Trigger.PROMPT_DISPATCHED, Stage.DISPATCHED),
+    ({Stage.LOOKING, Stage.RUNNER_LOST}, Trigger.PROMPT_DISPATCHED, Stage.DISPATCHED),
+    ({Stage.ECHOED, Stage.DISPATCHED}, Trigger.RUNNER_WORKING, Stage.WORKING),
+    ({Stage.LOOKING, Stage.QUEUED}, Trigger.WORK_FOUND, Stage.WORKING),
+    ({Stage.LOOKING, Stage.QUEUED, Stage.WORKING}, Trigger.TURN_FOUND, Stage.RUNNING),
+    (AT_WORK | {Stage.RUNNER_LOST, Stage.CANCELED}, Trigger.TURN_BEGAN, Stage.RUNNING),
+    (_BEFORE_TURN | {Stage.RUNNER_LOST}, Trigger.TURN_ALIVE, Stage.RUNNING),
+    (AT_WORK, Trigger.RUNNER_LOST, Stage.RUNNER_LOST),
+    (AT_WORK, Trigger.OTHER_FOLLOWS, Stage.SUPERSEDED),
+    ({Stage.CANCELED}, Trigger.OTHER_FOLLOWS, Stage.FINISHED),
+    (_MAY_FINISH, Trigger.FINISH_PART, Stage.FINISHED),
+    (_MAY_FINISH, Trigger.FINISH_CANCELED, Stage.CANCELED),
+    (frozenset(Stage) - {Stage.AWAITING_LOCK, Stage.OVER}, Trigger.END, Stage.OVER),
+)
+"""In any of these states, this trigger leads to that state."""
+
+TRANSITIONS: Final[Mapping[tuple[Stage, Trigger], Stage]] = {
+    (stage, trigger): target for stages, trigger, target in _ROWS for stage in stages
+}
+
+_PROMPTS: Final = frozenset({Trigger.OTHER_ECHOED, Trigger.PROMPT_QUEUED})
+_TURNS: Final = frozenset({Trigger.OTHER_FOLLOWS, Trigger.RUNNER_LOST, Trigger.TURN_BEGAN})
+_REPEATED: Final = frozenset({Trigger.PROMPT_ECHOED, Trigger.PROMPT_DISPATCHED})
+
+IGNORED: Final[Mapping[Stage, frozenset[Trigger]]] = {
+    Stage.AWAITING_INIT: _PROMPTS | _TURNS,
+    Stage.LOOKING: _PROMPTS | _TURNS,
+    Stage.AWAITING_LOCK: _PROMPTS | _TURNS,
+    Stage.SENT: _PROMPTS | _TURNS | {Trigger.TURN_ALIVE},
+    Stage.QUEUED: _PROMPTS | _TURNS | {Trigger.TURN_ALIVE},
+    Stage.ECHOED: frozenset({Trigger.PROMPT_ECHOED}),
+    Stage.DISPATCHED: _PROMPTS | _REPEATED,
+    Stage.WORKING: _PROMPTS | _REPEATED | {Trigger.RUNNER_WORKING, Trigger.WORK_FOUND},
+    Stage.RUNNING: _PROMPTS | _REPEATED | {Trigger.RUNNER_WORKING, Trigger.TURN_ALIVE},
+    Stage.RUNNER_LOST: _PROMPTS
+    | {Trigger.OTHER_FOLLOWS, Trigger.RUNNER_LOST, Trigger.RUNNER_WORKING},
+    Stage.SUPERSEDED: _PROMPTS | _TURNS | _REPEATED | {Trigger.TURN_ALIVE},
+    Stage.FINISHED: _PROMPTS | _TURNS | _REPEATED,
+    Stage.CANCELED: _PROMPTS | _REPEATED | {Trigger.RUNNER_LOST},
+    Stage.OVER: frozenset({Trigger.TURN_ALIVE, Trigger.END}),
+}
+"""Triggers that change nothing in a state. Any other without a row is impossible there: the
+methods of `TurnBinding`, or their callers, see to it."""
 
 
 class TurnBinding:
@@ -72,7 +155,7 @@ class TurnBinding:
     """
 
     def __init__(self, request: PromptRequest, member: Member) -> None:
-        self.stage = Stage.AWAITING_INIT
+        self._stage = Stage.AWAITING_INIT
         self.channel: Channel = (request.channel_type, request.channel_id)
         self.prompt_id: str | None = None
         self.turn_id: str | None = None
@@ -94,14 +177,22 @@ class TurnBinding:
         """Whether our own prompt is certainly in `_equal_prompts`; None while that is unknown."""
 
     @property
-    def is_at_work(self) -> bool:
-        """Whether the runner has our prompt."""
-        return self.stage in _AT_WORK
+    def stage(self) -> Stage:
+        return self._stage
+
+    def _apply(self, trigger: Trigger) -> bool:
+        """Change the state as the table says. False: the trigger is ignored in this state."""
+        target = TRANSITIONS.get((self._stage, trigger))
+        if target is None:
+            assert trigger in IGNORED[self._stage], f"{trigger} is impossible in {self._stage}"
+            return False
+        self._stage = target
+        return True
 
     @property
     def owns_channel(self) -> bool:
-        """Whether a frame about our channel is about our turn."""
-        return self.stage in _AT_WORK or self.stage is Stage.RUNNER_LOST
+        """Whether a frame about our channel is about our turn: the runner has our prompt."""
+        return self.stage in AT_WORK or self.stage is Stage.RUNNER_LOST
 
     @property
     def is_queued(self) -> bool:
@@ -111,11 +202,8 @@ class TurnBinding:
     def abort_scope(self) -> AbortScope:
         match self.stage:
             case Stage.WORKING | Stage.RUNNING:
-                return (
-                    AbortScope.OURS
-                    if self._stops_ours_alone and self._is_certain
-                    else AbortScope.NONE
-                )
+                is_ours = self._stops_ours_alone and self._is_certain
+                return AbortScope.OURS if is_ours else AbortScope.NONE
             case (
                 Stage.AWAITING_INIT
                 | Stage.AWAITING_LOCK
@@ -167,11 +255,8 @@ class TurnBinding:
         """
         if not self._member.apart or self._is_following:
             return True
-        candidates = [
-            prompt_id
-            for prompt_id in self._equal_prompts
-            if not self._member.is_claimed_by_another(prompt_id)
-        ]
+        is_taken = self._member.is_claimed_by_another
+        candidates = [prompt_id for prompt_id in self._equal_prompts if not is_taken(prompt_id)]
         return self._is_echoed is not False and candidates == [self.prompt_id]
 
     # The prompt.
@@ -189,15 +274,20 @@ class TurnBinding:
         else:
             self._is_echoed = False  # ours may be one that is not recorded
 
-    def init_received(self, state: SessionState) -> None:
-        self.stage = Stage.AWAITING_LOCK
+    def init_received(self, state: SessionState, *, follows: bool = False) -> None:
+        """`init` came. To follow is to send no prompt, and to bind what our channel is at."""
+        self._apply(Trigger.INIT_TO_FOLLOW if follows else Trigger.INIT)
+        self._is_following = follows
         self.echo_on_dispatch = state.echo_on_dispatch
         self._queue_position = QueuePosition(state.prompts_queued)
         self._earlier_id = state.pending_id
         if state.runner_busy and not self.open_turns:
             self.open_turns.runner_busy()
 
-    def bind_prompt(self, prompt_id: str) -> None:
+    def prompt_sent(self) -> None:
+        self._apply(Trigger.PROMPT_SENT)
+
+    def _bind_prompt(self, prompt_id: str) -> None:
         """Bind this prompt: its turn is ours."""
         self.prompt_id = prompt_id
         self._member.follow(prompt_id)
@@ -211,31 +301,37 @@ class TurnBinding:
         if self._has_sent and data.content == self._text and data.channel == self.channel:
             self._note_equal(data.id, data.author_id)
         if data.id == self.prompt_id:
-            is_ours = self._is_following or data.author_id in {None, self._user_id}
-            if is_ours or self.stage is not Stage.QUEUED:
-                if self.stage in {Stage.QUEUED, Stage.RUNNER_LOST}:
-                    self._dispatched(Stage.ECHOED)
-                return True
-            # `queue.state` names no author: the prompt with our text belongs to another user.
-            self.prompt_id, self.stage = None, Stage.SENT
-            return False
-        if (
-            self.stage is Stage.SENT
-            and data.author_id == self._user_id
-            and data.content == self._text
-            and data.channel == self.channel
-            and self._member.claim(data.id)
-        ):
-            self.bind_prompt(data.id)
-            self._dispatched(Stage.ECHOED)
+            if self._is_another_authors(data):
+                self._apply(Trigger.PROMPT_DISOWNED)
+                self.prompt_id = None
+                return False
+            self._handed_over(Trigger.PROMPT_ECHOED)
+            return True
+        if self._is_our_echo(data):
+            self._bind_prompt(data.id)
+            self._handed_over(Trigger.PROMPT_ECHOED)
             return True
         if self.echo_on_dispatch:
             self.open_turns.dispatched(data.channel)
         else:
             self.open_turns.prompted(data.channel)
-        if self.stage is Stage.ECHOED:
-            self.stage = Stage.DISPATCHED  # the next status is no longer about ours
+        self._apply(Trigger.OTHER_ECHOED)
         return False
+
+    def _is_another_authors(self, echo: MessageData) -> bool:
+        """Whether we bound a waiting prompt of another user. Its echo is the first to say so."""
+        is_first = self.stage is Stage.QUEUED and not self._is_following
+        return is_first and echo.author_id not in {None, self._user_id}
+
+    def _is_our_echo(self, echo: MessageData) -> bool:
+        """Whether this is the echo that we wait for. Claims it for our stream."""
+        return (
+            self.stage is Stage.SENT
+            and echo.author_id == self._user_id
+            and echo.content == self._text
+            and echo.channel == self.channel
+            and self._member.claim(echo.id)
+        )
 
     def note_queue_author(self, user_id: str | None) -> None:
         """The audit log names the author of the prompt that `queue.state` reports next."""
@@ -261,27 +357,32 @@ class TurnBinding:
             or not self._member.claim(pending.message_id)
         ):
             return False
-        self.bind_prompt(pending.message_id)
-        self.stage = Stage.QUEUED
-        return True
+        self._bind_prompt(pending.message_id)
+        return self._apply(Trigger.PROMPT_WAITS)
 
     # Following a turn without a prompt of ours.
 
-    def start_following(self) -> None:
-        """We send no prompt: our turn is the one that runs or waits on our channel."""
-        self._is_following = True
-        self.stage = Stage.LOOKING
+    def follow_work(self) -> None:
+        """Our channel is at work, in a turn whose id we do not have."""
+        self._apply(Trigger.WORK_FOUND)
+        self.prompt_id = None
 
     def follow_turn(self, turn_id: str) -> None:
         """Bind this turn, which is running."""
-        self.stage = Stage.RUNNING
+        self._apply(Trigger.TURN_FOUND)
+        self.prompt_id = None
         self.turn_id = turn_id
         self._member.follow(turn_id)
 
+    def follow_prompt(self, prompt_id: str) -> None:
+        """Bind this prompt, which the runner has."""
+        self._apply(Trigger.PROMPT_DISPATCHED)
+        self._bind_prompt(prompt_id)
+
     def await_prompt(self, prompt_id: str, position: int, length: int) -> None:
         """Bind this prompt, which waits at `position` (from 1) of a queue of `length` prompts."""
-        self.bind_prompt(prompt_id)
-        self.stage = Stage.QUEUED
+        self._apply(Trigger.PROMPT_WAITS)
+        self._bind_prompt(prompt_id)
         self._queue_position.enter(position)
         for later in range(position + 1, length + 1):
             self._queue_position.enter_other(later)
@@ -292,8 +393,7 @@ class TurnBinding:
         """A prompt was queued. True: it is ours, for the first time."""
         if self.echo_on_dispatch:
             return False  # `queue.state` has reported it
-        if self.stage is Stage.ECHOED:
-            self.stage = Stage.QUEUED
+        if self._apply(Trigger.PROMPT_QUEUED):
             self._queue_position.enter(data.queue_position)
             return True
         self._queue_position.enter_other(data.queue_position)
@@ -310,13 +410,12 @@ class TurnBinding:
         else:  # R sends only counts, and sends them only for prompts that waited
             is_ours, is_elsewhere = is_lost or (is_out and self.stage is Stage.QUEUED), is_echoed
         if is_ours:
-            if self.stage in {Stage.QUEUED, Stage.RUNNER_LOST, Stage.ECHOED}:
-                self._dispatched(Stage.DISPATCHED)
+            self._handed_over(Trigger.PROMPT_DISPATCHED)
             return True
         if is_elsewhere and data.message_id is not None:
             self.open_turns.dispatched(data.channel)
-        if not is_elsewhere and self.stage in _AT_WORK:
-            self.stage = Stage.SUPERSEDED
+        if not is_elsewhere:
+            self.supersede()
         return self.stage is Stage.QUEUED and not self.echo_on_dispatch
 
     def queue_cleared(self, channel: Channel | None) -> bool:
@@ -329,8 +428,7 @@ class TurnBinding:
         return self.is_queued and prompt_id == self.prompt_id
 
     def runner_lost(self, queued: int | None) -> None:
-        if self.stage in _AT_WORK:
-            self.stage = Stage.RUNNER_LOST
+        self._apply(Trigger.RUNNER_LOST)
         self._queue_position.requeued(queued)
 
     def runner_idle(self, prompt_id: str | None) -> bool:
@@ -342,10 +440,14 @@ class TurnBinding:
 
     def runner_working(self) -> None:
         """The runner reports that it is at work on our channel."""
-        # R sends the echo before "queued", so the runner may still be at work on another turn.
-        is_certain = self.echo_on_dispatch or not self.open_turns
-        if self.stage is Stage.DISPATCHED or (self.stage is Stage.ECHOED and is_certain):
-            self.stage = Stage.WORKING
+        if not self._may_wait_yet:
+            self._apply(Trigger.RUNNER_WORKING)
+
+    @property
+    def _may_wait_yet(self) -> bool:
+        """Whether the runner may be at work on another turn: R sends the echo before "queued"."""
+        is_open = self.stage is Stage.ECHOED and not self.echo_on_dispatch
+        return is_open and bool(self.open_turns)
 
     def turn_began(self, turn_id: str, channel: Channel) -> bool:
         """A turn began. True: it is ours, for the first time or under a new id.
@@ -353,17 +455,16 @@ class TurnBinding:
         It is not ours if another prompt of our channel was dispatched after ours: then our turn
         is over, even if no frame reported its end.
         """
-        is_bindable = self.is_at_work or self.stage in {Stage.RUNNER_LOST, Stage.CANCELED}
-        if channel == self.channel and self.open_turns.is_due(channel):
-            self.supersede()
-        elif channel == self.channel and is_bindable:
-            if self.turn_id is not None:
-                self.open_turns.exclude_former(self.turn_id)
-            self.open_turns.exclude_ours(turn_id)
-            self.turn_id = turn_id
-            self.stage = Stage.RUNNING
-            self._member.follow(turn_id)
-            return True
+        if channel == self.channel:
+            if self.open_turns.is_due(channel):
+                self.supersede()
+            elif self._apply(Trigger.TURN_BEGAN):
+                if self.turn_id is not None:
+                    self.open_turns.exclude_former(self.turn_id)
+                self.open_turns.exclude_ours(turn_id)
+                self.turn_id = turn_id
+                self._member.follow(turn_id)
+                return True
         self.open_turns.began(turn_id, channel)
         return False
 
@@ -372,20 +473,28 @@ class TurnBinding:
 
         If the runner was lost, it is back, and may continue without a new start.
         """
-        if self.stage in _BEFORE_TURN or self.stage is Stage.RUNNER_LOST:
-            self.stage = Stage.RUNNING
+        if self._stage is not _RUNNING:  # most frames are text of a turn that runs
+            self._apply(Trigger.TURN_ALIVE)
+
+    def finish_part_received(self, *, is_canceled: bool) -> None:
+        """Our turn reported its finish part; frames of it may follow."""
+        self._apply(Trigger.FINISH_CANCELED if is_canceled else Trigger.FINISH_PART)
 
     def supersede(self) -> None:
         """Another prompt of our channel follows: assume that our turn is over."""
-        if self.is_at_work:
-            self.stage = Stage.SUPERSEDED
-        elif self.stage is Stage.CANCELED:
-            self.stage = Stage.FINISHED
+        self._apply(Trigger.OTHER_FOLLOWS)
 
-    def _dispatched(self, stage: Stage) -> None:
-        self.is_repeated = self.is_repeated or self.stage is Stage.RUNNER_LOST
-        self.stage = stage
+    def end(self) -> None:
+        """Nothing that follows concerns our stream."""
+        self._apply(Trigger.END)
+
+    def _handed_over(self, trigger: Trigger) -> None:
+        """This trigger says that the runner has our prompt. It may have said so before."""
+        was_lost = self.stage is Stage.RUNNER_LOST
+        if not self._apply(trigger):
+            return
+        self.is_repeated = self.is_repeated or was_lost
         if self.echo_on_dispatch:
             self.open_turns.close_channel(self.channel)
-        elif stage is Stage.DISPATCHED:
+        elif trigger is Trigger.PROMPT_DISPATCHED:
             self.open_turns.runner_idle()  # R runs one turn at a time

@@ -129,8 +129,7 @@ class ContinuationProtocol(ResumeProtocol):
         if binding.stage is not Stage.AWAITING_INIT:
             return ()
         state = session_state(frame)
-        binding.init_received(state)
-        binding.start_following()
+        binding.init_received(state, follows=True)
         self._search_until = now + OPEN_QUESTIONS_S
         if not state.echo_on_dispatch:
             session = init.session(frame, state, self._ahead)
@@ -172,7 +171,7 @@ class ContinuationProtocol(ResumeProtocol):
         started: Sequence[Event] = ()
         if self._turn is None:
             self._step = _Step.ANSWERED
-            self._activity_found(Stage.WORKING)
+            self._work_found()
             self._may_be_unnamed = True
         else:
             self._follow_turn(self._turn.id)
@@ -295,7 +294,7 @@ class ContinuationProtocol(ResumeProtocol):
         return self._refuse(Rejection.CLOSED if is_looking else Rejection.SILENT)
 
     def _refuse(self, rejection: Rejection) -> Sequence[Event]:
-        self._binding.stage = Stage.OVER
+        self._binding.end()
         self._search_until = NEVER
         return [events.Rejected(rejection)]
 

@@ -86,7 +86,7 @@ class TurnProgress:
             return [*decoded, self.finish(end)]
         self._finished = end
         is_canceled = changes.finish is Reason.CANCELED
-        self._binding.stage = Stage.CANCELED if is_canceled else Stage.FINISHED
+        self._binding.finish_part_received(is_canceled=is_canceled)
         self.detector.reset()
         self.detector.expect_end_by(
             now + (completion.COMPLETION_GRACE_S if is_canceled else completion.LINGER_S)
@@ -184,7 +184,7 @@ class TurnProgress:
         return self.finish(events.TurnFinished(reason=Reason.ERROR, error=text))
 
     def finish(self, end: events.TurnFinished) -> Event:
-        self._binding.stage = Stage.OVER
+        self._binding.end()
         self._finished = end
         self.detector.reset()
         return end

@@ -102,7 +102,8 @@ class ResumeProtocol(TurnProtocol):
             return self._init_received(frame, now)
         if binding.stage is Stage.AWAITING_INIT and not isinstance(frame, frames.Status):
             return ()  # R may send frames of a turn before `init`, which has it (page 4.1)
-        started = self._detect_activity(frame) if self._may_be_unnamed else ()
+        is_unnamed = self._may_be_unnamed and binding.stage in _MAY_BE_UNNAMED
+        started = self._detect_activity(frame) if is_unnamed else ()
         turn_id = binding.turn_id
         if isinstance(frame, frames.ChunkDelta) and frame.message_id == turn_id:
             self._progress.delta(frame.content, now)
@@ -132,19 +133,19 @@ class ResumeProtocol(TurnProtocol):
                 if binding.stage is not Stage.QUEUED or not data.is_finished:
                     return self._follow_turn(data.id)
             case frames.InteractivePrompt() if questions.channel(frame) == binding.channel:
-                self._activity_found(Stage.WORKING)
+                self._work_found()
             case frames.Question() if frame.channel == binding.channel:
-                self._activity_found(Stage.WORKING)
+                self._work_found()
             case frames.AgentStatus(status=status) if (
                 is_looking and frame.channel == binding.channel
             ):
                 if status != "idle":
-                    self._activity_found(Stage.WORKING)
+                    self._work_found()
             case frames.Message(data) if is_looking and data.channel == binding.channel:
                 if data.role == "user" and binding.echo_on_dispatch:  # echoed when it is dispatched
                     self._prompt_dispatched(data.id)
                 elif init.is_start(data):
-                    self._activity_found(Stage.WORKING)
+                    self._work_found()
             case (
                 frames.Message()
                 | frames.ChunkDelta()
@@ -158,23 +159,22 @@ class ResumeProtocol(TurnProtocol):
                 assert_never(frame)
         return ()
 
-    def _activity_found(self, stage: Stage) -> None:
+    def _work_found(self) -> None:
         """Our channel is at work, and may have been at work before we connected."""
-        self._binding.stage = stage
-        self._binding.prompt_id = None
+        self._binding.follow_work()
         self._progress.assume_running()
         self._mark_found()
 
     def _prompt_dispatched(self, prompt_id: str) -> None:
         """The runner has a prompt of our channel, and the turn has not begun."""
-        self._binding.stage = Stage.DISPATCHED
-        self._binding.bind_prompt(prompt_id)
+        self._binding.follow_prompt(prompt_id)
         self._mark_found()
 
     def _follow_turn(self, turn_id: str) -> Sequence[Event]:
         """Follow this running turn, whose text so far is unknown."""
-        self._activity_found(Stage.RUNNING)
         self._binding.follow_turn(turn_id)
+        self._progress.assume_running()
+        self._mark_found()
         self._may_be_unnamed = False
         self._merger = SnapshotMerger(accumulates=not self._binding.echo_on_dispatch)
         return [events.TurnStarted(turn_id)]
@@ -198,8 +198,7 @@ class ResumeProtocol(TurnProtocol):
         if binding.stage is not Stage.AWAITING_INIT:
             return ()
         state = session_state(frame)
-        binding.init_received(state)
-        binding.start_following()
+        binding.init_received(state, follows=True)
         if state.is_dead:
             return self._nothing_found()
         self._search_until = now + min(SEARCH_S, self._resume_request.init_s)
@@ -243,7 +242,7 @@ class ResumeProtocol(TurnProtocol):
         self._search_until = math.inf
 
     def _nothing_found(self) -> Sequence[Event]:
-        self._binding.stage = Stage.OVER
+        self._binding.end()
         self._search_until = math.inf
         return [events.Rejected(Rejection.NOTHING)]
 

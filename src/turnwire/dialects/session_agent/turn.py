@@ -251,7 +251,7 @@ class TurnProtocol:
 
         No other stream of this process sends one to this session until the echo.
         """
-        self._binding.stage = Stage.SENT
+        self._binding.prompt_sent()
         self._member.prompt_channel = self._binding.channel
         self._response_deadline = now + RESPONSE_S
         if self._member.apart:  # our echo comes before the pong of the next ping
