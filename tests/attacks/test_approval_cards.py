@@ -11,6 +11,7 @@ from turnwire.core.approvals import ApprovalIssuer, Signer
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
 
 SIGNER = Signer(keys=(b"k" * 32,), session_id="s1", user_id="u1")
@@ -21,7 +22,7 @@ SHOWN = f.tool("running", "c1", "bash", args={"command": "ls"})
 def told(**asked: Any) -> list[str]:
     """The types of the chunks, where a card shows `ls` and this is asked."""
     conversation = DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT))
-    turn = Turn(conversation, Limits(), approvals=REQUESTS)
+    turn = Turn(conversation, Limits(), UIMessageStream(StreamOptions(approvals=REQUESTS)))
     turn.handle(Opened(), 0)
     named = {"type": "question", "kind": "approval", "questionId": "q1", "turnId": f.OURS}
     approval = json.dumps({**named, "callId": "c1", "toolName": "bash", **asked}).encode()

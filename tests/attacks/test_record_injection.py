@@ -14,6 +14,7 @@ from turnwire.core.agent import AgentProtocol, PromptRequest
 from turnwire.core.turn.inputs import AgentLeft, Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 
 NASTY = (
@@ -33,7 +34,7 @@ Chunks = list[dict[str, Any]]
 
 def stream(conversation: AgentProtocol, *frames: bytes) -> Chunks:
     """The chunks of a whole stream, each of its records checked."""
-    turn = Turn(conversation, Limits())
+    turn = Turn(conversation, Limits(), UIMessageStream())
     written = (
         turn.handle(Opened(), 0).to_client
         + turn.frames(frames, 1).to_client

@@ -17,6 +17,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
 
 Json = dict[str, Any]
@@ -260,7 +261,7 @@ def test_one_message_over_all_streams(seed: int) -> None:
     turn = Turn(
         DIALECTS["v2"].prompt(PromptRequest(text="", prompt_id=f.PROMPT)),
         Limits(),
-        approvals=REQUESTS,
+        UIMessageStream(StreamOptions(approvals=REQUESTS)),
     )
     turn.handle(Opened(), 0)
     types = take(turn.frames([f.begin()], 0), message)
@@ -278,7 +279,9 @@ def test_one_message_over_all_streams(seed: int) -> None:
         replies, client_copy = respond(message, dice)
         look = ResumeRequest(user_id="u1", init_s=5, replies=replies)
         turn = Turn(
-            DIALECTS["v2"].resume(look), Limits(), client_copy=client_copy, approvals=REQUESTS
+            DIALECTS["v2"].resume(look),
+            Limits(),
+            UIMessageStream(StreamOptions(client_copy=client_copy, approvals=REQUESTS)),
         )
         turn.handle(Opened(), 1)
         act = turn.frames([agent.hello()], 1)

@@ -33,6 +33,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 
 TEXT = st.lists(
@@ -60,7 +61,7 @@ class AnyFrames(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.conversation = DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT))
-        self.turn = Turn(self.conversation, Limits())
+        self.turn = Turn(self.conversation, Limits(), UIMessageStream())
         self.client = Client()
         self.said = Said(self.client, self.client.texts)
         self.thought = Said(self.client, self.client.reasonings)

@@ -12,6 +12,7 @@ from turnwire.core.agent import PromptRequest
 from turnwire.core.turn.inputs import AgentLeft, ClientLeft, Drain, Held, Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 
 WORDS = ("a", "b ", "\n\n", "é", "\u2028", "\0", "\U0001f600", 'data: {"x"')
@@ -67,7 +68,11 @@ def play(seed: int) -> None:
 
     """
     dice = Random(seed)  # noqa: S311 (a seed, so that a failure can be seen again)
-    turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
+    turn = Turn(
+        DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)),
+        Limits(),
+        UIMessageStream(),
+    )
     client, said, told, now = Client(), "", [0, 0], 0.0
     client.read(turn.handle(Opened(), now).to_client)
     if dice.random() < 0.9:

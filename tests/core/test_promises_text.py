@@ -12,6 +12,7 @@ from turnwire.core.agent import PromptRequest, ResumeRequest
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 
 V2 = DIALECTS["v2"]
@@ -24,10 +25,12 @@ def play(seed: int, *, comes_back: bool = False) -> None:
     if comes_back:
         for _ in range(dice.randint(0, 4)):
             says(agent, dice)
-        turn = Turn(V2.resume(ResumeRequest(user_id="u1", init_s=5)), Limits())
+        turn = Turn(V2.resume(ResumeRequest(user_id="u1", init_s=5)), Limits(), UIMessageStream())
         begin = agent.init()
     else:
-        turn = Turn(V2.prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
+        turn = Turn(
+            V2.prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits(), UIMessageStream()
+        )
         begin = f.begin()
     client.read(turn.handle(Opened(), 0).to_client)
     client.read(turn.frames([begin], 0).to_client)

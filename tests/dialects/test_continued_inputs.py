@@ -21,6 +21,7 @@ from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.session_agent import SessionAgent
 from turnwire_lab.agents.session_agent.habits import REVISIONS, Revision
@@ -92,7 +93,11 @@ def test_a_continued_v2_turn_leaves_no_output_without_its_input(seed: int) -> No
     dice = random.Random(f"inputs {seed}")  # noqa: S311 (the same turn every time)
     heard, missed, then = cut(dice, phases(dice))
     message = Message()
-    first = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=v2.PROMPT)), Limits())
+    first = Turn(
+        DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=v2.PROMPT)),
+        Limits(),
+        UIMessageStream(),
+    )
     first.handle(Opened(), 0)
     asked = json.dumps({**question(), "turnId": v2.OURS}).encode()
     told = [v2.tool(status, call, **about(call, status)) for call, status in heard]
@@ -127,7 +132,9 @@ def test_a_continued_session_agent_turn_leaves_no_output_without_its_input(
     message = Message()
     entry = entry_of(revision)
     first = Turn(
-        SessionAgent().prompt(PromptRequest(text="two", prompt_id="p1", user_id=sa.ME)), Limits()
+        SessionAgent().prompt(PromptRequest(text="two", prompt_id="p1", user_id=sa.ME)),
+        Limits(),
+        UIMessageStream(),
     )
     first.handle(Opened(), 0)
     frames = [*sa.running(revision), *(frame_of(entry, step, revision) for step in heard)]
@@ -142,7 +149,11 @@ def test_a_continued_session_agent_turn_leaves_no_output_without_its_input(
     if revision == "R":
         hello["session"]["messages"] = [PROMPT, entry.written()]
     look = ResumeRequest(user_id=sa.ME, init_s=INIT_S, replies=[QuestionReply("q1", Raw(b'"yes"'))])
-    second = Turn(SessionAgent().resume(look), Limits(hold_s=9), client_copy=known)
+    second = Turn(
+        SessionAgent().resume(look),
+        Limits(hold_s=9),
+        UIMessageStream(StreamOptions(client_copy=known)),
+    )
     second.handle(Opened(), 0)
     frames = [json.dumps(hello).encode(), sa.asked(revision), sa.answered(revision)]
     frames += [frame_of(entry, step, revision) for step in [("c9", "completed"), *then]]

@@ -21,6 +21,7 @@ from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.messages import ui_messages_in_steps
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 
 CALLS_MAX: Final = 40 * PARTS_MAX
@@ -68,7 +69,7 @@ def turns(dialect: str) -> Iterator[Turn]:
         wire.resume(look, Member()),
         wire.resume(answer, Member()),
     ):
-        yield Turn(conversation, Limits())
+        yield Turn(conversation, Limits(), UIMessageStream())
 
 
 def errands(dialect: str) -> Iterator[Any]:

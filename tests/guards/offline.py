@@ -20,6 +20,7 @@ from turnwire.core.agent import PromptRequest
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.websocket import Upstream
@@ -151,7 +152,11 @@ class Offline:
 
 def begun_turn() -> Turn:
     """A turn whose text block is open."""
-    turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=PROMPT)), Limits())
+    turn = Turn(
+        DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=PROMPT)),
+        Limits(),
+        UIMessageStream(),
+    )
     turn.handle(Opened(), 0)
     turn.frames([frames.text(frames.create(PROMPT)).encode(), DELTA], 0)
     return turn

@@ -17,6 +17,7 @@ from turnwire.core.recording.drift import STREAMS_FIRST
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.websocket_fast_path import split_text_frames
 
@@ -68,7 +69,11 @@ def test_a_turn_in_the_core() -> None:
     read = [frames.text(one).encode() for one in said]
 
     def turn() -> None:
-        turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id="p")), Limits())
+        turn = Turn(
+            DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id="p")),
+            Limits(),
+            UIMessageStream(),
+        )
         turn.handle(Opened(), 0)
         turn.frames(read, 1)
         assert turn.outcome is not None

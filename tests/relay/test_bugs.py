@@ -14,6 +14,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 from turnwire.relay.client_writer import Message
 from turnwire.relay.memory_budget import Budget
@@ -65,7 +66,9 @@ async def hang_up() -> Message:
 
 def new_stream(bug: type[Input] | None, **options: Any) -> Stream:
     turn = Buggy(
-        DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id="p")), Limits(drain_s=0.1)
+        DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id="p")),
+        Limits(drain_s=0.1),
+        UIMessageStream(),
     )
     turn.bug = bug
     return Stream(

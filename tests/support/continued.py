@@ -15,6 +15,7 @@ from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
 
 Json = dict[str, Any]
@@ -67,8 +68,7 @@ def continued(
     turn = Turn(
         DIALECTS["v2"].resume(look, member),
         Limits(**{"hold_s": 10, **limits}),
-        client_copy=known,
-        approvals=REQUESTS if native else None,
+        UIMessageStream(StreamOptions(client_copy=known, approvals=REQUESTS if native else None)),
     )
     turn.handle(Opened(), 0)
     return turn

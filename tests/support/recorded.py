@@ -12,6 +12,7 @@ from turnwire.core.recording.redact import Redactor
 from turnwire.core.turn.inputs import AgentLeft, Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.core.wire.schema import WireSchema
 from turnwire.dialects import DIALECTS
 
@@ -46,7 +47,7 @@ def recorded(
         asked = PromptRequest(text=replaying._prompt_text(lines), prompt_id="p1", user_id="u1")
         conversation = of.prompt(asked)
     recording = Recording(header(asked, dialect=of.name, limits=limits), most_bytes)
-    turn = Turn(conversation, limits, observers=[recording])
+    turn = Turn(conversation, limits, UIMessageStream(), observers=[recording])
     now = 100.0
     written = [turn.handle(Opened(), now).to_client]
     for line in lines:

@@ -9,6 +9,7 @@ from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 
 RUNNING = (f.begin(), f.part("a"))
@@ -22,7 +23,9 @@ NOTHING = Output()
 def opened(*frames: bytes, **limits: Any) -> Turn:
     """A turn whose connection opened at 0, and that received these frames at 1."""
     turn = Turn(
-        DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits(**limits)
+        DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)),
+        Limits(**limits),
+        UIMessageStream(),
     )
     turn.handle(Opened(), 0)
     if frames:

@@ -7,8 +7,8 @@ parser would refuse it (`core.safe_json`).
 """
 
 import enum
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias, assert_never
 
 from msgspec import Raw, Struct
 
@@ -207,3 +207,19 @@ so a delta is returned without a struct around it. `""` is a frame of our
 turn that adds nothing new (a repeated delta). An empty sequence is a frame
 that is not ours.
 """
+
+
+def find_open_questions(events: Iterable[Event]) -> dict[str, Question]:
+    """Return the questions that are open after these events, by id, each in its last form."""
+    open_questions: dict[str, Question] = {}
+    for event in events:
+        if not isinstance(event, QuestionEvent):
+            continue
+        match event:
+            case Question(question_id):
+                open_questions[question_id] = event
+            case QuestionClosed(question_id):
+                open_questions.pop(question_id, None)
+            case _:
+                assert_never(event)
+    return open_questions

@@ -20,6 +20,7 @@ from turnwire.config.settings import Settings, keys, origins, trusted_proxies
 from turnwire.config.tls import agent_tls
 from turnwire.core.agent import Dialect
 from turnwire.core.session_group import SessionGroups
+from turnwire.core.ui_stream.output import StreamOptions
 from turnwire.dialects import DIALECTS
 from turnwire.metrics import Telemetry
 from turnwire.relay.agent.dialer import Dialler
@@ -75,6 +76,7 @@ def create_app(
         settings=settings,
         dialect=dialect,
         limits=limits(settings, dialect),
+        stream_options=StreamOptions(event_lines=settings.event_lines, usage=settings.usage),
         attachments=attachment_limits(settings),
         identity=identity or _identity(settings, exit_stack, telemetry),
         access=access or _access(settings, exit_stack, telemetry),

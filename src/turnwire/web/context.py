@@ -11,6 +11,7 @@ from turnwire.core.agent import Dialect
 from turnwire.core.body.attachments import AttachmentLimits
 from turnwire.core.session_group import SessionGroups
 from turnwire.core.turn.limits import POLICIES, DisconnectPolicy, Limits
+from turnwire.core.ui_stream.output import StreamOptions
 from turnwire.errors import BadRequest
 from turnwire.metrics import Telemetry
 from turnwire.relay.agent.dialer import Dialler
@@ -31,6 +32,8 @@ class AppContext(Struct, frozen=True):
     settings: Settings
     dialect: Dialect
     limits: Limits
+    stream_options: StreamOptions
+    """Those of the settings; a route adds those of its request."""
     attachments: AttachmentLimits
     identity: Identity
     access: Access

@@ -9,6 +9,7 @@ from turnwire.core.approvals import ApprovalIssuer, Signer
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
 
 Frame = dict[str, Any]
@@ -125,7 +126,7 @@ def _records(
     before: Sequence[Frame], frame: Frame, approvals: ApprovalIssuer | None
 ) -> list[dict[str, Any]]:
     conversation = DIALECTS["v2"].prompt(PromptRequest(text="", prompt_id="P"))
-    turn = Turn(conversation, Limits(), approvals=approvals)
+    turn = Turn(conversation, Limits(), UIMessageStream(StreamOptions(approvals=approvals)))
     turn.handle(Opened(), 0)
     turn.frames([json.dumps(each).encode() for each in before], 0)
     written = turn.frames([json.dumps(frame).encode()], 0).to_client

@@ -24,6 +24,7 @@ from turnwire.core.agent import AgentProtocol, Dialect, PromptRequest, ResumeReq
 from turnwire.core.turn.inputs import AgentLeft, Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 
 _BLOCK: Final = 50_000
@@ -53,7 +54,7 @@ def block(seed: int) -> Counter[str]:
     ended: Counter[str] = Counter()
     while ended["frames"] < _BLOCK:
         conversation, pool = _new(dice)
-        turn = Turn(conversation, Limits())
+        turn = Turn(conversation, Limits(), UIMessageStream())
         now = 0.0
         turn.handle(Opened(), now)
         while turn.outcome is None and dice.random() < 0.98:

@@ -23,6 +23,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 
 END: Final = b"\x1e"
 """Between two steps of a script. No JSON holds it."""
@@ -85,7 +86,7 @@ def play(conversation: AgentProtocol, data: bytes, pool: Sequence[bytes]) -> Non
         BrokenPromiseError: some client would suffer from what it got.
 
     """
-    turn, client, now = Turn(conversation, Limits()), Client(), 0.0
+    turn, client, now = Turn(conversation, Limits(), UIMessageStream()), Client(), 0.0
     gone = False
     acts: list[Output] = [turn.handle(Opened(), now)]
     for kind, rest in steps(data):

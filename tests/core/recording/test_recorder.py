@@ -27,6 +27,7 @@ from turnwire.core.turn.inputs import (
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
 
 V2 = DIALECTS["v2"]
@@ -121,7 +122,7 @@ def begun(
     lived = Limits(**limits)
     conversation = V2.prompt(ask) if isinstance(ask, PromptRequest) else V2.resume(ask)
     recording = Recording(header(ask, dialect="v2", limits=lived), PLENTY)
-    turn = Turn(conversation, lived, observers=[recording])
+    turn = Turn(conversation, lived, UIMessageStream(), observers=[recording])
     turn.handle(Opened(), 0)
     return turn, recording
 
@@ -166,7 +167,7 @@ def test_everything_that_may_happen_is_replayed() -> None:
 def test_an_agent_that_cannot_be_dialled_is_replayed() -> None:
     ask = PromptRequest(text="Hi", prompt_id="p1")
     recording = Recording(header(ask, dialect="v2", limits=Limits()), PLENTY)
-    turn = Turn(V2.prompt(ask), Limits(), observers=[recording])
+    turn = Turn(V2.prompt(ask), Limits(), UIMessageStream(), observers=[recording])
     written = turn.handle(Unreachable(), 3).to_client
 
     assert replay(recording.lines(redactor=None), V2) == written
@@ -183,10 +184,8 @@ def test_what_was_asked_is_in_the_first_line_and_its_secrets_are_not() -> None:
         client_message_id="m 1",
     )
     limits = Limits(expires_at=30.0)
-    recording = Recording(
-        header(ask, dialect="v2", limits=limits, taken_id="m 1", event_lines=False, usage=True),
-        PLENTY,
-    )
+    options = StreamOptions(taken_id="m 1", event_lines=False, usage=True)
+    recording = Recording(header(ask, dialect="v2", limits=limits, options=options), PLENTY)
     recording.on_input(Opened(), 10.0)
     recording.on_output(Output(to_agent=[b'{"content":"The code is 1234"}', b"x" * 5_000]), 10.0)
 

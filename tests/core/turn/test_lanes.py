@@ -13,6 +13,7 @@ from turnwire.core.events import Decoded, Event
 from turnwire.core.turn.inputs import AgentLeft, Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
 
 PIECES = [
@@ -65,7 +66,7 @@ class Telling:
 
 def stream(told: Sequence[Decoded], reads: Sequence[int], *, event_lines: bool) -> bytes:
     """All that a client is sent, when the frames come in reads of these sizes."""
-    turn = Turn(Telling(told), Limits(), event_lines=event_lines)
+    turn = Turn(Telling(told), Limits(), UIMessageStream(StreamOptions(event_lines=event_lines)))
     written = [turn.handle(Opened(), 0).to_client]
     left = len(told)
     for size in [*reads, len(told)]:
@@ -102,15 +103,16 @@ def test_both_lanes_write_the_same_bytes(
 
 
 def test_the_short_lane_is_taken() -> None:
-    turn = Turn(Telling(["a", "b"]), Limits())
+    output = UIMessageStream()
+    turn = Turn(Telling(["a", "b"]), Limits(), output)
     turn.handle(Opened(), 0)
     turn.frames([b""], 0)
-    lane = turn._lane
+    lane = output._lane
 
     turn.frames([b""], 0)
 
     assert lane is not None
-    assert turn._lane is lane  # nothing was reckoned anew
+    assert output._lane is lane  # nothing was reckoned anew
 
 
 @pytest.mark.parametrize("cut", range(1, 9))
@@ -122,8 +124,16 @@ def test_frames_split_into_other_reads_give_the_same_bytes(cut: int) -> None:
         f.chunk("smile \U0001f600é\u2028half \ud83d a!"),
         f.finalize(),
     ]
-    whole = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
-    parted = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
+    whole = Turn(
+        DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)),
+        Limits(),
+        UIMessageStream(),
+    )
+    parted = Turn(
+        DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)),
+        Limits(),
+        UIMessageStream(),
+    )
 
     at_once = whole.handle(Opened(), 0).to_client + whole.frames(frames, 1).to_client
     in_two = parted.handle(Opened(), 0).to_client + parted.frames(frames[:cut], 1).to_client

@@ -27,6 +27,7 @@ from turnwire.core.turn.inputs import (
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 
 INPUTS: list[Input] = [
@@ -38,7 +39,7 @@ INPUTS: list[Input] = [
 
 def turn_of(*observers: Watching) -> Turn:
     protocol = DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT))
-    return Turn(protocol, Limits(), observers=observers)
+    return Turn(protocol, Limits(), UIMessageStream(), observers=observers)
 
 
 def test_all_inputs_are_in_the_list() -> None:

@@ -35,11 +35,16 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
 
 
 def test_opening_asks_and_flushes_the_headers() -> None:
-    turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
+    turn = Turn(
+        DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)),
+        Limits(),
+        UIMessageStream(),
+    )
 
     act = turn.handle(Opened(), 0)
 
@@ -276,7 +281,11 @@ def test_frames_after_the_end_are_ignored() -> None:
 
 def test_event_lines_can_be_left_out() -> None:
     conversation = DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT))
-    turn = Turn(conversation, Limits(), event_lines=False, usage=True, taken_id=f.OURS)
+    turn = Turn(
+        conversation,
+        Limits(),
+        UIMessageStream(StreamOptions(event_lines=False, usage=True, taken_id=f.OURS)),
+    )
     turn.handle(Opened(), 0)
 
     written = turn.frames(

@@ -33,11 +33,16 @@ from turnwire.core.turn.inputs import (
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 
 
 def test_a_client_gone_during_the_dial_prompts_nobody() -> None:
-    turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
+    turn = Turn(
+        DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)),
+        Limits(),
+        UIMessageStream(),
+    )
 
     assert turn.handle(ClientLeft(), 1) == NOTHING
     assert turn.outcome is Outcome.CLIENT_GONE
@@ -206,7 +211,11 @@ def test_no_keepalive_is_written_to_a_client_that_does_not_read() -> None:
 
 
 def test_a_pause_before_the_connection_stands_does_no_harm() -> None:
-    turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), Limits())
+    turn = Turn(
+        DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)),
+        Limits(),
+        UIMessageStream(),
+    )
     turn.handle(Blocked(), 1)
     turn.handle(Unblocked(), 2)
 

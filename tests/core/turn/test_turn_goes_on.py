@@ -24,6 +24,7 @@ from turnwire.core.turn.inputs import (
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 
 GOES_ON = Limits(on_disconnect=DisconnectPolicy.CONTINUE)
@@ -38,7 +39,11 @@ def without_client(*frames: bytes, **limits: float) -> Turn:
 
 
 def dialling() -> Turn:
-    turn = Turn(DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)), GOES_ON)
+    turn = Turn(
+        DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)),
+        GOES_ON,
+        UIMessageStream(),
+    )
     assert turn.handle(ClientLeft(), 1) == NOTHING
     assert turn.outcome is None
     return turn
@@ -166,7 +171,7 @@ def test_a_token_that_expires_ends_nothing() -> None:
 def test_a_client_that_answers_does_not_count_it_as_a_watcher() -> None:
     room = SessionGroup()
     ask = PromptRequest(text="hi", prompt_id=f.PROMPT)
-    turn = Turn(DIALECTS["v2"].prompt(ask, Member(room)), GOES_ON)
+    turn = Turn(DIALECTS["v2"].prompt(ask, Member(room)), GOES_ON, UIMessageStream())
     turn.handle(Opened(), 0)
     turn.frames([f.begin(), f.part("a")], 1)
     turn.handle(ClientLeft(), 2)
@@ -174,7 +179,7 @@ def test_a_client_that_answers_does_not_count_it_as_a_watcher() -> None:
     message = {"id": f.OURS, "role": "assistant", "parts": [{"type": "question", **question}]}
     init = f.frame("init", session={"messages": [message]}, data={"runningTurnId": f.OURS})
     answer = ResumeRequest(user_id="u1", init_s=5, replies=(QuestionReply("q1", Raw(b"true")),))
-    back = Turn(DIALECTS["v2"].resume(answer, Member(room)), Limits())
+    back = Turn(DIALECTS["v2"].resume(answer, Member(room)), Limits(), UIMessageStream())
     back.handle(Opened(), 3)
     back.frames([init], 4)
 

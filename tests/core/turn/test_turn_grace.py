@@ -12,6 +12,7 @@ from turnwire.core.turn.inputs import AgentLeft, ClientLeft, Drain, Opened, Tick
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 
 
@@ -20,7 +21,7 @@ def turn_of(room: SessionGroup, *frames: bytes, drain_s: float = 30) -> Turn:
     member = Member(room)
     ask = PromptRequest(text="hi", prompt_id=f.PROMPT, user_id="u1")
     limits = Limits(on_disconnect=DisconnectPolicy.GRACE, grace_s=30, drain_s=drain_s)
-    turn = Turn(DIALECTS["v2"].prompt(ask, member), limits)
+    turn = Turn(DIALECTS["v2"].prompt(ask, member), limits, UIMessageStream())
 
     def look() -> None:
         turn.handle(Tick(), 10)
@@ -156,7 +157,7 @@ def test_a_resumed_stream_never_aborts() -> None:
     init = f.frame("init", session={"messages": [message]}, data={"runningTurnId": f.OURS})
     for policy in DisconnectPolicy:
         conversation = DIALECTS["v2"].resume(ResumeRequest(user_id="u1", init_s=5))
-        turn = Turn(conversation, Limits(on_disconnect=policy))
+        turn = Turn(conversation, Limits(on_disconnect=policy), UIMessageStream())
         turn.handle(Opened(), 0)
         assert b'"messageId":"turn-1"' in turn.frames([init], 1).to_client
 

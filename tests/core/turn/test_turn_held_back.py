@@ -13,6 +13,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 
 ABORT = b"abort"
 
@@ -69,7 +70,7 @@ class Hesitant:
 
 
 def opened(conversation: Hesitant | None = None) -> Turn:
-    turn = Turn(conversation or Hesitant(), Limits(hold_s=5))
+    turn = Turn(conversation or Hesitant(), Limits(hold_s=5), UIMessageStream())
     assert turn.handle(Opened(), 0) == Output()
     return turn
 
@@ -163,7 +164,7 @@ def test_a_client_gone_before_the_headers_is_waited_for_without_spinning() -> No
 
 
 def test_before_the_dial_is_done_nothing_is_written() -> None:
-    turn = Turn(Hesitant(), Limits())
+    turn = Turn(Hesitant(), Limits(), UIMessageStream())
 
     assert turn.frames([b"yes"], 1) == Output()
     assert turn.handle(AgentLeft(), 2).to_client.endswith(b"data: [DONE]\n\n")
@@ -176,7 +177,7 @@ def test_whether_there_is_a_stream_the_dialect_says_whatever_the_limits(
 ) -> None:
     nothing = [events.Rejected(Rejection.NOTHING)]
     limits = Limits(**{"hold_s": hold_s, shorter: 4})  # type: ignore[arg-type]
-    turn = Turn(Hesitant(late=nothing, deadline=deadline), limits)
+    turn = Turn(Hesitant(late=nothing, deadline=deadline), limits, UIMessageStream())
     turn.handle(Opened(), 0)
 
     assert turn.deadline == 5
@@ -193,7 +194,7 @@ def test_whether_there_is_a_stream_the_dialect_says_whatever_the_limits(
 def test_one_that_never_says_it_is_overdue_when_the_headers_are(
     limits: Limits, outcome: Outcome
 ) -> None:
-    turn = Turn(Hesitant(), limits)
+    turn = Turn(Hesitant(), limits, UIMessageStream())
     turn.handle(Opened(), 0)
 
     assert turn.deadline == limits.hold_s
@@ -203,7 +204,7 @@ def test_one_that_never_says_it_is_overdue_when_the_headers_are(
 
 
 def test_one_that_has_accepted_is_overdue_when_the_limits_say_so() -> None:
-    turn = Turn(Hesitant(), Limits(idle_s=1))
+    turn = Turn(Hesitant(), Limits(idle_s=1), UIMessageStream())
     turn.handle(Opened(), 0)
     turn.frames([b"yes"], 2)
 

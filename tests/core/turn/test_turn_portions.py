@@ -15,6 +15,7 @@ from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.portions import EVENTS
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
 
 CALLS = 2 * EVENTS
@@ -35,7 +36,7 @@ def init(*parts: dict[str, Any]) -> bytes:
 def resuming(*observers: TurnObserver) -> Turn:
     look = ResumeRequest(user_id="u1", init_s=5.0)
     limits = Limits(on_disconnect=DisconnectPolicy.LET_GO)
-    turn = Turn(DIALECTS["v2"].resume(look), limits, observers=observers)
+    turn = Turn(DIALECTS["v2"].resume(look), limits, UIMessageStream(), observers=observers)
     turn.handle(Opened(), 0)
     return turn
 
@@ -106,7 +107,9 @@ def native() -> Turn:
     signer = Signer(keys=(b"k" * 32,), session_id="s1", user_id="u1")
     requests = ApprovalIssuer(signer=signer, epoch=0, valid_s=60)
     limits = Limits(on_disconnect=DisconnectPolicy.LET_GO)
-    turn = Turn(DIALECTS["v2"].resume(look), limits, approvals=requests)
+    turn = Turn(
+        DIALECTS["v2"].resume(look), limits, UIMessageStream(StreamOptions(approvals=requests))
+    )
     turn.handle(Opened(), 0)
     return turn
 

@@ -12,6 +12,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 
 CREATE = b'{"type":"message.create","turnId":"t","promptId":"p1"}'
@@ -22,7 +23,7 @@ DELTA = b'{"type":"message.part.text-delta","turnId":"t","delta":"x"}'
 @pytest.fixture(params=[(), (Watching(),)], ids=["unobserved", "observed"])
 def turn(request: pytest.FixtureRequest) -> Turn:
     protocol = DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id="p1"))
-    begun = Turn(protocol, Limits(), observers=request.param)
+    begun = Turn(protocol, Limits(), UIMessageStream(), observers=request.param)
     begun.handle(Opened(), 0)
     begun.frames([CREATE, DELTA], 1)
     return begun

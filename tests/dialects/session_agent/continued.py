@@ -13,6 +13,7 @@ from turnwire.core.terms import Terms
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects.session_agent import SessionAgent
 
 YES: Final = QuestionReply("q1", Raw(b'"yes"'))
@@ -39,7 +40,11 @@ def continued(
         user_id=f.ME, init_s=INIT_S, replies=replies or (YES,), terms=terms, **where
     )
     conversation = SessionAgent().resume(look, member)
-    made = Turn(conversation, Limits(**{"hold_s": 2 * INIT_S, **limits}), client_copy=known)
+    made = Turn(
+        conversation,
+        Limits(**{"hold_s": 2 * INIT_S, **limits}),
+        UIMessageStream(StreamOptions(client_copy=known)),
+    )
     made.handle(Opened(), 0)
     return made
 

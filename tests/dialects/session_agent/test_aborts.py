@@ -11,6 +11,7 @@ from turnwire.core.turn.inputs import ClientLeft, Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.session_agent import completion
 
@@ -166,7 +167,7 @@ def abandoned(revision: str) -> Turn:
     conversation_ = DIALECTS["session-agent"].prompt(
         PromptRequest(text="two", prompt_id="p1", user_id=f.ME)
     )
-    turn = Turn(conversation_, Limits())
+    turn = Turn(conversation_, Limits(), UIMessageStream())
     turn.handle(Opened(), 0)
     turn.frames([f.init(revision, runnerBusy=True), *f.queued(revision)], 1)
     turn.frames([f.begin("turn-0"), f.chunk("x", "turn-0")], 2)
@@ -295,7 +296,9 @@ def test_r_empties_the_queue_of_a_channel_alone_where_it_says_so() -> None:
 
 def test_a_client_that_left_before_init_has_asked_nothing() -> None:
     turn = Turn(
-        DIALECTS["session-agent"].prompt(PromptRequest(text="two", prompt_id="p1")), Limits()
+        DIALECTS["session-agent"].prompt(PromptRequest(text="two", prompt_id="p1")),
+        Limits(),
+        UIMessageStream(),
     )
     turn.handle(Opened(), 0)
 

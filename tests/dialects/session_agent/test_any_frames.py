@@ -11,6 +11,7 @@ from turnwire.core.agent import AbortScope, PromptRequest
 from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects.session_agent import SessionAgent
 
 DIALECT = SessionAgent()
@@ -64,7 +65,7 @@ def pool(revision: str) -> list[bytes]:
 def test_any_frames_in_any_order_make_a_stream_that_ends(revision: str, seed: int) -> None:
     dice = random.Random(f"{revision}{seed}")  # noqa: S311 (a test's dice)
     conversation = DIALECT.prompt(PromptRequest(text="two", prompt_id="p1", user_id=f.ME))
-    turn, client = Turn(conversation, Limits(idle_s=DIALECT.idle_s)), Client()
+    turn, client = Turn(conversation, Limits(idle_s=DIALECT.idle_s), UIMessageStream()), Client()
     opening = dice.choice([[f.user()], [*f.queued(revision), *f.dequeued(revision)], []])
     frames = [f.init(revision), *opening, *dice.choices(pool(revision), k=60)]
     now = 0.0

@@ -12,6 +12,7 @@ from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.session_agent import completion
 from turnwire.dialects.session_agent.open_turns import OpenTurns
@@ -156,7 +157,9 @@ def test_a_session_that_dies_before_init_is_refused() -> None:
 
 def test_a_dead_session_is_a_409_while_the_headers_are_held_back() -> None:
     turn = Turn(
-        DIALECTS["session-agent"].prompt(PromptRequest(text="hi", prompt_id="p1")), Limits()
+        DIALECTS["session-agent"].prompt(PromptRequest(text="hi", prompt_id="p1")),
+        Limits(),
+        UIMessageStream(),
     )
     turn.handle(Opened(), 0)
 
@@ -167,7 +170,9 @@ def test_a_dead_session_is_a_409_while_the_headers_are_held_back() -> None:
 
 def test_a_dead_session_is_an_error_once_the_headers_are_out() -> None:
     turn = Turn(
-        DIALECTS["session-agent"].prompt(PromptRequest(text="hi", prompt_id="p1")), Limits()
+        DIALECTS["session-agent"].prompt(PromptRequest(text="hi", prompt_id="p1")),
+        Limits(),
+        UIMessageStream(),
     )
     turn.handle(Opened(), 0)
     turn.handle(Tick(), 5)

@@ -20,6 +20,7 @@ from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects.session_agent import SessionAgent
 from turnwire_lab.agents.session_agent.habits import REVISIONS, Revision
 from turnwire_lab.agents.session_agent.state.message import TurnEntry
@@ -83,7 +84,7 @@ def test_a_message_is_whole_wherever_its_client_left(
     """It may have left before what goes on beside the question, and answer after it."""
     entry = entry_of(revision)
     ask = PromptRequest(text="two", prompt_id="p1", user_id=f.ME)
-    first = Turn(SessionAgent().prompt(ask), Limits())
+    first = Turn(SessionAgent().prompt(ask), Limits(), UIMessageStream())
     first.handle(Opened(), 0)
     acts = [first.frames(f.running(revision), 0)]
     kept = entry.written()
@@ -99,7 +100,11 @@ def test_a_message_is_whole_wherever_its_client_left(
     if revision == "R":
         hello["session"]["messages"] = [PROMPT, kept if lags else entry.written()]
     look = ResumeRequest(user_id=f.ME, init_s=INIT_S, replies=[QuestionReply("q1", Raw(b'"yes"'))])
-    second = Turn(SessionAgent().resume(look), Limits(hold_s=9), client_copy=known(had))
+    second = Turn(
+        SessionAgent().resume(look),
+        Limits(hold_s=9),
+        UIMessageStream(StreamOptions(client_copy=known(had))),
+    )
     second.handle(Opened(), 0)
     frames = [json.dumps(hello).encode(), f.asked(revision), f.answered(revision)]
     frames += [frame_of(entry, step, revision) for step in AFTER]
@@ -125,7 +130,9 @@ def test_any_frames_after_the_answer_make_a_message_that_ends(revision: str, see
     dice = random.Random(f"continued {revision}{seed}")  # noqa: S311 (a test's dice)
     look = ResumeRequest(user_id=f.ME, init_s=INIT_S, replies=[QuestionReply("q1", Raw(b'"yes"'))])
     turn = Turn(
-        SessionAgent().resume(look), Limits(hold_s=9), client_copy=ClientCopy(message_id="m1")
+        SessionAgent().resume(look),
+        Limits(hold_s=9),
+        UIMessageStream(StreamOptions(client_copy=ClientCopy(message_id="m1"))),
     )
     turn.handle(Opened(), 0)
     asks = f.tool("running", "c9", "question", args={})

@@ -12,6 +12,7 @@ from turnwire.core.operations import AnswerRequest, HistoryRequest, Operation, S
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 
 DIALECT = DIALECTS["session-agent"]
@@ -31,7 +32,11 @@ APPROVAL = f.frame(
 
 
 def follow(frame: bytes) -> None:
-    turn = Turn(DIALECT.prompt(PromptRequest(text="two", prompt_id="p1", user_id=f.ME)), Limits())
+    turn = Turn(
+        DIALECT.prompt(PromptRequest(text="two", prompt_id="p1", user_id=f.ME)),
+        Limits(),
+        UIMessageStream(),
+    )
     turn.handle(Opened(), 0)
     turn.frames([*f.running("V"), frame], 1)
 
@@ -39,7 +44,11 @@ def follow(frame: bytes) -> None:
 
 
 def greet(frame: bytes) -> None:
-    turn = Turn(DIALECT.prompt(PromptRequest(text="two", prompt_id="p1", user_id=f.ME)), Limits())
+    turn = Turn(
+        DIALECT.prompt(PromptRequest(text="two", prompt_id="p1", user_id=f.ME)),
+        Limits(),
+        UIMessageStream(),
+    )
     turn.handle(Opened(), 0)
     turn.frames([frame, *f.running("V")], 1)
 
@@ -48,7 +57,7 @@ def greet(frame: bytes) -> None:
 
 def resume(*frames: bytes, replies: list[QuestionReply] | None = None) -> None:
     look = ResumeRequest(user_id=f.ME, init_s=5, replies=replies or [])
-    turn = Turn(DIALECT.resume(look), Limits())
+    turn = Turn(DIALECT.resume(look), Limits(), UIMessageStream())
     turn.handle(Opened(), 0)
     turn.frames(frames, 1)
 

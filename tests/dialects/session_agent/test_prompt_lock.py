@@ -11,6 +11,7 @@ from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects.session_agent import SessionAgent
 from turnwire.dialects.session_agent.turn import RESPONSE_S
 from turnwire_lab.agents.session_agent.habits import REVISIONS, Revision
@@ -23,7 +24,7 @@ class Tab:
         self.sent = 0
         self.member = Member(room)
         ask = PromptRequest(text="two", prompt_id="p1", user_id=user_id)
-        self.turn = Turn(SessionAgent().prompt(ask, self.member), Limits())
+        self.turn = Turn(SessionAgent().prompt(ask, self.member), Limits(), UIMessageStream())
         self._count(self.turn.handle(Opened(), 0).to_agent)
         self._count(self.turn.frames([f.init(revision, runnerBusy=False)], 0).to_agent)
 

@@ -20,6 +20,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.messages import ui_messages
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects.session_agent import SessionAgent
 from turnwire_lab.agents.session_agent.habits import REVISIONS, Revision
 from turnwire_lab.agents.session_agent.state.channel import DEFAULT
@@ -108,7 +109,7 @@ def test_a_turn_is_told_alike_wherever_it_is_resumed(revision: Revision, *, lags
 def test_any_frames_in_any_order_make_a_stream_that_ends_or_none(revision: str, seed: int) -> None:
     dice = random.Random(f"resumed {revision}{seed}")  # noqa: S311 (a test's dice)
     conversation = SessionAgent().resume(LOOK)
-    turn, client = Turn(conversation, Limits(hold_s=2 * LOOK.init_s)), Client()
+    turn, client = Turn(conversation, Limits(hold_s=2 * LOOK.init_s), UIMessageStream()), Client()
     hello = f.init(revision, runnerBusy=dice.random() > 0.1)
     # One that ends on our channel while we look is taken for the one that runs there.
     known = [frame for frame in pool(revision) if frame != f.done("foreign", "T9")]

@@ -15,6 +15,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.session_agent import commands, completion
 from turnwire.dialects.session_agent.turn import TurnProtocol
@@ -101,6 +102,7 @@ def unread() -> Turn:
     made = Turn(
         DIALECTS["session-agent"].prompt(PromptRequest(text="two", prompt_id="p1", user_id=f.ME)),
         Limits(),
+        UIMessageStream(),
     )
     made.handle(Opened(), 0)
     made.frames(f.running("V"), 1)

@@ -14,6 +14,7 @@ from turnwire.core.agent import PromptRequest, ResumeRequest
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects.session_agent import SessionAgent
 from turnwire_lab.agents.session_agent.habits import REVISIONS, Revision
 from turnwire_lab.agents.session_agent.state.channel import DEFAULT
@@ -109,7 +110,7 @@ def test_the_client_has_the_text_that_is_meant_however_it_is_told(revision: Revi
         asked = DIALECT.prompt(PromptRequest(text="two", prompt_id="p1", user_id=f.ME))
         frames = [*f.running(revision), *agent.frames, f.drained(revision)]
 
-        client = read(Turn(asked, Limits(idle_s=DIALECT.idle_s)), frames)
+        client = read(Turn(asked, Limits(idle_s=DIALECT.idle_s), UIMessageStream()), frames)
 
         assert solid(client.text) == solid(meant), seed
         assert client.text.startswith(agent.whole.rstrip()), seed
@@ -125,7 +126,9 @@ def test_whoever_comes_back_has_it_once_too(revision: Revision) -> None:
         look = DIALECT.resume(ResumeRequest(user_id=f.ME, init_s=5))
         frames = [agent.before[place], *agent.frames[place:], f.drained(revision)]
 
-        client = read(Turn(look, Limits(idle_s=DIALECT.idle_s, hold_s=10)), frames)
+        client = read(
+            Turn(look, Limits(idle_s=DIALECT.idle_s, hold_s=10), UIMessageStream()), frames
+        )
 
         assert solid(client.text) == solid(meant), seed
 
@@ -137,6 +140,6 @@ def test_a_turn_started_over_that_says_all_at_its_end_says_nothing_again(
     asked = DIALECT.prompt(PromptRequest(text="two", prompt_id="p1", user_id=f.ME))
     frames = [*f.running("V"), f.chunk("a"), f.begin("turn-2"), f.done(final, "turn-2")]
 
-    client = read(Turn(asked, Limits(idle_s=DIALECT.idle_s)), frames)
+    client = read(Turn(asked, Limits(idle_s=DIALECT.idle_s), UIMessageStream()), frames)
 
     assert client.text == text

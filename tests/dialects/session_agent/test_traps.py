@@ -24,6 +24,7 @@ from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.session_agent import completion
 
@@ -38,6 +39,7 @@ def turn(*frames: bytes, text: str = "two") -> tuple[Turn, Client]:
     made = Turn(
         DIALECT.prompt(PromptRequest(text=text, prompt_id="p1", user_id=f.ME)),
         Limits(idle_s=DIALECT.idle_s),
+        UIMessageStream(),
     )
     client = Client()
     client.read(made.handle(Opened(), 0).to_client)

@@ -25,6 +25,7 @@ from turnwire.core.turn.inputs import ClientLeft, Held, Opened, Tick
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 
 AT_A_LOSS: Final = [Rejected(Rejection.UNNAMED)]
@@ -96,7 +97,7 @@ def test_two_prompts_of_one_user_in_one_process_are_still_told_apart() -> None:
 )
 @pytest.mark.parametrize("policy", list(DisconnectPolicy))
 def test_a_turn_that_was_bound_by_its_user_is_never_aborted(policy: DisconnectPolicy) -> None:
-    turn = Turn(apart(), Limits(on_disconnect=policy, grace_s=1))
+    turn = Turn(apart(), Limits(on_disconnect=policy, grace_s=1), UIMessageStream())
     turn.handle(Opened(), 0)
     turn.frames([f.create(userId="ann"), f.part("a")], 1)
 
@@ -114,7 +115,7 @@ def test_a_turn_that_was_bound_by_its_user_is_never_aborted(policy: DisconnectPo
 @pytest.mark.parametrize("outcome", [Outcome.SILENT, Outcome.TOO_LONG, Outcome.SLOW_CLIENT])
 def test_nor_is_it_aborted_for_any_other_reason(outcome: Outcome) -> None:
     limits = {Outcome.TOO_LONG: Limits(turn_s=5), Outcome.SILENT: Limits(idle_s=5)}
-    turn = Turn(apart(), limits.get(outcome, Limits()))
+    turn = Turn(apart(), limits.get(outcome, Limits()), UIMessageStream())
     turn.handle(Opened(), 0)
     turn.frames([f.create(userId="ann"), f.part("a")], 1)
 
@@ -146,7 +147,7 @@ def test_a_turn_with_our_prompt_takes_the_place_of_the_one_that_was_guessed() ->
     "no user sees the answer of another user: the stream ends with an error of its own",
 )
 def test_a_stream_that_cannot_know_its_turn_says_so_and_stops_nothing() -> None:
-    turn = Turn(apart(), Limits())
+    turn = Turn(apart(), Limits(), UIMessageStream())
     turn.handle(Opened(), 0)
 
     act = turn.frames([f.create(), f.part("4111"), f.finalize()], 1)
@@ -269,7 +270,7 @@ def frames_of(seed: int, *, names_users: bool) -> list[tuple[str, bytes]]:
 @pytest.mark.parametrize("seed", range(40))
 def test_nobody_is_shown_anything_of_another_user(seed: int, *, names_users: bool) -> None:
     for user, other in (("ann", b"for bob"), ("bob", b"for ann")):
-        turn = Turn(apart(user=user), Limits())
+        turn = Turn(apart(user=user), Limits(), UIMessageStream())
         written = turn.handle(Opened(), 0).to_client
         aborts: list[bytes] = []
         for now, (_, frame) in enumerate(frames_of(seed, names_users=names_users), start=1):

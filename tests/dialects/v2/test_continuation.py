@@ -30,6 +30,7 @@ from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
 
 
@@ -64,7 +65,7 @@ def test_a_final_text_that_is_trimmed_repeats_what_was_said_before_the_question(
 
 def test_a_message_without_a_name_goes_on_without_one() -> None:
     look = ResumeRequest(user_id="u1", init_s=5, replies=[YES])
-    turn = Turn(DIALECTS["v2"].resume(look), Limits())
+    turn = Turn(DIALECTS["v2"].resume(look), Limits(), UIMessageStream())
     turn.handle(Opened(), 0)
 
     assert chunks(turn.frames([init(called(), approval())], 1)) == [{"type": "start"}]
@@ -220,7 +221,11 @@ def test_its_user_may_come_back() -> None:
 
 def resumed(native: bool = True) -> Turn:  # noqa: FBT001, FBT002
     look = ResumeRequest(user_id="u1", init_s=5)
-    turn = Turn(DIALECTS["v2"].resume(look), Limits(), approvals=REQUESTS if native else None)
+    turn = Turn(
+        DIALECTS["v2"].resume(look),
+        Limits(),
+        UIMessageStream(StreamOptions(approvals=REQUESTS if native else None)),
+    )
     turn.handle(Opened(), 0)
     return turn
 
@@ -272,7 +277,11 @@ def test_in_the_portable_profile_it_is_told_what_was_answered() -> None:
 
 
 def test_without_hydration_there_is_nothing_to_resume() -> None:
-    turn = Turn(DIALECTS["v2"].resume(ResumeRequest(user_id="u1", init_s=5)), Limits(hold_s=10))
+    turn = Turn(
+        DIALECTS["v2"].resume(ResumeRequest(user_id="u1", init_s=5)),
+        Limits(hold_s=10),
+        UIMessageStream(),
+    )
     turn.handle(Opened(), 0)
 
     assert turn.handle(Tick(), 5) == Output()

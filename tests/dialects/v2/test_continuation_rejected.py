@@ -27,6 +27,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 
 
@@ -68,7 +69,7 @@ def test_without_a_running_turn_it_is_refused(data: Json) -> None:
 
 def test_another_channel_is_refused() -> None:
     look = ResumeRequest(user_id="u1", init_s=5, replies=[YES], channel_id="other")
-    turn = Turn(DIALECTS["v2"].resume(look), Limits())
+    turn = Turn(DIALECTS["v2"].resume(look), Limits(), UIMessageStream())
     turn.handle(Opened(), 0)
 
     turn.frames([init(called(), approval())], 1)

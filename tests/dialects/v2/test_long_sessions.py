@@ -15,6 +15,7 @@ from turnwire.core.session_group import Member, SessionGroup
 from turnwire.core.turn.inputs import ClientLeft, Opened
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
 
 V2: Final = DIALECTS["v2"]
@@ -57,7 +58,9 @@ def resume_questions(questions: int) -> Callable[[], object]:
     parts = [{"type": "question", "questionId": f"q{number}"} for number in range(questions)]
     turn = {"id": f.OURS, "role": "assistant", "parts": parts}
     init = f.frame("init", session={"messages": [turn]}, data=BUSY)
-    resumed = Turn(V2.resume(LOOK), Limits(hold_s=10), approvals=REQUESTS)
+    resumed = Turn(
+        V2.resume(LOOK), Limits(hold_s=10), UIMessageStream(StreamOptions(approvals=REQUESTS))
+    )
     resumed.handle(Opened(), 0)
     return lambda: resumed.frames([init], 1)
 
@@ -78,7 +81,11 @@ def wait_for_their_clients(streams: int) -> Callable[[], object]:
     room, turns = SessionGroup(), []
     for number in range(streams):
         ask = PromptRequest(text="hi", prompt_id=f"p{number}")
-        turn = Turn(V2.prompt(ask, Member(room)), Limits(on_disconnect=DisconnectPolicy.GRACE))
+        turn = Turn(
+            V2.prompt(ask, Member(room)),
+            Limits(on_disconnect=DisconnectPolicy.GRACE),
+            UIMessageStream(),
+        )
         turn.handle(Opened(), 0)
         turn.handle(ClientLeft(), 1)
         turns.append(turn)

@@ -13,6 +13,7 @@ from turnwire.core.events import QuestionClosed
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 
 Json = dict[str, Any]
@@ -61,7 +62,7 @@ def test_what_closes_a_question_of_another_turn_leaves_ours_open(
 )
 @pytest.mark.parametrize("place", [BOBS, {"turnId": "turn-2"}, NAMELESS])
 def test_an_answer_to_somebody_elses_question_reaches_nobody_else(place: Json) -> None:
-    turn = Turn(conversation(), Limits())
+    turn = Turn(conversation(), Limits(), UIMessageStream())
     turn.handle(Opened(), 0)
 
     written = turn.frames([*BOTH, resolved(**place), f.finalize()], 1).to_client
@@ -197,7 +198,7 @@ def test_nothing_of_another_turn_is_shown_however_the_two_interleave(seed: int) 
     """Whichever of turn, prompt and channel a frame names, in whichever order they come."""
     table = Table(seed)
     frames = [*BEGUN, *(table.step() for _ in range(80))]
-    turn = Turn(conversation(), Limits())
+    turn = Turn(conversation(), Limits(), UIMessageStream())
     turn.handle(Opened(), 0)
 
     written = turn.frames(frames, 1).to_client

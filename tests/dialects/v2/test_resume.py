@@ -20,6 +20,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.messages import ui_messages
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
 
 LOOK = ResumeRequest(user_id="u1", init_s=5)
@@ -31,7 +32,7 @@ def stream(
     conversation: AgentProtocol, *reads: list[bytes], approvals: ApprovalIssuer | None = None
 ) -> tuple[Turn, bytes]:
     """What a conversation that hears these frames writes; it ends when the agent leaves."""
-    turn = Turn(conversation, Limits(), approvals=approvals)
+    turn = Turn(conversation, Limits(), UIMessageStream(StreamOptions(approvals=approvals)))
     written = turn.handle(Opened(), 0).to_client
     for frames in reads:
         written += turn.frames(frames, 1).to_client
@@ -124,7 +125,7 @@ def hello(*messages: Json, **data: Any) -> bytes:
 
 
 def resumed(*frames: bytes, look: ResumeRequest = LOOK, member: Member | None = None) -> Turn:
-    turn = Turn(V2.resume(look, member), Limits(hold_s=100))
+    turn = Turn(V2.resume(look, member), Limits(hold_s=100), UIMessageStream())
     turn.handle(Opened(), 0)
     turn.frames(frames, 1)
     return turn
@@ -154,7 +155,7 @@ def test_there_is_nothing_to_resume(init: bytes) -> None:
 
 @pytest.mark.parametrize("idle_s", [120, 4])
 def test_an_agent_that_says_no_hello_has_nothing_to_resume(idle_s: float) -> None:
-    turn = Turn(V2.resume(LOOK), Limits(hold_s=100, idle_s=idle_s))
+    turn = Turn(V2.resume(LOOK), Limits(hold_s=100, idle_s=idle_s), UIMessageStream())
     turn.handle(Opened(), 0)
     turn.frames([f.begin(), f.part("a")], 0)
 
@@ -192,7 +193,7 @@ def test_a_turn_that_runs_is_followed_from_its_start(init: bytes) -> None:
 
 def test_what_waits_is_followed_once_it_begins() -> None:
     other = TURN | {"id": "turn-9", "promptId": "p9", "channelId": "C"}
-    turn = Turn(V2.resume(LOOK), Limits())
+    turn = Turn(V2.resume(LOOK), Limits(), UIMessageStream())
     turn.handle(Opened(), 0)
 
     told = turn.frames([hello(other, WAITING, runningTurnId="turn-9")], 1).to_client
@@ -240,7 +241,7 @@ def test_an_agent_that_does_not_mark_what_waits_says_how_many(
 )
 def test_what_waits_behind_a_turn_without_a_name_may_wait_as_long() -> None:
     limits = Limits(queue_wait_s=600, idle_s=120)
-    turn = Turn(V2.resume(LOOK), limits)
+    turn = Turn(V2.resume(LOOK), limits, UIMessageStream())
     turn.handle(Opened(), 0)
 
     assert b'"status":"queued"' in turn.frames([hello(WAITING, runnerBusy=True)], 1).to_client

@@ -16,6 +16,7 @@ from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.messages import ui_messages
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
 
 V2 = DIALECTS["v2"]
@@ -25,7 +26,7 @@ END = [f.part("Done."), f.finalize()]
 
 def parts(conversation: AgentProtocol, *frames: bytes) -> list[Json]:
     """Of the message that a client of the native profile has in the end."""
-    turn = Turn(conversation, Limits(), approvals=REQUESTS)
+    turn = Turn(conversation, Limits(), UIMessageStream(StreamOptions(approvals=REQUESTS)))
     written = turn.handle(Opened(), 0).to_client
     for frame in frames:
         written += turn.frames([frame], 1).to_client
@@ -111,7 +112,11 @@ def test_a_question_may_have_any_fields(fields: Json) -> None:
     """Also such as other parts have, with other values."""
     asking = {"type": "question", "questionId": "q1", "turnId": f.OURS, "text": "ok?", **fields}
 
-    turn = Turn(V2.resume(ResumeRequest(user_id="u1", init_s=5)), Limits(), approvals=REQUESTS)
+    turn = Turn(
+        V2.resume(ResumeRequest(user_id="u1", init_s=5)),
+        Limits(),
+        UIMessageStream(StreamOptions(approvals=REQUESTS)),
+    )
     turn.handle(Opened(), 0)
 
     (question,) = [
@@ -176,7 +181,7 @@ def history(*told: Json) -> list[Json]:
 def test_a_turn_that_was_waited_for_is_not_called_like_its_prompt() -> None:
     """A client would overwrite the prompt; and in its own stream it is not either."""
     prompt = {"id": "e1", "role": "user", "promptId": f.PROMPT, "queued": True, "parts": []}
-    turn = Turn(V2.resume(ResumeRequest(user_id="u1", init_s=5)), Limits())
+    turn = Turn(V2.resume(ResumeRequest(user_id="u1", init_s=5)), Limits(), UIMessageStream())
     turn.handle(Opened(), 0)
     waits = f.frame(
         "init",

@@ -50,7 +50,7 @@ def whatever_is_shown(shows: Function) -> Function:
 _SIGNER: Final = "turnwire.core.approvals:Signer"
 _CONTINUATION: Final = "turnwire.core.body.continuation"
 
-_APPROVAL_TESTS: Final = ("core/test_approvals.py", "core/turn/test_requesting.py")
+_APPROVAL_TESTS: Final = ("core/test_approvals.py", "core/ui_stream/test_requesting.py")
 _CONTINUATION_TESTS: Final = ("core/body/test_continuation.py",)
 
 FAULTS: Final = (

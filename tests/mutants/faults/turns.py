@@ -34,7 +34,11 @@ _TURN: Final = "turnwire.core.turn.turn:Turn"
 _WHEN_ENDED: Final = "turnwire.core.turn.abort:when_ended"
 
 FAULTS: Final = (
-    Fault("the short lane is not told of", f"{_TURN}._feed_texts", without(ast.Expr, 3)),
+    Fault(
+        "the short lane is not told of",
+        "turnwire.core.ui_stream.output:UIMessageStream.feed_texts",
+        without(ast.Expr),
+    ),
     Fault("frames after the end are heard", f"{_TURN}.frames", without(ast.Break)),
     Fault("an end of our own says nothing", f"{_TURN}._end", without(ast.If, 4)),
     Fault("drain aborts the agent's turn", _WHEN_ENDED, also_when_draining),

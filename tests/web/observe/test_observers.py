@@ -14,6 +14,7 @@ from turnwire.core.recording.drift import STREAMS_FIRST
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
 from turnwire.metrics import Telemetry
 from turnwire.relay.file_writer import FileWriter
@@ -31,10 +32,7 @@ def begin(observers: Observers) -> ObservedStream:
         request_id="r",
         token="t",
         dialect="v2",
-        event_lines=True,
-        usage=False,
-        taken_id=None,
-        lacks=(),
+        options=StreamOptions(),
         extra_observers=(),
     )
 
@@ -63,12 +61,12 @@ def calls(turn: Turn) -> Counter[str]:
 
 
 def run(observed: ObservedStream) -> Counter[str]:
-    return calls(Turn(V2.prompt(ASK), Limits(), observers=observed.observers))
+    return calls(Turn(V2.prompt(ASK), Limits(), UIMessageStream(), observers=observed.observers))
 
 
 def test_with_everything_off_not_one_more_function_is_called() -> None:
-    calls(Turn(V2.prompt(ASK), Limits()))  # the first one imports an encoding
-    plain = calls(Turn(V2.prompt(ASK), Limits()))
+    calls(Turn(V2.prompt(ASK), Limits(), UIMessageStream()))  # the first one imports an encoding
+    plain = calls(Turn(V2.prompt(ASK), Limits(), UIMessageStream()))
 
     observed = begin(Observers())
 

@@ -25,6 +25,7 @@ from turnwire.core.recording.redact import Redactor
 from turnwire.core.turn.inputs import Frames, Input, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.output import Output
+from turnwire.core.ui_stream.output import DEFAULTS, StreamOptions
 
 STREAM: Final = b"#! stream "
 MISSING: Final = b"#! missing "
@@ -101,9 +102,7 @@ def header(
     *,
     dialect: str,
     limits: Limits,
-    taken_id: str | None = None,
-    event_lines: bool = True,
-    usage: bool = False,
+    options: StreamOptions = DEFAULTS,
     apart: bool = False,
 ) -> Header:
     """Return the header of the stream of a request."""
@@ -119,9 +118,9 @@ def header(
         channel_id=request.channel_id,
         client_message_id=None if prompt is None else prompt.client_message_id,
         init_s=0.0 if resume is None else resume.init_s,
-        taken_id=taken_id,
-        event_lines=event_lines,
-        usage=usage,
+        taken_id=options.taken_id,
+        event_lines=options.event_lines,
+        usage=options.usage,
         apart=apart,
         limits=limits,
     )

@@ -32,6 +32,7 @@ from turnwire.core.turn import inputs
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 
 PROMPT_ID = "p1"
 """The prompt id that a recording's own turn carries, unless another is named."""
@@ -74,7 +75,8 @@ def replay(
         else:
             request = PromptRequest(text=_prompt_text(lines), prompt_id=prompt_id, user_id=USER_ID)
             protocol = dialect.prompt(request)
-        turn = Turn(protocol, limits, event_lines=event_lines, usage=usage)
+        options = StreamOptions(event_lines=event_lines, usage=usage)
+        turn = Turn(protocol, limits, UIMessageStream(options))
         records = [turn.handle(inputs.Opened(), now).to_client]
     for line in lines:
         outputs, now = _apply(line, turn, now)
@@ -87,14 +89,17 @@ def _recorded_turn(header: Header, dialect: Dialect, *, event_lines: bool, usage
     """Return a turn with the request, the options and the limits of a recorded stream."""
     is_prompt = header.mode == "prompt"
     member = Member(SessionGroup(apart=header.apart))
+    options = StreamOptions(
+        event_lines=event_lines and header.event_lines,
+        usage=usage or header.usage,
+        taken_id=header.taken_id,
+    )
     return Turn(
         dialect.prompt(header.prompt_request(), member)
         if is_prompt
         else dialect.resume(header.resume_request(), member),
         header.limits,
-        event_lines=event_lines and header.event_lines,
-        usage=usage or header.usage,
-        taken_id=header.taken_id,
+        UIMessageStream(options),
     )
 
 

@@ -6,7 +6,7 @@ Times are seconds on the caller's clock. `NEVER` is an unset timer.
 from turnwire.core.agent import NEVER, AbortScope, AgentProtocol
 from turnwire.core.turn.client_state import ABSENT, BLOCKED, ClientState
 from turnwire.core.turn.limits import Limits
-from turnwire.core.ui_stream.translator import Translator
+from turnwire.core.turn.open_work import OpenWork
 
 _SHARED = AbortScope.SHARED  # access to an enum's attributes is slow
 
@@ -18,7 +18,7 @@ class Deadlines:
         self,
         limits: Limits,
         protocol: AgentProtocol,
-        translator: Translator,
+        open_work: OpenWork,
         client_state: ClientState,
     ) -> None:
         self.last_frame_at = self.last_write_at = NEVER
@@ -26,7 +26,7 @@ class Deadlines:
         self.hold_until = self.drain_at = self._longest_at = NEVER
         self._limits = limits
         self._protocol = protocol
-        self._translator = translator
+        self._open_work = open_work
         self._client_state = client_state
 
     def opened(self, now: float) -> None:
@@ -58,9 +58,9 @@ class Deadlines:
             return NEVER
         limits = self._limits
         longest = [limits.queue_wait_s] if self._protocol.queued else []
-        if self._translator.calls.open:
+        if self._open_work.calls:
             longest.append(limits.tool_silence_s)
-        if self._translator.questions:
+        if self._open_work.questions:
             longest.append(limits.question_wait_s)
         return max(self.last_frame_at + max(longest, default=limits.idle_s), self._hold_ends_at)
 

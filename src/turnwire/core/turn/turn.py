@@ -15,10 +15,9 @@ import msgspec
 
 from turnwire.core import events
 from turnwire.core.agent import NEVER, AgentProtocol
-from turnwire.core.approvals import ApprovalIssuer
-from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.bounds import MALFORMED_MAX
-from turnwire.core.events import Event, Question
+from turnwire.core.events import Event, Question, find_open_questions
+from turnwire.core.output import OutputProtocol
 from turnwire.core.rejection import Rejection
 from turnwire.core.turn import abort, headers, inputs
 from turnwire.core.turn.abort import Decision
@@ -27,25 +26,22 @@ from turnwire.core.turn.headers import Headers
 from turnwire.core.turn.inputs import Input
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.observer import TurnObserver
+from turnwire.core.turn.open_work import OpenWork, WorkEvent
 from turnwire.core.turn.outcome import VERDICTS, Outcome, outcome_of
 from turnwire.core.turn.output import NOTHING, Output
 from turnwire.core.turn.portions import portions
-from turnwire.core.turn.requesting import question_chunks
 from turnwire.core.turn.timers import Deadlines
-from turnwire.core.ui_stream import sse
-from turnwire.core.ui_stream.chunks import Chunk
-from turnwire.core.ui_stream.questions import find_open_questions
-from turnwire.core.ui_stream.translator import Translator
 
-_NOT_TRANSLATED = frozenset({events.Send, events.Alive, events.Rejected, events.Question})
-"""Events that do not go to the translator as they are, but to the agent, the caller or
-`requesting`."""
+_COMMANDS = (events.Send, events.Alive, events.Rejected)
+"""Events that are for the agent or the caller, not for the client."""
+
+_STARTS = (events.TurnStarted, events.ReplayStarted)
 
 
 class Turn:
     """One prompt, from the dial to the last byte.
 
-        turn = Turn(protocol, limits)
+        turn = Turn(protocol, limits, output_protocol)
         output = turn.handle(inputs.Opened(), now)
         while turn.outcome is None:
             do(output), then wait for an input, at most until turn.deadline
@@ -61,13 +57,8 @@ class Turn:
         self,
         protocol: AgentProtocol,
         limits: Limits,
+        output: OutputProtocol,
         *,
-        event_lines: bool = True,
-        usage: bool = False,
-        taken_id: str | None = None,
-        client_copy: ClientCopy | None = None,
-        approvals: ApprovalIssuer | None = None,
-        translator: Translator | None = None,
         observers: Sequence[TurnObserver] = (),
     ) -> None:
         self.outcome: Outcome | None = None
@@ -80,20 +71,12 @@ class Turn:
         self._protocol = protocol
         self._frame_stats = protocol.frame_stats
         self._limits = limits
-        self._event_lines = event_lines
-        self._translator = translator or Translator(
-            usage=usage, taken_id=taken_id, client_copy=client_copy
-        )
+        self._output = output
+        self._open_work = OpenWork()
         self._client_state = ClientState(limits)
-        self._timers = Deadlines(limits, protocol, self._translator, self._client_state)
-        self._approvals = approvals
-        self._is_native = approvals is not None and approvals.native
-        """Whether the client supports approvals. A request for an approval ends its stream."""
+        self._timers = Deadlines(limits, protocol, self._open_work, self._client_state)
         self._has_more_portions = False
         """Whether more portions of the current frame follow."""
-        self._lane: bytes | None = None
-        """The bytes before the delta in the next record, while text deltas may take the short lane;
-        None while they may not."""
         self._to_client: list[bytes] = []
         self._to_agent: list[bytes] = []
         self._is_open = self._headers_due = False
@@ -132,12 +115,12 @@ class Turn:
                 return self._end(Outcome.UNSOUND, now)
             case inputs.Drain():
                 self._timers.drain(now)
-                return self._output_unless_drained(now)
+                return self._flush_unless_drained(now)
             case inputs.Frames(frames):
                 return self.frames(frames, now)
             case _:
                 assert_never(turn_input)
-        return self._output(now)
+        return self._flush(now)
 
     def frames(self, frames: Sequence[bytes], now: float) -> Output:
         """Handle the text frames of one socket read."""
@@ -158,19 +141,21 @@ class Turn:
             elif decoded:
                 is_alive = has_fed = True
                 if texts:
-                    self._feed_texts(texts, now)
+                    self._open_work.has_text = True
+                    self._to_client.append(self._output.feed_texts(texts, now))
                     texts.clear()
                 self._feed(decoded, now)
                 if self.outcome is not None:
                     break
-        if texts and self._feed_texts(texts, now):
-            has_fed = True
+        if texts:
+            self._open_work.has_text = True
+            self._to_client.append(self._output.feed_texts(texts, now))
         if is_alive:
             self._timers.last_frame_at = now
         if self._frame_stats.wasted > MALFORMED_MAX or self._client_state.client is not READING:
-            return self._output_unless_gone(now)
+            return self._flush_unless_gone(now)
         # A plain delta only moves the deadline later. A `Tick` that is too early updates it.
-        return self._output(now, update_deadline=has_fed or self._protocol.deadline < self.deadline)
+        return self._flush(now, update_deadline=has_fed or self._protocol.deadline < self.deadline)
 
     def prepare_frame(self, frame: bytes) -> Iterator[None]:
         """Prepare a long frame for `portions`, in short steps (`AgentProtocol.prepare_frame`)."""
@@ -188,8 +173,8 @@ class Turn:
         self.frames_received += 1
         if isinstance(decoded, str):
             decoded = [events.TextDelta(decoded)] if decoded else [events.Alive()]
-        open_questions = find_open_questions(decoded) if self._is_native else None
-        remaining = portions(decoded, split_texts=self._translator.has_fixed_steps)
+        open_questions = find_open_questions(decoded) if self._output.can_pause else None
+        remaining = portions(decoded, split_texts=self._output.has_short_texts)
         portion: list[Event] | None = next(remaining)
         while portion is not None:
             following = next(remaining, None)
@@ -197,7 +182,7 @@ class Turn:
             if portion and self.outcome is None:
                 self._timers.last_frame_at = now
                 self._feed(portion, now, open_questions)
-            output = self._output_unless_gone(now)
+            output = self._flush_unless_gone(now)
             for observer in self._observers:
                 observer.on_output(output, now)
             now = (yield output) or now
@@ -221,7 +206,7 @@ class Turn:
         self._is_open = True
         self._timers.opened(now)
         self._feed(self._protocol.connection_opened(now), now)
-        return self._output(now)
+        return self._flush(now)
 
     def _client_left(self, now: float) -> Output:
         """Abort, wait, or go on alone, as `core.turn.abort` decides.
@@ -239,14 +224,14 @@ class Turn:
         if decision is Decision.CONTINUE:
             self._client_state.mark_absent()
             self._protocol.unwatched()
-            return self._output_unless_drained(now)
+            return self._flush_unless_drained(now)
         self._client_state.mark_gone(now)
         if decision is Decision.LEAVE:
             return self._end(Outcome.CLIENT_GONE, now)
         if decision is Decision.GRACE:
             return self._wait_for_client(now)
         self._abort_unless_shared()
-        return self._output(now)
+        return self._flush(now)
 
     def _wait_for_client(self, now: float) -> Output:
         """The client may come back. If it did already, or others follow the turn, end at once."""
@@ -254,15 +239,15 @@ class Turn:
         if self._protocol.has_other_watchers:
             return self._end(Outcome.CLIENT_GONE, now)
         self._client_state.mark_detached(now)
-        return self._output(now)
+        return self._flush(now)
 
-    def _output_unless_drained(self, now: float) -> Output:
-        return self._end(Outcome.DRAINING, now) if self._timers.ends_on_drain else self._output(now)
+    def _flush_unless_drained(self, now: float) -> Output:
+        return self._end(Outcome.DRAINING, now) if self._timers.ends_on_drain else self._flush(now)
 
-    def _output_unless_gone(self, now: float) -> Output:
+    def _flush_unless_gone(self, now: float) -> Output:
         """End the stream if its agent is unsound, or if its client left and that can end it now."""
         if self.outcome is not None:
-            return self._output(now)
+            return self._flush(now)
         wasted, client = self._frame_stats.wasted, self._client_state.client
         if wasted > MALFORMED_MAX and 2 * wasted > self.frames_received:
             return self._end(Outcome.UNSOUND, now)
@@ -270,7 +255,7 @@ class Turn:
             return self._end(Outcome.CLIENT_GONE, now)
         if client is GONE:
             self._abort_unless_shared()
-        return self._output(now)
+        return self._flush(now)
 
     def _abort_unless_shared(self) -> None:
         """The client is gone: abort our turn and end, unless an abort may stop another turn now."""
@@ -284,7 +269,7 @@ class Turn:
         if now >= self._protocol.deadline:
             self._feed(self._protocol.tick(now), now)
             if self.outcome is not None:
-                return self._output(now)
+                return self._flush(now)
         if now >= self._timers.drain_at:
             return self._end(Outcome.DRAINING, now)
         if now >= self._timers.expires_at:
@@ -298,31 +283,9 @@ class Turn:
         if now >= self._timers.longest_at:
             return self._end(Outcome.TOO_LONG, now)
         if self._headers_due and now >= self._timers.keepalive_at:
-            self._to_client.append(sse.KEEPALIVE)
+            self._to_client.append(self._output.keepalive)
             self.keepalives += 1
-        return self._output(now)
-
-    def _feed_texts(self, texts: Sequence[str], now: float) -> bool:
-        """Write consecutive text deltas. Returns whether any of them went through `_feed`.
-
-        The short lane: while a text block is open, all consecutive deltas are written at once,
-        at a third of the cost of `_feed`. Both give the same bytes (tests/core/turn/test_lanes.py).
-        """
-        remaining = texts
-        if self._lane is None:  # the first delta may open a block
-            self._feed((events.TextDelta(remaining[0]),), now)
-            remaining = remaining[1:]
-        if self._lane is not None and remaining:
-            try:
-                self._to_client.append(sse.deltas(self._lane, remaining))
-            except UnicodeEncodeError:  # half of a surrogate pair
-                pass
-            else:
-                self._translator.sent_text.add("".join(remaining))
-                return remaining is not texts
-        for text in remaining:
-            self._feed((events.TextDelta(text),), now)
-        return True
+        return self._flush(now)
 
     def _feed(
         self,
@@ -331,54 +294,33 @@ class Turn:
         open_questions: Mapping[str, Question] | None = None,
     ) -> None:
         """Handle events. `open_questions`: those still open after all events of the frame."""
-        if open_questions is None:
-            open_questions = find_open_questions(decoded) if self._is_native else {}
         for event in decoded:
-            if type(event) not in _NOT_TRANSLATED:  # nearly all events
-                self._write_chunks(self._translator.feed(event))
-                if isinstance(event, (events.TurnStarted, events.ReplayStarted)):
-                    self._mark_begun(event.turn_id, now)
-                elif type(event) is events.TurnFinished:
-                    self._set_outcome(VERDICTS[event.reason])
-                    return
+            if isinstance(event, _COMMANDS):
+                match event:
+                    case events.Send(frame):
+                        self._to_agent.append(frame)
+                    case events.Rejected(rejection):
+                        self._reject(rejection)
+                        return
+                    case events.Alive():
+                        pass
+                    case _:
+                        assert_never(event)
                 continue
-            match event:
-                case events.Send(frame):
-                    self._to_agent.append(frame)
-                case events.Rejected(rejection):
-                    self._reject(rejection)
-                    return
-                case events.Question():
-                    last = open_questions.get(event.question_id)
-                    self._write_chunks(
-                        question_chunks(
-                            event, last, self.turn_id, self._approvals, self._translator, now
-                        )
-                    )
-                case (
-                    events.Alive()
-                    | events.TurnStarted()
-                    | events.ReplayStarted()
-                    | events.ReplayUncertain()
-                    | events.ReplayFinished()
-                    | events.TextDelta()
-                    | events.ReasoningDelta()
-                    | events.ToolUpdate()
-                    | events.FilePart()
-                    | events.SourceUrl()
-                    | events.AgentStatus()
-                    | events.Replied()
-                    | events.QuestionClosed()
-                    | events.TurnFinished()
-                    | events.Queued()
-                ):
-                    pass  # `Alive` needs nothing, and the translator got the others
-                case _:
-                    assert_never(event)
-        block = self._translator.text_block
-        self._lane = (
-            None if block is None else sse.delta_prefix(block, event_line=self._event_lines)
-        )
+            if isinstance(event, Question):
+                if open_questions is None:
+                    open_questions = find_open_questions(decoded)
+                is_over = open_questions.get(event.question_id) is not event
+                self._to_client.append(self._output.ask(event, now, is_over=is_over))
+            else:
+                self._to_client.append(self._output.feed(event, now))
+            if isinstance(event, WorkEvent):
+                self._open_work.take(event)
+            elif isinstance(event, _STARTS):
+                self._mark_begun(event.turn_id, now)
+            elif type(event) is events.TurnFinished:
+                self._set_outcome(VERDICTS[event.reason])
+                return
 
     def _mark_begun(self, turn_id: str, now: float) -> None:
         if self.turn_id is None:  # a turn that starts over gets no extra time
@@ -386,16 +328,12 @@ class Turn:
             self.began_at = now
         self.turn_id = turn_id
 
-    def _write_chunks(self, chunks: list[Chunk]) -> None:
-        for chunk in chunks:
-            self._to_client.append(sse.record(chunk, event_line=self._event_lines))
-
     def _reject(self, rejection: Rejection) -> None:
         """End the stream: with an HTTP status, or with an error chunk if the headers are due."""
         self.rejection = rejection
         outcome = outcome_of(rejection, headers_due=self._headers_due)
         if self._headers_due:
-            self._write_chunks(self._translator.fail(outcome.text or ""))
+            self._to_client.append(self._output.fail(outcome.text or ""))
         self._set_outcome(outcome)
 
     def _set_outcome(self, outcome: Outcome) -> None:
@@ -409,7 +347,7 @@ class Turn:
             case Client.DETACHED:
                 self._client_state.mark_gone(now)
                 self._abort_unless_shared()
-                return self._output(now)
+                return self._flush(now)
             case Client.GONE | Client.READING | Client.ABSENT:
                 return self._end(Outcome.ABANDONED, now)
             case _:
@@ -424,9 +362,8 @@ class Turn:
         if abort.when_client_is_gone(self._protocol.abort_scope) is Decision.ABORT:
             return self._end(Outcome.SLOW_CLIENT, now)
         self._reading_resumed(now)
-        self._write_chunks(self._translator.fail(Outcome.SLOW_CLIENT.text or ""))
-        self._lane = None
-        output = self._output(now)
+        self._to_client.append(self._output.fail(Outcome.SLOW_CLIENT.text or ""))
+        output = self._flush(now)
         self._client_state.mark_gone(now, is_cut_off=True)
         self._update_deadline()
         return msgspec.structs.replace(output, disconnect_client=True)
@@ -446,24 +383,24 @@ class Turn:
                 self._protocol.mark_stale()
             self._to_agent += self._protocol.abort()
         if outcome.text is not None:
-            self._write_chunks(self._translator.fail(outcome.text))
+            self._to_client.append(self._output.fail(outcome.text))
         if outcome is Outcome.CLIENT_GONE:
             self.outcome = outcome
         else:
             self._set_outcome(outcome)
-        return self._output(now)
+        return self._flush(now)
 
-    def _output(self, now: float, *, update_deadline: bool = True) -> Output:
-        """The gathered records as one write, and the gathered frames for the agent."""
+    def _flush(self, now: float, *, update_deadline: bool = True) -> Output:
+        """Return the gathered bytes as one write, and the gathered frames for the agent."""
         # Only after the last portion is it certain that all open calls wait for an approval.
         if (
-            self._is_native
+            self._output.can_pause
             and not self._has_more_portions
-            and self._translator.waits_for_approval
+            and self._output.is_waiting
             and self.outcome is None
             and not self._client_state.has_left
         ):
-            self._write_chunks(self._translator.pause())
+            self._to_client.append(self._output.pause())
             self.outcome = Outcome.ASKED
         to_client = b""
         client_state = self._client_state
@@ -472,7 +409,8 @@ class Turn:
         elif (self._headers_due or self._may_send_headers(now)) and self._to_client:
             to_client = b"".join(self._to_client)
             self._to_client.clear()
-            self._timers.last_write_at = now
+            if to_client:
+                self._timers.last_write_at = now
         to_agent: Sequence[bytes] = ()
         if self._to_agent:
             to_agent, self._to_agent = self._to_agent, []
@@ -495,5 +433,5 @@ class Turn:
         if decision is not Headers.SEND:
             return False
         self._headers_due = True
-        self._to_client.insert(0, sse.KEEPALIVE)
+        self._to_client.insert(0, self._output.keepalive)
         return True

@@ -9,15 +9,15 @@ card shows how the question ended: by the outcome of the call.
 """
 
 import contextlib
-from collections.abc import Collection, Iterable
-from typing import Annotated, assert_never
+from collections.abc import Collection
+from typing import Annotated
 
 import msgspec
 from msgspec import Raw
 
 from turnwire.core import safe_json
 from turnwire.core.bounds import FEW, KEPT_BYTES_MAX
-from turnwire.core.events import Event, Question, QuestionClosed, QuestionEvent
+from turnwire.core.events import Question, QuestionClosed
 from turnwire.core.ui_stream import chunks
 
 OPEN_MAX = 64
@@ -92,22 +92,6 @@ class Questions:
             for question_id in list(self._open)
             for chunk in self.close(QuestionClosed(question_id, expired=True))
         ]
-
-
-def find_open_questions(events: Iterable[Event]) -> dict[str, Question]:
-    """Return the questions that are open after these events, by id, each in its last form."""
-    open_questions: dict[str, Question] = {}
-    for event in events:
-        if not isinstance(event, QuestionEvent):
-            continue
-        match event:
-            case Question(question_id):
-                open_questions[question_id] = event
-            case QuestionClosed(question_id):
-                open_questions.pop(question_id, None)
-            case _:
-                assert_never(event)
-    return open_questions
 
 
 def _chunk(question_id: str, payload: dict[str, Raw], state: str) -> chunks.Chunk:

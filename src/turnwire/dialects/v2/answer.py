@@ -9,9 +9,9 @@ from typing import assert_never
 import msgspec
 
 from turnwire.core import safe_json
+from turnwire.core.events import find_open_questions
 from turnwire.core.operations import Answered, AnswerRequest
 from turnwire.core.rejection import Rejection
-from turnwire.core.ui_stream.questions import find_open_questions
 from turnwire.dialects.v2 import commands, frames, init
 from turnwire.dialects.v2.operation import Operation
 from turnwire.dialects.v2.questions import TurnRef

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from turnwire.core import events
 from turnwire.core.agent import AbortScope
-from turnwire.core.events import Event, Question
+from turnwire.core.events import Event, Question, find_open_questions
 from turnwire.core.rejection import Rejection
-from turnwire.core.ui_stream.questions import find_open_questions
 from turnwire.dialects.v2 import commands, init
 from turnwire.dialects.v2.resume import ResumeProtocol
 

@@ -16,6 +16,7 @@ from turnwire.core.agent import Dialect
 from turnwire.core.recording.recorder import Header, Recording
 from turnwire.core.recording.redact import Redactor
 from turnwire.core.turn.outcome import Outcome
+from turnwire.core.ui_stream.output import StreamOptions
 from turnwire.relay.file_writer import FileWriter
 
 _log = structlog.get_logger("turnwire.recorder")
@@ -119,13 +120,11 @@ class Recorder:
             path.unlink(missing_ok=True)
 
 
-def lacks(**has: object) -> Sequence[str]:
-    """Return descriptions of what a recording leaves out. Each keyword with a true value is one."""
-    return [_NOT_KEPT[name] for name, value in has.items() if value]
-
-
-_NOT_KEPT: Final = {
-    "approvals": "native approvals, which are questions in a replay",
-    "workflow": "how a workflow client counts its chunks",
-    "client_copy": "what the client had of the answer that went on",
-}
+def lacks(options: StreamOptions) -> Sequence[str]:
+    """Return descriptions of what the recording of a stream with these options leaves out."""
+    left_out = (
+        (options.client_copy is not None, "what the client had of the answer that went on"),
+        (options.is_native, "native approvals, which are questions in a replay"),
+        (options.skip is not None, "how a workflow client counts its chunks"),
+    )
+    return [description for is_left_out, description in left_out if is_left_out]

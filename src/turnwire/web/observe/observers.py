@@ -13,9 +13,10 @@ from turnwire.core.recording.recorder import Recording, header
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.observer import TurnObserver
 from turnwire.core.turn.outcome import final_outcome
+from turnwire.core.ui_stream.output import StreamOptions
 from turnwire.relay.turn_stream import Stream
 from turnwire.web.observe.drift_monitor import DriftMonitor
-from turnwire.web.observe.flight_recorder import Recorder
+from turnwire.web.observe.flight_recorder import Recorder, lacks
 
 
 class Observers(Struct, frozen=True):
@@ -32,10 +33,7 @@ class Observers(Struct, frozen=True):
         request_id: str,
         token: str,
         dialect: str,
-        event_lines: bool,
-        usage: bool,
-        taken_id: str | None,
-        lacks: Collection[str],
+        options: StreamOptions,
         extra_observers: Sequence[TurnObserver],
         apart: bool = False,
     ) -> "ObservedStream":
@@ -50,14 +48,12 @@ class Observers(Struct, frozen=True):
                     agent_request,
                     dialect=dialect,
                     limits=limits,
-                    taken_id=taken_id,
-                    event_lines=event_lines,
-                    usage=usage,
+                    options=options,
                     apart=apart,
                 )
             )
             observers.append(recording)
-        return ObservedStream(self, observers, recording, request_id, token, lacks)
+        return ObservedStream(self, observers, recording, request_id, token, lacks(options))
 
 
 class ObservedStream(Struct, frozen=True):

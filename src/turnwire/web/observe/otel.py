@@ -37,7 +37,6 @@ from turnwire.core.turn.inputs import Input
 from turnwire.core.turn.observer import TurnObserver
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
-from turnwire.core.ui_stream import sse
 from turnwire.relay.turn_stream import Stream
 from turnwire.web.observe.flight_recorder import UNREMARKABLE
 from turnwire.web.observe.tracing import Trace, Tracing
@@ -78,11 +77,14 @@ class _FirstChunk:
 
     at: float | None = None
 
+    def __init__(self, keepalive: bytes) -> None:
+        self._keepalive = keepalive
+
     def on_input(self, turn_input: Input, now: float) -> None:
         """Ignore inputs: the first chunk is an output."""
 
     def on_output(self, output: Output, now: float) -> None:
-        if self.at is None and output.to_client and output.to_client != sse.KEEPALIVE:
+        if self.at is None and output.to_client and output.to_client != self._keepalive:
             self.at = now
 
 
@@ -181,10 +183,10 @@ class _OtelTrace(Trace):
         self._first_chunk: _FirstChunk | None = None
         self._is_end_deferred = False
 
-    def observers(self) -> Sequence[TurnObserver]:
+    def observers(self, keepalive: bytes, /) -> Sequence[TurnObserver]:
         if not self._span.is_recording():
             return ()
-        self._first_chunk = _FirstChunk()
+        self._first_chunk = _FirstChunk(keepalive)
         return (self._first_chunk,)
 
     def streamed(self, stream: Stream, outcome: Outcome, dialled_at: float) -> None:

@@ -29,8 +29,8 @@ class Trace:
         """Headers for the agent that name this trace and the parent span."""
         return {} if self._context is None else self._context.headers
 
-    def observers(self) -> Sequence[TurnObserver]:
-        """Return the observers of this request's stream."""
+    def observers(self, _keepalive: bytes, /) -> Sequence[TurnObserver]:
+        """Return the observers of this request's stream. A keepalive is not its first chunk."""
         return ()
 
     def streamed(self, stream: Stream, outcome: Outcome, dialled_at: float) -> None:

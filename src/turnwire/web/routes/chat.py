@@ -9,6 +9,7 @@ the `Turn` says how the stream ended.
 import os
 from collections.abc import Awaitable
 
+import msgspec
 from starlette.types import Receive, Send
 
 from turnwire.core.agent import PromptRequest, ResumeRequest
@@ -117,6 +118,12 @@ class Chat(Endpoint):
         approvals = approval_profile.approvals(
             app_context.settings, context, counts_chunks=workflow is not None
         )
+        options = msgspec.structs.replace(
+            app_context.stream_options,
+            taken_id=prompt_request.client_message_id,
+            approvals=approvals,
+            skip=None if workflow is None else workflow.skip,
+        )
         with app_context.session_groups.member(context.session_key) as member:
             protocol = app_context.dialect.prompt(prompt_request, member)
             response = stream(
@@ -130,9 +137,8 @@ class Chat(Endpoint):
                 member=member,
                 holder=holder,
                 prompt_reservation=holder.request_reservation,
-                taken_id=prompt_request.client_message_id,
-                approvals=approvals,
-                workflow=workflow,
+                options=options,
+                headers=() if workflow is None else workflow.headers,
             )
             # Now only the protocol refers to the text and the files, until it has sent them.
             del prompt_request, prompt
@@ -164,6 +170,9 @@ class Chat(Endpoint):
             settings, app_context.limits, context.request.query.get("onDisconnect")
         )
         limits = hold_for_init(limits, resume_request.init_s)
+        options = msgspec.structs.replace(
+            app_context.stream_options, client_copy=continuation.client_copy, approvals=approvals
+        )
         with app_context.session_groups.member(context.session_key) as member:
             if not await stream(
                 app_context,
@@ -175,7 +184,6 @@ class Chat(Endpoint):
                 agent_request=resume_request,
                 member=member,
                 holder=holder,
-                client_copy=continuation.client_copy,
-                approvals=approvals,
+                options=options,
             ):
                 raise http_error_for(Rejection.NOTHING)

@@ -11,6 +11,7 @@ from turnwire.core.agent import ResumeRequest
 from turnwire.core.operations import HistoryRequest
 from turnwire.core.turn.headers import hold_for_init
 from turnwire.core.turn.limits import DisconnectPolicy
+from turnwire.core.ui_stream.output import HEADERS
 from turnwire.relay.memory_budget import Holder
 from turnwire.relay.registry import StreamRegistry
 from turnwire.web.auth.access import Role
@@ -18,7 +19,7 @@ from turnwire.web.request import WhileClientWaits
 from turnwire.web.routes import approval_profile, workflow_transport
 from turnwire.web.routes.endpoint import CHAT_PATH, RequestContext
 from turnwire.web.routes.operations import LIMIT, OperationEndpoint
-from turnwire.web.routes.stream_response import STREAM_HEADERS, stream
+from turnwire.web.routes.stream_response import stream
 from turnwire.web.routes.workflow_transport import WorkflowClient
 
 _NO_STORE: Final = {"cache-control": "no-store"}
@@ -62,6 +63,11 @@ class Resume(OperationEndpoint):
         # A resume sends no prompt: when its client leaves, the stream ends and the turn goes on.
         limits = msgspec.structs.replace(app_context.limits, on_disconnect=DisconnectPolicy.LET_GO)
         limits = hold_for_init(limits, resume_request.init_s)
+        options = msgspec.structs.replace(
+            app_context.stream_options,
+            approvals=approvals,
+            skip=None if workflow is None else workflow.skip,
+        )
         with app_context.session_groups.member(context.session_key) as member:
             protocol = app_context.dialect.resume(resume_request, member)
             if not await stream(
@@ -74,8 +80,8 @@ class Resume(OperationEndpoint):
                 agent_request=resume_request,
                 member=member,
                 holder=holder,
-                approvals=approvals,
-                workflow=workflow,
+                options=options,
+                headers=() if workflow is None else workflow.headers,
             ) and (
                 workflow is None
                 or not await self._send_missing(context, holder, workflow, resume_request, send)
@@ -108,9 +114,7 @@ class Resume(OperationEndpoint):
             init_s=settings.dial_s,
             verdict_s=settings.verdict_s,
         )
-        convert = partial(
-            workflow.missing_records, usage=settings.usage, event_lines=settings.event_lines
-        )
+        convert = partial(workflow.missing_records, options=self.app_context.stream_options)
         with self.app_context.operations.slot(context.user_id):
             async with WhileClientWaits(context.request):
                 body = await self.run_operation(
@@ -118,7 +122,7 @@ class Resume(OperationEndpoint):
                 )
         if body is None:
             return False
-        headers = {name.decode(): value.decode() for name, value in STREAM_HEADERS}
+        headers = {name.decode(): value.decode() for name, value in HEADERS}
         response = self.reply(context, holder, [body], 200, send, headers)
         del body
         await response

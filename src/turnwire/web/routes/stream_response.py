@@ -3,6 +3,7 @@
 import asyncio
 import random
 import time
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -11,17 +12,15 @@ from starlette.types import Receive, Send
 
 from turnwire.config.settings import Settings
 from turnwire.core.agent import NEVER, AgentProtocol, FrameStats, PromptRequest, ResumeRequest
-from turnwire.core.approvals import ApprovalIssuer
-from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome, final_outcome
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.relay.memory_budget import Holder, Reservation
 from turnwire.relay.turn_stream import BODY_EXTENSION, SOCKET_EXTENSION, Stream
 from turnwire.web.context import AppContext
-from turnwire.web.observe.flight_recorder import lacks
 from turnwire.web.observe.observers import ObservedStream
 from turnwire.web.routes.agent_target import (
     DIAL_REFUSALS,
@@ -31,14 +30,6 @@ from turnwire.web.routes.agent_target import (
 )
 from turnwire.web.routes.endpoint import RequestContext
 from turnwire.web.routes.stream_log import report
-from turnwire.web.routes.workflow_transport import WorkflowClient
-
-STREAM_HEADERS: Final = [
-    (b"content-type", b"text/event-stream; charset=utf-8"),
-    (b"cache-control", b"no-cache, no-transform"),
-    (b"x-accel-buffering", b"no"),
-    (b"x-vercel-ai-ui-message-stream", b"v1"),
-]
 
 _JITTER: Final = 0.2
 """Keepalives come up to this fraction earlier, so that idle streams do not write in step."""
@@ -56,18 +47,14 @@ async def stream(
     member: Member,
     holder: Holder,
     prompt_reservation: Reservation | None = None,
-    taken_id: str | None = None,
-    client_copy: ClientCopy | None = None,
-    approvals: ApprovalIssuer | None = None,
-    workflow: WorkflowClient | None = None,
+    options: StreamOptions,
+    headers: Sequence[tuple[bytes, bytes]] = (),
 ) -> bool:
     """Stream the turn of `protocol` to the client, to the end. False: there is no turn to stream.
 
     `agent_request` is the request that `protocol` was made for. `holder` counts the bytes that the
-    stream holds; `prompt_reservation` is the part of them that goes to the agent. `taken_id` is an
-    id that the client uses for a message of its own. `client_copy` is what the client has of a
-    continued message. `approvals` issues approval ids. `workflow` is set for a client that counts
-    its chunks.
+    stream holds; `prompt_reservation` is the part of them that goes to the agent. `headers` are
+    response headers beside those of every stream.
 
     Raises:
         RequestRefused: the agent's side rejected the request before the stream began.
@@ -80,45 +67,25 @@ async def stream(
     limits = msgspec.structs.replace(
         limits, keepalive_s=keepalive_s, expires_at=_expires_at(settings, context, loop.time())
     )
+    output = UIMessageStream(options)
     observed = app_context.observers.attach(
         agent_request,
         limits,
         request_id=request.id,
         token=context.caller.token,
         dialect=app_context.dialect.name,
-        event_lines=settings.event_lines,
-        usage=settings.usage,
+        options=options,
         apart=member.apart,
-        taken_id=taken_id,
-        lacks=lacks(
-            client_copy=client_copy,
-            approvals=approvals is not None and approvals.native,
-            workflow=workflow,
-        ),
-        extra_observers=request.trace.observers(),
+        extra_observers=request.trace.observers(output.keepalive),
     )
     del agent_request  # its files: only the protocol keeps them, until it has sent them
-    turn = Turn(
-        protocol,
-        limits,
-        event_lines=settings.event_lines,
-        usage=settings.usage,
-        taken_id=taken_id,
-        client_copy=client_copy,
-        approvals=approvals,
-        translator=None if workflow is None else workflow.translator(settings.usage, taken_id),
-        observers=observed.observers,
-    )
+    turn = Turn(protocol, limits, output, observers=observed.observers)
     extensions = request.scope.get("extensions", {})
     turn_stream = Stream(
         turn,
         send=send,
         receive=receive,
-        headers=[
-            *STREAM_HEADERS,
-            (b"x-request-id", request.id.encode()),
-            *([] if workflow is None else workflow.headers),
-        ],
+        headers=[*output.headers, (b"x-request-id", request.id.encode()), *headers],
         dial_s=settings.dial_s,
         stall_s=settings.stall_s,
         holder=holder,

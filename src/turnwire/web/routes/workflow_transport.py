@@ -18,8 +18,7 @@ from turnwire.core.events import TurnStarted
 from turnwire.core.operations import History, HistoryTurn
 from turnwire.core.steps import Steps
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
-from turnwire.core.ui_stream import sse
-from turnwire.core.ui_stream.numbering import Numbered
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.errors import BadRequest
 from turnwire.web.request import Request
 
@@ -46,20 +45,14 @@ class WorkflowClient(Struct, frozen=True):
         chat = "" if self.chat_id is None else f".{quote(self.chat_id, safe='')}"
         return [(b"x-workflow-run-id", f"{self.prompt_id}{chat}".encode())]
 
-    def translator(self, usage: bool, taken_id: str | None = None) -> Numbered:  # noqa: FBT001 - a setting
-        """Return a translator that numbers its chunks and leaves out the first `skip`."""
-        return Numbered(skip=self.skip, usage=usage, taken_id=taken_id)
-
     def limits(self, limits: Limits) -> Limits:
         """Return `limits` with `GRACE` instead of `ABORT`: the client reconnects by itself."""
         if limits.on_disconnect is not DisconnectPolicy.ABORT:
             return limits
         return msgspec.structs.replace(limits, on_disconnect=DisconnectPolicy.GRACE)
 
-    def missing_records(
-        self, history: History, *, usage: bool, event_lines: bool
-    ) -> Steps[bytes | None]:
-        """Return, in steps, the SSE records that the client lacks of a turn that is over.
+    def missing_records(self, history: History, options: StreamOptions) -> Steps[bytes | None]:
+        """Return, in steps, the bytes that the client lacks of a turn that is over.
 
         None if the history does not have the turn.
         """
@@ -69,12 +62,11 @@ class WorkflowClient(Struct, frozen=True):
         matching = matching or [turn for turn in turns[-1:] if turn.prompt_id is None]
         if not matching:
             return None
-        translator = self.translator(usage)
+        output = UIMessageStream(msgspec.structs.replace(options, skip=self.skip))
         turn = matching[-1]
         records = bytearray()
         for number, event in enumerate(itertools.chain([TurnStarted(turn.turn_id)], turn.events)):
-            for chunk in translator.feed(event):
-                records += sse.record(chunk, event_line=event_lines)
+            records += output.feed(event, 0.0)
             if number % _STEP == 0:
                 yield
         return bytes(records)

@@ -26,13 +26,13 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import HEADERS, UIMessageStream
 from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.registry import StreamRegistry
 from turnwire.relay.rounds import Rounds
 from turnwire.relay.turn_stream import SOCKET_EXTENSION, AgentTarget, Stream
 from turnwire.web.health import Health
-from turnwire.web.routes.stream_response import STREAM_HEADERS
 from turnwire.web.server.server import listen, new_server
 
 
@@ -60,10 +60,10 @@ class Passage:
         ask = PromptRequest(text=prompt.text, prompt_id=uuid.uuid4().hex)
         with self._dialler.budget.holder("") as holder:
             stream = Stream(
-                Passing(DIALECTS["v2"].prompt(ask), Limits()),
+                Passing(DIALECTS["v2"].prompt(ask), Limits(), UIMessageStream()),
                 send=send,
                 receive=receive,
-                headers=STREAM_HEADERS,
+                headers=[*HEADERS],
                 dial_s=settings.dial_s,
                 stall_s=settings.stall_s,
                 holder=holder,

@@ -13,6 +13,7 @@ from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.core.ui_stream.questions import OPEN_MAX
 from turnwire.dialects import DIALECTS
 
@@ -33,7 +34,11 @@ def running(call: str = "c1") -> bytes:
 def opened(*, native: bool = True, limits: Limits | None = None) -> Turn:
     ask = PromptRequest(text="hi", prompt_id=f.PROMPT)
     requests = REQUESTS if native else None
-    turn = Turn(DIALECTS["v2"].prompt(ask), limits or Limits(), approvals=requests)
+    turn = Turn(
+        DIALECTS["v2"].prompt(ask),
+        limits or Limits(),
+        UIMessageStream(StreamOptions(approvals=requests)),
+    )
     turn.handle(Opened(), 0)
     return turn
 

@@ -1,0 +1,109 @@
+"""Which tool calls and questions of a turn are open: the timers wait longer for them.
+
+A call is open from its first phase to its outcome. An agent may repeat the phases of a call that
+is done. This does not open the call again, unless text came after its row of calls: then an agent
+that runs a call of this id means a new call. So does an agent that says `pending` again.
+"""
+
+from collections import OrderedDict
+from typing import Final, TypeAlias, assert_never
+
+from turnwire.core.events import (
+    Phase,
+    Question,
+    QuestionClosed,
+    ReasoningDelta,
+    TextDelta,
+    ToolUpdate,
+)
+
+CALLS_MAX: Final = 4_096
+"""Most open calls that are counted, and most done calls that are remembered."""
+
+QUESTIONS_MAX: Final = 64
+"""Most open questions that are counted."""
+
+WorkEvent: TypeAlias = ToolUpdate | Question | QuestionClosed | TextDelta | ReasoningDelta
+"""The events that open or close a call or a question, or end a row of calls."""
+
+_NONE: Final[OrderedDict[str, int]] = OrderedDict()
+"""An empty dict that all turns share until their first call. Entries are never added to it."""
+
+
+class OpenWork:
+    """The calls and questions of one turn, by the agent's ids.
+
+    The value of each is the number of the row of calls in which it began, or was done. What most
+    turns never have is kept by the class, and so takes no memory.
+    """
+
+    calls = _NONE
+    questions = _NONE
+    has_text = False
+    """Whether text came after the last call. The caller sets it for text that is no event."""
+    _done = _NONE
+    _row = 0
+    _row_has_calls = False
+
+    def take(self, event: WorkEvent) -> None:
+        """Count an event of the turn."""
+        match event:  # the frequent cases come first
+            case TextDelta(text) | ReasoningDelta(text):
+                self.has_text = self.has_text or bool(text)
+            case ToolUpdate():
+                if self.has_text:
+                    self._end_row()
+                self._update(event.call_id, event.phase)
+            case Question(question_id):
+                self.questions = _with(self.questions, question_id, self._row)
+                if len(self.questions) > QUESTIONS_MAX:
+                    self.questions.popitem(last=False)
+            case QuestionClosed(question_id):
+                self.questions.pop(question_id, None)
+            case _:
+                assert_never(event)
+
+    def _end_row(self) -> None:
+        """Text ends a row of calls, unless one of them is open."""
+        self.has_text = False
+        if self._row_has_calls and not self.calls:
+            self._row += 1
+            self._row_has_calls = False
+
+    def _update(self, call_id: str, phase: Phase) -> None:
+        match phase:
+            case Phase.PENDING:
+                self._open_call(call_id)
+            case Phase.RUNNING:
+                if self._done.get(call_id, -1) < self._row:
+                    self._open_call(call_id)
+            case Phase.COMPLETED | Phase.ERROR:
+                self._end_call(call_id)
+            case _:
+                assert_never(phase)
+
+    def _open_call(self, call_id: str) -> None:
+        if call_id in self.calls:
+            return
+        self._done.pop(call_id, None)
+        self.calls = _with(self.calls, call_id, self._row)
+        self._row_has_calls = True
+        if len(self.calls) > CALLS_MAX:
+            self._end_call(next(iter(self.calls)))
+
+    def _end_call(self, call_id: str) -> None:
+        if self.calls.pop(call_id, None) is None:
+            if call_id in self._done:
+                return
+            self._row_has_calls = True  # it began and ended at once
+        self._done = _with(self._done, call_id, self._row)
+        if len(self._done) > CALLS_MAX:
+            self._done.popitem(last=False)
+
+
+def _with(ids: OrderedDict[str, int], new_id: str, row: int) -> OrderedDict[str, int]:
+    """Return the ids with a new one."""
+    if ids is _NONE:
+        return OrderedDict({new_id: row})
+    ids[new_id] = row
+    return ids
