@@ -14,6 +14,7 @@ import pytest
 from gateway.process import command, environ
 from gateway.signers import signer
 from gateway.tokens import KEY
+from support.seeds import each_seed
 from turnwire.cli import main
 from turnwire.cli.serving import new_gateway
 from turnwire.cli.verdict import startable_settings
@@ -88,7 +89,7 @@ def test_a_gateway_is_made_of_whatever_is_not_refused(name: str, places: tuple[s
                 assert problem.startswith(("TURNWIRE_", "ENABLE_")), (value[:99], problem)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each_seed(20)
 def test_so_it_is_with_many_at_once(seed: int, places: tuple[str, ...]) -> None:
     dice = random.Random(seed)  # noqa: S311 (so that it can be thrown again)
     for _ in range(20):

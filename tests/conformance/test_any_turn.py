@@ -9,6 +9,7 @@ from conformance.clients import CLIENTS, Job, Reports, playing
 from conformance.recordings import recording
 from conformance.verdict import faults, loops_even_so
 from support.client_model import read
+from support.seeds import each_seed
 from turnwire.core.recording.replay import replay
 from turnwire.dialects import DIALECTS
 
@@ -33,7 +34,7 @@ def reports(streams: dict[int, bytes]) -> Iterator[Reports]:
         yield reports
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each_seed(SEEDS)
 def test_the_model_accepts_it(seed: int, streams: dict[int, bytes]) -> None:
     read(streams[seed])
 

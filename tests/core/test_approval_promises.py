@@ -4,10 +4,10 @@ import json
 from random import Random
 from typing import Any
 
-import pytest
 from msgspec import Raw
 
 from support import v2_frames as f
+from support.seeds import each_seed
 from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.approvals import ApprovalIssuer, Signed, Signer
 from turnwire.core.body.continuation import ApprovalResponse, read_in_steps
@@ -254,7 +254,7 @@ def respond(message: Message, dice: Random) -> tuple[list[QuestionReply], Any]:
     return replies, continuation.client_copy
 
 
-@pytest.mark.parametrize("seed", range(250))
+@each_seed(250)
 def test_one_message_over_all_streams(seed: int) -> None:
     dice = Random(seed)  # noqa: S311 (dice)
     agent, message = Agent(dice), Message()

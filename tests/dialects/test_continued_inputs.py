@@ -8,11 +8,11 @@ import pytest
 from msgspec import Raw
 
 from dialects.session_agent.resumed import INIT_S
-from dialects.session_agent.test_continuation_anywhere import frame_of
-from dialects.session_agent.test_resume_anywhere import PROMPT, entry_of
 from support import session_agent_frames as sa
 from support import v2_frames as v2
 from support.continued import Json, chunks, continued, init, question
+from support.seeds import each_seed
+from support.session_agent_turn import ASK, PROMPT, Step, TurnEntry
 from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.body.continuation import read_in_steps
@@ -24,11 +24,9 @@ from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.session_agent import SessionAgent
-from turnwire_lab.agents.session_agent.habits import REVISIONS, Revision
 
 CALLS: Final = [f"c{number}" for number in range(5)]
 PHASES: Final = ["pending", "running", "completed"]
-SEEDS: Final = 60
 
 
 class Message:
@@ -88,7 +86,7 @@ def about(call: str, status: str) -> Json:
     return {} if status == "pending" else {"args": given(call)}
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@each_seed(60)
 def test_a_continued_v2_turn_leaves_no_output_without_its_input(seed: int) -> None:
     dice = random.Random(f"inputs {seed}")  # noqa: S311 (the same turn every time)
     heard, missed, then = cut(dice, phases(dice))
@@ -122,29 +120,29 @@ def test_a_continued_v2_turn_leaves_no_output_without_its_input(seed: int) -> No
     assert {call["state"] for call in message.calls.values()} == {"output-available"}
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("revision", sa.REVISIONS)
+@each_seed(60)
 def test_a_continued_session_agent_turn_leaves_no_output_without_its_input(
-    seed: int, revision: Revision
+    seed: int, revision: str
 ) -> None:
     dice = random.Random(f"inputs {seed}")  # noqa: S311 (the same turn every time)
     heard, missed, then = cut(dice, phases(dice))
     message = Message()
-    entry = entry_of(revision)
+    entry = TurnEntry(revision)
     first = Turn(
         SessionAgent().prompt(PromptRequest(text="two", prompt_id="p1", user_id=sa.ME)),
         Limits(),
         UIMessageStream(),
     )
     first.handle(Opened(), 0)
-    frames = [*sa.running(revision), *(frame_of(entry, step, revision) for step in heard)]
-    asks: list[Any] = [("c9", "pending"), ("c9", "running"), "?"]
-    frames += [frame_of(entry, step, revision) for step in asks]
+    frames = [*sa.running(revision), *(entry.take(step) for step in heard)]
+    asks: list[Step] = [("c9", "pending"), ("c9", "running"), ASK]
+    frames += [entry.take(step) for step in asks]
     message.take(first.frames(frames, 1))
 
     known = message.known
     for step in missed:
-        frame_of(entry, step, revision)
+        entry.take(step)
     hello = json.loads(sa.init(revision, runnerBusy=True))
     if revision == "R":
         hello["session"]["messages"] = [PROMPT, entry.written()]
@@ -156,9 +154,9 @@ def test_a_continued_session_agent_turn_leaves_no_output_without_its_input(
     )
     second.handle(Opened(), 0)
     frames = [json.dumps(hello).encode(), sa.asked(revision), sa.answered(revision)]
-    frames += [frame_of(entry, step, revision) for step in [("c9", "completed"), *then]]
-    entry.finish("end_turn", "", None)
-    for frame in [*frames, sa.frame("message.updated", data=entry.snapshot())]:
+    frames += [entry.take(step) for step in [("c9", "completed"), *then]]
+    entry.finish("")
+    for frame in [*frames, entry.updated()]:
         message.take(second.frames([frame], 2))
 
     assert all("input" in call for call in message.calls.values())

@@ -12,6 +12,8 @@ SOURCE: Final = TESTS.parent / "src/turnwire"
 ROOMS: Final = ("cli", "config", "core", "dialects", "doctor", "relay", "web")
 SHARED: Final = {"gateway", "support"}
 """Folders of `tests` that every test may use."""
+WITHOUT_LAB: Final = ("cli", "config", "core", "dialects", "relay/agent", "support", "web/server")
+"""Folders that use nothing of the lab: what it takes for right proves nothing of the gateway."""
 
 
 def rooms_with_tests() -> list[Path]:
@@ -28,6 +30,8 @@ def imported(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
+        elif isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
 
 
 @pytest.mark.parametrize("folder", rooms_with_tests(), ids=str)
@@ -61,6 +65,18 @@ def test_what_is_shared_uses_nothing_of_a_room() -> None:
         for path in (TESTS / "support").glob("*.py")
         for module in imported(path)
         if module.partition(".")[0] in folders
+    ]
+
+    assert found == []
+
+
+@pytest.mark.parametrize("folder", WITHOUT_LAB)
+def test_the_gateway_is_proved_without_its_lab(folder: str) -> None:
+    found = [
+        f"{path.relative_to(TESTS)} uses {module}"
+        for path in (TESTS / folder).rglob("*.py")
+        for module in imported(path)
+        if module.partition(".")[0] == "turnwire_lab"
     ]
 
     assert found == []

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from msgspec import Raw
 
+from support.seeds import each_seed
 from turnwire.core import events
 from turnwire.core.bounds import WAITING_BYTES_MAX
 from turnwire.core.events import Event, Phase, Reason
@@ -210,7 +211,7 @@ def cut_off(agent: Agent, cuts: int) -> Counting:
     return client
 
 
-@pytest.mark.parametrize("seed", range(400))
+@each_seed(400)
 def test_a_client_that_was_cut_off_holds_what_it_would_have_held(seed: int) -> None:
     agent = Agent(random.Random(seed))  # noqa: S311 - the same turn every time
     whole = undisturbed(agent)
@@ -222,7 +223,7 @@ def test_a_client_that_was_cut_off_holds_what_it_would_have_held(seed: int) -> N
     assert client.count == whole.count
 
 
-@pytest.mark.parametrize("seed", range(100))
+@each_seed(100)
 def test_the_numbers_do_not_depend_on_how_the_turn_was_told(seed: int) -> None:
     agent = Agent(random.Random(seed))  # noqa: S311 - the same turn every time
     again = Counting()

@@ -6,6 +6,7 @@ import pytest
 
 from support import session_agent_frames as f
 from support.client_model import Client
+from support.seeds import each_seed
 from support.turns import wait
 from turnwire.core.agent import AbortScope, PromptRequest
 from turnwire.core.turn.inputs import Opened, Tick
@@ -61,7 +62,7 @@ def pool(revision: str) -> list[bytes]:
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
-@pytest.mark.parametrize("seed", range(40))
+@each_seed(40)
 def test_any_frames_in_any_order_make_a_stream_that_ends(revision: str, seed: int) -> None:
     dice = random.Random(f"{revision}{seed}")  # noqa: S311 (a test's dice)
     conversation = DIALECT.prompt(PromptRequest(text="two", prompt_id="p1", user_id=f.ME))

@@ -11,9 +11,10 @@ from msgspec import Raw
 
 from dialects.session_agent.resumed import INIT_S
 from dialects.session_agent.test_any_frames import pool
-from dialects.session_agent.test_resume_anywhere import PROMPT, entry_of
 from support import session_agent_frames as f
 from support.continued import chunks
+from support.seeds import each_seed
+from support.session_agent_turn import PROMPT, Step, TurnEntry
 from support.turns import wait
 from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.body.client_copy import ClientCopy
@@ -22,11 +23,8 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects.session_agent import SessionAgent
-from turnwire_lab.agents.session_agent.habits import REVISIONS, Revision
-from turnwire_lab.agents.session_agent.state.message import TurnEntry
 
 Json = dict[str, Any]
-Step = str | tuple[str, str]
 
 ASKED: Final[list[Step]] = [
     *("A1 ", "A2 ", ("c1", "pending"), ("c1", "running"), ("c1", "completed"), "B1 "),
@@ -46,19 +44,6 @@ WHOLE: Final = "A1 A2 B1 C1 D1 D2 E "
 CALLS: Final = {"c1", "c2", "c3", "c4", "c9"}
 
 
-def frame_of(turn: TurnEntry, step: Step, revision: Revision) -> bytes:
-    match step:
-        case "?":
-            return f.asked(revision)
-        case str():
-            turn.say(step)
-            return f.chunk(step)
-        case (call_id, status):
-            name = "question" if call_id == "c9" else "bash"
-            turn.tool({"callId": call_id, "toolName": name, "status": status, "args": {}})
-            return f.frame("message.updated", data=turn.snapshot())
-
-
 def known(told: list[Json]) -> ClientCopy:
     """What a client's message says of what it was told."""
     count = Counter(chunk["type"] for chunk in told)
@@ -76,20 +61,20 @@ def outcomes(told: list[Json]) -> set[str]:
 
 
 @pytest.mark.parametrize("lags", [True, False])
-@pytest.mark.parametrize("revision", REVISIONS)
+@pytest.mark.parametrize("revision", f.REVISIONS)
 @pytest.mark.parametrize("left", range(len(BESIDE) + 1))
 def test_a_message_is_whole_wherever_its_client_left(
-    revision: Revision, left: int, *, lags: bool
+    revision: str, left: int, *, lags: bool
 ) -> None:
     """It may have left before what goes on beside the question, and answer after it."""
-    entry = entry_of(revision)
+    entry = TurnEntry(revision)
     ask = PromptRequest(text="two", prompt_id="p1", user_id=f.ME)
     first = Turn(SessionAgent().prompt(ask), Limits(), UIMessageStream())
     first.handle(Opened(), 0)
     acts = [first.frames(f.running(revision), 0)]
     kept = entry.written()
     for place, step in enumerate([*ASKED, *BESIDE]):
-        frame = frame_of(entry, step, revision)
+        frame = entry.take(step)
         if not isinstance(step, str):
             kept = entry.written()
         if place < len(ASKED) + left:
@@ -107,9 +92,9 @@ def test_a_message_is_whole_wherever_its_client_left(
     )
     second.handle(Opened(), 0)
     frames = [json.dumps(hello).encode(), f.asked(revision), f.answered(revision)]
-    frames += [frame_of(entry, step, revision) for step in AFTER]
-    entry.finish("end_turn", "E ", None)
-    frames.append(f.frame("message.updated", data=entry.snapshot()))
+    frames += [entry.take(step) for step in AFTER]
+    entry.finish("E ")
+    frames.append(entry.updated())
     news = [chunk for frame in frames for chunk in chunks(second.frames([frame], 1))]
 
     texts = [chunk["delta"] for chunk in [*had, *news] if chunk["type"] == "text-delta"]
@@ -125,7 +110,7 @@ def test_a_message_is_whole_wherever_its_client_left(
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
-@pytest.mark.parametrize("seed", range(40))
+@each_seed(40)
 def test_any_frames_after_the_answer_make_a_message_that_ends(revision: str, seed: int) -> None:
     dice = random.Random(f"continued {revision}{seed}")  # noqa: S311 (a test's dice)
     look = ResumeRequest(user_id=f.ME, init_s=INIT_S, replies=[QuestionReply("q1", Raw(b'"yes"'))])

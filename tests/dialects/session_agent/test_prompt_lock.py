@@ -14,13 +14,12 @@ from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects.session_agent import SessionAgent
 from turnwire.dialects.session_agent.turn import RESPONSE_S
-from turnwire_lab.agents.session_agent.habits import REVISIONS, Revision
 
 
 class Tab:
     """One prompt of a user, in a stream of its own."""
 
-    def __init__(self, room: SessionGroup, user_id: str, revision: Revision) -> None:
+    def __init__(self, room: SessionGroup, user_id: str, revision: str) -> None:
         self.sent = 0
         self.member = Member(room)
         ask = PromptRequest(text="two", prompt_id="p1", user_id=user_id)
@@ -38,12 +37,12 @@ class Tab:
         self.sent += sum(json.loads(frame)["type"] == "prompt" for frame in told)
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
+@pytest.mark.parametrize("revision", f.REVISIONS)
 @pytest.mark.attack(
     "many prompts of one user that the agent drops without an answer",
     "users take turns: a prompt of another user waits for one of them, 30 s",
 )
-def test_swallowed_prompts_of_one_user_hold_up_others_for_one_of_them(revision: Revision) -> None:
+def test_swallowed_prompts_of_one_user_hold_up_others_for_one_of_them(revision: str) -> None:
     room = SessionGroup()
     anns = [Tab(room, "ann", revision) for _ in range(20)]
     bob = Tab(room, "bob", revision)

@@ -10,6 +10,8 @@ import pytest
 from dialects.session_agent.test_any_frames import pool
 from support import session_agent_frames as f
 from support.client_model import Client
+from support.seeds import each_seed
+from support.session_agent_turn import PROMPT, Step, TurnEntry
 from support.turns import wait
 from turnwire.core.agent import ResumeRequest
 from turnwire.core.events import Alive, Decoded, Event, TextDelta, TurnStarted
@@ -22,25 +24,17 @@ from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.messages import ui_messages
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects.session_agent import SessionAgent
-from turnwire_lab.agents.session_agent.habits import REVISIONS, Revision
-from turnwire_lab.agents.session_agent.state.channel import DEFAULT
-from turnwire_lab.agents.session_agent.state.message import TurnEntry
 
 LOOK = ResumeRequest(user_id=f.ME, init_s=5)
-PROMPT = {"id": "P1", "role": "user", "content": "one", **f.CHANNEL}
 
 
-def entry_of(revision: Revision) -> TurnEntry:
-    return TurnEntry(f.TURN, DEFAULT, revision, at=0)
-
-
-def told(revision: Revision, *, lags: bool) -> Iterator[tuple[bytes, bytes]]:
+def told(revision: str, *, lags: bool) -> Iterator[tuple[bytes, bytes]]:
     """The frames of a turn, and before each the `init` that says what came before it.
 
     Where it lags it has of the text only what was said up to the last tool.
     """
-    turn, kept = entry_of(revision), entry_of(revision).written()
-    steps: list[str | tuple[str, str] | None] = [
+    turn, kept = TurnEntry(revision), TurnEntry(revision).written()
+    steps: list[Step | None] = [
         "A1 ",
         "A2 ",
         ("c1", "pending"),
@@ -59,15 +53,14 @@ def told(revision: Revision, *, lags: bool) -> Iterator[tuple[bytes, bytes]]:
             before = f.init(revision, runnerBusy=True)
         match step:
             case str():
-                turn.say(step)
-                frame = f.chunk(step)
+                frame = turn.take(step)
             case (call_id, status):
-                turn.tool({"callId": call_id, "toolName": "bash", "status": status})
-                frame = f.frame("message.updated", data=turn.snapshot())
+                turn.tool(call_id, status)
+                frame = turn.updated()
                 kept = turn.written()
             case None:
-                turn.finish("end_turn", "D1 D2 ", None)
-                frame = f.frame("message.updated", data=turn.snapshot())
+                turn.finish("D1 D2 ")
+                frame = turn.updated()
         yield before, frame
 
 
@@ -87,8 +80,8 @@ def message(said: list[Event]) -> tuple[str, list[dict[str, object]]]:
 
 
 @pytest.mark.parametrize("lags", [True, False])
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_a_turn_is_told_alike_wherever_it_is_resumed(revision: Revision, *, lags: bool) -> None:
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_a_turn_is_told_alike_wherever_it_is_resumed(revision: str, *, lags: bool) -> None:
     frames = list(told(revision, lags=lags))
     first = SessionAgent().resume(LOOK)
     original = [f.init(revision, runnerBusy=True), f.begin(), *(frame for _, frame in frames)]
@@ -105,7 +98,7 @@ def test_a_turn_is_told_alike_wherever_it_is_resumed(revision: Revision, *, lags
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
-@pytest.mark.parametrize("seed", range(40))
+@each_seed(40)
 def test_any_frames_in_any_order_make_a_stream_that_ends_or_none(revision: str, seed: int) -> None:
     dice = random.Random(f"resumed {revision}{seed}")  # noqa: S311 (a test's dice)
     conversation = SessionAgent().resume(LOOK)

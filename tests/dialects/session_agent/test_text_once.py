@@ -9,6 +9,7 @@ import pytest
 from support import session_agent_frames as f
 from support.client_model import Client
 from support.intended import solid
+from support.session_agent_turn import PROMPT, TurnEntry
 from support.turns import wait
 from turnwire.core.agent import PromptRequest, ResumeRequest
 from turnwire.core.turn.inputs import Opened
@@ -16,9 +17,6 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects.session_agent import SessionAgent
-from turnwire_lab.agents.session_agent.habits import REVISIONS, Revision
-from turnwire_lab.agents.session_agent.state.channel import DEFAULT
-from turnwire_lab.agents.session_agent.state.message import TurnEntry
 
 DIALECT = SessionAgent()
 TAIL = " tail, and more\n"
@@ -27,13 +25,13 @@ TAIL = " tail, and more\n"
 class Agent:
     """What it means is `stretches`, one for each time between tools; `frames` tell it."""
 
-    def __init__(self, dice: Random, revision: Revision) -> None:
+    def __init__(self, dice: Random, revision: str) -> None:
         self.stretches = [""]
         self.frames: list[bytes] = []
         self.before: list[bytes] = []
         """What `init` says to whoever comes before each of the frames."""
         self._dice = dice
-        self._turn = TurnEntry(f.TURN, DEFAULT, revision, at=0)
+        self._turn = TurnEntry(revision)
         self._says_at_the_end = dice.random() < 0.2
         """Nothing is told by `chunk`: all of it comes with the end."""
         for number in range(dice.randrange(9)):
@@ -58,8 +56,8 @@ class Agent:
         final = self._dice.choice(ways)
         hello = self._hello()
         is_told = bool(tail or self._says_at_the_end) or self._dice.random() < 0.7
-        self._turn.finish("end_turn", final + tail if is_told else None, None)
-        self._tell(hello, f.frame("message.updated", data=self._turn.snapshot()))
+        self._turn.finish(final + tail if is_told else None)
+        self._tell(hello, self._turn.updated())
         return self.whole + tail
 
     def _say(self, number: int) -> None:
@@ -75,14 +73,13 @@ class Agent:
             self.stretches.append("")
         for status in ("running", "completed"):
             hello = self._hello()
-            self._turn.tool({"callId": f"c{number}", "toolName": "bash", "status": status})
-            self._tell(hello, f.frame("message.updated", data=self._turn.snapshot()))
+            self._turn.tool(f"c{number}", status)
+            self._tell(hello, self._turn.updated())
 
     def _hello(self) -> bytes:
         hello = json.loads(f.init(self._turn.revision, runnerBusy=True))
         if self._turn.revision == "R":
-            prompt = {"id": "P1", "role": "user", "content": "one", **f.CHANNEL}
-            hello["session"]["messages"] = [prompt, self._turn.written()]
+            hello["session"]["messages"] = [PROMPT, self._turn.written()]
         return json.dumps(hello).encode()
 
     def _tell(self, hello: bytes, frame: bytes) -> None:
@@ -101,8 +98,8 @@ def read(turn: Turn, frames: Sequence[bytes]) -> Client:
     return client
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_the_client_has_the_text_that_is_meant_however_it_is_told(revision: Revision) -> None:
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_the_client_has_the_text_that_is_meant_however_it_is_told(revision: str) -> None:
     for seed in range(150):
         dice = Random(f"{revision}{seed}")  # noqa: S311 (a seed, so that it can be seen again)
         agent = Agent(dice, revision)
@@ -116,8 +113,8 @@ def test_the_client_has_the_text_that_is_meant_however_it_is_told(revision: Revi
         assert client.text.startswith(agent.whole.rstrip()), seed
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_whoever_comes_back_has_it_once_too(revision: Revision) -> None:
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_whoever_comes_back_has_it_once_too(revision: str) -> None:
     for seed in range(150):
         dice = Random(f"back {revision}{seed}")  # noqa: S311 (a seed, so that it can be seen again)
         agent = Agent(dice, revision)

@@ -9,6 +9,7 @@ import pytest
 from dialects.v2.test_turn import conversation
 from support import v2_frames as f
 from support.continued import continued, question
+from support.seeds import each_seed
 from turnwire.core.agent import AbortScope, AgentProtocol, PromptRequest, ResumeRequest
 from turnwire.core.events import (
     AgentStatus,
@@ -267,7 +268,7 @@ def frames_of(seed: int, *, names_users: bool) -> list[tuple[str, bytes]]:
 
 
 @pytest.mark.parametrize("names_users", [True, False])
-@pytest.mark.parametrize("seed", range(40))
+@each_seed(40)
 def test_nobody_is_shown_anything_of_another_user(seed: int, *, names_users: bool) -> None:
     for user, other in (("ann", b"for bob"), ("bob", b"for ann")):
         turn = Turn(apart(user=user), Limits(), UIMessageStream())

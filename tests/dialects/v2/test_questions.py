@@ -8,6 +8,7 @@ from msgspec import Raw
 
 from dialects.v2.test_turn import conversation, plain
 from support import v2_frames as f
+from support.seeds import each_seed
 from turnwire.core.agent import ResumeRequest
 from turnwire.core.events import QuestionClosed
 from turnwire.core.turn.inputs import Opened
@@ -193,7 +194,7 @@ class Table:
         return {name: self._places[user][name] for name in chosen}
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each_seed(60)
 def test_nothing_of_another_turn_is_shown_however_the_two_interleave(seed: int) -> None:
     """Whichever of turn, prompt and channel a frame names, in whichever order they come."""
     table = Table(seed)
