@@ -120,7 +120,8 @@ UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests
   $(patsubst %,tests/web/routes/test_%.py,continuations error_responses operations threads) \
   $(patsubst %,tests/web/server/test_%.py,cors stopping) \
   tests/cli/test_serve.py tests/cli/test_logs.py tests/lab/test_agent_sessions.py tests/lab/test_client.py \
-  tests/doctor/test_without_a_turn.py tests/doctor/test_hang_ups.py tests/attacks tests/core/test_promises_seeded.py
+  tests/doctor/test_without_a_turn.py tests/doctor/test_hang_ups.py tests/attacks tests/core/test_promises_seeded.py \
+  tests/chaos/test_fronts.py
 MEASURED := $(addprefix --ignore=,$(OWN) $(UNMEASURED))
 # More than cores, since they wait for each other's processes now and then.
 WORKERS ?= 3
@@ -137,6 +138,7 @@ check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
 
 # Each runs whatever became of those before it.
 STEPS ?= tools static measured coverage unmeasured guards e2e
+REST := proxies dashboards-check deploy-check hostile-check chaos soak
 
 .PHONY: test
 test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (12 min)
@@ -149,8 +151,8 @@ test:  ## Lint, docs, coverage, all tests but those of some targets below; a fai
 	printf "== All steps:\n$$told"; exit $$failed
 
 .PHONY: all
-all:  ## What `make test` leaves out: hostile neighbours, broken lines and processes, a soak (5 min)
-	@$(MAKE) --no-print-directory test STEPS="hostile-check chaos soak"
+all:  ## What `make test` leaves out: proxies, dashboards, deploy/, hostile neighbours, broken lines, a soak (12 min)
+	@$(MAKE) --no-print-directory test STEPS="$(REST)"
 
 # Downloads wait for others, so they go side by side.
 .PHONY: tools

@@ -13,6 +13,10 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 TARGETS = set(re.findall(r"^\.PHONY: (.+)$", MAKEFILE, re.MULTILINE))
 NAMED = {name for line in TARGETS for name in line.split()}
 (STEPS,) = re.findall(r"^STEPS \?= (.+)$", MAKEFILE, re.MULTILINE)
+(REST,) = re.findall(r"^REST := (.+)$", MAKEFILE, re.MULTILINE)
+PARTS = {"unit", "check", "patient"}
+"""Targets that run some of what the steps run."""
+PICTURES = {"pictures", "dashboards-picture"}
 
 
 def make(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -50,7 +54,25 @@ def test_all_is_well_where_every_step_passes() -> None:
 
 
 def test_every_step_is_a_target() -> None:
-    assert set(STEPS.split()) <= NAMED
+    assert {*STEPS.split(), *REST.split()} <= NAMED
+
+
+def test_every_target_that_runs_tests_is_a_step_or_named_as_left_to_hands() -> None:
+    recipes = re.findall(r"^([a-z0-9-]+):.*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)
+    running = {name for name, recipe in recipes if "$(PYTEST)" in recipe}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    by_hand = re.findall(r"By hand remain (.+?);", readme, re.DOTALL)
+
+    left = running - {*STEPS.split(), *REST.split()} - PARTS - PICTURES
+
+    assert left == {"image-check", "load"}
+    assert left <= set(re.findall(r"`([a-z-]+)`", by_hand[0]))
+
+
+def test_programs_that_debian_has_are_listed_in_order() -> None:
+    lines = (ROOT / "tests/apt-packages.txt").read_text(encoding="utf-8").splitlines()[1:]
+
+    assert lines == sorted(set(lines))
 
 
 def test_what_is_run_of_the_environment_is_run_by_its_python() -> None:

@@ -5,7 +5,7 @@ import pytest
 from gateway.clients import chatting, errors, is_whole, outline, post, said
 from gateway.product import product
 from turnwire.dialects.session_agent import completion
-from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
+from turnwire_lab.agents.session_agent.habits import Habits, Revision
 from turnwire_lab.agents.session_agent.line import client
 
 pytestmark = pytest.mark.sockets
@@ -60,10 +60,9 @@ async def test_anybody_elses_prompt_is_no_answer() -> None:
     assert "> yes" in said(body)
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-async def test_a_queue_that_is_cleared_ends_who_waits_in_it(revision: Revision) -> None:
+async def test_a_queue_that_is_cleared_ends_who_waits_in_it() -> None:
     async with (
-        product(Habits(revision=revision)) as (agent, gateway),
+        product(Habits()) as (agent, gateway),
         chatting(gateway, text="hold", user="ann") as first,
     ):
         await first.sees("start-step")
@@ -79,10 +78,9 @@ async def test_a_queue_that_is_cleared_ends_who_waits_in_it(revision: Revision) 
     assert said(first.body) == "Holding. And on.\n"
 
 
-@pytest.mark.parametrize("revision", ["A", "V"])
-async def test_an_evicted_prompt_ends(revision: Revision) -> None:
+async def test_an_evicted_prompt_ends() -> None:
     async with (
-        product(Habits(revision=revision)) as (agent, gateway),
+        product(Habits()) as (agent, gateway),
         chatting(gateway, text="hold", user="ann") as first,
     ):
         await first.sees("start-step")

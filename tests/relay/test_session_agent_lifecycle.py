@@ -1,4 +1,7 @@
-"""Sessions that sleep, wake, lose their runner or die, on the `session-agent` wire."""
+"""Sessions that sleep, wake, lose their runner or die, on the `session-agent` wire.
+
+On its revision V: what differs by revision is proved in tests/dialects.
+"""
 
 import math
 
@@ -8,15 +11,15 @@ from gateway.clients import chatting, errors, is_whole, outline, post, said
 from gateway.product import product
 from gateway.waiting import until
 from turnwire.dialects.session_agent import completion
-from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision, Status
+from turnwire_lab.agents.session_agent.habits import Habits, Status
 
-pytestmark = [pytest.mark.sockets, pytest.mark.parametrize("revision", REVISIONS)]
+pytestmark = pytest.mark.sockets
 
 SILENT = "Agent stopped responding"
 
 
-async def test_a_prompt_wakes_a_session_that_sleeps(revision: Revision) -> None:
-    async with product(Habits(revision=revision, wake_s=0.01)) as (agent, gateway):
+async def test_a_prompt_wakes_a_session_that_sleeps() -> None:
+    async with product(Habits(wake_s=0.01)) as (agent, gateway):
         agent.session("s1").hibernate()
         response = await post(gateway, text="what is 2+2?")
 
@@ -25,10 +28,8 @@ async def test_a_prompt_wakes_a_session_that_sleeps(revision: Revision) -> None:
     assert "4" in said(response.text)
 
 
-async def test_a_prompt_that_comes_while_it_falls_asleep_is_answered_too(
-    revision: Revision,
-) -> None:
-    habits = Habits(revision=revision, hibernate_s=math.inf, wake_s=0.01)
+async def test_a_prompt_that_comes_while_it_falls_asleep_is_answered_too() -> None:
+    habits = Habits(hibernate_s=math.inf, wake_s=0.01)
     async with product(habits) as (agent, gateway):
         agent.session("s1").hibernate()
         async with chatting(gateway, text="what is 2+2?") as chat:
@@ -40,8 +41,8 @@ async def test_a_prompt_that_comes_while_it_falls_asleep_is_answered_too(
     assert "4" in said(body)
 
 
-async def test_a_session_that_starts_takes_a_prompt(revision: Revision) -> None:
-    async with product(Habits(revision=revision, status="initializing", wake_s=0.01)) as (
+async def test_a_session_that_starts_takes_a_prompt() -> None:
+    async with product(Habits(status="initializing", wake_s=0.01)) as (
         _,
         gateway,
     ):
@@ -51,8 +52,8 @@ async def test_a_session_that_starts_takes_a_prompt(revision: Revision) -> None:
     assert "4" in said(response.text)
 
 
-async def test_while_a_session_wakes_the_stream_is_kept_alive(revision: Revision) -> None:
-    habits = Habits(revision=revision, wake_s=math.inf)
+async def test_while_a_session_wakes_the_stream_is_kept_alive() -> None:
+    habits = Habits(wake_s=math.inf)
     async with product(habits, keepalive_s=0.05) as (agent, gateway):
         agent.session("s1").hibernate()
         async with chatting(gateway, text="what is 2+2?") as chat:
@@ -65,8 +66,8 @@ async def test_while_a_session_wakes_the_stream_is_kept_alive(revision: Revision
     assert "4" in said(body)
 
 
-async def test_a_session_that_never_wakes_ends_the_stream_in_time(revision: Revision) -> None:
-    habits = Habits(revision=revision, wake_s=math.inf)
+async def test_a_session_that_never_wakes_ends_the_stream_in_time() -> None:
+    habits = Habits(wake_s=math.inf)
     async with product(habits, queue_wait_s=0.3) as (agent, gateway):
         agent.session("s1").hibernate()
         response = await post(gateway)
@@ -78,11 +79,9 @@ async def test_a_session_that_never_wakes_ends_the_stream_in_time(revision: Revi
 
 @pytest.mark.parametrize(("reconnect_s", "loss_s"), [(0.01, math.inf), (math.inf, 0.01)])
 async def test_a_runner_that_is_lost_and_comes_back_goes_on_in_the_same_message(
-    revision: Revision, reconnect_s: float, loss_s: float
+    reconnect_s: float, loss_s: float
 ) -> None:
-    habits = Habits(
-        revision=revision, wake_s=0.01, grace_s=0.01, reconnect_s=reconnect_s, loss_s=loss_s
-    )
+    habits = Habits(wake_s=0.01, grace_s=0.01, reconnect_s=reconnect_s, loss_s=loss_s)
     async with product(habits) as (agent, gateway):
         response = await post(gateway, text="lose the runner")
 
@@ -96,8 +95,8 @@ async def test_a_runner_that_is_lost_and_comes_back_goes_on_in_the_same_message(
     assert turn.turn_id not in response.text, "the message keeps its first turn's id"
 
 
-async def test_a_runner_that_never_comes_back_ends_the_stream_in_time(revision: Revision) -> None:
-    habits = Habits(revision=revision, reconnect_s=math.inf, loss_s=math.inf, grace_s=0.01)
+async def test_a_runner_that_never_comes_back_ends_the_stream_in_time() -> None:
+    habits = Habits(reconnect_s=math.inf, loss_s=math.inf, grace_s=0.01)
     async with product(habits, queue_wait_s=0.3) as (agent, gateway):
         response = await post(gateway, text="lose the runner")
 
@@ -106,9 +105,9 @@ async def test_a_runner_that_never_comes_back_ends_the_stream_in_time(revision: 
     assert not agent.tally.aborts
 
 
-async def test_a_prompt_that_waits_when_the_runner_is_lost_is_answered(revision: Revision) -> None:
+async def test_a_prompt_that_waits_when_the_runner_is_lost_is_answered() -> None:
     async with (
-        product(Habits(revision=revision, reconnect_s=math.inf)) as (agent, gateway),
+        product(Habits(reconnect_s=math.inf)) as (agent, gateway),
         chatting(gateway, text="hold", user="ann") as first,
     ):
         await first.sees("start-step")
@@ -127,11 +126,9 @@ async def test_a_prompt_that_waits_when_the_runner_is_lost_is_answered(revision:
     assert "4" in said(body)
 
 
-async def test_a_session_put_to_sleep_in_mid_turn_goes_on_when_it_wakes(
-    revision: Revision,
-) -> None:
+async def test_a_session_put_to_sleep_in_mid_turn_goes_on_when_it_wakes() -> None:
     async with (
-        product(Habits(revision=revision, wake_s=0.01)) as (agent, gateway),
+        product(Habits(wake_s=0.01)) as (agent, gateway),
         chatting(gateway, text="hold") as chat,
     ):
         await chat.sees("start-step")
@@ -145,11 +142,9 @@ async def test_a_session_put_to_sleep_in_mid_turn_goes_on_when_it_wakes(
     assert outline(body).count("start") == 1
 
 
-async def test_a_prompt_that_waits_when_the_session_is_put_to_sleep_is_answered(
-    revision: Revision,
-) -> None:
+async def test_a_prompt_that_waits_when_the_session_is_put_to_sleep_is_answered() -> None:
     async with (
-        product(Habits(revision=revision, wake_s=0.01)) as (agent, gateway),
+        product(Habits(wake_s=0.01)) as (agent, gateway),
         chatting(gateway, text="hold", user="ann") as first,
     ):
         await first.sees("start-step")
@@ -167,8 +162,8 @@ async def test_a_prompt_that_waits_when_the_session_is_put_to_sleep_is_answered(
 
 
 @pytest.mark.parametrize("word", ["terminate", "archive"])
-async def test_a_session_that_dies_in_mid_turn_ends_it(revision: Revision, word: str) -> None:
-    async with product(Habits(revision=revision)) as (_, gateway):
+async def test_a_session_that_dies_in_mid_turn_ends_it(word: str) -> None:
+    async with product(Habits()) as (_, gateway):
         response = await post(gateway, text=word)
 
     assert is_whole(response.text)
@@ -176,9 +171,9 @@ async def test_a_session_that_dies_in_mid_turn_ends_it(revision: Revision, word:
     assert errors(response.text) == [completion.SESSION_OVER]
 
 
-async def test_a_session_that_dies_ends_what_waits_too(revision: Revision) -> None:
+async def test_a_session_that_dies_ends_what_waits_too() -> None:
     async with (
-        product(Habits(revision=revision)) as (agent, gateway),
+        product(Habits()) as (agent, gateway),
         chatting(gateway, text="hold", user="ann") as first,
     ):
         await first.sees("start-step")
@@ -194,20 +189,16 @@ async def test_a_session_that_dies_ends_what_waits_too(revision: Revision) -> No
 
 
 @pytest.mark.parametrize("status", ["terminated", "archived", "error"])
-async def test_a_dead_session_is_a_conflict_and_hears_no_prompt(
-    revision: Revision, status: Status
-) -> None:
-    async with product(Habits(revision=revision, status=status)) as (agent, gateway):
+async def test_a_dead_session_is_a_conflict_and_hears_no_prompt(status: Status) -> None:
+    async with product(Habits(status=status)) as (agent, gateway):
         response = await post(gateway)
 
     assert response.status_code == 409
     assert not [frame for frame in agent.received if frame["type"] == "prompt"]
 
 
-async def test_an_agent_that_hangs_up_on_everybody_interrupts_the_stream(
-    revision: Revision,
-) -> None:
-    async with product(Habits(revision=revision)) as (_, gateway):
+async def test_an_agent_that_hangs_up_on_everybody_interrupts_the_stream() -> None:
+    async with product(Habits()) as (_, gateway):
         response = await post(gateway, text="hang up")
 
     assert is_whole(response.text)

@@ -1,4 +1,7 @@
-"""Resume, stop, answer and history on the `session-agent` wire, through the gateway."""
+"""Resume, stop, answer and history on the `session-agent` wire, through the gateway.
+
+On its revision V, but for what only R does: what differs by revision is proved in tests/dialects.
+"""
 
 import math
 from collections.abc import AsyncIterator
@@ -11,17 +14,18 @@ import pytest
 from gateway.clients import Chat, chatting, chunks, is_whole, new_client, outline, post, said
 from gateway.running import Gateway
 from gateway.tokens import bearer
-from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
+from turnwire_lab.agents.session_agent.habits import Habits, Revision
 from turnwire_lab.agents.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
 
-LATER: tuple[Revision, ...] = ("A", "V")
 STREAM = "/chat/chat-1/stream"
 
 
 @asynccontextmanager
-async def product(revision: Revision, **habits: Any) -> AsyncIterator[tuple[SessionAgent, Gateway]]:
+async def product(
+    revision: Revision = "V", **habits: Any
+) -> AsyncIterator[tuple[SessionAgent, Gateway]]:
     """An agent, and a gateway before it whose clients' turns go on without them."""
     async with (
         SessionAgent(Habits(revision=revision, **habits)) as agent,
@@ -62,9 +66,8 @@ def first(body: bytes, kind: str) -> dict[str, Any]:
 # Resume.
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-async def test_a_session_where_nothing_runs_has_nothing_to_resume(revision: Revision) -> None:
-    async with product(revision) as (_, gateway):
+async def test_a_session_where_nothing_runs_has_nothing_to_resume() -> None:
+    async with product() as (_, gateway):
         before = await call(gateway, "GET", STREAM)
         await post(gateway, text="what is 12*7?")
         after = await call(gateway, "GET", STREAM)
@@ -72,11 +75,10 @@ async def test_a_session_where_nothing_runs_has_nothing_to_resume(revision: Revi
     assert [before.status_code, after.status_code] == [204, 204]
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-async def test_a_turn_of_text_is_resumed_in_the_middle(revision: Revision) -> None:
+async def test_a_turn_of_text_is_resumed_in_the_middle() -> None:
     """Every delta comes at once from the turn's end, since no snapshot comes before."""
     async with (
-        product(revision, pace_s=0.01) as (_, gateway),
+        product(pace_s=0.01) as (_, gateway),
         chatting(gateway, text="flood 150") as original,
     ):
         await original.sees('"3 "')
@@ -90,11 +92,10 @@ async def test_a_turn_of_text_is_resumed_in_the_middle(revision: Revision) -> No
     assert said(body) == said(original.body)
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-async def test_a_turn_is_resumed_in_a_tool(revision: Revision) -> None:
+async def test_a_turn_is_resumed_in_a_tool() -> None:
     """Approvals and questions stop a turn in the middle of a tool."""
     async with (
-        product(revision) as (_, gateway),
+        product() as (_, gateway),
         chatting(gateway, text="ask me") as original,
     ):
         await original.sees("data-question")
@@ -113,9 +114,8 @@ async def test_a_turn_is_resumed_in_a_tool(revision: Revision) -> None:
     assert first(body, "tool-output-available") == first(original.body, "tool-output-available")
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-async def test_a_client_that_left_answers_with_its_message(revision: Revision) -> None:
-    async with product(revision) as (_, gateway):
+async def test_a_client_that_left_answers_with_its_message() -> None:
+    async with product() as (_, gateway):
         async with chatting(gateway, text="ask me") as left:
             await left.sees("data-question")
         question_id = first(left.body, "data-question")["id"]
@@ -141,9 +141,8 @@ async def test_a_client_that_left_answers_with_its_message(revision: Revision) -
     assert (again.status_code, again.json()["code"]) == (409, "question_closed")
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-async def test_a_prompt_that_waits_is_resumed(revision: Revision) -> None:
-    async with product(revision, status="hibernated", wake_s=math.inf) as (agent, gateway):
+async def test_a_prompt_that_waits_is_resumed() -> None:
+    async with product(status="hibernated", wake_s=math.inf) as (agent, gateway):
         async with chatting(gateway, text="what is 12*7?") as waiting:
             await waiting.sees("queued")
         async with resuming(gateway) as resumed:
@@ -156,18 +155,17 @@ async def test_a_prompt_that_waits_is_resumed(revision: Revision) -> None:
     assert outline(body).count("start") == 1
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-async def test_the_turn_that_runs_comes_before_the_prompt_that_waits(revision: Revision) -> None:
+async def test_the_turn_that_runs_comes_before_the_prompt_that_waits() -> None:
     async with (
-        product(revision) as (agent, gateway),
+        product() as (agent, gateway),
         chatting(gateway, text="hold", user="ann") as running,
     ):
         await running.sees("start-step")
         async with chatting(gateway, text="what is 2+2?", user="bob") as waiting:
             await waiting.sees("queued")
             async with resuming(gateway, user="bob") as resumed:
-                # R knows what runs; on A and V nothing shows it while it holds.
-                await resumed.sees("start" if revision == "R" else "queued")
+                # R knows what runs; on V nothing shows it while it holds.
+                await resumed.sees("queued")
                 agent.session("s1").release()
                 body = await resumed.end()
             await waiting.end()
@@ -177,10 +175,9 @@ async def test_the_turn_that_runs_comes_before_the_prompt_that_waits(revision: R
     assert said(body) == said(running.body)
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-async def test_a_resumed_stream_never_aborts(revision: Revision) -> None:
+async def test_a_resumed_stream_never_aborts() -> None:
     async with (
-        product(revision, pace_s=0.01) as (agent, gateway),
+        product(pace_s=0.01) as (agent, gateway),
         chatting(gateway, text="flood 100") as original,
     ):
         await original.sees('"3 "')
@@ -191,10 +188,9 @@ async def test_a_resumed_stream_never_aborts(revision: Revision) -> None:
     assert not [frame for frame in agent.received if frame["type"] == "abort"]
 
 
-@pytest.mark.parametrize("revision", LATER)
-async def test_a_busy_runner_that_shows_nothing_is_a_204(revision: Revision) -> None:
+async def test_a_busy_runner_that_shows_nothing_is_a_204() -> None:
     async with (
-        product(revision) as (agent, gateway),
+        product() as (agent, gateway),
         chatting(gateway, text="hang") as running,
     ):
         await running.sees("me. ")
@@ -208,9 +204,8 @@ async def test_a_busy_runner_that_shows_nothing_is_a_204(revision: Revision) -> 
 # Stop.
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-async def test_the_running_turn_is_stopped(revision: Revision) -> None:
-    async with product(revision) as (agent, gateway):
+async def test_the_running_turn_is_stopped() -> None:
+    async with product() as (agent, gateway):
         async with chatting(gateway, text="hang") as running:
             await running.sees("me. ")
             stopped = await call(gateway, "POST", "/stop")
@@ -220,18 +215,15 @@ async def test_the_running_turn_is_stopped(revision: Revision) -> None:
     assert stopped.status_code == 200
     assert stopped.json()["stopped"] is True
     assert stopped.json()["reason"] == "canceled"
-    if revision == "R":
-        assert stopped.json()["turnId"] == first(body, "start")["messageId"]
     assert outline(body)[-2:] == ["abort", "finish"]
     assert len(agent.tally.stopped) == 1
     assert again.json()["stopped"] is False
     assert again.json()["reason"] == "idle"
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-async def test_a_named_turn_is_stopped_and_no_other(revision: Revision) -> None:
+async def test_a_named_turn_is_stopped_and_no_other() -> None:
     async with (
-        product(revision, pace_s=0.005) as (agent, gateway),
+        product(pace_s=0.005) as (agent, gateway),
         chatting(gateway, text="flood 100000") as running,
     ):
         await running.sees('"3 "')
@@ -266,7 +258,7 @@ async def test_r_stops_nothing_while_others_wait() -> None:
 
 async def test_v_stops_nothing_while_another_channel_is_at_work() -> None:
     async with (
-        product("V", pace_s=0.005) as (agent, gateway),
+        product(pace_s=0.005) as (agent, gateway),
         chatting(gateway, text="flood 100000", user="ann") as running,
     ):
         await running.sees('"3 "')
@@ -282,9 +274,8 @@ async def test_v_stops_nothing_while_another_channel_is_at_work() -> None:
 # Answer.
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-async def test_a_question_is_answered_once(revision: Revision) -> None:
-    async with product(revision) as (_, gateway):
+async def test_a_question_is_answered_once() -> None:
+    async with product() as (_, gateway):
         async with chatting(gateway, text="ask me") as running:
             await running.sees("data-question")
             question_id = first(running.body, "data-question")["id"]
@@ -298,11 +289,10 @@ async def test_a_question_is_answered_once(revision: Revision) -> None:
     assert again.status_code == 404
 
 
-@pytest.mark.parametrize("revision", LATER)
 @pytest.mark.parametrize(("answer", "told"), [(True, "Sent."), ("deny", "Not sent.")])
-async def test_an_approval_is_decided(revision: Revision, answer: object, told: str) -> None:
+async def test_an_approval_is_decided(answer: object, told: str) -> None:
     async with (
-        product(revision, owner="u1") as (_, gateway),
+        product(owner="u1") as (_, gateway),
         chatting(gateway, text="approve") as running,
     ):
         await running.sees("data-question")
@@ -317,10 +307,9 @@ async def test_an_approval_is_decided(revision: Revision, answer: object, told: 
     assert said(body).endswith(f"I will send a mail. {told}\n")
 
 
-@pytest.mark.parametrize("revision", LATER)
-async def test_an_approval_that_fails_is_closed(revision: Revision) -> None:
+async def test_an_approval_that_fails_is_closed() -> None:
     async with (
-        product(revision) as (_, gateway),
+        product() as (_, gateway),
         chatting(gateway, text="approve and fail") as running,
     ):
         await running.sees("data-question")
@@ -354,9 +343,8 @@ async def test_r_tells_the_history() -> None:
     assert said(body).endswith(texts[0])
 
 
-@pytest.mark.parametrize("revision", LATER)
-async def test_a_v_tell_no_history(revision: Revision) -> None:
-    async with product(revision) as (_, gateway):
+async def test_v_tells_no_history() -> None:
+    async with product() as (_, gateway):
         response = await call(gateway, "GET", "/messages")
 
     assert response.status_code == 501
