@@ -108,18 +108,18 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (30 s)
 # What has a target of its own is run by that; guards count, and e2e, chaos and soak want the
 # machine to themselves, so they come last, one at a time.
 OWN := tests/chaos tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load tests/proxies tests/soak
-PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py tests/relay/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
+PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py tests/web/routes/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
 # Measuring coverage doubles the work of Python, and these go where the others have been: of 23,500
 # lines and branches they alone reach 230, none of them in core/ or dialects/. A worker takes a whole
 # file, the longest first.
 UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests/lab/test_page.py tests/conformance \
   $(sort $(wildcard tests/relay/test_session_agent*.py)) \
-  $(patsubst %,tests/relay/test_%.py,isolation turns stop endings_of_the_agent endings_of_the_client no_circles pressure prompts resume) \
+  $(patsubst %,tests/relay/test_%.py,agent_call isolation turns endings_of_the_agent endings_of_the_client no_circles pressure) \
   tests/relay/agent/test_dial.py \
   $(patsubst %,tests/web/auth/test_%.py,forgeries jwks_hostile opaque) \
-  $(patsubst %,tests/web/routes/test_%.py,continuations error_responses operations threads) \
+  $(patsubst %,tests/web/routes/test_%.py,chat continuations error_responses operations resume threads) \
   $(patsubst %,tests/web/server/test_%.py,cors stopping) \
-  tests/cli/test_serve.py tests/cli/test_logs.py tests/lab/test_agent_sessions.py tests/lab/test_client.py \
+  tests/cli/test_serving.py tests/cli/test_logs.py tests/lab/test_agent_sessions.py tests/lab/test_client.py \
   tests/doctor/test_without_a_turn.py tests/doctor/test_hang_ups.py tests/attacks tests/core/test_promises_seeded.py \
   tests/chaos/test_fronts.py
 MEASURED := $(addprefix --ignore=,$(OWN) $(UNMEASURED))
@@ -127,9 +127,9 @@ MEASURED := $(addprefix --ignore=,$(OWN) $(UNMEASURED))
 WORKERS ?= 3
 
 # One way through each part of the gateway, over sockets.
-WAYS := $(patsubst %,tests/relay/test_%.py,turns stop resume endings_of_the_agent endings_of_the_client) \
+WAYS := $(patsubst %,tests/relay/test_%.py,agent_call turns endings_of_the_agent endings_of_the_client) \
   tests/relay/agent/test_dial.py tests/web/server/test_waiting_requests.py \
-  $(patsubst %,tests/web/routes/test_%.py,continuations error_responses operations threads)
+  $(patsubst %,tests/web/routes/test_%.py,continuations error_responses operations resume threads)
 
 .PHONY: check
 check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)

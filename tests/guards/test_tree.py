@@ -12,6 +12,24 @@ SOURCE: Final = TESTS.parent / "src/turnwire"
 ROOMS: Final = ("cli", "config", "core", "dialects", "doctor", "relay", "web")
 SHARED: Final = {"gateway", "support"}
 """Folders of `tests` that every test may use."""
+MIRRORED: Final = (
+    *("cli", "config", "core", "core/body", "core/recording", "core/ui_stream", "doctor", "relay"),
+    *("web", "web/auth", "web/observe", "web/routes", "web/server"),
+)
+"""Rooms in which each module has a test of its name."""
+WITHOUT_A_TEST: Final = {
+    "core/events.py": "structs alone, which every test of a dialect and of a stream compares",
+    "core/operations.py": "structs and the protocol of an operation",
+    "core/rejection.py": "an enum",
+    "core/ui_stream/chunks.py": "structs alone, whose bytes are the transcripts in tests/golden",
+    "relay/turn_stream.py": "the I/O of a stream, which test_turns.py and its neighbours prove",
+    "web/app.py": "it puts the application together, which every test over sockets starts",
+    "web/routes/openapi_schemas.py": "data, which test_openapi.py compares with what is answered",
+    "web/routes/stream_log.py": "one line a stream: its fields in cli/test_serving.py, its counters"
+    " in test_metrics.py",
+    "web/routes/stream_response.py": "it joins a route and a stream: each test of a turn is its",
+}
+"""Modules of those rooms without one, and why. A package's `__init__` is its package's concern."""
 WITHOUT_LAB: Final = ("cli", "config", "core", "dialects", "relay/agent", "support", "web/server")
 """Folders that use nothing of the lab: what it takes for right proves nothing of the gateway."""
 
@@ -43,6 +61,15 @@ def test_every_room_has_a_folder_of_tests() -> None:
     rooms = {path.parent.relative_to(SOURCE) for path in SOURCE.rglob("*.py")} - {Path()}
 
     assert rooms == set(rooms_with_tests())
+
+
+@pytest.mark.parametrize("room", MIRRORED)
+def test_each_module_has_a_test_of_its_name(room: str) -> None:
+    modules = {path.name for path in (SOURCE / room).glob("*.py")} - {"__init__.py"}
+    tests = {path.name.removeprefix("test_") for path in (TESTS / room).glob("test_*.py")}
+    without = {f"{room}/{name}" for name in modules - tests}
+
+    assert without == {path for path in WITHOUT_A_TEST if path.rpartition("/")[0] == room}
 
 
 def test_nobody_uses_what_belongs_to_the_tests_of_another_room() -> None:

@@ -54,7 +54,11 @@ def as_if_it_were_the_users(http_error_for_status: Function) -> Function:
 _ACCESS: Final = "turnwire.web.auth.access"
 _IDENTITY: Final = "turnwire.web.auth.identity"
 
-_REFUSALS: Final = ("web/auth/test_identity.py", "web/routes/test_error_responses.py")
+_REFUSALS: Final = (
+    "web/auth/test_access.py",
+    "web/auth/test_identity.py",
+    "web/routes/test_error_responses.py",
+)
 _FORGERIES: Final = ("web/auth/test_forgeries.py",)
 
 FAULTS: Final = (

@@ -58,7 +58,7 @@ FAULTS: Final = (
         "very many values are taken apart",
         "turnwire.core.safe_json:has_many_values",
         never,
-        ("core/test_safe_json.py",),
+        ("core/test_safe_json.py", "core/test_json_repair.py"),
     ),
     Fault(
         "what waits is of any size",

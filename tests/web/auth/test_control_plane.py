@@ -3,11 +3,8 @@
 import asyncio
 import gzip
 import socket
-import ssl
-import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
@@ -27,14 +24,8 @@ TOKEN = "an-opaque-token-that-no-log-may-hold"
 
 
 @asynccontextmanager
-async def asking(
-    url: str,
-    *,
-    timeout_s: float = 5,
-    connections: int = 10,
-    tls: ssl.SSLContext | None = None,
-) -> AsyncIterator[ControlPlane]:
-    plane = ControlPlane(url, timeout_s=timeout_s, connections=connections, tls=tls)
+async def asking(url: str, *, timeout_s: float = 5) -> AsyncIterator[ControlPlane]:
+    plane = ControlPlane(url, timeout_s=timeout_s)
     try:
         yield plane
     finally:
@@ -271,72 +262,6 @@ async def test_a_name_that_has_no_address_is_no_answer(host: str) -> None:
         await fails(plane)
 
 
-async def test_questions_share_a_connection_whatever_the_answer() -> None:
-    async with ScriptedPlane() as says, asking(says.url) as plane:
-        for status in (404, 403, 500, 302):
-            says.says = reply(status, b"no")
-            with capture_logs():
-                await asyncio.gather(ask(plane), return_exceptions=True)
-        says.says = granted()
-        for _ in range(3):
-            await ask(plane)
-
-    assert len(says.questions) == 7
-    assert says.connections == 1
-
-
-async def test_a_connection_that_was_closed_meanwhile_is_not_used_again() -> None:
-    async with ScriptedPlane(granted()) as says, asking(says.url) as plane:
-        await ask(plane)
-        says.hang_up()
-        await until(lambda: says.open == 0)
-
-        assert await ask(plane) is not None
-    assert says.connections == 2
-
-
-async def test_there_are_only_so_many_connections_at_once() -> None:
-    go_on = asyncio.Event()
-
-    async def wait(_: Question, writer: asyncio.StreamWriter) -> None:
-        await go_on.wait()
-        writer.write(granted())
-
-    async with ScriptedPlane(wait) as says, asking(says.url, connections=2) as plane:
-        waiting = [asyncio.create_task(ask(plane, f"s{number}")) for number in range(6)]
-        await until(lambda: len(says.questions) == 2)
-        go_on.set()
-
-        assert all(await asyncio.gather(*waiting))
-    assert len(says.questions) == 6
-    assert says.most_open == 2
-
-
-@pytest.mark.attack("the control plane sets a cookie", "it is not kept")
-async def test_one_users_cookie_never_goes_along_with_anothers_token() -> None:
-    cookies = ("set-cookie: session=ann; Path=/", "set-cookie: b=c; Domain=127.0.0.1")
-    told = reply(200, _GOOD.encode(), *cookies)
-    async with ScriptedPlane(told) as says, asking(says.url) as plane:
-        await ask(plane, token="anns")
-        await ask(plane, token="bobs")
-
-    assert [q.headers["authorization"] for q in says.questions] == ["Bearer anns", "Bearer bobs"]
-    assert all("cookie" not in question.headers for question in says.questions)
-
-
-@pytest.mark.attack("a proxy in the environment", "it is not used")
-async def test_the_environment_names_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with ScriptedPlane(granted("owner", "mallory")) as proxy:
-        for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"):
-            monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
-        for name in ("no_proxy", "NO_PROXY"):
-            monkeypatch.delenv(name, raising=False)
-        async with ScriptedPlane(granted()) as says, asking(says.url) as plane:
-            assert await ask(plane) == Grant("u1", Role.COLLABORATOR)
-
-    assert not proxy.questions
-
-
 @pytest.mark.parametrize("role", list(Role))
 @pytest.mark.parametrize(
     ("session", "orchestrator", "owners_alone"),
@@ -359,39 +284,3 @@ async def test_an_orchestrator_session_is_its_owners_alone(
         may = role is Role.OWNER or not owners_alone
 
         assert await ask(plane, session) == (Grant("u1", role) if may else None)
-
-
-async def test_closing_closes_its_connections_and_it_may_be_asked_again() -> None:
-    async with ScriptedPlane(granted()) as says, asking(says.url) as plane:
-        await plane.aclose()  # nothing is open yet
-        await ask(plane)
-        await plane.aclose()
-        await until(lambda: says.open == 0)
-
-        assert await ask(plane) is not None
-
-
-def _certificate(folder: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """One that `localhost` gave itself: the server's side, and that of whoever trusts it."""
-    subject = ("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost")
-    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
-    subprocess.run(
-        ["openssl", "req", "-x509", *key, "-days", "2", *subject, "-keyout", "k", "-out", "c"],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-    )
-    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    server.load_cert_chain(folder / "c", folder / "k")
-    return server, ssl.create_default_context(cafile=str(folder / "c"))
-
-
-async def test_over_tls_only_a_certificate_that_is_trusted_gets_the_token(tmp_path: Path) -> None:
-    server, trusting = _certificate(tmp_path)
-    async with ScriptedPlane(granted(), tls=server) as says:
-        async with asking(says.url) as plane:
-            await fails(plane, "ConnectError")
-        assert not says.questions
-
-        async with asking(says.url, tls=trusting) as plane:
-            assert await ask(plane) == Grant("u1", Role.COLLABORATOR)

@@ -1,6 +1,5 @@
 """An agent one version later: noticed by the real gateway, before a user notices anything."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -144,27 +143,3 @@ async def test_a_file_that_is_long_enough_gets_no_more(tmp_path: Path) -> None:
         await post(gateway)
 
     assert samples.stat().st_size == 4_194_304
-
-
-def test_what_is_no_sample_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    sample = {
-        "at": "2026-11-22",
-        "dialect": "v2",
-        "fingerprint": "f",
-        "kind": "field",
-        "type": "chunk",
-        "fields": ["a:null"],
-        "structure": {"type": "string(5)"},
-    }
-    file = tmp_path / "samples"
-    deep = '{"structure":' + "[" * 5_000
-    file.write_text(f"{json.dumps(sample)}\nnothing\n{deep}\n{json.dumps(sample)}\n")
-
-    assert main(["drift", str(file)]) == 0
-    assert main(["drift", str(tmp_path / "none")]) == 1
-
-    told = capsys.readouterr()
-    assert "f  v2  chunk  unknown fields: a:null" in told.out
-    assert "in 2 process starts" in told.out
-    assert "2 of 4 lines are no samples" in told.err
-    assert "cannot read" in told.err

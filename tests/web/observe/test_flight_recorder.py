@@ -3,7 +3,6 @@
 import asyncio
 import os
 import shutil
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -295,34 +294,3 @@ async def test_a_process_that_ends_writes_what_it_took(tmp_path: Path) -> None:
     lines = gateway.logged("recorded")
     assert {line["file"] for line in lines} == {path.name for path in kept(tmp_path)}
     assert all(line["request_id"] for line in lines)
-
-
-async def test_nobody_waits_for_a_thread_that_never_began() -> None:
-    await FileWriter().aclose()
-
-
-def test_without_a_thread_nothing_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    filing = FileWriter()
-    done = threading.Event()
-
-    def fails(_: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
-    with monkeypatch.context() as without:
-        without.setattr(threading.Thread, "start", fails)  # the library's, no code of ours
-        assert not filing.submit(done.set)
-    assert filing.submit(done.set)
-
-    assert done.wait(10)
-
-
-async def test_a_job_that_hangs_is_not_waited_for_for_ever() -> None:
-    filing, go = FileWriter(), threading.Event()
-    assert filing.submit(lambda: _wait(go))
-    await filing.aclose(timeout_s=0.01)
-    go.set()
-    await filing.aclose()
-
-
-def _wait(go: threading.Event) -> None:
-    go.wait(10)

@@ -1,6 +1,5 @@
 """Authorization by a control plane: an HTTP service of the operator that knows the roles."""
 
-import ssl
 from http import HTTPStatus
 from typing import Annotated, Final
 from urllib.parse import quote
@@ -37,16 +36,9 @@ class ControlPlane:
     `ANSWER_BYTES_MAX` bytes counts as a failure. The owner of this object calls `aclose`.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        timeout_s: float,
-        connections: int = CONNECTIONS_MAX,
-        tls: ssl.SSLContext | None = None,
-    ) -> None:
+    def __init__(self, url: str, *, timeout_s: float) -> None:
         self._url = url
-        self._client = HttpClient(timeout_s=timeout_s, connections=connections, tls=tls)
+        self._client = HttpClient(timeout_s=timeout_s, connections=CONNECTIONS_MAX)
 
     async def grant(self, caller: Caller, session_id: str, request_id: str) -> Grant | None:
         """Ask the control plane once, without a retry. None if it answers 403 or 404.

@@ -1,6 +1,7 @@
-"""Clients whose system acknowledges nothing any more are let go. Here the patience is short."""
+"""The socket that the gateway listens on, and clients that acknowledge nothing any more."""
 
 import asyncio
+import socket
 
 import pytest
 
@@ -11,17 +12,46 @@ from gateway.running import Gateway
 from gateway.waiting import until
 from turnwire.relay import tcp
 from turnwire.web.server import server
+from turnwire.web.server.server import listen
 
 pytestmark = pytest.mark.sockets
 
 
-@pytest.fixture(autouse=True)
+def test_an_address_is_taken_before_anything_is_served_on_it() -> None:
+    """A bound socket alone would let a second gateway bind the same address."""
+    with listen("127.0.0.1", 0) as first, pytest.raises(OSError, match="in use"):
+        listen("127.0.0.1", first.getsockname()[1])
+
+
+def test_an_ipv6_address_can_be_listened_on() -> None:
+    try:
+        sock = listen("::1", 0)
+    except OSError:
+        pytest.skip("no IPv6 here")
+    with sock:
+        assert sock.family == socket.AF_INET6
+
+
+def test_what_it_accepts_is_probed() -> None:
+    with (
+        listen("127.0.0.1", 0) as listening,
+        socket.create_connection(listening.getsockname()),
+        listening.accept()[0] as accepted,
+    ):
+        option = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+        keepalive = accepted.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+
+    assert (option, keepalive) == (0, 1)
+
+
+@pytest.fixture
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before the kernel's first probe, an idle peer and one that vanished look alike."""
     monkeypatch.setattr(tcp, "_VANISHED_S", 0.4)
     monkeypatch.setattr(server, "_CHECK_TICKS", 1)
 
 
+@pytest.mark.usefixtures("_impatient")
 async def test_a_client_that_acknowledges_nothing_is_let_go() -> None:
     async with (
         ScriptedAgent(begin_only) as agent,
@@ -36,6 +66,7 @@ async def test_a_client_that_acknowledges_nothing_is_let_go() -> None:
         await gateway.has_ended("client_gone")
 
 
+@pytest.mark.usefixtures("_impatient")
 async def test_one_that_acknowledges_is_kept_though_it_says_nothing() -> None:
     async def talk(line: Line) -> None:
         await line.begin()

@@ -1,0 +1,122 @@
+"""`turnwire replay`: which recordings it reads, and which turn of them it follows."""
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from turnwire.cli import main
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "v2"
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.mark.parametrize("recording", sorted(GOLDEN.glob("*.jsonl")), ids=lambda path: path.stem)
+def test_a_replay_is_the_transcript(
+    recording: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert main(["replay", str(recording), "--dialect", "v2"]) == 0
+
+    out, err = capfdbinary.readouterr()
+    assert out == recording.with_suffix(".sse").read_bytes()
+    odd = b"lines are no frames" in err
+    assert odd == (recording.stem == "broken_frames")
+
+
+@pytest.mark.parametrize("named", [[], ["--prompt-id", "mine"]])
+def test_the_only_prompt_of_a_recording_is_followed(
+    named: list[str], tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    file = tmp_path / "one.jsonl"
+    file.write_text(RECORDING)
+
+    assert main(["replay", str(file), *named]) == 0
+    assert b'"messageId":"t"' in capfdbinary.readouterr().out
+
+
+@pytest.mark.parametrize("named", [[], ["--prompt-id", "other"]])
+def test_it_is_said_which_prompts_a_recording_has(
+    named: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    file = tmp_path / "two.jsonl"
+    file.write_text(RECORDING + RECORDING.replace("mine", "yours"))
+
+    assert main(["replay", str(file), *named]) == 1
+    assert "choose one with --prompt-id: mine, yours" in capsys.readouterr().err
+
+
+def test_a_recording_may_come_from_standard_input(
+    capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(RECORDING.encode())))
+
+    assert main(["replay", "-"]) == 0
+    assert b'"messageId":"t"' in capfdbinary.readouterr().out
+
+
+RECORDING = """\
+# a turn of another prompt
+{"type":"message.create","turnId":"t","promptId":"mine"}
+{"type":"message.finalize","turnId":"t","usage":{"promptTokens":1,"completionTokens":2,"totalTokens":3}}
+"""
+
+
+def test_a_replay_follows_the_prompt_that_it_is_told_to(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    file = tmp_path / "turn.jsonl"
+    file.write_text(RECORDING)
+
+    assert main(["replay", str(file), "--prompt-id", "mine", "--no-event-lines", "--usage"]) == 0
+
+    out = capfdbinary.readouterr().out
+    assert b"event:" not in out
+    assert b'"totalTokens":3' in out
+    assert out.endswith(b"data: [DONE]\n\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (None, "cannot read"),
+        (b"#! dance\n", "unknown line: #! dance"),
+        (b"#! after\n", "unknown line: #! after"),
+        (b"#! after soon\n", "soon"),
+        (b"#! \xff\n", "utf-8"),
+    ],
+)
+def test_a_replay_that_cannot_be_read_fails_in_one_line(
+    content: bytes | None, why: str, tmp_path: Path, capsys: Captured
+) -> None:
+    file = tmp_path / "turn.jsonl"
+    if content is not None:
+        file.write_bytes(content)
+
+    assert main(["replay", str(file)]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("turnwire: ")
+    assert why in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.sockets
+def test_a_reader_that_hangs_up_on_a_replay_is_no_crash() -> None:
+    """As `turnwire replay … | head -1` does."""
+    recording = GOLDEN / "text.jsonl"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "turnwire", "replay", str(recording)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    told = process.stderr.read()
+    process.stderr.close()
+    process.wait(20)
+
+    assert told == b""
+    assert process.returncode == 1

@@ -1,0 +1,67 @@
+"""Files that settings name: what is read of them, and where nothing can be written."""
+
+from pathlib import Path
+
+import pytest
+
+from turnwire.config.files import (
+    SECRET_BYTES_MAX,
+    UnreadableError,
+    directory_problem,
+    file_problem,
+    read_secret,
+)
+
+
+@pytest.mark.parametrize("content", [b"s3cret", b" s3cret\n", b"\r\ns3cret\r\n"])
+def test_a_secret_is_read_without_the_space_around_it(content: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_bytes(content)
+
+    assert read_secret(str(file)) == "s3cret"
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (None, "FileNotFoundError"),
+        (b"\xff", "UnicodeDecodeError"),
+        (b"x" * (SECRET_BYTES_MAX + 1), f"more than {SECRET_BYTES_MAX} bytes"),
+    ],
+    ids=["absent", "no text", "too long"],
+)
+def test_what_is_no_secret_is_told_without_its_contents(
+    content: bytes | None, why: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "key"
+    if content is not None:
+        file.write_bytes(content)
+
+    with pytest.raises(UnreadableError, match=why) as raised:
+        read_secret(str(file))
+
+    assert "xxx" not in str(raised.value)
+
+
+def test_a_file_can_be_appended_to_or_it_is_said_why_not(tmp_path: Path) -> None:
+    (tmp_path / "there").touch()
+
+    assert file_problem(str(tmp_path / "there")) is None
+    assert file_problem(str(tmp_path / "new")) is None
+    assert file_problem(str(tmp_path)) == "is a directory"
+    assert file_problem(str(tmp_path / "none/new")) == ("its directory is none that can be written")
+    assert file_problem(str(tmp_path / ("x" * 300))) == "cannot be written (File name too long)"
+
+
+def test_a_directory_is_there_or_can_be_made_or_it_is_said_why_not(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "dangling").symlink_to("nowhere")
+
+    assert directory_problem(str(tmp_path)) is None
+    assert directory_problem(str(tmp_path / "one/two")) is None
+    for name in ("file", "file/one", "dangling"):
+        problem = directory_problem(str(tmp_path / name))
+        assert problem == "is no directory, and none can be made of it", name
+    assert directory_problem(str(tmp_path / ("x" * 300))) == (
+        "cannot be written (File name too long)"
+    )
