@@ -151,7 +151,7 @@ test:  ## Lint, docs, coverage, all tests but those of some targets below; a fai
 	printf "== All steps:\n$$told"; exit $$failed
 
 .PHONY: all
-all:  ## What `make test` leaves out: proxies, dashboards, deploy/, hostile neighbours, broken lines, a soak (12 min)
+all:  ## What `make test` leaves out: proxies, dashboards, deploy/, hostile neighbours, broken lines, a soak (10 min)
 	@$(MAKE) --no-print-directory test STEPS="$(REST)"
 
 # Downloads wait for others, so they go side by side.
