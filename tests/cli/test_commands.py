@@ -1,9 +1,8 @@
-"""The commands that end by themselves: `check`, `replay`, `token`, and the usage."""
+"""The commands that end by themselves: `check` and `token`."""
 
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import jwt
 import pytest
@@ -14,8 +13,6 @@ from gateway.signers import signer
 from gateway.tokens import KEY, NEXT_KEY
 from turnwire.cli import main
 from turnwire.web.auth.identity import JwtIdentity, StaticKeys
-
-GOLDEN = Path(__file__).parent.parent / "golden" / "v2"
 
 
 @pytest.fixture(autouse=True)

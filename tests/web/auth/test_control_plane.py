@@ -24,8 +24,10 @@ TOKEN = "an-opaque-token-that-no-log-may-hold"
 
 
 @asynccontextmanager
-async def asking(url: str, *, timeout_s: float = 5) -> AsyncIterator[ControlPlane]:
-    plane = ControlPlane(url, timeout_s=timeout_s)
+async def asking(
+    url: str, *, timeout_s: float = 5, connections: int = 10
+) -> AsyncIterator[ControlPlane]:
+    plane = ControlPlane(url, timeout_s=timeout_s, connections=connections)
     try:
         yield plane
     finally:

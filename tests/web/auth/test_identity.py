@@ -1,4 +1,4 @@
-"""Who is asking: signed tokens, and what a session's roles allow."""
+"""Who is asking: signed tokens, and what is taken for none."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""The same refusals through the real server, where a request may be stranger still."""
+"""Requests that are refused by the real server, where one may be stranger than any table says."""
 
 import asyncio
 

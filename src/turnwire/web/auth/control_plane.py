@@ -36,9 +36,9 @@ class ControlPlane:
     `ANSWER_BYTES_MAX` bytes counts as a failure. The owner of this object calls `aclose`.
     """
 
-    def __init__(self, url: str, *, timeout_s: float) -> None:
+    def __init__(self, url: str, *, timeout_s: float, connections: int = CONNECTIONS_MAX) -> None:
         self._url = url
-        self._client = HttpClient(timeout_s=timeout_s, connections=CONNECTIONS_MAX)
+        self._client = HttpClient(timeout_s=timeout_s, connections=connections)
 
     async def grant(self, caller: Caller, session_id: str, request_id: str) -> Grant | None:
         """Ask the control plane once, without a retry. None if it answers 403 or 404.
