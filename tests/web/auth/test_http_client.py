@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gateway.control_plane import ControlPlane, Question, granted, reply
-from gateway.waiting import until
+from gateway.waiting import PATIENCE_S, until
 from turnwire.web.auth.http_client import Answer, HttpClient, NoAnswerError
 
 pytestmark = pytest.mark.sockets
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.sockets
 async def opened(
     *, connections: int = 10, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[HttpClient]:
-    client = HttpClient(timeout_s=5, connections=connections, tls=tls)
+    client = HttpClient(timeout_s=PATIENCE_S, connections=connections, tls=tls)
     try:
         yield client
     finally:
