@@ -30,7 +30,7 @@ WITHOUT_A_TEST: Final = {
     "web/routes/stream_response.py": "it joins a route and a stream: each test of a turn is its",
 }
 """Modules of those rooms without one, and why. A package's `__init__` is its package's concern."""
-WITHOUT_LAB: Final = ("cli", "config", "core", "dialects", "relay/agent", "support", "web/server")
+WITHOUT_LAB: Final = ("config", "core", "dialects", "relay/agent", "support", "web/server")
 """Folders that use nothing of the lab: what it takes for right proves nothing of the gateway."""
 
 

@@ -14,7 +14,7 @@ from gateway import frames
 from gateway.agent import Line, ScriptedAgent
 from gateway.clients import ask, get, is_whole, new_client, post
 from gateway.collector import Collector
-from gateway.process import Process, free_port
+from gateway.process import Process
 from gateway.reading import App
 from gateway.running import Gateway
 from gateway.tokens import bearer
