@@ -20,7 +20,7 @@ CRDS := tests/deploy/crds/node_modules/.stamp
 DEPLOY := .venv/.deploy $(CRDS)
 LAB := packages/turnwire-lab
 CODE := src tests packages
-UNIT := tests/config tests/core tests/dialects tests/mutants $(wildcard tests/test_*.py)
+UNIT := tests/config tests/core tests/dialects tests/mutants tests/mutation $(wildcard tests/test_*.py)
 
 .PHONY: help
 help:  ## This list
@@ -120,7 +120,7 @@ UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests
   $(patsubst %,tests/web/routes/test_%.py,chat continuations error_responses operations resume threads) \
   $(patsubst %,tests/web/server/test_%.py,cors stopping) \
   tests/cli/test_serving.py tests/cli/test_logs.py tests/lab/test_agent_sessions.py tests/lab/test_client.py \
-  tests/doctor/test_without_a_turn.py tests/doctor/test_hang_ups.py tests/attacks tests/core/test_promises_seeded.py \
+  tests/doctor/test_without_a_turn.py tests/doctor/test_hang_ups.py tests/attacks tests/mutation tests/core/test_promises_seeded.py \
   tests/chaos/test_fronts.py
 MEASURED := $(addprefix --ignore=,$(OWN) $(UNMEASURED))
 # More than cores, since they wait for each other's processes now and then.
@@ -297,6 +297,10 @@ docs-check: $(SITE)  ## Fail if a generated table lags behind the code, or a lin
 .PHONY: mutants
 mutants: $(STAMP)  ## Plant faults, one at a time; the tests must catch each (25 min)
 	$(PY) tests/mutants/run.py
+
+.PHONY: mutation
+mutation: $(STAMP)  ## Change core/ and dialects/ at random places; how many changes do tests notice? By hand; MUTANTS=50 SEED=7 FILES=core/turn
+	$(PY) tests/mutation/run.py --mutants $(or $(MUTANTS),500) --seed $(or $(SEED),1) $(FILES)
 
 .PHONY: fuzz
 fuzz: $(FUZZERS)  ## Made-up frames and bodies against every decision (5 min); FOR=600: seconds a target
