@@ -7,7 +7,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[2]
 LINES_MAX: Final = 500
 LONG: Final = 400
-FEW: Final = 11
+FEW: Final = 12
 """Files that may be longer than that: one machine, or one list, that would be read worse in two."""
 WRITTEN: Final = {".py", ".ts", ".tsx", ".mjs", ".js", ".css", ".c"}
 MADE: Final = {"node_modules", "dist", "__pycache__"}

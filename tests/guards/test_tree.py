@@ -20,6 +20,7 @@ MIRRORED: Final = (
 WITHOUT_A_TEST: Final = {
     "core/events.py": "structs alone, which every test of a dialect and of a stream compares",
     "core/operations.py": "structs and the protocol of an operation",
+    "core/output.py": "a protocol, no code",
     "core/rejection.py": "an enum",
     "core/ui_stream/chunks.py": "structs alone, whose bytes are the transcripts in tests/golden",
     "relay/turn_stream.py": "the I/O of a stream, which test_turns.py and its neighbours prove",
