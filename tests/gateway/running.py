@@ -63,7 +63,6 @@ class Gateway:
         self.streams = new_streams(self.settings)
         self.telemetry = Telemetry(CollectorRegistry())
         self.dialler = Dialler(
-            frame_bytes=self.settings.frame_bytes,
             user_timeout_s=self.settings.stall_s,
             tls=tls or agent_tls(self.settings),
             budget=Budget(self.settings.held_bytes, self.settings.held_bytes_per_user),

@@ -22,8 +22,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
-from turnwire.relay.agent.dialer import Dialler
-from turnwire.relay.agent.websocket import Upstream
+from turnwire.relay.agent.dialer import AgentSocket, Dialler, Socket
 from turnwire.relay.turn_stream import BODY_EXTENSION
 from turnwire.web.app import create_app
 
@@ -40,7 +39,7 @@ class AgentWire(asyncio.Transport):
 
     def __init__(self, says: Says) -> None:
         super().__init__()
-        self.upstream: Upstream | None = None
+        self.upstream: AgentSocket | None = None
         self._says = says
         self._server = ServerProtocol()
 
@@ -85,21 +84,21 @@ class OfflineDialler(Dialler):
     """Connects to an `AgentWire`. All of a dial is ours but the TCP connect."""
 
     def __init__(self, says: Says) -> None:
-        super().__init__(frame_bytes=4_194_304, user_timeout_s=20)
+        super().__init__(user_timeout_s=20)
         self._says = says
 
     async def _connect(
         self,
-        connection: Callable[[], Upstream],
+        connection: Callable[[], Socket],
         host: str,  # noqa: ARG002 (the base's)
         port: int,  # noqa: ARG002
         addresses: list[AddrInfoType],  # noqa: ARG002
         tls: object,  # noqa: ARG002
-    ) -> Upstream:
+    ) -> Socket:
         wire = AgentWire(self._says)
-        wire.upstream = connection()
-        wire.upstream.connection_made(wire)
-        return wire.upstream
+        wire.upstream = made = connection()
+        made.connection_made(wire)
+        return made
 
 
 def turns(*reads: int) -> Says:

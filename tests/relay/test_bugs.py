@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from gateway.waiting import PATIENCE_S
+from turnwire.core import steps
 from turnwire.core.agent import PromptRequest
+from turnwire.core.operations import StopRequest
 from turnwire.core.turn.inputs import ClientLeft, Drain, Input, Progressed, Tick, Unblocked
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
@@ -16,11 +18,15 @@ from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
+from turnwire.relay.agent.dialer import Dialler
+from turnwire.relay.agent.port import AgentTarget, Connection, Scheme
+from turnwire.relay.agent_call import OperationCall
 from turnwire.relay.client_writer import Message
 from turnwire.relay.memory_budget import Budget
 from turnwire.relay.registry import StreamRegistry
+from turnwire.relay.rounds import Rounds
 from turnwire.relay.tcp import ClientSocket
-from turnwire.relay.turn_stream import AgentTarget, Stream
+from turnwire.relay.turn_stream import Stream
 
 
 class BugError(Exception):
@@ -39,17 +45,29 @@ class Buggy(Turn):
         return act
 
 
-class Dialler:
-    """Never gets through, or has a bug itself."""
+class NoWay:
+    """A transport that never gets through, or has a bug itself."""
 
-    def __init__(self, *, is_buggy: bool) -> None:
-        self.budget = Budget()
-        self._is_buggy = is_buggy
+    name: ClassVar = "no-way"
+    scheme: ClassVar = Scheme("no")
+    is_buggy = False
 
-    async def dial(self, *_: object) -> Any:
-        if self._is_buggy:
+    def __init__(self, dialler: Dialler, *, frame_bytes: int) -> None: ...
+
+    async def open(self, *_: object) -> Connection:
+        if self.is_buggy:
             raise BugError
         await asyncio.Event().wait()
+        raise AssertionError
+
+
+NOBODY = AgentTarget("no://nobody/", {})
+
+
+def no_way(*, is_buggy: bool) -> NoWay:
+    transport = NoWay(Dialler(user_timeout_s=1), frame_bytes=1)
+    transport.is_buggy = is_buggy
+    return transport
 
 
 async def send(_: Message) -> None: ...
@@ -86,9 +104,7 @@ def new_stream(bug: type[Input] | None, **options: Any) -> Stream:
 
 
 async def run(stream: Stream, *, is_buggy: bool = False) -> None:
-    dialler = Dialler(is_buggy=is_buggy)
-    call = AgentTarget("ws://127.0.0.1:1/", {})
-    await stream.run(dialler, call, refusable=lambda: False)  # type: ignore[arg-type]
+    await stream.run(no_way(is_buggy=is_buggy), NOBODY, refusable=lambda: False)
 
 
 @pytest.mark.parametrize(
@@ -102,11 +118,12 @@ async def test_a_bug_ends_the_stream(where: str, bug: type[Input] | None) -> Non
     stream = new_stream(
         bug,
         receive=hang_up if where == "client_left" else never,
-        dial_s=0.05 if where == "tick" else 30,
         client_socket=socket,
     )
     running = asyncio.ensure_future(run(stream, is_buggy=where == "dial"))
     await asyncio.sleep(0)
+    if where == "tick":
+        stream.drain()  # after `drain_s` there is a tick
     if socket is not None:
         socket.gone()
 
@@ -162,3 +179,13 @@ async def test_one_that_cannot_drain_keeps_no_other_from_it() -> None:
 
     assert [type(one) for one in found] == [type(None), BugError, type(None)]
     assert [stream.turn.outcome for stream in ours] == [Outcome.DRAINING, None, Outcome.DRAINING]
+
+
+async def test_a_bug_of_the_dial_ends_an_operation() -> None:
+    stop = DIALECTS["v2"].stop(StopRequest(user_id="u1", init_s=30, verdict_s=30))
+    call = OperationCall(stop, Budget().holder("u1"), Rounds())
+
+    with pytest.raises(BugError):
+        await asyncio.wait_for(
+            call.run(no_way(is_buggy=True), NOBODY, steps.done, dial_s=30), PATIENCE_S
+        )

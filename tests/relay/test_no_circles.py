@@ -20,6 +20,7 @@ from gateway.reading import App
 from gateway.running import Gateway
 from gateway.waiting import until
 from turnwire.core.turn.turn import Turn
+from turnwire.relay.agent.link import AgentLink
 from turnwire.relay.agent.websocket import Upstream
 from turnwire.relay.agent_call import OperationCall
 from turnwire.relay.client_writer import ClientWriter
@@ -29,7 +30,10 @@ from turnwire.web.server.response_body import ChunkedBody
 
 pytestmark = pytest.mark.sockets
 
-OURS = (ChunkedBody, ClientWriter, OperationCall, HttpConnection, Protocol, Stream, Turn, Upstream)
+OURS = (
+    *(AgentLink, ChunkedBody, ClientWriter, OperationCall, HttpConnection, Protocol, Stream),
+    *(Turn, Upstream),
+)
 
 
 @pytest.fixture(autouse=True)

@@ -123,7 +123,7 @@ async def test_a_cancelled_stream_leaves_nothing_behind(
     before = asyncio.all_tasks()
     async with stage() as (run, reached):
         await cancel(run.exchange.run(), reached)
-        ours = {"Stream", "ClientWriter", "Exchange", "Dialler"}
+        ours = {"Stream", "AgentLink", "ClientWriter", "Exchange", "Dialler"}
         await until(lambda: not _tasks_of(ours))
 
         assert len(run.streams) == 0

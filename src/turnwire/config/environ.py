@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from difflib import get_close_matches
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 from msgspec import inspect
@@ -33,7 +33,10 @@ from turnwire.config.settings import (
 )
 from turnwire.config.tls import BadCertificateError, agent_tls
 from turnwire.config.urls import is_loopback, is_origin, url_problem
+from turnwire.dialects import DIALECTS
 from turnwire.errors import SettingsError
+from turnwire.relay.agent.port import Scheme
+from turnwire.relay.agent.transports import TRANSPORTS
 
 _MIME_PATTERN: Final = re.compile(r"[a-z0-9!#$&^_.+-]+/(?:\*|[a-z0-9!#$&^_.+-]+)")
 _NEAR: Final = 0.8
@@ -120,18 +123,30 @@ def _convert(values: dict[str, Any], invalid: set[str], problems: list[str]) -> 
     hints = {field.name: field.type for field in msgspec.structs.fields(Settings)}
     valid: dict[str, Any] = {}
     for field, value in values.items():
+        kind = inspect.type_info(hints[field])
         try:
-            valid[field] = msgspec.convert(value, hints[field], strict=False)
+            valid[field] = _converted(value, hints[field], kind)
         except (msgspec.ValidationError, UnicodeEncodeError):
-            expected = _expected(inspect.type_info(hints[field]))
-            problems.append(f"{variable(field)}: {expected}")
+            problems.append(f"{variable(field)}: {_expected(kind)}")
             invalid.add(field)
     return Settings(**valid)
+
+
+def _converted(value: Any, hint: Any, kind: inspect.Type) -> Any:
+    """The value of a field. A field with a table has one of its keys."""
+    converted = msgspec.convert(value, hint, strict=False)
+    match kind:
+        case inspect.Metadata(extra={"table": table}) if converted not in table:
+            raise msgspec.ValidationError
+        case _:
+            return converted
 
 
 def _expected(kind: inspect.Type) -> str:
     """What a value of this type must be, for a message."""
     match kind:
+        case inspect.Metadata(extra={"table": table}):
+            return f"must be one of {', '.join(table)}"
         case inspect.Metadata(type=inner):
             return _expected(inner)
         case inspect.UnionType(types=types):  # of one type and None; None means unset
@@ -229,7 +244,16 @@ def _proxy_problems(settings: Settings) -> list[str]:
 def _agent_url_problems(settings: Settings) -> list[str]:
     if not settings.agent_url:
         return ["TURNWIRE_AGENT_URL: required"] if settings.enabled else []
-    return _url_problems(settings, "agent_url", "ws")
+    return _url_problems(settings, "agent_url", _agent_scheme(settings).name)
+
+
+def _agent_scheme(settings: Settings) -> Scheme:
+    """The scheme of the transport that carries the dialect."""
+    try:
+        dialect = settings.dialect
+    except _InvalidFieldError:  # the rest of the URL can be checked all the same
+        dialect = _DEFAULTS["dialect"]
+    return TRANSPORTS[DIALECTS[dialect].transport].scheme
 
 
 def _access_url_problems(settings: Settings) -> list[str]:
@@ -358,7 +382,7 @@ def _url_problems(settings: Settings, field: str, scheme: str) -> list[str]:
     """
     plain: str | None = "a token would travel"
     try:
-        if settings.insecure or (scheme == "ws" and settings.agent_auth == "none"):
+        if settings.insecure or (field == "agent_url" and settings.agent_auth == "none"):
             plain = None
     except _InvalidFieldError:  # plain connections may be allowed
         plain = None
@@ -380,8 +404,9 @@ def _idle_problems(settings: Settings) -> list[str]:
     for fields, needed, is_met in _REQUIREMENTS:
         with suppress(_InvalidFieldError):
             if not is_met(settings):
+                what = needed if isinstance(needed, str) else needed(settings)
                 problems += [
-                    f"{variable(field)}: does nothing without {needed}"
+                    f"{variable(field)}: does nothing without {what}"
                     for field in fields
                     if getattr(settings, field) != _DEFAULTS[field]
                 ]
@@ -390,14 +415,16 @@ def _idle_problems(settings: Settings) -> list[str]:
 
 _DEFAULTS: Final = msgspec.structs.asdict(Settings())
 
-_REQUIREMENTS: Final[Sequence[tuple[Sequence[str], str, Callable[[Settings], object]]]] = (
+_Needed: TypeAlias = str | Callable[[Settings], str]
+
+_REQUIREMENTS: Final[Sequence[tuple[Sequence[str], _Needed, Callable[[Settings], object]]]] = (
     (("rates_url",), "TURNWIRE_TURNS_PER_MINUTE", lambda s: s.turns_per_minute),
     (("agent_token",), "TURNWIRE_AGENT_AUTH=service", lambda s: s.agent_auth == "service"),
     (("agent_cert_key_file",), "TURNWIRE_AGENT_CERT_FILE", lambda s: s.agent_cert_file),
     (
         ("agent_ca_file", "agent_cert_file"),
-        "a wss: URL in TURNWIRE_AGENT_URL",
-        lambda s: not s.agent_url.lower().startswith("ws:"),
+        lambda s: f"a {_agent_scheme(s).with_tls}: URL in TURNWIRE_AGENT_URL",
+        lambda s: not s.agent_url.lower().startswith(f"{_agent_scheme(s).name}:"),
     ),
     (("access_url", "access_cache_s"), "TURNWIRE_ACCESS=http", lambda s: s.access == "http"),
     (("jwt_issuer", "jwt_audience"), "TURNWIRE_AUTH=jwt", lambda s: s.auth == "jwt"),

@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 
 from turnwire.config.keys import Algorithm, Key, verifying_keys
 from turnwire.config.urls import Network, network
+from turnwire.dialects import DIALECTS
 
 PREFIX: Final = "TURNWIRE_"
 LAB_PREFIX: Final = "TURNWIRE_LAB_"
@@ -37,7 +38,10 @@ _Bytes = _Positive
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One field per variable: `TURNWIRE_IDLE_S` sets `idle_s`. Times are in seconds."""
+    """One field per variable: `TURNWIRE_IDLE_S` sets `idle_s`. Times are in seconds.
+
+    The value of a field with a `table` is a key of that table.
+    """
 
     enabled: Annotated[bool, Meta(description="The feature flag. Off: no chat routes.")] = False
     host: Annotated[str, Meta(min_length=1, description="Address to listen on.")] = "127.0.0.1"
@@ -71,7 +75,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     agent_cert_key_file: Annotated[
         str, Meta(description="PEM file of its key, unencrypted. Empty: it is in the same file.")
     ] = ""
-    dialect: Annotated[Literal["v2", "session-agent"], Meta(description="The agent's wire.")] = "v2"
+    dialect: Annotated[str, Meta(description="The agent's wire.", extra={"table": DIALECTS})] = "v2"
     insecure: Annotated[
         bool,
         Meta(
@@ -157,7 +161,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         _Seconds | None,
         Meta(
             description="Longest silence of the agent. Unset: what suits the dialect "
-            "(v2: 120, session-agent: 330)."
+            f"({', '.join(f'{name}: {dialect.idle_s:g}' for name, dialect in DIALECTS.items())})."
         ),
     ] = None
     tool_silence_s: Annotated[_Seconds, Meta(description="Longest silence while a tool runs.")] = (

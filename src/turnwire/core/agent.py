@@ -19,12 +19,14 @@ from msgspec import Raw, Struct
 
 from turnwire.core.body.attachments import Attachment
 from turnwire.core.bounds import MALFORMED_BYTES
+from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Decoded, Event
 from turnwire.core.operations import (
     AnswerOperation,
     AnswerRequest,
     HistoryOperation,
     HistoryRequest,
+    OperationName,
     StopOperation,
     StopRequest,
 )
@@ -168,8 +170,16 @@ class AgentProtocol(Protocol):
         """When to call `tick`, in seconds; `math.inf` for never."""
         ...
 
+    def connect_request(self) -> ConnectRequest:
+        """The request that opens the connection. Called once, before the dial.
+
+        The protocol makes it, and not the dialect: on some wires the prompt is its body, and the
+        events that follow are about the ids in it. The caller drops it when it is sent.
+        """
+        ...
+
     def connection_opened(self, now: float, /) -> Sequence[Event]:
-        """The WebSocket is open. Returns the first events, such as the frames to `Send`."""
+        """The connection is open. Returns the first events, such as the frames to `Send`."""
         ...
 
     def receive_frame(self, frame: bytes, now: float, /) -> Decoded:
@@ -223,8 +233,10 @@ class Dialect(Protocol):
     """One agent wire."""
 
     name: str
-    subprotocols: Sequence[str]
-    """WebSocket sub-protocols to offer."""
+    transport: str
+    """The name of the transport that carries this wire."""
+    operations: frozenset[OperationName]
+    """What this wire has beside a prompt. The method of another operation is never called."""
     idle_s: float
     """Default of `TURNWIRE_IDLE_S` on this wire."""
     schema: WireSchema

@@ -5,15 +5,27 @@ An `Operation` is one connection that does one such request. It does no I/O, lik
 a `result`. Each dialect has its own implementations.
 """
 
+import enum
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TypeAlias, TypeVar
 
 from msgspec import Raw, Struct
 
 from turnwire.core.body.attachments import Attachment
+from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Event
 from turnwire.core.rejection import Rejection
 from turnwire.core.terms import Terms
+
+
+class OperationName(enum.Enum):
+    """What a wire may have beside a prompt, or lack."""
+
+    STOP = "stop"
+    ANSWER = "answer"
+    HISTORY = "history"
+    RESUME = "resume"
+    """Following a turn from its start. Its connection is that of an `AgentProtocol`."""
 
 
 class OperationRequest(Struct, frozen=True, kw_only=True):
@@ -104,8 +116,12 @@ class Operation(Protocol[Result]):
         """When to call `tick`, in seconds; `math.inf` for never."""
         ...
 
+    def connect_request(self) -> ConnectRequest:
+        """The request that opens the connection. Called once, before the dial."""
+        ...
+
     def connection_opened(self, now: float, /) -> Sequence[bytes]:
-        """The WebSocket is open. Returns text frames to send, as do `receive_frame` and `tick`."""
+        """The connection is open. Returns text frames to send, as do `receive_frame` and `tick`."""
         ...
 
     def receive_frame(self, frame: bytes, now: float, /) -> Sequence[bytes]:

@@ -202,8 +202,3 @@ class OverBudgetError(Exception):
 
 def _held_bytes(counted: _User | Holder | Reservation) -> int:
     return counted.held_bytes
-
-
-def unlimited_reservation() -> Reservation:
-    """A reservation in a budget of its own without a limit, for work that no user asked for."""
-    return Budget().holder("").reserve()

@@ -8,12 +8,10 @@ This module decides only about the dial, which comes before the `Turn`.
 import asyncio
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Final
-
-from msgspec import Struct
 
 from turnwire.core.agent import NEVER
 from turnwire.core.turn import inputs
@@ -21,10 +19,10 @@ from turnwire.core.turn.inputs import Input
 from turnwire.core.turn.outcome import Outcome, undelivered_outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
-from turnwire.relay.agent.dialer import DialError, Dialler
 from turnwire.relay.agent.failures import DialFailure, DisconnectReason
+from turnwire.relay.agent.link import AgentLink
 from turnwire.relay.agent.parked import AgentSide
-from turnwire.relay.agent.websocket import Upstream
+from turnwire.relay.agent.port import AgentTarget, Connection, Transport
 from turnwire.relay.client_writer import Body, ClientWriter, Message, Send
 from turnwire.relay.memory_budget import Holder, Reservation
 from turnwire.relay.tcp import ClientSocket
@@ -58,14 +56,6 @@ def _no_sample(_: float) -> None:
     """The default of `sample`: ignores the time."""
 
 
-class AgentTarget(Struct, frozen=True):
-    """URL, headers and subprotocols of a dial."""
-
-    url: str
-    headers: Mapping[str, str]
-    subprotocols: Sequence[str] = ()
-
-
 class Stream:
     """One request's stream, from the dial to the last byte.
 
@@ -96,9 +86,8 @@ class Stream:
         self.dial_status: int | None = None
         self.disconnect_reason: DisconnectReason | None = None
         """Why the connection to the agent became unusable; None if the turn ended first."""
-        self.close_code: int | None = None
-        self.dial_error: str | None = None
-        """The error of the operating system or of TLS, only for the log."""
+        self.disconnect_code: int | None = None
+        """The transport's own number for that, only for the log."""
         self.first_byte_at: float | None = None
         self.dial_took_s: float | None = None
         self.arrived: bool | None = None
@@ -115,13 +104,15 @@ class Stream:
         self._stall_s = stall_s
         self._loop = asyncio.get_running_loop()
         self._ended = self._loop.create_future()
-        self._upstream: Upstream | None = None
-        self._dialling: asyncio.Task[None] | None = None
+        self._link = AgentLink()
+        self._dialled_at = 0.0
+        self._body_bytes = 0
+        """Of the request that opens the connection."""
         self._is_open = False
         self._bug: Exception | None = None
         """The exception of a callback. The response must not end as if it were complete."""
         self._timer: asyncio.TimerHandle | None = None
-        self._timer_at = self._dial_until = NEVER
+        self._timer_at = NEVER
 
     @property
     def started(self) -> bool:
@@ -129,21 +120,27 @@ class Stream:
         return self._client.started
 
     @property
+    def dial_error(self) -> str | None:
+        return self._link.dial_error
+
+    @property
     def bytes_written(self) -> int:
         return self._client.bytes_written
 
     async def run(
-        self, dialler: Dialler, target: AgentTarget, *, refusable: Callable[[], bool]
+        self, transport: Transport, target: AgentTarget, *, refusable: Callable[[], bool]
     ) -> None:
         """Dial, and relay until the turn is over.
 
         `refusable` is called when the dial failed. True: the caller answers with an HTTP status.
         False: the failure goes into the stream.
         """
-        self._dialling = self._loop.create_task(self._dial(dialler, target))
+        self._dialled_at = self._loop.time()
+        self._body_bytes = len(target.body)
+        self._link.dial(transport, target, self, self._agent_side.frame, self._dial_s)
+        del target  # its body: only the transport keeps it, until it is sent
         watching = self._watch()
-        self._dial_until = self._loop.time() + self._dial_s
-        self._arm(min(self._dial_until, self.turn.deadline))
+        self._arm(self.turn.deadline)
         try:
             await self._relay(refusable)
             await self._finish_client()
@@ -163,13 +160,9 @@ class Stream:
                 self._handle(inputs.Unreachable())
         finally:
             # Without an `await`, so that a cancellation cannot interrupt these steps.
-            if self._dialling is not None:
-                self._dialling.cancel()
             if self._timer is not None:
                 self._timer.cancel()
-            if self._upstream is not None:
-                self._upstream.close()
-                self._upstream = None  # breaks the reference cycle
+            self._link.close()
 
     def when_delivered(self, callback: Callable[[], object]) -> None:
         """Call `callback` when the client has the end of the stream, or can no longer get it."""
@@ -200,16 +193,20 @@ class Stream:
         """The gateway stops. Never raises: the other streams get this notice too."""
         self._handle_or_fail(inputs.Drain())
 
-    # Callbacks of the agent side (`relay.agent.websocket.Listener`).
+    # Callbacks of the agent side (`relay.agent.link.LinkListener`).
 
-    def agent_opened(self, upstream: Upstream) -> None:
-        self._upstream = upstream
+    def agent_opened(self, connection: Connection) -> None:
+        self._link.opened(connection)
         self._is_open = True
-        self.dial_took_s = self._loop.time() - self._dial_until + self._dial_s
+        self.dial_took_s = self._loop.time() - self._dialled_at
+        if self._body_bytes:
+            self._note_sent(self._body_bytes, connection)
         self._handle(inputs.Opened())
         self._arm(self.turn.deadline)
 
-    def agent_refused(self, why: DialFailure, status: int | None = None) -> None:
+    def agent_refused(self, why: DialFailure, status: int | None) -> None:
+        if self.turn.outcome is not None:  # the dial is about to be given up
+            return
         self.dial_failure = why
         self.dial_status = status
         self._end()
@@ -241,17 +238,20 @@ class Stream:
             self._agent_side.is_parked = True
             self._arm(self.turn.deadline)  # or the next check might be a keepalive away
 
-    def agent_left(self, why: DisconnectReason, close_code: int | None) -> None:
-        self.disconnect_reason, self.close_code = why, close_code
+    def agent_left(self, why: DisconnectReason, code: int | None) -> None:
+        self.disconnect_reason, self.disconnect_code = why, code
         is_unsound = why is DisconnectReason.UNSOUND
         self._handle(inputs.Unsound() if is_unsound else inputs.AgentLeft())
+
+    def dial_crashed(self, bug: Exception) -> None:
+        self._fail(bug)
 
     def _drop_agent(self, why: DisconnectReason) -> None:
         """Close the connection to the agent, and end the turn, if it is not over."""
         if self.turn.outcome is not None:
             return
-        if self._upstream is not None:
-            self._upstream.close()
+        if (connection := self._link.connection) is not None:
+            connection.close()
         self.disconnect_reason = why
         self._handle_or_fail(inputs.AgentLeft())
 
@@ -266,8 +266,8 @@ class Stream:
 
     def client_blocked(self) -> None:
         self.blocks += 1
-        if self._upstream is not None:
-            self._upstream.pause()
+        if (connection := self._link.connection) is not None:
+            connection.pause()
         self._client.progressed()  # measure the progress from here on
         self._handle(inputs.Blocked())
         self._arm(self.turn.deadline)
@@ -276,8 +276,8 @@ class Stream:
         self._handle_or_fail(inputs.Progressed())
 
     def client_unblocked(self) -> None:
-        if self._upstream is not None:
-            self._upstream.resume()
+        if (connection := self._link.connection) is not None:
+            connection.resume()
         self._handle_or_fail(inputs.Unblocked())
 
     def client_held(self, held_bytes: int) -> None:
@@ -305,10 +305,10 @@ class Stream:
         if is_over:
             self._end()  # first, so that nothing that fails below leaves the stream open
         try:
-            if output.to_agent and self._upstream is not None:
-                self._upstream.send(output.to_agent)
+            if output.to_agent and (connection := self._link.connection) is not None:
+                connection.send(output.to_agent)
                 if self._agent_side.prompt is not None:
-                    self._note_frames_sent(self._upstream, output.to_agent)
+                    self._note_sent(max(map(len, output.to_agent)), connection)
             if output.disconnect_client:
                 self._disconnect_client()
             elif output.to_client:
@@ -323,8 +323,8 @@ class Stream:
     def _disconnect_client(self) -> None:
         """Disconnect the client. Read the agent on: the turn may have frames to send to it."""
         self._client.cut()
-        if self._upstream is not None:
-            self._upstream.resume()
+        if (connection := self._link.connection) is not None:
+            connection.resume()
 
     def _end(self) -> None:
         if not self._ended.done():
@@ -352,7 +352,7 @@ class Stream:
         if self._client.blocked and self._client.progressed():
             self._handle(inputs.Progressed())
         if self._is_open and self._agent_side.is_overdue(
-            self._upstream,
+            self._link.connection,
             now,
             self._stall_s,
             reads=self._reads,
@@ -360,29 +360,10 @@ class Stream:
         ):
             self._drop_agent(DisconnectReason.STALLED)
         self._handle(inputs.Tick())
-        if self._is_open or self.turn.outcome is not None:
-            return
-        if now >= self._dial_until:
-            self.agent_refused(DialFailure.TIMEOUT)
-        else:
-            self._arm(min(self._dial_until, self.turn.deadline))
 
-    def _note_frames_sent(self, upstream: Upstream, frames: Sequence[bytes]) -> None:
-        if self._agent_side.frames_sent(frames, upstream, self._loop.time()):
+    def _note_sent(self, longest: int, connection: Connection) -> None:
+        if self._agent_side.sent(longest, connection, self._loop.time()):
             self._arm(self.turn.deadline)
-
-    async def _dial(self, dialler: Dialler, target: AgentTarget) -> None:
-        try:
-            self._upstream = await dialler.dial(
-                target.url, target.headers, self, target.subprotocols, self._agent_side.frame
-            )
-        except DialError as failure:
-            self.dial_error = None if failure.__cause__ is None else repr(failure.__cause__)
-            self.agent_refused(failure.why)
-        except Exception as bug:  # noqa: BLE001 (as below)
-            self._fail(bug)
-        finally:
-            self._dialling = None  # frees half a kilobyte, which most streams would hold for hours
 
     def _watch(self) -> asyncio.Task[None] | None:
         """Watch for the client's disconnect: by a callback of our server, else by a task."""

@@ -24,6 +24,7 @@ from turnwire.core.ui_stream.output import StreamOptions
 from turnwire.dialects import DIALECTS
 from turnwire.metrics import Telemetry
 from turnwire.relay.agent.dialer import Dialler
+from turnwire.relay.agent.transports import TRANSPORTS
 from turnwire.relay.file_writer import FileWriter
 from turnwire.relay.memory_budget import Budget
 from turnwire.relay.registry import StreamRegistry
@@ -72,6 +73,7 @@ def create_app(
     exit_stack = AsyncExitStack()
     telemetry = telemetry or Telemetry(CollectorRegistry())
     dialect = DIALECTS[settings.dialect]
+    dialler = dialler or new_dialler(settings)
     app_context = AppContext(
         settings=settings,
         dialect=dialect,
@@ -80,7 +82,8 @@ def create_app(
         attachments=attachment_limits(settings),
         identity=identity or _identity(settings, exit_stack, telemetry),
         access=access or _access(settings, exit_stack, telemetry),
-        dialler=dialler or new_dialler(settings),
+        dialler=dialler,
+        transport=TRANSPORTS[dialect.transport](dialler, frame_bytes=settings.frame_bytes),
         session_groups=SessionGroups(apart=settings.sessions == "apart"),
         rates=Rates(
             settings.turns_per_minute, settings.rates_url, on_failure=telemetry.rates_uncounted.inc
@@ -91,7 +94,7 @@ def create_app(
         operations=new_streams(settings),
         telemetry=telemetry,
         observers=_observers(settings, dialect, telemetry, exit_stack),
-        tracing=tracing or _tracing(settings, exit_stack),
+        tracing=tracing or _tracing(settings, dialect, exit_stack),
     )
     health = health or Health()
     bind_gauges(app_context, health)
@@ -125,7 +128,6 @@ def create_app(
 def new_dialler(settings: Settings) -> Dialler:
     """Return the dialler of the process, with its memory budget."""
     return Dialler(
-        frame_bytes=settings.frame_bytes,
         user_timeout_s=settings.stall_s,
         tls=agent_tls(settings),
         budget=Budget(settings.held_bytes, settings.held_bytes_per_user),
@@ -139,7 +141,7 @@ def new_streams(settings: Settings) -> StreamRegistry:
 
 def _routes(app_context: AppContext, health: Health) -> Sequence[Route]:
     # Encoded once, for all requests: the document needs no token.
-    openapi_json = JSONResponse(document(app_context.settings)).body
+    openapi_json = JSONResponse(document(app_context.settings, app_context.dialect.operations)).body
 
     async def openapi(_: Request) -> Response:
         headers = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
@@ -167,12 +169,12 @@ def _routes(app_context: AppContext, health: Health) -> Sequence[Route]:
     ]
 
 
-def _tracing(settings: Settings, exit_stack: AsyncExitStack) -> Tracing:
+def _tracing(settings: Settings, dialect: Dialect, exit_stack: AsyncExitStack) -> Tracing:
     if settings.tracing == "off":
         return Tracing()
     # Imported only here: its dependencies come with an extra.
     otel = importlib.import_module("turnwire.web.observe.otel")
-    tracing: Tracing = otel.otlp(settings.agent_url)
+    tracing: Tracing = otel.otlp(settings.agent_url, TRANSPORTS[dialect.transport])
     exit_stack.push_async_callback(tracing.aclose)
     return tracing
 

@@ -15,6 +15,7 @@ from turnwire.core.ui_stream.output import StreamOptions
 from turnwire.errors import BadRequest
 from turnwire.metrics import Telemetry
 from turnwire.relay.agent.dialer import Dialler
+from turnwire.relay.agent.port import Transport
 from turnwire.relay.memory_budget import Budget
 from turnwire.relay.registry import StreamRegistry
 from turnwire.web.auth.access import Access
@@ -38,6 +39,8 @@ class AppContext(Struct, frozen=True):
     identity: Identity
     access: Access
     dialler: Dialler
+    transport: Transport
+    """It carries the dialect, and dials with the dialler."""
     streams: StreamRegistry
     operations: StreamRegistry
     """Operations have their own caps: a user at the cap of streams can still stop one."""

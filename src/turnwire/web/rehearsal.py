@@ -3,6 +3,8 @@
 import importlib
 
 from turnwire.config.settings import Settings
+from turnwire.dialects import DIALECTS
+from turnwire.relay.agent.transports import TRANSPORTS
 from turnwire.web import rate_limit
 
 
@@ -13,7 +15,9 @@ def problems(settings: Settings) -> list[str]:
         lines.append(f"TURNWIRE_RATES_URL: {problem}")
     if settings.tracing == "otlp":
         try:
-            importlib.import_module("turnwire.web.observe.otel").rehearse(settings.agent_url)
+            importlib.import_module("turnwire.web.observe.otel").rehearse(
+                settings.agent_url, TRANSPORTS[DIALECTS[settings.dialect].transport]
+            )
         except Exception as exc:  # noqa: BLE001 (of any library that reads an `OTEL_*` variable)
             message = " ".join(str(exc).split())
             lines.append(f"TURNWIRE_TRACING: an OTEL_* variable is not taken: {message}")

@@ -219,6 +219,9 @@ def _meta(hint: Any) -> str:
 
 
 def _choices(hint: Any) -> str:
+    extras = [m.extra or {} for m in getattr(hint, "__metadata__", ())]
+    if tables := [extra["table"] for extra in extras if "table" in extra]:
+        return ", ".join(f"`{choice}`" for choice in tables[0])
     inner = typing.get_args(hint)[0] if typing.get_origin(hint) is Annotated else hint
     if typing.get_origin(inner) is not typing.Literal:
         return ""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from support import v2_frames as f
 from turnwire.core import events
 from turnwire.core.agent import NEVER, AbortScope, FrameStats, PromptRequest
+from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Decoded, Event
 from turnwire.core.turn.inputs import AgentLeft, Opened
 from turnwire.core.turn.limits import Limits
@@ -37,6 +38,9 @@ class Telling:
 
     def prepare_frame(self, _frame: bytes, /) -> Iterator[None]:
         yield from ()
+
+    def connect_request(self) -> ConnectRequest:
+        return ConnectRequest()
 
     def connection_opened(self, _now: float) -> Sequence[Event]:
         return [events.TurnStarted("turn")]

@@ -6,6 +6,7 @@ import pytest
 
 from turnwire.core import events
 from turnwire.core.agent import NEVER, AbortScope, FrameStats
+from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Decoded, Event, Reason
 from turnwire.core.rejection import Rejection
 from turnwire.core.turn.inputs import AgentLeft, Blocked, ClientLeft, Drain, Opened, Tick
@@ -31,6 +32,9 @@ class Hesitant:
 
     def prepare_frame(self, _frame: bytes, /) -> Iterator[None]:
         yield from ()
+
+    def connect_request(self) -> ConnectRequest:
+        return ConnectRequest()
 
     def connection_opened(self, _now: float) -> Sequence[Event]:
         return ()

@@ -9,6 +9,7 @@ from msgspec import Raw
 
 from support import v2_frames as f
 from turnwire.core.agent import NEVER, AgentProtocol, PromptRequest
+from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import (
     AgentStatus,
     Alive,
@@ -85,7 +86,7 @@ def test_it_never_holds_headers_back_and_has_no_deadline() -> None:
 
     assert (made.accepted, made.deadline, list(made.tick(9))) == (True, NEVER, [])
     assert (DIALECTS["v2"].name, DIALECTS["v2"].idle_s) == ("v2", 120)
-    assert not DIALECTS["v2"].subprotocols
+    assert made.connect_request() == ConnectRequest()
 
 
 @pytest.mark.parametrize(

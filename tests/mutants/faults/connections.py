@@ -47,8 +47,8 @@ FAULTS: Final = (
     ),
     Fault(
         "a dial has no limit",
-        f"{_STREAM}._time_passed",
-        decided(ast.If, outcome=False, nth=-1),
+        "turnwire.relay.agent.link:AgentLink.dial",
+        without(ast.Assign, 2),
         _DIAL,
     ),
     Fault(

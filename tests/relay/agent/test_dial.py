@@ -17,7 +17,9 @@ from gateway.waiting import until
 from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.dns import Addresses
 from turnwire.relay.agent.failures import DialFailure
-from turnwire.relay.agent.websocket import Upstream
+from turnwire.relay.agent.port import AgentTarget, Connection
+from turnwire.relay.agent.websocket import Upstream, WebSocketTransport
+from turnwire.relay.memory_budget import Budget
 
 pytestmark = pytest.mark.sockets
 
@@ -196,7 +198,7 @@ async def test_a_client_that_leaves_during_the_connect_ends_it(full_port: int) -
 
 def _is_dialling() -> bool:
     names = [getattr(task.get_coro(), "__qualname__", "") for task in asyncio.all_tasks()]
-    return "Stream._dial" in names
+    return "AgentLink._open" in names
 
 
 @pytest.mark.fault("the connect hangs", "“Connection failed” after `TURNWIRE_DIAL_S`")
@@ -235,7 +237,7 @@ class _Nobody:
         self.left = 0
         self.refused: list[DialFailure] = []
 
-    def agent_opened(self, _: Upstream) -> None:
+    def agent_opened(self, _: Connection) -> None:
         self.opened += 1
 
     def agent_refused(self, why: DialFailure, status: int | None) -> None:
@@ -253,6 +255,16 @@ class _Nobody:
         self.left += 1
 
 
+async def dialled(
+    dialler: Dialler, url: str, listener: _Nobody | None = None, **request: Any
+) -> Upstream:
+    """A connection that is up; its handshake may be still under way."""
+    transport = WebSocketTransport(dialler, frame_bytes=1000)
+    target = AgentTarget(url, **{"headers": {}, **request})
+    reservation = Budget().holder("u1").reserve()
+    return await transport.open(target, listener or _Nobody(), reservation)
+
+
 async def test_a_look_up_is_cached_and_the_cache_is_bounded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -265,10 +277,10 @@ async def test_a_look_up_is_cached_and_the_cache_is_bounded(
         return await look_up("127.0.0.1", port, **more)
 
     monkeypatch.setattr(loop, "getaddrinfo", counted)  # the loop's, no code of ours
-    dialler = Dialler(frame_bytes=1000, user_timeout_s=1)
+    dialler = Dialler(user_timeout_s=1)
     async with ScriptedAgent() as agent:
         for name in ["a.example"] * 3 + [f"{number}.example" for number in range(70)]:
-            upstream = await dialler.dial(f"ws://{name}:{agent.port}/", {}, _Nobody(), ())
+            upstream = await dialled(dialler, f"ws://{name}:{agent.port}/")
             upstream.close()
 
     assert looked_up.count("a.example") == 1
@@ -337,7 +349,7 @@ async def test_a_look_up_that_failed_when_nobody_waited_any_more_is_not_remember
 async def test_a_second_address_is_tried_when_the_first_refuses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    dialler = Dialler(frame_bytes=1000, user_timeout_s=1)
+    dialler = Dialler(user_timeout_s=1)
     listener = _Nobody()
     async with ScriptedAgent() as agent:
 
@@ -347,7 +359,7 @@ async def test_a_second_address_is_tried_when_the_first_refuses(
 
         loop = asyncio.get_running_loop()
         monkeypatch.setattr(loop, "getaddrinfo", two)  # the loop's, no code of ours
-        upstream = await dialler.dial(f"ws://two.example:{agent.port}/", {}, listener, ())
+        upstream = await dialled(dialler, f"ws://two.example:{agent.port}/", listener)
         await until(lambda: listener.opened)
         upstream.close()
 
@@ -356,8 +368,11 @@ async def test_a_sub_protocol_is_offered_as_the_dialect_names_it() -> None:
     listener = _Nobody()
     async with ScriptedAgent(subprotocols=["agent.v9"]) as agent:
         url = agent.url().format(session_id="s1")
-        dialler = Dialler(frame_bytes=1000, user_timeout_s=1)
-        upstream = await dialler.dial(url, {"x": "y"}, listener, ["agent.v9", "agent.v8"])
+        dialler = Dialler(user_timeout_s=1)
+        offered = ("agent.v9", "agent.v8")
+        upstream = await dialled(
+            dialler, url, listener, headers={"x": "y"}, offered_protocols=offered
+        )
         await until(lambda: listener.opened)
         line = await agent.line()
         upstream.close()
@@ -368,8 +383,8 @@ async def test_a_sub_protocol_is_offered_as_the_dialect_names_it() -> None:
 
 async def test_the_agents_socket_notices_a_peer_that_vanished() -> None:
     async with ScriptedAgent() as agent:
-        dialler = Dialler(frame_bytes=1000, user_timeout_s=7)
-        upstream = await dialler.dial(agent.url().format(session_id="s1"), {}, _Nobody(), ())
+        dialler = Dialler(user_timeout_s=7)
+        upstream = await dialled(dialler, agent.url().format(session_id="s1"))
         assert upstream._transport is not None
         sock = upstream._transport.get_extra_info("socket")
         options = [

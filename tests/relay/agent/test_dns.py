@@ -10,10 +10,12 @@ import pytest
 from gateway.agent import ScriptedAgent
 from gateway.hanging import hanging
 from gateway.waiting import until
-from turnwire.relay.agent.dialer import DialError, Dialler
+from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.dns import AGAIN_S, LOOKUP_S
-from turnwire.relay.agent.failures import DialFailure
-from turnwire.relay.agent.websocket import Upstream
+from turnwire.relay.agent.failures import DialError, DialFailure
+from turnwire.relay.agent.port import AgentTarget, Connection
+from turnwire.relay.agent.websocket import WebSocketTransport
+from turnwire.relay.memory_budget import Budget
 
 pytestmark = pytest.mark.sockets
 
@@ -26,7 +28,7 @@ class Listening:
     def __init__(self) -> None:
         self.opened = False
 
-    def agent_opened(self, _: Upstream) -> None:
+    def agent_opened(self, _: Connection) -> None:
         self.opened = True
 
     def agent_refused(self, why: DialFailure, status: int | None) -> None: ...
@@ -50,7 +52,7 @@ class Names:
         self.answer: list[Address] = []
         self.asked = 0
         self._passed_s = 0.0
-        self._dialler = Dialler(frame_bytes=1000, user_timeout_s=1)
+        self._transport = WebSocketTransport(Dialler(user_timeout_s=1), frame_bytes=1000)
         monkeypatch.setattr(loop, "getaddrinfo", self._answered)  # the loop's, no code of ours
         monkeypatch.setattr(loop, "time", lambda: time() + self._passed_s)
 
@@ -70,8 +72,9 @@ class Names:
             async with asyncio.timeout(within_s):
                 await self._dial(Listening())
 
-    async def _dial(self, listener: Listening) -> Upstream:
-        return await self._dialler.dial("ws://agents.example:80/", {}, listener, ())
+    async def _dial(self, listener: Listening) -> Connection:
+        target = AgentTarget("ws://agents.example:80/", {})
+        return await self._transport.open(target, listener, Budget().holder("u1").reserve())
 
     async def _answered(self, *_: object, **__: object) -> list[Any]:
         self.asked += 1

@@ -5,6 +5,8 @@ from typing import Any
 
 from relay.agent.test_websocket_fast_path import Heard, Wire, connected
 from turnwire.relay.agent.dialer import Dialler
+from turnwire.relay.agent.port import AgentTarget
+from turnwire.relay.agent.websocket import WebSocketTransport
 from turnwire.relay.memory_budget import Budget
 
 URL = "ws://127.0.0.1:1/x"
@@ -28,8 +30,9 @@ class Connected(Dialler):
 
 async def test_a_connection_that_was_made_meanwhile_is_closed() -> None:
     """uvloop closes its socket alone, and tells nobody: what came would wait for the collector."""
-    dialler, hold = Connected(frame_bytes=1_000, user_timeout_s=10), Budget().holder("u1").reserve()
-    dialling = asyncio.create_task(dialler.dial(URL, {}, Heard(), (), hold))
+    dialler, hold = Connected(user_timeout_s=10), Budget().holder("u1").reserve()
+    transport = WebSocketTransport(dialler, frame_bytes=1_000)
+    dialling = asyncio.create_task(transport.open(AgentTarget(URL, {}), Heard(), hold))
     await asyncio.sleep(0)
     assert not dialler.line.closing
 

@@ -15,9 +15,11 @@ from websockets.uri import parse_uri
 
 from turnwire.core.bounds import LONG_BYTES
 from turnwire.relay.agent.failures import DialFailure, DisconnectReason
+from turnwire.relay.agent.port import Connection
 from turnwire.relay.agent.websocket import Upstream
 from turnwire.relay.agent.websocket_fast_path import split_text_frames
 from turnwire.relay.memory_budget import Budget
+from turnwire.relay.rounds import Rounds
 
 LONGEST = 70_000
 URL = "ws://127.0.0.1/"
@@ -67,7 +69,7 @@ class Heard:
         self.frames: list[bytes] = []
         self.ends: list[str] = []
 
-    def agent_opened(self, upstream: Upstream) -> None: ...
+    def agent_opened(self, connection: Connection) -> None: ...
 
     def agent_refused(self, why: DialFailure, status: int | None) -> None:
         self.ends.append(f"{why} {status}")
@@ -82,8 +84,8 @@ class Heard:
         yield
         self.frames.append(frame)
 
-    def agent_left(self, why: DisconnectReason, close_code: int | None) -> None:
-        self.ends.append(f"{why.value} {close_code}")
+    def agent_left(self, why: DisconnectReason, code: int | None) -> None:
+        self.ends.append(f"{why.value} {code}")
 
 
 class Wire(asyncio.Transport):
@@ -113,7 +115,13 @@ def connected(wire: Wire | None = None) -> tuple[Upstream, Heard, Budget]:
     heard, wire, budget = Heard(), wire or Wire(), Budget()
     reservation = budget.holder("u1").reserve()
     upstream = Upstream(
-        URL, {}, heard, subprotocols=(), frame_bytes=LONGEST, reservation=reservation
+        URL,
+        {},
+        heard,
+        subprotocols=(),
+        frame_bytes=LONGEST,
+        reservation=reservation,
+        rounds=Rounds(),
     )
     upstream.connection_made(wire)
     server = ServerProtocol()

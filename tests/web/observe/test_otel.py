@@ -19,6 +19,7 @@ from gateway.reading import App
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
+from turnwire.relay.agent.websocket import WebSocketTransport
 from turnwire.web.observe.otel import OtelTracing
 from turnwire_lab.process import free_port
 
@@ -45,7 +46,9 @@ async def talk(line: Line) -> None:
 
 def memory(agent_url: str) -> tuple[OtelTracing, InMemorySpanExporter]:
     exporter = InMemorySpanExporter()
-    return OtelTracing(agent_url, SimpleSpanProcessor(exporter), exporter), exporter
+    return OtelTracing(
+        agent_url, WebSocketTransport, SimpleSpanProcessor(exporter), exporter
+    ), exporter
 
 
 def named(spans: Sequence[ReadableSpan]) -> dict[str, ReadableSpan]:

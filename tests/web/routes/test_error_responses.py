@@ -1,6 +1,6 @@
 """Every request that is refused gets its status, and costs the agent no connection."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,10 +10,8 @@ from gateway import refusals
 from gateway.asgi import Exchange
 from gateway.refusals import CODES, GOOD_BODY, Refusal, every
 from gateway.running import settings
-from turnwire.relay.agent.dialer import DialError, Dialler
-from turnwire.relay.agent.failures import DialFailure
-from turnwire.relay.agent.websocket import Listener, Upstream
-from turnwire.relay.memory_budget import Reservation
+from turnwire.relay.agent.dialer import Address, Dialler, Socket
+from turnwire.relay.agent.failures import DialError, DialFailure
 from turnwire.web.app import create_app
 
 
@@ -21,18 +19,11 @@ class NoAgent(Dialler):
     """Counts the dials, and lets none through."""
 
     def __init__(self) -> None:
-        super().__init__(frame_bytes=1, user_timeout_s=1)
+        super().__init__(user_timeout_s=1)
         self.dials = 0
 
-    async def dial(
-        self,
-        url: str,
-        headers: Mapping[str, str],
-        listener: Listener,
-        subprotocols: Sequence[str],
-        reservation: Reservation | None = None,
-    ) -> Upstream:
-        del url, headers, listener, subprotocols, reservation
+    async def dial(self, address: Address, new_socket: Callable[[], Socket]) -> Socket:
+        del address, new_socket
         self.dials += 1
         raise DialError(DialFailure.CONNECT)
 

@@ -1,7 +1,7 @@
 """CORS: which pages of other origins may call, and that they can read what they get."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,10 +15,8 @@ from gateway.clients import ask, is_whole, new_client
 from gateway.refusals import Refusal
 from gateway.running import Gateway, settings
 from gateway.tokens import bearer, token
-from turnwire.relay.agent.dialer import DialError, Dialler
-from turnwire.relay.agent.failures import DialFailure
-from turnwire.relay.agent.websocket import Listener, Upstream
-from turnwire.relay.memory_budget import Reservation
+from turnwire.relay.agent.dialer import Address, Dialler, Socket
+from turnwire.relay.agent.failures import DialError, DialFailure
 from turnwire.web.app import create_app, new_streams
 from turnwire.web.server.cors import Cors
 
@@ -30,17 +28,10 @@ SENT = "authorization, content-type, user-agent, x-request-id, x-turnwire-profil
 
 class NoAgent(Dialler):
     def __init__(self) -> None:
-        super().__init__(frame_bytes=1, user_timeout_s=1)
+        super().__init__(user_timeout_s=1)
 
-    async def dial(
-        self,
-        url: str,
-        headers: Mapping[str, str],
-        listener: Listener,
-        subprotocols: Sequence[str],
-        reservation: Reservation | None = None,
-    ) -> Upstream:
-        del url, headers, listener, subprotocols, reservation
+    async def dial(self, address: Address, new_socket: Callable[[], Socket]) -> Socket:
+        del address, new_socket
         raise DialError(DialFailure.CONNECT)
 
 

@@ -59,7 +59,7 @@ def replay(
 
     Raises:
         input_lines.BadRecordingError: a `#!` line is not one of those above, or a frame is
-            not UTF-8. (The WebSocket rejects such frames.)
+            not UTF-8. (Transports reject such frames.)
         BadHeaderError: the header line of the recording cannot be decoded.
 
     """

@@ -32,7 +32,7 @@ class Frames(_Input, frozen=True, tag="frames"):
 
 
 class AgentLeft(_Input, frozen=True, tag="close"):
-    """The agent closed the connection, cleanly or not, or broke the WebSocket protocol."""
+    """The agent closed the connection, cleanly or not, or broke the rules of its transport."""
 
 
 class Unsound(_Input, frozen=True, tag="unsound"):

@@ -7,10 +7,8 @@ recognises the revision by the frames that the agent sends, so there is no setti
 read the package, start with `turn`, then `binding`.
 """
 
-from collections.abc import Sequence
-
 from turnwire.core.agent import PromptRequest, ResumeRequest
-from turnwire.core.operations import AnswerRequest, HistoryRequest, StopRequest
+from turnwire.core.operations import AnswerRequest, HistoryRequest, OperationName, StopRequest
 from turnwire.core.session_group import Member
 from turnwire.dialects.session_agent.answer import AnswerOperation
 from turnwire.dialects.session_agent.continuation import ContinuationProtocol
@@ -25,8 +23,8 @@ class SessionAgent:
     """The dialect with the name `session-agent`."""
 
     name = "session-agent"
-    subprotocols: Sequence[str] = ("valet", "agent-ops")
-    """A and V select `valet` even if the client offers no sub-protocol (page 2.1)."""
+    transport = "websocket"
+    operations = frozenset(OperationName)
     idle_s = 330.0
     """In seconds. A question waits for 300 s, and a model may be silent for as long (page 1, row
     14)."""

@@ -9,7 +9,11 @@ import msgspec
 from msgspec import Struct
 
 from turnwire.core.agent import PromptRequest
+from turnwire.core.connect import ConnectRequest
 from turnwire.dialects.session_agent.frames import THREAD, Channel
+
+CONNECT: Final = ConnectRequest(offered_protocols=("valet", "agent-ops"))
+"""A and V select `valet` even if the client offers no sub-protocol (page 2.1)."""
 
 
 class _File(Struct, frozen=True, tag_field="type", tag="file", omit_defaults=True):

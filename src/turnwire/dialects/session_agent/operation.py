@@ -8,9 +8,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
 from turnwire.core.agent import NEVER, FrameStats
+from turnwire.core.connect import ConnectRequest
 from turnwire.core.operations import OperationRequest
 from turnwire.core.rejection import Rejection
 from turnwire.dialects.session_agent import frames, init
+from turnwire.dialects.session_agent.commands import CONNECT
 from turnwire.dialects.session_agent.frames import Channel
 from turnwire.dialects.session_agent.init import SessionState, session_state
 
@@ -26,6 +28,9 @@ class Operation(ABC):
         self._verdict_s = request.verdict_s
         self._has_init = False
         self._ahead = init.Ahead()
+
+    def connect_request(self) -> ConnectRequest:
+        return CONNECT
 
     def connection_opened(self, now: float) -> Sequence[bytes]:
         self.deadline = now + self._init_s

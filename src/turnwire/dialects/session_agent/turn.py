@@ -10,6 +10,7 @@ from typing import Final, TypeAlias, assert_never
 
 from turnwire.core import events, safe_json
 from turnwire.core.agent import NEVER, AbortScope, FrameStats, PromptRequest
+from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Decoded, Event, Reason
 from turnwire.core.session_group import Member
 from turnwire.dialects.session_agent import commands, completion, frames, init, questions
@@ -95,6 +96,9 @@ class TurnProtocol:
         )
         is_suspect = abort_scope is AbortScope.OURS and may_be_over
         return AbortScope.SHARED if is_suspect else abort_scope
+
+    def connect_request(self) -> ConnectRequest:
+        return commands.CONNECT
 
     def connection_opened(self, now: float) -> Sequence[Event]:
         """Send nothing before `init`: the session may be dead (page 6, step 1)."""

@@ -4,10 +4,8 @@
 each request. Read `turn` first, then `binding`.
 """
 
-from collections.abc import Sequence
-
 from turnwire.core.agent import PromptRequest, ResumeRequest
-from turnwire.core.operations import AnswerRequest, HistoryRequest, StopRequest
+from turnwire.core.operations import AnswerRequest, HistoryRequest, OperationName, StopRequest
 from turnwire.core.session_group import Member
 from turnwire.dialects.v2.answer import AnswerOperation
 from turnwire.dialects.v2.continuation import ContinuationProtocol
@@ -22,7 +20,8 @@ class V2:
     """The dialect named `v2`."""
 
     name = "v2"
-    subprotocols: Sequence[str] = ()
+    transport = "websocket"
+    operations = frozenset(OperationName)
     idle_s = 120.0
     schema = SCHEMA
 

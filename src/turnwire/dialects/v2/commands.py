@@ -1,10 +1,15 @@
 """The frames that the gateway sends on the `v2` wire. Each function returns one, in JSON."""
 
+from typing import Final
+
 import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core.agent import PromptRequest
+from turnwire.core.connect import ConnectRequest
 from turnwire.dialects.v2.open_turns import Channel
+
+CONNECT: Final = ConnectRequest()
 
 
 class _File(Struct, frozen=True, tag_field="type", tag="file", omit_defaults=True):

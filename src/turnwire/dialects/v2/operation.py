@@ -9,8 +9,10 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 
 from turnwire.core.agent import NEVER, FrameStats
+from turnwire.core.connect import ConnectRequest
 from turnwire.core.operations import OperationRequest
 from turnwire.dialects.v2 import frames, init
+from turnwire.dialects.v2.commands import CONNECT
 from turnwire.dialects.v2.open_turns import Channel
 
 
@@ -25,6 +27,9 @@ class Operation:
         self._is_past_init = False
         """Whether `init` came, or did not come in time."""
         self._ahead = init.Ahead()
+
+    def connect_request(self) -> ConnectRequest:
+        return CONNECT
 
     def connection_opened(self, now: float) -> Sequence[bytes]:
         self.deadline = now + self._request.init_s

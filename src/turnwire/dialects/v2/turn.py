@@ -23,6 +23,7 @@ from msgspec import Raw
 from turnwire.core import events, safe_json
 from turnwire.core.agent import NEVER, AbortScope, FrameStats, PromptRequest
 from turnwire.core.bounds import FEW
+from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Decoded, Event, Reason
 from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member
@@ -95,6 +96,9 @@ class TurnProtocol(abc.ABC):
     @property
     def has_other_watchers(self) -> bool:
         return self._has_user_returned or self._member.has_other_watchers
+
+    def connect_request(self) -> ConnectRequest:
+        return commands.CONNECT
 
     @abc.abstractmethod
     def connection_opened(self, _now: float, /) -> Sequence[Event]:

@@ -1,1 +1,1 @@
-"""The connection to an agent: DNS, dial, WebSocket."""
+"""The connection to an agent: the port, DNS, the dial, the transports."""

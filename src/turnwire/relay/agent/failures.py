@@ -1,4 +1,7 @@
-"""Reasons why a connection to the agent did not open, and why an open one ended."""
+"""Reasons why a connection to the agent did not open, and why an open one ended.
+
+Every transport says it in these words.
+"""
 
 import enum
 
@@ -11,15 +14,24 @@ class DialFailure(enum.Enum):
     TLS = "tls"
     TIMEOUT = "timeout"
     HANDSHAKE = "handshake"
+    """The agent's answer to the request is not one of the transport's."""
     REDIRECT = "redirect"
     STATUS = "status"
+
+
+class DialError(Exception):
+    """DNS, TCP or TLS failed. Later failures go to the `Listener`."""
+
+    def __init__(self, why: DialFailure) -> None:
+        super().__init__(why.value)
+        self.why = why
 
 
 class DisconnectReason(enum.Enum):
     """Why an open connection ended. The value is a word of the log (`agent_left`)."""
 
     CLOSED = "closed"
-    """The agent closed the WebSocket, with a close code."""
+    """The agent closed the connection as the transport's rules say."""
     LINE_LOST = "line_lost"
     """The connection ended without a close: a crash, a reset, a proxy's limit, a lost host."""
     BINARY = "binary"
@@ -27,7 +39,7 @@ class DisconnectReason(enum.Enum):
     TOO_BIG = "too_big"
     """A frame of more than `TURNWIRE_FRAME_BYTES`."""
     BROKEN = "broken"
-    """The agent sent bytes that violate the WebSocket protocol."""
+    """The agent sent bytes that violate the transport's protocol."""
     UNSOUND = "unsound"
     """The agent sent too many control frames or fragments, or a frame with so many values that they
     would take the process's memory. No correct agent does this."""

@@ -1,9 +1,9 @@
 """Detect a stalled agent: an incomplete frame from it, or a prompt that it does not read."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final, Self
 
-from turnwire.relay.agent.websocket import Upstream
+from turnwire.relay.agent.port import Connection
 from turnwire.relay.memory_budget import Holder, Reservation
 
 WHOLE_S: Final = 120.0
@@ -72,21 +72,28 @@ class AgentSide:
         self.is_parked = False
         """Whether the last check found a transfer, so that another check is due soon."""
 
-    def frames_sent(self, frames: Sequence[bytes], upstream: Upstream, now: float) -> bool:
-        """Note that frames were sent. True: the prompt is among them, and still in our buffer.
+    def sent(self, longest: int, connection: Connection, now: float) -> bool:
+        """Note that data was sent, such as frames, the longest of which has `longest` bytes.
 
-        A frame is the prompt if it is at least as long as the reservation: no other frame is.
+        True: the prompt is among them, and still in our buffer. A frame is the prompt if it is at
+        least as long as the reservation: no other frame is.
         """
         prompt = self.prompt
-        if prompt is None or max(map(len, frames)) < prompt.held_bytes:
+        if prompt is None or longest < prompt.held_bytes:
             return False
         self.prompt, self._sent_prompt = None, prompt
-        self._outgoing = track(None, self._unwritten(upstream), now)
+        self._outgoing = track(None, self._unwritten(connection), now)
         self.is_parked = self._outgoing is not None
         return self.is_parked
 
     def is_overdue(
-        self, upstream: Upstream | None, now: float, stall_s: float, *, reads: int, is_read: bool
+        self,
+        connection: Connection | None,
+        now: float,
+        stall_s: float,
+        *,
+        reads: int,
+        is_read: bool,
     ) -> bool:
         """Whether the agent stopped within a frame, or does not read its prompt.
 
@@ -96,17 +103,17 @@ class AgentSide:
         """
         incoming = self.frame.held_bytes if is_read else 0
         self._incoming = track(self._incoming, incoming, now, reads)
-        unwritten = 0 if upstream is None else self._unwritten(upstream)
+        unwritten = 0 if connection is None else self._unwritten(connection)
         self._outgoing = track(self._outgoing, unwritten, now)
         pending = [each for each in (self._incoming, self._outgoing) if each is not None]
         self.is_parked = bool(pending)
         return any(each.is_overdue(now, stall_s) for each in pending)
 
-    def _unwritten(self, upstream: Upstream) -> int:
+    def _unwritten(self, connection: Connection) -> int:
         """Return the bytes of the prompt that the agent's socket has not taken, and count them."""
         if self._sent_prompt is None:
             return 0
-        unwritten = upstream.unwritten_bytes
+        unwritten = connection.unwritten_bytes
         self._sent_prompt.set(unwritten)
         if not unwritten:
             self._sent_prompt = None

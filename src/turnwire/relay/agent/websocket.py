@@ -1,6 +1,6 @@
-"""One WebSocket connection to the agent.
+"""The transport `websocket`: a connection to the agent is one WebSocket.
 
-`Upstream` is an `asyncio.Protocol` around a Sans-I/O reader (`websocket_reader`,
+`Upstream` is a connection, an `asyncio.Protocol` around a Sans-I/O reader (`websocket_reader`,
 `websocket_library`). It decodes frames in the socket's own callback, all frames of one read at
 once, and calls its `Listener`: no task and no queue stand between the socket and the `Turn`. If a
 read brings more work than one time slice, the rest runs in later slices (`rounds`), and the socket
@@ -11,12 +11,15 @@ import asyncio
 import codecs
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, Protocol, cast
+from functools import partial
+from typing import ClassVar, Final, cast
 
 from turnwire.core.bounds import LONG_BYTES
 from turnwire.core.wire.census import TooManyError
 from turnwire.relay.agent import websocket_fast_path, websocket_handshake, websocket_library
+from turnwire.relay.agent.dialer import AgentSocket, Dialler
 from turnwire.relay.agent.failures import DialFailure, DisconnectReason
+from turnwire.relay.agent.port import AgentTarget, Listener, Scheme, address_of
 from turnwire.relay.agent.websocket_library import OPEN, WebSocket, accept_key, generate_key
 from turnwire.relay.agent.websocket_reader import BATCH, Controls, ForLibrary, Reader
 from turnwire.relay.memory_budget import Reservation
@@ -38,41 +41,8 @@ _NORMAL_CLOSURE: Final = (1000).to_bytes(2, "big")
 """The payload of a normal close: its code."""
 
 
-class Listener(Protocol):
-    """Receives the events of the connection. All calls come from the event loop."""
-
-    def agent_opened(self, upstream: "Upstream") -> None:
-        """The handshake succeeded: frames may be sent."""
-        ...
-
-    def agent_refused(self, why: DialFailure, status: int | None) -> None:
-        """The handshake failed; `status` is the agent's HTTP status, if it sent one."""
-        ...
-
-    def agent_frames(self, frames: Sequence[bytes]) -> None:
-        """The complete text frames of one socket read, or of a slice of it, in valid UTF-8."""
-        ...
-
-    def agent_long_frame(self, frame: bytes, /) -> Iterator[None]:
-        """Process a long text frame, one short step per iteration.
-
-        Raises:
-            TooManyError: the frame has too many values, and is not processed.
-
-        """
-        ...
-
-    def agent_frame_begun(self) -> None:
-        """A part of a long frame came, and the frame is incomplete."""
-        ...
-
-    def agent_left(self, why: DisconnectReason, close_code: int | None) -> None:
-        """The connection is lost or unusable. Called at most once, and never after `close`."""
-        ...
-
-
-class Upstream(asyncio.Protocol):
-    """One connection, from the TCP connect to its end. `url` is valid (`Dialler` checks it)."""
+class Upstream(AgentSocket):
+    """One connection, from the TCP connect to its end. `url` is valid (`config` checks it)."""
 
     def __init__(
         self,
@@ -80,16 +50,16 @@ class Upstream(asyncio.Protocol):
         headers: Mapping[str, str],
         listener: Listener,
         *,
-        subprotocols: Sequence[str],
+        subprotocols: tuple[str, ...],
         frame_bytes: int,
         reservation: Reservation,
-        rounds: Rounds | None = None,
+        rounds: Rounds,
     ) -> None:
         self._reservation = reservation
         self._headers = headers
         self._listener = listener
         self._url = url
-        self._subprotocols = tuple(subprotocols)
+        self._subprotocols = subprotocols
         self._request = websocket_library.request_template(url, self._subprotocols)
         self._key = generate_key()
         self._websocket: WebSocket | None = None
@@ -98,7 +68,7 @@ class Upstream(asyncio.Protocol):
         self._reader = Reader(frame_bytes)
         self._is_plain = False
         """Whether the fast path may read: the next byte begins a message, and no work is queued."""
-        self._slices = Slices(Rounds() if rounds is None else rounds)
+        self._slices = Slices(rounds)
         """The unfinished work of past reads. The socket is not read meanwhile."""
         self._unread: list[bytes] = []
         """Reads that came in while there was unfinished work."""
@@ -441,6 +411,41 @@ class Upstream(asyncio.Protocol):
         for data in websocket.data_to_send():
             if transport is not None and not transport.is_closing() and data:
                 transport.write(data)
+
+
+class WebSocketTransport:
+    """Opens WebSockets: a request is their handshake, and offers sub-protocols.
+
+    A handshake is always a GET without a body.
+    """
+
+    name: ClassVar = "websocket"
+    scheme: ClassVar = Scheme("ws")
+
+    def __init__(self, dialler: Dialler, *, frame_bytes: int) -> None:
+        self._dialler = dialler
+        self._frame_bytes = frame_bytes
+
+    async def open(
+        self, target: AgentTarget, listener: Listener, reservation: Reservation
+    ) -> Upstream:
+        """Connect, and start the handshake. Its result goes to the `listener`.
+
+        Raises:
+            DialError: DNS, TCP or TLS failed.
+
+        """
+        connection = partial(
+            Upstream,
+            target.url,
+            target.headers,
+            listener,
+            subprotocols=target.offered_protocols,
+            frame_bytes=self._frame_bytes,
+            reservation=reservation,
+            rounds=self._dialler.rounds,
+        )
+        return await self._dialler.dial(address_of(target.url, self.scheme), connection)
 
 
 def _is_utf8(frame: bytes) -> bool:

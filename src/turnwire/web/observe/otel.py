@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import Final
-from urllib.parse import urlsplit
 
 import requests
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -37,6 +36,7 @@ from turnwire.core.turn.inputs import Input
 from turnwire.core.turn.observer import TurnObserver
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
+from turnwire.relay.agent.port import Transport, address_of
 from turnwire.relay.turn_stream import Stream
 from turnwire.web.observe.flight_recorder import UNREMARKABLE
 from turnwire.web.observe.tracing import Trace, Tracing
@@ -91,7 +91,13 @@ class _FirstChunk:
 class OtelTracing(Tracing):
     """Sends a trace of each request to a collector."""
 
-    def __init__(self, agent_url: str, processor: SpanProcessor, exporter: SpanExporter) -> None:
+    def __init__(
+        self,
+        agent_url: str,
+        transport: type[Transport],
+        processor: SpanProcessor,
+        exporter: SpanExporter,
+    ) -> None:
         self._processor, self._exporter = processor, exporter
         is_named = "OTEL_SERVICE_NAME" in os.environ
         resource = {"service.version": __version__} | (
@@ -101,11 +107,11 @@ class OtelTracing(Tracing):
         provider = TracerProvider(resource=Resource.create(resource), shutdown_on_exit=False)
         provider.add_span_processor(processor)
         self._tracer = provider.get_tracer("turnwire", __version__)
-        parts = urlsplit(agent_url)
+        address = address_of(agent_url, transport.scheme)
         self._agent: dict[str, str | int] = {
-            "server.address": parts.hostname or "",
-            "server.port": parts.port or (443 if parts.scheme == "wss" else 80),
-            "network.protocol.name": "websocket",
+            "server.address": address.host,
+            "server.port": address.port,
+            "network.protocol.name": transport.name,
         }
 
     def begin(
@@ -267,16 +273,16 @@ def _span_context(context: TraceContext) -> SpanContext:
     )
 
 
-def otlp(agent_url: str) -> OtelTracing:
+def otlp(agent_url: str, transport: type[Transport]) -> OtelTracing:
     """Return a tracing that sends to the collector of the `OTEL_*` variables."""
     for name in _NOISY_LOGGERS:
         logging.getLogger(name).addFilter(_OnceAMinute())
     session = requests.Session()
     session.trust_env = False  # no proxies from the environment, as everywhere in the gateway
     exporter = OTLPSpanExporter(session=session)
-    return OtelTracing(agent_url, BatchSpanProcessor(exporter), exporter)
+    return OtelTracing(agent_url, transport, BatchSpanProcessor(exporter), exporter)
 
 
-def rehearse(agent_url: str) -> None:
+def rehearse(agent_url: str, transport: type[Transport]) -> None:
     """Read the `OTEL_*` variables, and raise the errors of the libraries."""
-    otlp(agent_url).shutdown()
+    otlp(agent_url, transport).shutdown()

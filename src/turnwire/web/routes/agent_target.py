@@ -6,6 +6,8 @@ from urllib.parse import quote
 
 from turnwire import __version__
 from turnwire.config.settings import PLACEHOLDER
+from turnwire.core.connect import ConnectRequest
+from turnwire.core.operations import OperationName
 from turnwire.core.rejection import Rejection
 from turnwire.errors import (
     AnotherTurn,
@@ -18,7 +20,7 @@ from turnwire.errors import (
     Unauthorized,
     Unavailable,
 )
-from turnwire.relay.turn_stream import AgentTarget
+from turnwire.relay.agent.port import AgentTarget
 from turnwire.web.context import AppContext
 from turnwire.web.routes.endpoint import RequestContext
 
@@ -40,14 +42,29 @@ _HTTP_ERRORS: Final[dict[Rejection, type[RequestRefused]]] = {
 }
 
 
-def target_for(app_context: AppContext, context: RequestContext) -> AgentTarget:
-    """Return URL, headers and subprotocols for this request's connection to the agent."""
-    settings = app_context.settings
+def target_for(
+    app_context: AppContext, context: RequestContext, connect: ConnectRequest
+) -> AgentTarget:
+    """Return where the agent of this request is, and the whole request that opens a connection."""
+    url = app_context.settings.agent_url.replace(PLACEHOLDER, _segment(context.request.session_id))
     return AgentTarget(
-        settings.agent_url.replace(PLACEHOLDER, _segment(context.request.session_id)),
-        _headers(app_context, context),
-        app_context.dialect.subprotocols,
+        url if not connect.path else _with_path(url, connect.path),
+        _headers(app_context, context, connect),
+        connect.method,
+        connect.body,
+        connect.offered_protocols,
     )
+
+
+def check_support(app_context: AppContext, operation: OperationName) -> None:
+    """Check before a dial that the agent's wire has this operation.
+
+    Raises:
+        NotSupported: it has not.
+
+    """
+    if operation not in app_context.dialect.operations:
+        raise http_error_for(Rejection.UNSUPPORTED)
 
 
 def http_error_for(rejection: Rejection) -> RequestRefused:
@@ -65,9 +82,18 @@ def http_error_for_status(status: int, agent_auth: str) -> RequestRefused:
     return Unavailable(f"the agent answered {status} to the gateway")
 
 
-def _headers(app_context: AppContext, context: RequestContext) -> dict[str, str]:
+def _with_path(url: str, path: str) -> str:
+    """Return the URL with more path. Its query stays at its end."""
+    location, mark, query = url.partition("?")
+    return f"{location.removesuffix('/')}{path}{mark}{query}"
+
+
+def _headers(
+    app_context: AppContext, context: RequestContext, connect: ConnectRequest
+) -> dict[str, str]:
     settings = app_context.settings
     headers = {
+        **connect.headers,
         "user-agent": f"turnwire/{__version__}",
         "x-request-id": context.request.id,
         **context.request.trace.headers,

@@ -16,6 +16,7 @@ from turnwire.core.agent import PromptRequest, ResumeRequest
 from turnwire.core.body.continuation import Continuation
 from turnwire.core.body.prompt import Prompt, extract, extract_in_steps
 from turnwire.core.bounds import LONG_BYTES
+from turnwire.core.operations import OperationName
 from turnwire.core.rejection import Rejection
 from turnwire.core.turn.headers import hold_for_init
 from turnwire.errors import Unavailable
@@ -26,7 +27,7 @@ from turnwire.web.auth.access import Role
 from turnwire.web.context import disconnect_limits
 from turnwire.web.request import BUDGET_SPENT, WhileClientWaits, reserve
 from turnwire.web.routes import approval_profile, workflow_transport
-from turnwire.web.routes.agent_target import http_error_for
+from turnwire.web.routes.agent_target import check_support, http_error_for
 from turnwire.web.routes.endpoint import CHAT_PATH, Endpoint, RequestContext
 from turnwire.web.routes.stream_response import stream
 
@@ -154,6 +155,7 @@ class Chat(Endpoint):
     ) -> None:
         """Answer the questions that the turn waits for, and stream the rest of the turn."""
         app_context = self.app_context
+        check_support(app_context, OperationName.RESUME)
         reserve(holder, 0)
         settings = app_context.settings
         channel_type, channel_id = self.channel(context, continuation.chat_id)

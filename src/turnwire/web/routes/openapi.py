@@ -1,10 +1,12 @@
 """`/openapi.json`: the OpenAPI 3.1 document of the routes, built from the code's own tables."""
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from turnwire import __version__
 from turnwire.config.settings import Settings
+from turnwire.core.operations import OperationName
 from turnwire.errors import (
     AnotherTurn,
     BadRequest,
@@ -53,12 +55,17 @@ _BEARER = {"type": "http", "scheme": "bearer"}
 _FORMATS: dict[str, dict[str, str]] = {"jwt": {"bearerFormat": "JWT"}, "opaque": {}}
 
 
-def document(settings: Settings) -> dict[str, Any]:
-    """Return the document. It leaves the chat routes out where they are not enabled."""
+def document(
+    settings: Settings, operations: AbstractSet[OperationName] = frozenset(OperationName)
+) -> dict[str, Any]:
+    """Return the document. It leaves the chat routes out where they are not enabled.
+
+    `operations`: what the agent's wire has.
+    """
     return {
         "openapi": "3.1.0",
         "info": {"title": "turnwire", "version": __version__, "license": {"name": "MIT"}},
-        "paths": {**(_SESSION_PATHS if settings.enabled else {}), **_PLAIN_PATHS},
+        "paths": {**(_session_paths(operations) if settings.enabled else {}), **_PLAIN_PATHS},
         "components": {
             "securitySchemes": {"token": _BEARER | _FORMATS[settings.auth]},
             "schemas": SCHEMAS,
@@ -182,6 +189,8 @@ def _answer(description: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"description": description, "content": _json(schema)}
 
 
+_RESUME_PATH = "/api/sessions/{session_id}/chat/{chat_id}/stream"
+
 _SESSION_PATHS: dict[str, Any] = {
     "/api/sessions/{session_id}/chat": {
         "post": _operation(
@@ -192,7 +201,7 @@ _SESSION_PATHS: dict[str, Any] = {
             body="ChatBody",
         )
     },
-    "/api/sessions/{session_id}/chat/{chat_id}/stream": {
+    _RESUME_PATH: {
         "get": _operation(
             "resume",
             "The turn that runs or waits, from its start",
@@ -237,3 +246,12 @@ _SESSION_PATHS: dict[str, Any] = {
         )
     },
 }
+
+
+def _session_paths(operations: AbstractSet[OperationName]) -> dict[str, Any]:
+    """Return the chat routes. Only where the wire has no resume, that route answers 501."""
+    if OperationName.RESUME in operations:
+        return _SESSION_PATHS
+    get = _SESSION_PATHS[_RESUME_PATH]["get"]
+    responses = get["responses"] | _error_responses((NotSupported,))
+    return _SESSION_PATHS | {_RESUME_PATH: {"get": get | {"responses": responses}}}

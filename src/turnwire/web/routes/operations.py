@@ -4,7 +4,7 @@ import asyncio
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, ClassVar, Final, TypeVar
 
 import msgspec
 import structlog
@@ -13,7 +13,13 @@ from starlette.types import Receive, Send
 
 from turnwire.core import steps
 from turnwire.core.approvals import ID_MAX
-from turnwire.core.operations import AnswerRequest, HistoryRequest, Operation, StopRequest
+from turnwire.core.operations import (
+    AnswerRequest,
+    HistoryRequest,
+    Operation,
+    OperationName,
+    StopRequest,
+)
 from turnwire.core.rejection import Rejection
 from turnwire.core.steps import Steps
 from turnwire.core.ui_stream.messages import ui_messages_in_steps
@@ -25,7 +31,12 @@ from turnwire.relay.reply import Reply
 from turnwire.web.auth.access import Role
 from turnwire.web.request import WhileClientWaits, reserve
 from turnwire.web.routes import approval_profile
-from turnwire.web.routes.agent_target import http_error_for, http_error_for_status, target_for
+from turnwire.web.routes.agent_target import (
+    check_support,
+    http_error_for,
+    http_error_for_status,
+    target_for,
+)
 from turnwire.web.routes.endpoint import SESSION_PATH, Endpoint, RequestContext
 
 _log = structlog.get_logger("turnwire.http")
@@ -74,13 +85,22 @@ class OperationEndpoint(Endpoint):
 
     min_role = Role.COLLABORATOR
 
+    operation: ClassVar[OperationName]
+    """What the wire must have."""
+
     @property
     def registry(self) -> StreamRegistry:
         """The registry whose caps count these requests."""
         return self.app_context.operations
 
     async def serve(self, context: RequestContext, receive: Receive, send: Send) -> None:
-        """Answer the request, and occupy a slot until the client has taken the answer."""
+        """Answer the request, and occupy a slot until the client has taken the answer.
+
+        Raises:
+            NotSupported: the agent's wire has no such operation. The agent is not dialled.
+
+        """
+        check_support(self.app_context, self.operation)
         with (
             self.registry.slot(context.user_id),
             self.app_context.budget.holder(context.user_id) as holder,
@@ -112,13 +132,12 @@ class OperationEndpoint(Endpoint):
 
         """
         app_context = self.app_context
-        agent_call = OperationCall(operation, holder)
+        agent_call = OperationCall(operation, holder, app_context.dialler.rounds)
+        target = target_for(app_context, context, operation.connect_request())
         dial_s = app_context.settings.dial_s
         try:
             with app_context.session_groups.operation(context.session_key, context.user_id):
-                result = await agent_call.run(
-                    app_context.dialler, target_for(app_context, context), convert, dial_s=dial_s
-                )
+                result = await agent_call.run(app_context.transport, target, convert, dial_s=dial_s)
         except NotReachedError as exc:
             app_context.telemetry.dial_failures.labels(exc.why.value).inc()
             if exc.status is not None:
@@ -185,6 +204,7 @@ class StopTurn(OperationEndpoint):
     """`POST /api/sessions/{session_id}/stop`: answers when the running turn is over."""
 
     route = "stop"
+    operation = OperationName.STOP
     path = f"{SESSION_PATH}/stop"
 
     async def respond(
@@ -212,6 +232,7 @@ class AnswerQuestion(OperationEndpoint):
     """`POST /api/sessions/{session_id}/answer`: answers 202 when the agent has the answer."""
 
     route = "answer"
+    operation = OperationName.ANSWER
     path = f"{SESSION_PATH}/answer"
 
     async def respond(
@@ -255,6 +276,7 @@ class Messages(OperationEndpoint):
 
     min_role = Role.VIEWER
     route = "messages"
+    operation = OperationName.HISTORY
     path = f"{SESSION_PATH}/messages"
 
     async def serve(self, context: RequestContext, receive: Receive, send: Send) -> None:

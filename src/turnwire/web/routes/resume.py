@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Send
 
 from turnwire.core.agent import ResumeRequest
-from turnwire.core.operations import HistoryRequest
+from turnwire.core.operations import HistoryRequest, OperationName
 from turnwire.core.turn.headers import hold_for_init
 from turnwire.core.turn.limits import DisconnectPolicy
 from turnwire.core.ui_stream.output import HEADERS
@@ -30,7 +30,12 @@ class Resume(OperationEndpoint):
 
     min_role = Role.VIEWER
     route = "resume"
+    operation = OperationName.RESUME
     path = f"{CHAT_PATH}/{{chat_id}}/stream"
+
+    @property
+    def _has_history(self) -> bool:
+        return OperationName.HISTORY in self.app_context.dialect.operations
 
     @property
     def registry(self) -> StreamRegistry:
@@ -103,7 +108,7 @@ class Resume(OperationEndpoint):
 
         Return False, and send nothing, if the agent's history does not have the turn.
         """
-        if workflow.prompt_id is None:
+        if workflow.prompt_id is None or not self._has_history:
             return False
         settings = self.app_context.settings
         history_request = HistoryRequest(

@@ -72,5 +72,5 @@ def report(
         dial_status=stream.dial_status,
         dial_error=stream.dial_error,
         agent_left=None if stream.disconnect_reason is None else stream.disconnect_reason.value,
-        close_code=stream.close_code,
+        close_code=stream.disconnect_code,
     )

@@ -99,8 +99,8 @@ async def stream(
     with app_context.streams.register(turn_stream):  # a refusal here is not reported as a stream
         try:
             await turn_stream.run(
-                app_context.dialler,
-                target_for(app_context, context),
+                app_context.transport,
+                target_for(app_context, context, protocol.connect_request()),
                 refusable=lambda: turn_stream.dial_status in DIAL_REFUSALS,
             )
         finally:

@@ -29,9 +29,11 @@ from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import HEADERS, UIMessageStream
 from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.dialer import Dialler
+from turnwire.relay.agent.port import AgentTarget
+from turnwire.relay.agent.websocket import WebSocketTransport
 from turnwire.relay.registry import StreamRegistry
 from turnwire.relay.rounds import Rounds
-from turnwire.relay.turn_stream import SOCKET_EXTENSION, AgentTarget, Stream
+from turnwire.relay.turn_stream import SOCKET_EXTENSION, Stream
 from turnwire.web.health import Health
 from turnwire.web.server.server import listen, new_server
 
@@ -51,7 +53,8 @@ class Passage:
     def __init__(self, agent_url: str, settings: Settings) -> None:
         self._agent_url = agent_url
         self._settings = settings
-        self._dialler = Dialler(frame_bytes=settings.frame_bytes, user_timeout_s=settings.stall_s)
+        self._dialler = Dialler(user_timeout_s=settings.stall_s)
+        self._transport = WebSocketTransport(self._dialler, frame_bytes=settings.frame_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         settings = self._settings
@@ -70,7 +73,7 @@ class Passage:
                 client_socket=scope.get("extensions", {}).get(SOCKET_EXTENSION),
             )
             await stream.run(
-                self._dialler, AgentTarget(self._agent_url, {}), refusable=lambda: False
+                self._transport, AgentTarget(self._agent_url, {}), refusable=lambda: False
             )
 
 

@@ -1,0 +1,84 @@
+"""What a stream and an operation share on the agent's side: the dial, its time limit, the close."""
+
+import asyncio
+from functools import partial
+from typing import Protocol
+
+from turnwire.relay.agent.failures import DialError, DialFailure
+from turnwire.relay.agent.port import AgentTarget, Connection, Listener, Transport
+from turnwire.relay.memory_budget import Reservation
+
+
+class LinkListener(Listener, Protocol):
+    """A listener that gets all ends of a dial, also one that is not the agent's."""
+
+    def dial_crashed(self, bug: Exception, /) -> None:
+        """The transport raised an exception that it does not declare."""
+        ...
+
+
+class AgentLink:
+    """The connection of one request to its agent, from the dial to the close.
+
+    It holds no listener, and `close` drops the connection, so no reference cycle outlives it.
+    """
+
+    __slots__ = ("_dialling", "_timer", "connection", "dial_error")
+
+    def __init__(self) -> None:
+        self.connection: Connection | None = None
+        self.dial_error: str | None = None
+        """The error of the operating system or of TLS, only for the log."""
+        self._dialling: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def dial(
+        self,
+        transport: Transport,
+        target: AgentTarget,
+        listener: LinkListener,
+        reservation: Reservation,
+        dial_s: float,
+    ) -> None:
+        """Begin to dial. The agent has `dial_s` seconds in all until it accepts."""
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(
+            dial_s, partial(listener.agent_refused, DialFailure.TIMEOUT, None)
+        )
+        self._dialling = loop.create_task(self._open(transport, target, listener, reservation))
+
+    def opened(self, connection: Connection) -> None:
+        """Note that the agent accepted: the time limit is over."""
+        self.connection = connection
+        self._stop_timer()
+
+    def close(self) -> None:
+        """Give up the dial, or close the connection. May be called again."""
+        if self._dialling is not None:
+            self._dialling.cancel()
+        self._stop_timer()
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    async def _open(
+        self,
+        transport: Transport,
+        target: AgentTarget,
+        listener: LinkListener,
+        reservation: Reservation,
+    ) -> None:
+        try:
+            self.connection = await transport.open(target, listener, reservation)
+        except DialError as failure:
+            self.dial_error = None if failure.__cause__ is None else repr(failure.__cause__)
+            listener.agent_refused(failure.why, None)
+        except Exception as bug:  # noqa: BLE001 (else nothing would end the dial but its limit)
+            listener.dial_crashed(bug)
+        finally:
+            self._dialling = None  # frees half a kilobyte, which most streams would hold for hours

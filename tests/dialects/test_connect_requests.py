@@ -1,0 +1,54 @@
+"""What opens a connection, on each wire: for a WebSocket it is a handshake, whatever is asked."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from turnwire.core.agent import (
+    AgentProtocol,
+    Dialect,
+    PromptRequest,
+    QuestionReply,
+    ResumeRequest,
+)
+from turnwire.core.connect import ConnectRequest
+from turnwire.core.operations import (
+    AnswerRequest,
+    HistoryRequest,
+    Operation,
+    OperationName,
+    StopRequest,
+)
+from turnwire.dialects import DIALECTS
+from turnwire.relay.agent.transports import TRANSPORTS
+
+WHO: dict[str, Any] = {"user_id": "u1", "init_s": 5.0}
+OFFERED = {"v2": (), "session-agent": ("valet", "agent-ops")}
+
+
+def every_kind(dialect: Dialect) -> Iterator[AgentProtocol | Operation[Any]]:
+    operation = WHO | {"verdict_s": 5.0}
+    yield dialect.prompt(PromptRequest(text="hi", prompt_id="p1"))
+    yield dialect.resume(ResumeRequest(**WHO))
+    yield dialect.resume(ResumeRequest(**WHO, replies=(QuestionReply("q1", Raw(b"1"), None),)))
+    yield dialect.stop(StopRequest(**operation))
+    yield dialect.answer(AnswerRequest(**operation, question_id="q1", answer=Raw(b"1")))
+    yield dialect.read_history(HistoryRequest(**operation, limit=10))
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_handshake_is_the_same_for_all_that_is_asked(name: str) -> None:
+    dialect = DIALECTS[name]
+
+    requests = [each.connect_request() for each in every_kind(dialect)]
+
+    assert requests == [ConnectRequest(offered_protocols=OFFERED[name])] * 6
+    assert dialect.transport == "websocket"
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_wire_has_a_transport_and_all_operations(name: str) -> None:
+    assert DIALECTS[name].transport in TRANSPORTS
+    assert DIALECTS[name].operations == frozenset(OperationName)
