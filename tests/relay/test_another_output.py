@@ -20,8 +20,10 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.dialer import Dialler
+from turnwire.relay.agent.port import AgentTarget
+from turnwire.relay.agent.websocket import WebSocketTransport
 from turnwire.relay.registry import StreamRegistry
-from turnwire.relay.turn_stream import BODY_EXTENSION, SOCKET_EXTENSION, AgentTarget, Stream
+from turnwire.relay.turn_stream import BODY_EXTENSION, SOCKET_EXTENSION, Stream
 from turnwire.web.health import Health
 from turnwire.web.server.server import listen, new_server
 
@@ -33,7 +35,8 @@ class PlainEndpoint:
 
     def __init__(self, agent_url: str) -> None:
         self._agent_url = agent_url
-        self.dialler = Dialler(frame_bytes=65_536, user_timeout_s=5)
+        self.dialler = Dialler(user_timeout_s=5)
+        self._transport = WebSocketTransport(self.dialler, frame_bytes=65_536)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         while (await receive()).get("more_body"):
@@ -53,7 +56,7 @@ class PlainEndpoint:
                 body=scope["extensions"][BODY_EXTENSION](),
             )
             target = AgentTarget(self._agent_url, {})
-            await stream.run(self.dialler, target, refusable=lambda: False)
+            await stream.run(self._transport, target, refusable=lambda: False)
 
 
 async def answered(*agent_frames: frames.Json) -> httpx.Response:
