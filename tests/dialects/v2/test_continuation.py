@@ -221,11 +221,8 @@ def test_its_user_may_come_back() -> None:
 
 def resumed(native: bool = True) -> Turn:  # noqa: FBT001, FBT002
     look = ResumeRequest(user_id="u1", init_s=5)
-    turn = Turn(
-        DIALECTS["v2"].resume(look),
-        Limits(),
-        UIMessageStream(StreamOptions(approvals=REQUESTS if native else None)),
-    )
+    options = StreamOptions(approvals=REQUESTS if native else None)
+    turn = Turn(DIALECTS["v2"].resume(look), Limits(), UIMessageStream(options))
     turn.handle(Opened(), 0)
     return turn
 
@@ -277,11 +274,8 @@ def test_in_the_portable_profile_it_is_told_what_was_answered() -> None:
 
 
 def test_without_hydration_there_is_nothing_to_resume() -> None:
-    turn = Turn(
-        DIALECTS["v2"].resume(ResumeRequest(user_id="u1", init_s=5)),
-        Limits(hold_s=10),
-        UIMessageStream(),
-    )
+    look = ResumeRequest(user_id="u1", init_s=5)
+    turn = Turn(DIALECTS["v2"].resume(look), Limits(hold_s=10), UIMessageStream())
     turn.handle(Opened(), 0)
 
     assert turn.handle(Tick(), 5) == Output()
