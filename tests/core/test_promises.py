@@ -136,11 +136,7 @@ class AnyEvents(RuleBasedStateMachine):
         if was_open:
             assert self.client.questions[question] != "open"
 
-    @rule(
-        event=st.sampled_from(
-            [events.AgentStatus("thinking", "d\ud83d"), events.Queued(), events.Alive()]
-        )
-    )
+    @rule(event=st.sampled_from([events.AgentStatus("thinking", "d\ud83d"), events.Queued()]))
     def tell_status(self, event: Event) -> None:
         self.feed(event)
 

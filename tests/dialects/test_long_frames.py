@@ -218,7 +218,7 @@ def test_a_question_of_many_fields_is_malformed() -> None:
     prompting.connection_opened(0)
     prompting.receive_frame(frame(type="message.create", turnId="t", promptId="p1"), 0)
 
-    assert prompting.receive_frame(frame(type="question", questionId="q", **fields), 0) == ()
+    assert prompting.receive_frame(frame(type="question", questionId="q", **fields), 0) is None
     assert prompting.frame_stats.malformed == 1
 
 

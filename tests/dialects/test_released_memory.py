@@ -6,8 +6,7 @@ from types import FunctionType, ModuleType
 import pytest
 
 from support import session_agent_frames as session_agent
-from turnwire.core import events
-from turnwire.core.agent import PromptRequest
+from turnwire.core.agent import Decoded, PromptRequest
 from turnwire.core.body.attachments import Attachment
 from turnwire.core.session_group import SessionGroups
 from turnwire.dialects import DIALECTS
@@ -33,8 +32,8 @@ def strings(root: object) -> set[str]:
 
 
 def sent(told: object) -> list[bytes]:
-    assert isinstance(told, list)
-    return [event.frame for event in told if isinstance(event, events.Send)]
+    assert isinstance(told, Decoded)
+    return list(told.to_agent)
 
 
 @pytest.mark.parametrize("revision", ["v2", "R", "A", "V"])

@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 import msgspec
 from msgspec import Struct
 
-from turnwire.core.agent import NEVER, AbortScope, FrameStats, PromptRequest
+from turnwire.core.agent import NEVER, AbortScope, Decoded, FrameStats, PromptRequest
 from turnwire.core.connect import ConnectRequest
-from turnwire.core.events import Decoded, Event, Reason, TurnFinished, TurnStarted
+from turnwire.core.events import Reason, TurnFinished, TurnStarted
 from turnwire.core.operations import OperationName, StopRequest, StopResult
 from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member
@@ -68,26 +68,26 @@ class PostingProtocol:
             offered_protocols=OFFERED,
         )
 
-    def connection_opened(self, _now: float) -> Sequence[Event]:
-        return ()
+    def connection_opened(self, _now: float) -> Decoded:
+        return Decoded()
 
     def prepare_frame(self, _frame: bytes) -> Iterator[None]:
         yield
 
-    def receive_frame(self, raw: bytes, _now: float) -> Decoded:
+    def receive_frame(self, raw: bytes, _now: float) -> Decoded | str | None:
         frame: Begun | Text | Over | Stopped = _read(raw)
         match frame:
             case Begun(turn):
-                return [TurnStarted(turn)]
+                return Decoded([TurnStarted(turn)])
             case Text(text):
                 return text
             case Over():
-                return [TurnFinished(reason=Reason.END_TURN)]
+                return Decoded([TurnFinished(reason=Reason.END_TURN)])
             case Stopped():
-                return ()
+                return None
 
-    def tick(self, _now: float) -> Sequence[Event]:
-        return ()
+    def tick(self, _now: float) -> Decoded:
+        return Decoded()
 
     def client_detached(self) -> None: ...
 

@@ -2,7 +2,7 @@
 
 A `Dialect` is one wire. An `AgentProtocol` is one connection on that wire, for
 one request. It does no I/O, like the rest of the core: frames and times go in;
-events of *our* turn come out (among them frames to send). It also tells its
+events of *our* turn and frames to send come out (`Decoded`). It also tells its
 next deadline and which turns an abort would stop. The code behind this port
 finds out which turn is ours, and handles every peculiarity of a wire.
 
@@ -12,7 +12,7 @@ A new dialect is one package in `turnwire.dialects` and one entry in its table.
 import enum
 import math
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 from msgspec import Raw, Struct
@@ -20,7 +20,7 @@ from msgspec import Raw, Struct
 from turnwire.core.body.attachments import Attachment
 from turnwire.core.bounds import MALFORMED_BYTES
 from turnwire.core.connect import ConnectRequest
-from turnwire.core.events import Decoded, Event
+from turnwire.core.events import Event
 from turnwire.core.operations import (
     AnswerOperation,
     AnswerRequest,
@@ -30,6 +30,7 @@ from turnwire.core.operations import (
     StopOperation,
     StopRequest,
 )
+from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member
 from turnwire.core.terms import Terms
 from turnwire.core.wire.schema import WireSchema, name_or_odd
@@ -150,6 +151,26 @@ class AbortScope(enum.Enum):
     our prompt runs. A stream without a client waits until the scope changes."""
 
 
+class Decoded(Struct, frozen=True):
+    """What an input means for our turn, and what to send to the agent because of it.
+
+    A frame without events is a sign of life: it was about our turn, our queue position or the
+    session's lifecycle.
+    """
+
+    events: Sequence[Event] = ()
+    """Events of our turn, in their order."""
+    to_agent: Sequence[bytes] = ()
+    """Text frames to send to the agent. None is sent if one of the events ends the turn."""
+    rejection: Rejection | None = None
+    """Why the request cannot be done; then there are no events. The client gets an HTTP status
+    while the headers are held back, otherwise an error chunk."""
+
+
+ALIVE: Final = Decoded()
+"""A sign of life of our turn, and nothing to show."""
+
+
 class AgentProtocol(Protocol):
     """One connection to the agent. Times are seconds on the caller's monotonic clock."""
 
@@ -157,7 +178,7 @@ class AgentProtocol(Protocol):
 
     @property
     def accepted(self) -> bool:
-        """Whether `Rejected` can no longer come, so that the response headers may go out."""
+        """Whether a rejection can no longer come, so that the response headers may go out."""
         ...
 
     @property
@@ -178,12 +199,20 @@ class AgentProtocol(Protocol):
         """
         ...
 
-    def connection_opened(self, now: float, /) -> Sequence[Event]:
-        """The connection is open. Returns the first events, such as the frames to `Send`."""
+    def connection_opened(self, now: float, /) -> Decoded:
+        """The connection is open. After this: the same as after `receive_frame`."""
         ...
 
-    def receive_frame(self, frame: bytes, now: float, /) -> Decoded:
-        """Take one text frame, in valid UTF-8. Never raises: an unreadable frame is counted."""
+    def receive_frame(self, frame: bytes, now: float, /) -> Decoded | str | None:
+        """Take one text frame, in valid UTF-8. Never raises: an unreadable frame is counted.
+
+        A bare `str` is a `TextDelta` of our turn. Turns have hundreds of thousands of these, so a
+        delta is returned without a struct around it. `""` is a frame of our turn that adds
+        nothing new (a repeated delta). None is a frame that is not ours.
+
+        After this: feed `events`; unless one of them ends the turn, send `to_agent`, or end the
+        stream with the `rejection`. Then read `deadline`, `accepted`, `abort_scope` again.
+        """
         ...
 
     def prepare_frame(self, frame: bytes, /) -> Iterator[None]:
@@ -195,8 +224,8 @@ class AgentProtocol(Protocol):
         """
         ...
 
-    def tick(self, now: float, /) -> Sequence[Event]:
-        """Handle a passed deadline."""
+    def tick(self, now: float, /) -> Decoded:
+        """Handle a passed deadline. After this: the same as after `receive_frame`."""
         ...
 
     @property
@@ -253,7 +282,7 @@ class Dialect(Protocol):
     def resume(self, request: ResumeRequest, member: Member | None = None, /) -> AgentProtocol:
         """A protocol that follows a turn from its start, and never aborts it.
 
-        If there is no turn, it returns `Rejected` with `Rejection.NOTHING`. With replies it first
+        If there is no turn, it returns the rejection `Rejection.NOTHING`. With replies it first
         sends the answers, then returns the events after the questions (`ReplayStarted`), and may
         abort this turn. If one of the questions is not open, it returns `Rejection.CLOSED`.
         """

@@ -7,12 +7,10 @@ parser would refuse it (`core.safe_json`).
 """
 
 import enum
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TypeAlias, assert_never
 
 from msgspec import Raw, Struct
-
-from turnwire.core.rejection import Rejection
 
 
 class Phase(enum.Enum):
@@ -150,30 +148,8 @@ class TurnFinished(Struct, frozen=True, kw_only=True):
     usage: Raw | None = None
 
 
-class Alive(Struct, frozen=True):
-    """The agent is alive, but there is nothing to show.
-
-    The frame was about our turn, our queue position or the session's lifecycle.
-    """
-
-
 class Queued(Struct, frozen=True):
     """Our prompt waits behind another turn."""
-
-
-class Rejected(Struct, frozen=True):
-    """The request cannot be done.
-
-    The client gets an HTTP status while the headers are held back, otherwise an error chunk.
-    """
-
-    why: Rejection = Rejection.SESSION
-
-
-class Send(Struct, frozen=True):
-    """Send this text frame to the agent."""
-
-    frame: bytes
 
 
 QuestionEvent: TypeAlias = Question | QuestionClosed
@@ -193,20 +169,8 @@ Event: TypeAlias = (
     | QuestionEvent
     | Replied
     | TurnFinished
-    | Alive
     | Queued
-    | Rejected
-    | Send
 )
-
-Decoded: TypeAlias = str | Sequence[Event]
-"""What one frame was decoded to.
-
-A bare `str` is a `TextDelta` of our turn. Turns have hundreds of thousands of these,
-so a delta is returned without a struct around it. `""` is a frame of our
-turn that adds nothing new (a repeated delta). An empty sequence is a frame
-that is not ours.
-"""
 
 
 def find_open_questions(events: Iterable[Event]) -> dict[str, Question]:

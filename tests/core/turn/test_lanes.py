@@ -1,6 +1,7 @@
 """The short lane of text deltas writes the very bytes of the long one."""
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 import pytest
 from hypothesis import given, settings
@@ -8,9 +9,8 @@ from hypothesis import strategies as st
 
 from support import v2_frames as f
 from turnwire.core import events
-from turnwire.core.agent import NEVER, AbortScope, FrameStats, PromptRequest
+from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, FrameStats, PromptRequest
 from turnwire.core.connect import ConnectRequest
-from turnwire.core.events import Decoded, Event
 from turnwire.core.turn.inputs import AgentLeft, Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
@@ -24,6 +24,9 @@ PIECES = [
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=4).map("".join)
 
 
+Told: TypeAlias = Decoded | str | None
+
+
 class Telling:
     """A conversation that tells what it was given: one entry a frame."""
 
@@ -31,7 +34,7 @@ class Telling:
     queued = False
     deadline = NEVER
 
-    def __init__(self, told: Sequence[Decoded]) -> None:
+    def __init__(self, told: Sequence[Told]) -> None:
         self.frame_stats = FrameStats()
         self.has_other_watchers = False
         self._told = iter(told)
@@ -42,8 +45,8 @@ class Telling:
     def connect_request(self) -> ConnectRequest:
         return ConnectRequest()
 
-    def connection_opened(self, _now: float) -> Sequence[Event]:
-        return [events.TurnStarted("turn")]
+    def connection_opened(self, _now: float) -> Decoded:
+        return Decoded([events.TurnStarted("turn")])
 
     def client_detached(self) -> None:
         pass
@@ -54,11 +57,11 @@ class Telling:
     def mark_stale(self) -> None:
         pass
 
-    def receive_frame(self, _frame: bytes, _now: float) -> Decoded:
+    def receive_frame(self, _frame: bytes, _now: float) -> Told:
         return next(self._told)
 
-    def tick(self, _now: float) -> Sequence[Event]:
-        return ()
+    def tick(self, _now: float) -> Decoded:
+        return Decoded()
 
     @property
     def abort_scope(self) -> AbortScope:
@@ -68,7 +71,7 @@ class Telling:
         return ()
 
 
-def stream(told: Sequence[Decoded], reads: Sequence[int], *, event_lines: bool) -> bytes:
+def stream(told: Sequence[Told], reads: Sequence[int], *, event_lines: bool) -> bytes:
     """All that a client is sent, when the frames come in reads of these sizes."""
     turn = Turn(Telling(told), Limits(), UIMessageStream(StreamOptions(event_lines=event_lines)))
     written = [turn.handle(Opened(), 0).to_client]
@@ -80,13 +83,13 @@ def stream(told: Sequence[Decoded], reads: Sequence[int], *, event_lines: bool) 
     return b"".join(written) + turn.handle(AgentLeft(), 2).to_client
 
 
-OTHER_EVENTS: list[Decoded] = [
-    (),
-    [events.Alive()],
-    [events.ReasoningDelta("hm\ud83d")],
-    [events.ToolUpdate(call_id="c", tool_name="t", phase=events.Phase.COMPLETED)],
-    [events.TurnStarted("again")],
-    [events.TextDelta("x"), events.Queued(), events.TextDelta("\ud83d")],
+OTHER_EVENTS: list[Told] = [
+    None,
+    ALIVE,
+    Decoded([events.ReasoningDelta("hm\ud83d")]),
+    Decoded([events.ToolUpdate(call_id="c", tool_name="t", phase=events.Phase.COMPLETED)]),
+    Decoded([events.TurnStarted("again")]),
+    Decoded([events.TextDelta("x"), events.Queued(), events.TextDelta("\ud83d")]),
 ]
 
 
@@ -97,9 +100,9 @@ OTHER_EVENTS: list[Decoded] = [
     event_lines=st.booleans(),
 )
 def test_both_lanes_write_the_same_bytes(
-    told: list[Decoded], reads: list[int], *, event_lines: bool
+    told: list[Told], reads: list[int], *, event_lines: bool
 ) -> None:
-    long = [[events.TextDelta(one)] if isinstance(one, str) else one for one in told]
+    long = [Decoded([events.TextDelta(one)]) if isinstance(one, str) else one for one in told]
 
     short_way = stream(told, reads, event_lines=event_lines)
 

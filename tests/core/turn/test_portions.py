@@ -2,15 +2,17 @@
 
 from msgspec import Raw
 
+from turnwire.core.agent import ALIVE, Decoded
 from turnwire.core.events import (
-    Alive,
     Event,
     Phase,
     Question,
+    Queued,
     ReasoningDelta,
     TextDelta,
     ToolUpdate,
 )
+from turnwire.core.rejection import Rejection
 from turnwire.core.turn.portions import EVENTS, PIECE, SIZE, portions
 
 
@@ -20,26 +22,25 @@ def call(size: int) -> Event:
 
 
 def test_many_small_events_are_parted_by_their_number() -> None:
-    told = [Alive()] * (2 * EVENTS + 1)
+    told = Decoded([Queued()] * (2 * EVENTS + 1))
 
-    assert [len(each) for each in portions(told, split_texts=False)] == [EVENTS, EVENTS, 1]
+    sizes = [len(each.events) for each in portions(told, split_texts=False)]
+    assert sizes == [EVENTS, EVENTS, 1]
 
 
 def test_few_large_events_are_parted_by_their_size() -> None:
-    told = [call(SIZE), call(SIZE), Question("q", Raw(b"x" * SIZE)), call(1), Alive()]
+    told = Decoded([call(SIZE), call(SIZE), Question("q", Raw(b"x" * SIZE)), call(1), Queued()])
 
-    assert [len(each) for each in portions(told, split_texts=False)] == [1, 1, 1, 2]
+    assert [len(each.events) for each in portions(told, split_texts=False)] == [1, 1, 1, 2]
 
 
 def test_a_text_is_cut_where_words_are_counted_alone() -> None:
-    told: list[Event] = [
-        TextDelta("x" * (2 * PIECE + 1)),
-        ReasoningDelta("y" * (PIECE + 1)),
-        TextDelta("z"),
-    ]
+    told = Decoded(
+        [TextDelta("x" * (2 * PIECE + 1)), ReasoningDelta("y" * (PIECE + 1)), TextDelta("z")]
+    )
 
     assert list(portions(told, split_texts=False)) == [told]
-    pieces = [event for each in portions(told, split_texts=True) for event in each]
+    pieces = [event for each in portions(told, split_texts=True) for event in each.events]
     texts = [each for each in pieces if isinstance(each, TextDelta | ReasoningDelta)]
     assert [len(each.text) for each in texts] == [
         PIECE,
@@ -51,5 +52,14 @@ def test_a_text_is_cut_where_words_are_counted_alone() -> None:
     ]
 
 
-def test_nothing_is_one_empty_portion() -> None:
-    assert list(portions([], split_texts=True)) == [[]]
+def test_a_sign_of_life_is_a_portion() -> None:
+    assert list(portions(ALIVE, split_texts=True)) == [Decoded([])]
+
+
+def test_what_is_no_event_comes_with_the_last_portion() -> None:
+    told = Decoded([Queued()] * (EVENTS + 1), [b"to send"], Rejection.SESSION)
+
+    first, last = portions(told, split_texts=False)
+
+    assert (first.to_agent, first.rejection) == ((), None)
+    assert (last.to_agent, last.rejection) == ([b"to send"], Rejection.SESSION)

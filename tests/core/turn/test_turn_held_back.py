@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from turnwire.core import events
-from turnwire.core.agent import NEVER, AbortScope, FrameStats
+from turnwire.core.agent import NEVER, AbortScope, Decoded, FrameStats
 from turnwire.core.connect import ConnectRequest
-from turnwire.core.events import Decoded, Event, Reason
+from turnwire.core.events import Reason
 from turnwire.core.rejection import Rejection
 from turnwire.core.turn.inputs import AgentLeft, Blocked, ClientLeft, Drain, Opened, Tick
 from turnwire.core.turn.limits import Limits
@@ -22,13 +22,13 @@ ABORT = b"abort"
 class Hesitant:
     """A wire with the frames `yes`, `no`, `wait` and `end`; it decides at its deadline."""
 
-    def __init__(self, *, late: Sequence[Event] = (), deadline: float = NEVER) -> None:
+    def __init__(self, *, late: Decoded | None = None, deadline: float = NEVER) -> None:
         self.frame_stats = FrameStats()
         self.has_other_watchers = False
         self.accepted = False
         self.queued = False
         self.deadline = deadline
-        self._late = late
+        self._late = late or Decoded()
 
     def prepare_frame(self, _frame: bytes, /) -> Iterator[None]:
         yield from ()
@@ -36,8 +36,8 @@ class Hesitant:
     def connect_request(self) -> ConnectRequest:
         return ConnectRequest()
 
-    def connection_opened(self, _now: float) -> Sequence[Event]:
-        return ()
+    def connection_opened(self, _now: float) -> Decoded:
+        return Decoded()
 
     def client_detached(self) -> None:
         pass
@@ -48,20 +48,23 @@ class Hesitant:
     def mark_stale(self) -> None:
         pass
 
-    def receive_frame(self, frame: bytes, _now: float) -> Decoded:
+    def receive_frame(self, frame: bytes, _now: float) -> Decoded | None:
         match frame:
             case b"yes":
                 self.accepted, self.queued = True, False
-                return [events.TurnStarted("t")]
+                return Decoded([events.TurnStarted("t")])
             case b"no":
-                return [events.Rejected(), events.TextDelta("never")]
+                return Decoded(rejection=Rejection.SESSION)
             case b"wait":
                 self.queued = True
-                return [events.Queued()]
+                return Decoded([events.Queued()])
+            case b"all":
+                return Decoded([events.TextDelta("first")], [b"second"], Rejection.SESSION)
             case _:
-                return [events.TurnFinished(reason=Reason.END_TURN)]
+                end = events.TurnFinished(reason=Reason.END_TURN)
+                return Decoded([end, events.TextDelta("never")], [b"never"], Rejection.SESSION)
 
-    def tick(self, _now: float) -> Sequence[Event]:
+    def tick(self, _now: float) -> Decoded:
         self.deadline = NEVER
         return self._late
 
@@ -135,9 +138,44 @@ def test_an_end_before_the_headers_is_streamed() -> None:
     assert written.endswith(b"data: [DONE]\n\n")
 
 
+def test_nothing_counts_after_an_end() -> None:
+    turn = opened()
+
+    output = turn.frames([b"end"], 1)
+
+    assert output.to_agent == ()
+    assert (turn.outcome, turn.rejection) == (Outcome.COMPLETED, None)
+    assert b"never" not in output.to_client
+
+
+def test_events_come_before_frames_and_frames_before_the_rejection() -> None:
+    turn = opened()
+    turn.frames([b"yes"], 1)
+
+    output = turn.frames([b"all"], 2)
+
+    assert output.to_client.index(b"first") < output.to_client.index(b"cannot take this prompt")
+    assert output.to_agent == [b"second"]
+    assert (turn.outcome, turn.rejection) == (Outcome.REFUSED, Rejection.SESSION)
+
+
+@pytest.mark.parametrize(("frame", "is_heard"), [(b"yes", True), (b"other", False)])
+def test_only_a_frame_that_means_something_is_a_sign_of_life(
+    frame: bytes, *, is_heard: bool
+) -> None:
+    turn = Turn(Picky(), Limits(idle_s=10), UIMessageStream())
+    turn.handle(Opened(), 0)
+    turn.frames([b"yes"], 1)
+
+    for _ in turn.portions(frame, 6):
+        pass
+
+    assert turn.deadline == (16 if is_heard else 11)
+
+
 @pytest.mark.parametrize("now", [1, 15, 500, 5_000])
 def test_an_end_at_the_dialects_own_deadline_is_the_last_word(now: float) -> None:
-    finished = [events.TurnFinished(reason=Reason.END_TURN)]
+    finished = Decoded([events.TurnFinished(reason=Reason.END_TURN)])
     turn = opened(Hesitant(late=finished, deadline=1))
     turn.handle(Drain(), 0)
     assert turn.deadline == 1
@@ -150,7 +188,7 @@ def test_an_end_at_the_dialects_own_deadline_is_the_last_word(now: float) -> Non
 
 
 def test_a_deadline_of_the_dialect_may_bring_frames_to_send() -> None:
-    turn = opened(Hesitant(late=[events.Send(b"ping")], deadline=1))
+    turn = opened(Hesitant(late=Decoded(to_agent=[b"ping"]), deadline=1))
 
     assert turn.handle(Tick(), 1) == Output(to_agent=[b"ping"])
     assert turn.outcome is None
@@ -179,7 +217,7 @@ def test_before_the_dial_is_done_nothing_is_written() -> None:
 def test_whether_there_is_a_stream_the_dialect_says_whatever_the_limits(
     shorter: str, deadline: float, hold_s: float
 ) -> None:
-    nothing = [events.Rejected(Rejection.NOTHING)]
+    nothing = Decoded(rejection=Rejection.NOTHING)
     limits = Limits(**{"hold_s": hold_s, shorter: 4})  # type: ignore[arg-type]
     turn = Turn(Hesitant(late=nothing, deadline=deadline), limits, UIMessageStream())
     turn.handle(Opened(), 0)
@@ -235,12 +273,19 @@ def test_a_client_that_leaves_before_the_prompt_was_sent_ends_the_stream() -> No
     assert turn.outcome is Outcome.CLIENT_GONE
 
 
+class Picky(Hesitant):
+    """A wire with frames of other turns as well: all but `yes`, which is a sign of life."""
+
+    def receive_frame(self, frame: bytes, _now: float) -> Decoded | None:
+        self.accepted = True
+        return Decoded() if frame == b"yes" else None
+
+
 class Restless(Hesitant):
     """A wire that sets its deadline by a frame without events."""
 
-    def receive_frame(self, _frame: bytes, now: float) -> Decoded:
+    def receive_frame(self, _frame: bytes, now: float) -> None:
         self.deadline = now + 1
-        return ()
 
 
 def test_an_earlier_deadline_is_noticed_though_no_event_came() -> None:

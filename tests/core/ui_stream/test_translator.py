@@ -4,7 +4,6 @@ from msgspec import Raw
 from support.shown import brief, shown, started, tool
 from turnwire.core.events import (
     AgentStatus,
-    Alive,
     Event,
     Phase,
     Question,
@@ -113,7 +112,6 @@ def finished(reason: Reason = Reason.END_TURN, **fields: str) -> TurnFinished:
         pytest.param(
             [], Queued(), ["data-agent-status {'status': 'queued'} True"], id="queued is a status"
         ),
-        pytest.param([SAID], Alive(), [], id="a sign of life shows nothing"),
         pytest.param([SAID], TurnStarted("t2"), [], id="started over under another id"),
         pytest.param(
             [SAID, TurnStarted("t2\ud83d"), THOUGHT],

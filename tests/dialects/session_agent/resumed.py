@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from support import session_agent_frames as f
-from turnwire.core.agent import ResumeRequest
-from turnwire.core.events import Event, Rejected, TextDelta, ToolUpdate, TurnFinished
+from turnwire.core.agent import Decoded, ResumeRequest
+from turnwire.core.events import TextDelta, ToolUpdate, TurnFinished
 from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member
 from turnwire.dialects.session_agent import SessionAgent
 from turnwire.dialects.session_agent.resume import ResumeProtocol
 
 LATER: Final = ("A", "V")
-NOTHING: Final = [Rejected(Rejection.NOTHING)]
+NOTHING: Final = Decoded(rejection=Rejection.NOTHING)
 INIT_S: Final = 5.0
 OTHER: Final[f.Fields] = {"channelId": "other"}
 
@@ -53,7 +53,7 @@ def busy(revision: str, **data: Any) -> bytes:
     return f.init(revision, runnerBusy=True, **data)
 
 
-def texts(told: Sequence[Event | str]) -> list[str]:
+def texts(told: Sequence[object]) -> list[str]:
     """The texts told, and the tools by their phase, in order."""
     found = []
     for event in told:

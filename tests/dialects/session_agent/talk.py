@@ -2,16 +2,22 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 from msgspec import Raw
 
 from support import session_agent_frames as f
-from turnwire.core.agent import PromptRequest
-from turnwire.core.events import Alive, Decoded, Event, Send, TurnFinished
+from support.decoded import outputs
+from turnwire.core.agent import Decoded, PromptRequest
+from turnwire.core.events import Event, TurnFinished
+from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member
 from turnwire.dialects.session_agent import SessionAgent
 from turnwire.dialects.session_agent.turn import TurnProtocol
+
+REJECTED: Final = Decoded(rejection=Rejection.SESSION)
+
+Output: TypeAlias = Event | str | bytes | Rejection
 
 
 def conversation(
@@ -26,31 +32,28 @@ def conversation(
     return made
 
 
-def receive_frame(made: TurnProtocol, *frames: bytes, now: float = 0) -> list[Event | str]:
+def receive_frame(made: TurnProtocol, *frames: bytes, now: float = 0) -> list[Output]:
     """What these frames told, but for mere signs of life."""
-    told: list[Event | str] = []
-    for frame in frames:
-        said = made.receive_frame(frame, now)
-        told += [said] if isinstance(said, str) else said
-    return [event for event in told if not isinstance(event, Alive)]
+    return [told for frame in frames for told in outputs(made.receive_frame(frame, now))]
 
 
-def error(told: Sequence[Event | str]) -> str | None:
+def error(told: Sequence[Output] | Decoded) -> str | None:
     """The error that this ends with, if it ends with one."""
-    last = told[-1] if told else None
+    in_order = outputs(told) if isinstance(told, Decoded) else told
+    last = in_order[-1] if in_order else None
     return last.error if isinstance(last, TurnFinished) else None
 
 
-def sent(told: Decoded) -> list[dict[str, Any]]:
+def sent(told: Decoded | str | None) -> list[dict[str, Any]]:
     assert not isinstance(told, str)
-    return [json.loads(event.frame) for event in told if isinstance(event, Send)]
+    return [] if told is None else list(map(json.loads, told.to_agent))
 
 
-def plain(told: Sequence[Event | str]) -> list[Any]:
+def plain(told: Sequence[Output]) -> list[Any]:
     """Events with their raw JSON as bytes, which compare."""
     return [
         event
-        if isinstance(event, str)
+        if isinstance(event, str | bytes | Rejection)
         else (
             type(event).__name__,
             {

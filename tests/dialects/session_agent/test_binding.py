@@ -5,8 +5,9 @@ import pytest
 from dialects.session_agent.talk import conversation, error, plain, receive_frame, sent
 from support import session_agent_frames as f
 from support.turns import verdict
-from turnwire.core.agent import AbortScope, PromptRequest
-from turnwire.core.events import Queued, Reason, Rejected, TextDelta, TurnFinished, TurnStarted
+from turnwire.core.agent import AbortScope, Decoded, PromptRequest
+from turnwire.core.events import Queued, Reason, TextDelta, TurnFinished, TurnStarted
+from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member, SessionGroup
 from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
@@ -147,12 +148,16 @@ def test_frames_of_others_do_not_disturb_our_turn() -> None:
 def test_a_dead_session_is_refused_without_a_prompt(revision: str, alive: str) -> None:
     made = conversation()
 
-    assert made.receive_frame(f.init(revision, alive=alive), 0) == [Rejected()]
+    assert made.receive_frame(f.init(revision, alive=alive), 0) == Decoded(
+        rejection=Rejection.SESSION
+    )
     assert not made.accepted
 
 
 def test_a_session_that_dies_before_init_is_refused() -> None:
-    assert conversation().receive_frame(f.status(status="archived"), 0) == [Rejected()]
+    assert conversation().receive_frame(f.status(status="archived"), 0) == Decoded(
+        rejection=Rejection.SESSION
+    )
 
 
 def test_a_dead_session_is_a_409_while_the_headers_are_held_back() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from dialects.session_agent.talk import conversation, error, receive_frame
 from support import session_agent_frames as f
-from turnwire.core.agent import AbortScope
+from turnwire.core.agent import AbortScope, Decoded
 from turnwire.core.events import (
     AgentStatus,
     Event,
@@ -73,7 +73,7 @@ def test_a_turn_without_a_finish_ends_after_a_grace(
     assert not [event for event in told if isinstance(event, TurnFinished)]
     assert made.deadline == 10 + after_s
     assert made.abort_scope is not AbortScope.OURS
-    assert made.tick(10 + after_s) == [end]
+    assert made.tick(10 + after_s) == Decoded([end])
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
@@ -103,7 +103,7 @@ def test_r_may_never_confirm_an_abort() -> None:
     made = conversation(*begun("R"), f.audit("user.abort"))
 
     assert made.deadline == completion.ABORT_GRACE_S
-    assert made.tick(completion.ABORT_GRACE_S) == [CANCELED]
+    assert made.tick(completion.ABORT_GRACE_S) == Decoded([CANCELED])
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_the_turn_of_the_next_prompt_is_not_taken_for_ours(revision: str) -> Non
     made = conversation(*begun(revision), *SPOKE, other(revision))
 
     assert receive_frame(made, f.doing("thinking"), f.begin("turn-2"), f.chunk("x", "turn-2")) == []
-    assert made.tick(2) == [CANCELED]
+    assert made.tick(2) == Decoded([CANCELED])
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
@@ -173,7 +173,7 @@ def test_a_prompt_that_follows_a_drained_session_is_not_ours(revision: str) -> N
     made = conversation(*begun(revision), *SPOKE, f.drained(revision), next_one)
 
     assert receive_frame(made, f.begin("turn-2")) == []
-    assert made.tick(2) == [CANCELED]
+    assert made.tick(2) == Decoded([CANCELED])
 
 
 def test_a_turn_that_was_passed_may_still_finish() -> None:
@@ -239,7 +239,7 @@ def test_a_finish_with_tools_open_is_the_end_soon(frame: bytes) -> None:
     made = conversation(*begun("V"), f.asked("V", "q1"), OPEN, frame)
 
     assert made.receive_frame(f.chunk("late"), 0) == ""
-    assert made.tick(completion.LINGER_S) == [END]
+    assert made.tick(completion.LINGER_S) == Decoded([END])
 
 
 def test_a_canceled_turn_may_go_on_under_a_new_id() -> None:
@@ -260,7 +260,7 @@ def test_a_canceled_turn_that_does_not_go_on_is_over() -> None:
 
     assert made.deadline == completion.COMPLETION_GRACE_S
     assert receive_frame(made, f.user("three", "P3", by="u2"), f.begin("turn-2")) == []
-    assert made.tick(2) == [CANCELED]
+    assert made.tick(2) == Decoded([CANCELED])
 
 
 def test_an_error_told_before_a_finish_without_one_is_its_text() -> None:

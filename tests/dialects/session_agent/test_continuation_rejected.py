@@ -63,7 +63,7 @@ def test_a_frame_that_comes_before_the_timer_does_not_keep_the_client_waiting() 
 
     assert stream.frames([f.asked("V")], 1 + OPEN_QUESTIONS_S).to_agent == ()
     assert stream.rejection is Rejection.CLOSED
-    assert stream._protocol.receive_frame(f.asked("V"), 3) == ()
+    assert stream._protocol.receive_frame(f.asked("V"), 3) is None
 
 
 def test_what_comes_before_init_or_cannot_be_read_is_passed_over() -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from dialects.session_agent.talk import conversation, error, receive_frame
 from support import session_agent_frames as f
-from turnwire.core.events import Alive, Queued, TurnStarted
+from turnwire.core.agent import ALIVE, Decoded
+from turnwire.core.events import Queued, TurnStarted
 from turnwire.dialects.session_agent import completion
 from turnwire.dialects.session_agent.queue import QueuePosition
 from turnwire.dialects.session_agent.turn import RESPONSE_S
@@ -41,7 +42,7 @@ def test_a_prompt_in_the_queue_is_not_waited_for_as_an_echo() -> None:
 
     assert made.deadline == 30
     made.tick(RESPONSE_S)
-    assert made.tick(RESPONSE_S) == ()
+    assert made.tick(RESPONSE_S) == Decoded()
 
 
 @pytest.mark.nameless(
@@ -117,7 +118,7 @@ def test_r_counts_until_our_prompt_is_out(
 def test_a_place_that_moves_is_a_sign_of_life() -> None:
     made = conversation(f.init("R", runnerBusy=True), *f.queued("R", position=2))
 
-    assert made.receive_frame(moved(remaining=1), 0) == (Alive(),)
+    assert made.receive_frame(moved(remaining=1), 0) == ALIVE
     assert made.queued
 
 

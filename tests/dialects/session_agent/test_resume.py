@@ -23,10 +23,9 @@ from dialects.session_agent.resumed import (
 )
 from dialects.session_agent.talk import receive_frame, sent
 from support import session_agent_frames as f
-from turnwire.core.agent import AbortScope
+from turnwire.core.agent import ALIVE, AbortScope, Decoded
 from turnwire.core.events import (
     AgentStatus,
-    Alive,
     Reason,
     TurnFinished,
     TurnStarted,
@@ -84,7 +83,7 @@ def test_without_an_init_there_is_nothing_to_resume() -> None:
     stream = made()
 
     assert stream.deadline == INIT_S
-    assert stream.tick(INIT_S - 1) == ()
+    assert stream.tick(INIT_S - 1) == Decoded()
     assert stream.tick(INIT_S) == NOTHING
 
 
@@ -92,13 +91,13 @@ def test_a_frame_that_comes_before_the_timer_does_not_keep_us_waiting() -> None:
     stream = made()
 
     assert stream.receive_frame(f.init("V", runnerBusy=True), INIT_S) == NOTHING
-    assert stream.receive_frame(f.chunk("b"), INIT_S) == ()
+    assert stream.receive_frame(f.chunk("b"), INIT_S) is None
 
 
 def test_what_cannot_be_read_is_counted() -> None:
     stream = made()
 
-    assert stream.receive_frame(b"{", 0) == ()
+    assert stream.receive_frame(b"{", 0) is None
     assert stream.frame_stats.malformed == 1
 
 
@@ -253,7 +252,7 @@ def test_a_turn_that_is_stopped_before_its_text_was_told_was_canceled(revision: 
     """The text stays unknown: no snapshot follows an abort."""
     stream = made(busy(revision), f.chunk("b"), f.drained(revision))
 
-    assert stream.tick(stream.deadline) == [TurnFinished(reason=Reason.CANCELED)]
+    assert stream.tick(stream.deadline) == Decoded([TurnFinished(reason=Reason.CANCELED)])
 
 
 # What it never does, and who follows with it.
@@ -308,7 +307,7 @@ def test_it_is_company_for_the_prompt_that_waits(revision: str) -> None:
 def test_it_tells_signs_of_life_while_text_is_withheld() -> None:
     stream = made(busy("V"), f.chunk("b"))
 
-    assert stream.receive_frame(f.chunk("c"), 1) == [Alive()]
+    assert stream.receive_frame(f.chunk("c"), 1) == ALIVE
 
 
 def test_the_tests_that_the_documentation_names_are_here() -> None:

@@ -13,8 +13,8 @@ from support.client_model import Client
 from support.seeds import each_seed
 from support.session_agent_turn import PROMPT, Step, TurnEntry
 from support.turns import wait
-from turnwire.core.agent import ResumeRequest
-from turnwire.core.events import Alive, Decoded, Event, TextDelta, TurnStarted
+from turnwire.core.agent import Decoded, ResumeRequest
+from turnwire.core.events import Event, TextDelta, TurnStarted
 from turnwire.core.operations import History
 from turnwire.core.operations import HistoryTurn as Turned
 from turnwire.core.turn.inputs import Opened, Tick
@@ -64,8 +64,10 @@ def told(revision: str, *, lags: bool) -> Iterator[tuple[bytes, bytes]]:
         yield before, frame
 
 
-def events(said: Decoded) -> list[Event]:
-    return [TextDelta(said)] if isinstance(said, str) else list(said)
+def events(said: Decoded | str | None) -> list[Event]:
+    if said is None:
+        return []
+    return [TextDelta(said)] if isinstance(said, str) else list(said.events)
 
 
 def message(said: list[Event]) -> tuple[str, list[dict[str, object]]]:
@@ -74,7 +76,7 @@ def message(said: list[Event]) -> tuple[str, list[dict[str, object]]]:
     A call that moved on since is told with its outcome, so that a step may end there.
     """
     (start,) = [event for event in said if isinstance(event, TurnStarted)]
-    rest = [event for event in said if not isinstance(event, TurnStarted | Alive)]
+    rest = [event for event in said if not isinstance(event, TurnStarted)]
     (held,) = msgspec.json.decode(ui_messages(History([Turned(start.turn_id, rest)])))
     return held["id"], [part for part in held["parts"] if part["type"] != "step-start"]
 

@@ -11,6 +11,7 @@ from dialects.session_agent.resumed import (
 )
 from dialects.session_agent.talk import receive_frame
 from support import session_agent_frames as f
+from support.decoded import outputs
 from turnwire.core.events import (
     AgentStatus,
     Queued,
@@ -115,8 +116,8 @@ def test_a_v_a_prompt_that_waits_says_only_its_thread(
 
     told = receive_frame(stream, f.init(revision, pendingPrompt=pending))
 
-    assert told == ([Queued()] if is_ours else NOTHING)
+    assert told == ([Queued()] if is_ours else outputs(NOTHING))
 
 
 def test_an_odd_prompt_that_waits_is_none() -> None:
-    assert receive_frame(made(), f.init("V", pendingPrompt=5)) == NOTHING
+    assert receive_frame(made(), f.init("V", pendingPrompt=5)) == outputs(NOTHING)

@@ -9,17 +9,17 @@ from support import session_agent_frames as f
 from support.client_model import Client
 from support.turns import verdict, wait
 from turnwire.config.settings import Settings
-from turnwire.core.agent import AbortScope, PromptRequest
+from turnwire.core.agent import AbortScope, Decoded, PromptRequest
 from turnwire.core.events import (
     Phase,
     QuestionClosed,
     Queued,
     Reason,
-    Rejected,
     ToolUpdate,
     TurnFinished,
     TurnStarted,
 )
+from turnwire.core.rejection import Rejection
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
@@ -150,7 +150,7 @@ def test_trap_8_a_session_that_drains_may_be_anothers_or_never_say_so() -> None:
 
     assert made.deadline == 30
     assert receive_frame(never, next_one) == []
-    assert never.tick(completion.COMPLETION_GRACE_S) == [CANCELED]
+    assert never.tick(completion.COMPLETION_GRACE_S) == Decoded([CANCELED])
 
 
 @each_revision
@@ -174,7 +174,9 @@ def test_trap_9_the_channel_is_always_sent() -> None:
 @pytest.mark.parametrize("alive", ["terminated", "archived", "error"])
 @pytest.mark.trap(10, "A prompt to a session that is over is queued for ever, and no frame says so")
 def test_trap_10_a_dead_session_gets_no_prompt(revision: str, alive: str) -> None:
-    assert conversation().receive_frame(f.init(revision, alive=alive), 0) == [Rejected()]
+    assert conversation().receive_frame(f.init(revision, alive=alive), 0) == Decoded(
+        rejection=Rejection.SESSION
+    )
     later = conversation(f.init(revision, runnerBusy=True), *f.queued(revision))
     assert error(receive_frame(later, f.status(status=alive))) == completion.SESSION_OVER
 

@@ -3,19 +3,17 @@
 import pytest
 from msgspec import Raw
 
-from dialects.session_agent.talk import conversation, plain, receive_frame, sent
+from dialects.session_agent.talk import REJECTED, conversation, plain, receive_frame, sent
 from support import session_agent_frames as f
 from support import v2_frames as v2
-from turnwire.core.agent import NEVER, AbortScope, PromptRequest
+from support.decoded import outputs
+from turnwire.core.agent import NEVER, AbortScope, Decoded, PromptRequest
 from turnwire.core.bounds import MALFORMED_BYTES
 from turnwire.core.events import (
     AgentStatus,
-    Alive,
     Event,
     Phase,
     Reason,
-    Rejected,
-    Send,
     TextDelta,
     ToolUpdate,
     TurnFinished,
@@ -65,7 +63,7 @@ def test_a_thread_is_named_as_such() -> None:
 def test_a_channel_that_makes_the_agent_remind_itself_is_refused() -> None:
     made = conversation(channel_type="slack", channel_id="c7")
 
-    assert made.receive_frame(f.init("V"), 0) == [Rejected()]
+    assert made.receive_frame(f.init("V"), 0) == REJECTED
 
 
 @pytest.mark.parametrize(
@@ -84,8 +82,8 @@ def test_a_ping_goes_out_every_30_seconds() -> None:
     made = conversation(*f.running("V"))
 
     assert made.deadline == 30
-    assert made.tick(29) == ()
-    assert made.tick(30) == [Send(b'{"type":"ping"}')]
+    assert made.tick(29) == Decoded()
+    assert made.tick(30) == Decoded(to_agent=[b'{"type":"ping"}'])
     assert made.deadline == 60
     assert receive_frame(made, f.frame("pong")) == []
 
@@ -162,7 +160,10 @@ def test_what_a_frame_of_our_turn_means(frame: bytes, told: list[Event | str]) -
     ],
 )
 def test_the_life_of_the_session_and_of_our_turn_is_a_sign_of_life(frame: bytes) -> None:
-    assert list(conversation(*f.running("V")).receive_frame(frame, 0)) == [Alive()]
+    told = conversation(*f.running("V")).receive_frame(frame, 0)
+
+    assert told is not None
+    assert outputs(told) == []
 
 
 @pytest.mark.parametrize(
@@ -179,14 +180,14 @@ def test_the_life_of_the_session_and_of_our_turn_is_a_sign_of_life(frame: bytes)
     ],
 )
 def test_other_turns_pong_and_domain_frames_are_no_sign_of_life(frame: bytes) -> None:
-    assert list(conversation(*f.running("V")).receive_frame(frame, 0)) == []
+    assert conversation(*f.running("V")).receive_frame(frame, 0) is None
 
 
 @pytest.mark.parametrize("kind", SKIPPED)
 def test_domain_frames_are_known_and_skipped(kind: str) -> None:
     made = conversation(*f.running("V"))
 
-    assert made.receive_frame(f.frame(kind, data=7, anything=[1]), 0) == ()
+    assert made.receive_frame(f.frame(kind, data=7, anything=[1]), 0) is None
     assert (made.frame_stats.malformed, made.frame_stats.unrecognised) == (0, {})
 
 
@@ -206,7 +207,7 @@ def test_domain_frames_are_known_and_skipped(kind: str) -> None:
 def test_what_cannot_be_read_is_malformed(frame: bytes) -> None:
     made = conversation(*f.running("V"))
 
-    assert made.receive_frame(frame, 0) == ()
+    assert made.receive_frame(frame, 0) is None
     assert (made.frame_stats.malformed, made.frame_stats.unrecognised) == (1, {})
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from dialects.session_agent.talk import conversation, receive_frame
 from support import session_agent_frames as f
-from turnwire.core.events import Alive
+from turnwire.core.agent import ALIVE
 from turnwire.core.session_group import Member, SessionGroup
 
 
@@ -43,7 +43,7 @@ def test_a_user_who_opens_a_socket_after_leaving_came_back(revision: str) -> Non
     made.client_detached()
 
     assert not made.has_other_watchers
-    assert made.receive_frame(joined(), 1) == (Alive(),)
+    assert made.receive_frame(joined(), 1) == ALIVE
     assert made.has_other_watchers
 
 
@@ -51,7 +51,7 @@ def test_our_own_socket_may_be_told_late_and_is_not_our_user_coming_back() -> No
     made = conversation(*f.running("V"))
     made.client_detached()
 
-    assert made.receive_frame(joined(), 1) == ()
+    assert made.receive_frame(joined(), 1) is None
     assert not made.has_other_watchers
     made.receive_frame(joined(), 2)
     assert made.has_other_watchers
@@ -62,5 +62,5 @@ def test_others_who_come_are_not_our_user(user: str | None) -> None:
     made = conversation(*f.running("V"), joined())
     made.client_detached()
 
-    assert made.receive_frame(joined(user), 1) == ()
+    assert made.receive_frame(joined(user), 1) is None
     assert not made.has_other_watchers

@@ -7,12 +7,13 @@ import pytest
 
 from dialects.v2.test_turn import conversation
 from support import v2_frames as f
-from turnwire.core.agent import AbortScope
-from turnwire.core.events import Alive, Queued, Reason, TurnFinished, TurnStarted
+from support.decoded import outputs
+from turnwire.core.agent import ALIVE, AbortScope, Decoded
+from turnwire.core.events import Queued, Reason, TurnFinished, TurnStarted
 
 OTHER = f.begin("turn-0", "p0")
 NAMELESS = f.init(runnerBusy=True)
-STARTED = [TurnStarted(f.OURS)]
+STARTED = Decoded([TurnStarted(f.OURS)])
 
 
 @pytest.mark.nameless(
@@ -121,9 +122,9 @@ def test_which_turn_is_ours(*, before: list[bytes], create: bytes, is_ours: bool
 def test_without_prompt_ids_the_second_turn_is_not_ours() -> None:
     made = conversation(f.create())
 
-    assert made.receive_frame(f.create("turn-2"), 0) == ()
-    assert made.receive_frame(f.create(), 0) == [Alive()]
-    assert made.receive_frame(f.part("x", "turn-2"), 0) == ()
+    assert made.receive_frame(f.create("turn-2"), 0) is None
+    assert made.receive_frame(f.create(), 0) == ALIVE
+    assert made.receive_frame(f.part("x", "turn-2"), 0) is None
     assert made.receive_frame(f.part("x"), 0) == "x"
 
 
@@ -135,7 +136,7 @@ def test_without_prompt_ids_the_second_turn_is_not_ours() -> None:
 def test_the_channel_asked_for_is_the_channel_of_the_turn() -> None:
     made = conversation(channel_type="slack", channel_id="c1")
 
-    assert made.receive_frame(f.create("turn-0"), 0) == [Queued()]
+    assert made.receive_frame(f.create("turn-0"), 0) == Decoded([Queued()])
     assert made.receive_frame(f.create(channelType="slack", channelId="c1"), 0) == STARTED
 
 
@@ -164,7 +165,7 @@ def test_the_channel_asked_for_is_the_channel_of_the_turn() -> None:
 def test_frames_of_other_turns_are_dropped_and_counted(frame: bytes) -> None:
     made = conversation(f.begin())
 
-    assert made.receive_frame(frame, 0) == ()
+    assert made.receive_frame(frame, 0) is None
     assert made.frame_stats.foreign == 1
 
 
@@ -193,7 +194,7 @@ def test_a_prompt_of_another_that_ends_is_no_longer_ahead_of_us(end: str) -> Non
     made = conversation(OTHER)
     assert made.queued
 
-    assert made.receive_frame(f.frame(end, promptId="p0"), 0) == [Alive()]
+    assert made.receive_frame(f.frame(end, promptId="p0"), 0) == ALIVE
     assert not made.queued
 
 
@@ -218,9 +219,9 @@ def test_once_our_turn_is_over_an_abort_would_hit_nothing_of_ours() -> None:
 def test_what_is_odd_about_a_finalize_does_not_keep_the_turn_open(odd: dict[str, Any]) -> None:
     finalize = json.dumps({"type": "message.finalize", "turnId": f.OURS} | odd).encode()
 
-    assert conversation(f.begin()).receive_frame(finalize, 0) == [
-        TurnFinished(reason=Reason.END_TURN)
-    ]
+    assert conversation(f.begin()).receive_frame(finalize, 0) == Decoded(
+        [TurnFinished(reason=Reason.END_TURN)]
+    )
 
 
 @pytest.mark.nameless(
@@ -268,7 +269,7 @@ def test_whom_a_frame_concerns_that_need_not_name_its_turn(
 ) -> None:
     told = conversation(*before).receive_frame(frame, 0)
 
-    assert any(isinstance(event, TurnFinished) for event in told) == is_ours
+    assert any(isinstance(event, TurnFinished) for event in outputs(told)) == is_ours
 
 
 @pytest.mark.nameless(
@@ -279,15 +280,15 @@ def test_whom_a_frame_concerns_that_need_not_name_its_turn(
 def test_complete_before_our_turn_ends_nothing() -> None:
     made = conversation()
 
-    assert made.receive_frame(f.frame("complete"), 0) == ()
+    assert made.receive_frame(f.frame("complete"), 0) is None
     assert made.receive_frame(f.begin(), 0) == STARTED
 
 
 def test_our_prompt_started_over_is_followed() -> None:
     made = conversation(f.begin(), f.part("abc"))
 
-    assert made.receive_frame(f.begin("turn-2"), 0) == [TurnStarted("turn-2")]
-    assert made.receive_frame(f.part("late"), 0) == ()
+    assert made.receive_frame(f.begin("turn-2"), 0) == Decoded([TurnStarted("turn-2")])
+    assert made.receive_frame(f.part("late"), 0) is None
     assert made.receive_frame(f.chunk("abc", "turn-2"), 0) == "abc"
 
 
@@ -324,7 +325,7 @@ def test_whom_an_abort_would_hit(
 def test_busy_after_our_turn_began_is_our_own() -> None:
     made = conversation(f.begin())
 
-    assert made.receive_frame(NAMELESS, 0) == [Alive()]
+    assert made.receive_frame(NAMELESS, 0) == ALIVE
     assert not made.queued
 
 
@@ -339,5 +340,5 @@ def test_the_other_turns_remembered_are_bounded() -> None:
 
     assert not made.queued
     assert made.frame_stats.foreign == 600
-    assert made.receive_frame(f.part("late", "t299"), 0) == ()
-    assert made.receive_frame(f.part("late", "t0"), 0) == [Queued()]  # forgotten
+    assert made.receive_frame(f.part("late", "t299"), 0) is None
+    assert made.receive_frame(f.part("late", "t0"), 0) == Decoded([Queued()])  # forgotten

@@ -6,8 +6,8 @@ import pytest
 
 from dialects.v2.test_turn import conversation
 from support import v2_frames as f
-from turnwire.core.agent import AbortScope, ResumeRequest
-from turnwire.core.events import Alive, Queued, TurnStarted
+from turnwire.core.agent import ALIVE, AbortScope, Decoded, ResumeRequest
+from turnwire.core.events import Queued, TurnStarted
 from turnwire.dialects import DIALECTS
 
 EARLY = [
@@ -36,7 +36,7 @@ def test_an_early_frame_of_our_own_turn_does_not_make_it_anothers(
 ) -> None:
     made = conversation(*greeting, early, early)
 
-    assert made.receive_frame(f.create(), 0) == [TurnStarted(f.OURS)]
+    assert made.receive_frame(f.create(), 0) == Decoded([TurnStarted(f.OURS)])
     assert made.receive_frame(f.part("b"), 0) == "b"
     assert (made.queued, made.abort_scope) == (False, AbortScope.OURS)
 
@@ -54,16 +54,16 @@ def test_a_turn_that_was_open_before_our_prompt_never_is_ours(
 ) -> None:
     made = conversation(*before, f.init(**data), early)
 
-    assert made.receive_frame(f.create(), 0) == ()
-    assert made.receive_frame(f.create(), 0) == (), "nor if it is created once more"
-    assert made.receive_frame(f.finalize(), 0) == [Alive()]
-    assert made.receive_frame(f.create("turn-2"), 0) == [TurnStarted("turn-2")]
+    assert made.receive_frame(f.create(), 0) is None
+    assert made.receive_frame(f.create(), 0) is None, "nor if it is created once more"
+    assert made.receive_frame(f.finalize(), 0) == ALIVE
+    assert made.receive_frame(f.create("turn-2"), 0) == Decoded([TurnStarted("turn-2")])
 
 
 def test_an_init_that_comes_again_names_what_began_after_we_came() -> None:
     made = conversation(f.init(), f.init(runnerBusy=True, runningTurnId=f.OURS))
 
-    assert made.receive_frame(f.create(), 0) == [TurnStarted(f.OURS)]
+    assert made.receive_frame(f.create(), 0) == Decoded([TurnStarted(f.OURS)])
 
 
 @pytest.mark.parametrize("early", EARLY)
@@ -72,13 +72,13 @@ def test_a_turn_whose_channel_is_known_at_last_is_not_in_our_way(early: bytes) -
     other = early.replace(f.OURS.encode(), b"turn-0").replace(b"default", b"x")
     made = conversation(other, f.create("turn-0", channelId="x"))
 
-    assert made.receive_frame(f.create(), 0) == [TurnStarted(f.OURS)]
+    assert made.receive_frame(f.create(), 0) == Decoded([TurnStarted(f.OURS)])
 
 
 def test_a_turn_that_tells_its_channel_before_it_is_created_is_not_in_our_way() -> None:
     elsewhere = f.frame("agentStatus", status="thinking", turnId="turn-0", channelId="x")
 
-    assert conversation(elsewhere).receive_frame(f.create(), 0) == [TurnStarted(f.OURS)]
+    assert conversation(elsewhere).receive_frame(f.create(), 0) == Decoded([TurnStarted(f.OURS)])
 
 
 @pytest.mark.parametrize(("channel", "is_ours"), [("x", True), ("default", False)])
@@ -89,7 +89,7 @@ def test_what_runs_when_we_come_is_in_our_way_on_our_channel_alone(
     busy = {"runnerBusy": True, "runningTurnId": "turn-0"}
     made = conversation(f.frame("init", session={"messages": [entry]}, data=busy))
 
-    assert (made.receive_frame(f.create(), 0) == [TurnStarted(f.OURS)]) == is_ours
+    assert (made.receive_frame(f.create(), 0) == Decoded([TurnStarted(f.OURS)])) == is_ours
 
 
 def test_the_turn_of_another_that_was_created_stays_in_our_way() -> None:
@@ -97,15 +97,15 @@ def test_the_turn_of_another_that_was_created_stays_in_our_way() -> None:
     made = conversation(*first, f.create("turn-0"))
 
     assert made.queued
-    assert made.receive_frame(f.finalize("turn-0"), 0) == [Alive()]
-    assert made.receive_frame(f.create(), 0) == [TurnStarted(f.OURS)]
+    assert made.receive_frame(f.finalize("turn-0"), 0) == ALIVE
+    assert made.receive_frame(f.create(), 0) == Decoded([TurnStarted(f.OURS)])
 
 
 def test_a_turn_with_our_prompt_is_no_other_after_its_early_frames() -> None:
     made = conversation(f.part("early"))
     assert made.queued
 
-    assert made.receive_frame(f.begin(), 0) == [TurnStarted(f.OURS)]
+    assert made.receive_frame(f.begin(), 0) == Decoded([TurnStarted(f.OURS)])
     assert not made.queued
 
 
@@ -115,10 +115,10 @@ def test_a_resumed_prompt_that_waits_knows_its_turn_after_an_early_frame() -> No
     made.connection_opened(0)
     made.receive_frame(f.frame("init", session={"messages": [waits]}), 0)
 
-    assert made.receive_frame(f.frame("agentStatus", status="thinking", turnId=f.OURS), 0) == [
-        Queued()
-    ]
-    assert made.receive_frame(f.create(), 0) == [TurnStarted(f.OURS)]
+    assert made.receive_frame(
+        f.frame("agentStatus", status="thinking", turnId=f.OURS), 0
+    ) == Decoded([Queued()])
+    assert made.receive_frame(f.create(), 0) == Decoded([TurnStarted(f.OURS)])
 
 
 def test_a_resumed_turn_follows_its_prompt_when_it_starts_over() -> None:
@@ -129,7 +129,7 @@ def test_a_resumed_turn_follows_its_prompt_when_it_starts_over() -> None:
     made.receive_frame(f.part("what comes before the hydration is part of it"), 0)
     made.receive_frame(f.frame("init", session={"messages": [turn]}, data=busy), 0)
 
-    assert made.receive_frame(f.begin("turn-2"), 0) == [TurnStarted("turn-2")]
+    assert made.receive_frame(f.begin("turn-2"), 0) == Decoded([TurnStarted("turn-2")])
     assert made.receive_frame(f.part("b", "turn-2"), 0) == "b"
 
 
@@ -137,4 +137,4 @@ def test_a_turn_that_is_over_is_not_open_again_if_it_is_created_late() -> None:
     made = conversation(f.finalize("turn-0"), f.create("turn-0", channelId="x"))
 
     assert not made.queued
-    assert made.receive_frame(f.create(), 0) == [TurnStarted(f.OURS)]
+    assert made.receive_frame(f.create(), 0) == Decoded([TurnStarted(f.OURS)])

@@ -7,16 +7,16 @@ import pytest
 
 from dialects.v2.test_turn import conversation
 from support import v2_frames as f
+from turnwire.core.agent import Decoded
 from turnwire.core.body.attachments import Attachment
-from turnwire.core.events import FilePart, Send, SourceUrl
+from turnwire.core.events import FilePart, SourceUrl
 
 PNG = "data:image/png;base64,iVBORw0KGgo="
 
 
 def prompt(**ask: Any) -> dict[str, Any]:
-    (send,) = conversation(**ask).connection_opened(0)
-    assert isinstance(send, Send)
-    sent: dict[str, Any] = json.loads(send.frame)
+    (frame,) = conversation(**ask).connection_opened(0).to_agent
+    sent: dict[str, Any] = json.loads(frame)
     return sent
 
 
@@ -60,14 +60,14 @@ def test_what_is_not_asked_is_left_out(ask: dict[str, Any], told: dict[str, bool
     ],
 )
 def test_a_file_or_a_page_of_our_turn_is_told(frame: bytes, event: FilePart | SourceUrl) -> None:
-    assert conversation(f.begin()).receive_frame(frame, 0) == [event]
+    assert conversation(f.begin()).receive_frame(frame, 0) == Decoded([event])
 
 
 @pytest.mark.parametrize("frame", [f.file(turn="turn-9"), f.source(turn="turn-9")])
 def test_one_of_another_turn_is_foreign(frame: bytes) -> None:
     made = conversation(f.begin())
 
-    assert made.receive_frame(frame, 0) == ()
+    assert made.receive_frame(frame, 0) is None
     assert made.frame_stats.foreign == 1
 
 
@@ -94,5 +94,5 @@ def test_one_of_another_turn_shows_that_it_is_open(frame: bytes) -> None:
 def test_one_with_wrong_fields_is_counted(frame: bytes) -> None:
     made = conversation(f.begin())
 
-    assert made.receive_frame(frame, 0) == ()
+    assert made.receive_frame(frame, 0) is None
     assert made.frame_stats.malformed == 1

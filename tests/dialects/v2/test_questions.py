@@ -9,7 +9,7 @@ from msgspec import Raw
 from dialects.v2.test_turn import conversation, plain
 from support import v2_frames as f
 from support.seeds import each_seed
-from turnwire.core.agent import ResumeRequest
+from turnwire.core.agent import Decoded, ResumeRequest
 from turnwire.core.events import QuestionClosed
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
@@ -50,11 +50,11 @@ def test_what_closes_a_question_of_another_turn_leaves_ours_open(
 ) -> None:
     made = conversation(*BOTH)
 
-    assert made.receive_frame(closed(**{name: BOBS[name] for name in named}), 0) == ()
+    assert made.receive_frame(closed(**{name: BOBS[name] for name in named}), 0) is None
     assert made.frame_stats.foreign == 3
-    assert made.receive_frame(resolved("yes", **OURS), 0) == [
-        QuestionClosed("q1", answer=Raw(b'"yes"')),
-    ]
+    assert made.receive_frame(resolved("yes", **OURS), 0) == Decoded(
+        [QuestionClosed("q1", answer=Raw(b'"yes"'))]
+    )
 
 
 @pytest.mark.attack(
@@ -78,7 +78,7 @@ def test_what_names_our_turn_closes_ours_beside_another_of_its_id(named: tuple[s
 
     told = made.receive_frame(expired(**{name: OURS[name] for name in named}), 0)
 
-    assert told == [QuestionClosed("q1", expired=True)]
+    assert told == Decoded([QuestionClosed("q1", expired=True)])
 
 
 @pytest.mark.nameless(
@@ -101,27 +101,27 @@ def test_once_the_other_question_is_closed_a_nameless_end_is_ours(ends: list[byt
     assert plain(made.receive_frame(resolved("yes"), 0)) == plain(
         [QuestionClosed("q1", answer=Raw(b'"yes"'))]
     )
-    assert made.receive_frame(resolved("yes"), 0) == (), "it is closed by now"
+    assert made.receive_frame(resolved("yes"), 0) is None, "it is closed by now"
 
 
 def test_a_question_that_is_asked_again_is_still_one() -> None:
     asked = [f.question(turnId="turn-2"), f.question(**BOBS)]
     made = conversation(*BEGUN, *asked, resolved("x", turnId="turn-2"), f.question(**OURS))
 
-    assert made.receive_frame(expired(), 0) == [QuestionClosed("q1", expired=True)]
+    assert made.receive_frame(expired(), 0) == Decoded([QuestionClosed("q1", expired=True)])
 
 
 def test_an_agent_that_is_idle_waits_for_no_answer() -> None:
     made = conversation(f.question(**BOBS), f.frame("complete"), *BEGUN[:1], f.question(**OURS))
 
-    assert made.receive_frame(expired(), 0) == [QuestionClosed("q1", expired=True)]
+    assert made.receive_frame(expired(), 0) == Decoded([QuestionClosed("q1", expired=True)])
 
 
 def test_idle_on_another_channel_leaves_a_question_open() -> None:
     idle = f.frame("complete", channelId="carols")
     made = conversation(f.question(**BOBS), idle, *BEGUN[:1], f.question(**OURS))
 
-    assert made.receive_frame(expired(), 0) == ()
+    assert made.receive_frame(expired(), 0) is None
 
 
 def test_a_question_that_was_open_before_we_came_is_known_by_the_hydration() -> None:
@@ -133,9 +133,9 @@ def test_a_question_that_was_open_before_we_came_is_known_by_the_hydration() -> 
     init = f.frame("init", session=session, data={"runnerBusy": True, "runningTurnId": "turn-2"})
     made = conversation(init, *BEGUN[:1], f.question(**OURS))
 
-    assert made.receive_frame(resolved(), 0) == ()
-    assert made.receive_frame(resolved(channelId="bob"), 0) == ()
-    assert made.receive_frame(expired(), 0) == [QuestionClosed("q1", expired=True)]
+    assert made.receive_frame(resolved(), 0) is None
+    assert made.receive_frame(resolved(channelId="bob"), 0) is None
+    assert made.receive_frame(expired(), 0) == Decoded([QuestionClosed("q1", expired=True)])
 
 
 def test_a_resumed_stream_is_shown_no_answer_of_another_turn() -> None:
@@ -149,9 +149,11 @@ def test_a_resumed_stream_is_shown_no_answer_of_another_turn() -> None:
     busy = {"runnerBusy": True, "runningTurnId": f.OURS}
     made.receive_frame(f.frame("init", session={"messages": entries}, data=busy), 0)
 
-    assert made.receive_frame(resolved(), 0) == ()
-    assert made.receive_frame(resolved(promptId="p2"), 0) == ()
-    assert made.receive_frame(expired(promptId="p1"), 0) == [QuestionClosed("q1", expired=True)]
+    assert made.receive_frame(resolved(), 0) is None
+    assert made.receive_frame(resolved(promptId="p2"), 0) is None
+    assert made.receive_frame(expired(promptId="p1"), 0) == Decoded(
+        [QuestionClosed("q1", expired=True)]
+    )
 
 
 def test_the_questions_of_others_that_are_remembered_are_bounded() -> None:

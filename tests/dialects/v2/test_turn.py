@@ -8,11 +8,11 @@ import pytest
 from msgspec import Raw
 
 from support import v2_frames as f
-from turnwire.core.agent import NEVER, AgentProtocol, PromptRequest
+from support.decoded import outputs
+from turnwire.core.agent import ALIVE, NEVER, AgentProtocol, Decoded, PromptRequest
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import (
     AgentStatus,
-    Alive,
     Event,
     Phase,
     Question,
@@ -20,7 +20,6 @@ from turnwire.core.events import (
     Queued,
     Reason,
     ReasoningDelta,
-    Send,
     ToolUpdate,
     TurnFinished,
     TurnStarted,
@@ -28,8 +27,6 @@ from turnwire.core.events import (
 from turnwire.core.ui_stream.questions import OPEN_MAX
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.v2.frames import SKIPPED
-
-ALIVE = [Alive()]
 
 
 def conversation(*frames: bytes, **ask: Any) -> AgentProtocol:
@@ -42,8 +39,11 @@ def conversation(*frames: bytes, **ask: Any) -> AgentProtocol:
 
 def plain(told: object) -> object:
     """Events with their raw JSON as bytes, which compare."""
-    if isinstance(told, str):
+    if told is None or isinstance(told, str):
         return told
+    if isinstance(told, Decoded):
+        assert (told.to_agent, told.rejection) == ((), None)
+        told = told.events
     assert isinstance(told, Sequence)
     return [
         {
@@ -58,12 +58,13 @@ def plain(told: object) -> object:
 
 
 def test_a_conversation_begins_with_the_prompt() -> None:
-    (send,) = conversation(
+    opened = conversation(
         client_message_id="m1", channel_id="c", channel_type="slack"
     ).connection_opened(0)
 
-    assert isinstance(send, Send)
-    assert json.loads(send.frame) == {
+    (prompt,) = outputs(opened)
+    assert isinstance(prompt, bytes)
+    assert json.loads(prompt) == {
         "type": "prompt",
         "content": "hi",
         "promptId": "p1",
@@ -75,16 +76,15 @@ def test_a_conversation_begins_with_the_prompt() -> None:
 
 
 def test_what_is_not_known_is_left_out_of_the_prompt() -> None:
-    (send,) = conversation().connection_opened(0)
+    (prompt,) = conversation().connection_opened(0).to_agent
 
-    assert isinstance(send, Send)
-    assert b"clientMessageId" not in send.frame
+    assert b"clientMessageId" not in prompt
 
 
 def test_it_never_holds_headers_back_and_has_no_deadline() -> None:
     made = conversation()
 
-    assert (made.accepted, made.deadline, list(made.tick(9))) == (True, NEVER, [])
+    assert (made.accepted, made.deadline, made.tick(9)) == (True, NEVER, Decoded())
     assert (DIALECTS["v2"].name, DIALECTS["v2"].idle_s) == ("v2", 120)
     assert made.connect_request() == ConnectRequest()
 
@@ -98,11 +98,11 @@ def test_it_never_holds_headers_back_and_has_no_deadline() -> None:
         (f.chunk("\ude00"), "\ude00"),
         (f.reasoning("h"), [ReasoningDelta("h")]),
         (f.reasoning("\ud83d"), [ReasoningDelta("\ud83d")]),
-        (f.begin(), ALIVE),
+        (f.begin(), []),
         (f.begin("turn-2"), [TurnStarted("turn-2")]),
-        (f.init(), ALIVE),
-        (f.init(runnerBusy=True, runningTurnId=f.OURS), ALIVE),
-        (f.frame("status"), ALIVE),
+        (f.init(), []),
+        (f.init(runnerBusy=True, runningTurnId=f.OURS), []),
+        (f.frame("status"), []),
         (f.frame("agentStatus", status="thinking"), [AgentStatus("thinking")]),
         (
             f.frame("agentStatus", status="tool_calling", detail="d"),
@@ -148,10 +148,10 @@ def test_it_never_holds_headers_back_and_has_no_deadline() -> None:
         (f.frame("error", message="m"), [TurnFinished(reason=Reason.ERROR, error="m")]),
         (f.frame("error", error="e"), [TurnFinished(reason=Reason.ERROR, error="e")]),
         (f.frame("error"), [TurnFinished(reason=Reason.ERROR)]),
-        (f.frame("message.updated", delta=7, turnId=f.OURS), []),
+        (f.frame("message.updated", delta=7, turnId=f.OURS), None),
     ],
 )
-def test_what_a_frame_of_our_turn_means(frame: bytes, told: str | list[Event]) -> None:
+def test_what_a_frame_of_our_turn_means(frame: bytes, told: str | list[Event] | None) -> None:
     made = conversation(f.begin())
 
     assert plain(made.receive_frame(frame, 0)) == plain(told)
@@ -166,7 +166,7 @@ def test_what_a_frame_of_our_turn_means(frame: bytes, told: str | list[Event]) -
 def test_domain_frames_are_known_and_skipped(kind: str) -> None:
     made = conversation(f.begin())
 
-    assert made.receive_frame(f.frame(kind, turnId=7, anything=[1]), 0) == ()
+    assert made.receive_frame(f.frame(kind, turnId=7, anything=[1]), 0) is None
     assert (made.frame_stats.malformed, made.frame_stats.unrecognised) == (0, {})
 
 
@@ -174,7 +174,7 @@ def test_domain_frames_are_known_and_skipped(kind: str) -> None:
 def test_what_cannot_be_read_is_malformed(frame: bytes) -> None:
     made = conversation(f.begin())
 
-    assert made.receive_frame(frame, 0) == ()
+    assert made.receive_frame(frame, 0) is None
     assert (made.frame_stats.malformed, made.frame_stats.unrecognised) == (1, {})
 
 
@@ -196,7 +196,7 @@ def test_what_cannot_be_read_is_malformed(frame: bytes) -> None:
 def test_a_known_frame_with_wrong_fields_is_malformed(frame: bytes) -> None:
     made = conversation(f.begin())
 
-    assert made.receive_frame(frame, 0) == ()
+    assert made.receive_frame(frame, 0) is None
     assert (made.frame_stats.malformed, made.frame_stats.foreign) == (1, 0)
 
 
@@ -225,27 +225,28 @@ def test_a_question_is_closed_by_id_and_once() -> None:
     assert plain(made.receive_frame(resolved, 0)) == plain(
         [QuestionClosed("q1", answer=Raw(b'{"a": 1}'))]
     )
-    assert made.receive_frame(expired, 0) == [QuestionClosed("q2", expired=True)]
-    assert made.receive_frame(resolved, 0) == made.receive_frame(expired, 0) == ()
+    assert made.receive_frame(expired, 0) == Decoded([QuestionClosed("q2", expired=True)])
+    assert made.receive_frame(resolved, 0) is None
+    assert made.receive_frame(expired, 0) is None
     assert made.frame_stats.foreign == 2
 
 
 def test_the_questions_remembered_are_bounded() -> None:
     made = conversation(f.begin(), *(f.question(f"q{n}") for n in range(OPEN_MAX + 1)))
 
-    assert made.receive_frame(f.frame("question.expired", questionId="q0"), 0) == ()
+    assert made.receive_frame(f.frame("question.expired", questionId="q0"), 0) is None
     assert made.receive_frame(f.frame("question.expired", questionId="q1"), 0)
 
 
 def test_queued_is_told_once_until_our_place_moves() -> None:
     made = conversation()
 
-    assert made.receive_frame(f.begin("turn-0", "p0"), 0) == [Queued()]
-    assert made.receive_frame(f.part("x", "turn-0"), 0) == ()
-    assert made.receive_frame(f.begin("turn-9", "p9"), 0) == ()
+    assert made.receive_frame(f.begin("turn-0", "p0"), 0) == Decoded([Queued()])
+    assert made.receive_frame(f.part("x", "turn-0"), 0) is None
+    assert made.receive_frame(f.begin("turn-9", "p9"), 0) is None
     assert made.receive_frame(f.finalize("turn-0"), 0) == ALIVE
     assert made.receive_frame(f.finalize("turn-9"), 0) == ALIVE
-    assert made.receive_frame(f.begin("turn-8", "p8"), 0) == [Queued()]
+    assert made.receive_frame(f.begin("turn-8", "p8"), 0) == Decoded([Queued()])
 
 
 def test_a_loose_frame_of_an_unknown_type_is_counted_by_its_type() -> None:

@@ -1,13 +1,13 @@
 """What is not ours on the `v2` wire: turns, questions and errands of others."""
 
 import ast
-from collections.abc import Sequence
 from typing import Final
 
 from mutants.edit import decided, instead, unasked, without
 from mutants.fault import Fault, Function
 from mutants.wrong import always
 from turnwire.core import events
+from turnwire.core.agent import Decoded
 from turnwire.dialects.v2.frames import Read, ReasoningDelta
 from turnwire.dialects.v2.turn import TurnProtocol
 
@@ -24,12 +24,12 @@ _ERRANDS: Final = ("dialects/v2/test_operations.py",)
 _WHOSE_ANSWER: Final = ("dialects/v2/test_answer.py",)
 
 
-def whoever_reasons(frame_events: Function) -> Function:
-    def wrong(self: TurnProtocol, frame: Read, raw: bytes) -> Sequence[events.Event]:
+def whoever_reasons(interpret_frame: Function) -> Function:
+    def wrong(self: TurnProtocol, frame: Read, raw: bytes) -> Decoded | None:
         if isinstance(frame, ReasoningDelta):
-            return [events.ReasoningDelta(frame.delta)]
-        told: Sequence[events.Event] = frame_events(self, frame, raw)
-        return told
+            return Decoded([events.ReasoningDelta(frame.delta)])
+        decoded: Decoded | None = interpret_frame(self, frame, raw)
+        return decoded
 
     return wrong
 
@@ -40,7 +40,7 @@ FAULTS: Final = (
         f"{_BINDING}.abort_scope",
         decided(ast.IfExp, outcome=False),
     ),
-    Fault("another turn's reasoning is shown", f"{_TURN}._frame_events", whoever_reasons),
+    Fault("another turn's reasoning is shown", f"{_TURN}._interpret_frame", whoever_reasons),
     Fault(
         "any message.create is ours", f"{_BINDING}._is_ours", instead(ast.Compare, "True", nth=2)
     ),

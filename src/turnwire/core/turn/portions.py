@@ -1,6 +1,6 @@
 """Splits the events of one long frame into portions that take a short time each.
 
-`portions` yields the lists of events. Between two of them the event loop can do other work.
+Between two portions the event loop can do other work.
 """
 
 from collections.abc import Iterator, Sequence
@@ -8,21 +8,19 @@ from typing import Final, assert_never
 
 from msgspec import Raw
 
+from turnwire.core.agent import Decoded
 from turnwire.core.events import (
     AgentStatus,
-    Alive,
     Event,
     FilePart,
     Question,
     QuestionClosed,
     Queued,
     ReasoningDelta,
-    Rejected,
     ReplayFinished,
     ReplayStarted,
     ReplayUncertain,
     Replied,
-    Send,
     SourceUrl,
     TextDelta,
     ToolUpdate,
@@ -40,22 +38,23 @@ PIECE: Final = 16_384
 """Longest piece of a text that is split before it is cut into words, in characters."""
 
 
-def portions(events: Sequence[Event], *, split_texts: bool) -> Iterator[list[Event]]:
-    """Yield the events in their order, as lists of limited size; without events, one empty list.
+def portions(decoded: Decoded, *, split_texts: bool) -> Iterator[Decoded]:
+    """Yield the events in their order, in portions of limited size; without events, one portion.
 
+    The last portion has what is not an event: the frames to send, or the rejection.
     `split_texts`: also split long texts. It is set if the client counts words, each of which is a
     chunk of its own.
     """
     portion: list[Event] = []
     size = 0
-    for event in _split_texts(events) if split_texts else events:
+    for event in _split_texts(decoded.events) if split_texts else decoded.events:
         event_size = _size(event)
         if portion and (len(portion) >= EVENTS or size + event_size > SIZE):
-            yield portion
+            yield Decoded(portion)
             portion, size = [], 0
         portion.append(event)
         size += event_size
-    yield portion
+    yield Decoded(portion, decoded.to_agent, decoded.rejection)
 
 
 def _split_texts(events: Sequence[Event]) -> Iterator[Event]:
@@ -82,10 +81,7 @@ def _split_texts(events: Sequence[Event]) -> Iterator[Event]:
                 | Replied()
                 | QuestionClosed()
                 | TurnFinished()
-                | Alive()
                 | Queued()
-                | Rejected()
-                | Send()
             ):
                 yield event
             case _:
@@ -111,10 +107,7 @@ def _size(event: Event) -> int:
             | Replied()
             | QuestionClosed()
             | TurnFinished()
-            | Alive()
             | Queued()
-            | Rejected()
-            | Send()
         ):
             return 0
         case _:

@@ -14,9 +14,9 @@ from typing import assert_never
 import msgspec
 
 from turnwire.core import events
-from turnwire.core.agent import NEVER, AgentProtocol
+from turnwire.core.agent import NEVER, AgentProtocol, Decoded
 from turnwire.core.bounds import MALFORMED_MAX
-from turnwire.core.events import Event, Question, find_open_questions
+from turnwire.core.events import Question, find_open_questions
 from turnwire.core.output import OutputProtocol
 from turnwire.core.rejection import Rejection
 from turnwire.core.turn import abort, headers, inputs
@@ -31,9 +31,6 @@ from turnwire.core.turn.outcome import VERDICTS, Outcome, outcome_of
 from turnwire.core.turn.output import NOTHING, Output
 from turnwire.core.turn.portions import portions
 from turnwire.core.turn.timers import Deadlines
-
-_COMMANDS = (events.Send, events.Alive, events.Rejected)
-"""Events that are for the agent or the caller, not for the client."""
 
 _STARTS = (events.TurnStarted, events.ReplayStarted)
 
@@ -138,7 +135,7 @@ class Turn:
                 is_alive = True
                 if decoded:
                     texts.append(decoded)
-            elif decoded:
+            elif decoded is not None:
                 is_alive = has_fed = True
                 if texts:
                     self._open_work.has_text = True
@@ -169,17 +166,18 @@ class Turn:
         """
         for observer in self._observers:
             observer.on_input(inputs.Frames((frame,)), now)
-        decoded = () if self.outcome is not None else self._protocol.receive_frame(frame, now)
+        decoded = None if self.outcome is not None else self._protocol.receive_frame(frame, now)
         self.frames_received += 1
-        if isinstance(decoded, str):
-            decoded = [events.TextDelta(decoded)] if decoded else [events.Alive()]
-        open_questions = find_open_questions(decoded) if self._output.can_pause else None
+        is_ours = decoded is not None
+        if decoded is None or isinstance(decoded, str):
+            decoded = Decoded([events.TextDelta(decoded)] if decoded else ())
+        open_questions = find_open_questions(decoded.events) if self._output.can_pause else None
         remaining = portions(decoded, split_texts=self._output.has_short_texts)
-        portion: list[Event] | None = next(remaining)
+        portion: Decoded | None = next(remaining)
         while portion is not None:
             following = next(remaining, None)
             self._has_more_portions = following is not None
-            if portion and self.outcome is None:
+            if is_ours and self.outcome is None:
                 self._timers.last_frame_at = now
                 self._feed(portion, now, open_questions)
             output = self._flush_unless_gone(now)
@@ -289,27 +287,18 @@ class Turn:
 
     def _feed(
         self,
-        decoded: Sequence[Event],
+        decoded: Decoded,
         now: float,
         open_questions: Mapping[str, Question] | None = None,
     ) -> None:
-        """Handle events. `open_questions`: those still open after all events of the frame."""
-        for event in decoded:
-            if isinstance(event, _COMMANDS):
-                match event:
-                    case events.Send(frame):
-                        self._to_agent.append(frame)
-                    case events.Rejected(rejection):
-                        self._reject(rejection)
-                        return
-                    case events.Alive():
-                        pass
-                    case _:
-                        assert_never(event)
-                continue
+        """Handle what a frame means. An event that ends the turn is the last thing that counts.
+
+        `open_questions`: those still open after all events of the frame.
+        """
+        for event in decoded.events:
             if isinstance(event, Question):
                 if open_questions is None:
-                    open_questions = find_open_questions(decoded)
+                    open_questions = find_open_questions(decoded.events)
                 is_over = open_questions.get(event.question_id) is not event
                 self._to_client.append(self._output.ask(event, now, is_over=is_over))
             else:
@@ -321,6 +310,10 @@ class Turn:
             elif type(event) is events.TurnFinished:
                 self._set_outcome(VERDICTS[event.reason])
                 return
+        if decoded.to_agent:
+            self._to_agent += decoded.to_agent
+        if decoded.rejection is not None:
+            self._reject(decoded.rejection)
 
     def _mark_begun(self, turn_id: str, now: float) -> None:
         if self.turn_id is None:  # a turn that starts over gets no extra time

@@ -304,9 +304,6 @@ class Translator:
                 | events.SourceUrl()
                 | events.Replied()
                 | events.QuestionClosed()
-                | events.Alive()
-                | events.Rejected()
-                | events.Send()
             ):
                 return []
             case _:

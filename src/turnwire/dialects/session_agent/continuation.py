@@ -18,9 +18,9 @@ import msgspec
 from msgspec import Raw
 
 from turnwire.core import events
-from turnwire.core.agent import NEVER, AbortScope, ResumeRequest
+from turnwire.core.agent import NEVER, AbortScope, Decoded, ResumeRequest
 from turnwire.core.bounds import KEPT_BYTES_MAX
-from turnwire.core.events import Decoded, Event, Phase
+from turnwire.core.events import Event, Phase
 from turnwire.core.operations import Answered
 from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member
@@ -29,7 +29,6 @@ from turnwire.dialects.session_agent import frames, init, questions
 from turnwire.dialects.session_agent.answer import OPEN_QUESTIONS_S, PendingAnswer
 from turnwire.dialects.session_agent.binding import Stage
 from turnwire.dialects.session_agent.init import DEAD, session_state
-from turnwire.dialects.session_agent.progress import ALIVE
 from turnwire.dialects.session_agent.resume import ResumeProtocol
 from turnwire.dialects.session_agent.snapshots import last_calls
 from turnwire.dialects.session_agent.turn import TurnProtocol
@@ -84,33 +83,33 @@ class ContinuationProtocol(ResumeProtocol):
     def client_detached(self) -> None:
         TurnProtocol.client_detached(self)
 
-    def tick(self, now: float) -> Sequence[Event]:
-        return list(map(_without_final_text, self._translate(super().tick(now))))
+    def tick(self, now: float) -> Decoded:
+        return _without_final_text(self._translate(super().tick(now)))
 
-    def receive_frame(self, raw: bytes, now: float) -> Decoded:
+    def receive_frame(self, raw: bytes, now: float) -> Decoded | str | None:
         if self._step is not _Step.LOOKING:
-            decoded = super().receive_frame(raw, now)
-            return decoded if isinstance(decoded, str) else list(map(_without_final_text, decoded))
+            received = super().receive_frame(raw, now)
+            return _without_final_text(received) if isinstance(received, Decoded) else received
         decoded = self._receive_early(raw, now)
         self._ahead.drop()  # its entries belong to this frame alone, used or not
         return decoded
 
-    def _receive_early(self, raw: bytes, now: float) -> Decoded:
+    def _receive_early(self, raw: bytes, now: float) -> Decoded | None:
         if self._binding.stage is Stage.OVER:
-            return ()
+            return None
         if now >= self._search_until:
             return self._nothing_found()
         frame = frames.read(raw, self.frame_stats)
-        return () if frame is None else self._guarded(self._find_questions, frame, now)
+        return None if frame is None else self._guarded(self._find_questions, frame, now)
 
     # Until all questions are open.
 
-    def _find_questions(self, frame: frames.Read, now: float) -> Sequence[Event]:
+    def _find_questions(self, frame: frames.Read, now: float) -> Decoded | None:
         binding = self._binding
         if isinstance(frame, frames.Init):
             return self._init_received(frame, now)
         if binding.stage is Stage.AWAITING_INIT:
-            return ()
+            return None
         if isinstance(frame, frames.UserJoined):
             return self._user_joined(frame.user_id)
         if isinstance(frame, frames.Question) and frame.named_channel in {None, binding.channel}:
@@ -122,12 +121,12 @@ class ContinuationProtocol(ResumeProtocol):
                 return self._question_opened(frame, questions.prompt_event(frame), now)
         elif isinstance(frame, frames.Status) and frame.data.status in DEAD:
             return self._refuse(Rejection.CLOSED)
-        return self._check_answers(frame) or ()
+        return self._check_answers(frame)
 
-    def _init_received(self, frame: frames.Init, now: float) -> Sequence[Event]:
+    def _init_received(self, frame: frames.Init, now: float) -> Decoded | None:
         binding = self._binding
         if binding.stage is not Stage.AWAITING_INIT:
-            return ()
+            return None
         state = session_state(frame)
         binding.init_received(state, follows=True)
         self._search_until = now + OPEN_QUESTIONS_S
@@ -146,28 +145,26 @@ class ContinuationProtocol(ResumeProtocol):
                 return self._refuse(Rejection.CLOSED)
             if not self._resume_request.terms.admit(self._resume_request.user_id, session.asker):
                 return self._refuse(Rejection.CLOSED)
-        return self._refuse(Rejection.CLOSED) if state.is_dead else ()
+        return self._refuse(Rejection.CLOSED) if state.is_dead else None
 
     def _question_opened(
         self, frame: questions.QuestionFrame, question: events.Question, now: float
-    ) -> Sequence[Event]:
+    ) -> Decoded | None:
         self._progress.question_asked(question, now)
         answer = self._answers.get(question.question_id)
         if answer is None:
             self._waiting.add(question)
-            return ()
+            return None
         if len(question.payload) > KEPT_BYTES_MAX:
             question = msgspec.structs.replace(question, payload=Raw(b"{}"))
         self._client_questions[question.question_id] = question
         answer.question_opened(frame)
         if isinstance(answer.result, Rejection):
             return self._refuse(answer.result)
-        replies = [answer.frame for answer in self._answers.values()]
-        return (
-            self._send_answers([reply for reply in replies if reply], now) if all(replies) else ()
-        )
+        replies = [answer.frame for answer in self._answers.values() if answer.frame is not None]
+        return self._send_answers(replies, now) if len(replies) == len(self._answers) else None
 
-    def _send_answers(self, replies: Sequence[bytes], now: float) -> Sequence[Event]:
+    def _send_answers(self, replies: Sequence[bytes], now: float) -> Decoded:
         started: Sequence[Event] = ()
         if self._turn is None:
             self._step = _Step.ANSWERED
@@ -181,7 +178,7 @@ class ContinuationProtocol(ResumeProtocol):
             started = self._replay(self._turn.id, replayed, last_calls(self._turn))
             self._turn = None  # free it: the stream may last for hours
         self._search_until = now + self._resume_request.init_s
-        return [*started, *map(events.Send, replies), *ALIVE]
+        return Decoded(started, replies)
 
     # After the answers are sent.
 
@@ -192,12 +189,11 @@ class ContinuationProtocol(ResumeProtocol):
         super()._follow_turn(turn_id)
         return ()  # `_replay` sends the start of the turn
 
-    def _events(self, frame: frames.Read, now: float) -> Sequence[Event]:
-        decoded = super()._events(frame, now)
-        verdict = self._check_answers(frame)
-        return self._translate(decoded) if verdict is None else verdict
+    def _interpret(self, frame: frames.Read, now: float) -> Decoded | None:
+        decoded = super()._interpret(frame, now)
+        return self._check_answers(frame) or (None if decoded is None else self._translate(decoded))
 
-    def _check_answers(self, frame: frames.Read) -> Sequence[Event] | None:
+    def _check_answers(self, frame: frames.Read) -> Decoded | None:
         """Check the answers until the agent has accepted all of them, or one is rejected."""
         if self.accepted:
             return None
@@ -217,15 +213,16 @@ class ContinuationProtocol(ResumeProtocol):
         # not match its content.
         return [*decoded, events.ReplayFinished()]
 
-    def _translate(self, decoded: Sequence[Event]) -> Sequence[Event]:
-        return [translated for event in decoded for translated in self._translate_event(event)]
+    def _translate(self, decoded: Decoded) -> Decoded:
+        translated = [new for event in decoded.events for new in self._translate_event(event)]
+        return msgspec.structs.replace(decoded, events=translated)
 
     def _translate_event(self, event: Event) -> Sequence[Event]:
         is_waiting = self._step is _Step.ANSWERED
         match event:
             case events.Question() | events.QuestionClosed() if is_waiting:
                 self._waiting.add(event)
-                return ALIVE
+                return ()
             case events.TurnStarted(turn_id):  # starts again: none of it is known
                 return [
                     *(self._replay(turn_id) if is_waiting else [event]),
@@ -247,10 +244,7 @@ class ContinuationProtocol(ResumeProtocol):
                 | events.Replied()
                 | events.QuestionClosed()
                 | events.TurnFinished()
-                | events.Alive()
                 | events.Queued()
-                | events.Rejected()
-                | events.Send()
             ):
                 return [event]
             case _:
@@ -288,18 +282,25 @@ class ContinuationProtocol(ResumeProtocol):
             *rest,
         ]
 
-    def _nothing_found(self) -> Sequence[Event]:
+    def _nothing_found(self) -> Decoded:
         """The agent sent nothing about the session, the questions or the answers in time."""
         is_looking = self._binding.stage is Stage.LOOKING
         return self._refuse(Rejection.CLOSED if is_looking else Rejection.SILENT)
 
-    def _refuse(self, rejection: Rejection) -> Sequence[Event]:
+    def _refuse(self, rejection: Rejection) -> Decoded:
         self._binding.end()
         self._search_until = NEVER
-        return [events.Rejected(rejection)]
+        return Decoded(rejection=rejection)
 
 
-def _without_final_text(event: Event) -> Event:
+def _without_final_text(decoded: Decoded) -> Decoded:
     """Drop `final_text`: it was streamed, or is compared with the snapshot."""
-    is_end = isinstance(event, events.TurnFinished)
-    return msgspec.structs.replace(event, final_text=None) if is_end else event
+    if not any(isinstance(event, events.TurnFinished) for event in decoded.events):
+        return decoded
+    kept = [
+        msgspec.structs.replace(event, final_text=None)
+        if isinstance(event, events.TurnFinished)
+        else event
+        for event in decoded.events
+    ]
+    return msgspec.structs.replace(decoded, events=kept)

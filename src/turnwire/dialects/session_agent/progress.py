@@ -7,14 +7,12 @@
 from collections.abc import Sequence
 
 from turnwire.core import events
-from turnwire.core.agent import NEVER, FrameStats
-from turnwire.core.events import Decoded, Event, Reason
+from turnwire.core.agent import ALIVE, NEVER, Decoded, FrameStats
+from turnwire.core.events import Event, Reason
 from turnwire.dialects.session_agent import completion, frames, questions
 from turnwire.dialects.session_agent.binding import Stage, TurnBinding
 from turnwire.dialects.session_agent.frames import Channel
 from turnwire.dialects.session_agent.snapshots import Snapshots
-
-ALIVE = (events.Alive(),)
 
 
 class TurnProgress:
@@ -38,7 +36,7 @@ class TurnProgress:
         """
         self._has_output = self._has_deltas = True
 
-    def delta(self, text: str, now: float) -> Decoded:
+    def delta(self, text: str, now: float) -> str:
         if self._finished is not None:
             return ""  # its text is complete
         if text:
@@ -47,7 +45,7 @@ class TurnProgress:
         self.sign_of_life(now)
         return text
 
-    def turn_began(self, data: frames.MessageData, now: float) -> Sequence[Event]:
+    def turn_began(self, data: frames.MessageData, now: float) -> Decoded | None:
         """A turn started. If it is ours, its id replaces the one that we had."""
         binding = self._binding
         if data.id == binding.turn_id:
@@ -55,24 +53,25 @@ class TurnProgress:
         if not binding.turn_began(data.id, data.channel):
             self._frame_stats.foreign += 1
             is_superseded = binding.stage is Stage.SUPERSEDED and self.detector.deadline == NEVER
-            return self.completion_received(now) if is_superseded else ()
+            return self.completion_received(now) if is_superseded else None
         self._snapshots = Snapshots()
         self._finished = None
         self.detector.reset()
-        return [events.TurnStarted(data.id)]
+        return Decoded([events.TurnStarted(data.id)])
 
     def snapshot_received(self, snapshot: frames.Snapshot, now: float) -> Sequence[Event]:
+        """A snapshot of our turn came. Returns the events that it adds."""
         changes = self._snapshots.changes(snapshot)
         self._frame_stats.count_skipped(changes.skipped_bytes)
         decoded: list[Event] = list(changes.tools)
         self._has_output = self._has_output or bool(decoded)
         if self._finished is not None:  # tool results that the runner sends after the end
             is_waiting = changes.tools_open or self._binding.stage is Stage.CANCELED
-            return [*decoded, *(() if is_waiting else self.end_linger())] or ALIVE
+            return decoded if is_waiting else [*decoded, self.finish(self._finished)]
         self._binding.turn_alive()
         if changes.finish is None:
             self.sign_of_life(now)
-            return decoded or ALIVE
+            return decoded
         error = changes.error or self.detector.error
         end = events.TurnFinished(
             reason=changes.finish, final_text=changes.text or None, error=error
@@ -91,86 +90,86 @@ class TurnProgress:
         self.detector.expect_end_by(
             now + (completion.COMPLETION_GRACE_S if is_canceled else completion.LINGER_S)
         )
-        return decoded or ALIVE
+        return decoded
 
-    def question_asked(self, question: events.Question, now: float) -> Sequence[Event]:
+    def question_asked(self, question: events.Question, now: float) -> Decoded:
         self._questions.opened(question.question_id)
         self.sign_of_life(now)
-        return [question]
+        return Decoded([question])
 
     def question_asked_elsewhere(self, question_id: str, channel: Channel) -> None:
         self._questions.opened_elsewhere(question_id, channel)
 
     def question_closed(
         self, closed: events.QuestionClosed, named_channel: Channel | None, now: float
-    ) -> Sequence[Event]:
+    ) -> Decoded | None:
         """A question was closed, on this channel if the frame names one."""
         if not self._questions.closed(closed.question_id, named_channel):
             self._frame_stats.foreign += 1
-            return ()
+            return None
         self.sign_of_life(now)
-        return [closed]
+        return Decoded([closed])
 
-    def agent_idle(self, status: frames.AgentStatus, now: float) -> Sequence[Event]:
+    def agent_idle(self, status: frames.AgentStatus, now: float) -> Decoded | None:
         """Handle an idle status of our channel.
 
         It is never an end by itself: it comes while a question waits, and late (page 5.6).
         """
         if status.named_channel is None:
-            return ()  # the third idle status of an abort, which other turns ignore (page 5.5)
+            return None  # the third idle status of an abort, which other turns ignore (page 5.5)
         if self.detector.aborted:
             self.detector.expect_end_by(now + completion.COMPLETION_GRACE_S)
         return ALIVE
 
     # The end of a turn without a finish part.
 
-    def abort_logged(self, entry: frames.Entry, now: float) -> Sequence[Event]:
+    def abort_logged(self, entry: frames.Entry, now: float) -> Decoded | None:
         """A user aborted; no finish part will follow (page 5.5)."""
         binding = self._binding
         is_stopped = self.detector.is_stopped_by_abort(binding.channel, entry.summary or "")
         if is_stopped is None and not binding.echo_on_dispatch:
             is_stopped = True  # R aborts the turn that runs
         if is_stopped is False:
-            return ()
+            return None
         if binding.stage is Stage.QUEUED and not binding.echo_on_dispatch:
-            return [self.fail(completion.DROPPED)]  # R empties its queue with every abort
+            return self.fail(completion.DROPPED)  # R empties its queue with every abort
         if binding.owns_channel:
             self.detector.aborted = True
             if is_stopped:
                 self.detector.expect_end_by(now + completion.ABORT_GRACE_S)
-        return ()
+        return None
 
-    def error_received(self, text: str, now: float) -> Sequence[Event]:
+    def error_received(self, text: str, now: float) -> Decoded:
         """An error of our turn came. The turn may start over nevertheless."""
         self.detector.error = text
         self.detector.expect_end_by(now + completion.ERROR_GRACE_S)
         return ALIVE
 
-    def completion_received(self, now: float) -> Sequence[Event]:
+    def completion_received(self, now: float) -> Decoded:
         """A completion signal came.
 
         Alone it may be early; after an error or an abort it is the end.
         """
         if self.detector.has_cause:
-            return [self.end_grace()]
+            return self.end_grace()
         is_repeated = self._binding.is_repeated
         self.detector.expect_end_by(
             now + (completion.REPEATED_GRACE_S if is_repeated else completion.COMPLETION_GRACE_S)
         )
         return ALIVE
 
-    def end_linger(self) -> Sequence[Event]:
+    def end_linger(self) -> Decoded | None:
         """Nothing more will follow the finish part. Return the end, if a finish part came."""
-        return () if self._finished is None else [self.finish(self._finished)]
+        return None if self._finished is None else self._end(self._finished)
 
-    def end_grace(self) -> Event:
+    def end_grace(self) -> Decoded:
         """The grace period is over: return the end of our turn."""
-        return self.finish(self._finished or self.detector.finish(has_output=self._has_output))
+        return self._end(self._finished or self.detector.finish(has_output=self._has_output))
 
-    def session_died(self) -> Event:
+    def session_died(self) -> Decoded:
         """The session is over, and so is our turn."""
         if self._finished is not None:
-            return self.finish(self._finished)
+            return self._end(self._finished)
         return self.fail(self.detector.error or completion.SESSION_OVER)
 
     def sign_of_life(self, now: float) -> None:
@@ -180,8 +179,11 @@ class TurnProgress:
             if self._binding.stage is Stage.SUPERSEDED:
                 self.detector.expect_end_by(now + completion.COMPLETION_GRACE_S)
 
-    def fail(self, text: str) -> Event:
-        return self.finish(events.TurnFinished(reason=Reason.ERROR, error=text))
+    def fail(self, text: str) -> Decoded:
+        return self._end(events.TurnFinished(reason=Reason.ERROR, error=text))
+
+    def _end(self, end: events.TurnFinished) -> Decoded:
+        return Decoded([self.finish(end)])
 
     def finish(self, end: events.TurnFinished) -> Event:
         self._binding.end()

@@ -11,14 +11,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final, assert_never
 
 from turnwire.core import events
-from turnwire.core.agent import AbortScope, PromptRequest, ResumeRequest
-from turnwire.core.events import Decoded, Event
+from turnwire.core.agent import ALIVE, AbortScope, Decoded, PromptRequest, ResumeRequest
+from turnwire.core.events import Event
 from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member
 from turnwire.dialects.session_agent import frames, init, questions
 from turnwire.dialects.session_agent.binding import Stage
 from turnwire.dialects.session_agent.init import SessionState, session_state
-from turnwire.dialects.session_agent.progress import ALIVE
 from turnwire.dialects.session_agent.snapshots import SnapshotMerger
 from turnwire.dialects.session_agent.turn import PING_S, TurnProtocol
 
@@ -65,12 +64,12 @@ class ResumeProtocol(TurnProtocol):
     def client_detached(self) -> None:
         """Ignored: only the user who sent the prompt can come back."""
 
-    def connection_opened(self, now: float) -> Sequence[Event]:
+    def connection_opened(self, now: float) -> Decoded:
         self._ping_at = now + PING_S
         self._search_until = now + self._resume_request.init_s
-        return ()
+        return Decoded()
 
-    def tick(self, now: float) -> Sequence[Event]:
+    def tick(self, now: float) -> Decoded:
         return self._nothing_found() if now >= self._search_until else super().tick(now)
 
     def prepare_frame(self, raw: bytes) -> Iterator[None]:
@@ -81,36 +80,36 @@ class ResumeProtocol(TurnProtocol):
         """Whether nothing of our turn is missing, so that another `init` has nothing new."""
         return self._is_found and not self._may_be_unnamed and self._merger is None
 
-    def receive_frame(self, raw: bytes, now: float) -> Decoded:
+    def receive_frame(self, raw: bytes, now: float) -> Decoded | str | None:
         if self._is_complete:
             return super().receive_frame(raw, now)
         if now >= self._search_until:
             return self._nothing_found()
         frame = frames.read(raw, self.frame_stats)
-        decoded = () if frame is None else self._guarded(self._catch_up, frame, now)
+        decoded = None if frame is None else self._guarded(self._catch_up, frame, now)
         if isinstance(frame, frames.Init):
             self._ahead.drop()  # also if it was not used
         return decoded
 
     # Until nothing is missing.
 
-    def _catch_up(self, frame: frames.Read, now: float) -> Sequence[Event]:
+    def _catch_up(self, frame: frames.Read, now: float) -> Decoded | None:
         binding = self._binding
         if binding.stage is Stage.OVER:
-            return ()
+            return None
         if isinstance(frame, frames.Init):
             return self._init_received(frame, now)
         if binding.stage is Stage.AWAITING_INIT and not isinstance(frame, frames.Status):
-            return ()  # R may send frames of a turn before `init`, which has it (page 4.1)
+            return None  # R may send frames of a turn before `init`, which has it (page 4.1)
         is_unnamed = self._may_be_unnamed and binding.stage in _MAY_BE_UNNAMED
         started = self._detect_activity(frame) if is_unnamed else ()
         turn_id = binding.turn_id
         if isinstance(frame, frames.ChunkDelta) and frame.message_id == turn_id:
             self._progress.delta(frame.content, now)
-            return [*started, *ALIVE]
+            return Decoded(started)
         if isinstance(frame, frames.Updated) and frame.data.id == turn_id:
-            return [*started, *self._snapshot_received(frame.data, now)]
-        decoded = self._events(frame, now)
+            return Decoded([*started, *self._snapshot_received(frame.data, now)])
+        decoded = self._interpret(frame, now)
         if binding.turn_id != turn_id:
             self._merger = None
         # A turn that begins after we connected has an id, and none of it is missing.
@@ -193,10 +192,10 @@ class ResumeProtocol(TurnProtocol):
 
     # `init`.
 
-    def _init_received(self, frame: frames.Init, now: float) -> Sequence[Event]:
+    def _init_received(self, frame: frames.Init, now: float) -> Decoded | None:
         binding = self._binding
         if binding.stage is not Stage.AWAITING_INIT:
-            return ()
+            return None
         state = session_state(frame)
         binding.init_received(state, follows=True)
         if state.is_dead:
@@ -212,7 +211,7 @@ class ResumeProtocol(TurnProtocol):
 
     def _init_received_from_r(
         self, session: init.Session, state: SessionState, now: float
-    ) -> Sequence[Event]:
+    ) -> Decoded:
         binding = self._binding
         turn, prompt = session.turn, session.prompt
         if turn is not None and turn.channel == binding.channel:
@@ -226,27 +225,27 @@ class ResumeProtocol(TurnProtocol):
         self._may_be_unnamed = state.runner_busy and turn is None and prompt is None
         return ALIVE if self._may_be_unnamed else self._nothing_found()
 
-    def _continue_turn(self, turn: frames.Snapshot, now: float) -> Sequence[Event]:
+    def _continue_turn(self, turn: frames.Snapshot, now: float) -> Decoded:
         """Return the turn so far, without the text after the last tool, which may be incomplete."""
         started = self._follow_turn(turn.id)
         decoded, _ = self._merge(turn, now, whole=False)
-        return [*started, *decoded]
+        return Decoded([*started, *decoded])
 
-    def _wait_for(self, prompt_id: str, position: int, length: int) -> Sequence[Event]:
+    def _wait_for(self, prompt_id: str, position: int, length: int) -> Decoded:
         self._binding.await_prompt(prompt_id, position, length)
         self._mark_found()
-        return [events.Queued()]
+        return Decoded([events.Queued()])
 
     def _mark_found(self) -> None:
         self._is_found = True
         self._search_until = math.inf
 
-    def _nothing_found(self) -> Sequence[Event]:
+    def _nothing_found(self) -> Decoded:
         self._binding.end()
         self._search_until = math.inf
-        return [events.Rejected(Rejection.NOTHING)]
+        return Decoded(rejection=Rejection.NOTHING)
 
-    def _session_died(self) -> Sequence[Event]:
+    def _session_died(self) -> Decoded:
         return super()._session_died() if self._is_found else self._nothing_found()
 
 

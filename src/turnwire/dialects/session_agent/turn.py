@@ -9,15 +9,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias, assert_never
 
 from turnwire.core import events, safe_json
-from turnwire.core.agent import NEVER, AbortScope, FrameStats, PromptRequest
+from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, FrameStats, PromptRequest
 from turnwire.core.connect import ConnectRequest
-from turnwire.core.events import Decoded, Event, Reason
+from turnwire.core.events import Reason
+from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member
 from turnwire.dialects.session_agent import commands, completion, frames, init, questions
 from turnwire.dialects.session_agent.binding import Stage, TurnBinding
 from turnwire.dialects.session_agent.frames import ALLOWED
 from turnwire.dialects.session_agent.init import DEAD, session_state
-from turnwire.dialects.session_agent.progress import ALIVE, TurnProgress
+from turnwire.dialects.session_agent.progress import TurnProgress
 
 PING_S: Final = 30.0
 """Time between two `ping`s, in seconds (page 8)."""
@@ -28,7 +29,7 @@ RESPONSE_S: Final = 30.0
 _SLASH: Final = re.compile(r"/(?:status|sessions|clear|stop|refresh|help)")
 """Commands that A and V run themselves, without a prompt to the runner (page 3)."""
 
-_Handler: TypeAlias = Callable[[frames.Read, float], Sequence[Event]]
+_Handler: TypeAlias = Callable[[frames.Read, float], Decoded | None]
 
 
 class TurnProtocol:
@@ -100,60 +101,60 @@ class TurnProtocol:
     def connect_request(self) -> ConnectRequest:
         return commands.CONNECT
 
-    def connection_opened(self, now: float) -> Sequence[Event]:
+    def connection_opened(self, now: float) -> Decoded:
         """Send nothing before `init`: the session may be dead (page 6, step 1)."""
         self._ping_at = now + PING_S
         self._response_deadline = now + RESPONSE_S
-        return ()
+        return Decoded()
 
     def abort(self) -> Sequence[bytes]:
         return (
             [commands.abort(self._binding.channel)] if self.abort_scope is AbortScope.OURS else ()
         )
 
-    def tick(self, now: float) -> Sequence[Event]:
+    def tick(self, now: float) -> Decoded:
         if self._binding.stage is Stage.AWAITING_LOCK and self._member.acquire(
             self._request.user_id
         ):
             return self._send_prompt(now)
         if now >= self._progress.detector.deadline:
-            return [self._progress.end_grace()]
+            return self._progress.end_grace()
         if now >= self._response_deadline:
             has_init = self._binding.stage is not Stage.AWAITING_INIT
             self._member.release()
-            return [self._progress.fail(completion.NO_ECHO if has_init else completion.NO_INIT)]
+            return self._progress.fail(completion.NO_ECHO if has_init else completion.NO_INIT)
         if now >= self._ping_at:
             self._ping_at = now + PING_S
             self._pings += 1
-            return [events.Send(commands.PING)]
-        return ()
+            return Decoded(to_agent=[commands.PING])
+        return Decoded()
 
     def prepare_frame(self, raw: bytes) -> Iterator[None]:
         return init.prepare_frame(raw)
 
-    def receive_frame(self, raw: bytes, now: float) -> Decoded:
+    def receive_frame(self, raw: bytes, now: float) -> Decoded | str | None:
         frame = frames.read(raw, self.frame_stats)
         if type(frame) is frames.ChunkDelta and frame.message_id == self._binding.turn_id:
             return self._progress.delta(frame.content, now)
         if frame is None:
-            return ()
+            return None
         was_sent = self._binding.stage is Stage.SENT
-        decoded = self._guarded(self._events, frame, now)
+        decoded = self._guarded(self._interpret, frame, now)
         if was_sent and self._binding.stage is not Stage.SENT:
             self._member.release()
         return decoded
 
-    def _guarded(self, handle: _Handler, frame: frames.Read, now: float) -> Sequence[Event]:
+    def _guarded(self, handle: _Handler, frame: frames.Read, now: float) -> Decoded | None:
         try:
             return handle(frame, now)
         except RecursionError:  # nested too deeply, though `prepare_frame` accepted it
             self.frame_stats.count_unreadable(b"")
-            return ()
+            return None
 
-    def _events(self, frame: frames.Read, now: float) -> Sequence[Event]:
+    def _interpret(self, frame: frames.Read, now: float) -> Decoded | None:
         binding = self._binding
         if binding.stage is Stage.OVER:
-            return ()
+            return None
         match frame:
             case frames.Init():
                 return self._init_received(frame, now)
@@ -163,16 +164,16 @@ class TurnProtocol:
                 self._pongs += 1
                 if self._pongs == self._echo_pong:
                     binding.echoes_complete()
-                return ()
+                return None
             case frames.Skipped():
-                return ()
+                return None
             case frames.UserJoined(user_id):
                 return self._user_joined(user_id)
             case frames.ChunkDelta(message_id=turn_id):
                 binding.open_turns.saw(turn_id, frame.channel)
                 return self._count_foreign()
             case frames.Updated(data) if data.id == binding.turn_id:
-                return self._progress.snapshot_received(data, now)
+                return Decoded(self._progress.snapshot_received(data, now))
             case frames.Updated(data):
                 if data.is_finished:
                     binding.open_turns.closed(data.id)
@@ -190,7 +191,7 @@ class TurnProtocol:
                     return self._progress.agent_idle(frame, now)
                 binding.runner_working()
                 self._progress.sign_of_life(now)
-                return [events.AgentStatus(status, detail)]
+                return Decoded([events.AgentStatus(status, detail)])
             case frames.Status(data):
                 return self._status(data, now)
             case frames.Question() if frame.channel == binding.channel and binding.owns_channel:
@@ -214,43 +215,43 @@ class TurnProtocol:
                 return self._error(frame, now)
             case frames.QueueState(data):
                 if data.pending is None or not binding.prompt_pending(data.pending):
-                    return ()
+                    return None
                 return self._report_queued()
             case frames.Withdrawn(data):
                 if binding.withdrawn(data.message_id):
-                    return [self._progress.fail(completion.EVICTED)]
+                    return self._progress.fail(completion.EVICTED)
                 return self._count_foreign()
             case frames.AuditLog(entry):
                 if entry.is_live and entry.event_type == "user.abort":
                     return self._progress.abort_logged(entry, now)
                 if entry.is_live and entry.event_type == "prompt.queued":
                     binding.note_queue_author(entry.actor_id)
-                return ()
+                return None
             case _:
                 assert_never(frame)
 
-    def _user_joined(self, user_id: str | None) -> Sequence[Event]:
+    def _user_joined(self, user_id: str | None) -> Decoded | None:
         """Our user opened a socket. The first one is our own (page 4.1)."""
         if user_id != self._request.user_id:
-            return ()
+            return None
         if self._has_joined and self._member.joined(user_id):
             self._has_returned = True
         self._has_joined = True
-        return ALIVE if self._has_returned else ()
+        return ALIVE if self._has_returned else None
 
     # The prompt.
 
-    def _init_received(self, frame: frames.Init, now: float) -> Sequence[Event]:
+    def _init_received(self, frame: frames.Init, now: float) -> Decoded | None:
         if self._binding.stage is not Stage.AWAITING_INIT:
-            return ()
+            return None
         state = session_state(frame)
         if state.is_dead or self._binding.channel[0] not in ALLOWED:
-            return [events.Rejected()]
+            return Decoded(rejection=Rejection.SESSION)
         self._binding.init_received(state)
         self._response_deadline = NEVER
         return self._send_prompt(now) if self._member.acquire(self._request.user_id) else ALIVE
 
-    def _send_prompt(self, now: float) -> Sequence[Event]:
+    def _send_prompt(self, now: float) -> Decoded:
         """Send the prompt.
 
         No other stream of this process sends one to this session until the echo.
@@ -263,14 +264,14 @@ class TurnProtocol:
             self._echo_pong = self._current_after_pong
         prompt = commands.prompt(self._request, self._binding.channel)
         self._request = self._request.without_attachments()  # the echo has the text
-        return [events.Send(prompt), *ALIVE]
+        return Decoded(to_agent=[prompt])
 
-    def _session_died(self) -> Sequence[Event]:
+    def _session_died(self) -> Decoded:
         if not self.accepted:
-            return [events.Rejected()]
-        return [self._progress.session_died()]
+            return Decoded(rejection=Rejection.SESSION)
+        return self._progress.session_died()
 
-    def _message(self, data: frames.MessageData, now: float) -> Sequence[Event]:
+    def _message(self, data: frames.MessageData, now: float) -> Decoded | None:
         binding = self._binding
         # A forwarded message has content, or an object for its parts (page 9, trap 23).
         if data.role == "assistant" and data.content == "" and bytes(data.parts) == b"[]":
@@ -289,27 +290,24 @@ class TurnProtocol:
         if may_be_reply and _SLASH.fullmatch(self._request.text):
             text = events.TextDelta(data.content or "")
             end = self._progress.finish(events.TurnFinished(reason=Reason.END_TURN))
-            return [events.TurnStarted(data.id), text, end]
+            return Decoded([events.TurnStarted(data.id), text, end])
         return self._count_foreign()
 
-    def _report_queued(self) -> Sequence[Event]:
+    def _report_queued(self) -> Decoded:
         self._response_deadline = NEVER
-        return [events.Queued()]
+        return Decoded([events.Queued()])
 
-    def _status(self, data: frames.StatusData, now: float) -> Sequence[Event]:
+    def _status(self, data: frames.StatusData, now: float) -> Decoded | None:
         binding = self._binding
         if data.prompt_queued:
-            return self._report_queued() if binding.prompt_queued(data) else ()
+            return self._report_queued() if binding.prompt_queued(data) else None
         if data.prompt_dequeued:
             return self._prompt_dequeued(data, now)
         if data.collect_pending:
             binding.open_turns.collected(data.channel)
         if data.queue_cleared:
-            return (
-                [self._progress.fail(completion.DROPPED)]
-                if binding.queue_cleared(data.named_channel)
-                else ()
-            )
+            is_ours = binding.queue_cleared(data.named_channel)
+            return self._progress.fail(completion.DROPPED) if is_ours else None
         if data.runner_disconnected:
             binding.runner_lost(data.queued_prompts)
             if binding.stage is Stage.RUNNER_LOST:
@@ -324,19 +322,19 @@ class TurnProtocol:
             closed = events.QuestionClosed(data.question_expired, expired=True)
             return self._progress.question_closed(closed, data.named_channel, now)
         is_lifecycle = data.status is not None or data.runner_connected or data.runner_disconnected
-        return ALIVE if is_lifecycle else ()
+        return ALIVE if is_lifecycle else None
 
-    def _prompt_dequeued(self, data: frames.StatusData, now: float) -> Sequence[Event]:
+    def _prompt_dequeued(self, data: frames.StatusData, now: float) -> Decoded | None:
         if self._binding.stage is Stage.QUEUED:
             self._progress.detector.reset()
         is_ours = self._binding.prompt_dequeued(data)
         if self._binding.stage is Stage.SUPERSEDED:
             return self._progress.completion_received(now)
         if data.message_id is None or data.channel == self._binding.channel:
-            return self._progress.end_linger() or (ALIVE if is_ours else ())
-        return ALIVE if is_ours else ()
+            return self._progress.end_linger() or (ALIVE if is_ours else None)
+        return ALIVE if is_ours else None
 
-    def _runner_idle(self, data: frames.StatusData, now: float) -> Sequence[Event]:
+    def _runner_idle(self, data: frames.StatusData, now: float) -> Decoded | None:
         """The session drained: our turn is over, unless the report came too early (page 5.6)."""
         if data.aborted and self._binding.stage is Stage.QUEUED:
             # Our prompt is gone, unless it was queued after that abort: then the queue moves on at
@@ -353,7 +351,7 @@ class TurnProtocol:
             self._progress.detector.expect_end_by(now + completion.REPEATED_GRACE_S)
         return self._progress.end_linger()
 
-    def _error(self, error: frames.AgentError, now: float) -> Sequence[Event]:
+    def _error(self, error: frames.AgentError, now: float) -> Decoded | None:
         binding = self._binding
         error_text, reply_text = (
             safe_json.error_message(error.error),
@@ -365,7 +363,7 @@ class TurnProtocol:
             # The agent rejected some attachments, and the prompt goes on with the rest (page 3).
             if text.startswith("Unsupported file type"):
                 return ALIVE
-            return [self._progress.fail(text)]
+            return self._progress.fail(text)
         is_for_session = (
             error.named_channel is None and error.message_id is None and error.prompt_id is None
         )
@@ -379,7 +377,7 @@ class TurnProtocol:
 
     # Questions.
 
-    def _resolved(self, resolved: frames.Resolved, now: float) -> Sequence[Event]:
+    def _resolved(self, resolved: frames.Resolved, now: float) -> Decoded | None:
         resolution = resolved.resolution
         answer = frames.non_null(resolution.value) or frames.non_null(resolution.action_id)
         if (
@@ -389,10 +387,10 @@ class TurnProtocol:
             and resolution.resolved_by in {None, self._request.user_id}
             and resolved.named_channel in {None, self._binding.channel}
         ):
-            return [self._progress.fail(completion.ANSWERED)]
+            return self._progress.fail(completion.ANSWERED)
         closed = events.QuestionClosed(resolved.prompt_id, answer=answer)
         return self._progress.question_closed(closed, resolved.named_channel, now)
 
-    def _count_foreign(self) -> Sequence[Event]:
+    def _count_foreign(self) -> Decoded | None:
         self.frame_stats.foreign += 1
-        return ()
+        return None

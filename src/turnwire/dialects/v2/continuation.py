@@ -9,8 +9,8 @@ aborts it, unless another user asked for the turn or another stream follows it.
 from collections.abc import Iterator, Sequence
 
 from turnwire.core import events
-from turnwire.core.agent import AbortScope
-from turnwire.core.events import Event, Question, find_open_questions
+from turnwire.core.agent import AbortScope, Decoded
+from turnwire.core.events import Question, find_open_questions
 from turnwire.core.rejection import Rejection
 from turnwire.dialects.v2 import commands, init
 from turnwire.dialects.v2.resume import ResumeProtocol
@@ -46,7 +46,7 @@ class ContinuationProtocol(ResumeProtocol):
     def _no_turn_runs(self, _waiting: init.Entry | None) -> Rejection:
         return Rejection.CLOSED
 
-    def _replay(self, running: init.Entry) -> Sequence[Event] | Rejection:
+    def _replay(self, running: init.Entry) -> Decoded | Rejection:
         replayed = list(self._track_questions(init.turn_events(running)))
         # A resumed stream has the id of the turn's message in place of the turn's id.
         turn_ids = {running.id, self._message_id(running.id)}
@@ -68,19 +68,19 @@ class ContinuationProtocol(ResumeProtocol):
             for index, event in enumerate(replayed)
             if isinstance(event, Question) and event.question_id in answered_ids
         )
-        return [
+        replay = [
             events.ReplayStarted(running.id),
             *replayed[:client_has],
-            *self._answers(running.id),
+            *(events.Replied(reply.question_id) for reply in self._resume_request.replies),
             events.ReplayUncertain(),
             *replayed[client_has:],
             events.ReplayFinished(),
         ]
+        return Decoded(replay, list(self._answers(running.id)))
 
-    def _answers(self, turn_id: str) -> Iterator[Event]:
-        """The events of each reply. An answer names its turn if its question id is not unique."""
+    def _answers(self, turn_id: str) -> Iterator[bytes]:
+        """The frame of each reply. An answer names its turn if its question id is not unique."""
         for reply in self._resume_request.replies:
             is_ambiguous = self._open_questions.is_open_elsewhere(reply.question_id, but=turn_id)
             named_turn_id = turn_id if is_ambiguous else None
-            yield events.Replied(reply.question_id)
-            yield events.Send(commands.answer(reply.question_id, reply.answer, named_turn_id))
+            yield commands.answer(reply.question_id, reply.answer, named_turn_id)

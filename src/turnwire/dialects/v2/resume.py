@@ -4,14 +4,14 @@
 no event is missing between `init` and the frames after it, and none comes twice.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from msgspec import Raw
 
 from turnwire.core import events
-from turnwire.core.agent import NEVER, ResumeRequest
-from turnwire.core.events import Decoded, Event
+from turnwire.core.agent import ALIVE, NEVER, Decoded, ResumeRequest
+from turnwire.core.events import Event
 from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member
 from turnwire.dialects.v2 import init
@@ -35,21 +35,21 @@ class ResumeProtocol(TurnProtocol):
         self._asker: str | None = None
         """The user who sent the prompt of our turn; None if `init` does not say it."""
 
-    def connection_opened(self, now: float) -> Sequence[Event]:
+    def connection_opened(self, now: float) -> Decoded:
         self.deadline = now + self._resume_request.init_s
-        return ()
+        return Decoded()
 
-    def tick(self, now: float) -> Sequence[Event]:
-        return () if now < self.deadline else self._reject(self._init_missing())
+    def tick(self, now: float) -> Decoded:
+        return Decoded() if now < self.deadline else self._reject(self._init_missing())
 
-    def receive_frame(self, raw: bytes, now: float) -> Decoded:
+    def receive_frame(self, raw: bytes, now: float) -> Decoded | str | None:
         decoded = super().receive_frame(raw, now)
         # `init` repeats the content of the frames before it.
-        return decoded if self.accepted or self._is_rejected else ()
+        return decoded if self.accepted or self._is_rejected else None
 
-    def _init_received(self, data: InitData, session: Raw) -> Sequence[Event]:
+    def _init_received(self, data: InitData, session: Raw) -> Decoded | None:
         if self.accepted:
-            return ()
+            return None
         all_entries = list(self._entries(session))
         self._note_other_turns(data, all_entries)
         self.deadline = NEVER
@@ -86,19 +86,17 @@ class ResumeProtocol(TurnProtocol):
         """No `init` came in time: a turn of such an agent cannot be resumed."""
         return Rejection.NOTHING
 
-    def _no_turn_runs(self, waiting: init.Entry | None) -> Sequence[Event] | Rejection:
+    def _no_turn_runs(self, waiting: init.Entry | None) -> Decoded | Rejection:
         """No turn runs. `waiting` is the prompt that waits; None if none does."""
         if waiting is None:
             return Rejection.NOTHING
         self._binding.wait_for(waiting.prompt_id)
-        return [events.Alive()]
+        return ALIVE
 
-    def _replay(self, running: init.Entry) -> Sequence[Event] | Rejection:
+    def _replay(self, running: init.Entry) -> Decoded | Rejection:
         """The events of the running turn so far, or why the request is rejected."""
-        return [
-            events.TurnStarted(self._message_id(running.id)),
-            *self._track_questions(init.turn_events(running)),
-        ]
+        started = events.TurnStarted(self._message_id(running.id))
+        return Decoded([started, *self._track_questions(init.turn_events(running))])
 
     def _track_questions(self, replayed: Iterable[Event]) -> Iterator[Event]:
         """Pass the events on. Keep question ids: the frame that closes one need not name a turn."""
@@ -107,9 +105,9 @@ class ResumeProtocol(TurnProtocol):
                 self._open_questions.add_ours(event.question_id)
             yield event
 
-    def _reject(self, rejection: Rejection) -> Sequence[Event]:
+    def _reject(self, rejection: Rejection) -> Decoded:
         self._is_rejected = True
-        return [events.Rejected(rejection)]
+        return Decoded(rejection=rejection)
 
 
 def _running_turn(data: InitData, entries: Iterable[init.Entry]) -> init.Entry | None:

@@ -21,10 +21,10 @@ import msgspec
 from msgspec import Raw
 
 from turnwire.core import events, safe_json
-from turnwire.core.agent import NEVER, AbortScope, FrameStats, PromptRequest
+from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, FrameStats, PromptRequest
 from turnwire.core.bounds import FEW
 from turnwire.core.connect import ConnectRequest
-from turnwire.core.events import Decoded, Event, Reason
+from turnwire.core.events import Event, Reason
 from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member
 from turnwire.dialects.v2 import commands, init, questions
@@ -101,8 +101,8 @@ class TurnProtocol(abc.ABC):
         return commands.CONNECT
 
     @abc.abstractmethod
-    def connection_opened(self, _now: float, /) -> Sequence[Event]:
-        """The connection stands. Returns frames to send, as `Send` events."""
+    def connection_opened(self, _now: float, /) -> Decoded:
+        """The connection stands."""
         ...
 
     def unwatched(self) -> None:
@@ -117,23 +117,23 @@ class TurnProtocol(abc.ABC):
     def abort(self) -> Sequence[bytes]:
         return ()
 
-    def tick(self, _now: float) -> Sequence[Event]:
-        return ()
+    def tick(self, _now: float) -> Decoded:
+        return Decoded()
 
     def prepare_frame(self, raw: bytes) -> Iterator[None]:
         self._ahead = init.Ahead()
         return init.prepare_frame(raw, self._ahead)
 
-    def receive_frame(self, raw: bytes, _now: float) -> Decoded:
+    def receive_frame(self, raw: bytes, _now: float) -> Decoded | str | None:
         try:
             frame = decode(raw)
         except msgspec.ValidationError:
             count_rejected(raw, self.frame_stats)
-            return ()
+            return None
         except (msgspec.DecodeError, RecursionError):
             recovered = recover(raw, self.frame_stats)
             if recovered is None:
-                return ()
+                return None
             frame, raw = recovered
         # Deltas come first, and in this function, because they come by the hundred thousand.
         if type(frame) is TextDelta and frame.turn_id == self._binding.turn_id:
@@ -141,75 +141,76 @@ class TurnProtocol(abc.ABC):
         if type(frame) is ChunkDelta and frame.message_id == self._binding.turn_id:
             return self._deduplicator.new_text(CHUNK, frame.content)
         try:
-            return self._events(frame, raw)
+            return self._interpret(frame, raw)
         except (RecursionError, msgspec.ValidationError):
             # Nested too deeply, although the frame could be decoded, or a field too many.
             self.frame_stats.count_unreadable(raw)
-            return ()
+            return None
 
-    def _events(self, frame: Read, raw: bytes) -> Sequence[Event]:
-        """The events of a frame, and those of a change in the queue before our prompt."""
+    def _interpret(self, frame: Read, raw: bytes) -> Decoded | None:
+        """What a frame means, and the event of a change in the queue before our prompt."""
         binding = self._binding
         was_queued, turns_before = binding.is_queued, len(binding.open_turns)
-        frame_events = self._frame_events(frame, raw)
+        decoded = self._interpret_frame(frame, raw)
         if binding.is_queued and not self._is_queued_reported:
             self._is_queued_reported = True
-            return [*frame_events, events.Queued()]
+            decoded = decoded or ALIVE
+            return msgspec.structs.replace(decoded, events=[*decoded.events, events.Queued()])
         self._is_queued_reported = binding.is_queued
         if was_queued and len(binding.open_turns) < turns_before:
-            return frame_events or [events.Alive()]  # our prompt moved up in the queue
-        return frame_events
+            return decoded or ALIVE  # our prompt moved up in the queue
+        return decoded
 
     def _message_id(self, turn_id: str) -> str:
         """The id of a turn's message in the stream to the client."""
         return turn_id
 
-    def _frame_events(self, frame: Read, raw: bytes) -> Sequence[Event]:
-        """The events of a frame. `raw` is the frame in strict JSON."""
+    def _interpret_frame(self, frame: Read, raw: bytes) -> Decoded | None:
+        """What a frame means for our turn. `raw` is the frame in strict JSON."""
         ours = self._binding.turn_id
         match frame:  # in this order: the frames that every turn has come first
             case MessageCreate(turn_id):
                 return self._turn_created(frame)
             case Finalize(turn_id) if turn_id == ours:
                 self._binding.finish()
-                return [_turn_finished(frame)]
+                return Decoded([_turn_finished(frame)])
             case Skipped():
-                return ()
+                return None
             case Status():
-                return [events.Alive()]
+                return ALIVE
             case UserJoined(user_id):
                 if self._member.joined(user_id):
                     self._has_user_returned = True
-                    return [events.Alive()]
-                return ()
+                    return ALIVE
+                return None
             case Init(data, session):
-                init_events = self._init_received(data, session)
+                decoded = self._init_received(data, session)
                 self._ahead = None  # also where `_init_received` did not use its entries
-                return init_events
+                return decoded
             case AgentStatus(status=status, detail=detail) if self._concerns(frame):
-                return [events.AgentStatus(status, detail)]
+                return Decoded([events.AgentStatus(status, detail)])
             case Question(question_id=question_id) if self._concerns(frame):
                 payload = _decode_fields(raw)
                 del payload["type"]
                 self._open_questions.add_ours(question_id)
-                return [questions.question(question_id, payload)]
+                return Decoded([questions.question(question_id, payload)])
             case QuestionResolved(question_id=question_id, answer=answer):
                 if self._closes_our_question(frame):
-                    return [events.QuestionClosed(question_id, answer=answer or None)]
+                    return Decoded([events.QuestionClosed(question_id, answer=answer or None)])
                 return self._drop_foreign()
             case QuestionExpired(question_id=question_id):
                 if self._closes_our_question(frame):
-                    return [events.QuestionClosed(question_id, expired=True)]
+                    return Decoded([events.QuestionClosed(question_id, expired=True)])
                 return self._drop_foreign()
             case AgentError(message=message, error=error) if self._concerns(frame):
                 self._binding.finish()
                 text = safe_json.error_message(message) or safe_json.error_message(error)
-                return [events.TurnFinished(reason=Reason.ERROR, error=text)]
+                return Decoded([events.TurnFinished(reason=Reason.ERROR, error=text)])
             case Complete() if self._concerns(frame):
                 if not self._binding.is_running:
-                    return ()
+                    return None
                 self._binding.finish()
-                return [events.TurnFinished(reason=Reason.END_TURN)]
+                return Decoded([events.TurnFinished(reason=Reason.END_TURN)])
             case AgentError(turn_id=turn_id, prompt_id=prompt_id):
                 self._other_turn_ended(turn_id, prompt_id)
                 return self._drop_foreign()
@@ -224,13 +225,13 @@ class TurnProtocol(abc.ABC):
                 self._open_questions.add_foreign(question_id, turn_ref(frame))
                 return self._drop_foreign(turn_id, channel_of(frame))
             case ReasoningDelta(turn_id, delta) if turn_id == ours:
-                return [events.ReasoningDelta(delta)]
+                return Decoded([events.ReasoningDelta(delta)])
             case ToolUpdate(turn_id) if turn_id == ours:
-                return [_tool_update(frame)]
+                return Decoded([_tool_update(frame)])
             case File(turn_id, url, mime) if turn_id == ours:
-                return [events.FilePart(url, mime)]
+                return Decoded([events.FilePart(url, mime)])
             case Source(turn_id, source_id, url, title) if turn_id == ours:
-                return [events.SourceUrl(source_id, url, title)]
+                return Decoded([events.SourceUrl(source_id, url, title)])
             case Finalize(turn_id):
                 self._other_turn_ended(turn_id, None)
                 return self._drop_foreign()
@@ -243,7 +244,7 @@ class TurnProtocol(abc.ABC):
             case _:
                 assert_never(frame)
 
-    def _turn_created(self, create: MessageCreate) -> Sequence[Event]:
+    def _turn_created(self, create: MessageCreate) -> Decoded | None:
         """A turn was created: ours, ours started over, or another one."""
         binding, turn_id = self._binding, create.turn_id
         former_id = binding.turn_id
@@ -254,11 +255,11 @@ class TurnProtocol(abc.ABC):
             self._open_questions.turn_finished(turn_id)
             if former_id is not None:
                 self._deduplicator = DeltaDeduplicator(self.frame_stats)
-            return [events.TurnStarted(self._message_id(turn_id))]
+            return Decoded([events.TurnStarted(self._message_id(turn_id))])
         if binding.is_ambiguous:
             binding.finish()
-            return [events.Rejected(Rejection.UNNAMED)]
-        return [events.Alive()] if turn_id == former_id else self._drop_foreign()
+            return Decoded(rejection=Rejection.UNNAMED)
+        return ALIVE if turn_id == former_id else self._drop_foreign()
 
     def _other_turn_ended(self, turn_id: str | None, prompt_id: str | None) -> bool:
         """Another turn ended. Returns False if the frame does not say which."""
@@ -268,21 +269,21 @@ class TurnProtocol(abc.ABC):
 
     def _drop_foreign(
         self, turn_id: str | None = None, channel: Channel | None = None
-    ) -> Sequence[Event]:
+    ) -> Decoded | None:
         """Drop a frame of another turn. Pass `turn_id` if the frame shows that the turn is open."""
         self.frame_stats.foreign += 1
         if turn_id:
             self._binding.open_turns.turn_seen(turn_id, channel)
-        return ()
+        return None
 
-    def _init_received(self, data: InitData, session: Raw) -> Sequence[Event]:
+    def _init_received(self, data: InitData, session: Raw) -> Decoded | None:
         return self._note_other_turns(data, self._entries(session))
 
     def _entries(self, session: Raw) -> Iterable[init.Entry]:
         """The entries of the `init` that is received now, read ahead or not."""
         return init.each_entry(session) if self._ahead is None else self._ahead.take(session)
 
-    def _note_other_turns(self, data: InitData, entries: Iterable[init.Entry]) -> Sequence[Event]:
+    def _note_other_turns(self, data: InitData, entries: Iterable[init.Entry]) -> Decoded:
         """Keep the turns that `init` shows to be open, and the questions that they wait for."""
         running_id, running_channel = data.running_turn_id or None, None
         foreign = deque[tuple[str, TurnRef]](maxlen=OpenQuestions.FOREIGN_MAX)
@@ -301,7 +302,7 @@ class TurnProtocol(abc.ABC):
         if is_busy:
             self._binding.agent_busy(running_id, running_channel, is_earlier=not self._has_init)
         self._has_init = True
-        return [events.Alive()]
+        return ALIVE
 
     def _closes_our_question(self, frame: QuestionEnd) -> bool:
         """Whether a frame closes our question. A foreign answer must not reach our client."""
@@ -324,12 +325,12 @@ class PromptProtocol(TurnProtocol):
         )
         self._request = request
 
-    def connection_opened(self, _now: float) -> Sequence[Event]:
+    def connection_opened(self, _now: float) -> Decoded:
         self._member.follow(self._request.prompt_id)
         prompt = commands.prompt(self._request)
         # From now on only the ids are used, and a turn may last for hours: free the content.
         self._request = msgspec.structs.replace(self._request, text="", attachments=())
-        return [events.Send(prompt)]
+        return Decoded(to_agent=[prompt])
 
     def client_detached(self) -> None:
         self._member.client_detached(self._request.user_id)
