@@ -7,8 +7,8 @@ import pytest
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 
 from turnwire import __version__
-from turnwire.core.agent import FrameStats
 from turnwire.core.turn.outcome import Outcome
+from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.metrics import LAG_BUCKETS_S, TYPES_MAX, PlainCounter, PlainHistogram, Telemetry
 
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec import inspect
 
 import turnwire
-from turnwire.core.bounds import HandedOn
+from turnwire.core.bounds import HandedOn, keep
 
 OWN = (
     "turnwire.cli",  # a person's own files
@@ -98,3 +98,12 @@ def test_nothing_that_is_kept_of_a_wire_is_without_a_bound() -> None:
 )
 def test_a_string_without_a_bound_is_found(kind: type, names: list[str]) -> None:
     assert list(unbounded(inspect.type_info(kind), set())) == names
+
+
+def test_the_oldest_entry_is_forgotten() -> None:
+    entries: dict[str, int] = {}
+
+    for number, key in enumerate("abcb"):
+        keep(entries, key, number, 2)
+
+    assert entries == {"b": 3, "c": 2}

@@ -2,9 +2,8 @@
 
 from msgspec import Raw
 
-from turnwire.core.bounds import WAITING_BYTES_MAX
+from turnwire.core.bounds import OPEN_QUESTIONS_MAX, WAITING_BYTES_MAX
 from turnwire.core.events import Question, QuestionClosed
-from turnwire.core.ui_stream.questions import OPEN_MAX
 from turnwire.core.waiting import Waiting
 
 
@@ -25,13 +24,13 @@ def test_what_waits_is_told_in_its_order_once() -> None:
 
 def test_of_very_many_the_newest_wait() -> None:
     waiting = Waiting()
-    for number in range(10 * OPEN_MAX):
+    for number in range(10 * OPEN_QUESTIONS_MAX):
         waiting.add(question(f"q{number}"))
 
     held = waiting.take()
 
-    assert len(held) == 2 * OPEN_MAX
-    assert held[-1].question_id == f"q{10 * OPEN_MAX - 1}"
+    assert len(held) == 2 * OPEN_QUESTIONS_MAX
+    assert held[-1].question_id == f"q{10 * OPEN_QUESTIONS_MAX - 1}"
 
 
 def test_long_ones_take_no_more_memory_than_short_ones_may() -> None:

@@ -11,9 +11,9 @@ from mutants.every import FAULTS
 from mutants.fault import Fault, Function, found, function_of, planted
 from mutants.run import ROOT, environment
 from mutants.wrong import nothing_is_done
-from turnwire.core.agent import FrameStats
 from turnwire.core.ui_stream import sent_text
-from turnwire.dialects.v2 import turn
+from turnwire.dialects.v2 import frames, turn
+from turnwire.dialects.v2.questions import TurnRef
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
@@ -67,16 +67,14 @@ def test_a_method_is_another_while_it_is_planted() -> None:
 
 
 def test_whoever_imported_the_function_by_its_name_has_the_wrong_one() -> None:
-    frame_stats = FrameStats()
+    frame = frames.Complete("t1")
 
     with planted(
-        Fault("nobody counts", "turnwire.dialects.v2.frames:count_rejected", nothing_is_done)
+        Fault("nothing is named", "turnwire.dialects.v2.frames:turn_ref", nothing_is_done)
     ):
-        vars(turn)["count_rejected"](b'{"type":"news"}', frame_stats)
-    assert not frame_stats.unrecognised
+        assert vars(turn)["turn_ref"](frame) is None
 
-    vars(turn)["count_rejected"](b'{"type":"news"}', frame_stats)
-    assert frame_stats.unrecognised == {"news": 1}
+    assert vars(turn)["turn_ref"](frame) == TurnRef("t1")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
 from support.form import either
-from turnwire.dialects.session_agent import completion
+from turnwire.dialects.session_agent import progress
 from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits, Revision
 from turnwire_lab.agents.session_agent.server import SessionAgent
 
@@ -180,7 +180,7 @@ async def test_a_crowd_on_one_channel(
         await meet(gateway, members)
 
     # R answers everybody in turn; A and V have one place to wait.
-    check(members, agent, *([] if revision == "R" else [completion.EVICTED]))
+    check(members, agent, *([] if revision == "R" else [progress.EVICTED]))
     check_lines(agent)
     assert not agent.tally.crossed
     assert not agent.tally.deleted
@@ -196,7 +196,7 @@ async def test_a_crowd_with_a_thread_for_each_chat(
     async with product(Habits(revision="V"), given=LIMITS) as (agent, gateway):
         await meet(gateway, members)
 
-    check(members, agent, completion.EVICTED)
+    check(members, agent, progress.EVICTED)
     check_lines(agent)
     assert agent.tally.aborts
     assert None not in {abort.thread for abort in agent.tally.aborts}
@@ -217,6 +217,6 @@ async def test_an_abort_hits_another_turn_only_if_its_own_had_ended_meanwhile(
     async with product(Habits(revision=revision), given=LIMITS) as (agent, gateway):
         await meet(gateway, members)
 
-    check(members, agent, *([] if revision == "R" else [completion.EVICTED]))
+    check(members, agent, *([] if revision == "R" else [progress.EVICTED]))
     assert not agent.tally.deleted
     assert all(abort.late is not None for abort in agent.tally.aborts if abort.crossed)

@@ -4,7 +4,7 @@ import pytest
 
 from gateway.clients import chatting, errors, is_whole, outline, post, said
 from gateway.product import product
-from turnwire.dialects.session_agent import completion
+from turnwire.dialects.session_agent import progress
 from turnwire_lab.agents.session_agent.habits import Habits, Revision
 from turnwire_lab.agents.session_agent.line import client
 
@@ -39,7 +39,7 @@ async def test_a_prompt_that_is_taken_as_an_answer_says_so() -> None:
         body = await first.end()
 
     assert is_whole(response.text)
-    assert errors(response.text) == [completion.ANSWERED]
+    assert errors(response.text) == [progress.ANSWERED]
     assert is_whole(body)
     assert said(body) == "You said: yes.\n"
 
@@ -74,7 +74,7 @@ async def test_a_queue_that_is_cleared_ends_who_waits_in_it() -> None:
         await first.end()
 
     assert is_whole(body)
-    assert errors(body) == [completion.DROPPED]
+    assert errors(body) == [progress.DROPPED]
     assert said(first.body) == "Holding. And on.\n"
 
 
@@ -95,7 +95,7 @@ async def test_an_evicted_prompt_ends() -> None:
         await first.end()
 
     assert is_whole(evicted)
-    assert errors(evicted) == [completion.EVICTED]
+    assert errors(evicted) == [progress.EVICTED]
     assert "start-step" not in outline(evicted)
     assert is_whole(first.body)
     assert "4" in said(body)
@@ -115,5 +115,5 @@ async def test_on_r_somebodys_abort_empties_the_queue_and_says_so() -> None:
             body = await second.end()
         await first.end()
 
-    assert errors(body) == [completion.DROPPED]
+    assert errors(body) == [progress.DROPPED]
     assert "abort" in outline(first.body)

@@ -10,7 +10,7 @@ import pytest
 from gateway.clients import chatting, errors, is_whole, outline, post, said
 from gateway.product import product
 from gateway.waiting import until
-from turnwire.dialects.session_agent import completion
+from turnwire.dialects.session_agent import progress
 from turnwire_lab.agents.session_agent.habits import Habits, Status
 
 pytestmark = pytest.mark.sockets
@@ -168,7 +168,7 @@ async def test_a_session_that_dies_in_mid_turn_ends_it(word: str) -> None:
 
     assert is_whole(response.text)
     assert said(response.text) == "This is the end. "
-    assert errors(response.text) == [completion.SESSION_OVER]
+    assert errors(response.text) == [progress.SESSION_OVER]
 
 
 async def test_a_session_that_dies_ends_what_waits_too() -> None:
@@ -183,7 +183,7 @@ async def test_a_session_that_dies_ends_what_waits_too() -> None:
             body = await second.end()
         await first.end()
 
-    assert errors(body) == errors(first.body) == [completion.SESSION_OVER]
+    assert errors(body) == errors(first.body) == [progress.SESSION_OVER]
     assert is_whole(body)
     assert is_whole(first.body)
 

@@ -18,7 +18,6 @@ import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core.body.attachments import Attachment
-from turnwire.core.bounds import MALFORMED_BYTES
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Event
 from turnwire.core.operations import (
@@ -33,7 +32,8 @@ from turnwire.core.operations import (
 from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member
 from turnwire.core.terms import Terms
-from turnwire.core.wire.schema import WireSchema, name_or_odd
+from turnwire.core.wire.frame_stats import FrameStats
+from turnwire.core.wire.schema import WireSchema
 
 
 class PromptRequest(Struct, frozen=True, kw_only=True):
@@ -89,53 +89,6 @@ class ResumeRequest(Struct, frozen=True, kw_only=True):
     prompt_id: str | None = None
     """If set, only the turn of this prompt is followed. Not every agent names the prompt of a
     turn."""
-
-
-class FrameStats:
-    """Counters of one connection, beside its events."""
-
-    __slots__ = ("doubled", "foreign", "malformed", "unrecognised", "wasted")
-
-    KINDS_MAX = 32
-    """Most unknown frame types that are counted by name in one stream. Further types count as
-    `other`."""
-
-    def __init__(self) -> None:
-        self.foreign = 0
-        """Frames of other turns."""
-        self.malformed = 0
-        """Frames that are not JSON, or of a known type with wrong fields."""
-        self.wasted = 0
-        """Frames that are not JSON or have no type, and one for each `MALFORMED_BYTES` of a
-        malformed frame or of a part that was skipped."""
-        self.doubled = 0
-        """Deltas that repeat what the agent already sent in its other frame type."""
-        self.unrecognised: dict[str, int] = {}
-        """Frames of unknown types, by type."""
-
-    def count_unreadable(self, frame: bytes) -> None:
-        """Count a frame that cannot be decoded at all."""
-        self.wasted += 1
-        self.count_malformed(frame)
-
-    def count_malformed(self, frame: bytes) -> None:
-        """Count a frame of a known type with an invalid field or value.
-
-        Newer agents may send such frames.
-        """
-        self.malformed += 1
-        self.wasted += len(frame) // MALFORMED_BYTES
-
-    def count_skipped(self, size: int) -> None:
-        """Count `size` bytes of a frame that were skipped as invalid, while the rest was read."""
-        self.wasted += size // MALFORMED_BYTES
-
-    def count_unknown(self, frame_type: str) -> None:
-        """Count a frame of an unknown type. The log shows the type, so it must look like a name."""
-        frame_type = name_or_odd(frame_type)
-        if frame_type not in self.unrecognised and len(self.unrecognised) >= self.KINDS_MAX:
-            frame_type = "other"
-        self.unrecognised[frame_type] = self.unrecognised.get(frame_type, 0) + 1
 
 
 class AbortScope(enum.Enum):

@@ -17,9 +17,12 @@ of the input has a limit, and the sender of the excess bears the consequence:
 tests/core/test_bounds.py walks the structs of all wires. docs/scale.md adds up the result.
 """
 
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final, TypeAlias, TypeVar
 
 from msgspec import Meta
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 ID_MAX: Final = 512
 """Longest id of a turn, a prompt, a call, a question, a user, in characters."""
@@ -36,6 +39,9 @@ KEPT_BYTES_MAX: Final = 65_536
 WAITING_BYTES_MAX: Final = 1_048_576
 """Most bytes of question payloads, in all, that wait until the gateway knows which parts of the
 turn the client has."""
+
+OPEN_QUESTIONS_MAX: Final = 64
+"""Most questions of one turn that are open at once."""
 
 FIELDS_MAX: Final = 1_000
 """Most fields of a question."""
@@ -89,3 +95,10 @@ MANY: Final = Meta(max_length=VALUES_MAX)
 (`core.wire.census`)."""
 FEW: Final = Meta(max_length=FIELDS_MAX)
 """Limit of an object whose fields are all read."""
+
+
+def keep(entries: dict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
+    """Add or replace an entry. If that makes more than `most` entries, forget the oldest one."""
+    if key not in entries and len(entries) >= most:
+        del entries[next(iter(entries))]
+    entries[key] = value

@@ -23,6 +23,8 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import ClassVar
 
+from turnwire.core.bounds import keep
+
 
 def _ignore() -> None:
     """Do nothing: the initial `Member.on_change`."""
@@ -85,9 +87,8 @@ class Member:
     def claim(self, target_id: str) -> bool:
         """Claim this prompt or turn. False if another stream of this session claimed it before."""
         claims = self._group.claims
-        if target_id not in claims and len(claims) >= self.CLAIMS_MAX:
-            del claims[next(iter(claims))]
-        return claims.setdefault(target_id, self) is self
+        keep(claims, target_id, claims.get(target_id, self), self.CLAIMS_MAX)
+        return claims[target_id] is self
 
     def is_claimed_by_another(self, target_id: str) -> bool:
         """Whether another stream of this session, in this process, claimed this prompt or turn."""

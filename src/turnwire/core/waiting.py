@@ -1,8 +1,7 @@
 """Questions that cannot be sent yet, since it is unknown which parts of the turn the client has."""
 
-from turnwire.core.bounds import WAITING_BYTES_MAX
+from turnwire.core.bounds import OPEN_QUESTIONS_MAX, WAITING_BYTES_MAX
 from turnwire.core.events import Question, QuestionEvent
-from turnwire.core.ui_stream.questions import OPEN_MAX
 
 
 class Waiting:
@@ -15,7 +14,7 @@ class Waiting:
     def add(self, event: QuestionEvent) -> None:
         self._events.append(event)
         self._bytes += _size(event)
-        while len(self._events) > 2 * OPEN_MAX or self._bytes > WAITING_BYTES_MAX:
+        while len(self._events) > 2 * OPEN_QUESTIONS_MAX or self._bytes > WAITING_BYTES_MAX:
             self._bytes -= _size(self._events.pop(0))
 
     def take(self) -> list[QuestionEvent]:

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from support import v2_frames as f
 from turnwire.core import events
-from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, FrameStats, PromptRequest
+from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, PromptRequest
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.turn.inputs import AgentLeft, Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
+from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.dialects import DIALECTS
 
 PIECES = [

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from turnwire.core import events
-from turnwire.core.agent import NEVER, AbortScope, Decoded, FrameStats
+from turnwire.core.agent import NEVER, AbortScope, Decoded
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Reason
 from turnwire.core.rejection import Rejection
@@ -15,6 +15,7 @@ from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
+from turnwire.core.wire.frame_stats import FrameStats
 
 ABORT = b"abort"
 

@@ -4,8 +4,9 @@ import pytest
 from msgspec import Raw
 
 from support.shown import shown
+from turnwire.core.bounds import OPEN_QUESTIONS_MAX
 from turnwire.core.events import Question, QuestionClosed
-from turnwire.core.ui_stream.questions import OPEN_MAX, Questions
+from turnwire.core.ui_stream.questions import Questions
 
 ASKED = Question("q", Raw(b'{"text":"ok?","options":["yes"],"state":"mine"}'))
 
@@ -79,7 +80,7 @@ def test_a_long_payload_is_told_once() -> None:
 
 def test_past_the_limit_the_oldest_question_expires() -> None:
     questions = Questions()
-    for number in range(OPEN_MAX):
+    for number in range(OPEN_QUESTIONS_MAX):
         questions.ask(Question(f"q{number}", Raw(b"{}")))
 
     assert [told["state"] for told in data(questions, Question("q0", Raw(b"{}")))] == ["open"]
@@ -89,7 +90,7 @@ def test_past_the_limit_the_oldest_question_expires() -> None:
         ("q0", "expired"),
         ("new", "open"),
     ]
-    assert len(questions) == OPEN_MAX
+    assert len(questions) == OPEN_QUESTIONS_MAX
 
 
 def test_at_the_end_of_the_turn_all_expire() -> None:

@@ -8,13 +8,13 @@ import pytest
 from support import v2_frames as f
 from turnwire.core.agent import PromptRequest
 from turnwire.core.approvals import ApprovalIssuer, Signer
+from turnwire.core.bounds import OPEN_QUESTIONS_MAX
 from turnwire.core.turn.inputs import AgentLeft, ClientLeft, Opened, Tick
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
-from turnwire.core.ui_stream.questions import OPEN_MAX
 from turnwire.dialects import DIALECTS
 
 SIGNER = Signer(keys=(b"k" * 32,), session_id="s1", user_id="u1")
@@ -235,7 +235,7 @@ def test_before_its_turn_has_a_name_it_is_a_question() -> None:
 
 def test_only_so_many_are_requested_at_once() -> None:
     turn = opened()
-    many = [approval(f"q{n}", f"c{n}") for n in range(OPEN_MAX + 1)]
+    many = [approval(f"q{n}", f"c{n}") for n in range(OPEN_QUESTIONS_MAX + 1)]
 
     act = turn.frames([f.begin(), *many], 5)
 

@@ -13,7 +13,7 @@ from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
-from turnwire.dialects.session_agent import completion
+from turnwire.dialects.session_agent import progress
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_which_aborts_of_others_end_our_turn(
 
     made.receive_frame(f.audit("user.abort", summary=summary), 10)
 
-    assert made.deadline == (10 + completion.ABORT_GRACE_S if stops else 30)
+    assert made.deadline == (10 + progress.ABORT_GRACE_S if stops else 30)
 
 
 def test_an_abort_of_a_thread_is_that_threads_alone() -> None:
@@ -283,7 +283,7 @@ def test_an_abort_of_a_thread_is_that_threads_alone() -> None:
     made.receive_frame(f.doing("idle", **f.THREAD), 10)
     made.receive_frame(f.audit("user.abort"), 10)
 
-    assert made.deadline == 10 + completion.ABORT_GRACE_S
+    assert made.deadline == 10 + progress.ABORT_GRACE_S
 
 
 def test_r_empties_the_queue_of_a_channel_alone_where_it_says_so() -> None:

@@ -8,11 +8,12 @@ from msgspec import Raw
 
 from dialects.session_agent.resumed import init_r, prompt, turn
 from support import session_agent_frames as f
-from turnwire.core.agent import NEVER, FrameStats
+from turnwire.core.agent import NEVER
 from turnwire.core.approvals import subjects
 from turnwire.core.operations import Answered, AnswerRequest
 from turnwire.core.rejection import Rejection
 from turnwire.core.terms import Terms
+from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.dialects.session_agent import SessionAgent, frames, questions
 from turnwire.dialects.session_agent.answer import OPEN_QUESTIONS_S, AnswerOperation
 
@@ -267,7 +268,7 @@ SIGNED = Terms(signed=True)
 
 def signed(frame: bytes) -> bytes:
     """What the id of an approval is signed for that is told by this frame."""
-    heard = frames.read(frame, FrameStats())
+    heard = frames.decoder.read(frame, FrameStats())
     assert isinstance(heard, frames.InteractivePrompt)
     (found,) = subjects(questions.prompt_event(heard), ())
     return found

@@ -15,7 +15,7 @@ from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
-from turnwire.dialects.session_agent import completion
+from turnwire.dialects.session_agent import progress
 from turnwire.dialects.session_agent.open_turns import OpenTurns
 from turnwire.dialects.session_agent.turn import RESPONSE_S
 
@@ -190,9 +190,9 @@ def test_a_dead_session_is_an_error_once_the_headers_are_out() -> None:
 @pytest.mark.parametrize(
     ("frames", "says"),
     [
-        ([], completion.NO_INIT),
-        ([f.init("R")], completion.NO_ECHO),
-        ([f.init("V"), f.user(by="u2")], completion.NO_ECHO),
+        ([], progress.NO_INIT),
+        ([f.init("R")], progress.NO_ECHO),
+        ([f.init("V"), f.user(by="u2")], progress.NO_ECHO),
     ],
 )
 def test_an_agent_that_does_not_answer_is_not_waited_for(frames: list[bytes], says: str) -> None:
@@ -259,7 +259,7 @@ def test_a_prompt_taken_as_an_answer_says_so() -> None:
     made = conversation(f.init("V"))
     resolved = f.answered("V", "q0", "two").replace(b'"owner"', b'"u1"')
 
-    assert error(receive_frame(made, resolved)) == completion.ANSWERED
+    assert error(receive_frame(made, resolved)) == progress.ANSWERED
 
 
 @pytest.mark.parametrize(
@@ -329,7 +329,7 @@ def test_the_other_turns_remembered_are_bounded() -> None:
         open_turns.saw(f"t{number}", ("web", str(number)))
         open_turns.prompted(("web", str(number)))
     for number in range(600):
-        open_turns.closed(f"t{number}")
+        open_turns.turn_closed(f"t{number}")
 
     assert not open_turns
     assert max(len(open_turns._closed), len(open_turns._prompted)) <= OpenTurns.KEPT_MAX
@@ -341,8 +341,8 @@ def test_a_turn_that_is_over_is_not_opened_again_by_a_late_frame() -> None:
     open_turns.began("t1", ("web", "a"))
     open_turns.began("t2", ("web", "a"))
     open_turns.saw("t1", ("web", "a"))
-    open_turns.closed("t2")
-    open_turns.closed("t2")
+    open_turns.turn_closed("t2")
+    open_turns.turn_closed("t2")
 
     assert not open_turns
 

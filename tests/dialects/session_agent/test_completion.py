@@ -17,11 +17,11 @@ from turnwire.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from turnwire.dialects.session_agent import completion
+from turnwire.dialects.session_agent import progress
 
 END = TurnFinished(reason=Reason.END_TURN)
 CANCELED = TurnFinished(reason=Reason.CANCELED)
-WORDLESS = TurnFinished(reason=Reason.ERROR, error=completion.NO_OUTPUT)
+WORDLESS = TurnFinished(reason=Reason.ERROR, error=progress.NO_OUTPUT)
 FAILED = TurnFinished(reason=Reason.ERROR, error="no")
 SPOKE = [f.chunk("a")]
 ABORTED = [f.doing("idle"), f.audit("user.abort")]
@@ -102,8 +102,8 @@ def test_r_confirms_an_abort_at_once() -> None:
 def test_r_may_never_confirm_an_abort() -> None:
     made = conversation(*begun("R"), f.audit("user.abort"))
 
-    assert made.deadline == completion.ABORT_GRACE_S
-    assert made.tick(completion.ABORT_GRACE_S) == Decoded([CANCELED])
+    assert made.deadline == progress.ABORT_GRACE_S
+    assert made.tick(progress.ABORT_GRACE_S) == Decoded([CANCELED])
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_turn_that_was_passed_may_still_finish() -> None:
 def test_a_session_that_dies_in_mid_turn_ends_it() -> None:
     made = conversation(*begun("V"), *SPOKE)
 
-    assert error(receive_frame(made, f.status(status="terminated"))) == completion.SESSION_OVER
+    assert error(receive_frame(made, f.status(status="terminated"))) == progress.SESSION_OVER
 
 
 # A finish that is not quite the end.
@@ -219,7 +219,7 @@ def test_tools_that_are_flushed_after_the_finish_are_told() -> None:
     made = conversation(*begun("V"))
 
     assert END not in receive_frame(made, OPEN, f.updated(f.tool("running"), f.END))
-    assert made.deadline == completion.LINGER_S
+    assert made.deadline == progress.LINGER_S
     update, end = receive_frame(made, FLUSHED)
     assert isinstance(update, ToolUpdate)
     assert (update.phase, end) == (Phase.COMPLETED, END)
@@ -239,7 +239,7 @@ def test_a_finish_with_tools_open_is_the_end_soon(frame: bytes) -> None:
     made = conversation(*begun("V"), f.asked("V", "q1"), OPEN, frame)
 
     assert made.receive_frame(f.chunk("late"), 0) == ""
-    assert made.tick(completion.LINGER_S) == Decoded([END])
+    assert made.tick(progress.LINGER_S) == Decoded([END])
 
 
 def test_a_canceled_turn_may_go_on_under_a_new_id() -> None:
@@ -258,7 +258,7 @@ def test_a_canceled_turn_may_go_on_under_a_new_id() -> None:
 def test_a_canceled_turn_that_does_not_go_on_is_over() -> None:
     made = conversation(*begun("V"), *SPOKE, f.updated(f.finish("canceled")))
 
-    assert made.deadline == completion.COMPLETION_GRACE_S
+    assert made.deadline == progress.COMPLETION_GRACE_S
     assert receive_frame(made, f.user("three", "P3", by="u2"), f.begin("turn-2")) == []
     assert made.tick(2) == Decoded([CANCELED])
 

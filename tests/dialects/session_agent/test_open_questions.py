@@ -16,7 +16,7 @@ from turnwire.core.events import QuestionClosed, Queued, TurnStarted
 from turnwire.core.operations import Answered
 from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member, SessionGroup
-from turnwire.dialects.session_agent import completion
+from turnwire.dialects.session_agent import progress
 from turnwire.dialects.session_agent.questions import OpenQuestions
 
 BOBS: Final[f.Fields] = {"channelType": "web", "channelId": "bob"}
@@ -94,7 +94,7 @@ def test_the_questions_of_others_that_are_remembered_are_bounded() -> None:
     asking = OpenQuestions(("web", "default"))
 
     for number in range(1000):
-        asking.opened_elsewhere(str(number), ("web", "bob"))
+        asking.add_elsewhere(str(number), ("web", "bob"))
 
     assert len(asking._elsewhere) == OpenQuestions.ELSEWHERE_MAX
 
@@ -126,7 +126,7 @@ def test_a_prompt_is_swallowed_by_a_question_of_its_channel_alone(
 
     told = receive_frame(conversation(f.init("V")), resolved)
 
-    assert (error(told) == completion.ANSWERED) == swallowed
+    assert (error(told) == progress.ANSWERED) == swallowed
 
 
 # What else names a channel.

@@ -7,7 +7,7 @@ from support import session_agent_frames as f
 from turnwire.core.agent import AbortScope, Decoded
 from turnwire.core.events import Queued, Reason, TurnFinished, TurnStarted
 from turnwire.core.ui_stream.tool_calls import CALLS_MAX
-from turnwire.dialects.session_agent import completion
+from turnwire.dialects.session_agent import progress
 from turnwire.dialects.session_agent.open_turns import OpenTurns
 
 STARTED = [TurnStarted(f.TURN)]
@@ -32,7 +32,7 @@ def test_a_prompt_dispatched_after_ours_gets_the_next_turn(revision: str) -> Non
     assert (
         receive_frame(made, f.begin("turn-2"), f.chunk("x", "turn-2"), f.done("x", "turn-2")) == []
     )
-    assert error(made.tick(completion.COMPLETION_GRACE_S)) == completion.NO_OUTPUT
+    assert error(made.tick(progress.COMPLETION_GRACE_S)) == progress.NO_OUTPUT
 
 
 @pytest.mark.parametrize("revision", ["A", "V"])
@@ -40,7 +40,7 @@ def test_a_turn_after_ours_that_another_prompt_began_is_no_fail_over(revision: s
     made = conversation(*f.running(revision), f.chunk("a"), NEXT)
 
     assert receive_frame(made, f.begin("turn-2"), f.chunk("x", "turn-2")) == []
-    assert made.tick(completion.COMPLETION_GRACE_S) == Decoded([CANCELED])
+    assert made.tick(progress.COMPLETION_GRACE_S) == Decoded([CANCELED])
 
 
 def test_a_turn_that_was_aborted_is_over_when_the_next_one_begins() -> None:
@@ -53,7 +53,7 @@ def test_a_canceled_turn_does_not_go_on_in_the_turn_of_another() -> None:
     made = conversation(*f.running("V"), f.updated(f.finish("canceled")), NEXT)
 
     assert receive_frame(made, f.begin("turn-2")) == []
-    assert made.tick(completion.COMPLETION_GRACE_S) == Decoded([CANCELED])
+    assert made.tick(progress.COMPLETION_GRACE_S) == Decoded([CANCELED])
 
 
 def test_a_prompt_that_is_only_collected_does_not_end_ours() -> None:
@@ -95,8 +95,8 @@ def test_a_prompt_that_is_dispatched_before_ours_is_again_has_its_own_turn() -> 
 @pytest.mark.parametrize(
     ("frame", "says"),
     [
-        (f.frame("queue.withdrawn", data={"messageId": f.PROMPT}), completion.EVICTED),
-        (f.status(queueCleared=True, cleared=1), completion.DROPPED),
+        (f.frame("queue.withdrawn", data={"messageId": f.PROMPT}), progress.EVICTED),
+        (f.status(queueCleared=True, cleared=1), progress.DROPPED),
     ],
 )
 def test_a_prompt_may_be_lost_while_it_waits_to_be_dispatched_again(
@@ -110,12 +110,12 @@ def test_a_prompt_may_be_lost_while_it_waits_to_be_dispatched_again(
 def test_a_copy_of_our_prompt_that_is_done_at_once_is_not_its_end() -> None:
     made = conversation(*f.running("V"), f.chunk("a"), LOST, dequeued(), f.drained("V"))
 
-    assert made.tick(completion.REPEATED_GRACE_S - 1) == Decoded()
+    assert made.tick(progress.REPEATED_GRACE_S - 1) == Decoded()
     assert receive_frame(made, f.chunk("b")) == ["b"]
     assert made.abort_scope is AbortScope.OURS
     assert receive_frame(made, f.drained("V"), now=40) == []
     made.tick(40)  # a ping
-    assert made.tick(40 + completion.REPEATED_GRACE_S) == Decoded([CANCELED])
+    assert made.tick(40 + progress.REPEATED_GRACE_S) == Decoded([CANCELED])
 
 
 # A session that drained while nothing told of our end.
@@ -124,14 +124,14 @@ def test_a_copy_of_our_prompt_that_is_done_at_once_is_not_its_end() -> None:
 def test_a_session_that_drained_with_another_prompt_has_ended_ours() -> None:
     made = conversation(*f.running("V"), f.chunk("a"), f.drained("V", "P9"))
 
-    assert made.tick(completion.REPEATED_GRACE_S - 1) == Decoded()
-    assert made.tick(completion.REPEATED_GRACE_S) == Decoded([CANCELED])
+    assert made.tick(progress.REPEATED_GRACE_S - 1) == Decoded()
+    assert made.tick(progress.REPEATED_GRACE_S) == Decoded([CANCELED])
 
 
 def test_a_prompt_on_its_way_to_the_runner_does_not_keep_a_session_from_draining() -> None:
     made = conversation(f.init("V"), f.user(), f.drained("V", "P9"))
 
-    assert error(made.tick(completion.REPEATED_GRACE_S)) is None
+    assert error(made.tick(progress.REPEATED_GRACE_S)) is None
     assert receive_frame(made, f.begin()) == STARTED
 
 

@@ -8,8 +8,8 @@ from msgspec import Raw
 
 from dialects.session_agent.talk import conversation, plain, receive_frame
 from support import session_agent_frames as f
+from turnwire.core.bounds import OPEN_QUESTIONS_MAX
 from turnwire.core.events import Question, QuestionClosed
-from turnwire.core.ui_stream.questions import OPEN_MAX
 
 
 def prompt(**fields: Any) -> bytes:
@@ -148,7 +148,9 @@ def test_an_answer_that_r_does_not_tell_closes_the_question() -> None:
 
 
 def test_the_questions_remembered_are_bounded() -> None:
-    made = conversation(*f.running("R"), *(f.asked("R", f"q{n}") for n in range(OPEN_MAX + 1)))
+    made = conversation(
+        *f.running("R"), *(f.asked("R", f"q{n}") for n in range(OPEN_QUESTIONS_MAX + 1))
+    )
 
     assert receive_frame(made, f.expired("R", "q0")) == []
     assert receive_frame(made, f.expired("R", "q1"))

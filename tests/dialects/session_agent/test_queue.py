@@ -8,8 +8,8 @@ from dialects.session_agent.talk import conversation, error, receive_frame
 from support import session_agent_frames as f
 from turnwire.core.agent import ALIVE, Decoded
 from turnwire.core.events import Queued, TurnStarted
-from turnwire.dialects.session_agent import completion
-from turnwire.dialects.session_agent.queue import QueuePosition
+from turnwire.dialects.session_agent import progress
+from turnwire.dialects.session_agent.open_turns import QueuePosition
 from turnwire.dialects.session_agent.turn import RESPONSE_S
 
 STARTED = [TurnStarted(f.TURN)]
@@ -168,12 +168,12 @@ def test_what_happens_to_others_leaves_our_prompt_in_the_queue(frame: bytes) -> 
 @pytest.mark.parametrize(
     ("revision", "frame", "says"),
     [
-        ("V", f.frame("queue.withdrawn", data={"messageId": f.PROMPT}), completion.EVICTED),
-        ("A", f.frame("queue.withdrawn", data={"messageId": f.PROMPT}), completion.EVICTED),
-        ("R", f.status(queueCleared=True, cleared=1), completion.DROPPED),
-        ("V", f.status(queueCleared=True, **f.CHANNEL), completion.DROPPED),
-        ("R", f.audit("user.abort"), completion.DROPPED),
-        ("V", f.status(status="terminated"), completion.SESSION_OVER),
+        ("V", f.frame("queue.withdrawn", data={"messageId": f.PROMPT}), progress.EVICTED),
+        ("A", f.frame("queue.withdrawn", data={"messageId": f.PROMPT}), progress.EVICTED),
+        ("R", f.status(queueCleared=True, cleared=1), progress.DROPPED),
+        ("V", f.status(queueCleared=True, **f.CHANNEL), progress.DROPPED),
+        ("R", f.audit("user.abort"), progress.DROPPED),
+        ("V", f.status(status="terminated"), progress.SESSION_OVER),
     ],
 )
 def test_a_prompt_that_is_lost_from_the_queue_says_so(
@@ -213,7 +213,7 @@ def test_a_queued_prompt_that_turns_out_to_be_anothers_is_let_go() -> None:
 
     assert receive_frame(made, f.user(by="u2"), f.begin(), now=50) == []
     assert (made.queued, made.prompt_id) == (False, None)
-    assert error(made.tick(50 + RESPONSE_S)) == completion.NO_ECHO
+    assert error(made.tick(50 + RESPONSE_S)) == progress.NO_ECHO
 
 
 def test_a_says_that_our_prompt_left_the_queue_after_it_told_its_message() -> None:

@@ -31,7 +31,7 @@ from turnwire.core.events import (
     TurnStarted,
 )
 from turnwire.core.session_group import Member, SessionGroup
-from turnwire.dialects.session_agent import completion, resume
+from turnwire.dialects.session_agent import progress, resume
 
 # Whether there is anything to resume.
 
@@ -76,7 +76,7 @@ def test_a_session_that_dies_later_ends_the_stream() -> None:
 
     (end,) = receive_frame(stream, f.status(status="terminated"))
 
-    assert end == TurnFinished(reason=Reason.ERROR, error=completion.SESSION_OVER)
+    assert end == TurnFinished(reason=Reason.ERROR, error=progress.SESSION_OVER)
 
 
 def test_without_an_init_there_is_nothing_to_resume() -> None:

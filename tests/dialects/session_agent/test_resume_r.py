@@ -26,7 +26,7 @@ from turnwire.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from turnwire.dialects.session_agent import completion
+from turnwire.dialects.session_agent import progress
 
 
 def test_r_tells_the_tools_at_once_and_the_text_up_to_the_last_of_them() -> None:
@@ -247,7 +247,7 @@ def test_r_a_queue_that_is_emptied_ends_the_stream() -> None:
 
     told = receive_frame(stream, f.audit("user.abort"))
 
-    assert told == [TurnFinished(reason=Reason.ERROR, error=completion.DROPPED)]
+    assert told == [TurnFinished(reason=Reason.ERROR, error=progress.DROPPED)]
 
 
 @pytest.mark.parametrize("session", [{"messages": 5}, []])

@@ -19,7 +19,7 @@ from turnwire.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from turnwire.dialects.session_agent import completion
+from turnwire.dialects.session_agent import progress
 
 
 def test_a_v_a_prompt_that_waits_is_followed_to_its_end() -> None:
@@ -58,7 +58,7 @@ def test_a_prompt_that_waits_and_is_evicted_ends_the_stream(revision: str) -> No
         stream, f.frame("queue.withdrawn", data={"messageId": f.PROMPT, "content": "two"})
     )
 
-    assert told == [TurnFinished(reason=Reason.ERROR, error=completion.EVICTED)]
+    assert told == [TurnFinished(reason=Reason.ERROR, error=progress.EVICTED)]
 
 
 @pytest.mark.parametrize("revision", LATER)

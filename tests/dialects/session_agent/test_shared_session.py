@@ -17,7 +17,7 @@ from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
-from turnwire.dialects.session_agent import commands, completion
+from turnwire.dialects.session_agent import commands, progress
 from turnwire.dialects.session_agent.turn import TurnProtocol
 
 THREAD = {"channel_type": "thread", "channel_id": "th1"}
@@ -76,7 +76,7 @@ def test_a_queue_that_does_not_move_on_after_an_abort_is_gone() -> None:
 
     receive_frame(made, f.status(runnerBusy=False, aborted=True), now=1)
 
-    assert error(made.tick(1 + completion.COMPLETION_GRACE_S)) == completion.DROPPED
+    assert error(made.tick(1 + progress.COMPLETION_GRACE_S)) == progress.DROPPED
 
 
 def test_after_a_while_of_not_reading_a_pong_comes_before_an_abort() -> None:

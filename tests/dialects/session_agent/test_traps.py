@@ -26,7 +26,7 @@ from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
-from turnwire.dialects.session_agent import completion
+from turnwire.dialects.session_agent import progress
 
 DIALECT = DIALECTS["session-agent"]
 END = TurnFinished(reason=Reason.END_TURN)
@@ -150,7 +150,7 @@ def test_trap_8_a_session_that_drains_may_be_anothers_or_never_say_so() -> None:
 
     assert made.deadline == 30
     assert receive_frame(never, next_one) == []
-    assert never.tick(completion.COMPLETION_GRACE_S) == Decoded([CANCELED])
+    assert never.tick(progress.COMPLETION_GRACE_S) == Decoded([CANCELED])
 
 
 @each_revision
@@ -160,7 +160,7 @@ def test_trap_9_a_failure_without_a_turn_or_without_a_word_ends(revision: str) -
     untold = conversation(f.init(revision), f.user(), f.drained(revision))
 
     assert error(receive_frame(told, f.drained(revision))) == "no"
-    assert error(untold.tick(2)) == completion.NO_OUTPUT
+    assert error(untold.tick(2)) == progress.NO_OUTPUT
 
 
 @pytest.mark.trap(9, "No frame says what happens to a prompt without a channel")
@@ -178,7 +178,7 @@ def test_trap_10_a_dead_session_gets_no_prompt(revision: str, alive: str) -> Non
         rejection=Rejection.SESSION
     )
     later = conversation(f.init(revision, runnerBusy=True), *f.queued(revision))
-    assert error(receive_frame(later, f.status(status=alive))) == completion.SESSION_OVER
+    assert error(receive_frame(later, f.status(status=alive))) == progress.SESSION_OVER
 
 
 @each_revision
@@ -198,7 +198,7 @@ def test_trap_12_an_evicted_prompt_ends(revision: str) -> None:
 
     gone = f.frame("queue.withdrawn", data={"messageId": f.PROMPT, "content": "two"})
 
-    assert error(receive_frame(made, gone)) == completion.EVICTED
+    assert error(receive_frame(made, gone)) == progress.EVICTED
 
 
 @each_revision
@@ -230,7 +230,7 @@ def test_trap_14_a_swallowed_prompt_ends() -> None:
 
     client.close()
     assert (slash.outcome, client.text) == (Outcome.COMPLETED, "Nothing runs")
-    assert error(receive_frame(conversation(f.init("V")), taken)) == completion.ANSWERED
+    assert error(receive_frame(conversation(f.init("V")), taken)) == progress.ANSWERED
 
 
 @pytest.mark.parametrize("parts", [{"type": "image"}, None, [], [7, None, {"type": "new"}]])

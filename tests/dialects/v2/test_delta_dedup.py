@@ -2,7 +2,7 @@
 
 import pytest
 
-from turnwire.core.agent import FrameStats
+from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.dialects.v2.delta_dedup import CHUNK, KEPT_UNITS, PART, DeltaDeduplicator
 
 LONG = "".join(f"{number:07} " for number in range(KEPT_UNITS // 8))

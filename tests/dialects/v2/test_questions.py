@@ -161,7 +161,7 @@ def test_the_questions_of_others_that_are_remembered_are_bounded() -> None:
     for number in range(1000):
         made.receive_frame(f.question(f"q{number}", turnId="turn-2"), 0)
 
-    assert len(made._open_questions._foreign) == 256  # type: ignore[attr-defined]
+    assert len(made._open_questions._elsewhere) == 256  # type: ignore[attr-defined]
 
 
 class Table:

@@ -10,6 +10,7 @@ from msgspec import Raw
 from support import v2_frames as f
 from support.decoded import outputs
 from turnwire.core.agent import ALIVE, NEVER, AgentProtocol, Decoded, PromptRequest
+from turnwire.core.bounds import OPEN_QUESTIONS_MAX
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import (
     AgentStatus,
@@ -24,7 +25,6 @@ from turnwire.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from turnwire.core.ui_stream.questions import OPEN_MAX
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.v2.frames import SKIPPED
 
@@ -232,7 +232,7 @@ def test_a_question_is_closed_by_id_and_once() -> None:
 
 
 def test_the_questions_remembered_are_bounded() -> None:
-    made = conversation(f.begin(), *(f.question(f"q{n}") for n in range(OPEN_MAX + 1)))
+    made = conversation(f.begin(), *(f.question(f"q{n}") for n in range(OPEN_QUESTIONS_MAX + 1)))
 
     assert made.receive_frame(f.frame("question.expired", questionId="q0"), 0) is None
     assert made.receive_frame(f.frame("question.expired", questionId="q1"), 0)

@@ -49,7 +49,7 @@ FAULTS: Final = (
     ),
     Fault(
         "a sign of life takes nothing back",
-        f"{_WIRE}.completion:CompletionDetector.reset",
+        f"{_WIRE}.progress:CompletionDetector.reset",
         without(ast.Assign),
         _AGENT,
     ),
@@ -74,7 +74,7 @@ FAULTS: Final = (
     Fault(
         "a question is closed on whichever channel",
         f"{_WIRE}.questions:OpenQuestions.closed",
-        unasked(2, nth=2),
+        instead(ast.Compare, "True", nth=3),
         _WHOSE_QUESTION,
     ),
     Fault(

@@ -29,7 +29,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from turnwire.core import events
-from turnwire.core.bounds import WAITING_BYTES_MAX, SomeId, Word
+from turnwire.core.bounds import WAITING_BYTES_MAX, SomeId, Word, keep
 from turnwire.core.safe_json import TOO_LONG
 from turnwire.core.ui_stream import chunks
 from turnwire.core.ui_stream.chunks import Chunk
@@ -150,9 +150,7 @@ class Renumbering:
                     self._calls.pop(call_id, None)
                     self._add_to_run(call_id, chunk)
                 case chunks.DataQuestion(question_id) if question_id not in self._questions:
-                    if len(self._questions) >= CALLS_MAX:
-                        del self._questions[next(iter(self._questions))]
-                    self._questions[question_id] = None
+                    keep(self._questions, question_id, None, CALLS_MAX)
                     self._begin(question_id, _QUESTION, chunk)
                 case chunks.DataQuestion(question_id):
                     self._add_to_run(question_id, chunk)

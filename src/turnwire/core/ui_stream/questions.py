@@ -16,12 +16,9 @@ import msgspec
 from msgspec import Raw
 
 from turnwire.core import safe_json
-from turnwire.core.bounds import FEW, KEPT_BYTES_MAX
+from turnwire.core.bounds import FEW, KEPT_BYTES_MAX, OPEN_QUESTIONS_MAX
 from turnwire.core.events import Question, QuestionClosed
 from turnwire.core.ui_stream import chunks
-
-OPEN_MAX = 64
-"""Most questions that are open at once. When another one opens, the oldest is closed as expired."""
 
 _fields = msgspec.json.Decoder(Annotated[dict[str, Raw], FEW]).decode
 
@@ -48,7 +45,7 @@ class Questions:
     @property
     def is_full(self) -> bool:
         """Whether no more approvals may be requested. Further ones are sent as questions."""
-        return len(self._requested) >= OPEN_MAX
+        return len(self._requested) >= OPEN_QUESTIONS_MAX
 
     def request(self, question_id: str, approval_id: str, call_id: str) -> list[chunks.Chunk]:
         """Request an approval at the card of its call. `call_id` is the client's id of the call."""
@@ -60,9 +57,12 @@ class Questions:
         self._requested.pop(question_id, None)
 
     def ask(self, question: Question) -> list[chunks.Chunk]:
-        """Open a question. If it is open already, its chunk is sent again with the new payload."""
+        """Open a question. If it is open already, its chunk is sent again with the new payload.
+
+        Beyond `OPEN_QUESTIONS_MAX`, the oldest open question is closed as expired.
+        """
         result: list[chunks.Chunk] = []
-        if question.question_id not in self._open and len(self._open) >= OPEN_MAX:
+        if question.question_id not in self._open and len(self._open) >= OPEN_QUESTIONS_MAX:
             result += self.close(QuestionClosed(next(iter(self._open)), expired=True))
         sanitized = bytes(safe_json.sanitize(question.payload))
         payload: dict[str, Raw] = {}

@@ -130,7 +130,7 @@ class AnswerOperation(Operation):
             self._refuse(Rejection.UNKNOWN)
         return ()
 
-    def _deadline_passed(self, _now: float) -> Sequence[bytes]:
+    def _reply_missing(self, _now: float) -> Sequence[bytes]:
         # The agent forgets questions that were answered or expired, so the id is unknown.
         self._refuse(Rejection.UNKNOWN if self._pending.frame is None else Rejection.SILENT)
         return ()
@@ -140,7 +140,7 @@ class AnswerOperation(Operation):
         if not isinstance(frame, frames.Question | frames.InteractivePrompt):
             pending.receive_frame(frame)
         elif (answer := pending.question_opened(frame)) is not None:
-            return self._send_and_wait(answer, now)
+            return self._send_and_wait([answer], now)
         if pending.result is not None:
             self.deadline = NEVER
         return ()

@@ -9,7 +9,7 @@ Rule: the state changes in this file alone, and by the table `TRANSITIONS` alone
 `TurnBinding` decides what a frame reports (a `Trigger`), with conditions that are not state:
 authors, ids, counts, the revision. The table says what follows from the trigger.
 
-`completion` detects ends without a finish part. `turn` handles times.
+`progress` detects ends without a finish part. `turn` handles times.
 """
 
 import enum
@@ -20,8 +20,7 @@ from turnwire.core.agent import AbortScope, PromptRequest
 from turnwire.core.session_group import Member
 from turnwire.dialects.session_agent.frames import THREAD, Channel, MessageData, Pending, StatusData
 from turnwire.dialects.session_agent.init import SessionState
-from turnwire.dialects.session_agent.open_turns import OpenTurns
-from turnwire.dialects.session_agent.queue import QueuePosition
+from turnwire.dialects.session_agent.open_turns import OpenTurns, QueuePosition
 
 
 class Stage(enum.Enum):

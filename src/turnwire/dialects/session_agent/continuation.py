@@ -99,7 +99,7 @@ class ContinuationProtocol(ResumeProtocol):
             return None
         if now >= self._search_until:
             return self._nothing_found()
-        frame = frames.read(raw, self.frame_stats)
+        frame = frames.decoder.read(raw, self.frame_stats)
         return None if frame is None else self._guarded(self._find_questions, frame, now)
 
     # Until all questions are open.

@@ -1,21 +1,21 @@
 """The frames that the gateway reads, and how it decodes them.
 
-`read` decodes one frame into one of the structs of `Read`. A new frame type is a struct, a member
-of `Read`, and of those unions before it that it belongs to; mypy then names each `match` that lacks
-it. The module also defines channels, the parts of a message, and the skipped types (page 4.5).
+`decoder` decodes one frame into one of the structs of `Read`. A new frame type is a struct, a
+member of `Read`, and of those unions before it that it belongs to; mypy then names each `match`
+that lacks it. The module also defines channels, the parts of a message, and the skipped types
+(page 4.5).
 """
 
 import contextlib
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Annotated, Final, TypeAlias, Union
+from typing import Annotated, Any, Final, TypeAlias, Union
 
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from turnwire.core import safe_json
-from turnwire.core.agent import FrameStats
 from turnwire.core.bounds import MANY, PARTS_MAX, ChannelName, HandedOn, Id, SomeId, Word
+from turnwire.core.wire.decoder import FrameDecoder, known_frames
 
 Channel: TypeAlias = tuple[str, str]
 """A thread inside a session: its type and its id."""
@@ -315,12 +315,7 @@ Read: TypeAlias = (
     | Skipped
 )
 
-KNOWN = (
-    *(kind for kind in Read.__args__ if kind is not Skipped),
-    *(msgspec.defstruct(tag, [], bases=(Skipped,), frozen=True, tag=tag) for tag in SKIPPED),
-)
-
-FRAME_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in KNOWN)
+KNOWN = known_frames(Read.__args__, Skipped, SKIPPED)
 
 _parts: Callable[[Raw], list[Part]] = msgspec.json.Decoder(
     Annotated[list[Part], Meta(max_length=PARTS_MAX)]
@@ -331,15 +326,14 @@ _part = msgspec.json.Decoder(Part).decode
 _decode: Callable[[bytes], Read] = msgspec.json.Decoder(Union[KNOWN]).decode  # noqa: UP007 (built at run time)
 
 
-def read(raw: bytes, frame_stats: FrameStats) -> Read | None:
-    """Decode a frame. If that fails, count the frame and return None."""
-    try:
-        return _decode(raw)
-    except msgspec.ValidationError:
-        _count(raw, frame_stats)
-        return None
-    except (msgspec.DecodeError, RecursionError):
-        return _read_loose(raw, frame_stats)
+def _restore_halves(frame: Read, loose: Any) -> Read:
+    """The frame with the half of a surrogate pair that its delta begins or ends with."""
+    if isinstance(frame, ChunkDelta):
+        return msgspec.structs.replace(frame, content=loose["content"])
+    return frame
+
+
+decoder = FrameDecoder[Read](_decode, KNOWN, _restore_halves)
 
 
 def parse_parts(raw: Raw) -> tuple[Sequence[Part], int]:
@@ -366,31 +360,3 @@ def parse_parts(raw: Raw) -> tuple[Sequence[Part], int]:
 def non_null(raw: Raw) -> Raw | None:
     """The field, or None if it is null or absent."""
     return None if not raw or bytes(raw) == b"null" else raw
-
-
-def _read_loose(raw: bytes, frame_stats: FrameStats) -> Read | None:
-    """Decode a frame that is not strict JSON (NaN, half of a surrogate pair)."""
-    strict = b""
-    try:
-        strict, loose = safe_json.parse_strictly(raw)
-        decoded = _decode(strict)
-    except msgspec.ValidationError:
-        _count(strict, frame_stats)
-        return None
-    except (ValueError, RecursionError):
-        frame_stats.count_unreadable(raw)
-        return None
-    # Half of a surrogate pair may find its other half in the next delta.
-    if isinstance(decoded, ChunkDelta) and loose is not None:
-        return msgspec.structs.replace(decoded, content=loose["content"])
-    return decoded
-
-
-def _count(raw: bytes, frame_stats: FrameStats) -> None:
-    kind = safe_json.frame_type(raw)
-    if not kind:
-        frame_stats.count_unreadable(raw)
-    elif kind in FRAME_TYPES:
-        frame_stats.count_malformed(raw)
-    else:
-        frame_stats.count_unknown(kind)

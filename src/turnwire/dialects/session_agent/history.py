@@ -17,6 +17,7 @@ from turnwire.core.bounds import MANY, HandedOn, Word
 from turnwire.core.events import Event, Reason
 from turnwire.core.operations import History, HistoryPrompt, HistoryRequest, HistoryTurn
 from turnwire.core.rejection import Rejection
+from turnwire.core.wire import lenient
 from turnwire.dialects.session_agent import frames, init
 from turnwire.dialects.session_agent.init import SessionState
 from turnwire.dialects.session_agent.operation import Operation
@@ -66,7 +67,7 @@ class HistoryOperation(Operation):
         """Ignore the frame: `init` had the whole history."""
         return ()
 
-    def _deadline_passed(self, _now: float) -> Sequence[bytes]:
+    def _reply_missing(self, _now: float) -> Sequence[bytes]:
         return ()
 
     def _refuse(self, rejection: Rejection) -> None:
@@ -121,13 +122,5 @@ def _turn(entry: frames.Snapshot) -> Sequence[Event]:
 
 
 def _files(raw: Raw) -> Iterator[Attachment]:
-    try:
-        parts = _parts(raw)
-    except msgspec.DecodeError:
-        return
-    for part in parts:
-        try:
-            file = _file(part)
-        except msgspec.DecodeError:
-            continue
+    for file in lenient.each(_file, lenient.field(_parts, raw) or ()):
         yield Attachment(file.mime_type, f"data:{file.mime_type};base64,{file.data}", file.filename)

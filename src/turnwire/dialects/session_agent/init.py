@@ -11,13 +11,14 @@ decode the entries of a long `init`, both in short steps.
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core import safe_json
 from turnwire.core.bounds import FIELDS_MAX, MANY, PARTS_MAX, VALUES_MAX
+from turnwire.core.wire import lenient
 from turnwire.core.wire.census import census
 from turnwire.dialects.session_agent import frames
 from turnwire.dialects.session_agent.frames import Channel, Init, MessageData, Pending, Snapshot
@@ -88,8 +89,6 @@ _LIMITS: Final = {
 }
 """Frame types with nested values that are decoded: how deep, and how many values are allowed."""
 
-_T = TypeVar("_T")
-
 _session_status = msgspec.json.Decoder(_SessionStatus).decode
 _flags = msgspec.json.Decoder(_Flags).decode
 _number = msgspec.json.Decoder(int).decode
@@ -120,7 +119,7 @@ class Ahead:
         entries: list[Snapshot] = []
         step_bytes = 0
         for raw in _messages(session):
-            entry = _entry_or_none(raw)
+            entry = lenient.field(_read_entry, raw)
             step_bytes += max(_ENTRY_BYTES_MIN, len(raw))
             if entry is not None:
                 self._inspect(entry)
@@ -137,17 +136,19 @@ class Ahead:
     def take(self, session: Raw) -> list[Snapshot]:
         """Return the entries of an `init`, and decode them now if `read` has not done so."""
         entries, self._entries = self._entries, None
-        return _entries(session) if entries is None else entries
+        if entries is None:
+            return list(lenient.each(_read_entry, _messages(session)))
+        return entries
 
 
 def session_state(init: Init) -> SessionState:
-    session = _lenient(_session_status, init.session) or _SessionStatus()
-    data = _lenient(_flags, init.data) or _Flags()
-    pending = _lenient(_pending, data.pending_prompt)
+    session = lenient.field(_session_status, init.session) or _SessionStatus()
+    data = lenient.field(_flags, init.data) or _Flags()
+    pending = lenient.field(_pending, data.pending_prompt)
     return SessionState(
         is_dead=safe_json.string(session.status) in DEAD,
         runner_busy=bytes(data.runner_busy) == b"true",
-        prompts_queued=_lenient(_number, data.prompts_queued) or 0,
+        prompts_queued=lenient.field(_number, data.prompts_queued) or 0,
         echo_on_dispatch=bool(data.pending_prompt),
         pending_id=None if pending is None else pending.message_id,
     )
@@ -178,10 +179,8 @@ def pending(init: Init, channel: Channel) -> str | None:
 
     A prompt that names neither a thread nor a channel belongs to the default channel.
     """
-    try:
-        prompt = _pending_prompt(init.data or b"{}").pending_prompt
-    except msgspec.DecodeError:
-        return None
+    decoded = lenient.field(_pending_prompt, init.data)
+    prompt = None if decoded is None else decoded.pending_prompt
     return prompt.message_id if prompt is not None and prompt.channel == channel else None
 
 
@@ -214,36 +213,16 @@ def prepare_frame(raw: bytes, ahead: Ahead | None = None) -> Iterator[None]:
         yield from _read_ahead(raw, ahead)
 
 
-def _lenient(decode: Callable[[Raw], _T], raw: Raw) -> _T | None:
-    try:
-        return decode(raw) if raw else None
-    except msgspec.DecodeError:
-        return None
-
-
-def _entries(session: Raw) -> list[Snapshot]:
-    return [entry for entry in map(_entry_or_none, _messages(session)) if entry is not None]
-
-
 def _messages(session: Raw) -> list[Raw]:
-    try:
-        return _read_messages(session or b"{}").messages
-    except msgspec.DecodeError:
-        return []
-
-
-def _entry_or_none(raw: Raw) -> Snapshot | None:
-    try:
-        return _read_entry(raw)
-    except msgspec.DecodeError:
-        return None
+    decoded = lenient.field(_read_messages, session)
+    return [] if decoded is None else decoded.messages
 
 
 def _read_ahead(raw: bytes, ahead: Ahead) -> Iterator[None]:
     try:
         frame = msgspec.json.decode(raw, type=frames.Init)
     except (msgspec.DecodeError, RecursionError):
-        frame = None  # another type, or malformed: `frames.read` counts it
+        frame = None  # another type, or malformed: `frames.decoder` counts it
     yield
     if frame is not None:
         with contextlib.suppress(RecursionError):  # the same as above

@@ -6,7 +6,7 @@ and `expiresAt` in milliseconds; an approval also has `promptType`, `body`, `act
 its actions are the ways to approve it.
 """
 
-from typing import Annotated, Any, ClassVar, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
 from msgspec import Raw, Struct
@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 from turnwire.core import safe_json
 from turnwire.core.bounds import FEW, HandedOn, SomeId
 from turnwire.core.events import Question as QuestionEvent
-from turnwire.core.ui_stream.questions import OPEN_MAX
+from turnwire.core.wire import lenient, open_questions
 from turnwire.dialects.session_agent import commands
 from turnwire.dialects.session_agent.frames import (
     Channel,
@@ -70,49 +70,32 @@ _response = msgspec.json.Decoder(_Response).decode
 _approval_context = msgspec.json.Decoder(_ApprovalContext).decode
 
 
-class OpenQuestions:
+class OpenQuestions(open_questions.OpenQuestions[Channel]):
     """The open questions, by id: those of our turn, and those of other channels."""
 
-    ELSEWHERE_MAX: ClassVar = 256
+    __slots__ = ("_channel",)
 
     def __init__(self, channel: Channel) -> None:
+        super().__init__()
         self._channel = channel
-        self._open: dict[str, None] = {}
-        self._elsewhere: dict[tuple[str, Channel], None] = {}
 
-    def opened(self, question_id: str) -> None:
-        if len(self._open) >= OPEN_MAX:
-            del self._open[next(iter(self._open))]
-        self._open[question_id] = None
-        self._elsewhere.pop(
-            (question_id, self._channel), None
-        )  # reported before our turn was known
-
-    def opened_elsewhere(self, question_id: str, channel: Channel) -> None:
-        """Another turn asks this question: an answer without a channel may belong to it."""
-        if len(self._elsewhere) >= self.ELSEWHERE_MAX:
-            del self._elsewhere[next(iter(self._elsewhere))]
-        self._elsewhere[question_id, channel] = None
+    def add_ours(self, question_id: str) -> None:
+        super().add_ours(question_id)
+        # It may have been reported before our turn was known.
+        self._elsewhere.pop((question_id, self._channel), None)
 
     def closed(self, question_id: str, named_channel: Channel | None) -> bool:
         """A question was closed, on this channel if the frame names one.
 
-        Returns whether it was an open question of our turn. If the frame may mean questions of
-        several turns with the same id, none of them is closed.
+        Returns whether it was an open question of our turn.
         """
         elsewhere = [
             key
             for key in self._elsewhere
             if key[0] == question_id and named_channel in {None, key[1]}
         ]
-        is_ours = question_id in self._open and named_channel in {None, self._channel}
-        if is_ours + len(elsewhere) != 1:
-            return False
-        for key in elsewhere:
-            del self._elsewhere[key]
-        if is_ours:
-            del self._open[question_id]
-        return is_ours
+        is_ours = named_channel in {None, self._channel}
+        return self._close(question_id, elsewhere, may_be_ours=is_ours)
 
 
 def to_event(frame: QuestionFrame) -> QuestionEvent:
@@ -170,10 +153,7 @@ def expired_channel(frame: Expired) -> Channel | None:
 
 def context(raw: Raw) -> PromptContext:
     """The context of a prompt. An approval names its channel only there (page 4.4)."""
-    try:
-        return _context(raw)
-    except msgspec.DecodeError:
-        return PromptContext()
+    return lenient.field(_context, raw) or PromptContext()
 
 
 def plain(raw: Raw) -> str | bool:
@@ -197,10 +177,7 @@ def _payload(question_id: str, **fields: Any) -> Raw:
 
 
 def _labels(raw: Raw) -> list[str] | None:
-    try:
-        return [action.label for action in _actions(raw)] or None
-    except msgspec.DecodeError:
-        return None
+    return [action.label for action in lenient.field(_actions, raw) or ()] or None
 
 
 def _milliseconds(raw: Raw, *, per_unit: int) -> int | None:
@@ -229,14 +206,9 @@ def _answer_approval(approval: PromptData, value: Raw) -> Answer | None:
 
 
 def _invocation_id(approval: PromptData) -> str:
-    try:
-        return _approval_context(approval.context).invocation_id or approval.id
-    except msgspec.DecodeError:
-        return approval.id
+    approval_context = lenient.field(_approval_context, approval.context)
+    return (approval_context and approval_context.invocation_id) or approval.id
 
 
 def _read_action_ids(raw: Raw) -> list[str]:
-    try:
-        return [action.id for action in _action_ids(raw)]
-    except msgspec.DecodeError:
-        return []
+    return [action.id for action in lenient.field(_action_ids, raw) or ()]

@@ -85,7 +85,7 @@ class ResumeProtocol(TurnProtocol):
             return super().receive_frame(raw, now)
         if now >= self._search_until:
             return self._nothing_found()
-        frame = frames.read(raw, self.frame_stats)
+        frame = frames.decoder.read(raw, self.frame_stats)
         decoded = None if frame is None else self._guarded(self._catch_up, frame, now)
         if isinstance(frame, frames.Init):
             self._ahead.drop()  # also if it was not used

@@ -13,12 +13,13 @@ V keep the text parts separate.
 from collections.abc import Sequence
 from typing import Final
 
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from turnwire.core import safe_json
 from turnwire.core.bounds import PARTS_MAX
 from turnwire.core.events import Event, Phase, Reason, TextDelta, ToolUpdate
 from turnwire.core.ui_stream.tool_calls import CALLS_MAX
+from turnwire.core.wire.lenient import finish_reason
 from turnwire.dialects.session_agent.frames import Part, Snapshot
 
 PHASES: Final = {phase.value: phase for phase in Phase}
@@ -68,7 +69,7 @@ class Snapshots:
         return Changes(
             tools=changed,
             tools_open=any(phase in _OPEN for phase, _ in self._calls.values()),
-            finish=_reason(finishes[-1]) if finishes else None,
+            finish=finish_reason(finishes[-1]) if finishes else None,
             error=safe_json.error_message(errors[-1]) if errors else None,
             skipped_bytes=skipped_bytes,
             text=_text(snapshot, parts),
@@ -148,13 +149,6 @@ def _text(snapshot: Snapshot, parts: Sequence[Part]) -> str:
         return content
     texts = [part.text for part in parts if part.type == "text"]
     return safe_json.string(texts[0]) or "" if len(texts) == 1 else ""
-
-
-def _reason(raw: Raw) -> Reason:
-    try:
-        return Reason(safe_json.string(raw))
-    except ValueError:
-        return Reason.END_TURN  # the turn ended, even if the reason is unknown
 
 
 def _texts(parts: Sequence[Part]) -> list[str]:

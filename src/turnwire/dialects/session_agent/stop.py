@@ -92,7 +92,7 @@ class StopOperation(Operation):
             return ()
         return self._decide(now, is_early=True)
 
-    def _deadline_passed(self, now: float) -> Sequence[bytes]:
+    def _reply_missing(self, now: float) -> Sequence[bytes]:
         if not self._is_sent:
             return self._decide(now, is_early=False)
         self._finish(self.NO_VERDICT)
@@ -142,7 +142,7 @@ class StopOperation(Operation):
 
     def _abort(self, now: float) -> Sequence[bytes]:
         self._is_sent = True
-        return self._send_and_wait(commands.abort(self.channel), now)
+        return self._send_and_wait([commands.abort(self.channel)], now)
 
     # The result.
 

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias, assert_never
 
 from turnwire.core import events, safe_json
-from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, FrameStats, PromptRequest
+from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, PromptRequest
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Reason
 from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member
-from turnwire.dialects.session_agent import commands, completion, frames, init, questions
+from turnwire.core.wire.frame_stats import FrameStats
+from turnwire.dialects.session_agent import commands, frames, init, progress, questions
 from turnwire.dialects.session_agent.binding import Stage, TurnBinding
 from turnwire.dialects.session_agent.frames import ALLOWED
 from turnwire.dialects.session_agent.init import DEAD, session_state
@@ -122,7 +123,7 @@ class TurnProtocol:
         if now >= self._response_deadline:
             has_init = self._binding.stage is not Stage.AWAITING_INIT
             self._member.release()
-            return self._progress.fail(completion.NO_ECHO if has_init else completion.NO_INIT)
+            return self._progress.fail(progress.NO_ECHO if has_init else progress.NO_INIT)
         if now >= self._ping_at:
             self._ping_at = now + PING_S
             self._pings += 1
@@ -133,7 +134,7 @@ class TurnProtocol:
         return init.prepare_frame(raw)
 
     def receive_frame(self, raw: bytes, now: float) -> Decoded | str | None:
-        frame = frames.read(raw, self.frame_stats)
+        frame = frames.decoder.read(raw, self.frame_stats)
         if type(frame) is frames.ChunkDelta and frame.message_id == self._binding.turn_id:
             return self._progress.delta(frame.content, now)
         if frame is None:
@@ -176,7 +177,7 @@ class TurnProtocol:
                 return Decoded(self._progress.snapshot_received(data, now))
             case frames.Updated(data):
                 if data.is_finished:
-                    binding.open_turns.closed(data.id)
+                    binding.open_turns.turn_closed(data.id)
                 elif data.role == "assistant" and data.parts:
                     binding.open_turns.saw(data.id, data.channel)
                 return self._count_foreign()
@@ -219,7 +220,7 @@ class TurnProtocol:
                 return self._report_queued()
             case frames.Withdrawn(data):
                 if binding.withdrawn(data.message_id):
-                    return self._progress.fail(completion.EVICTED)
+                    return self._progress.fail(progress.EVICTED)
                 return self._count_foreign()
             case frames.AuditLog(entry):
                 if entry.is_live and entry.event_type == "user.abort":
@@ -307,7 +308,7 @@ class TurnProtocol:
             binding.open_turns.collected(data.channel)
         if data.queue_cleared:
             is_ours = binding.queue_cleared(data.named_channel)
-            return self._progress.fail(completion.DROPPED) if is_ours else None
+            return self._progress.fail(progress.DROPPED) if is_ours else None
         if data.runner_disconnected:
             binding.runner_lost(data.queued_prompts)
             if binding.stage is Stage.RUNNER_LOST:
@@ -339,8 +340,8 @@ class TurnProtocol:
         if data.aborted and self._binding.stage is Stage.QUEUED:
             # Our prompt is gone, unless it was queued after that abort: then the queue moves on at
             # once.
-            self._progress.detector.error = completion.DROPPED
-            self._progress.detector.expect_end_by(now + completion.COMPLETION_GRACE_S)
+            self._progress.detector.error = progress.DROPPED
+            self._progress.detector.expect_end_by(now + progress.COMPLETION_GRACE_S)
             return ALIVE
         if self._binding.runner_idle(data.message_id):
             if data.aborted:
@@ -348,7 +349,7 @@ class TurnProtocol:
             return self._progress.completion_received(now)
         if self._binding.stage in {Stage.WORKING, Stage.RUNNING}:
             # V: no channel is busy any more, though no frame reported the end of our turn.
-            self._progress.detector.expect_end_by(now + completion.REPEATED_GRACE_S)
+            self._progress.detector.expect_end_by(now + progress.REPEATED_GRACE_S)
         return self._progress.end_linger()
 
     def _error(self, error: frames.AgentError, now: float) -> Decoded | None:
@@ -387,7 +388,7 @@ class TurnProtocol:
             and resolution.resolved_by in {None, self._request.user_id}
             and resolved.named_channel in {None, self._binding.channel}
         ):
-            return self._progress.fail(completion.ANSWERED)
+            return self._progress.fail(progress.ANSWERED)
         closed = events.QuestionClosed(resolved.prompt_id, answer=answer)
         return self._progress.question_closed(closed, resolved.named_channel, now)
 

@@ -72,7 +72,7 @@ class AnswerOperation(Operation):
         request = self._answer_request
         return request.terms.rejection(question, request.subject, turn_ids)
 
-    def _init_missing(self) -> Sequence[bytes]:
+    def _without_init(self) -> Sequence[bytes]:
         if self._answer_request.terms.signed:  # it may be an approval, of an unknown call
             self.result = Rejection.UNSUPPORTED
             return ()
@@ -113,7 +113,7 @@ class AnswerOperation(Operation):
             and (is_exact or not any(map(turn.may_match, self._other_turns)))
         )
 
-    def _deadline_passed(self) -> None:
+    def _no_reply(self) -> None:
         self.result = Answered()  # the answer was sent, and an agent need not confirm it
 
 

@@ -24,7 +24,7 @@ caught up. A switch during that time loses text.
 
 from typing import Final
 
-from turnwire.core.agent import FrameStats
+from turnwire.core.wire.frame_stats import FrameStats
 
 PART: Final = 0
 CHUNK: Final = 1

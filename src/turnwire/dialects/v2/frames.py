@@ -1,7 +1,7 @@
 """The frames that an agent sends on the `v2` wire (docs/v2.md), and how they are decoded.
 
-`read` decodes a frame and counts one that cannot be decoded. `turn.TurnProtocol`
-calls `decode`, `recover` and `count_rejected` itself, to save a call per delta.
+`decoder` decodes a frame and counts one that cannot be decoded. `turn.TurnProtocol`
+calls `decode` itself, to save a call per delta.
 
 A new frame is a struct and a member of `Read`, or of `TurnEnd` or `QuestionEnd` within it.
 mypy then names each `match` that lacks it.
@@ -14,9 +14,9 @@ import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core import safe_json
-from turnwire.core.agent import FrameStats
 from turnwire.core.bounds import ChannelName, HandedOn, Id, SomeId, Word
 from turnwire.core.events import Phase
+from turnwire.core.wire.decoder import FrameDecoder, known_frames
 from turnwire.dialects.v2.open_turns import DEFAULT_CHANNEL, Channel
 from turnwire.dialects.v2.questions import TurnRef
 
@@ -197,13 +197,8 @@ Read: TypeAlias = (
 )
 """A decoded frame."""
 
-_READ = tuple(kind for kind in Read.__args__ if kind is not Skipped)
-KNOWN = (
-    *_READ,
-    *(msgspec.defstruct(tag, [], bases=(Skipped,), frozen=True, tag=tag) for tag in SKIPPED),
-)
+KNOWN = known_frames(Read.__args__, Skipped, SKIPPED)
 """The structs of all frame types, the skipped ones included."""
-FRAME_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in KNOWN)
 
 decode: Callable[[bytes], Read] = msgspec.json.Decoder(Union[KNOWN]).decode  # noqa: UP007 (built at run time)
 
@@ -221,41 +216,13 @@ def turn_ref(frame: Unnamed) -> TurnRef:
     return TurnRef(frame.turn_id, frame.prompt_id, channel_of(frame))
 
 
-def read(raw: bytes, frame_stats: FrameStats) -> Read | None:
-    """Decode a frame, also from nearly valid JSON. None, and counted, if it cannot be decoded."""
-    try:
-        return decode(raw)
-    except msgspec.ValidationError:
-        count_rejected(raw, frame_stats)
-        return None
-    except (msgspec.DecodeError, RecursionError):
-        recovered = recover(raw, frame_stats)
-        return recovered[0] if recovered else None
-
-
-def recover(raw: bytes, frame_stats: FrameStats) -> tuple[Read, bytes] | None:
-    """Decode a frame that is nearly JSON, which `decode` refused: NaN, half of a surrogate pair.
-
-    Returns the decoded frame, and the frame in strict JSON. None, and counted, if that fails.
-    """
-    strict = b""
-    try:
-        strict, loose = safe_json.parse_strictly(raw, keep_halves)
-        frame = decode(strict)
-    except msgspec.ValidationError:
-        count_rejected(strict, frame_stats)
-        return None
-    except (ValueError, RecursionError):
-        frame_stats.count_unreadable(raw)
-        return None
-    if loose is None:
-        return frame, strict
-    # The other half of a surrogate pair may come with the next delta.
+def _restore_halves(frame: Read, loose: Any) -> Read:
+    """The frame with the half of a surrogate pair that its delta begins or ends with."""
     match frame:
         case TextDelta() | ReasoningDelta():
-            return msgspec.structs.replace(frame, delta=loose["delta"]), strict
+            return msgspec.structs.replace(frame, delta=loose["delta"])
         case ChunkDelta():
-            return msgspec.structs.replace(frame, content=loose["content"]), strict
+            return msgspec.structs.replace(frame, content=loose["content"])
         case (
             Init()
             | MessageCreate()
@@ -273,7 +240,7 @@ def recover(raw: bytes, frame_stats: FrameStats) -> tuple[Read, bytes] | None:
             | UserJoined()
             | Skipped()
         ):
-            return frame, strict
+            return frame
         case _:
             assert_never(frame)
 
@@ -302,12 +269,4 @@ def _list(holder: Any, name: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def count_rejected(raw: bytes, frame_stats: FrameStats) -> None:
-    """Count a frame of valid JSON that `decode` refused: unreadable, malformed or unknown."""
-    kind = safe_json.frame_type(raw)
-    if not kind:
-        frame_stats.count_unreadable(raw)
-    elif kind in FRAME_TYPES:
-        frame_stats.count_malformed(raw)
-    else:
-        frame_stats.count_unknown(kind)
+decoder = FrameDecoder[Read](decode, KNOWN, _restore_halves, keep_halves)

@@ -28,7 +28,7 @@ class HistoryOperation(Operation):
         self.result = channel_history(entries, self.channel, self._history_request)
         return ()
 
-    def _init_missing(self) -> Sequence[bytes]:
+    def _without_init(self) -> Sequence[bytes]:
         self.result = Rejection.UNSUPPORTED
         return ()
 

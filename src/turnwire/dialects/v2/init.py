@@ -28,6 +28,7 @@ from turnwire.core.bounds import (
     Word,
 )
 from turnwire.core.events import Event, Phase, Reason
+from turnwire.core.wire import lenient
 from turnwire.core.wire.census import census
 from turnwire.dialects.v2 import questions
 from turnwire.dialects.v2.frames import HALF_FIELD, Init, decode
@@ -154,24 +155,12 @@ def entries(session: Raw) -> list[Entry]:
 
 def each_entry(session: Raw) -> Iterator[Entry]:
     """The entries of a session, oldest first; each is decoded when the caller gets to it."""
-    try:
-        messages = _decode_session(session or b"{}").messages
-    except msgspec.DecodeError:
-        return
-    for raw in messages:
-        try:
-            yield _decode_entry(raw)
-        except msgspec.DecodeError:
-            continue
+    return lenient.each(_decode_entry, _messages(session))
 
 
 def parts(entry: Entry, *, backwards: bool = False) -> Iterator[Part]:
     """The parts of an entry, without those that cannot be decoded."""
-    for raw in reversed(entry.parts) if backwards else entry.parts:
-        try:
-            yield _decode_part(raw)
-        except msgspec.DecodeError:
-            continue
+    return lenient.each(_decode_part, reversed(entry.parts) if backwards else entry.parts)
 
 
 def preload_open_questions(entry: Entry) -> object:
@@ -200,10 +189,7 @@ class Ahead:
 
         """
         self._entries = None
-        try:
-            messages = _decode_session(session or b"{}").messages
-        except msgspec.DecodeError:
-            return
+        messages = _messages(session)
         yield
         entries: list[Entry] = []
         count = 0
@@ -225,6 +211,11 @@ class Ahead:
         """The entries of the `init` that is received now; decoded here if `read` did not run."""
         entries, self._entries = self._entries, None
         return each_entry(session) if entries is None else entries
+
+
+def _messages(session: Raw) -> list[Raw]:
+    decoded = lenient.field(_decode_session, session)
+    return [] if decoded is None else decoded.messages
 
 
 def prepare_frame(raw: bytes, ahead: Ahead) -> Iterator[None]:
@@ -259,10 +250,7 @@ def waiting_prompts(entries: Iterable[Entry], raw_count: Raw) -> list[Entry]:
     """
     all_entries = list(entries)
     marked = [entry for entry in all_entries if entry.queued]
-    try:
-        count = max(0, _decode_count(raw_count or b"0"))
-    except msgspec.DecodeError:
-        count = 0
+    count = max(0, lenient.field(_decode_count, raw_count) or 0)
     if marked or not count:
         return marked
     begun = {entry.prompt_id for entry in all_entries if entry.role == "assistant"}
@@ -320,7 +308,7 @@ def turn_events(entry: Entry) -> Iterator[Event]:
             continue
         match part.type:
             case "finish":
-                reason = finish_reason(part.reason)
+                reason = lenient.finish_reason(part.reason)
             case "error":
                 error = safe_json.error_message(part.message)
             case "question":
@@ -331,14 +319,6 @@ def turn_events(entry: Entry) -> Iterator[Event]:
                 yield from _content_events(part)
     if reason is not None:
         yield events.TurnFinished(reason=reason, error=error)
-
-
-def finish_reason(raw: Raw) -> Reason:
-    """How a turn ended. An unknown word counts as `END_TURN`, since the turn has ended."""
-    try:
-        return Reason(safe_json.string(raw))
-    except ValueError:
-        return Reason.END_TURN
 
 
 def _content_events(part: Part) -> Iterator[Event]:

@@ -3,9 +3,11 @@
 `TurnBinding` keeps one `OpenTurns`: our prompt waits while an open turn is before it in the queue.
 """
 
-from typing import ClassVar, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
+
+from turnwire.core.wire import open_turns
 
 Channel: TypeAlias = tuple[str, str]
 """The type and the id of a channel."""
@@ -22,16 +24,11 @@ class _OpenTurn(Struct, frozen=True):
     """Whether the turn was already running when we connected: then it never becomes ours."""
 
 
-class OpenTurns:
-    """The turns of other prompts that are open, by turn id, as far as frames showed them."""
-
-    _MAX: ClassVar = 256
+class OpenTurns(open_turns.OpenTurns[_OpenTurn]):
+    """The turns of other prompts that are open, with their channels and prompts."""
 
     def __init__(self) -> None:
-        self._turns: dict[str, _OpenTurn] = {}
-        self._closed: dict[str, None] = {}
-        self._has_unnamed = False
-        """Whether the agent is busy with a turn, and did not send its id."""
+        super().__init__()
         self.has_seen_any = False
         """Whether another turn was ever open."""
 
@@ -50,7 +47,7 @@ class OpenTurns:
         A frame may come before the `message.create` of its turn. While the agent is busy with a
         turn that it did not name, the frame is taken for a frame of that turn.
         """
-        if turn_id not in self._turns and turn_id not in self._closed:
+        if not self._is_known(turn_id):
             was_unnamed, self._has_unnamed = self._has_unnamed, False
             self._put(turn_id, _OpenTurn(channel, is_earlier=is_earlier or was_unnamed))
 
@@ -65,26 +62,16 @@ class OpenTurns:
         """Remove this turn: it is ours."""
         self._turns.pop(turn_id, None)
 
-    def turn_closed(self, turn_id: str) -> None:
-        """This turn is over. If its id is new, it was the turn that the agent did not name."""
-        if self._turns.pop(turn_id, None) is None and turn_id not in self._closed:
-            self._has_unnamed = False
-        if len(self._closed) >= self._MAX:
-            del self._closed[next(iter(self._closed))]
-        self._closed[turn_id] = None
-
     def prompt_finished(self, prompt_id: str) -> None:
         """The turn of this prompt is over."""
-        for turn_id in [t for t, turn in self._turns.items() if turn.prompt_id == prompt_id]:
-            self.turn_closed(turn_id)
+        self._close_matching(lambda turn: turn.prompt_id == prompt_id)
 
     def channel_idle(self, channel: Channel | None) -> None:
         """The agent is idle on this channel; None: on all channels."""
         if channel is None:
             self._turns.clear()
             self._has_unnamed = False
-        for turn_id in [t for t, turn in self._turns.items() if turn.channel == channel]:
-            self.turn_closed(turn_id)
+        self._close_matching(lambda turn: turn.channel == channel)
 
     def may_be_open_on(self, channel: Channel, *, besides: str | None = None) -> bool:
         """Whether a turn may be open on this channel.
@@ -97,8 +84,5 @@ class OpenTurns:
         )
 
     def _put(self, turn_id: str, turn: _OpenTurn) -> None:
-        """Store a turn. Beyond `_MAX` turns, the oldest is dropped."""
-        if turn_id not in self._turns and len(self._turns) >= self._MAX:
-            del self._turns[next(iter(self._turns))]
-        self._turns[turn_id] = turn
+        super()._put(turn_id, turn)
         self.has_seen_any = True

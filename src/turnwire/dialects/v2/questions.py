@@ -9,13 +9,13 @@ otherwise users could see an answer that is not for them.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import ClassVar, Final
+from typing import Final
 
 import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core import events, safe_json
-from turnwire.core.ui_stream.questions import OPEN_MAX
+from turnwire.core.wire import open_questions
 from turnwire.dialects.v2.open_turns import Channel
 
 APPROVAL: Final = "approval"
@@ -43,52 +43,29 @@ class TurnRef(Struct, frozen=True):
         return self.channel is None or other.channel is None or self.channel == other.channel
 
 
-_NO_QUESTIONS: Final[dict[tuple[str, TurnRef], None]] = {}
-"""Shared by all sockets without foreign questions, which are most of them. Stays empty."""
+class OpenQuestions(open_questions.OpenQuestions[TurnRef]):
+    """The open questions of a session. Those of other turns are kept with the turn."""
 
+    __slots__ = ()
 
-class OpenQuestions:
-    """The open questions of a session.
-
-    Our questions are kept by id alone, foreign ones by id and turn.
-    """
-
-    __slots__ = ("_foreign", "_ours")
-
-    FOREIGN_MAX: ClassVar = 256
-
-    def __init__(self) -> None:
-        self._ours: dict[str, None] = {}
-        self._foreign: dict[tuple[str, TurnRef], None] = _NO_QUESTIONS
-
-    def add_ours(self, question_id: str) -> None:
-        """Add a question of our turn. The frame that closes it need not name the turn."""
-        if len(self._ours) >= OPEN_MAX:
-            del self._ours[next(iter(self._ours))]
-        self._ours[question_id] = None
-
-    def add_foreign(self, question_id: str, turn: TurnRef) -> None:
+    def add_elsewhere(self, question_id: str, place: TurnRef) -> None:
         """Add a question of another turn. It replaces an earlier one that may be the same."""
-        if self._foreign is _NO_QUESTIONS:
-            self._foreign = {}
-        self._remove(self._matches(question_id, turn))  # the agent repeats the question
-        if len(self._foreign) >= self.FOREIGN_MAX:
-            del self._foreign[next(iter(self._foreign))]
-        self._foreign[question_id, turn] = None
+        self._remove(self._matches(question_id, place))  # the agent repeats the question
+        super().add_elsewhere(question_id, place)
 
     def is_open_elsewhere(self, question_id: str, *, but: str) -> bool:
         """Whether a turn other than `but` has an open question of this id."""
-        return any(key == question_id and turn.turn_id != but for key, turn in self._foreign)
+        return any(key == question_id and turn.turn_id != but for key, turn in self._elsewhere)
 
     def turn_finished(self, turn_id: str) -> None:
         """This turn is over, or is ours: remove its questions from the foreign ones."""
-        if self._foreign:
-            self._remove([key for key in self._foreign if key[1].turn_id == turn_id])
+        if self._elsewhere:
+            self._remove([key for key in self._elsewhere if key[1].turn_id == turn_id])
 
     def channel_idle(self, channel: Channel | None) -> None:
         """The agent is idle on this channel; None: on all channels."""
         idle = TurnRef(channel=channel)
-        self._remove([key for key in self._foreign if idle.may_match(key[1])])
+        self._remove([key for key in self._elsewhere if idle.may_match(key[1])])
 
     def question_closed(self, question_id: str, turn: TurnRef, *, is_ours: bool) -> bool:
         """A question is closed. Returns True if it is certainly our question.
@@ -96,22 +73,16 @@ class OpenQuestions:
         `turn` is what the frame names, `is_ours` whether that is our turn.
         """
         is_exact = is_ours and bool(turn.turn_id or turn.prompt_id)
-        foreign = [] if is_exact else self._matches(question_id, turn)
-        ours = is_ours and question_id in self._ours
-        if ours + len(foreign) != 1:
-            return False
-        self._remove(foreign)
-        if ours:
-            del self._ours[question_id]
-        return ours
+        elsewhere = [] if is_exact else self._matches(question_id, turn)
+        return self._close(question_id, elsewhere, may_be_ours=is_ours)
 
     def _matches(self, question_id: str, turn: TurnRef) -> list[tuple[str, TurnRef]]:
         """The foreign questions of this id that may belong to this turn."""
-        return [key for key in self._foreign if key[0] == question_id and turn.may_match(key[1])]
+        return [key for key in self._elsewhere if key[0] == question_id and turn.may_match(key[1])]
 
     def _remove(self, keys: Iterable[tuple[str, TurnRef]]) -> None:
         for key in keys:
-            del self._foreign[key]
+            del self._elsewhere[key]
 
 
 def question(question_id: str, payload: Mapping[str, Raw]) -> events.Question:

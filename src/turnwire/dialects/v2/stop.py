@@ -6,6 +6,7 @@ from typing import ClassVar, assert_never
 from turnwire.core.events import Reason
 from turnwire.core.operations import StopRequest, StopResult
 from turnwire.core.rejection import Rejection
+from turnwire.core.wire.lenient import finish_reason
 from turnwire.dialects.v2 import commands, frames, init
 from turnwire.dialects.v2.operation import Operation
 
@@ -24,7 +25,7 @@ class StopOperation(Operation):
 
     def connection_lost(self) -> None:
         if self._is_past_init:
-            self._deadline_passed()
+            self._no_reply()
         else:
             self.result = Rejection.SILENT  # no abort was sent
 
@@ -44,7 +45,7 @@ class StopOperation(Operation):
         self.result = Rejection.OTHER_TURN if another_runs else _idle_result(entries, turn_id)
         return ()
 
-    def _init_missing(self) -> Sequence[bytes]:
+    def _without_init(self) -> Sequence[bytes]:
         if self._turn_id is None:
             self.result = Rejection.UNSUPPORTED
             return ()
@@ -55,7 +56,7 @@ class StopOperation(Operation):
             return
         match frame:
             case frames.Finalize(turn_id=turn_id) if turn_id == self._turn_id:
-                reason = init.finish_reason(frame.reason)
+                reason = finish_reason(frame.reason)
                 self.result = _stop_result(turn_id, reason)
             case frames.Complete() if self._names_our_turn(frame):
                 self.result = _stop_result(self._turn_id, Reason.END_TURN)
@@ -72,7 +73,7 @@ class StopOperation(Operation):
             return frame.turn_id == self._turn_id
         return bool(frame.prompt_id) and frame.prompt_id == self._prompt_id
 
-    def _deadline_passed(self) -> None:
+    def _no_reply(self) -> None:
         self.result = StopResult(stopped=False, turn_id=self._turn_id, reason=self.UNSAID)
 
 
@@ -91,7 +92,7 @@ def _idle_result(entries: list[init.Entry], turn_id: str | None) -> StopResult:
         if turn_id is not None and entry.id == turn_id and not entry.is_open:
             for part in init.parts(entry):
                 if part.type == "finish":
-                    return _stop_result(turn_id, init.finish_reason(part.reason))
+                    return _stop_result(turn_id, finish_reason(part.reason))
     return StopResult(stopped=False, turn_id=turn_id, reason=StopOperation.IDLE)
 
 

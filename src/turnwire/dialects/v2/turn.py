@@ -21,12 +21,14 @@ import msgspec
 from msgspec import Raw
 
 from turnwire.core import events, safe_json
-from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, FrameStats, PromptRequest
+from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, PromptRequest
 from turnwire.core.bounds import FEW
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Event, Reason
 from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member
+from turnwire.core.wire.frame_stats import FrameStats
+from turnwire.core.wire.lenient import finish_reason
 from turnwire.dialects.v2 import commands, init, questions
 from turnwire.dialects.v2.binding import TurnBinding
 from turnwire.dialects.v2.delta_dedup import CHUNK, PART, DeltaDeduplicator
@@ -54,9 +56,8 @@ from turnwire.dialects.v2.frames import (
     Unnamed,
     UserJoined,
     channel_of,
-    count_rejected,
     decode,
-    recover,
+    decoder,
     turn_ref,
 )
 from turnwire.dialects.v2.open_turns import DEFAULT_CHANNEL, Channel
@@ -128,10 +129,10 @@ class TurnProtocol(abc.ABC):
         try:
             frame = decode(raw)
         except msgspec.ValidationError:
-            count_rejected(raw, self.frame_stats)
+            decoder.count_rejected(raw, self.frame_stats)
             return None
         except (msgspec.DecodeError, RecursionError):
-            recovered = recover(raw, self.frame_stats)
+            recovered = decoder.recover(raw, self.frame_stats)
             if recovered is None:
                 return None
             frame, raw = recovered
@@ -222,7 +223,7 @@ class TurnProtocol(abc.ABC):
             case AgentStatus(turn_id=turn_id, status=status):
                 return self._drop_foreign(turn_id if status != "idle" else None, channel_of(frame))
             case Question(turn_id=turn_id, question_id=question_id):
-                self._open_questions.add_foreign(question_id, turn_ref(frame))
+                self._open_questions.add_elsewhere(question_id, turn_ref(frame))
                 return self._drop_foreign(turn_id, channel_of(frame))
             case ReasoningDelta(turn_id, delta) if turn_id == ours:
                 return Decoded([events.ReasoningDelta(delta)])
@@ -286,7 +287,7 @@ class TurnProtocol(abc.ABC):
     def _note_other_turns(self, data: InitData, entries: Iterable[init.Entry]) -> Decoded:
         """Keep the turns that `init` shows to be open, and the questions that they wait for."""
         running_id, running_channel = data.running_turn_id or None, None
-        foreign = deque[tuple[str, TurnRef]](maxlen=OpenQuestions.FOREIGN_MAX)
+        foreign = deque[tuple[str, TurnRef]](maxlen=OpenQuestions.ELSEWHERE_MAX)
         is_busy = bool(running_id or data.runner_busy)
         for entry in entries:
             if entry.prompt_id:
@@ -298,7 +299,7 @@ class TurnProtocol(abc.ABC):
                 turn = TurnRef(entry.id, entry.prompt_id, entry.channel)
                 foreign.extend(zip(entry.open_questions, repeat(turn)))
         for question_id, turn in foreign:
-            self._open_questions.add_foreign(question_id, turn)
+            self._open_questions.add_elsewhere(question_id, turn)
         if is_busy:
             self._binding.agent_busy(running_id, running_channel, is_earlier=not self._has_init)
         self._has_init = True
@@ -353,12 +354,8 @@ def _tool_update(update: ToolUpdate) -> Event:
 
 
 def _turn_finished(finalize: Finalize) -> Event:
-    try:
-        reason = Reason(safe_json.string(finalize.reason))
-    except ValueError:
-        reason = Reason.END_TURN  # an unknown word: the turn has ended all the same
     return events.TurnFinished(
-        reason=reason,
+        reason=finish_reason(finalize.reason),
         final_text=safe_json.string(finalize.final_text),
         error=safe_json.error_message(finalize.error),
         usage=finalize.usage or None,

@@ -9,10 +9,11 @@ import msgspec
 import structlog
 from prometheus_client import Counter
 
-from turnwire.core.agent import Dialect, FrameStats
+from turnwire.core.agent import Dialect
 from turnwire.core.recording.drift import Drift, Finding, Sample
 from turnwire.core.turn.inputs import Frames, Input
 from turnwire.core.turn.output import Output
+from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.relay.file_writer import FileWriter
 
 _log = structlog.get_logger("turnwire.drift")

@@ -8,12 +8,13 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from turnwire.core.agent import FrameStats, PromptRequest, ResumeRequest
+from turnwire.core.agent import PromptRequest, ResumeRequest
 from turnwire.core.recording.recorder import Recording, header
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.observer import TurnObserver
 from turnwire.core.turn.outcome import final_outcome
 from turnwire.core.ui_stream.output import StreamOptions
+from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.relay.turn_stream import Stream
 from turnwire.web.observe.drift_monitor import DriftMonitor
 from turnwire.web.observe.flight_recorder import Recorder, lacks

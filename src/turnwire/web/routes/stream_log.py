@@ -2,8 +2,8 @@
 
 import structlog
 
-from turnwire.core.agent import FrameStats
 from turnwire.core.turn.outcome import final_outcome
+from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.metrics import Telemetry
 from turnwire.relay.turn_stream import Stream
 from turnwire.web.routes.endpoint import RequestContext

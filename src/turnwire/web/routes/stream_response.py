@@ -11,13 +11,14 @@ import msgspec
 from starlette.types import Receive, Send
 
 from turnwire.config.settings import Settings
-from turnwire.core.agent import NEVER, AgentProtocol, FrameStats, PromptRequest, ResumeRequest
+from turnwire.core.agent import NEVER, AgentProtocol, PromptRequest, ResumeRequest
 from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome, final_outcome
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
+from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.relay.memory_budget import Holder, Reservation
 from turnwire.relay.turn_stream import BODY_EXTENSION, SOCKET_EXTENSION, Stream
 from turnwire.web.context import AppContext

@@ -1,6 +1,8 @@
+"""What is counted of the frames of one connection."""
+
 import pytest
 
-from turnwire.core.agent import FrameStats
+from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.core.wire.schema import ODD
 
 

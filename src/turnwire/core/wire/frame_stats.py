@@ -1,0 +1,51 @@
+"""Counters of one connection to an agent."""
+
+from turnwire.core.bounds import MALFORMED_BYTES
+from turnwire.core.wire.schema import name_or_odd
+
+
+class FrameStats:
+    """Counters of one connection, beside its events."""
+
+    __slots__ = ("doubled", "foreign", "malformed", "unrecognised", "wasted")
+
+    KINDS_MAX = 32
+    """Most unknown frame types that are counted by name in one stream. Further types count as
+    `other`."""
+
+    def __init__(self) -> None:
+        self.foreign = 0
+        """Frames of other turns."""
+        self.malformed = 0
+        """Frames that are not JSON, or of a known type with wrong fields."""
+        self.wasted = 0
+        """Frames that are not JSON or have no type, and one for each `MALFORMED_BYTES` of a
+        malformed frame or of a part that was skipped."""
+        self.doubled = 0
+        """Deltas that repeat what the agent already sent in its other frame type."""
+        self.unrecognised: dict[str, int] = {}
+        """Frames of unknown types, by type."""
+
+    def count_unreadable(self, frame: bytes) -> None:
+        """Count a frame that cannot be decoded at all."""
+        self.wasted += 1
+        self.count_malformed(frame)
+
+    def count_malformed(self, frame: bytes) -> None:
+        """Count a frame of a known type with an invalid field or value.
+
+        Newer agents may send such frames.
+        """
+        self.malformed += 1
+        self.wasted += len(frame) // MALFORMED_BYTES
+
+    def count_skipped(self, size: int) -> None:
+        """Count `size` bytes of a frame that were skipped as invalid, while the rest was read."""
+        self.wasted += size // MALFORMED_BYTES
+
+    def count_unknown(self, frame_type: str) -> None:
+        """Count a frame of an unknown type. The log shows the type, so it must look like a name."""
+        frame_type = name_or_odd(frame_type)
+        if frame_type not in self.unrecognised and len(self.unrecognised) >= self.KINDS_MAX:
+            frame_type = "other"
+        self.unrecognised[frame_type] = self.unrecognised.get(frame_type, 0) + 1
