@@ -14,12 +14,9 @@ from gateway.lateness import lateness
 from gateway.rawagent import RawAgent
 from gateway.running import Gateway
 from gateway.waiting import until
+from support.dialled import Counting, dialled
 from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.dns import Addresses
-from turnwire.relay.agent.failures import DialFailure
-from turnwire.relay.agent.port import AgentTarget, Connection
-from turnwire.relay.agent.websocket import Upstream, WebSocketTransport
-from turnwire.relay.memory_budget import Budget
 
 pytestmark = pytest.mark.sockets
 
@@ -229,42 +226,6 @@ async def test_an_address_in_brackets_is_dialled() -> None:
     assert is_whole(response.text)
 
 
-class _Nobody:
-    """A listener that only keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.opened = 0
-        self.left = 0
-        self.refused: list[DialFailure] = []
-
-    def agent_opened(self, _: Connection) -> None:
-        self.opened += 1
-
-    def agent_refused(self, why: DialFailure, status: int | None) -> None:
-        del status
-        self.refused.append(why)
-
-    def agent_frames(self, frames: object) -> None: ...
-
-    def agent_frame_begun(self) -> None: ...
-
-    def agent_long_frame(self, _frame: bytes, /) -> Iterator[None]:
-        yield from ()
-
-    def agent_left(self, *_: object) -> None:
-        self.left += 1
-
-
-async def dialled(
-    dialler: Dialler, url: str, listener: _Nobody | None = None, **request: Any
-) -> Upstream:
-    """A connection that is up; its handshake may be still under way."""
-    transport = WebSocketTransport(dialler, frame_bytes=1000)
-    target = AgentTarget(url, **{"headers": {}, **request})
-    reservation = Budget().holder("u1").reserve()
-    return await transport.open(target, listener or _Nobody(), reservation)
-
-
 async def test_a_look_up_is_cached_and_the_cache_is_bounded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -350,7 +311,7 @@ async def test_a_second_address_is_tried_when_the_first_refuses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     dialler = Dialler(user_timeout_s=1)
-    listener = _Nobody()
+    listener = Counting()
     async with ScriptedAgent() as agent:
 
         async def two(_host: str, port: int, **_: Any) -> object:
@@ -365,7 +326,7 @@ async def test_a_second_address_is_tried_when_the_first_refuses(
 
 
 async def test_a_sub_protocol_is_offered_as_the_dialect_names_it() -> None:
-    listener = _Nobody()
+    listener = Counting()
     async with ScriptedAgent(subprotocols=["agent.v9"]) as agent:
         url = agent.url().format(session_id="s1")
         dialler = Dialler(user_timeout_s=1)

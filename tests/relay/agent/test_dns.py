@@ -10,37 +10,15 @@ import pytest
 from gateway.agent import ScriptedAgent
 from gateway.hanging import hanging
 from gateway.waiting import until
+from support.dialled import Counting, dialled
 from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.dns import AGAIN_S, LOOKUP_S
-from turnwire.relay.agent.failures import DialError, DialFailure
-from turnwire.relay.agent.port import AgentTarget, Connection
-from turnwire.relay.agent.websocket import WebSocketTransport
-from turnwire.relay.memory_budget import Budget
+from turnwire.relay.agent.failures import DialError
+from turnwire.relay.agent.port import Connection
 
 pytestmark = pytest.mark.sockets
 
 Address = tuple[str, int]
-
-
-class Listening:
-    """A listener that waits for the handshake."""
-
-    def __init__(self) -> None:
-        self.opened = False
-
-    def agent_opened(self, _: Connection) -> None:
-        self.opened = True
-
-    def agent_refused(self, why: DialFailure, status: int | None) -> None: ...
-
-    def agent_frames(self, frames: object) -> None: ...
-
-    def agent_frame_begun(self) -> None: ...
-
-    def agent_long_frame(self, _frame: bytes, /) -> Iterator[None]:
-        yield from ()
-
-    def agent_left(self, *_: object) -> None: ...
 
 
 class Names:
@@ -52,7 +30,7 @@ class Names:
         self.answer: list[Address] = []
         self.asked = 0
         self._passed_s = 0.0
-        self._transport = WebSocketTransport(Dialler(user_timeout_s=1), frame_bytes=1000)
+        self._dialler = Dialler(user_timeout_s=1)
         monkeypatch.setattr(loop, "getaddrinfo", self._answered)  # the loop's, no code of ours
         monkeypatch.setattr(loop, "time", lambda: time() + self._passed_s)
 
@@ -61,7 +39,7 @@ class Names:
 
     async def lead_to(self, agent: ScriptedAgent) -> None:
         before = agent.connections
-        listener = Listening()
+        listener = Counting()
         upstream = await self._dial(listener)
         await until(lambda: listener.opened)
         upstream.close()
@@ -70,11 +48,10 @@ class Names:
     async def lead_nowhere(self, within_s: float = 5) -> None:
         with pytest.raises((DialError, TimeoutError)):
             async with asyncio.timeout(within_s):
-                await self._dial(Listening())
+                await self._dial(Counting())
 
-    async def _dial(self, listener: Listening) -> Connection:
-        target = AgentTarget("ws://agents.example:80/", {})
-        return await self._transport.open(target, listener, Budget().holder("u1").reserve())
+    async def _dial(self, listener: Counting) -> Connection:
+        return await dialled(self._dialler, "ws://agents.example:80/", listener)
 
     async def _answered(self, *_: object, **__: object) -> list[Any]:
         self.asked += 1

@@ -13,9 +13,9 @@ from websockets.http11 import Request
 from websockets.server import ServerProtocol
 from websockets.uri import parse_uri
 
+from support.dialled import Counting
 from turnwire.core.bounds import LONG_BYTES
 from turnwire.relay.agent.failures import DialFailure, DisconnectReason
-from turnwire.relay.agent.port import Connection
 from turnwire.relay.agent.websocket import Upstream
 from turnwire.relay.agent.websocket_fast_path import split_text_frames
 from turnwire.relay.memory_budget import Budget
@@ -62,22 +62,19 @@ OTHER = st.one_of(
 STREAMS = st.lists(st.one_of(PLAIN, PLAIN, PLAIN, OTHER), max_size=8).map(b"".join)
 
 
-class Heard:
+class Heard(Counting):
     """What a listener is told."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.frames: list[bytes] = []
         self.ends: list[str] = []
-
-    def agent_opened(self, connection: Connection) -> None: ...
 
     def agent_refused(self, why: DialFailure, status: int | None) -> None:
         self.ends.append(f"{why} {status}")
 
     def agent_frames(self, frames: Sequence[bytes]) -> None:
         self.frames += frames
-
-    def agent_frame_begun(self) -> None: ...
 
     def agent_long_frame(self, frame: bytes) -> Iterator[None]:
         assert len(frame) > LONG_BYTES
@@ -113,14 +110,13 @@ class Wire(asyncio.Transport):
 def connected(wire: Wire | None = None) -> tuple[Upstream, Heard, Budget]:
     """An upstream past its handshake."""
     heard, wire, budget = Heard(), wire or Wire(), Budget()
-    reservation = budget.holder("u1").reserve()
     upstream = Upstream(
         URL,
         {},
         heard,
         subprotocols=(),
         frame_bytes=LONGEST,
-        reservation=reservation,
+        reservation=budget.holder("u1").reserve(),
         rounds=Rounds(),
     )
     upstream.connection_made(wire)
