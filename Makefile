@@ -11,6 +11,8 @@ DASHBOARDS := .venv/.dashboards
 PROXIES := .venv/.proxies
 PEERS := src/turnwire_lab/bench/peers/node
 BENCH := .venv/.bench $(PEERS)/node_modules/.stamp
+SESSION := clients/session
+CLIENT := $(SESSION)/dist/.stamp
 WEB := src/turnwire_lab/web
 PAGE := $(WEB)/dist/.stamp
 WIDGET := src/turnwire_lab/widget
@@ -38,12 +40,25 @@ $(STAMP): requirements-dev.txt pyproject.toml $(LAB)/pyproject.toml
 .PHONY: install
 install: $(STAMP)  ## Create .venv with turnwire and its lab, and the tools of `unit`, `types` and `style` (30 s)
 
+$(SESSION)/node_modules/.stamp: $(SESSION)/package-lock.json
+	@cd $(SESSION) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error
+	@touch $@
+
+# What page and widget are built on.
+$(CLIENT): $(SESSION)/node_modules/.stamp $(wildcard $(SESSION)/*.*) $(shell find $(SESSION)/src -type f)
+	@cd $(SESSION) && npm run --silent build
+	@touch $@
+
+.PHONY: session
+session: $(STAMP) $(CLIENT)  ## The tests of the clients' session, before a real gateway (1 min)
+	@cd $(SESSION) && npm run --silent test
+
 $(WEB)/node_modules/.stamp: $(WEB)/package-lock.json
 	@echo "Installing the page's packages: a quarter of a minute"
 	@cd $(WEB) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
-$(PAGE): $(WEB)/node_modules/.stamp $(wildcard $(WEB)/*.*) $(shell find $(WEB)/src $(WEB)/public -type f)
+$(PAGE): $(CLIENT) $(WEB)/node_modules/.stamp $(wildcard $(WEB)/*.*) $(shell find $(WEB)/src $(WEB)/public -type f)
 	@cd $(WEB) && npm run --silent build -- --logLevel warn
 	@touch $@
 
@@ -54,7 +69,7 @@ $(WIDGET)/node_modules/.stamp: $(WIDGET)/package-lock.json
 	@cd $(WIDGET) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
-$(SCRIPT): $(WIDGET)/node_modules/.stamp $(wildcard $(WIDGET)/*.*) $(shell find $(WIDGET)/src -type f)
+$(SCRIPT): $(CLIENT) $(WIDGET)/node_modules/.stamp $(wildcard $(WIDGET)/*.*) $(shell find $(WIDGET)/src -type f)
 	@cd $(WIDGET) && npm run --silent build
 	@touch $@
 
@@ -137,7 +152,7 @@ check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile -p no:cov -m "not long" $(UNIT) $(WAYS)
 
 # Each runs whatever became of those before it.
-STEPS ?= tools static measured coverage unmeasured guards e2e
+STEPS ?= tools static session measured coverage unmeasured guards e2e
 REST := proxies dashboards-check deploy-check hostile-check chaos soak
 
 .PHONY: test
@@ -333,3 +348,4 @@ clean:  ## Remove what the other targets made
 	rm -rf .venv .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf .import_linter_cache tests/clients/*/node_modules $(PEERS)/node_modules tests/deploy/crds/node_modules dist build
 	rm -rf $(WEB)/node_modules $(WEB)/dist $(WIDGET)/node_modules $(WIDGET)/dist
+	rm -rf $(SESSION)/node_modules $(SESSION)/dist $(SESSION)/build

@@ -3,6 +3,10 @@ import { defineConfig } from "vite";
 
 export default defineConfig({
   plugins: [react()],
+  resolve: {
+    alias: { "turnwire-session": new URL("../../../clients/session/dist/index.js", import.meta.url).pathname },
+    dedupe: ["ai"], // the session has a copy of its own, for its tests
+  },
   build: {
     // No inlined assets and no preload helper: the page's policy allows nothing inline.
     assetsInlineLimit: 0,

@@ -13,9 +13,25 @@ const ownZod: Plugin = {
   },
 };
 
+// The schema library can write its schemas as JSON Schema, which a chat never asks for: a twentieth
+// of the script.
+const noJsonSchema: Plugin = {
+  name: "no-json-schema",
+  transform(code, id) {
+    if (!/[\\/]zod[\\/]v4[\\/]core[\\/](to-json-schema|json-schema-processors)\.js$/.test(id)) return null;
+    const names = [...code.matchAll(/^export (?:const|function) (\w+)/gm)].map(([, name]) => name);
+    const nothing = names.map((name) => `export const ${name} = nothing;`);
+    return { code: ["const nothing = () => nothing;", ...nothing, "export { nothing as process };"].join("\n"), map: null };
+  },
+};
+
 export default defineConfig(({ mode }) => ({
   logLevel: "warn",
-  plugins: [ownZod],
+  plugins: [ownZod, noJsonSchema],
+  resolve: {
+    alias: { "turnwire-session": new URL("../../../clients/session/dist/index.js", import.meta.url).pathname },
+    dedupe: ["ai"], // the session has a copy of its own, for its tests
+  },
   define: { "process.env.NODE_ENV": '"production"' },
   build: {
     // Both go to one folder, beside the types.

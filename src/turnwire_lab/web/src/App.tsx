@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { followNetwork, followUser } from "turnwire-session";
 
 import { ChatPane } from "./ChatPane";
 import { Conversation, POLL_MS } from "./conversation";
@@ -104,28 +105,23 @@ function useConversation(setup: Setup, session: string): Conversation {
   }
   const shown = conversation;
   useEffect(() => {
-    if (shown.view().loading) shown.open();
+    if (shown.getState().loading) shown.open();
     else shown.look();
-    const visible = () => {
-      if (document.visibilityState === "visible") shown.look();
-    };
-    const timer = setInterval(visible, POLL_MS);
-    addEventListener("focus", visible);
-    const back = () => shown.back();
-    addEventListener("online", back);
-    document.addEventListener("visibilitychange", visible);
-    const deaf = listen((news) => all.get(news.session)?.look(true));
-    return () => {
-      clearInterval(timer);
-      removeEventListener("focus", visible);
-      removeEventListener("online", back);
-      document.removeEventListener("visibilitychange", visible);
-      deaf();
-    };
+    const ends = [
+      followUser(shown, POLL_MS),
+      followNetwork(shown),
+      listen((news) => all.get(news.session)?.look(true)),
+    ];
+    return () => ends.forEach((end) => end());
   }, [all, shown]);
   return shown;
 }
 
 export function useView(conversation: Conversation) {
-  return useSyncExternalStore(conversation.subscribe, conversation.view);
+  return useSyncExternalStore(conversation.subscribe, conversation.getState);
+}
+
+/** How turns ended that did not end well, by the message that shows it. */
+export function useMarks({ marks }: Conversation) {
+  return useSyncExternalStore(marks.subscribe, marks.all);
 }

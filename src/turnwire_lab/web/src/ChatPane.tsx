@@ -29,7 +29,7 @@ export function ChatPane({ conversation, onFirst }: Props) {
       ...chat,
       stop: conversation.stop,
       sendMessage: (prompt, options) => conversation.send(prompt, options),
-      regenerate: async (options) => void (await conversation.anew(() => chat.regenerate(options))),
+      regenerate: async (options) => void (await conversation.begin(() => chat.regenerate(options))),
     }),
     [chat, conversation],
   );

@@ -1,8 +1,8 @@
 import { AttachmentPrimitive, ComposerPrimitive, useAui, useAuiEvent, useAuiState } from "@assistant-ui/react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { asksAnything } from "turnwire-session";
 
 import { useView } from "./App";
-import { asksAnything } from "./asking";
 import { filesOf } from "./attachments";
 import type { Conversation } from "./conversation";
 import { loadDraft, saveDraft } from "./drafts";

@@ -1,11 +1,10 @@
 import { useChat } from "@ai-sdk/react";
+import { type AgentStatus, asksApproval } from "turnwire-session";
 
 import { useView } from "./App";
-import { asksApproval } from "./asking";
 import { type Conversation, REDRAW_MS } from "./conversation";
 import { Icon } from "./Icon";
 import { useTheme } from "./theme";
-import type { AgentStatus } from "./view";
 
 const WORDS: Record<string, string> = {
   idle: "Idle",

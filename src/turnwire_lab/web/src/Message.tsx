@@ -1,6 +1,6 @@
 import { ActionBarPrimitive, MessagePrimitive, type ThreadMessage, useAuiState } from "@assistant-ui/react";
 
-import { useView } from "./App";
+import { useMarks } from "./App";
 import { useConversationHere } from "./context";
 import { Icon } from "./Icon";
 import { STOPPED } from "./notice";
@@ -74,7 +74,7 @@ function Ended({ what }: { what: "prompt" | "answer" }) {
 }
 
 function useEnded(): string | undefined {
-  const { ended } = useView(useConversationHere());
+  const ended = useMarks(useConversationHere());
   return ended.get(useAuiState((state) => state.message.id));
 }
 

@@ -1,6 +1,6 @@
 import { useView } from "./App";
 import type { Conversation } from "./conversation";
-import type { Step } from "./notice";
+import { shownOf, type Step } from "./notice";
 
 const WORDS: Record<Step, string> = {
   reconnect: "Reconnect",
@@ -9,7 +9,8 @@ const WORDS: Record<Step, string> = {
 };
 
 export function NoticeBar({ conversation }: { conversation: Conversation }) {
-  const { notice, recovering } = useView(conversation);
+  const view = useView(conversation);
+  const notice = shownOf(view);
   if (notice === null) return null;
   // The answer that failed has the same to offer, under its mark.
   const offered = notice.step === "retry" && conversation.chat.lastMessage?.role === "assistant";
@@ -25,7 +26,7 @@ export function NoticeBar({ conversation }: { conversation: Conversation }) {
         <strong>{notice.title}</strong>
         <p>{notice.text}</p>
       </div>
-      {recovering ? (
+      {view.recovering ? (
         <span className="spinner" aria-label="Reconnecting" role="img" />
       ) : (
         <div className="buttons">

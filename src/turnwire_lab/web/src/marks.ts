@@ -1,29 +1,50 @@
 // How turns ended that did not end well, by the message that shows it. A tab remembers what it saw:
 // to the agent's history, a turn that the gateway gave up is one that was stopped, like any other.
 import type { UIMessage } from "ai";
+import { type Endings, type Notice, noticeOfEnd } from "turnwire-session";
 
-import { noticeOfEnd, reasonOf } from "./notice";
+import { reasonOf, STOPPED } from "./notice";
 
 type Kept = [session: string, id: string, ended: string];
 
 const KEY = "turnwire.ended";
 const MOST = 100;
 
-export class Marks {
+export class Marks implements Endings {
   #all: ReadonlyMap<string, string>;
+  #listeners = new Set<() => void>();
 
-  constructor(
-    readonly session: string,
-    readonly changed: (all: ReadonlyMap<string, string>) => void,
-  ) {
+  constructor(readonly session: string) {
     this.#all = new Map(kept().flatMap(([of, id, ended]) => (of === session ? [[id, ended]] : [])));
   }
 
-  get all(): ReadonlyMap<string, string> {
-    return this.#all;
+  all = (): ReadonlyMap<string, string> => this.#all;
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  ended(id: string | undefined, how: Notice | "stopped" | null): void {
+    this.#set(id, how === null ? null : how === "stopped" ? STOPPED : reasonOf(how));
   }
 
-  set(id: string | undefined, ended: string | null): void {
+  /** What the history says of turns that did not end well; what this tab saw of them counts more. */
+  read(history: readonly UIMessage[]): void {
+    for (const message of history) {
+      const end = noticeOfEnd(message);
+      if (end !== null && !this.#all.has(message.id)) this.ended(message.id, end);
+    }
+  }
+
+  /** A prompt that came to nothing, and has its answer by now, is marked no more. */
+  complete(messages: readonly UIMessage[]): void {
+    for (const [place, message] of messages.entries()) {
+      if (message.role === "user" && messages[place + 1]?.role === "assistant") this.#set(message.id, null);
+    }
+  }
+
+  #set(id: string | undefined, ended: string | null): void {
     if (id === undefined || (this.#all.get(id) ?? null) === ended) return;
     const all = new Map(this.#all);
     const others = kept().filter(([session, other]) => session !== this.session || other !== id);
@@ -34,22 +55,7 @@ export class Marks {
     }
     this.#all = all;
     sessionStorage.setItem(KEY, JSON.stringify(others.slice(-MOST)));
-    this.changed(all);
-  }
-
-  /** What the history says of turns that did not end well; what this tab saw of them counts more. */
-  read(history: UIMessage[]): void {
-    for (const message of history) {
-      const end = noticeOfEnd(message);
-      if (end !== null && !this.#all.has(message.id)) this.set(message.id, reasonOf(end));
-    }
-  }
-
-  /** A prompt that came to nothing, and has its answer by now, is marked no more. */
-  answered(messages: UIMessage[]): void {
-    for (const [place, message] of messages.entries()) {
-      if (message.role === "user" && messages[place + 1]?.role === "assistant") this.set(message.id, null);
-    }
+    for (const listener of this.#listeners) listener();
   }
 }
 

@@ -12,19 +12,6 @@ const FOR_PROMPTS = ["turnwire-stream-3", "turnwire-stream-2", "turnwire-stream-
 const FOR_FOLLOWERS = FOR_PROMPTS.slice(1);
 const OF_WIRE = "turnwire-wire";
 
-export interface Place {
-  follows: boolean;
-  giveBack: () => void;
-}
-
-/** No stream is to be had: other tabs, or other sessions of this one, have them all. */
-export class NoPlace extends Error {
-  constructor() {
-    super("All streams of this browser are taken");
-    this.name = "NoPlace";
-  }
-}
-
 const channel = new BroadcastChannel("turnwire-demo");
 
 export function tell(news: TabNews): void {
@@ -37,14 +24,14 @@ export function listen(hear: (news: TabNews) => void): () => void {
   return () => channel.removeEventListener("message", heard);
 }
 
-/** A place for a stream, to be given back; null if all are taken. */
-export async function takePlace(follows: boolean): Promise<Place | null> {
+/** A place for a stream, as the function that gives it back; null if all are taken. */
+export async function takePlace(follows: boolean): Promise<(() => void) | null> {
   // Tabs that only look whether a turn runs have a place for a moment: a prompt waits for that.
   for (const wait of follows ? [0] : [0, 100, 200, 400, 800]) {
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     for (const name of follows ? FOR_FOLLOWERS : FOR_PROMPTS) {
       const giveBack = await tryPlace(name);
-      if (giveBack !== null) return { follows, giveBack };
+      if (giveBack !== null) return giveBack;
     }
   }
   return null;

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Conversation, View } from "./conversation";
 import { Icon } from "./Icon";
 import type { Settings } from "./options";
-import { Panel } from "./Panel";
+import { Panel, textOf } from "./Panel";
 
 interface Props {
   settings: Settings;
@@ -17,6 +17,12 @@ export function App({ settings, conversation, view, open, setOpen }: Props) {
   const launcher = useRef<HTMLButtonElement>(null);
   const news = useNews(view.busy, open);
   const [draft, setDraft] = useState("");
+  const { refused } = view;
+  useEffect(() => {
+    if (refused === null) return;
+    setDraft((typed) => [textOf(refused), typed].filter(Boolean).join("\n"));
+    conversation.tookBack();
+  }, [conversation, refused]);
   const wasOpen = useRef(open);
   useLayoutEffect(() => {
     if (wasOpen.current && !open) launcher.current?.focus();

@@ -1,10 +1,10 @@
 import type { UIMessage } from "ai";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { type Notice, type Step, wordsOf } from "turnwire-session";
 
 import type { Conversation, View } from "./conversation";
 import { toLog, trap } from "./focus";
 import { Icon } from "./Icon";
-import type { Notice } from "./notice";
 import type { Settings } from "./options";
 import { Message } from "./parts";
 import { runs } from "./Tool";
@@ -87,7 +87,7 @@ const STATUS: Record<string, string> = { queued: "Waiting for another turn", too
 
 function statusWords(view: View): string {
   if (!view.stopping && asks(view)) return "Waiting for your answer";
-  return `${view.stopping ? "Stopping" : (STATUS[view.agent || inferred(view)] ?? "Thinking")}…`;
+  return `${view.stopping ? "Stopping" : (STATUS[inferred(view) || view.agent] ?? "Thinking")}…`;
 }
 
 /** What the agent does, where it said so before this page was there. */
@@ -97,34 +97,38 @@ function inferred(view: View): string {
   return last?.type === "text" && last.state === "streaming" ? "streaming" : "";
 }
 
-const LABELS: Record<Notice["step"], string> = { reconnect: "Reconnect", reach: "Retry", retry: "Try again" };
+const LABELS: Record<Step, string> = { reconnect: "Reconnect", retry: "Try again" };
 
 interface ProblemProps {
   notice: Notice | null;
   waiting: boolean;
-  take: (step: Notice["step"]) => void;
+  take: (step: Step) => void;
 }
 
 function Problem({ notice, waiting, take }: ProblemProps) {
+  return <div role="alert">{notice !== null && <Told {...{ notice, waiting, take }} />}</div>;
+}
+
+function Told({ notice, waiting, take }: ProblemProps & { notice: Notice }) {
+  const [title, text] = wordsOf(notice);
+  const { step } = notice;
+  // Where nothing is known yet, a user need not wait for the next try.
+  const first = notice.automatic && notice.turn === "none";
   return (
-    <div role="alert">
-      {notice !== null && (
-        <div class="notice">
-          <p>
-            <strong>{notice.title}.</strong> {notice.text}
-          </p>
-          {(!waiting || notice.step === "reach") && (
-            <button
-              type="button"
-              onClick={(event) => {
-                toLog(event);
-                take(notice.step);
-              }}
-            >
-              {LABELS[notice.step]}
-            </button>
-          )}
-        </div>
+    <div class="notice">
+      <p>
+        <strong>{title}.</strong> {text}
+      </p>
+      {step !== null && (!waiting || first) && (
+        <button
+          type="button"
+          onClick={(event) => {
+            toLog(event);
+            take(step);
+          }}
+        >
+          {first ? "Retry" : LABELS[step]}
+        </button>
       )}
     </div>
   );
@@ -178,7 +182,7 @@ function Composer({ settings, conversation, view, draft, setDraft }: Props) {
           aria-label="Stop"
           disabled={view.stopping}
           onClick={() => {
-            void conversation.stop();
+            conversation.stop();
             box.current?.focus();
           }}
         >
@@ -216,6 +220,6 @@ function asks(view: View): boolean {
   return parts.some((part) => part.type === "data-question" && (part.data as { state: string }).state === "open");
 }
 
-function textOf(message: UIMessage): string {
+export function textOf(message: UIMessage): string {
   return message.parts.map((part) => (part.type === "text" ? part.text : "")).join(" ");
 }

@@ -29,7 +29,10 @@ export function mount(options: Options): Widget {
   root.adoptedStyleSheets = [sheet];
   (options.parent ?? document.body).append(element);
 
-  let view: View = { messages: [], busy: false, loading: false, stopping: false, agent: "", notice: null };
+  let view: View = {
+    ...{ messages: [], busy: false, loading: false, stopping: false },
+    ...{ agent: "", notice: null, refused: null },
+  };
   let open = false;
   const draw = () => render(h(App, { settings, conversation, view, open, setOpen }), root);
   const conversation = new Conversation(settings, (changed) => {

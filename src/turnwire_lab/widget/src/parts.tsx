@@ -1,4 +1,5 @@
 import { isToolUIPart, type UIMessage } from "ai";
+import { finishOf } from "turnwire-session";
 
 import type { Conversation } from "./conversation";
 import { Away, FilePart } from "./FilePart";
@@ -6,7 +7,6 @@ import { toLog } from "./focus";
 import { Markdown } from "./Markdown";
 import { Question, type Asked } from "./Question";
 import { Tool } from "./Tool";
-import { finishOf } from "./transport";
 
 type Part = UIMessage["parts"][number];
 

@@ -1,6 +1,7 @@
 // What of a message waits for its user: approvals, which end the stream, and questions, which do not.
-import type { UIMessage } from "ai";
-import { isToolUIPart } from "ai";
+import { isToolUIPart, type UIMessage } from "ai";
+
+type Part = UIMessage["parts"][number];
 
 export function asksApproval(message: UIMessage | undefined): boolean {
   return message?.parts.some(isOpenApproval) ?? false;
@@ -12,7 +13,7 @@ export function asksAnything(message: UIMessage | undefined): boolean {
 
 /** The same message when the turn that asked was stopped, with the words of the gateway. */
 export function stopped(message: UIMessage): UIMessage {
-  const parts = message.parts.map((part): UIMessage["parts"][number] => {
+  const parts = message.parts.map((part): Part => {
     if (!isToolUIPart(part) || part.state !== "approval-requested") return part;
     const { approval: _, ...call } = part;
     return { ...call, state: "output-error", errorText: "Canceled" };
@@ -20,10 +21,10 @@ export function stopped(message: UIMessage): UIMessage {
   return { ...message, parts };
 }
 
-function isOpenApproval(part: UIMessage["parts"][number]): boolean {
+function isOpenApproval(part: Part): boolean {
   return isToolUIPart(part) && part.state === "approval-requested";
 }
 
-function isOpenQuestion(part: UIMessage["parts"][number]): boolean {
+function isOpenQuestion(part: Part): boolean {
   return part.type === "data-question" && "data" in part && (part.data as { state?: unknown } | null)?.state === "open";
 }

@@ -1,8 +1,11 @@
 // The AI SDK's chat, without a framework around it.
 import { AbstractChat, type ChatInit, type ChatState, type ChatStatus, type UIMessage } from "ai";
 
-export class Chat extends AbstractChat<UIMessage> {
-  constructor(init: Omit<ChatInit<UIMessage>, "messages">, changed: () => void) {
+/** What the session gives a chat: everything but its first messages, which are the agent's. */
+export type Init = Omit<ChatInit<UIMessage>, "messages">;
+
+export class PlainChat extends AbstractChat<UIMessage> {
+  constructor(init: Init, changed: () => void) {
     super({ ...init, state: new State(changed) });
   }
 }
@@ -43,7 +46,7 @@ class State implements ChatState<UIMessage> {
     this.messages = this.#messages.slice(0, -1);
   };
   replaceMessage = (index: number, message: UIMessage): void => {
-    this.messages = this.#messages.with(index, message);
+    this.messages = this.#messages.map((each, at) => (at === index ? message : each));
   };
   snapshot = <T>(thing: T): T => structuredClone(thing);
 }

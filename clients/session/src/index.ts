@@ -1,0 +1,12 @@
+export { asksAnything, asksApproval } from "./asking.js";
+export { followNetwork, followUser } from "./browser.js";
+export { type Init, PlainChat } from "./chat.js";
+export { CutShort, NoSlot } from "./errors.js";
+export type { Code, Notice, Step, Turn } from "./notice.js";
+export { noticeOfEnd } from "./notice.js";
+export type { Endings, Options, Slots } from "./ports.js";
+export { openSession, type Prompt, Session } from "./session.js";
+export { type AgentStatus, type Flags, type Progress, type State } from "./state.js";
+export { finishOf, type Finish } from "./streams.js";
+export { wordsOf, type Words } from "./texts.js";
+export { NoToken, withToken } from "./tokens.js";

@@ -1,0 +1,482 @@
+// One session as a client has it: the chat, what the agent does, what went wrong and what is done
+// about it. Everything that must be right after a break is read anew from the agent: its history, and
+// the turn that runs.
+import {
+  type AbstractChat,
+  type ChatRequestOptions,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  type UIMessage,
+} from "ai";
+
+import { asksApproval, stopped } from "./asking.js";
+import { type Init, PlainChat } from "./chat.js";
+import { Endpoint } from "./endpoint.js";
+import { Line } from "./line.js";
+import { found, type Notice, noticeOf, noticeOfAnswer, noticeOfEnd, noticeOfLook, type Turn } from "./notice.js";
+import { pause } from "./pause.js";
+import type { Endings, Options } from "./ports.js";
+import { type Flags, IDLE, type State, Store, WAITING } from "./state.js";
+import { finishOf } from "./streams.js";
+import { arrived, type Sent, withUnsent } from "./unsent.js";
+
+export type Prompt = Parameters<AbstractChat<UIMessage>["sendMessage"]>[0];
+
+/** Before each try to read everything anew. After the last one it is the user's turn. */
+const WAITS_MS = [0, 400, 800, 1600, 3200, 5000];
+/** Another tab began a turn: the agent may know of it a little later. */
+const EXPECTED_MS = [0, 250, 500, 1000];
+/** A stream whose turn was stopped has so long to end by itself. */
+const STOP_MS = 3_000;
+/** A prompt waits so long for a look at what runs; then that is given up. */
+const LOOK_MS = 3_000;
+const SILENCE_MS = 45_000;
+/** A history has so many messages at most. */
+const PAGE = 100;
+
+export class Session<C extends AbstractChat<UIMessage>> {
+  readonly chat: C;
+  readonly #options: Options;
+  readonly #endpoint: Endpoint;
+  readonly #line: Line;
+  readonly #store = new Store();
+  #state: State | null = null;
+  #turn: Turn = "none";
+  #sent: Sent | null = null;
+  /** The id of the last message, when a turn began. */
+  #after: string | undefined;
+  /** How many turns were begun: what is under way for an older one leaves the newest alone. */
+  #begun = 0;
+  /** What begins a turn now, until that turn is over. */
+  #begins: symbol | null = null;
+  #announced = false;
+  /** Whether a history was asked for that is not shown yet. */
+  #behind = true;
+  /** The notice of a look that fails is that of a look. */
+  #resuming = false;
+  #resumed: Promise<void> = Promise.resolve();
+  #opened: () => void = () => {};
+  #wake: (() => void) | null = null;
+  #work: Promise<void> = Promise.resolve();
+  #looks = false;
+  #ended = false;
+
+  /** `makeChat` makes the chat of a framework; `openSession` needs none. */
+  constructor(options: Options, makeChat: (init: Init, changed: () => void) => C) {
+    const { url = "", session, nativeApprovals = false, silenceMs = SILENCE_MS, slots } = options;
+    const send: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
+    this.#options = options;
+    this.#endpoint = new Endpoint(`${url}/api/sessions/${encodeURIComponent(session)}`, send);
+    const headers: Record<string, string> = nativeApprovals ? { "x-turnwire-profile": "7" } : {};
+    this.#line = new Line(
+      { api: this.#endpoint.url("chat"), send, headers, silenceMs, slots },
+      {
+        sending: (prompt) => this.#sending(prompt),
+        accepted: () => this.#flags.agent === IDLE && this.#set({ agent: WAITING }),
+        began: () => (this.#turn = "runs"),
+        follows: () => {
+          this.#turn = "runs";
+          this.#opened();
+        },
+      },
+    );
+    this.#store.subscribe(() => (this.#state = null));
+    const init: Init = {
+      id: session,
+      transport: this.#line,
+      onData: (part) => this.#data(part.type, part.data),
+      onFinish: ({ isError, isAbort, message }) => this.#over(message, isError, isAbort),
+      onError: (error) => this.#failed(error),
+    };
+    if (nativeApprovals) init.sendAutomaticallyWhen = lastAssistantMessageIsCompleteWithApprovalResponses;
+    this.chat = makeChat(init, () => this.#store.changed());
+  }
+
+  /** The same object until something changes. Of a framework's chat, subscribe to its messages there. */
+  getState = (): State => {
+    this.#state ??= { ...this.#flags, messages: this.chat.messages, status: this.chat.status };
+    return this.#state;
+  };
+
+  subscribe = (listener: () => void): (() => void) => this.#store.subscribe(listener);
+
+  get busy(): boolean {
+    return this.chat.status === "submitted" || this.chat.status === "streaming";
+  }
+
+  /** Whether a turn waits for an approval: it runs, though no stream does. */
+  get asking(): boolean {
+    return !this.busy && asksApproval(this.chat.lastMessage);
+  }
+
+  /** Whether the history was read. */
+  get known(): boolean {
+    return !this.#behind;
+  }
+
+  /** History first, then the turn that runs, if one does. */
+  open(): void {
+    if (this.busy || this.#flags.looking) return;
+    void this.#alone(() => this.#catchUp());
+  }
+
+  /** The same by hand, after a break. */
+  reconnect(): void {
+    if (this.#wake !== null) return this.#wake();
+    this.#set({ recovering: true });
+    void this.#alone(async () => {
+      if (this.busy) this.#set({ notice: null, recovering: false });
+      else await this.#catchUp();
+    });
+  }
+
+  /** The network is back: what was open before it went may hang for minutes before it breaks. */
+  back(): void {
+    if (this.busy) this.#line.cut();
+    else if (this.#wake !== null || this.#flags.notice?.step === "reconnect") this.reconnect();
+    else this.look();
+  }
+
+  /** Another client began a turn, or may have: look, without a word if nothing changed. */
+  look(expected = false): void {
+    if (this.#looks) return;
+    this.#looks = true;
+    // Behind what is under way: to look for a turn makes the chat busy too.
+    void this.#alone(async () => {
+      this.#looks = false;
+      for (const wait of expected ? EXPECTED_MS : [0]) {
+        await pause(wait);
+        if (this.busy || this.#ended) return;
+        try {
+          if ((await this.#changed()) && !this.busy) return await this.#catchUp();
+        } catch {
+          return; // The next look, or the next prompt, will state what is wrong.
+        }
+      }
+    });
+  }
+
+  /** A prompt; it is refused if a turn is found to run. */
+  async send(prompt: Prompt, options?: ChatRequestOptions): Promise<void> {
+    const isSent = await this.begin(() => this.chat.sendMessage(prompt, options));
+    if (!isSent) this.#set({ refused: writtenOf(prompt) });
+  }
+
+  /** Send the last prompt again. */
+  retry(): void {
+    if (this.chat.messages.length === 0) this.reconnect();
+    else void this.begin(() => this.chat.regenerate());
+  }
+
+  /** Whatever begins a turn: what went wrong before is over, and what waits gets no approval.
+   * False if a turn runs. */
+  async begin(turn: () => Promise<void>): Promise<boolean> {
+    if (this.#begins !== null) return false;
+    const beginning = Symbol("beginning");
+    this.#begins = beginning;
+    try {
+      await this.#looked();
+      if (this.busy) return false;
+      this.#set({ notice: null });
+      this.chat.clearError();
+      // Behind a turn that waits, the next one would wait too, and nobody would know for what.
+      if (this.asking) await this.stop();
+      if (this.busy) return false;
+      this.#begun += 1;
+      this.#after = this.chat.lastMessage?.id;
+      await turn();
+      return true;
+    } finally {
+      if (this.#begins === beginning) this.#begins = null;
+    }
+  }
+
+  /** Stop the turn at the agent; the stream then ends by itself. */
+  stop = async (): Promise<void> => {
+    const asked = this.asking ? this.chat.lastMessage : undefined;
+    if (!this.busy && asked === undefined) return;
+    const begun = this.#begun;
+    const isOurs = () => this.busy && this.#begun === begun;
+    this.#set({ stopping: true });
+    const isStopped = await this.#endpoint.stop(this.#running());
+    const until = Date.now() + (isStopped === null ? 0 : STOP_MS);
+    while (isOurs() && Date.now() < until) await pause(50);
+    const goesOn = isOurs();
+    if (goesOn) await this.chat.stop();
+    while (goesOn && isOurs()) await pause(10);
+    if (goesOn && isStopped === true) this.#settle(this.chat.lastMessage?.id);
+    if (asked !== undefined && isStopped !== null) {
+      this.chat.messages = this.chat.messages.map((each) => (each.id === asked.id ? stopped(each) : each));
+      this.#endings?.ended(asked.id, "stopped");
+    }
+    this.#set({ stopping: false, agent: IDLE });
+    // The turn may run on, and must not do so unseen.
+    if (goesOn && isStopped !== true) void this.#alone(() => this.#catchUp());
+  };
+
+  /** False if it was not taken; the notice says why. */
+  async answer(questionId: string, answer: unknown, approvalId?: string): Promise<boolean> {
+    const refused = await this.#endpoint.answer(questionId, answer, approvalId);
+    if (refused !== null) this.#set({ notice: noticeOfAnswer(refused, this.#turn) });
+    return refused === null;
+  }
+
+  dismiss(): void {
+    this.#set({ notice: null });
+    this.chat.clearError();
+  }
+
+  /** The refused prompt is where it was written. */
+  tookBack(): void {
+    this.#set({ refused: null });
+  }
+
+  /** Nothing more is read. A turn that runs goes on for as long as the gateway allows. */
+  end(): void {
+    this.#ended = true;
+    this.#wake?.();
+    void this.chat.stop();
+  }
+
+  get #flags(): Flags {
+    return this.#store.flags;
+  }
+
+  get #endings(): Endings | undefined {
+    return this.#options.endings;
+  }
+
+  #set(change: Partial<Flags>): void {
+    this.#store.set(change);
+  }
+
+  /** The turn whose stream is here; another must not be stopped in its place. */
+  #running(): string | undefined {
+    const last = this.chat.lastMessage;
+    return this.busy && last?.role === "assistant" ? last.id : undefined;
+  }
+
+  #settle(id: string | undefined): void {
+    [this.#turn, this.#sent] = ["none", null];
+    this.#endings?.ended(id, "stopped");
+  }
+
+  #data(type: string, data: unknown): void {
+    if (!this.#announced && !this.#line.follower) {
+      this.#announced = true;
+      this.#options.onTurn?.("began");
+    }
+    if (type === "data-agent-status") this.#set({ agent: data as Flags["agent"] });
+    if (type === "data-question") {
+      const isOpen = (data as { state?: unknown }).state === "open";
+      this.#set({ agent: { status: isOpen ? "asking" : "thinking" } });
+    }
+  }
+
+  #over(message: UIMessage, isError: boolean, isAbort: boolean): void {
+    if (finishOf(message)?.reason === "canceled") this.#endings?.ended(message.id, "stopped");
+    else if (!isError) this.#endings?.ended(message.id, null);
+    // Who could not follow sees now that the answer is whole.
+    if (this.#announced) this.#options.onTurn?.("over");
+    this.#announced = false;
+    // Whoever sees that the turn is over may begin the next at once.
+    if (!this.#line.follower) this.#begins = null;
+    this.#line.giveBack();
+    if (isError) return;
+    // A stream that was left here says nothing of its turn.
+    if (!isAbort) [this.#turn, this.#sent] = ["none", null];
+    this.#set({ agent: IDLE, stopping: false, progress: { over: message.id } });
+    if (!isAbort && this.#behind) void this.#alone(() => this.#readBehind());
+  }
+
+  #sending({ messages, trigger }: Parameters<Line["sendMessages"]>[0]): void {
+    const message = messages.at(-1);
+    this.#endings?.ended(message?.id, null);
+    this.#set({ progress: "sent" });
+    if (message?.role !== "user") {
+      this.#turn = "runs"; // An approval, of a turn that waits.
+      return;
+    }
+    this.#turn = "asked";
+    const again = trigger === "regenerate-message";
+    // One that never came to the agent is as new as it was.
+    if (again && this.#sent?.message.id === message.id) return;
+    const before = new Set(messages.slice(0, -1).map(({ id }) => id));
+    this.#sent = { message, again, before, after: again ? this.#after : messages.at(-2)?.id };
+  }
+
+  /** Until no look is under way: one that finds no turn calls the chat ready, whatever began meanwhile. */
+  async #looked(): Promise<void> {
+    const isLate = await Promise.race([this.#work.then(() => false), pause(LOOK_MS).then(() => true)]);
+    if (!isLate || this.busy) return;
+    this.#line.giveUpLook();
+    await this.#resumed;
+  }
+
+  async #catchUp(): Promise<void> {
+    const begun = this.#begun;
+    const isOld = () => this.#ended || begun !== this.#begun;
+    const leave = (change: Partial<Flags> = {}) =>
+      this.#set({ loading: false, looking: false, recovering: false, ...change });
+    this.#behind = true;
+    for (const [number, wait] of WAITS_MS.entries()) {
+      await this.#rest(wait);
+      if (isOld()) return leave();
+      this.#set({ looking: true, recovering: number > 0 || this.#flags.notice !== null });
+      try {
+        this.chat.clearError();
+        const history = await this.#endpoint.history();
+        if (this.busy || isOld()) return leave(); // What began meanwhile is newer.
+        const isFound = await this.#compare(history, isOld);
+        if (isOld()) return leave();
+        if (isFound !== "again") return leave(isFound === "old" ? {} : { notice: isFound });
+      } catch (error) {
+        if (isOld()) return leave();
+        const notice = noticeOfLook(error as Error, this.#turn);
+        if (!notice.automatic) return leave({ notice });
+        this.#tell(notice);
+      }
+    }
+    const notice = this.#flags.notice ?? noticeOfLook(new TypeError(), this.#turn);
+    leave({ notice: { ...notice, gaveUp: true } });
+  }
+
+  /** Show the history, and follow the turn that runs. The notice of what was found; "again" where the
+   * look failed, "old" where it came to nothing. */
+  async #compare(history: UIMessage[] | null, isOld: () => boolean): Promise<Notice | null | "again" | "old"> {
+    const { chat } = this;
+    const broke = this.#turn !== "none";
+    // All but the newest prompt and its answer was told by the agent before.
+    const forgotten = history !== null && history.length < Math.min(chat.messages.length - 2, PAGE);
+    let shown = history;
+    this.#show(history);
+    const before = chat.messages.length;
+    this.#set({ loading: false });
+    await this.#resume();
+    if (isOld()) return "old";
+    if (chat.status === "error") return this.#flags.notice?.automatic === false ? "old" : "again";
+    // It may have ended between the two requests.
+    if (!this.busy && chat.messages.length === before && chat.lastMessage?.role === "user") {
+      shown = await this.#endpoint.history();
+      if (this.busy || isOld()) return "old";
+      this.#show(shown);
+    }
+    // What the agent is doing was told before this stream began.
+    if (this.busy && this.#flags.agent === WAITING) this.#set({ agent: { status: "streaming" } });
+    return this.#found(shown, broke, forgotten);
+  }
+
+  #found(history: UIMessage[] | null, broke: boolean, forgotten: boolean): Notice | null {
+    if (this.busy) return this.#complete(null);
+    this.#turn = "none";
+    const last = this.chat.lastMessage;
+    const lost = this.#sent !== null && history !== null && !arrived(this.#sent, history);
+    if (!lost) this.#sent = null;
+    if (!lost && last?.role !== "user") {
+      if (broke && last !== undefined) this.#set({ progress: { over: last.id } });
+      return this.#complete(broke ? noticeOfEnd(last) : null);
+    }
+    if (this.#line.crowded) return found("crowded");
+    const code = forgotten ? "forgotten" : lost ? "not_sent" : broke ? "unanswered" : null;
+    if (code === null) return null;
+    if (last?.role === "user") this.#endings?.ended(last.id, found(code));
+    return found(code);
+  }
+
+  #complete(notice: Notice | null): Notice | null {
+    this.#endings?.complete(this.chat.messages);
+    return notice;
+  }
+
+  #show(history: UIMessage[] | null): void {
+    this.#behind = false;
+    if (history === null) return;
+    this.#endings?.read(history);
+    const isMissing = this.#sent !== null && !arrived(this.#sent, history);
+    this.chat.messages = isMissing && this.#sent !== null ? withUnsent(history, this.#sent) : history;
+  }
+
+  /** Until it is known whether a turn runs. The end of its stream is the turn's end: what waits for
+   * this must not wait for that. */
+  async #resume(): Promise<void> {
+    this.#resuming = true;
+    const opened = new Promise<void>((resolve) => (this.#opened = resolve));
+    this.#resumed = this.chat.resumeStream();
+    // Once it is open, the chat has to take notice of it.
+    await Promise.race([this.#resumed, opened.then(() => pause(1))]);
+    this.#resuming = false;
+  }
+
+  /** What was said before a turn that is over, where it was never read. */
+  async #readBehind(): Promise<void> {
+    if (this.busy || this.asking || this.#ended) return;
+    const history = await this.#endpoint.history().catch(() => null);
+    if (history !== null && !this.busy) this.#show(history);
+  }
+
+  /** Whether the history has something newer than this client. An answer that is not finished, or
+   * waits for an approval, is here and not there: if it is there, it waits no more. */
+  async #changed(): Promise<boolean> {
+    const history = await this.#endpoint.history();
+    if (this.#behind) return true;
+    const newest = history?.at(-1);
+    if (newest === undefined) return false;
+    if (this.asking && newest.id === this.chat.lastMessage?.id) return true;
+    return this.chat.messages.every((message) => message.id !== newest.id);
+  }
+
+  #failed(error: Error): void {
+    this.#line.giveBack();
+    const turn = this.#turn;
+    const notice = this.#resuming ? noticeOfLook(error, turn) : noticeOf(error, turn);
+    this.#set({ agent: IDLE, stopping: false, progress: notice.automatic ? null : "failed" });
+    this.#tell(notice);
+    if (this.#resuming) return;
+    const last = this.chat.lastMessage;
+    if (notice.step === null && last?.role === "user") {
+      this.#settle(undefined);
+      this.chat.messages = this.chat.messages.slice(0, -1);
+      this.#set({ refused: last });
+      return;
+    }
+    if (!notice.automatic) {
+      if (turn === "runs") this.#sent = null; // It came to the agent, and to this.
+      this.#turn = "none";
+      this.#endings?.ended(last?.id, notice);
+      return;
+    }
+    void this.#alone(async () => {
+      // A try that failed asks for this too, and another may have mended it since.
+      if (!this.busy && !this.#ended) await this.#catchUp();
+    });
+  }
+
+  /** What broke is told once, and not that it is broken still. */
+  #tell(notice: Notice): void {
+    const isTold = notice.automatic && this.#flags.notice?.automatic === true && this.#flags.recovering;
+    if (!isTold) this.#set({ notice });
+  }
+
+  /** Wait between two tries; whoever knows that the line is back ends this. */
+  async #rest(ms: number): Promise<void> {
+    if (ms === 0) return;
+    await Promise.race([pause(ms), new Promise<void>((resolve) => (this.#wake = resolve))]);
+    this.#wake = null;
+  }
+
+  /** One after the other: two that set the messages at once would undo each other. */
+  #alone(work: () => Promise<void>): Promise<void> {
+    this.#work = this.#work.then(work, work);
+    return this.#work;
+  }
+}
+
+/** A session without a framework. Nothing is asked of the gateway before `open`. */
+export function openSession(options: Options): Session<PlainChat> {
+  return new Session(options, (init, changed) => new PlainChat(init, changed));
+}
+
+/** What a user wrote, as it stands in a history. */
+function writtenOf(prompt: Prompt): UIMessage {
+  const text = prompt !== undefined && "text" in prompt ? prompt.text : undefined;
+  return { id: "", role: "user", parts: prompt?.parts ?? [{ type: "text", text: text ?? "" }] };
+}

@@ -1,0 +1,107 @@
+// A gateway and an agent in processes of their own, for one file of tests.
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { createInterface, type Interface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+import { openSession, type Options, type PlainChat, type Session, type State, withToken } from "../src/index.js";
+
+const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
+const PATIENCE_MS = 60_000;
+
+export class Stage {
+  url = "";
+  token = "";
+  expired = "";
+  readonly #process: ChildProcessWithoutNullStreams;
+  readonly #lines: AsyncIterator<string>;
+  readonly #reading: Interface;
+  readonly #sessions: Session<PlainChat>[] = [];
+
+  private constructor() {
+    this.#process = spawn(`${ROOT}.venv/bin/python`, ["tests/clients/stage.py"], { cwd: ROOT });
+    this.#process.stderr.pipe(process.stderr);
+    this.#reading = createInterface(this.#process.stdout);
+    this.#lines = this.#reading[Symbol.asyncIterator]();
+  }
+
+  static async start(): Promise<Stage> {
+    const stage = new Stage();
+    Object.assign(stage, await stage.#line());
+    return stage;
+  }
+
+  async end(): Promise<void> {
+    for (const session of this.#sessions) session.end();
+    const ended = new Promise((resolve) => this.#process.once("exit", resolve));
+    this.#process.stdin.end();
+    await ended;
+    this.#reading.close();
+  }
+
+  /** See tests/clients/stage.py. */
+  async command(...command: unknown[]): Promise<unknown> {
+    this.#process.stdin.write(`${JSON.stringify(command)}\n`);
+    return this.#line();
+  }
+
+  /** A client of a session; without a name, of one that nobody used before. */
+  client(options: Partial<Options> = {}): Session<PlainChat> {
+    const session = openSession({
+      url: this.url,
+      session: newSession(),
+      fetch: withToken(() => this.token),
+      ...options,
+    });
+    this.#sessions.push(session);
+    return session;
+  }
+
+  async #line(): Promise<unknown> {
+    const { value, done } = await this.#lines.next();
+    if (done) throw new Error("the stage is gone");
+    return JSON.parse(value);
+  }
+}
+
+export function newSession(): string {
+  return `node-${randomUUID().slice(0, 8)}`;
+}
+
+/** Wait until the state is so, or fail with the state that it is in. */
+export async function until(session: Session<PlainChat>, holds: (state: State) => boolean): Promise<State> {
+  let leave = () => {};
+  const reached = new Promise<void>((resolve) => {
+    const look = () => holds(session.getState()) && resolve();
+    leave = session.subscribe(look);
+    look();
+  });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(JSON.stringify(session.getState(), null, 1))), PATIENCE_MS);
+  });
+  await Promise.race([reached, late]).finally(() => {
+    clearTimeout(timer);
+    leave();
+  });
+  return session.getState();
+}
+
+/** Until the history is there and nothing runs. */
+export async function opened(session: Session<PlainChat>): Promise<Session<PlainChat>> {
+  session.open();
+  await until(session, ({ loading, looking }) => !loading && !looking);
+  return session;
+}
+
+export async function idle(session: Session<PlainChat>): Promise<State> {
+  return until(session, ({ status, looking, recovering }) => status === "ready" && !looking && !recovering);
+}
+
+/** What stands there, one line for each message, without Markdown. */
+export function said({ messages }: Pick<State, "messages">): string[] {
+  return messages.map(({ role, parts }) => {
+    const texts = parts.map((part) => (part.type === "text" ? part.text : ""));
+    return `${role}: ${texts.join("").replaceAll("**", "")}`;
+  });
+}
