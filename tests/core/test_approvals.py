@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from turnwire.core.approvals import ID_MAX, ApprovalIssuer, Invalid, Signed, Signer, subject
+from turnwire.core.approvals import (
+    APPROVAL_ID_MAX,
+    ApprovalIssuer,
+    Invalid,
+    Signed,
+    Signer,
+    subject,
+)
 from turnwire.core.events import Approval, Question
 
 KEYS = (b"k" * 32, b"old" * 11)
@@ -98,7 +105,7 @@ def test_any_text_is_not_ours(junk: str) -> None:
 def test_an_id_that_would_not_be_taken_back_is_not_signed() -> None:
     longest = next(n for n in range(2_000, 0, -1) if SIGNER.sign("q" * n, SUBJECT, 0))
 
-    assert len(signed(question_id="q" * longest)) <= ID_MAX
+    assert len(signed(question_id="q" * longest)) <= APPROVAL_ID_MAX
     assert SIGNER.sign("q" * (longest + 1), SUBJECT, 0) is None
 
 

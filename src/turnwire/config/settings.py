@@ -279,7 +279,10 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 1.0
     sessions: Annotated[
         Literal["together", "apart"] | None,
-        Meta(description="`apart`: other processes serve a session too. Unset: with `--workers`."),
+        Meta(
+            description="`apart`: other processes serve a session too. `together`: this process "
+            "alone does. Unset: `apart` with `--workers`, else `together`."
+        ),
     ] = None
     threads: Annotated[
         Literal["shared", "chat"],

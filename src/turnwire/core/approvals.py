@@ -29,7 +29,7 @@ from msgspec import Raw, Struct
 
 from turnwire.core.events import Approval, Question
 
-ID_MAX: Final = 2_048
+APPROVAL_ID_MAX: Final = 2_048
 """Longest id that is signed, in characters. A longer one would be refused when it comes back."""
 
 ID_FIELD: Final = "approvalId"
@@ -81,11 +81,11 @@ class Signer(Struct, frozen=True, kw_only=True):
         body = _pack(_Body(int(expires_at), _bytes(question_id), subject))
         encoded = base64.urlsafe_b64encode(body + self._mac(self.keys[0], body))
         approval_id = encoded.rstrip(b"=").decode()
-        return approval_id if len(approval_id) <= ID_MAX else None
+        return approval_id if len(approval_id) <= APPROVAL_ID_MAX else None
 
     def read(self, approval_id: str, now: float) -> Signed | Invalid:
         """The contents of an id that a client sent back, or why the id is invalid."""
-        if len(approval_id) > ID_MAX:
+        if len(approval_id) > APPROVAL_ID_MAX:
             return Invalid.NOT_OURS
         try:
             padded = approval_id.encode() + b"=" * (-len(approval_id) % 4)

@@ -1,4 +1,4 @@
-"""All limits on what is kept, in one place.
+"""The limits on what is kept of an agent's frames, in one place.
 
 No agent and no user may take memory or time that others need. So everything that is kept
 of the input has a limit, and the sender of the excess bears the consequence:
@@ -13,6 +13,9 @@ of the input has a limit, and the sender of the excess bears the consequence:
 * a *user* has `TURNWIRE_HELD_BYTES_PER_USER` for several requests, and limited numbers of streams
   and operations;
 * a *process* has `TURNWIRE_HELD_BYTES` for all that is held at once (`relay.memory_budget`).
+
+Limits on what a client sends stand with the code that reads it (`core.body`, `core.approvals`,
+`web.server`).
 
 tests/core/test_bounds.py walks the structs of all wires. docs/scale.md adds up the result.
 """

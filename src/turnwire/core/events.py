@@ -21,6 +21,17 @@ class Phase(enum.Enum):
     COMPLETED = "completed"
     ERROR = "error"
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the call has its outcome."""
+        match self:
+            case Phase.PENDING | Phase.RUNNING:
+                return False
+            case Phase.COMPLETED | Phase.ERROR:
+                return True
+            case _:
+                assert_never(self)
+
 
 class Reason(enum.Enum):
     """How a turn ended, by the agent's own report."""

@@ -122,18 +122,23 @@ def outcomes() -> str:
     """Every way a stream can end."""
     return _table(
         ("Outcome", "When", "The client gets"),
-        (
-            (f"`{outcome.value}`", outcome.meaning, outcome.text or _TEXTS.get(outcome, "nothing"))
-            for outcome in Outcome
-        ),
+        ((f"`{outcome.value}`", outcome.meaning, _sent(outcome)) for outcome in Outcome),
     )
 
 
 _TEXTS: Final = {
+    Outcome.ASKED: "`tool-approval-request`, `finish`",
     Outcome.COMPLETED: "`finish`",
     Outcome.FAILED: "`error` with the agent's text, `finish`",
     Outcome.CANCELED: "`abort`, `finish`",
 }
+
+
+def _sent(outcome: Outcome) -> str:
+    """The chunks that end a stream with this outcome."""
+    if outcome.text is not None:
+        return f"`error` with “{outcome.text}”, `finish`"
+    return _TEXTS.get(outcome, "nothing")
 
 
 def refusals() -> str:

@@ -118,7 +118,7 @@ class Forward:
                     self._wire.note(session, "the client reads on", run)
         except httpx.TransportError:
             # Without an end of its body: what the browser is to see is a broken connection.
-            self._wire.request(run, session, "the gateway hung up")
+            self._wire.note(session, "the gateway hung up", run)
             return
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 
 from turnwire.core import safe_json
+from turnwire.core.approvals import APPROVAL_ID_MAX
 from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.bounds import Word
 from turnwire.core.steps import Steps
@@ -44,7 +45,7 @@ _ESCAPES_MAX: Final = 2_000_000
 _PARTS_AT_ONCE: Final = 64
 """Parts that are counted in one go."""
 
-_Id = Annotated[str, Meta(min_length=1, max_length=2_048)]
+_Id = Annotated[str, Meta(min_length=1, max_length=APPROVAL_ID_MAX)]
 """The id of an approval may hold a signature. This module does not look into it."""
 
 

@@ -48,7 +48,7 @@ class Turn:
     """
 
     _observers: Sequence[TurnObserver] = ()
-    """None while an input is handled, so that `_observe` can call `handle`."""
+    """Empty while an input is handled, so that `_observe` can call `handle`."""
 
     def __init__(
         self,

@@ -104,7 +104,15 @@ class Calls:
 
     def _is_new_call(self, call: _Call, phase: Phase) -> bool:
         """Whether a phase with the id of `call`, which is done, begins a new call."""
-        return phase is Phase.PENDING or (phase is Phase.RUNNING and self._step > call.step)
+        match phase:
+            case Phase.PENDING:
+                return True
+            case Phase.RUNNING:
+                return self._step > call.step
+            case Phase.COMPLETED | Phase.ERROR:
+                return False
+            case _:
+                assert_never(phase)
 
     def open_id(self, call_id: str) -> str | None:
         """Return the client's id of an open call; None if the call is not open."""

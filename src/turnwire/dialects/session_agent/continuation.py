@@ -20,7 +20,7 @@ from msgspec import Raw
 from turnwire.core import events
 from turnwire.core.agent import NEVER, AbortScope, Decoded, ResumeRequest
 from turnwire.core.bounds import KEPT_BYTES_MAX
-from turnwire.core.events import Event, Phase
+from turnwire.core.events import Event
 from turnwire.core.operations import Answered
 from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member
@@ -32,8 +32,6 @@ from turnwire.dialects.session_agent.init import DEAD, session_state
 from turnwire.dialects.session_agent.resume import ResumeProtocol
 from turnwire.dialects.session_agent.snapshots import last_calls
 from turnwire.dialects.session_agent.turn import TurnProtocol
-
-_COMPLETED_PHASES = frozenset({Phase.COMPLETED, Phase.ERROR})
 
 
 class _Step(enum.Enum):
@@ -262,7 +260,7 @@ class ContinuationProtocol(ResumeProtocol):
         for event in decoded:
             if not isinstance(event, events.ToolUpdate):
                 rest.append(event)
-            elif event.call_id in last or event.phase not in _COMPLETED_PHASES:
+            elif event.call_id in last or not event.phase.is_over:
                 tools.append(event)
             else:
                 completed.append(event)

@@ -347,7 +347,7 @@ def _call_events(part: Part, raw: Raw, finished_calls: dict[str, Raw]) -> Iterat
     finished = finished_calls.pop(call_id, None)
     if finished is not None and bytes(finished) != bytes(raw):
         yield events.ToolUpdate(call_id=call_id, tool_name=name, phase=Phase.PENDING)
-    if phase in {Phase.COMPLETED, Phase.ERROR}:
+    if phase.is_over:
         finished_calls[call_id] = raw
     yield events.ToolUpdate(
         call_id=call_id,

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from turnwire.core.approvals import ID_MAX
+from turnwire.core.approvals import APPROVAL_ID_MAX
 from turnwire.errors import RequestRefused
 
 
@@ -92,7 +92,7 @@ ANSWER_BODY: Final = _object(
     approvalId={
         "type": ["string", "null"],
         "minLength": 1,
-        "maxLength": ID_MAX,
+        "maxLength": APPROVAL_ID_MAX,
         "description": "That of the question, where it has one: an approval is answered with it",
     },
 )

@@ -12,7 +12,7 @@ from msgspec import Meta, Raw, Struct
 from starlette.types import Receive, Send
 
 from turnwire.core import steps
-from turnwire.core.approvals import ID_MAX
+from turnwire.core.approvals import APPROVAL_ID_MAX
 from turnwire.core.operations import (
     AnswerRequest,
     HistoryRequest,
@@ -67,7 +67,7 @@ class _StopBody(Struct, rename="camel"):
 class _AnswerBody(Struct, rename="camel"):
     question_id: _Id
     answer: Raw
-    approval_id: Annotated[str, Meta(min_length=1, max_length=ID_MAX)] | None = None
+    approval_id: Annotated[str, Meta(min_length=1, max_length=APPROVAL_ID_MAX)] | None = None
 
 
 class _StopReply(Struct, rename="camel"):
