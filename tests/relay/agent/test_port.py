@@ -295,7 +295,11 @@ async def test_a_prompt_that_is_a_body_is_held_until_the_agent_took_it() -> None
     file = {"type": "file", "mediaType": "image/png", "url": f"data:image/png;base64,{PNG}"}
     parts: Sequence[object] = [{"type": "text", "text": "look"}, file]
     body = ask() | {"messages": [{"id": "m1", "role": "user", "parts": parts}]}
-    async with Agent(stays) as agent, gateway_of(agent) as gateway, new_client() as client:
+    async with (
+        Agent(stays) as agent,
+        gateway_of(agent, idle_s=600) as gateway,  # it does not end meanwhile
+        new_client() as client,
+    ):
         url = f"{gateway.url}/api/sessions/s1/chat"
         async with client.stream("POST", url, json=body, headers=bearer()) as response:
             data = response.aiter_raw()
