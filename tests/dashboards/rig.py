@@ -19,6 +19,7 @@ from gateway.control_plane import ControlPlane, Question, Reply, granted, reply
 from gateway.key_sets import key_set
 from gateway.served import Served
 from gateway.signers import signer
+from turnwire.core.bounds import MALFORMED_MAX
 from turnwire_lab.agents.v2.frames import Habits
 from turnwire_lab.agents.v2.server import ReferenceAgent
 
@@ -38,6 +39,10 @@ told any more whether the client was there: its end is `client_gone` then.
 
 WORKERS: Final = 2
 PROCESSES: Final = 2 + WORKERS
+NAMELESS: Final = "nameless"
+"""The session whose agent does not say whose turn it begins."""
+NOISY: Final = "noisy"
+"""The session whose agent sends frames without a type, and nothing else."""
 FLOOD: Final = "flood"
 """How the name of a session begins whose agent says more than buffers hold."""
 
@@ -92,6 +97,7 @@ class Rig:
                     access_cache_s=0,
                     stall_s=STALL_S,
                     drain_s=2,
+                    sessions="apart",
                 )
             )
             self.lost = await stack.enter_async_context(
@@ -151,11 +157,19 @@ class _Drifted(ScriptedAgent):
 
 async def answer(line: Line) -> None:
     """A turn that is what the session's name says."""
+    session = line.path.split("/")[3]
+    if session == NAMELESS:  # another process may have asked for this turn
+        await line.prompt()
+        await line.say(frames.create(), frames.finalize())
+        return
     await line.begin()
-    match line.path.split("/")[3]:
+    match session:
         case name if name.startswith(FLOOD):
             for _ in range(400):
                 await line.say(frames.delta("x" * 60_000))
+        case name if name == NOISY:
+            for _ in range(3 * MALFORMED_MAX):
+                await line.connection.send("{}")
         case "open":
             await line.say(frames.delta("And then "))
         case _:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import httpx
 
-from dashboards.rig import FLOOD, KEY_ID, SIGNER, Rig
+from dashboards.rig import FLOOD, KEY_ID, NAMELESS, NOISY, SIGNER, Rig
 from gateway.clients import Chat, ask, new_client, request
 from gateway.served import Served
 from gateway.tokens import bearer
@@ -55,6 +55,8 @@ class Crowd:
             self._ends(main, Outcome.ABANDONED, self.abandoned),
             self._ends(main, Outcome.NOTHING, self.nothing_to_resume),
             self._ends(strange, Outcome.SLOW_CLIENT, self.unread),
+            self._ends(strange, Outcome.UNNAMED, lambda: self.turn(strange, session=NAMELESS)),
+            self._ends(strange, Outcome.UNSOUND, lambda: self.turn(strange, session=NOISY)),
             self._ends(lost, Outcome.UNREACHABLE, lambda: self.turn(lost, "hi")),
             self.greedy(),
             self.turn(main, "hi", {"authorization": "Bearer nonsense"}),
@@ -109,7 +111,7 @@ class Crowd:
     async def turn(
         self,
         gateway: Served,
-        text: str,
+        text: str = "hi",
         headers: dict[str, str] | None = None,
         *,
         session: str | None = None,
