@@ -69,7 +69,7 @@ test("a client that comes in the middle of a turn follows it to its end", async 
   const second = await opened(stage.client({ session }));
   const state = await until(second, has(END));
   assert.deepEqual(once(state), ALL);
-  assert.deepEqual(await stage.command("runs", session), ["end_turn"]);
+  assert.deepEqual(await stage.ended(session), ["end_turn"]);
 });
 
 const BREAKS: [name: string, breaks: (client: ReturnType<Stage["client"]>) => Promise<unknown>][] = [
@@ -93,7 +93,7 @@ for (const [name, breaks] of BREAKS) {
     const state = await idle(client);
     assert.deepEqual(once(state), ALL);
     assert.deepEqual([state.notice, state.messages.length], [null, 2]);
-    assert.deepEqual(await stage.command("runs", session), ["end_turn"]);
+    assert.deepEqual(await stage.ended(session), ["end_turn"]);
     assert.ok([...codes].every((code) => ["none", "connection_lost", "gateway_restarting"].includes(code)), [...codes].join());
   });
 }
@@ -111,7 +111,7 @@ test("a line that falls silent is given up, and the turn picked up", async () =>
   await stage.command("cut");
   const state = await until(client, has(END));
   assert.deepEqual(once(state), ALL);
-  assert.deepEqual(await stage.command("runs", session), ["end_turn"]);
+  assert.deepEqual(await stage.ended(session), ["end_turn"]);
 });
 
 test("the browser's word that it is online looks anew", async () => {
@@ -137,7 +137,7 @@ test("a stop stops the agent, and the message says so as the history does", asyn
   await client.stop();
   const state = await idle(client);
   assert.deepEqual(state.messages.at(-1)?.metadata, { finish: { reason: "canceled" } });
-  assert.deepEqual(await stage.command("runs", session), ["canceled"]);
+  assert.deepEqual(await stage.ended(session), ["canceled"]);
   const next = await opened(stage.client({ session }));
   assert.deepEqual(next.getState().messages.at(-1)?.metadata, { finish: { reason: "canceled" } });
 });
@@ -151,7 +151,7 @@ test("a turn whose stop was lost goes on to be shown", async () => {
   await until(client, (state) => state.status === "streaming" && has(HANGING)(state));
   assert.deepEqual(await stage.command("runs", session), [null]);
   await client.stop();
-  assert.deepEqual(await stage.command("runs", session), ["canceled"]);
+  assert.deepEqual(await stage.ended(session), ["canceled"]);
 });
 
 /** A client whose next prompts do not reach the gateway. */
@@ -186,7 +186,7 @@ test("a prompt that never arrived is kept, offered again, and doubled by nobody"
     const whole = (state: Parameters<typeof said>[0]) => state.messages.length === before + 2 && has("1+1 is 2.")(state);
     await until(client, (state) => state.status === "ready" && whole(state));
   }
-  assert.deepEqual(await stage.command("runs", session), Array(3).fill("end_turn"));
+  assert.deepEqual(await stage.ended(session), Array(3).fill("end_turn"));
 });
 
 test("a retry that never arrived is no answer either", async () => {
@@ -202,7 +202,7 @@ test("a retry that never arrived is no answer either", async () => {
   assert.equal(prompts(state), 1);
   client.retry();
   await until(client, ({ notice }) => notice?.code === "turn_failed");
-  assert.deepEqual(await stage.command("runs", session), ["error", "error"]);
+  assert.deepEqual(await stage.ended(session), ["error", "error"]);
 });
 
 test("a prompt goes back to where it was written if a turn is found to run", async () => {
@@ -218,7 +218,7 @@ test("a prompt goes back to where it was written if a turn is found to run", asy
   second.tookBack();
   assert.equal(second.getState().refused, null);
   await first.stop();
-  assert.deepEqual(await stage.command("runs", session), ["canceled"]);
+  assert.deepEqual(await stage.ended(session), ["canceled"]);
 });
 
 test("one client answers a question, and it closes for the other", async () => {
@@ -252,7 +252,7 @@ test("one client approves, and another that shows the approval sees that it is o
   second.look(true);
   await until(second, has("12*7 is 84."));
   assert.equal(second.asking, false);
-  assert.deepEqual(await stage.command("runs", session), ["end_turn"]);
+  assert.deepEqual(await stage.ended(session), ["end_turn"]);
 });
 
 test("a token that expired is replaced, and one refused twice is told", async () => {

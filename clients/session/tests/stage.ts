@@ -57,6 +57,14 @@ export class Stage {
     return session;
   }
 
+  /** The reasons that the session's turns ended by, once all have: the client has the last text before. */
+  async ended(session: string): Promise<unknown> {
+    for (const began = Date.now(); ; await new Promise((resolve) => setTimeout(resolve, 50))) {
+      const reasons = (await this.command("runs", session)) as (string | null)[];
+      if (!reasons.includes(null) || Date.now() - began > PATIENCE_MS) return reasons;
+    }
+  }
+
   async #line(): Promise<unknown> {
     const { value, done } = await this.#lines.next();
     if (done) throw new Error("the stage is gone");
