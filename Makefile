@@ -153,7 +153,7 @@ check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
 
 # Each runs whatever became of those before it.
 STEPS ?= tools static session measured coverage unmeasured guards e2e
-REST := proxies dashboards-check deploy-check hostile-check chaos soak
+REST := deploy-check hostile-check chaos soak
 
 .PHONY: test
 test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (12 min)
@@ -166,7 +166,7 @@ test:  ## Lint, docs, coverage, all tests but those of some targets below; a fai
 	printf "== All steps:\n$$told"; exit $$failed
 
 .PHONY: all
-all:  ## What `make test` leaves out: proxies, dashboards, deploy/, hostile neighbours, broken lines, a soak (10 min)
+all:  ## What `make test` leaves out: deploy/, hostile neighbours, broken lines, a soak (6 min)
 	@$(MAKE) --no-print-directory test STEPS="$(REST)"
 
 # Downloads wait for others, so they go side by side.

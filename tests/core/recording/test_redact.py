@@ -97,7 +97,11 @@ def test_without_any_phrases_nothing_begins_with_one() -> None:
     assert Redactor().frame(b'{"message":"Unsupported"}') == b'{"message":"xxxxxxxxxxx"}'
 
 
-@given(st.text(), st.integers(min_value=0))
+# A text that is a command as a whole is shown, so the start of one may say more than all of it.
+NO_COMMAND = st.text().filter(lambda text: not text.startswith("/"))
+
+
+@given(NO_COMMAND, st.integers(min_value=0))
 def test_a_text_keeps_its_length_in_every_unit_and_what_it_begins_with(text: str, cut: int) -> None:
     shown = Redactor().text(f"{text}.")
 
