@@ -49,8 +49,12 @@ $(CLIENT): $(SESSION)/node_modules/.stamp $(wildcard $(SESSION)/*.*) $(shell fin
 	@cd $(SESSION) && npm run --silent build
 	@touch $@
 
+.PHONY: session-rules
+session-rules: $(CLIENT)
+	@cd $(SESSION) && npm run --silent rules
+
 .PHONY: session
-session: $(STAMP) $(CLIENT)  ## The tests of the clients' session, before a real gateway (1 min)
+session: $(STAMP) $(CLIENT)  ## The tests of the clients' session, before a real gateway; by hand (1 min)
 	@cd $(SESSION) && npm run --silent test
 
 $(WEB)/node_modules/.stamp: $(WEB)/package-lock.json
@@ -152,7 +156,7 @@ check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile -p no:cov -m "not long" $(UNIT) $(WAYS)
 
 # Each runs whatever became of those before it.
-STEPS ?= tools static session measured coverage unmeasured guards e2e
+STEPS ?= tools static session-rules measured coverage unmeasured guards e2e
 REST := deploy-check hostile-check chaos soak
 
 .PHONY: test
