@@ -9,6 +9,7 @@ from turnwire.core.events import (
     Question,
     QuestionClosed,
     ReasoningDelta,
+    Replied,
     TextDelta,
     ToolUpdate,
     TurnStarted,
@@ -79,3 +80,38 @@ def test_turns_share_nothing_that_is_filled() -> None:
     assert not second.calls
     assert not second._done
     assert not second.questions
+
+
+def test_a_requested_approval_opens_its_call_which_outlives_the_reply() -> None:
+    work = OpenWork()
+    work.take(TextDelta("May I?"))
+    work.request("q1", "c1")
+    assert (list(work.calls), work.has_questions) == (["c1"], True)
+
+    work.take(Replied("q1"))
+    assert (list(work.calls), work.has_questions) == (["c1"], False)
+
+    work.take(call(1, Phase.COMPLETED))
+    assert not work.calls
+
+
+def test_requests_are_counted_up_to_a_bound_and_closed_like_questions() -> None:
+    work = OpenWork()
+    for number in range(QUESTIONS_MAX + 1):
+        work.request(f"q{number}", "c1")
+    for number in range(1, QUESTIONS_MAX + 1):
+        assert work.has_questions
+        work.take(QuestionClosed(f"q{number}"))
+
+    assert not work.has_questions
+
+
+def test_once_the_output_has_ended_nothing_is_open() -> None:
+    work = OpenWork()
+    work.take(call(1))
+    work.take(Question("q1", Raw(b"{}")))
+    work.close()
+    work.take(call(2))
+    work.request("q2", "c3")
+
+    assert (len(work.calls), work.has_questions) == (0, False)

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from support import v2_frames as f
+from support.continued import approval as asked_for_approval
+from support.continued import continued, init
 from turnwire.core.agent import PromptRequest
 from turnwire.core.approvals import ApprovalIssuer, Signer
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX
@@ -295,3 +297,14 @@ def test_what_the_card_does_not_show_is_not_requested_there(about: dict[str, Any
 
     assert brief(act)[-1] == "data-question"
     assert turn.outcome is None
+
+
+def test_a_call_that_only_its_approval_names_is_waited_for_like_a_running_one() -> None:
+    """It was approved, and the agent says nothing of it until it is done."""
+    turn = continued(idle_s=100, question_wait_s=330, tool_silence_s=600)
+    turn.frames([init(asked_for_approval())], 1)
+    turn.handle(Tick(), 590)
+    assert turn.outcome is None
+
+    turn.handle(Tick(), 602)
+    assert turn.outcome is Outcome.SILENT

@@ -13,6 +13,7 @@ from turnwire.core.events import (
     Question,
     QuestionClosed,
     ReasoningDelta,
+    Replied,
     TextDelta,
     ToolUpdate,
 )
@@ -23,7 +24,7 @@ CALLS_MAX: Final = 4_096
 QUESTIONS_MAX: Final = 64
 """Most open questions that are counted."""
 
-WorkEvent: TypeAlias = ToolUpdate | Question | QuestionClosed | TextDelta | ReasoningDelta
+WorkEvent: TypeAlias = ToolUpdate | Question | QuestionClosed | Replied | TextDelta | ReasoningDelta
 """The events that open or close a call or a question, or end a row of calls."""
 
 _NONE: Final[OrderedDict[str, int]] = OrderedDict()
@@ -39,14 +40,40 @@ class OpenWork:
 
     calls = _NONE
     questions = _NONE
+    _requested = _NONE
+    """Approvals that were requested at their call, and are not answered."""
+    _is_closed = False
     has_text = False
     """Whether text came after the last call. The caller sets it for text that is no event."""
     _done = _NONE
     _row = 0
     _row_has_calls = False
 
+    @property
+    def has_questions(self) -> bool:
+        """Whether a question or a request for approval is open."""
+        return bool(self.questions or self._requested)
+
+    def request(self, question_id: str, call_id: str) -> None:
+        """Count a request for approval. Its call is open too: it may be known from this alone."""
+        if self._is_closed:
+            return
+        if self.has_text:
+            self._end_row()
+        self._update(call_id, Phase.RUNNING)
+        self._requested = _with(self._requested, question_id, self._row)
+        if len(self._requested) > QUESTIONS_MAX:
+            self._requested.popitem(last=False)
+
+    def close(self) -> None:
+        """The output has ended before the turn: nothing is open, and nothing opens again."""
+        self.calls = self.questions = self._requested = _NONE
+        self._is_closed = True
+
     def take(self, event: WorkEvent) -> None:
         """Count an event of the turn."""
+        if self._is_closed:
+            return
         match event:  # the frequent cases come first
             case TextDelta(text) | ReasoningDelta(text):
                 self.has_text = self.has_text or bool(text)
@@ -60,6 +87,9 @@ class OpenWork:
                     self.questions.popitem(last=False)
             case QuestionClosed(question_id):
                 self.questions.pop(question_id, None)
+                self._requested.pop(question_id, None)
+            case Replied(question_id):
+                self._requested.pop(question_id, None)
             case _:
                 assert_never(event)
 

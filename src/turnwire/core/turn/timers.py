@@ -60,7 +60,7 @@ class Deadlines:
         longest = [limits.queue_wait_s] if self._protocol.queued else []
         if self._open_work.calls:
             longest.append(limits.tool_silence_s)
-        if self._open_work.questions:
+        if self._open_work.has_questions:
             longest.append(limits.question_wait_s)
         return max(self.last_frame_at + max(longest, default=limits.idle_s), self._hold_ends_at)
 

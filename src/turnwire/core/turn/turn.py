@@ -303,7 +303,9 @@ class Turn:
                 self._to_client.append(self._output.ask(event, now, is_over=is_over))
             else:
                 self._to_client.append(self._output.feed(event, now))
-            if isinstance(event, WorkEvent):
+            if isinstance(event, Question) and event.approval and self._output.can_pause:
+                self._open_work.request(event.question_id, event.approval.call_id)
+            elif isinstance(event, WorkEvent):
                 self._open_work.take(event)
             elif isinstance(event, _STARTS):
                 self._mark_begun(event.turn_id, now)
@@ -356,6 +358,7 @@ class Turn:
             return self._end(Outcome.SLOW_CLIENT, now)
         self._reading_resumed(now)
         self._to_client.append(self._output.fail(Outcome.SLOW_CLIENT.text or ""))
+        self._open_work.close()
         output = self._flush(now)
         self._client_state.mark_gone(now, is_cut_off=True)
         self._update_deadline()
