@@ -17,7 +17,8 @@ class ConnectRequest(Struct, frozen=True, kw_only=True):
     path: str = ""
     """Added to the path of the agent's URL, percent-encoded; it begins with a slash."""
     headers: Mapping[str, str] = {}
-    """The dialect's own headers, with names in lower case. The caller's headers win."""
+    """The dialect's own headers, with names in lower case. Where the caller sets the same name,
+    the caller's value is sent."""
     body: bytes = b""
     offered_protocols: tuple[str, ...] = ()
     """Names of protocols to offer to the server, the best one first."""

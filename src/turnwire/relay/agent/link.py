@@ -20,7 +20,8 @@ class LinkListener(Listener, Protocol):
 class AgentLink:
     """The connection of one request to its agent, from the dial to the close.
 
-    It holds no listener, and `close` drops the connection, so no reference cycle outlives it.
+    It keeps no listener after the dial, and `close` drops the connection, so no reference cycle
+    outlives it.
     """
 
     __slots__ = ("_dialling", "_timer", "connection", "dial_error")
