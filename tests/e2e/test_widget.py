@@ -274,6 +274,8 @@ async def test_it_works_by_keyboard_alone(visit: Visit) -> None:
     await expect(visit.box).to_be_focused()
     names = "document.querySelector('turnwire-widget').shadowRoot.activeElement?.ariaLabel"
     await visit.page.keyboard.type("what is 1")
+    # The focus passes by a button that cannot be pressed yet.
+    await expect(visit.panel.get_by_role("button", name="Send")).to_be_enabled()
     seen = []
     for _ in range(5):
         await visit.page.keyboard.press("Tab")
