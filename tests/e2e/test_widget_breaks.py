@@ -90,7 +90,7 @@ async def test_how_turns_ended_is_there_again_after_a_reload(visit: Visit) -> No
 
 
 async def test_a_broken_line_is_mended(visit: Visit) -> None:
-    visit.expects("ERR_|Failed to load")
+    visit.expects("ERR_|Failed to load|TURNWIRE_CORS_ORIGINS")
     await visit.ask("tell me a long story")
     await expect(visit.answer).to_contain_text("Chapter 2.")
     await visit.page.route("**/api/**", lambda route: route.abort())
@@ -106,7 +106,7 @@ async def test_a_broken_line_is_mended(visit: Visit) -> None:
 
 
 async def test_a_prompt_that_was_never_sent_is_not_lost(visit: Visit) -> None:
-    visit.expects("ERR_|Failed to load")
+    visit.expects("ERR_|Failed to load|TURNWIRE_CORS_ORIGINS")
     again = visit.notice.get_by_role("button", name="Try again")
     refused: list[str] = []
 
@@ -141,7 +141,7 @@ async def test_a_prompt_that_was_never_sent_is_not_lost(visit: Visit) -> None:
 
 
 async def test_a_retry_that_was_never_sent_is_no_answer_either(visit: Visit) -> None:
-    visit.expects("ERR_|Failed to load")
+    visit.expects("ERR_|Failed to load|TURNWIRE_CORS_ORIGINS")
     again = visit.panel.get_by_role("button", name="Try again")
     await visit.ask("make the turn fail")
     await expect(visit.notice).to_contain_text("The turn failed")
