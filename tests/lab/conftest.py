@@ -79,19 +79,23 @@ class Reply(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def _stream(self) -> None:
+        self.close_connection = True
+        try:
+            self._say()
+        except ConnectionError:
+            self.server.hung_up.set()  # before it read all
+
+    def _say(self) -> None:
         self.send_response(self.server.status)
         for name, value in self.server.headers.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(self.server.body)
-        self.wfile.flush()
         while self.server.hold and not self.server.stopped.wait(0.01):
             if select.select([self.connection], [], [], 0)[0]:
                 self.server.hung_up.set()  # nothing else comes from a client
-                break
-        else:
-            self.wfile.write(self.server.rest)
-        self.close_connection = True
+                return
+        self.wfile.write(self.server.rest)
 
 
 @pytest.fixture

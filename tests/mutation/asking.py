@@ -78,6 +78,7 @@ class Asking:
         self._tell = tell
         self._children: dict[int, _Child] = {}
         self._in_child = False
+        self._interrupted = False
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -85,10 +86,12 @@ class Asking:
         living = Living(self._source)
         gc.collect()
         gc.freeze()
+        # An exception could come while a fork runs its callbacks, which let none through.
+        before = signal.signal(signal.SIGINT, self._on_interrupt)
         try:
             self._ask_all(items, living)
-        except KeyboardInterrupt:
-            self._stop()
+        finally:
+            signal.signal(signal.SIGINT, before)
         noticing = dict.fromkeys(answer.test for answer in self.answers if answer.test)
         if noticing:
             self._fork(items, list(noticing), living, None)
@@ -98,6 +101,9 @@ class Asking:
 
     def _ask_all(self, items: dict[str, pytest.Item], living: Living) -> None:
         while self._waiting or self._children:
+            if self._interrupted:
+                self._stop()
+                return
             while self._waiting and len(self._children) < self._workers:
                 change, chosen = self._waiting.popleft()
                 tests = list(items) if chosen is None else [t for t in chosen if t in items]
@@ -106,6 +112,9 @@ class Asking:
                 else:
                     self._answered(Answer(change, None, "no test runs it", 0))
             self._reap()
+
+    def _on_interrupt(self, *_: object) -> None:
+        self._interrupted = True
 
     def _stop(self) -> None:
         """Ctrl-C: what was asked so far is a sample, too."""
