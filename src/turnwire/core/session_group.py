@@ -33,6 +33,18 @@ def _ignore() -> None:
 class SessionGroup:
     """The shared state. Each stream reaches it through a `Member` of its own."""
 
+    __slots__ = (
+        "apart",
+        "claims",
+        "followers",
+        "lock_holder",
+        "members",
+        "operations",
+        "prompt_queue",
+        "round",
+        "rounds",
+    )
+
     def __init__(self, *, apart: bool = False) -> None:
         self.apart = apart
         """Whether other processes may have streams of this session too."""
@@ -65,6 +77,16 @@ class Member:
     FOLLOWED_MAX: ClassVar = 64
     """Most ids that one stream follows: its prompt's, and one more each time its turn starts
     over."""
+
+    __slots__ = (
+        "_detached_user",
+        "_followed",
+        "_group",
+        "_is_watched",
+        "_joins",
+        "on_change",
+        "prompt_channel",
+    )
 
     def __init__(self, group: SessionGroup | None = None) -> None:
         self.on_change: Callable[[], None] = _ignore

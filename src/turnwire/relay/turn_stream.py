@@ -140,7 +140,6 @@ class Stream:
         self._link.dial(transport, target, self, self._agent_side.frame, self._dial_s)
         del target  # its body: only the transport keeps it, until it is sent
         watching = self._watch()
-        self._arm(self.turn.deadline)
         try:
             await self._relay(refusable)
             await self._finish_client()
@@ -202,7 +201,6 @@ class Stream:
         if self._body_bytes:
             self._note_sent(self._body_bytes, connection)
         self._handle(inputs.Opened())
-        self._arm(self.turn.deadline)
 
     def agent_refused(self, why: DialFailure, status: int | None) -> None:
         if self.turn.outcome is not None:  # the dial is about to be given up

@@ -31,6 +31,8 @@ READING, BLOCKED, DETACHED, ABSENT, GONE = Client  # access to an enum's attribu
 class ClientState:
     """The state of a client. `deadline` is the time until which that state may last."""
 
+    __slots__ = ("_blocked_at", "_is_cut_off", "_limits", "client", "deadline")
+
     def __init__(self, limits: Limits) -> None:
         self.client = READING
         self.deadline = NEVER

@@ -39,13 +39,9 @@ def decide(
     `is_connected`: the connection to the agent is open. `is_accepted`: the dialect can no longer
     reject the request. `is_hold_over`: `Limits.hold_s` passed since the connection opened.
     """
-    if outcome in _STATUSES:
-        return Headers.STATUS
-    if outcome is not None:
-        return Headers.SEND
-    if not is_connected:
-        return Headers.HOLD
-    return Headers.SEND if is_accepted or is_hold_over else Headers.HOLD
+    if outcome is None:
+        return Headers.SEND if is_connected and (is_accepted or is_hold_over) else Headers.HOLD
+    return Headers.STATUS if outcome in _STATUSES else Headers.SEND
 
 
 def hold_for_init(limits: Limits, init_s: float) -> Limits:

@@ -14,6 +14,18 @@ _SHARED = AbortScope.SHARED  # access to an enum's attributes is slow
 class Deadlines:
     """When the last events happened, and when the next timer is due."""
 
+    __slots__ = (
+        "_client_state",
+        "_limits",
+        "_longest_at",
+        "_open_work",
+        "_protocol",
+        "drain_at",
+        "hold_until",
+        "last_frame_at",
+        "last_write_at",
+    )
+
     def __init__(
         self,
         limits: Limits,

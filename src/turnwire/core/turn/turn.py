@@ -33,6 +33,7 @@ from turnwire.core.turn.portions import portions
 from turnwire.core.turn.timers import Deadlines
 
 _STARTS = (events.TurnStarted, events.ReplayStarted)
+_FINISHED = events.TurnFinished
 
 
 class Turn:
@@ -301,15 +302,17 @@ class Turn:
                     open_questions = find_open_questions(decoded.events)
                 is_over = open_questions.get(event.question_id) is not event
                 self._to_client.append(self._output.ask(event, now, is_over=is_over))
-            else:
-                self._to_client.append(self._output.feed(event, now))
-            if isinstance(event, Question) and event.approval and self._output.can_pause:
-                self._open_work.request(event.question_id, event.approval.call_id)
-            elif isinstance(event, WorkEvent):
+                if event.approval and self._output.can_pause:
+                    self._open_work.request(event.question_id, event.approval.call_id)
+                else:
+                    self._open_work.take(event)
+                continue
+            self._to_client.append(self._output.feed(event, now))
+            if isinstance(event, WorkEvent):
                 self._open_work.take(event)
             elif isinstance(event, _STARTS):
                 self._mark_begun(event.turn_id, now)
-            elif type(event) is events.TurnFinished:
+            elif type(event) is _FINISHED:
                 self._set_outcome(VERDICTS[event.reason])
                 return
         if decoded.to_agent:

@@ -65,8 +65,8 @@ class UIMessageStream:
     keepalive: ClassVar[bytes] = sse.KEEPALIVE
 
     def __init__(self, options: StreamOptions = DEFAULTS) -> None:
-        self.can_pause = options.is_native
-        self._approvals = options.approvals
+        self._approvals = approvals = options.approvals
+        self.can_pause = approvals is not None and approvals.native
         self._event_lines = options.event_lines
         self._record: Callable[[Chunk], bytes] = (
             sse.record if options.event_lines else partial(sse.record, event_line=False)

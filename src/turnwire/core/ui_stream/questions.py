@@ -26,6 +26,8 @@ _fields = msgspec.json.Decoder(Annotated[dict[str, Raw], FEW]).decode
 class Questions:
     """The questions of one turn that are still open, by id."""
 
+    __slots__ = ("_open", "_requested")
+
     def __init__(self) -> None:
         self._open: dict[str, dict[str, Raw]] = {}
         self._requested: dict[str, str] = {}

@@ -71,6 +71,16 @@ class Calls:
     `shown_id` in names: the id of the call on the client's wire.
     """
 
+    __slots__ = (
+        "_count",
+        "_done",
+        "_open",
+        "_shown_ids",
+        "_step",
+        "inputs_at_client",
+        "step_has_calls",
+    )
+
     def __init__(self) -> None:
         # An OrderedDict finds its oldest entry at once; a dict first skips all deleted entries.
         self._open: OrderedDict[str, _Call] = OrderedDict()

@@ -35,21 +35,33 @@ _NONE, _OURS, _SHARED = AbortScope.NONE, AbortScope.OURS, AbortScope.SHARED
 class TurnBinding:
     """Our turn, and the other open turns. An id is None if no frame named it."""
 
+    __slots__ = (
+        "_channel",
+        "_has_seen_prompt_ids",
+        "_is_guessed",
+        "_is_resuming",
+        "_member",
+        "_prompt_id",
+        "_stage",
+        "_user_id",
+        "is_ambiguous",
+        "open_turns",
+        "turn_id",
+    )
+
     def __init__(
         self, channel: Channel, member: Member, prompt_id: str | None = None, user_id: str = ""
     ) -> None:
         self.turn_id: str | None = None
         self.open_turns = OpenTurns()
-        self.is_ambiguous = False
-        """Whether a turn began that may be ours, or the turn of another process's prompt."""
-        self._is_guessed = False
+        self.is_ambiguous = self._is_guessed = self._has_seen_prompt_ids = False
+        """`is_ambiguous`: a turn began that may be ours, or that of another process's prompt."""
         self._member = member
         self._user_id = user_id
         self._prompt_id = prompt_id
         self._channel = channel
         self._stage = _SEARCHING if prompt_id is None else _WAITING
         self._is_resuming = prompt_id is None
-        self._has_seen_prompt_ids = False
 
     @property
     def is_running(self) -> bool:

@@ -153,11 +153,12 @@ class TurnProtocol(abc.ABC):
         binding = self._binding
         was_queued, turns_before = binding.is_queued, len(binding.open_turns)
         decoded = self._interpret_frame(frame, raw)
-        if binding.is_queued and not self._is_queued_reported:
+        is_queued = binding.is_queued
+        if is_queued and not self._is_queued_reported:
             self._is_queued_reported = True
             decoded = decoded or ALIVE
             return msgspec.structs.replace(decoded, events=[*decoded.events, events.Queued()])
-        self._is_queued_reported = binding.is_queued
+        self._is_queued_reported = is_queued
         if was_queued and len(binding.open_turns) < turns_before:
             return decoded or ALIVE  # our prompt moved up in the queue
         return decoded
