@@ -16,6 +16,7 @@ from turnwire.core.agent import PromptRequest
 from turnwire.core.recording.drift import STREAMS_FIRST
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 FEW, MANY = 300, 900
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 @pytest.fixture(autouse=True)
@@ -80,6 +82,24 @@ def test_a_turn_in_the_core() -> None:
 
     turn()
     hold("core: bytecodes a short turn", opcodes(turn))
+
+
+def test_a_turn_of_session_agent_in_the_core() -> None:
+    recorded = (GOLDEN / "session-agent-R" / "tool.jsonl").read_bytes().splitlines()
+    prompt = next(line for line in recorded if line.startswith(b"#! prompt "))
+    read = [line for line in recorded if not line.startswith(b"#")]
+    request = PromptRequest(
+        text=prompt.removeprefix(b"#! prompt ").decode(), prompt_id="p", user_id="u1"
+    )
+
+    def turn() -> None:
+        turn = Turn(DIALECTS["session-agent"].prompt(request), Limits(), UIMessageStream())
+        turn.handle(Opened(), 0)
+        turn.frames(read, 1)
+        assert turn.outcome is Outcome.COMPLETED
+
+    turn()
+    hold("core: bytecodes a short turn of session-agent", opcodes(turn))
 
 
 def test_a_frame_cut_out_of_a_read() -> None:
