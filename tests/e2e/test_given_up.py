@@ -7,6 +7,7 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from e2e.conftest import NewTalk
+from gateway.waiting import until
 from turnwire_lab.agents.v2.frames import Habits
 from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.stage import PATIENCE, Stage
@@ -31,5 +32,6 @@ async def test_a_reload_shows_again_what_the_page_saw(new_talk: NewTalk) -> None
     await talk.reload()
     await expect(talk.answer.locator(".ended")).to_have_text(GIVEN_UP)
     await talk.answer.get_by_role("button", name="Answer again").click()
+    await until(lambda: len(talk.runs) == 2)
     await expect(talk.answer.locator(".ended")).to_have_text(GIVEN_UP)
     assert len(talk.runs) == 2
