@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from support import v2_frames as f
-from turnwire.core.agent import PromptRequest
 from turnwire.core.approvals import ApprovalIssuer, Signer
+from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn

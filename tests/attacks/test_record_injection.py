@@ -10,7 +10,8 @@ import pytest
 from support import session_agent_frames as s
 from support import v2_frames as f
 from support.client_model import Client, check_record
-from turnwire.core.agent import AgentProtocol, PromptRequest
+from turnwire.core.agent import AgentProtocol
+from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import AgentLeft, Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn

@@ -8,9 +8,9 @@ from msgspec import Raw
 
 from support import v2_frames as f
 from support.seeds import each_seed
-from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.approvals import ApprovalIssuer, Signed, Signer
 from turnwire.core.body.continuation import ApprovalResponse, read_in_steps
+from turnwire.core.requests import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.steps import run_steps
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits

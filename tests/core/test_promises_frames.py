@@ -17,7 +17,7 @@ from hypothesis.stateful import (
 from support import v2_frames as f
 from support.client_model import Client
 from support.stream_text import Said
-from turnwire.core.agent import PromptRequest
+from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import (
     AgentLeft,
     Blocked,

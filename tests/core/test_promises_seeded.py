@@ -8,7 +8,7 @@ import pytest
 from support import v2_frames as f
 from support.client_model import BrokenPromiseError, Client
 from support.form import either
-from turnwire.core.agent import PromptRequest
+from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import AgentLeft, ClientLeft, Drain, Held, Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn

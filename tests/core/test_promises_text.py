@@ -8,7 +8,7 @@ from support import v2_frames as f
 from support.client_model import Client
 from support.form import either
 from support.intended import Agent, solid
-from turnwire.core.agent import PromptRequest, ResumeRequest
+from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn

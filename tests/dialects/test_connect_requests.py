@@ -6,19 +6,15 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from turnwire.core.agent import (
-    AgentProtocol,
-    Dialect,
+from turnwire.core.agent import AgentProtocol, Dialect
+from turnwire.core.connect import ConnectRequest
+from turnwire.core.operations import Operation, OperationName
+from turnwire.core.requests import (
+    AnswerRequest,
+    HistoryRequest,
     PromptRequest,
     QuestionReply,
     ResumeRequest,
-)
-from turnwire.core.connect import ConnectRequest
-from turnwire.core.operations import (
-    AnswerRequest,
-    HistoryRequest,
-    Operation,
-    OperationName,
     StopRequest,
 )
 from turnwire.dialects import DIALECTS
@@ -34,7 +30,7 @@ def every_kind(dialect: Dialect) -> Iterator[AgentProtocol | Operation[Any]]:
     yield dialect.resume(ResumeRequest(**WHO))
     yield dialect.resume(ResumeRequest(**WHO, replies=(QuestionReply("q1", Raw(b"1"), None),)))
     yield dialect.stop(StopRequest(**operation))
-    yield dialect.answer(AnswerRequest(**operation, question_id="q1", answer=Raw(b"1")))
+    yield dialect.answer(AnswerRequest(**operation, reply=QuestionReply("q1", Raw(b"1"))))
     yield dialect.read_history(HistoryRequest(**operation, limit=10))
 
 

@@ -13,9 +13,9 @@ from support import v2_frames as v2
 from support.continued import Json, chunks, continued, init, question
 from support.seeds import each_seed
 from support.session_agent_turn import ASK, PROMPT, Step, TurnEntry
-from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.body.continuation import read_in_steps
+from turnwire.core.requests import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.steps import run_steps
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits

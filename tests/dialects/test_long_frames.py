@@ -10,18 +10,19 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from turnwire.core.agent import AgentProtocol, Dialect, PromptRequest, QuestionReply, ResumeRequest
+from turnwire.core.agent import AgentProtocol, Dialect
 from turnwire.core.bounds import FIELDS_MAX, LONG_BYTES, PARTS_MAX, VALUES_MAX
 from turnwire.core.events import ToolUpdate
-from turnwire.core.operations import (
+from turnwire.core.operations import History, HistoryTurn, Operation
+from turnwire.core.rejection import Rejection
+from turnwire.core.requests import (
     AnswerRequest,
-    History,
     HistoryRequest,
-    HistoryTurn,
-    Operation,
+    PromptRequest,
+    QuestionReply,
+    ResumeRequest,
     StopRequest,
 )
-from turnwire.core.rejection import Rejection
 from turnwire.core.terms import Terms
 from turnwire.core.ui_stream.messages import ui_messages
 from turnwire.core.wire.census import TooManyError
@@ -267,7 +268,9 @@ def test_a_question_that_is_too_odd_to_be_told_is_not_answered() -> None:
         "role": "assistant",
         "parts": [{"type": "question", "questionId": "q", **fields}],
     }
-    answering = V2.answer(AnswerRequest(**WHERE, verdict_s=5.0, question_id="q", answer=Raw(b"1")))
+    answering = V2.answer(
+        AnswerRequest(**WHERE, verdict_s=5.0, reply=QuestionReply("q", Raw(b"1")))
+    )
     answering.connection_opened(0)
 
     assert answering.receive_frame(init(running, runnerBusy=True, runningTurnId="t9"), 0) == ()
@@ -282,7 +285,7 @@ def test_an_answer_to_one_of_very_many_turns_is_found_at_once() -> None:
     ]
     prompts = [{"id": f"u{i}", "role": "user", "promptId": f"p{i}"} for i in range(20_000)]
     terms = Terms(asker_alone=True)
-    answer = AnswerRequest(**WHERE, verdict_s=5.0, question_id="q", answer=Raw(b"1"), terms=terms)
+    answer = AnswerRequest(**WHERE, verdict_s=5.0, reply=QuestionReply("q", Raw(b"1")), terms=terms)
     answering = V2.answer(answer)
     answering.connection_opened(0)
 

@@ -6,8 +6,9 @@ from types import FunctionType, ModuleType
 import pytest
 
 from support import session_agent_frames as session_agent
-from turnwire.core.agent import Decoded, PromptRequest
+from turnwire.core.agent import Decoded
 from turnwire.core.body.attachments import Attachment
+from turnwire.core.requests import PromptRequest
 from turnwire.core.session_group import SessionGroups
 from turnwire.dialects import DIALECTS
 

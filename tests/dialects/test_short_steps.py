@@ -13,9 +13,16 @@ from typing import Any, Final
 import pytest
 from msgspec import Raw
 
-from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.bounds import PARTS_MAX
-from turnwire.core.operations import AnswerRequest, History, HistoryRequest, StopRequest
+from turnwire.core.operations import History
+from turnwire.core.requests import (
+    AnswerRequest,
+    HistoryRequest,
+    PromptRequest,
+    QuestionReply,
+    ResumeRequest,
+    StopRequest,
+)
 from turnwire.core.session_group import Member
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
@@ -61,7 +68,7 @@ def hydration(part: Callable[[int], Part], each: int, *, busy: bool) -> bytes:
 
 def turns(dialect: str) -> Iterator[Turn]:
     wire = DIALECTS[dialect]
-    ours: dict[str, Any] = {"channel_type": "web", "channel_id": "default", "user_id": "u1"}
+    ours: dict[str, Any] = {"user_id": "u1"}
     look = ResumeRequest(init_s=5.0, **ours)
     answer = ResumeRequest(init_s=5.0, replies=(QuestionReply("q5", Raw(b"1"), None),), **ours)
     for conversation in (
@@ -76,7 +83,7 @@ def errands(dialect: str) -> Iterator[Any]:
     wire = DIALECTS[dialect]
     yield wire.stop(StopRequest(**ERRAND))
     yield wire.stop(StopRequest(turn_id="t1", **ERRAND))
-    yield wire.answer(AnswerRequest(question_id="q5", answer=Raw(b"1"), **ERRAND))
+    yield wire.answer(AnswerRequest(reply=QuestionReply("q5", Raw(b"1")), **ERRAND))
     yield wire.read_history(HistoryRequest(limit=500, **ERRAND))
     yield wire.read_history(HistoryRequest(limit=500, before="nobody's", **ERRAND))
 

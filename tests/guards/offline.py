@@ -16,7 +16,7 @@ from gateway.asgi import Exchange, Headers, Message
 from gateway.clients import ask
 from gateway.running import settings
 from gateway.tokens import bearer
-from turnwire.core.agent import PromptRequest
+from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn

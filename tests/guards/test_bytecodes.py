@@ -12,8 +12,8 @@ from gateway import frames
 from guards.counting import counted, opcodes
 from guards.limits import hold
 from guards.offline import DELTA, Offline, begun_turn, deltas, turns
-from turnwire.core.agent import PromptRequest
 from turnwire.core.recording.drift import STREAMS_FIRST
+from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome

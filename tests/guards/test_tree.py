@@ -18,12 +18,13 @@ MIRRORED: Final = (
 )
 """Rooms in which each module has a test of its name."""
 WITHOUT_A_TEST: Final = {
-    "core/agent.py": "the ports of a wire and the structs of requests",
+    "core/agent.py": "the ports of a wire",
     "core/connect.py": "a struct",
     "core/events.py": "structs alone, which every test of a dialect and of a stream compares",
     "core/operations.py": "structs and the protocol of an operation",
     "core/output.py": "a protocol, no code",
     "core/rejection.py": "an enum",
+    "core/requests.py": "structs alone, which each test of a dialect makes",
     "core/ui_stream/chunks.py": "structs alone, whose bytes are the transcripts in tests/golden",
     "relay/turn_stream.py": "the I/O of a stream, which test_turns.py and its neighbours prove",
     "web/app.py": "it puts the application together, which every test over sockets starts",

@@ -15,7 +15,7 @@ from gateway.clients import new_client
 from gateway.running import settings
 from gateway.waiting import PATIENCE_S, until
 from support.plain_output import PlainText
-from turnwire.core.agent import PromptRequest
+from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.dialects import DIALECTS

@@ -9,8 +9,7 @@ import pytest
 
 from gateway.waiting import PATIENCE_S
 from turnwire.core import steps
-from turnwire.core.agent import PromptRequest
-from turnwire.core.operations import StopRequest
+from turnwire.core.requests import PromptRequest, StopRequest
 from turnwire.core.turn.inputs import ClientLeft, Drain, Input, Progressed, Tick, Unblocked
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome

@@ -6,9 +6,9 @@ from typing import Any, Final
 from msgspec import Raw
 
 from support import v2_frames as f
-from turnwire.core.agent import QuestionReply, ResumeRequest
 from turnwire.core.approvals import ApprovalIssuer, Signer
 from turnwire.core.body.client_copy import ClientCopy
+from turnwire.core.requests import QuestionReply, ResumeRequest
 from turnwire.core.session_group import Member
 from turnwire.core.terms import Terms
 from turnwire.core.turn.inputs import Opened

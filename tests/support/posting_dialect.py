@@ -10,11 +10,12 @@ from typing import Any, NoReturn
 import msgspec
 from msgspec import Struct
 
-from turnwire.core.agent import NEVER, AbortScope, Decoded, PromptRequest
+from turnwire.core.agent import NEVER, AbortScope, Decoded
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Reason, TurnFinished, TurnStarted
-from turnwire.core.operations import OperationName, StopRequest, StopResult
+from turnwire.core.operations import OperationName, StopResult
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import PromptRequest, StopRequest
 from turnwire.core.session_group import Member
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.core.wire.schema import WireSchema

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from turnwire.core.agent import Dialect, PromptRequest, ResumeRequest
+from turnwire.core.agent import Dialect
 from turnwire.core.recording import replay as replaying
 from turnwire.core.recording.recorder import Recording, header
 from turnwire.core.recording.redact import Redactor
+from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.turn.inputs import AgentLeft, Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn

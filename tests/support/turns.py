@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from support import v2_frames as f
-from turnwire.core.agent import PromptRequest
+from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.output import Output

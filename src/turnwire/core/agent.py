@@ -14,81 +14,22 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
-import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
-from turnwire.core.body.attachments import Attachment
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Event
-from turnwire.core.operations import (
-    AnswerOperation,
+from turnwire.core.operations import AnswerOperation, HistoryOperation, OperationName, StopOperation
+from turnwire.core.rejection import Rejection
+from turnwire.core.requests import (
     AnswerRequest,
-    HistoryOperation,
     HistoryRequest,
-    OperationName,
-    StopOperation,
+    PromptRequest,
+    ResumeRequest,
     StopRequest,
 )
-from turnwire.core.rejection import Rejection
 from turnwire.core.session_group import Member
-from turnwire.core.terms import Terms
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.core.wire.schema import WireSchema
-
-
-class PromptRequest(Struct, frozen=True, kw_only=True):
-    """A prompt for the agent, from one HTTP request."""
-
-    text: str
-    prompt_id: str
-    """The gateway makes it for this request. An agent that supports it sends it back in its
-    echo."""
-    client_message_id: str | None = None
-    """The client's id of the message. It shows that a POST is a retry of an earlier one."""
-    channel_type: str = "web"
-    channel_id: str = "default"
-    user_id: str = ""
-    attachments: tuple[Attachment, ...] = ()
-    regenerates: bool = False
-    """Whether the prompt was sent before, and a new answer shall replace the old one."""
-    replaces: str | None = None
-    """The client's id of the message that this prompt replaces. If `regenerates`, that is the old
-    answer; otherwise it is the prompt as it was before the user edited it."""
-
-    def without_attachments(self) -> "PromptRequest":
-        """The same request without its files, to keep after the files are sent."""
-        return msgspec.structs.replace(self, attachments=()) if self.attachments else self
-
-
-class QuestionReply(Struct, frozen=True):
-    """The answer to a question, from a client whose stream ended with that question."""
-
-    question_id: str
-    answer: Raw
-    """JSON."""
-    subject: bytes | None = None
-    """Digest of what the user approved (`core.approvals.subject`), or None if it is unknown. If
-    set, the answer is sent only if the open question has this digest."""
-
-
-class ResumeRequest(Struct, frozen=True, kw_only=True):
-    """Which turn to follow: the one that runs or waits on a channel, of any user.
-
-    With `replies` it is the turn that asked these questions, and events before its
-    last question are not sent again.
-    """
-
-    user_id: str
-    channel_type: str = "web"
-    channel_id: str = "default"
-    init_s: float
-    """How long to wait for the agent's `init` frame, in seconds."""
-    replies: Sequence[QuestionReply] = ()
-    terms: Terms = Terms()
-    """The rules that the replies must meet."""
-    prompt_id: str | None = None
-    """If set, only the turn of this prompt is followed. Not every agent names the prompt of a
-    turn."""
 
 
 class AbortScope(enum.Enum):

@@ -9,13 +9,12 @@ import enum
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TypeAlias, TypeVar
 
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from turnwire.core.body.attachments import Attachment
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Event
 from turnwire.core.rejection import Rejection
-from turnwire.core.terms import Terms
 
 
 class OperationName(enum.Enum):
@@ -26,43 +25,6 @@ class OperationName(enum.Enum):
     HISTORY = "history"
     RESUME = "resume"
     """Following a turn from its start. Its connection is that of an `AgentProtocol`."""
-
-
-class OperationRequest(Struct, frozen=True, kw_only=True):
-    """User and channel of an operation, and how long it may wait. Times are in seconds."""
-
-    user_id: str
-    channel_type: str = "web"
-    channel_id: str = "default"
-    init_s: float
-    """Longest wait for the `init` frame. If none comes, the operation goes on without it where that
-    is safe."""
-    verdict_s: float
-    """Longest wait for the agent's reply."""
-
-
-class StopRequest(OperationRequest, frozen=True, kw_only=True):
-    """Stop the turn `turn_id`; if that is None, the turn that runs on the channel."""
-
-    turn_id: str | None = None
-
-
-class AnswerRequest(OperationRequest, frozen=True, kw_only=True):
-    """Answer an open question."""
-
-    question_id: str
-    answer: Raw
-    """JSON."""
-    subject: bytes | None = None
-    """As in a `core.agent.QuestionReply`."""
-    terms: Terms = Terms()
-
-
-class HistoryRequest(OperationRequest, frozen=True, kw_only=True):
-    """Read the messages of a channel, in order: the last `limit` ones before the id `before`."""
-
-    limit: int
-    before: str | None = None
 
 
 class StopResult(Struct, frozen=True):

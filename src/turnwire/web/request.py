@@ -12,6 +12,7 @@ from typing import Final, Self
 from starlette.datastructures import QueryParams
 from starlette.types import Receive, Scope
 
+from turnwire.core.requests import DEFAULT_CHANNEL, Channel
 from turnwire.core.trace_context import TraceContext
 from turnwire.core.trace_context import read as read_context
 from turnwire.errors import BadRequest, BodyTooLarge, Unavailable, WrongMediaType
@@ -92,8 +93,8 @@ class Request:
         lengths = self.headers(b"content-length")
         return bool(self.headers(b"transfer-encoding")) or any(n != b"0" for n in lengths)
 
-    def channel(self, thread: str | None = None) -> tuple[str, str]:
-        """Return the channel's type and id: from the query, else this thread, else the default.
+    def channel(self, thread: str | None = None) -> Channel:
+        """Return the channel: from the query, else this thread, else the default.
 
         A thread is a channel of its own.
 
@@ -107,11 +108,11 @@ class Request:
         if thread_id is not None:
             kind, name = "thread", thread_id
         else:
-            kind = self.query.get("channelType", "web")
-            name = self.query.get("channelId", "default")
+            kind = self.query.get("channelType", DEFAULT_CHANNEL.type)
+            name = self.query.get("channelId", DEFAULT_CHANNEL.id)
         if _CHANNEL.fullmatch(kind) is None or _CHANNEL.fullmatch(name) is None:
             raise BadRequest("channelType, channelId and threadId are 1 to 256 characters")
-        return kind, name
+        return Channel(kind, name)
 
     @property
     def client_socket(self) -> ClientSocket | None:

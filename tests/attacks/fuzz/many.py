@@ -20,7 +20,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from attacks.fuzz.targets import AGENTS, V2
 from support import session_agent_frames as s
 from support import v2_frames as f
-from turnwire.core.agent import AgentProtocol, Dialect, PromptRequest, ResumeRequest
+from turnwire.core.agent import AgentProtocol, Dialect
+from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.turn.inputs import AgentLeft, Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
@@ -70,7 +71,7 @@ def block(seed: int) -> Counter[str]:
 
 
 def _new(dice: Random) -> tuple[AgentProtocol, list[bytes]]:
-    look = ResumeRequest(user_id=s.ME, channel_type="web", channel_id="default", init_s=5)
+    look = ResumeRequest(user_id=s.ME, init_s=5)
     dialect: Dialect
     if dice.random() < 0.5:
         dialect, pool = DIALECTS["v2"], list(V2)

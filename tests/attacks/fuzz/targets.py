@@ -12,21 +12,21 @@ from core.test_promises_seeded import ENDINGS, OTHER_FRAMES, TEXTS
 from dialects.session_agent.test_any_frames import pool
 from support import session_agent_frames as s
 from support import v2_frames as f
-from turnwire.core.agent import Dialect, PromptRequest, ResumeRequest
+from turnwire.core.agent import Dialect
 from turnwire.core.approvals import Invalid, Signer
 from turnwire.core.body.attachments import AttachmentLimits
 from turnwire.core.body.continuation import ApprovalResponse, Continuation
 from turnwire.core.body.prompt import Prompt, extract
-from turnwire.core.operations import (
-    Answered,
-    AnswerRequest,
-    History,
-    HistoryRequest,
-    Operation,
-    StopRequest,
-    StopResult,
-)
+from turnwire.core.operations import Answered, History, Operation, StopResult
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import (
+    AnswerRequest,
+    HistoryRequest,
+    PromptRequest,
+    QuestionReply,
+    ResumeRequest,
+    StopRequest,
+)
 from turnwire.core.ui_stream.messages import ui_messages
 from turnwire.dialects import DIALECTS
 from turnwire.errors import BadRequest
@@ -71,7 +71,7 @@ def session_agent(data: bytes) -> None:
 
 
 def _look() -> ResumeRequest:
-    return ResumeRequest(user_id=s.ME, channel_type="web", channel_id="default", init_s=5)
+    return ResumeRequest(user_id=s.ME, init_s=5)
 
 
 def body(data: bytes) -> None:
@@ -165,7 +165,7 @@ def _errand(dialect: Dialect, which: int) -> Operation[Any]:
         case 1:
             return dialect.stop(StopRequest(turn_id="turn-1", **common))
         case 2:
-            return dialect.answer(AnswerRequest(question_id="q1", answer=Raw(b'"yes"'), **common))
+            return dialect.answer(AnswerRequest(reply=QuestionReply("q1", Raw(b'"yes"')), **common))
         case _:
             return dialect.read_history(HistoryRequest(limit=3, **common))
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turnwire.core.agent import ResumeRequest
 from turnwire.core.recording.blotting import Blotter
 from turnwire.core.recording.recorder import Recording, header
+from turnwire.core.requests import ResumeRequest
 from turnwire.core.turn.inputs import Frames
 from turnwire.core.turn.limits import Limits
 

@@ -9,9 +9,9 @@ import pytest
 
 from support import v2_frames as f
 from support.recorded import PLENTY, RECORDINGS, dialect, recorded, redactor, run, shape
-from turnwire.core.agent import PromptRequest, ResumeRequest
 from turnwire.core.recording.recorder import BadHeaderError, Recording, find_header, header, missing
 from turnwire.core.recording.replay import replay
+from turnwire.core.requests import Channel, PromptRequest, ResumeRequest
 from turnwire.core.turn.inputs import (
     AgentLeft,
     Blocked,
@@ -179,8 +179,7 @@ def test_what_was_asked_is_in_the_first_line_and_its_secrets_are_not() -> None:
         text="The code is 1234",
         prompt_id="p1",
         user_id="ann@a.example",
-        channel_type="my phone",
-        channel_id="+49 30",
+        channel=Channel("my phone", "+49 30"),
         client_message_id="m 1",
     )
     limits = Limits(expires_at=30.0)
@@ -216,7 +215,7 @@ def test_nobody_is_nobody_in_a_redacted_one() -> None:
 
 
 def test_a_stream_that_was_resumed_says_so() -> None:
-    look = ResumeRequest(user_id="u", init_s=3.0, prompt_id="p9", channel_id="c")
+    look = ResumeRequest(user_id="u", init_s=3.0, prompt_id="p9", channel=Channel("web", "c"))
     turn, recording = begun(look)
     turn.frames([f.init()], 1)
 

@@ -6,7 +6,7 @@ import pytest
 
 from support import v2_frames as f
 from support.plain_output import PlainText
-from turnwire.core.agent import PromptRequest, ResumeRequest
+from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.turn.inputs import AgentLeft, Blocked, Held, Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from support import v2_frames as f
 from turnwire.core import events
-from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, PromptRequest
+from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded
 from turnwire.core.connect import ConnectRequest
+from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import AgentLeft, Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn

@@ -6,8 +6,8 @@ import pytest
 
 from support import v2_frames as f
 from support.watching import Watching
-from turnwire.core.agent import PromptRequest
 from turnwire.core.bounds import MALFORMED_MAX
+from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import (
     AgentLeft,
     Blocked,

@@ -18,7 +18,7 @@ from support.turns import (
     verdict,
     wait,
 )
-from turnwire.core.agent import PromptRequest
+from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import (
     AgentLeft,
     Blocked,

@@ -8,7 +8,7 @@ from msgspec import Raw
 
 from support import v2_frames as f
 from support.turns import NOTHING, QUESTION, QUEUED, RUNNING, TOOL, opened, sent_types, wait
-from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
+from turnwire.core.requests import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.session_group import Member, SessionGroup
 from turnwire.core.turn.inputs import (
     AgentLeft,

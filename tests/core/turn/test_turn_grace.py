@@ -6,7 +6,7 @@ import pytest
 
 from support import v2_frames as f
 from support.turns import NOTHING, QUEUED, RUNNING, sent_types, wait
-from turnwire.core.agent import PromptRequest, ResumeRequest
+from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.session_group import Member, SessionGroup
 from turnwire.core.turn.inputs import AgentLeft, ClientLeft, Drain, Opened, Tick
 from turnwire.core.turn.limits import DisconnectPolicy, Limits

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from support.watching import Watching
-from turnwire.core.agent import ResumeRequest
 from turnwire.core.approvals import ApprovalIssuer, Signer
+from turnwire.core.requests import ResumeRequest
 from turnwire.core.turn.inputs import AgentLeft, ClientLeft, Frames, Opened
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.observer import TurnObserver

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from support.watching import Watching
-from turnwire.core.agent import PromptRequest
 from turnwire.core.bounds import MALFORMED_BYTES, MALFORMED_MAX
+from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import Opened, Unsound
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome

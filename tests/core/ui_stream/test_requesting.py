@@ -8,9 +8,9 @@ import pytest
 from support import v2_frames as f
 from support.continued import approval as asked_for_approval
 from support.continued import continued, init
-from turnwire.core.agent import PromptRequest
 from turnwire.core.approvals import ApprovalIssuer, Signer
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX
+from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import AgentLeft, ClientLeft, Opened, Tick
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.outcome import Outcome

@@ -6,8 +6,8 @@ from msgspec import Raw
 
 from dialects.session_agent.resumed import INIT_S, busy, init_r, prompt, turn
 from support import session_agent_frames as f
-from turnwire.core.agent import QuestionReply, ResumeRequest
 from turnwire.core.body.client_copy import ClientCopy
+from turnwire.core.requests import Channel, QuestionReply, ResumeRequest
 from turnwire.core.session_group import Member
 from turnwire.core.terms import Terms
 from turnwire.core.turn.inputs import Opened
@@ -35,9 +35,9 @@ def continued(
     terms: Terms = _NO_TERMS,
     **limits: Any,
 ) -> Turn:
-    where = {"channel_type": channel["channelType"], "channel_id": channel["channelId"]}
+    where = Channel(channel["channelType"], channel["channelId"])
     look = ResumeRequest(
-        user_id=f.ME, init_s=INIT_S, replies=replies or (YES,), terms=terms, **where
+        user_id=f.ME, init_s=INIT_S, replies=replies or (YES,), terms=terms, channel=where
     )
     conversation = SessionAgent().resume(look, member)
     made = Turn(

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from support import session_agent_frames as f
-from turnwire.core.agent import Decoded, ResumeRequest
+from turnwire.core.agent import Decoded
 from turnwire.core.events import TextDelta, ToolUpdate, TurnFinished
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import ResumeRequest
 from turnwire.core.session_group import Member
 from turnwire.dialects.session_agent import SessionAgent
 from turnwire.dialects.session_agent.resume import ResumeProtocol

@@ -8,9 +8,10 @@ from msgspec import Raw
 
 from support import session_agent_frames as f
 from support.decoded import outputs
-from turnwire.core.agent import Decoded, PromptRequest
+from turnwire.core.agent import Decoded
 from turnwire.core.events import Event, TurnFinished
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import PromptRequest
 from turnwire.core.session_group import Member
 from turnwire.dialects.session_agent import SessionAgent
 from turnwire.dialects.session_agent.turn import TurnProtocol

@@ -6,7 +6,8 @@ import pytest
 
 from dialects.session_agent.talk import conversation
 from support import session_agent_frames as f
-from turnwire.core.agent import AbortScope, PromptRequest
+from turnwire.core.agent import AbortScope
+from turnwire.core.requests import Channel, PromptRequest
 from turnwire.core.turn.inputs import ClientLeft, Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
@@ -153,8 +154,7 @@ def test_an_abort_is_scoped_to_its_thread_and_hits_no_other() -> None:
         f.user(**f.THREAD),
         f.begin(**f.THREAD),
         f.begin("turn-2"),
-        channel_type="thread",
-        channel_id="th1",
+        channel=Channel("thread", "th1"),
     )
 
     (abort,) = made.abort()
@@ -276,8 +276,7 @@ def test_an_abort_of_a_thread_is_that_threads_alone() -> None:
         f.init("V"),
         f.user(**f.THREAD),
         f.begin(**f.THREAD),
-        channel_type="thread",
-        channel_id="th1",
+        channel=Channel("thread", "th1"),
     )
 
     made.receive_frame(f.doing("idle", **f.THREAD), 10)

@@ -10,8 +10,9 @@ from dialects.session_agent.resumed import init_r, prompt, turn
 from support import session_agent_frames as f
 from turnwire.core.agent import NEVER
 from turnwire.core.approvals import subjects
-from turnwire.core.operations import Answered, AnswerRequest
+from turnwire.core.operations import Answered
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import AnswerRequest, QuestionReply
 from turnwire.core.terms import Terms
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.dialects.session_agent import SessionAgent, frames, questions
@@ -23,9 +24,8 @@ ACTIONS = [{"id": "allow_once"}, {"id": "allow_always"}, {"id": "cancel"}]
 
 def answering(answer: Any = "yes", question_id: str = "q1", **more: Any) -> AnswerOperation:
     raw = Raw(json.dumps(answer).encode())
-    asked = AnswerRequest(
-        user_id=f.ME, init_s=2, verdict_s=5, question_id=question_id, answer=raw, **more
-    )
+    reply = QuestionReply(question_id, raw, more.pop("subject", None))
+    asked = AnswerRequest(user_id=f.ME, init_s=2, verdict_s=5, reply=reply, **more)
     made = SessionAgent().answer(asked)
     assert made.connection_opened(0) == ()
     return made

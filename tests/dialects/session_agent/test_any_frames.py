@@ -8,7 +8,8 @@ from support import session_agent_frames as f
 from support.client_model import Client
 from support.seeds import each_seed
 from support.turns import wait
-from turnwire.core.agent import AbortScope, PromptRequest
+from turnwire.core.agent import AbortScope
+from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn

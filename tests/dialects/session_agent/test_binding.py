@@ -5,9 +5,10 @@ import pytest
 from dialects.session_agent.talk import conversation, error, plain, receive_frame, sent
 from support import session_agent_frames as f
 from support.turns import verdict
-from turnwire.core.agent import AbortScope, Decoded, PromptRequest
+from turnwire.core.agent import AbortScope, Decoded
 from turnwire.core.events import Queued, Reason, TextDelta, TurnFinished, TurnStarted
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import Channel, PromptRequest
 from turnwire.core.session_group import Member, SessionGroup
 from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
@@ -101,7 +102,7 @@ def test_which_assistant_message_begins_our_turn(begin: bytes, *, is_ours: bool)
 
 
 def test_a_thread_is_a_channel() -> None:
-    made = conversation(f.init("V"), f.user(**f.THREAD), channel_type="thread", channel_id="th1")
+    made = conversation(f.init("V"), f.user(**f.THREAD), channel=Channel("thread", "th1"))
 
     assert receive_frame(made, f.begin("turn-9"), f.begin(**f.THREAD)) == STARTED
 
@@ -326,8 +327,8 @@ def test_the_other_turns_remembered_are_bounded() -> None:
     open_turns = OpenTurns()
 
     for number in range(600):
-        open_turns.saw(f"t{number}", ("web", str(number)))
-        open_turns.prompted(("web", str(number)))
+        open_turns.saw(f"t{number}", Channel("web", str(number)))
+        open_turns.prompted(Channel("web", str(number)))
     for number in range(600):
         open_turns.turn_closed(f"t{number}")
 
@@ -338,9 +339,9 @@ def test_the_other_turns_remembered_are_bounded() -> None:
 def test_a_turn_that_is_over_is_not_opened_again_by_a_late_frame() -> None:
     open_turns = OpenTurns()
 
-    open_turns.began("t1", ("web", "a"))
-    open_turns.began("t2", ("web", "a"))
-    open_turns.saw("t1", ("web", "a"))
+    open_turns.began("t1", Channel("web", "a"))
+    open_turns.began("t2", Channel("web", "a"))
+    open_turns.saw("t1", Channel("web", "a"))
     open_turns.turn_closed("t2")
     open_turns.turn_closed("t2")
 

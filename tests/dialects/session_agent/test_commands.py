@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from turnwire.core.agent import PromptRequest
 from turnwire.core.body.attachments import Attachment
+from turnwire.core.requests import Channel, PromptRequest
 from turnwire.dialects.session_agent import commands
 
 PNG = "data:image/png;base64,iVBORw0KGgo="
@@ -15,7 +15,9 @@ def test_attachments_go_along_in_their_order() -> None:
     files = (Attachment("image/png", PNG, "a.png"), Attachment("application/pdf", "data:,x"))
 
     sent = json.loads(
-        commands.prompt(PromptRequest(text="", prompt_id="p1", attachments=files), ("web", "d"))
+        commands.prompt(
+            PromptRequest(text="", prompt_id="p1", attachments=files), Channel("web", "d")
+        )
     )
 
     assert sent == {
@@ -35,7 +37,7 @@ def test_attachments_go_along_in_their_order() -> None:
 def test_the_wire_knows_no_earlier_prompt(ask: dict[str, object]) -> None:
     made = PromptRequest(**{"text": "hi", "prompt_id": "p1"} | ask)  # type: ignore[arg-type]  # checked by Ask
 
-    assert json.loads(commands.prompt(made, ("thread", "t1"))) == {
+    assert json.loads(commands.prompt(made, Channel("thread", "t1"))) == {
         "type": "prompt",
         "content": "hi",
         "queueMode": "followup",

@@ -25,8 +25,8 @@ from dialects.session_agent.resumed import LATER
 from support import session_agent_frames as f
 from support.continued import brief, chunks
 from support.turns import sent_types, wait
-from turnwire.core.agent import QuestionReply
 from turnwire.core.body.client_copy import ClientCopy
+from turnwire.core.requests import QuestionReply
 from turnwire.core.session_group import Member, SessionGroup
 from turnwire.core.turn.inputs import ClientLeft
 from turnwire.core.turn.limits import DisconnectPolicy

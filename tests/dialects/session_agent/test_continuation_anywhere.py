@@ -16,8 +16,8 @@ from support.continued import chunks
 from support.seeds import each_seed
 from support.session_agent_turn import PROMPT, Step, TurnEntry
 from support.turns import wait
-from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.body.client_copy import ClientCopy
+from turnwire.core.requests import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn

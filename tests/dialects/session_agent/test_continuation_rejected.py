@@ -12,8 +12,8 @@ from dialects.session_agent.continued import ASKS, YES, approval, continued, hel
 from dialects.session_agent.resumed import INIT_S, LATER, OTHER, init_r, prompt, turn
 from support import session_agent_frames as f
 from support.turns import sent_types, wait
-from turnwire.core.agent import QuestionReply
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import QuestionReply
 from turnwire.core.terms import Terms
 from turnwire.core.turn.inputs import Tick
 from turnwire.core.turn.outcome import Outcome

@@ -7,8 +7,15 @@ import pytest
 from msgspec import Raw
 
 from support import session_agent_frames as f
-from turnwire.core.agent import PromptRequest, QuestionReply, ResumeRequest
-from turnwire.core.operations import AnswerRequest, HistoryRequest, Operation, StopRequest
+from turnwire.core.operations import Operation
+from turnwire.core.requests import (
+    AnswerRequest,
+    HistoryRequest,
+    PromptRequest,
+    QuestionReply,
+    ResumeRequest,
+    StopRequest,
+)
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
@@ -70,7 +77,7 @@ def go_on(frame: bytes) -> None:
 
 def errands() -> list[Operation[Any]]:
     answer = AnswerRequest(
-        user_id=f.ME, init_s=5, verdict_s=5, question_id="q1", answer=Raw(b'"y"')
+        user_id=f.ME, init_s=5, verdict_s=5, reply=QuestionReply("q1", Raw(b'"y"'))
     )
     return [
         DIALECT.stop(StopRequest(user_id=f.ME, init_s=5, verdict_s=5)),

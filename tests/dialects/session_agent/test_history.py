@@ -10,8 +10,9 @@ from support import session_agent_frames as f
 from turnwire.core.agent import NEVER
 from turnwire.core.body.attachments import Attachment
 from turnwire.core.events import TextDelta
-from turnwire.core.operations import History, HistoryPrompt, HistoryRequest, HistoryTurn
+from turnwire.core.operations import History, HistoryPrompt, HistoryTurn
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import HistoryRequest
 from turnwire.core.ui_stream.messages import ui_messages
 from turnwire.dialects.session_agent import SessionAgent
 from turnwire.dialects.session_agent.history import HistoryOperation

@@ -15,6 +15,7 @@ from turnwire.core.agent import AbortScope
 from turnwire.core.events import QuestionClosed, Queued, TurnStarted
 from turnwire.core.operations import Answered
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import DEFAULT_CHANNEL, Channel
 from turnwire.core.session_group import Member, SessionGroup
 from turnwire.dialects.session_agent import progress
 from turnwire.dialects.session_agent.questions import OpenQuestions
@@ -91,10 +92,10 @@ def test_a_question_that_was_told_before_our_turn_was_known_is_one(revision: str
 
 
 def test_the_questions_of_others_that_are_remembered_are_bounded() -> None:
-    asking = OpenQuestions(("web", "default"))
+    asking = OpenQuestions(DEFAULT_CHANNEL)
 
     for number in range(1000):
-        asking.add_elsewhere(str(number), ("web", "bob"))
+        asking.add_elsewhere(str(number), Channel("web", "bob"))
 
     assert len(asking._elsewhere) == OpenQuestions.ELSEWHERE_MAX
 

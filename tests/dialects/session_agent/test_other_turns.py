@@ -6,6 +6,7 @@ from dialects.session_agent.talk import conversation, error, receive_frame
 from support import session_agent_frames as f
 from turnwire.core.agent import AbortScope, Decoded
 from turnwire.core.events import Queued, Reason, TurnFinished, TurnStarted
+from turnwire.core.requests import Channel
 from turnwire.core.ui_stream.tool_calls import CALLS_MAX
 from turnwire.dialects.session_agent import progress
 from turnwire.dialects.session_agent.open_turns import OpenTurns
@@ -207,7 +208,7 @@ def test_what_is_known_of_others_is_bounded() -> None:
     open_turns = OpenTurns()
 
     for number in range(600):
-        open_turns.dispatched(("web", str(number)))
+        open_turns.dispatched(Channel("web", str(number)))
         open_turns.exclude_former(f"t{number}")
 
     assert len(open_turns._due) == len(open_turns._closed) == OpenTurns.KEPT_MAX

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from support import session_agent_frames as f
-from turnwire.core.agent import PromptRequest
+from turnwire.core.requests import PromptRequest
 from turnwire.core.session_group import Member, SessionGroup
 from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits

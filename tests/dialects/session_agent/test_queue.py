@@ -8,6 +8,7 @@ from dialects.session_agent.talk import conversation, error, receive_frame
 from support import session_agent_frames as f
 from turnwire.core.agent import ALIVE, Decoded
 from turnwire.core.events import Queued, TurnStarted
+from turnwire.core.requests import Channel
 from turnwire.dialects.session_agent import progress
 from turnwire.dialects.session_agent.open_turns import QueuePosition
 from turnwire.dialects.session_agent.turn import RESPONSE_S
@@ -203,7 +204,7 @@ def test_a_prompt_that_waited_before_we_came_is_not_ours() -> None:
     [(f.pending(threadId="th1"), True), (f.pending(), False), (f.pending(threadId="x"), False)],
 )
 def test_a_queued_prompt_of_a_thread_names_it(pending: bytes, *, is_ours: bool) -> None:
-    made = conversation(f.init("V"), pending, channel_type="thread", channel_id="th1")
+    made = conversation(f.init("V"), pending, channel=Channel("thread", "th1"))
 
     assert made.queued == is_ours
 

@@ -13,10 +13,11 @@ from support.client_model import Client
 from support.seeds import each_seed
 from support.session_agent_turn import PROMPT, Step, TurnEntry
 from support.turns import wait
-from turnwire.core.agent import Decoded, ResumeRequest
+from turnwire.core.agent import Decoded
 from turnwire.core.events import Event, TextDelta, TurnStarted
 from turnwire.core.operations import History
 from turnwire.core.operations import HistoryTurn as Turned
+from turnwire.core.requests import ResumeRequest
 from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome

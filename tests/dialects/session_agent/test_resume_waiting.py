@@ -19,6 +19,7 @@ from turnwire.core.events import (
     TurnFinished,
     TurnStarted,
 )
+from turnwire.core.requests import Channel
 from turnwire.dialects.session_agent import progress
 
 
@@ -111,8 +112,8 @@ def test_a_v_a_prompt_that_waits_says_only_its_thread(
     revision: str, waits: f.Fields, look: f.Fields, *, is_ours: bool
 ) -> None:
     pending = {"messageId": f.PROMPT, "content": "two", **waits}
-    channel = {"channel_type": look.get("channelType", "web")}
-    stream = made(**channel, channel_id=look.get("channelId", "default"))
+    channel = Channel(look.get("channelType", "web"), look.get("channelId", "default"))
+    stream = made(channel=channel)
 
     told = receive_frame(stream, f.init(revision, pendingPrompt=pending))
 

@@ -7,8 +7,9 @@ import pytest
 from dialects.session_agent.talk import conversation, error, receive_frame, sent
 from support import session_agent_frames as f
 from support.turns import wait
-from turnwire.core.agent import NEVER, AbortScope, PromptRequest
+from turnwire.core.agent import NEVER, AbortScope
 from turnwire.core.events import TurnStarted
+from turnwire.core.requests import DEFAULT_CHANNEL, Channel, PromptRequest
 from turnwire.core.session_group import Member, SessionGroup
 from turnwire.core.turn.inputs import Blocked, ClientLeft, Opened, Tick
 from turnwire.core.turn.limits import Limits
@@ -20,7 +21,7 @@ from turnwire.dialects import DIALECTS
 from turnwire.dialects.session_agent import commands, progress
 from turnwire.dialects.session_agent.turn import TurnProtocol
 
-THREAD = {"channel_type": "thread", "channel_id": "th1"}
+THREAD = {"channel": Channel("thread", "th1")}
 
 
 def running(revision: str, member: Member, **ask: Any) -> TurnProtocol:
@@ -32,9 +33,17 @@ def running(revision: str, member: Member, **ask: Any) -> TurnProtocol:
     ("revision", "ours", "neighbour", "abort_scope"),
     [
         pytest.param("R", {}, {}, AbortScope.NONE, id="R would drop it from the queue"),
-        pytest.param("R", {}, {"channel_id": "c2"}, AbortScope.NONE, id="R, on any channel"),
+        pytest.param(
+            "R", {}, {"channel": Channel("web", "c2")}, AbortScope.NONE, id="R, on any channel"
+        ),
         pytest.param("V", {}, {}, AbortScope.OURS, id="V keeps what is queued behind ours"),
-        pytest.param("V", {}, {"channel_id": "c2"}, AbortScope.NONE, id="V would stop it as well"),
+        pytest.param(
+            "V",
+            {},
+            {"channel": Channel("web", "c2")},
+            AbortScope.NONE,
+            id="V would stop it as well",
+        ),
         pytest.param("V", THREAD, {}, AbortScope.OURS, id="V stops a thread alone"),
     ],
 )
@@ -119,7 +128,7 @@ def test_a_client_that_leaves_after_not_reading_stops_its_turn_once_all_was_hear
     assert not made.frames([f.chunk("a")], 4).to_agent
     act = made.frames([f.frame("pong")], 4)
 
-    assert act.to_agent == [commands.abort(("web", "default"))]
+    assert act.to_agent == [commands.abort(DEFAULT_CHANNEL)]
     assert made.outcome is Outcome.CLIENT_GONE
 
 
@@ -143,7 +152,7 @@ def test_a_client_that_is_cut_off_stops_its_turn_once_all_was_heard() -> None:
     assert made.frames([f.chunk("a")], 23) == Output()
     act = made.frames([f.frame("pong")], 23)
 
-    assert act == Output(to_agent=[commands.abort(("web", "default"))])
+    assert act == Output(to_agent=[commands.abort(DEFAULT_CHANNEL)])
     assert (made.outcome, made.deadline) == (Outcome.SLOW_CLIENT, NEVER)
 
 

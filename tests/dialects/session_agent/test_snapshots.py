@@ -11,7 +11,7 @@ from support.client_model import Client
 from support.intended import solid
 from support.session_agent_turn import PROMPT, TurnEntry
 from support.turns import wait
-from turnwire.core.agent import PromptRequest, ResumeRequest
+from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn

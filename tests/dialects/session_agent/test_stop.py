@@ -7,15 +7,16 @@ import pytest
 
 from support import session_agent_frames as f
 from turnwire.core.agent import NEVER
-from turnwire.core.operations import StopRequest, StopResult
+from turnwire.core.operations import StopResult
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import Channel, StopRequest
 from turnwire.dialects.session_agent import SessionAgent
 from turnwire.dialects.session_agent.stop import OBSERVE_S, StopOperation
 
 LATER = ("A", "V")
 OTHER: f.Fields = {"channelId": "other"}
 ABORT = {"type": "abort", "channelType": "web", "channelId": "default"}
-THREAD = {"channel_type": "thread", "channel_id": "th1"}
+THREAD = {"channel": Channel("thread", "th1")}
 IDLE = f.frame("agentStatus", status="idle")
 STOPPED = StopResult(stopped=True, turn_id=f.TURN, reason="canceled")
 TURN: f.Fields = {"id": f.TURN, "role": "assistant", "content": "", "parts": [], **f.CHANNEL}

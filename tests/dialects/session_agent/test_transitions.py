@@ -11,7 +11,7 @@ import pytest
 from dialects.session_agent.resumed import busy, made
 from dialects.session_agent.talk import conversation
 from support import session_agent_frames as f
-from turnwire.core.agent import PromptRequest
+from turnwire.core.requests import PromptRequest
 from turnwire.core.session_group import Member, SessionGroup
 from turnwire.dialects import session_agent
 from turnwire.dialects.session_agent.binding import (

@@ -9,7 +9,7 @@ from support import session_agent_frames as f
 from support.client_model import Client
 from support.turns import verdict, wait
 from turnwire.config.settings import Settings
-from turnwire.core.agent import AbortScope, Decoded, PromptRequest
+from turnwire.core.agent import AbortScope, Decoded
 from turnwire.core.events import (
     Phase,
     QuestionClosed,
@@ -20,6 +20,7 @@ from turnwire.core.events import (
     TurnStarted,
 )
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome

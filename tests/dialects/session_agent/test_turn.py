@@ -7,7 +7,7 @@ from dialects.session_agent.talk import REJECTED, conversation, plain, receive_f
 from support import session_agent_frames as f
 from support import v2_frames as v2
 from support.decoded import outputs
-from turnwire.core.agent import NEVER, AbortScope, Decoded, PromptRequest
+from turnwire.core.agent import NEVER, AbortScope, Decoded
 from turnwire.core.bounds import MALFORMED_BYTES
 from turnwire.core.events import (
     AgentStatus,
@@ -19,6 +19,7 @@ from turnwire.core.events import (
     TurnFinished,
     TurnStarted,
 )
+from turnwire.core.requests import Channel, PromptRequest
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.session_agent.frames import SKIPPED
 
@@ -49,7 +50,7 @@ def test_the_prompt_waits_for_init(revision: str) -> None:
 
 
 def test_a_thread_is_named_as_such() -> None:
-    made = conversation(channel_type="thread", channel_id="th1")
+    made = conversation(channel=Channel("thread", "th1"))
 
     (prompt,) = sent(made.receive_frame(f.init("V"), 0))
 
@@ -61,7 +62,7 @@ def test_a_thread_is_named_as_such() -> None:
 
 
 def test_a_channel_that_makes_the_agent_remind_itself_is_refused() -> None:
-    made = conversation(channel_type="slack", channel_id="c7")
+    made = conversation(channel=Channel("slack", "c7"))
 
     assert made.receive_frame(f.init("V"), 0) == REJECTED
 

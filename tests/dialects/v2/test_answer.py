@@ -9,9 +9,9 @@ from msgspec import Raw
 from dialects.v2.test_operations import QUESTION, WAITS, Json, finish, hello, play, stopping, turn
 from support import v2_frames as f
 from support.continued import called, continued, question, text, told
-from turnwire.core.agent import QuestionReply
-from turnwire.core.operations import Answered, AnswerRequest, Operation, StopResult
+from turnwire.core.operations import Answered, Operation, StopResult
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import AnswerRequest, Channel, QuestionReply
 from turnwire.dialects.v2 import V2
 
 BOBS: Final[Json] = {"id": "turn-2", "promptId": "p2", "channelId": "bob"}
@@ -21,10 +21,8 @@ CLOSED: Final[Json] = {**QUESTION, "answer": "x"}
 
 
 def answering(channel_id: str = "default") -> Operation[Answered]:
-    given = Raw(b'"yes"')
-    return V2().answer(
-        AnswerRequest(**WAITS, question_id="q1", answer=given, channel_id=channel_id)
-    )
+    reply = QuestionReply("q1", Raw(b'"yes"'))
+    return V2().answer(AnswerRequest(**WAITS, reply=reply, channel=Channel("web", channel_id)))
 
 
 def resolved(answer: str = "yes", **place: Any) -> bytes:

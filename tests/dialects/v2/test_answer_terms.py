@@ -9,8 +9,8 @@ from msgspec import Raw
 from support.continued import approval, called, init, question
 from turnwire.core.approvals import subject
 from turnwire.core.events import Approval
-from turnwire.core.operations import AnswerRequest
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import AnswerRequest, QuestionReply
 from turnwire.core.terms import Terms
 from turnwire.dialects.v2 import V2
 
@@ -24,10 +24,8 @@ def answer(hello: bytes | None, terms: Terms, **more: Any) -> tuple[int, object]
         user_id="u1",
         init_s=5,
         verdict_s=3,
-        question_id="q1",
-        answer=Raw(b"true"),
+        reply=QuestionReply("q1", Raw(b"true"), **more),
         terms=terms,
-        **more,
     )
     errand = V2().answer(given)
     errand.connection_opened(0)

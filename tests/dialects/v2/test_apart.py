@@ -10,14 +10,7 @@ from support import v2_frames as f
 from support.continued import continued, question
 from support.decoded import outputs
 from support.seeds import each_seed
-from turnwire.core.agent import (
-    ALIVE,
-    AbortScope,
-    AgentProtocol,
-    Decoded,
-    PromptRequest,
-    ResumeRequest,
-)
+from turnwire.core.agent import ALIVE, AbortScope, AgentProtocol, Decoded
 from turnwire.core.events import (
     AgentStatus,
     Queued,
@@ -25,6 +18,7 @@ from turnwire.core.events import (
     TurnStarted,
 )
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.session_group import Member, SessionGroup
 from turnwire.core.turn.inputs import ClientLeft, Held, Opened, Tick
 from turnwire.core.turn.limits import DisconnectPolicy, Limits

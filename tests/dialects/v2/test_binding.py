@@ -10,6 +10,7 @@ from support import v2_frames as f
 from support.decoded import outputs
 from turnwire.core.agent import ALIVE, AbortScope, Decoded
 from turnwire.core.events import Queued, Reason, TurnFinished, TurnStarted
+from turnwire.core.requests import Channel
 
 OTHER = f.begin("turn-0", "p0")
 NAMELESS = f.init(runnerBusy=True)
@@ -134,7 +135,7 @@ def test_without_prompt_ids_the_second_turn_is_not_ours() -> None:
     "the prompt named this channel, and the wire defines it as the default",
 )
 def test_the_channel_asked_for_is_the_channel_of_the_turn() -> None:
-    made = conversation(channel_type="slack", channel_id="c1")
+    made = conversation(channel=Channel("slack", "c1"))
 
     assert made.receive_frame(f.create("turn-0"), 0) == Decoded([Queued()])
     assert made.receive_frame(f.create(channelType="slack", channelId="c1"), 0) == STARTED

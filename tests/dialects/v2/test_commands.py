@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from turnwire.core.agent import PromptRequest
 from turnwire.core.body.attachments import Attachment
+from turnwire.core.requests import DEFAULT_CHANNEL, Channel, PromptRequest
 from turnwire.dialects.v2 import commands
 
 PNG = "data:image/png;base64,iVBORw0KGgo="
@@ -26,7 +26,7 @@ def request(**fields: Any) -> PromptRequest:
         ({"regenerates": True, "replaces": "a1"}, {"regenerate": True}),
         ({"replaces": "m1"}, {"edit": True}),
         (
-            {"channel_type": "thread", "channel_id": "t1"},
+            {"channel": Channel("thread", "t1")},
             {"channelType": "thread", "channelId": "t1"},
         ),
         (
@@ -59,8 +59,8 @@ def test_an_abort_names_our_prompt_and_the_turn_as_soon_as_it_is_known(
 
 
 def test_a_stop_is_an_abort_of_another_connections_prompt() -> None:
-    named = json.loads(commands.stop(("web", "default"), "t1", "p9"))
-    unnamed = json.loads(commands.stop(("web", "default"), "t1", None))
+    named = json.loads(commands.stop(DEFAULT_CHANNEL, "t1", "p9"))
+    unnamed = json.loads(commands.stop(DEFAULT_CHANNEL, "t1", None))
 
     assert named == {"type": "abort", "promptId": "p9", "turnId": "t1", **WHERE}
     assert unnamed == named | {"promptId": ""}

@@ -20,10 +20,10 @@ from support.continued import (
     text,
     told,
 )
-from turnwire.core.agent import QuestionReply, ResumeRequest
 from turnwire.core.approvals import Signed
 from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import QuestionReply, ResumeRequest
 from turnwire.core.session_group import Member, SessionGroup
 from turnwire.core.turn.inputs import ClientLeft, Opened, Tick
 from turnwire.core.turn.limits import DisconnectPolicy, Limits

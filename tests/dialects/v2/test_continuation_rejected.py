@@ -17,10 +17,10 @@ from support.continued import (
     question,
     text,
 )
-from turnwire.core.agent import QuestionReply, ResumeRequest
 from turnwire.core.approvals import subject
 from turnwire.core.events import Approval
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import Channel, QuestionReply, ResumeRequest
 from turnwire.core.terms import Terms
 from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
@@ -68,7 +68,7 @@ def test_without_a_running_turn_it_is_refused(data: Json) -> None:
 
 
 def test_another_channel_is_refused() -> None:
-    look = ResumeRequest(user_id="u1", init_s=5, replies=[YES], channel_id="other")
+    look = ResumeRequest(user_id="u1", init_s=5, replies=[YES], channel=Channel("web", "other"))
     turn = Turn(DIALECTS["v2"].resume(look), Limits(), UIMessageStream())
     turn.handle(Opened(), 0)
 

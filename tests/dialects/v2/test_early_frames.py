@@ -6,8 +6,9 @@ import pytest
 
 from dialects.v2.test_turn import conversation
 from support import v2_frames as f
-from turnwire.core.agent import ALIVE, AbortScope, Decoded, ResumeRequest
+from turnwire.core.agent import ALIVE, AbortScope, Decoded
 from turnwire.core.events import Queued, TurnStarted
+from turnwire.core.requests import ResumeRequest
 from turnwire.dialects import DIALECTS
 
 EARLY = [

@@ -6,7 +6,8 @@ import pytest
 
 from support import v2_frames as f
 from support.turns import opened
-from turnwire.core.operations import HistoryRequest, Operation, StopRequest
+from turnwire.core.operations import Operation
+from turnwire.core.requests import HistoryRequest, StopRequest
 from turnwire.dialects import DIALECTS
 
 V2 = DIALECTS["v2"]

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from turnwire.core.operations import HistoryPrompt, HistoryRequest
+from turnwire.core.operations import HistoryPrompt
+from turnwire.core.requests import DEFAULT_CHANNEL, Channel, HistoryRequest
 from turnwire.core.ui_stream.messages import ui_messages
 from turnwire.dialects.v2 import init
 from turnwire.dialects.v2.history import channel_history
-from turnwire.dialects.v2.open_turns import DEFAULT_CHANNEL, Channel
 
 Json = dict[str, Any]
 
@@ -78,7 +78,7 @@ def test_a_channel_is_a_talk_of_its_own() -> None:
     talk = (*TALK[:2], prompt("x", 8, **aside), turn("y", 8, **aside))
 
     assert ids(*talk) == ["e1", "t1"]
-    assert ids(*talk, channel=("thread", "t7")) == ["e8", "t8"]
+    assert ids(*talk, channel=Channel("thread", "t7")) == ["e8", "t8"]
 
 
 def test_what_has_no_id_or_another_role_is_left_out() -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from support import v2_frames as f
 from support.continued import REQUESTS
-from turnwire.core.agent import PromptRequest, ResumeRequest
-from turnwire.core.operations import HistoryRequest
+from turnwire.core.requests import HistoryRequest, PromptRequest, ResumeRequest
 from turnwire.core.session_group import Member, SessionGroup
 from turnwire.core.turn.inputs import ClientLeft, Opened
 from turnwire.core.turn.limits import DisconnectPolicy, Limits

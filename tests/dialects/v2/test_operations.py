@@ -8,16 +8,9 @@ from msgspec import Raw
 
 from support import v2_frames as f
 from turnwire.core.agent import NEVER
-from turnwire.core.operations import (
-    Answered,
-    AnswerRequest,
-    History,
-    HistoryRequest,
-    Operation,
-    StopRequest,
-    StopResult,
-)
+from turnwire.core.operations import Answered, History, Operation, StopResult
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import AnswerRequest, HistoryRequest, QuestionReply, StopRequest
 from turnwire.dialects.v2 import V2
 
 Json = dict[str, Any]
@@ -46,7 +39,7 @@ def stopping(turn_id: str | None = None) -> Operation[StopResult]:
 
 def answering(answer: object = "yes") -> Operation[Answered]:
     given = Raw(json.dumps(answer).encode())
-    return V2().answer(AnswerRequest(**WAITS, question_id="q1", answer=given))
+    return V2().answer(AnswerRequest(**WAITS, reply=QuestionReply("q1", given)))
 
 
 def play(errand: Operation[Any], *frames: bytes) -> list[Json]:

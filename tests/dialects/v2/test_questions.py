@@ -9,8 +9,9 @@ from msgspec import Raw
 from dialects.v2.test_turn import conversation, plain
 from support import v2_frames as f
 from support.seeds import each_seed
-from turnwire.core.agent import Decoded, ResumeRequest
+from turnwire.core.agent import Decoded
 from turnwire.core.events import QuestionClosed
+from turnwire.core.requests import ResumeRequest
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn

@@ -10,10 +10,11 @@ from support import v2_frames as f
 from support.agent_v2 import Agent, Json
 from support.client_model import Client, read
 from support.continued import REQUESTS
-from turnwire.core.agent import AbortScope, AgentProtocol, PromptRequest, ResumeRequest
+from turnwire.core.agent import AbortScope, AgentProtocol
 from turnwire.core.approvals import ApprovalIssuer
-from turnwire.core.operations import History, HistoryRequest
+from turnwire.core.operations import History
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import HistoryRequest, PromptRequest, ResumeRequest
 from turnwire.core.session_group import Member, SessionGroup
 from turnwire.core.turn.inputs import AgentLeft, Opened, Tick
 from turnwire.core.turn.limits import Limits

@@ -9,9 +9,16 @@ from msgspec import Raw
 from support import v2_frames as f
 from support.client_model import read
 from support.continued import REQUESTS, YES, Json, approval, called, chunks, continued, init, text
-from turnwire.core.agent import AgentProtocol, PromptRequest, ResumeRequest
+from turnwire.core.agent import AgentProtocol
 from turnwire.core.body.client_copy import ClientCopy
-from turnwire.core.operations import AnswerRequest, History, HistoryRequest
+from turnwire.core.operations import History
+from turnwire.core.requests import (
+    AnswerRequest,
+    HistoryRequest,
+    PromptRequest,
+    QuestionReply,
+    ResumeRequest,
+)
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
@@ -124,7 +131,7 @@ def test_a_question_may_have_any_fields(fields: Json) -> None:
     ]
     assert question["data"]["state"] == "open"
     errand = V2.answer(
-        AnswerRequest(user_id="u1", init_s=5, verdict_s=5, question_id="q1", answer=Raw(b'"yes"'))
+        AnswerRequest(user_id="u1", init_s=5, verdict_s=5, reply=QuestionReply("q1", Raw(b'"yes"')))
     )
     errand.connection_opened(0)
     assert len(errand.receive_frame(init(asking), 1)) == 1

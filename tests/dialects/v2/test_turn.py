@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from support import v2_frames as f
 from support.decoded import outputs
-from turnwire.core.agent import ALIVE, NEVER, AgentProtocol, Decoded, PromptRequest
+from turnwire.core.agent import ALIVE, NEVER, AgentProtocol, Decoded
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import (
@@ -25,6 +25,7 @@ from turnwire.core.events import (
     TurnFinished,
     TurnStarted,
 )
+from turnwire.core.requests import Channel, PromptRequest
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.v2.frames import SKIPPED
 
@@ -58,9 +59,9 @@ def plain(told: object) -> object:
 
 
 def test_a_conversation_begins_with_the_prompt() -> None:
-    opened = conversation(
-        client_message_id="m1", channel_id="c", channel_type="slack"
-    ).connection_opened(0)
+    opened = conversation(client_message_id="m1", channel=Channel("slack", "c")).connection_opened(
+        0
+    )
 
     (prompt,) = outputs(opened)
     assert isinstance(prompt, bytes)

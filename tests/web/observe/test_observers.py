@@ -9,8 +9,8 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from support import v2_frames as f
-from turnwire.core.agent import PromptRequest
 from turnwire.core.recording.drift import STREAMS_FIRST
+from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn

@@ -18,10 +18,10 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from turnwire.core.agent import PromptRequest, ResumeRequest
 from turnwire.core.recording.blotting import Blotter
 from turnwire.core.recording.input_lines import BREAKS, encode
 from turnwire.core.recording.redact import Redactor
+from turnwire.core.requests import DEFAULT_CHANNEL, Channel, PromptRequest, ResumeRequest
 from turnwire.core.turn.inputs import Frames, Input, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.output import Output
@@ -53,8 +53,8 @@ class Header(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="came
     text: str = ""
     prompt_id: str | None = None
     user_id: str = ""
-    channel_type: str = "web"
-    channel_id: str = "default"
+    channel_type: str = DEFAULT_CHANNEL.type
+    channel_id: str = DEFAULT_CHANNEL.id
     client_message_id: str | None = None
     init_s: float = 0.0
     taken_id: str | None = None
@@ -70,16 +70,14 @@ class Header(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="came
             text=self.text,
             prompt_id=self.prompt_id or "",
             client_message_id=self.client_message_id,
-            channel_type=self.channel_type,
-            channel_id=self.channel_id,
+            channel=Channel(self.channel_type, self.channel_id),
             user_id=self.user_id,
         )
 
     def resume_request(self) -> ResumeRequest:
         return ResumeRequest(
             user_id=self.user_id,
-            channel_type=self.channel_type,
-            channel_id=self.channel_id,
+            channel=Channel(self.channel_type, self.channel_id),
             init_s=self.init_s,
             prompt_id=self.prompt_id,
         )
@@ -114,8 +112,8 @@ def header(
         text="" if prompt is None else prompt.text,
         prompt_id=request.prompt_id,
         user_id=request.user_id,
-        channel_type=request.channel_type,
-        channel_id=request.channel_id,
+        channel_type=request.channel.type,
+        channel_id=request.channel.id,
         client_message_id=None if prompt is None else prompt.client_message_id,
         init_s=0.0 if resume is None else resume.init_s,
         taken_id=options.taken_id,

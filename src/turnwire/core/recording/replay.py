@@ -24,9 +24,10 @@ If the turn is still open at the end of the recording, the agent closes the conn
 
 from collections.abc import Iterable
 
-from turnwire.core.agent import Dialect, PromptRequest, ResumeRequest
+from turnwire.core.agent import Dialect
 from turnwire.core.recording.input_lines import checked_frame, decode
 from turnwire.core.recording.recorder import Header, find_header
+from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.session_group import Member, SessionGroup
 from turnwire.core.turn import inputs
 from turnwire.core.turn.limits import Limits

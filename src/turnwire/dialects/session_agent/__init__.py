@@ -7,8 +7,14 @@ recognises the revision by the frames that the agent sends, so there is no setti
 read the package, start with `turn`, then `binding`.
 """
 
-from turnwire.core.agent import PromptRequest, ResumeRequest
-from turnwire.core.operations import AnswerRequest, HistoryRequest, OperationName, StopRequest
+from turnwire.core.operations import OperationName
+from turnwire.core.requests import (
+    AnswerRequest,
+    HistoryRequest,
+    PromptRequest,
+    ResumeRequest,
+    StopRequest,
+)
 from turnwire.core.session_group import Member
 from turnwire.dialects.session_agent.answer import AnswerOperation
 from turnwire.dialects.session_agent.continuation import ContinuationProtocol

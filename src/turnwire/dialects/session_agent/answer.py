@@ -11,12 +11,12 @@ from typing import Final, assert_never
 from msgspec import Raw
 
 from turnwire.core import safe_json
-from turnwire.core.agent import NEVER, QuestionReply
-from turnwire.core.operations import Answered, AnswerRequest
+from turnwire.core.agent import NEVER
+from turnwire.core.operations import Answered
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import AnswerRequest, Channel, QuestionReply
 from turnwire.core.terms import Terms
 from turnwire.dialects.session_agent import frames, init, questions
-from turnwire.dialects.session_agent.frames import Channel
 from turnwire.dialects.session_agent.init import SessionState
 from turnwire.dialects.session_agent.operation import Operation
 
@@ -111,8 +111,7 @@ class AnswerOperation(Operation):
     def __init__(self, request: AnswerRequest) -> None:
         super().__init__(request)
         self._request = request
-        reply = QuestionReply(request.question_id, request.answer, request.subject)
-        self._pending = PendingAnswer(reply, request.terms)
+        self._pending = PendingAnswer(request.reply, request.terms)
 
     @property
     def result(self) -> Answered | Rejection | None:

@@ -16,9 +16,10 @@ import enum
 from collections.abc import Mapping
 from typing import Final, assert_never
 
-from turnwire.core.agent import AbortScope, PromptRequest
+from turnwire.core.agent import AbortScope
+from turnwire.core.requests import Channel, PromptRequest
 from turnwire.core.session_group import Member
-from turnwire.dialects.session_agent.frames import THREAD, Channel, MessageData, Pending, StatusData
+from turnwire.dialects.session_agent.frames import THREAD, MessageData, Pending, StatusData
 from turnwire.dialects.session_agent.init import SessionState
 from turnwire.dialects.session_agent.open_turns import OpenTurns, QueuePosition
 
@@ -155,7 +156,7 @@ class TurnBinding:
 
     def __init__(self, request: PromptRequest, member: Member) -> None:
         self._stage = Stage.AWAITING_INIT
-        self.channel: Channel = (request.channel_type, request.channel_id)
+        self.channel = request.channel
         self.prompt_id: str | None = None
         self.turn_id: str | None = None
         self.echo_on_dispatch = False
@@ -235,7 +236,7 @@ class TurnBinding:
         V limits an abort to a thread, and on other channels stops every channel. R clears the
         whole queue with it.
         """
-        if self.echo_on_dispatch and self.channel[0] == THREAD:
+        if self.echo_on_dispatch and self.channel.type == THREAD:
             return True
         # `other_prompts` has the prompts of this process before our socket receives a frame about
         # them.
@@ -338,7 +339,7 @@ class TurnBinding:
 
     def prompt_pending(self, pending: Pending) -> bool:
         """A and V: the agent reports the waiting prompt. True: it is ours, for the first time."""
-        is_thread = self.channel[0] == THREAD  # on other channels the report may lack the channel
+        is_thread = self.channel.type == THREAD  # on other channels the report may lack the channel
         author_id, self._queue_author_id = self._queue_author_id, None
         if self.stage is Stage.AWAITING_LOCK:
             self._earlier_id = pending.message_id

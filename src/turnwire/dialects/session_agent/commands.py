@@ -8,9 +8,9 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from turnwire.core.agent import PromptRequest
 from turnwire.core.connect import ConnectRequest
-from turnwire.dialects.session_agent.frames import THREAD, Channel
+from turnwire.core.requests import Channel, PromptRequest
+from turnwire.dialects.session_agent.frames import THREAD
 
 CONNECT: Final = ConnectRequest(offered_protocols=("valet", "agent-ops"))
 """A and V select `valet` even if the client offers no sub-protocol (page 2.1)."""
@@ -71,17 +71,16 @@ def prompt(request: PromptRequest, channel: Channel) -> bytes:
     aborts the running turn (page 9, trap 11). It always states the channel, since without a
     channel the agent never broadcasts questions and errors (trap 9).
     """
-    channel_type, channel_id = channel
-    thread_id = channel_id if channel_type == THREAD else None
+    thread_id = channel.id if channel.type == THREAD else None
     files = tuple(_File(file.mime, file.url, file.filename) for file in request.attachments)
     return msgspec.json.encode(
-        _Prompt(request.text, "followup", channel_type, channel_id, thread_id, files)
+        _Prompt(request.text, "followup", channel.type, channel.id, thread_id, files)
     )
 
 
 def abort(channel: Channel) -> bytes:
     """An abort. V limits it to a thread; R and A ignore the channel (page 5.5)."""
-    return msgspec.json.encode(_Abort(*channel))
+    return msgspec.json.encode(_Abort(channel.type, channel.id))
 
 
 def answer(question_id: str, value: str | bool) -> bytes:  # noqa: FBT001 (the value of the answer)

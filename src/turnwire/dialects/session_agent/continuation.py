@@ -18,11 +18,12 @@ import msgspec
 from msgspec import Raw
 
 from turnwire.core import events
-from turnwire.core.agent import NEVER, AbortScope, Decoded, ResumeRequest
+from turnwire.core.agent import NEVER, AbortScope, Decoded
 from turnwire.core.bounds import KEPT_BYTES_MAX
 from turnwire.core.events import Event
 from turnwire.core.operations import Answered
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import ResumeRequest
 from turnwire.core.session_group import Member
 from turnwire.core.waiting import Waiting
 from turnwire.dialects.session_agent import frames, init, questions

@@ -15,13 +15,8 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 
 from turnwire.core.bounds import MANY, PARTS_MAX, ChannelName, HandedOn, Id, SomeId, Word
+from turnwire.core.requests import DEFAULT_CHANNEL, Channel
 from turnwire.core.wire.decoder import FrameDecoder, known_frames
-
-Channel: TypeAlias = tuple[str, str]
-"""A thread inside a session: its type and its id."""
-
-DEFAULT_CHANNEL: Final[Channel] = ("web", "default")
-"""The channel of a frame that names none (page 6)."""
 
 THREAD: Final = "thread"
 
@@ -65,13 +60,14 @@ class ChannelFields(Struct, frozen=True, rename="camel"):
         A thread has priority; half of a channel names none (page 5.3).
         """
         if self.thread_id:
-            return (THREAD, self.thread_id)
+            return Channel(THREAD, self.thread_id)
         if self.channel_type and self.channel_id:
-            return (self.channel_type, self.channel_id)
+            return Channel(self.channel_type, self.channel_id)
         return None
 
     @property
     def channel(self) -> Channel:
+        """The channel of the frame: the default one if it names none (page 6)."""
         return self.named_channel or DEFAULT_CHANNEL
 
 

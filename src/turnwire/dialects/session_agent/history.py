@@ -15,8 +15,9 @@ from turnwire.core.agent import NEVER
 from turnwire.core.body.attachments import Attachment
 from turnwire.core.bounds import MANY, HandedOn, Word
 from turnwire.core.events import Event, Reason
-from turnwire.core.operations import History, HistoryPrompt, HistoryRequest, HistoryTurn
+from turnwire.core.operations import History, HistoryPrompt, HistoryTurn
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import HistoryRequest
 from turnwire.core.wire import lenient
 from turnwire.dialects.session_agent import frames, init
 from turnwire.dialects.session_agent.init import SessionState

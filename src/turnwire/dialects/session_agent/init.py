@@ -18,10 +18,11 @@ from msgspec import Raw, Struct
 
 from turnwire.core import safe_json
 from turnwire.core.bounds import FIELDS_MAX, MANY, PARTS_MAX, VALUES_MAX
+from turnwire.core.requests import Channel
 from turnwire.core.wire import lenient
 from turnwire.core.wire.census import census
 from turnwire.dialects.session_agent import frames
-from turnwire.dialects.session_agent.frames import Channel, Init, MessageData, Pending, Snapshot
+from turnwire.dialects.session_agent.frames import Init, MessageData, Pending, Snapshot
 
 DEAD: Final = frozenset({"terminated", "archived", "error"})
 """Statuses of a session that is over. The agent queues a prompt to it forever, without a reply

@@ -6,8 +6,8 @@ turns. R's frames about its queue carry no ids, so the gateway only counts the r
 """
 
 from turnwire.core.bounds import keep
+from turnwire.core.requests import Channel
 from turnwire.core.wire import open_turns
-from turnwire.dialects.session_agent.frames import Channel
 
 
 class OpenTurns(open_turns.OpenTurns[Channel]):

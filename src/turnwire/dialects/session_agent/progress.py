@@ -16,10 +16,11 @@ from typing import Final
 from turnwire.core import events
 from turnwire.core.agent import ALIVE, NEVER, Decoded
 from turnwire.core.events import Event, Reason
+from turnwire.core.requests import Channel
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.dialects.session_agent import frames, questions
 from turnwire.dialects.session_agent.binding import Stage, TurnBinding
-from turnwire.dialects.session_agent.frames import THREAD, Channel
+from turnwire.dialects.session_agent.frames import THREAD
 from turnwire.dialects.session_agent.snapshots import Snapshots
 
 COMPLETION_GRACE_S: Final = 2.0
@@ -80,11 +81,11 @@ class CompletionDetector:
         them. R and A stop what the audit log states.
         """
         if self.idle_channel is not None:
-            return self.idle_channel[0] != THREAD or self.idle_channel == channel
+            return self.idle_channel.type != THREAD or self.idle_channel == channel
         match = _ABORT_SUMMARY.fullmatch(summary)
         if match is None:
             return None
-        return match[1] is None or (match[1], match[2]) == channel
+        return match[1] is None or Channel(match[1], match[2]) == channel
 
     def expect_end_by(self, time: float) -> None:
         """The turn ends at this time, unless it shows a sign of life before."""

@@ -14,10 +14,10 @@ from msgspec import Raw, Struct
 from turnwire.core import safe_json
 from turnwire.core.bounds import FEW, HandedOn, SomeId
 from turnwire.core.events import Question as QuestionEvent
+from turnwire.core.requests import Channel
 from turnwire.core.wire import lenient, open_questions
 from turnwire.dialects.session_agent import commands
 from turnwire.dialects.session_agent.frames import (
-    Channel,
     Expired,
     InteractivePrompt,
     PromptContext,

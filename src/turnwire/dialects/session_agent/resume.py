@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final, assert_never
 
 from turnwire.core import events
-from turnwire.core.agent import ALIVE, AbortScope, Decoded, PromptRequest, ResumeRequest
+from turnwire.core.agent import ALIVE, AbortScope, Decoded
 from turnwire.core.events import Event
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.session_group import Member
 from turnwire.dialects.session_agent import frames, init, questions
 from turnwire.dialects.session_agent.binding import Stage
@@ -35,8 +36,7 @@ class ResumeProtocol(TurnProtocol):
         prompt = PromptRequest(
             text="",
             prompt_id="",
-            channel_type=request.channel_type,
-            channel_id=request.channel_id,
+            channel=request.channel,
             user_id=request.user_id,
         )
         super().__init__(prompt, member)

@@ -11,8 +11,9 @@ from typing import ClassVar, Final, assert_never
 
 from turnwire.core.agent import NEVER
 from turnwire.core.events import Reason
-from turnwire.core.operations import StopRequest, StopResult
+from turnwire.core.operations import StopResult
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import StopRequest
 from turnwire.dialects.session_agent import commands, frames, init, questions
 from turnwire.dialects.session_agent.frames import THREAD
 from turnwire.dialects.session_agent.init import SessionState
@@ -132,9 +133,9 @@ class StopOperation(Operation):
         has_both_ids = self._turn_id is not None and self._requested_id is not None
         if has_both_ids and self._turn_id != self._requested_id:
             self._refuse(Rejection.OTHER_TURN)
-        elif self.channel[0] == THREAD and self._is_ours_seen:
+        elif self.channel.type == THREAD and self._is_ours_seen:
             return self._abort(now)  # V limits it to the thread, and A runs one turn at a time
-        elif self._is_other_seen and not (is_early and self.channel[0] == THREAD):
+        elif self._is_other_seen and not (is_early and self.channel.type == THREAD):
             self._refuse(Rejection.UNHARMED)
         elif not is_early:
             return self._abort(now)

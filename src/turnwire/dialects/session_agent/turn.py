@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias, assert_never
 
 from turnwire.core import events, safe_json
-from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, PromptRequest
+from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Reason
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import PromptRequest
 from turnwire.core.session_group import Member
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.dialects.session_agent import commands, frames, init, progress, questions
@@ -246,7 +247,7 @@ class TurnProtocol:
         if self._binding.stage is not Stage.AWAITING_INIT:
             return None
         state = session_state(frame)
-        if state.is_dead or self._binding.channel[0] not in ALLOWED:
+        if state.is_dead or self._binding.channel.type not in ALLOWED:
             return Decoded(rejection=Rejection.SESSION)
         self._binding.init_received(state)
         self._response_deadline = NEVER

@@ -4,8 +4,14 @@
 each request. Read `turn` first, then `binding`.
 """
 
-from turnwire.core.agent import PromptRequest, ResumeRequest
-from turnwire.core.operations import AnswerRequest, HistoryRequest, OperationName, StopRequest
+from turnwire.core.operations import OperationName
+from turnwire.core.requests import (
+    AnswerRequest,
+    HistoryRequest,
+    PromptRequest,
+    ResumeRequest,
+    StopRequest,
+)
 from turnwire.core.session_group import Member
 from turnwire.dialects.v2.answer import AnswerOperation
 from turnwire.dialects.v2.continuation import ContinuationProtocol

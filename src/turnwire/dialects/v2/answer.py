@@ -10,8 +10,9 @@ import msgspec
 
 from turnwire.core import safe_json
 from turnwire.core.events import find_open_questions
-from turnwire.core.operations import Answered, AnswerRequest
+from turnwire.core.operations import Answered
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import AnswerRequest
 from turnwire.dialects.v2 import commands, frames, init
 from turnwire.dialects.v2.operation import Operation
 from turnwire.dialects.v2.questions import TurnRef
@@ -23,8 +24,8 @@ class AnswerOperation(Operation):
     def __init__(self, request: AnswerRequest) -> None:
         super().__init__(request)
         self.result: Answered | Rejection | None = None
-        self._question_id = request.question_id
-        self._answer = request.answer
+        self._question_id = request.reply.question_id
+        self._answer = request.reply.answer
         self._ahead = init.Ahead(_preload_questions)
         self._turn = TurnRef()
         """The turn that asks, as far as its ids are known."""
@@ -70,7 +71,7 @@ class AnswerOperation(Operation):
         # A resumed stream has the id of the turn's message in place of the turn's id.
         turn_ids = {turn.id, init.message_id(turn.id, {turn.id})}
         request = self._answer_request
-        return request.terms.rejection(question, request.subject, turn_ids)
+        return request.terms.rejection(question, request.reply.subject, turn_ids)
 
     def _without_init(self) -> Sequence[bytes]:
         if self._answer_request.terms.signed:  # it may be an approval, of an unknown call

@@ -15,8 +15,9 @@ would stop.
 import enum
 
 from turnwire.core.agent import AbortScope
+from turnwire.core.requests import Channel
 from turnwire.core.session_group import Member
-from turnwire.dialects.v2.open_turns import Channel, OpenTurns
+from turnwire.dialects.v2.open_turns import OpenTurns
 
 
 class _Stage(enum.Enum):

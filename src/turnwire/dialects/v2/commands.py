@@ -5,9 +5,8 @@ from typing import Final
 import msgspec
 from msgspec import Raw, Struct
 
-from turnwire.core.agent import PromptRequest
 from turnwire.core.connect import ConnectRequest
-from turnwire.dialects.v2.open_turns import Channel
+from turnwire.core.requests import Channel, PromptRequest
 
 CONNECT: Final = ConnectRequest()
 
@@ -55,8 +54,8 @@ def prompt(request: PromptRequest) -> bytes:
         _Prompt(
             content=request.text,
             prompt_id=request.prompt_id,
-            channel_type=request.channel_type,
-            channel_id=request.channel_id,
+            channel_type=request.channel.type,
+            channel_id=request.channel.id,
             queue_mode="followup",
             client_message_id=request.client_message_id,
             attachments=tuple(_File(f.mime, f.url, f.filename) for f in request.attachments),
@@ -68,14 +67,12 @@ def prompt(request: PromptRequest) -> bytes:
 
 def abort(request: PromptRequest, turn_id: str | None) -> bytes:
     """An abort that names our prompt, and our turn as soon as its id is known."""
-    return msgspec.json.encode(
-        _Abort(request.prompt_id, request.channel_type, request.channel_id, turn_id)
-    )
+    return stop(request.channel, turn_id, request.prompt_id)
 
 
-def stop(channel: Channel, turn_id: str, prompt_id: str | None) -> bytes:
+def stop(channel: Channel, turn_id: str | None, prompt_id: str | None) -> bytes:
     """An abort of a turn that another connection sent the prompt of."""
-    return msgspec.json.encode(_Abort(prompt_id or "", *channel, turn_id))
+    return msgspec.json.encode(_Abort(prompt_id or "", channel.type, channel.id, turn_id))
 
 
 def answer(question_id: str, reply: Raw, turn_id: str | None = None) -> bytes:

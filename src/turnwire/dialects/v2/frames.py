@@ -16,8 +16,8 @@ from msgspec import Raw, Struct
 from turnwire.core import safe_json
 from turnwire.core.bounds import ChannelName, HandedOn, Id, SomeId, Word
 from turnwire.core.events import Phase
+from turnwire.core.requests import DEFAULT_CHANNEL, Channel
 from turnwire.core.wire.decoder import FrameDecoder, known_frames
-from turnwire.dialects.v2.open_turns import DEFAULT_CHANNEL, Channel
 from turnwire.dialects.v2.questions import TurnRef
 
 SKIPPED: Final = (
@@ -205,10 +205,14 @@ decode: Callable[[bytes], Read] = msgspec.json.Decoder(Union[KNOWN]).decode  # n
 
 def channel_of(frame: MessageCreate | Unnamed) -> Channel | None:
     """The channel that a frame names; None if it names neither type nor id."""
-    if not frame.channel_type and not frame.channel_id:
+    return named_channel(frame.channel_type, frame.channel_id)
+
+
+def named_channel(channel_type: str | None, channel_id: str | None) -> Channel | None:
+    """The channel of these two fields; None if both are missing."""
+    if not channel_type and not channel_id:
         return None
-    default_type, default_id = DEFAULT_CHANNEL
-    return (frame.channel_type or default_type, frame.channel_id or default_id)
+    return Channel(channel_type or DEFAULT_CHANNEL.type, channel_id or DEFAULT_CHANNEL.id)
 
 
 def turn_ref(frame: Unnamed) -> TurnRef:

@@ -5,11 +5,11 @@ from itertools import islice
 
 from turnwire.core import safe_json
 from turnwire.core.body.attachments import Attachment
-from turnwire.core.operations import History, HistoryPrompt, HistoryRequest, HistoryTurn
+from turnwire.core.operations import History, HistoryPrompt, HistoryTurn
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import Channel, HistoryRequest
 from turnwire.dialects.v2 import frames, init
 from turnwire.dialects.v2.init import Entry
-from turnwire.dialects.v2.open_turns import Channel
 from turnwire.dialects.v2.operation import Operation
 
 

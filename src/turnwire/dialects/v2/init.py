@@ -28,11 +28,11 @@ from turnwire.core.bounds import (
     Word,
 )
 from turnwire.core.events import Event, Phase, Reason
+from turnwire.core.requests import DEFAULT_CHANNEL, Channel
 from turnwire.core.wire import lenient
 from turnwire.core.wire.census import census
 from turnwire.dialects.v2 import questions
-from turnwire.dialects.v2.frames import HALF_FIELD, Init, decode
-from turnwire.dialects.v2.open_turns import DEFAULT_CHANNEL, Channel
+from turnwire.dialects.v2.frames import HALF_FIELD, Init, decode, named_channel
 
 _STEP: Final = 256
 """Entries and parts that are read in one step. The parts of one entry are never split."""
@@ -64,8 +64,7 @@ class Entry(Struct, frozen=True, rename="camel", dict=True):
 
     @property
     def channel(self) -> Channel:
-        default_type, default_id = DEFAULT_CHANNEL
-        return (self.channel_type or default_type, self.channel_id or default_id)
+        return named_channel(self.channel_type, self.channel_id) or DEFAULT_CHANNEL
 
     @cached_property
     def is_open(self) -> bool:

@@ -3,17 +3,10 @@
 `TurnBinding` keeps one `OpenTurns`: our prompt waits while an open turn is before it in the queue.
 """
 
-from typing import Final, TypeAlias
-
 from msgspec import Struct
 
+from turnwire.core.requests import Channel
 from turnwire.core.wire import open_turns
-
-Channel: TypeAlias = tuple[str, str]
-"""The type and the id of a channel."""
-
-DEFAULT_CHANNEL: Final[Channel] = ("web", "default")
-"""The channel of a `message.create` that names no channel."""
 
 
 class _OpenTurn(Struct, frozen=True):

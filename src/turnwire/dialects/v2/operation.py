@@ -9,11 +9,10 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 
 from turnwire.core.connect import ConnectRequest
-from turnwire.core.operations import OperationRequest
+from turnwire.core.requests import OperationRequest
 from turnwire.core.wire import operation
 from turnwire.dialects.v2 import frames, init
 from turnwire.dialects.v2.commands import CONNECT
-from turnwire.dialects.v2.open_turns import Channel
 
 
 class Operation(operation.Operation[frames.Read]):
@@ -21,7 +20,7 @@ class Operation(operation.Operation[frames.Read]):
 
     def __init__(self, request: OperationRequest) -> None:
         super().__init__(frames.decoder, request.init_s, request.verdict_s)
-        self.channel: Channel = (request.channel_type, request.channel_id)
+        self.channel = request.channel
         self._ahead = init.Ahead()
 
     def connect_request(self) -> ConnectRequest:

@@ -15,8 +15,8 @@ import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core import events, safe_json
+from turnwire.core.requests import Channel
 from turnwire.core.wire import open_questions
-from turnwire.dialects.v2.open_turns import Channel
 
 APPROVAL: Final = "approval"
 """The `kind` of a question about a tool call that waits (docs/v2.md)."""

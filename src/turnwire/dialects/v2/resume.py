@@ -10,9 +10,10 @@ from typing import Final
 from msgspec import Raw
 
 from turnwire.core import events
-from turnwire.core.agent import ALIVE, NEVER, Decoded, ResumeRequest
+from turnwire.core.agent import ALIVE, NEVER, Decoded
 from turnwire.core.events import Event
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import ResumeRequest
 from turnwire.core.session_group import Member
 from turnwire.dialects.v2 import init
 from turnwire.dialects.v2.frames import InitData
@@ -26,7 +27,7 @@ class ResumeProtocol(TurnProtocol):
     """Follows the turn that runs or waits on a channel. It never aborts."""
 
     def __init__(self, request: ResumeRequest, member: Member) -> None:
-        super().__init__((request.channel_type, request.channel_id), member)
+        super().__init__(request.channel, member)
         self.accepted = False
         self._is_rejected = False
         self._resume_request = request

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import ClassVar, assert_never
 
 from turnwire.core.events import Reason
-from turnwire.core.operations import StopRequest, StopResult
+from turnwire.core.operations import StopResult
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import StopRequest
 from turnwire.core.wire.lenient import finish_reason
 from turnwire.dialects.v2 import commands, frames, init
 from turnwire.dialects.v2.operation import Operation

@@ -21,11 +21,12 @@ import msgspec
 from msgspec import Raw
 
 from turnwire.core import events, safe_json
-from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, PromptRequest
+from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded
 from turnwire.core.bounds import FEW
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Event, Reason
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import DEFAULT_CHANNEL, Channel, PromptRequest
 from turnwire.core.session_group import Member
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.core.wire.lenient import finish_reason
@@ -60,7 +61,6 @@ from turnwire.dialects.v2.frames import (
     decoder,
     turn_ref,
 )
-from turnwire.dialects.v2.open_turns import DEFAULT_CHANNEL, Channel
 from turnwire.dialects.v2.questions import OpenQuestions, TurnRef
 
 _decode_fields = msgspec.json.Decoder(Annotated[dict[str, Raw], FEW]).decode
@@ -322,9 +322,7 @@ class PromptProtocol(TurnProtocol):
     """Sends a prompt, and follows its turn."""
 
     def __init__(self, request: PromptRequest, member: Member) -> None:
-        super().__init__(
-            (request.channel_type, request.channel_id), member, request.prompt_id, request.user_id
-        )
+        super().__init__(request.channel, member, request.prompt_id, request.user_id)
         self._request = request
 
     def connection_opened(self, _now: float) -> Decoded:

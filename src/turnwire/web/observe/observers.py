@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from turnwire.core.agent import PromptRequest, ResumeRequest
 from turnwire.core.recording.recorder import Recording, header
+from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.observer import TurnObserver
 from turnwire.core.turn.outcome import final_outcome

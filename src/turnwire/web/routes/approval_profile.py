@@ -12,9 +12,9 @@ from typing import Final, assert_never
 from msgspec import Raw, json
 
 from turnwire.config.settings import Settings, signing_keys
-from turnwire.core.agent import QuestionReply
 from turnwire.core.approvals import ApprovalIssuer, Invalid, Signed, Signer
 from turnwire.core.body.continuation import ApprovalResponse, Continuation, QuestionAnswer, Response
+from turnwire.core.requests import QuestionReply
 from turnwire.core.terms import Terms
 from turnwire.errors import BadRequest, QuestionClosed
 from turnwire.web.routes.endpoint import RequestContext

@@ -12,12 +12,12 @@ from collections.abc import Awaitable
 import msgspec
 from starlette.types import Receive, Send
 
-from turnwire.core.agent import PromptRequest, ResumeRequest
 from turnwire.core.body.continuation import Continuation
 from turnwire.core.body.prompt import Prompt, extract, extract_in_steps
 from turnwire.core.bounds import LONG_BYTES
 from turnwire.core.operations import OperationName
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.turn.headers import hold_for_init
 from turnwire.errors import Unavailable
 from turnwire.relay.interrupted import Interruptible
@@ -91,7 +91,7 @@ class Chat(Endpoint):
         app_context = self.app_context
         if prompt.size > SMALL_BYTES or holder.request_reservation is not None:
             reserve(holder, prompt.size)
-        channel_type, channel_id = self.channel(context, prompt.chat_id)
+        channel = self.channel(context, prompt.chat_id)
         if holder.request_reservation is None:
             await app_context.rates.take(context.user_id)
         else:
@@ -102,8 +102,7 @@ class Chat(Endpoint):
             text=prompt.text,
             prompt_id=os.urandom(16).hex(),
             client_message_id=prompt.message_id,
-            channel_type=channel_type,
-            channel_id=channel_id,
+            channel=channel,
             user_id=context.user_id,
             attachments=prompt.attachments,
             regenerates=prompt.regenerates,
@@ -158,12 +157,11 @@ class Chat(Endpoint):
         check_support(app_context, OperationName.RESUME)
         reserve(holder, 0)
         settings = app_context.settings
-        channel_type, channel_id = self.channel(context, continuation.chat_id)
+        channel = self.channel(context, continuation.chat_id)
         approvals = approval_profile.approvals(settings, context)
         resume_request = ResumeRequest(
             user_id=context.user_id,
-            channel_type=channel_type,
-            channel_id=channel_id,
+            channel=channel,
             init_s=settings.dial_s,
             replies=approval_profile.replies(settings, context, continuation),
             terms=approval_profile.terms(settings),

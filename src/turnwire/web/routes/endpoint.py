@@ -8,6 +8,7 @@ import structlog
 from msgspec import Struct
 from starlette.types import Receive, Scope, Send
 
+from turnwire.core.requests import Channel
 from turnwire.errors import RequestRefused
 from turnwire.web.auth.access import Grant, Role, require
 from turnwire.web.auth.identity import Caller, bearer_token
@@ -108,8 +109,8 @@ class Endpoint(ABC):
 
         """
 
-    def channel(self, context: RequestContext, chat_id: str | None) -> tuple[str, str]:
-        """Return type and id of the channel of a request. `chat_id` is the client's id of the chat.
+    def channel(self, context: RequestContext, chat_id: str | None) -> Channel:
+        """Return the channel of a request. `chat_id` is the client's id of the chat.
 
         Raises:
             BadRequest: the type or the id is malformed.

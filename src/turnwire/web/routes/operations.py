@@ -13,14 +13,9 @@ from starlette.types import Receive, Send
 
 from turnwire.core import steps
 from turnwire.core.approvals import APPROVAL_ID_MAX
-from turnwire.core.operations import (
-    AnswerRequest,
-    HistoryRequest,
-    Operation,
-    OperationName,
-    StopRequest,
-)
+from turnwire.core.operations import Operation, OperationName
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import AnswerRequest, HistoryRequest, QuestionReply, StopRequest
 from turnwire.core.steps import Steps
 from turnwire.core.ui_stream.messages import ui_messages_in_steps
 from turnwire.errors import BadRequest, Unavailable
@@ -211,11 +206,10 @@ class StopTurn(OperationEndpoint):
         self, context: RequestContext, holder: Holder, receive: Receive, send: Send
     ) -> None:
         body = await self.read(context, holder, receive, _StopBody)
-        channel_type, channel_id = self.channel(context, context.request.query.get("chatId"))
+        channel = self.channel(context, context.request.query.get("chatId"))
         stop = StopRequest(
             user_id=context.user_id,
-            channel_type=channel_type,
-            channel_id=channel_id,
+            channel=channel,
             turn_id=body.turn_id,
             init_s=self.app_context.settings.dial_s,
             verdict_s=self.app_context.settings.verdict_s,
@@ -241,14 +235,12 @@ class AnswerQuestion(OperationEndpoint):
         body = await self.read(context, holder, receive, _AnswerBody)
         self._check(body.answer)
         settings = self.app_context.settings
-        channel_type, channel_id = self.channel(context, context.request.query.get("chatId"))
+        channel = self.channel(context, context.request.query.get("chatId"))
+        subject = approval_profile.subject(settings, context, body.question_id, body.approval_id)
         answer = AnswerRequest(
             user_id=context.user_id,
-            channel_type=channel_type,
-            channel_id=channel_id,
-            question_id=body.question_id,
-            answer=body.answer,
-            subject=approval_profile.subject(settings, context, body.question_id, body.approval_id),
+            channel=channel,
+            reply=QuestionReply(body.question_id, body.answer, subject),
             terms=approval_profile.terms(settings),
             init_s=settings.dial_s,
             verdict_s=settings.verdict_s,
@@ -290,11 +282,10 @@ class Messages(OperationEndpoint):
         receive: Receive,  # noqa: ARG002 (a GET has no body)
         send: Send,
     ) -> None:
-        channel_type, channel_id = self.channel(context, context.request.query.get("chatId"))
+        channel = self.channel(context, context.request.query.get("chatId"))
         history_request = HistoryRequest(
             user_id=context.user_id,
-            channel_type=channel_type,
-            channel_id=channel_id,
+            channel=channel,
             limit=self._limit(context),
             before=context.request.query.get("before"),
             init_s=self.app_context.settings.dial_s,

@@ -7,8 +7,8 @@ import msgspec
 from starlette.responses import Response
 from starlette.types import Receive, Send
 
-from turnwire.core.agent import ResumeRequest
-from turnwire.core.operations import HistoryRequest, OperationName
+from turnwire.core.operations import OperationName
+from turnwire.core.requests import HistoryRequest, ResumeRequest
 from turnwire.core.turn.headers import hold_for_init
 from turnwire.core.turn.limits import DisconnectPolicy
 from turnwire.core.ui_stream.output import HEADERS
@@ -52,16 +52,13 @@ class Resume(OperationEndpoint):
         request = context.request
         chat_id = request.scope["path_params"]["chat_id"]
         workflow = workflow_transport.detect_resume(request, chat_id)
-        channel_type, channel_id = self.channel(
-            context, chat_id if workflow is None else workflow.chat_id
-        )
+        channel = self.channel(context, chat_id if workflow is None else workflow.chat_id)
         approvals = approval_profile.approvals(
             app_context.settings, context, counts_chunks=workflow is not None
         )
         resume_request = ResumeRequest(
             user_id=context.user_id,
-            channel_type=channel_type,
-            channel_id=channel_id,
+            channel=channel,
             init_s=app_context.settings.dial_s,
             prompt_id=None if workflow is None else workflow.prompt_id,
         )
@@ -113,8 +110,7 @@ class Resume(OperationEndpoint):
         settings = self.app_context.settings
         history_request = HistoryRequest(
             user_id=resume_request.user_id,
-            channel_type=resume_request.channel_type,
-            channel_id=resume_request.channel_id,
+            channel=resume_request.channel,
             limit=LIMIT,
             init_s=settings.dial_s,
             verdict_s=settings.verdict_s,

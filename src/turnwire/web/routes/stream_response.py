@@ -11,8 +11,9 @@ import msgspec
 from starlette.types import Receive, Send
 
 from turnwire.config.settings import Settings
-from turnwire.core.agent import NEVER, AgentProtocol, PromptRequest, ResumeRequest
+from turnwire.core.agent import NEVER, AgentProtocol
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.session_group import Member
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome, final_outcome

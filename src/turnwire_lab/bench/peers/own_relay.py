@@ -19,9 +19,9 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from turnwire.config.settings import Settings
-from turnwire.core.agent import PromptRequest
 from turnwire.core.body.attachments import AttachmentLimits
 from turnwire.core.body.prompt import Prompt, extract
+from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output

@@ -1,0 +1,113 @@
+"""What a protocol or an operation is asked to do: the five requests, and the channel they are for.
+
+The web layer makes a request from an HTTP request. A dialect gets it with the connection that
+carries it out (`core.agent.Dialect`).
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+from msgspec import Raw, Struct
+
+from turnwire.core.body.attachments import Attachment
+from turnwire.core.terms import Terms
+
+
+class Channel(Struct, frozen=True):
+    """A thread of work inside a session."""
+
+    type: str
+    id: str
+
+
+DEFAULT_CHANNEL: Final = Channel("web", "default")
+"""The channel of a request that names none. Both wires mean the same one."""
+
+
+class AgentRequest(Struct, frozen=True, kw_only=True):
+    """Base of the requests: who asks, and on which channel."""
+
+    user_id: str
+    channel: Channel = DEFAULT_CHANNEL
+
+
+class PromptRequest(AgentRequest, frozen=True, kw_only=True):
+    """A prompt for the agent, from one HTTP request."""
+
+    user_id: str = ""
+    text: str
+    prompt_id: str
+    """The gateway makes it for this request. An agent that supports it sends it back in its
+    echo."""
+    client_message_id: str | None = None
+    """The client's id of the message. It shows that a POST is a retry of an earlier one."""
+    attachments: tuple[Attachment, ...] = ()
+    regenerates: bool = False
+    """Whether the prompt was sent before, and a new answer shall replace the old one."""
+    replaces: str | None = None
+    """The client's id of the message that this prompt replaces. If `regenerates`, that is the old
+    answer; otherwise it is the prompt as it was before the user edited it."""
+
+    def without_attachments(self) -> "PromptRequest":
+        """The same request without its files, to keep after the files are sent."""
+        return msgspec.structs.replace(self, attachments=()) if self.attachments else self
+
+
+class QuestionReply(Struct, frozen=True):
+    """The answer to an open question."""
+
+    question_id: str
+    answer: Raw
+    """JSON."""
+    subject: bytes | None = None
+    """Digest of what the user approved (`core.approvals.subject`), or None if it is unknown. If
+    set, the answer is sent only if the open question has this digest."""
+
+
+class ResumeRequest(AgentRequest, frozen=True, kw_only=True):
+    """Which turn to follow: the one that runs or waits on a channel, of any user.
+
+    With `replies` it is the turn that asked these questions, and events before its
+    last question are not sent again.
+    """
+
+    init_s: float
+    """How long to wait for the agent's `init` frame, in seconds."""
+    replies: Sequence[QuestionReply] = ()
+    terms: Terms = Terms()
+    """The rules that the replies must meet."""
+    prompt_id: str | None = None
+    """If set, only the turn of this prompt is followed. Not every agent names the prompt of a
+    turn."""
+
+
+class OperationRequest(AgentRequest, frozen=True, kw_only=True):
+    """Base of the requests for an operation: how long it may wait. Times are in seconds."""
+
+    init_s: float
+    """Longest wait for the `init` frame. If none comes, the operation goes on without it where that
+    is safe."""
+    verdict_s: float
+    """Longest wait for the agent's reply."""
+
+
+class StopRequest(OperationRequest, frozen=True, kw_only=True):
+    """Stop the turn `turn_id`; if that is None, the turn that runs on the channel."""
+
+    turn_id: str | None = None
+
+
+class AnswerRequest(OperationRequest, frozen=True, kw_only=True):
+    """Answer an open question."""
+
+    reply: QuestionReply
+    terms: Terms = Terms()
+    """The rules that the reply must meet."""
+
+
+class HistoryRequest(OperationRequest, frozen=True, kw_only=True):
+    """Read the messages of a channel, in order: the last `limit` ones before the id `before`."""
+
+    limit: int
+    before: str | None = None
