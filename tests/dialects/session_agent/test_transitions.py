@@ -14,14 +14,8 @@ from support import session_agent_frames as f
 from turnwire.core.requests import PromptRequest
 from turnwire.core.session_group import Member, SessionGroup
 from turnwire.dialects import session_agent
-from turnwire.dialects.session_agent.binding import (
-    _ROWS,
-    IGNORED,
-    TRANSITIONS,
-    Stage,
-    Trigger,
-    TurnBinding,
-)
+from turnwire.dialects.session_agent.binding import TurnBinding
+from turnwire.dialects.session_agent.transitions import _ROWS, IGNORED, TRANSITIONS, Stage, Trigger
 from turnwire.dialects.session_agent.turn import RESPONSE_S, TurnProtocol
 
 ROOM: Final = Path(session_agent.__file__).parent
