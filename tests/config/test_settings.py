@@ -9,7 +9,8 @@ import pytest
 
 from gateway.tokens import KEY, NEXT_KEY
 from turnwire.config.environ import from_environ
-from turnwire.config.settings import LAB_PREFIX, SECRETS, Settings, keys, variable
+from turnwire.config.lists import keys
+from turnwire.config.settings import LAB_PREFIX, SECRETS, Settings, variable
 from turnwire.errors import SettingsError
 
 GOOD = {

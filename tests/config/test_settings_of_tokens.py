@@ -7,7 +7,8 @@ import pytest
 from gateway.signers import ASYMMETRIC, signer
 from gateway.tokens import KEY
 from turnwire.config.environ import from_environ
-from turnwire.config.settings import keys, origins, variable
+from turnwire.config.lists import keys, origins
+from turnwire.config.settings import variable
 from turnwire.errors import SettingsError
 
 BASE = {

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.tokens import KEY, NEXT_KEY
 from turnwire.config.environ import from_environ
-from turnwire.config.settings import signing_keys
+from turnwire.config.lists import signing_keys
 from turnwire.errors import SettingsError
 
 GOOD = {

@@ -6,7 +6,7 @@ import pytest
 from gateway.agent import ScriptedAgent
 from gateway.clients import post
 from gateway.running import Gateway, settings
-from turnwire.config.hang_ups import POLICIES as NAMES
+from turnwire.config.lists import POLICIES as NAMES
 from turnwire.core.turn.limits import POLICIES, DisconnectPolicy, Limits
 from turnwire.errors import BadRequest
 from turnwire.web.context import disconnect_limits

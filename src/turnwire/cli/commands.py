@@ -15,7 +15,8 @@ import jwt
 from turnwire.cli import fd_limit, recordings, serving, supervisor, verdict
 from turnwire.cli.logs import configure_logs
 from turnwire.config.environ import from_environ
-from turnwire.config.settings import Settings, keys, variable
+from turnwire.config.lists import keys
+from turnwire.config.settings import Settings, variable
 from turnwire.core.recording.replay import replay
 from turnwire.dialects import DIALECTS
 from turnwire.errors import SettingsError

@@ -1,4 +1,4 @@
-"""The settings: one frozen struct, and functions that parse its lists and keys.
+"""The settings: one frozen struct. `turnwire.config.lists` parses the fields that are lists.
 
 `turnwire.config.environ.from_environ` makes it, once.
 """
@@ -8,8 +8,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from turnwire.config.keys import Algorithm, Key, verifying_keys
-from turnwire.config.urls import Network, network
+from turnwire.config.keys import Algorithm
 from turnwire.dialects import DIALECTS
 
 PREFIX: Final = "TURNWIRE_"
@@ -392,36 +391,3 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def variable(field: str) -> str:
     """Return the name of the variable that sets a field."""
     return PREFIX + field.upper()
-
-
-def listed(setting: str) -> tuple[str, ...]:
-    """Return the entries of a setting that is a comma-separated list, in lower case."""
-    return tuple(entry.strip().lower() for entry in setting.split(",") if entry.strip())
-
-
-def signing_keys(settings: Settings) -> tuple[bytes, ...]:
-    """Return the keys of approvals: the first signs, all verify."""
-    if not settings.signing_keys:
-        return ()
-    return tuple(key.strip().encode() for key in settings.signing_keys.split(","))
-
-
-def keys(settings: Settings) -> list[Key]:
-    """Return the keys that verify tokens.
-
-    Raises:
-        BadKeyError: an entry of the setting is not a key for the algorithm.
-
-    """
-    return verifying_keys(settings.jwt_key, settings.jwt_algorithm)
-
-
-def origins(settings: Settings) -> tuple[str, ...]:
-    """Return the origins of pages that may call the gateway; `*` is any origin."""
-    return tuple(entry.strip() for entry in settings.cors_origins.split(",") if entry.strip())
-
-
-def trusted_proxies(settings: Settings) -> tuple[Network, ...]:
-    """Return the networks of trusted proxies, without the entries that are not networks."""
-    parsed = (network(entry) for entry in listed(settings.trusted_proxies))
-    return tuple(entry for entry in parsed if entry is not None)

@@ -16,7 +16,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from turnwire.config.settings import Settings, keys, origins, trusted_proxies
+from turnwire.config.lists import keys, origins, trusted_proxies
+from turnwire.config.settings import Settings
 from turnwire.config.tls import agent_tls
 from turnwire.core.agent import Dialect
 from turnwire.core.session_group import SessionGroups

@@ -5,8 +5,8 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from turnwire.config.hang_ups import policies
-from turnwire.config.settings import Settings, listed
+from turnwire.config.lists import listed, policies
+from turnwire.config.settings import Settings
 from turnwire.core.agent import Dialect
 from turnwire.core.body.attachments import AttachmentLimits
 from turnwire.core.session_group import SessionGroups

@@ -16,7 +16,7 @@ from gateway.running import Gateway, settings
 from gateway.signers import ASYMMETRIC, signer
 from gateway.tokens import KEY
 from turnwire.config.keys import Algorithm
-from turnwire.config.settings import keys
+from turnwire.config.lists import keys
 from turnwire.errors import Unauthorized
 from turnwire.web.auth.identity import JwtIdentity, StaticKeys
 from turnwire.web.auth.jwks import Jwks

@@ -8,7 +8,7 @@ import pytest
 
 from gateway.running import settings
 from gateway.tokens import KEY, NEXT_KEY, OTHER_KEY, claims, token
-from turnwire.config.settings import keys
+from turnwire.config.lists import keys
 from turnwire.errors import Unauthorized
 from turnwire.web.auth.identity import Caller, JwtIdentity, OpaqueIdentity, StaticKeys, bearer_token
 

@@ -11,7 +11,8 @@ from typing import Final, assert_never
 
 from msgspec import Raw, json
 
-from turnwire.config.settings import Settings, signing_keys
+from turnwire.config.lists import signing_keys
+from turnwire.config.settings import Settings
 from turnwire.core.approvals import ApprovalIssuer, Invalid, Signed, Signer
 from turnwire.core.body.continuation import ApprovalResponse, Continuation, QuestionAnswer, Response
 from turnwire.core.requests import QuestionReply

@@ -1,8 +1,8 @@
-"""Which policies of a hang-up the settings let a request ask for."""
+"""Lists in one setting: the policies here, keys and origins where tokens and keys are tested."""
 
 import pytest
 
-from turnwire.config.hang_ups import POLICIES, policies
+from turnwire.config.lists import POLICIES, policies
 from turnwire.config.settings import Settings
 
 
