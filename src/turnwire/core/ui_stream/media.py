@@ -12,6 +12,7 @@ from typing import assert_never
 from msgspec import UNSET
 
 from turnwire.core import safe_json
+from turnwire.core.body.client_copy import PartKind
 from turnwire.core.events import FilePart, SourceUrl
 from turnwire.core.ui_stream import chunks
 
@@ -38,5 +39,16 @@ def part_chunks(part: FilePart | SourceUrl) -> list[chunks.Chunk]:
             ]
         case FilePart() | SourceUrl():
             return []
+        case _:
+            assert_never(part)
+
+
+def part_kind(part: FilePart | SourceUrl) -> PartKind:
+    """Return how the part counts in a client's copy."""
+    match part:
+        case FilePart():
+            return PartKind.FILES
+        case SourceUrl():
+            return PartKind.SOURCES
         case _:
             assert_never(part)

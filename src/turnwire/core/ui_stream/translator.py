@@ -34,10 +34,11 @@ from typing import ClassVar, assert_never
 from msgspec import UNSET, Raw
 
 from turnwire.core import events, safe_json
-from turnwire.core.body.client_copy import ClientCopy, PartKind, Remaining
+from turnwire.core.body.client_copy import ClientCopy, PartKind
 from turnwire.core.events import Phase, Reason
 from turnwire.core.ui_stream import chunks, media
 from turnwire.core.ui_stream.questions import Questions
+from turnwire.core.ui_stream.replayed_turn import ReplayedTurn
 from turnwire.core.ui_stream.sent_text import SentText
 from turnwire.core.ui_stream.tool_calls import NO_RESULT, Calls
 
@@ -106,17 +107,8 @@ class Translator:
         self._taken_id = taken_id
         if client_copy is not None:
             self._client_copy = client_copy
-        self._remaining: Remaining | None = None
-        """When a turn is continued: parts still to skip, because the client already has them."""
-        self._replaying = False
-        """Whether the client has everything that the current events describe: nothing is sent."""
-        self._late_outcomes: dict[str, chunks.Chunk] = {}
-        """Outcomes of calls and questions that are open in the client's copy, by the client's id.
-
-        They come while `_replaying`, and are sent after it.
-        """
-        self._late_inputs: dict[str, chunks.Chunk] | None = None
-        """Inputs of calls that have none in the client's copy. Sent before the outcomes: P3."""
+        self._replay: ReplayedTurn | None = None
+        """When a turn is continued, until all that the client may have was replayed."""
         self._in_step = False
         self._turn_id = "turn"
         self._blocks = _NO_BLOCKS.copy()
@@ -133,53 +125,15 @@ class Translator:
     def feed(self, event: events.Event) -> list[chunks.Chunk]:
         """Translate one event. Returns the chunks to send now, possibly none."""
         new = self._translate(event)
-        if not self._replaying:
+        replay = self._replay
+        if replay is None or not replay.is_silent:
             return new
-        self._keep_late(new)
+        replay.keep_late(new)
         return []
 
-    def _keep_late(self, replayed: list[chunks.Chunk]) -> None:
-        """Keep those of the replayed chunks that the client's copy lacks."""
-        for chunk in replayed:
-            match chunk:
-                case (
-                    chunks.ToolOutputAvailable(item_id)
-                    | chunks.ToolOutputError(item_id)
-                    | chunks.DataQuestion(item_id)
-                ) if item_id in self._client_copy.pending:
-                    self._late_outcomes[item_id] = chunk
-                case chunks.ToolInputAvailable(item_id) if item_id in (
-                    self._client_copy.without_input
-                ):
-                    if self._late_inputs is None:
-                        self._late_inputs = {}
-                    self._late_inputs[item_id] = chunk
-                case (
-                    chunks.Start()
-                    | chunks.StartStep()
-                    | chunks.FinishStep()
-                    | chunks.TextStart()
-                    | chunks.TextDelta()
-                    | chunks.TextEnd()
-                    | chunks.ReasoningStart()
-                    | chunks.ReasoningDelta()
-                    | chunks.ReasoningEnd()
-                    | chunks.ToolInputStart()
-                    | chunks.ToolInputAvailable()
-                    | chunks.ToolOutputAvailable()
-                    | chunks.ToolOutputError()
-                    | chunks.ToolApprovalRequest()
-                    | chunks.File()
-                    | chunks.SourceUrl()
-                    | chunks.DataAgentStatus()
-                    | chunks.DataQuestion()
-                    | chunks.Error()
-                    | chunks.Abort()
-                    | chunks.Finish()
-                ):
-                    pass
-                case _:
-                    assert_never(chunk)
+    @property
+    def _is_silent(self) -> bool:
+        return self._replay is not None and self._replay.is_silent
 
     def request(
         self, question: events.Question, approval: events.Approval, approval_id: str
@@ -195,7 +149,7 @@ class Translator:
             new += self.questions.ask(question)
         else:
             new += self.questions.request(question.question_id, approval_id, call_id)
-        return [] if self._replaying else new
+        return [] if self._is_silent else new
 
     def feed_closed_request(
         self, question: events.Question, approval: events.Approval
@@ -210,7 +164,7 @@ class Translator:
         if question.question_id in self._client_copy.pending or not self._shows(approval):
             return self.feed(question)
         new = self._close_block() if self.calls.is_done(approval.call_id) else self._card(approval)
-        return [] if self._replaying else new
+        return [] if self._is_silent else new
 
     def _shows(self, approval: events.Approval) -> bool:
         """Whether the card of the call shows the same tool and input as the approval."""
@@ -281,15 +235,13 @@ class Translator:
             case events.QuestionClosed() if is_streaming:
                 return self._between_blocks(self.questions.close(event))
             case events.ReplayStarted(turn_id) if not is_streaming:
-                self._replaying = True
-                self._remaining = Remaining(self._client_copy)
+                self._replay = ReplayedTurn(self._client_copy)
                 return self._start(turn_id)
-            case events.ReplayUncertain() if is_streaming and self._replaying:
-                return self._end_replay()
-            case events.ReplayFinished() if is_streaming and self._remaining is not None:
-                new = self._end_replay() if self._replaying else []
-                self._remaining = None
-                return new
+            case events.ReplayUncertain() if is_streaming and self._replay is not None:
+                return self._begin_sending(self._replay)
+            case events.ReplayFinished() if is_streaming and self._replay is not None:
+                replay, self._replay = self._replay, None
+                return self._begin_sending(replay)
             case events.Replied(question_id) if is_streaming:
                 self.questions.mark_replied(question_id)
                 return []
@@ -323,24 +275,21 @@ class Translator:
             self._turn_id += ":answer"
         return [chunks.Start(self._turn_id), chunks.StartStep()]
 
-    def _end_replay(self) -> list[chunks.Chunk]:
-        """Start sending: continue the client's message, in its last step.
+    def _begin_sending(self, replay: ReplayedTurn) -> list[chunks.Chunk]:
+        """Continue the client's message, in its last step, unless that was done already.
 
         A new step would separate the outcomes from their calls: clients look at the
         last step alone to decide whether to send a request, and some would send forever.
         """
+        if not replay.is_silent:
+            return []
+        client_copy = self._client_copy
         self._close_block()
-        self._replaying = self._in_step = False
-        at_client = {
-            _TEXT: self._client_copy.text_blocks,
-            _REASONING: self._client_copy.reasoning_blocks,
-        }
+        self._in_step = False
+        at_client = {_TEXT: client_copy.text_blocks, _REASONING: client_copy.reasoning_blocks}
         self._blocks = {kind: max(count, at_client[kind]) for kind, count in self._blocks.items()}
-        late = [*(self._late_inputs or {}).values(), *self._late_outcomes.values()]
-        self.calls.inputs_at_client = self._client_copy.pending - self._client_copy.without_input
-        if self._client_copy.message_id is None:
-            return [chunks.Start(), *late]
-        return [chunks.Start(safe_json.join_surrogates(self._client_copy.message_id)), *late]
+        self.calls.inputs_at_client = client_copy.pending - client_copy.without_input
+        return replay.begin_sending()
 
     def _finish_step(self) -> list[chunks.Chunk]:
         in_step, self._in_step = self._in_step, False
@@ -348,10 +297,10 @@ class Translator:
 
     def _skip_sent(self, kind: _Kind, text: str) -> str:
         """When a turn is continued: return the part of `text` that the client does not have."""
-        if self._remaining is None:
+        if self._replay is None:
             return text
-        skipped = self._remaining.take(PartKind[kind.name], len(text))
-        if self._replaying:
+        skipped = self._replay.take(PartKind[kind.name], len(text))
+        if self._replay.is_silent:
             return text  # nothing is sent, but blocks and lengths are counted
         if kind is _TEXT:
             self.sent_text.add(safe_json.join_surrogates(text[:skipped]))
@@ -359,14 +308,7 @@ class Translator:
 
     def _media(self, event: events.FilePart | events.SourceUrl) -> list[chunks.Chunk]:
         parts = media.part_chunks(event)
-        match event:
-            case events.FilePart():
-                kind = PartKind.FILES
-            case events.SourceUrl():
-                kind = PartKind.SOURCES
-            case _:
-                assert_never(event)
-        if parts and self._remaining is not None and self._remaining.take(kind):
+        if parts and self._replay is not None and self._replay.take(media.part_kind(event)):
             return []
         return self._between_blocks(parts)
 

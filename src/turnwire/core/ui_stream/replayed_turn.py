@@ -1,0 +1,87 @@
+"""A turn that a client continues: what the client's copy of the message lacks of it.
+
+The dialect replays the turn from its beginning. At first everything is in the client's copy. From
+`ReplayUncertain` on, parts may be in it, and are skipped as far as the copy reaches.
+"""
+
+from typing import assert_never
+
+from turnwire.core import safe_json
+from turnwire.core.body.client_copy import ClientCopy, PartKind, Remaining
+from turnwire.core.ui_stream import chunks
+
+
+class ReplayedTurn:
+    """From `ReplayStarted` to `ReplayFinished`. The translator asks it what to send."""
+
+    def __init__(self, client_copy: ClientCopy) -> None:
+        self.is_silent = True
+        """Whether the client has everything that the current events describe: nothing is sent."""
+        self._client_copy = client_copy
+        self._remaining = Remaining(client_copy)
+        self._late_inputs: dict[str, chunks.Chunk] = {}
+        """Inputs of calls that have none in the client's copy, by the client's id."""
+        self._late_outcomes: dict[str, chunks.Chunk] = {}
+        """Outcomes of calls and questions that are open in the client's copy, by the client's id.
+
+        They come while `is_silent`, and are sent after it.
+        """
+
+    def take(self, kind: PartKind, count: int = 1) -> int:
+        """Return how many of the next `count` units the client has (see `Remaining.take`)."""
+        return self._remaining.take(kind, count)
+
+    def keep_late(self, replayed: list[chunks.Chunk]) -> None:
+        """Keep those of the replayed chunks that the client's copy lacks."""
+        for chunk in replayed:
+            match chunk:
+                case (
+                    chunks.ToolOutputAvailable(item_id)
+                    | chunks.ToolOutputError(item_id)
+                    | chunks.DataQuestion(item_id)
+                ) if item_id in self._client_copy.pending:
+                    self._late_outcomes[item_id] = chunk
+                case chunks.ToolInputAvailable(item_id) if item_id in (
+                    self._client_copy.without_input
+                ):
+                    self._late_inputs[item_id] = chunk
+                case (
+                    chunks.Start()
+                    | chunks.StartStep()
+                    | chunks.FinishStep()
+                    | chunks.TextStart()
+                    | chunks.TextDelta()
+                    | chunks.TextEnd()
+                    | chunks.ReasoningStart()
+                    | chunks.ReasoningDelta()
+                    | chunks.ReasoningEnd()
+                    | chunks.ToolInputStart()
+                    | chunks.ToolInputAvailable()
+                    | chunks.ToolOutputAvailable()
+                    | chunks.ToolOutputError()
+                    | chunks.ToolApprovalRequest()
+                    | chunks.File()
+                    | chunks.SourceUrl()
+                    | chunks.DataAgentStatus()
+                    | chunks.DataQuestion()
+                    | chunks.Error()
+                    | chunks.Abort()
+                    | chunks.Finish()
+                ):
+                    pass
+                case _:
+                    assert_never(chunk)
+
+    def begin_sending(self) -> list[chunks.Chunk]:
+        """End the silence: continue the client's message with what came late.
+
+        Inputs come before outcomes: a tool output follows that tool's input (P3).
+        """
+        self.is_silent = False
+        message_id = self._client_copy.message_id
+        start = (
+            chunks.Start()
+            if message_id is None
+            else chunks.Start(safe_json.join_surrogates(message_id))
+        )
+        return [start, *self._late_inputs.values(), *self._late_outcomes.values()]
