@@ -21,6 +21,7 @@ from turnwire.relay.rounds import Rounds, Slices
 from turnwire.relay.tcp import ClientSocket, cut, peer_state
 from turnwire.relay.turn_stream import BODY_EXTENSION, SOCKET_EXTENSION
 from turnwire.web.request import BODY_S
+from turnwire.web.server.client_watch import ClientWatch, Loss
 from turnwire.web.server.flow import ClosingTransport, Flow
 from turnwire.web.server.request_head import (
     HEAD_BYTES_MAX,
@@ -35,12 +36,6 @@ PIECES_MAX: Final = 200_000
 
 HEAD_S: Final = 10.0
 """How long a head may take from its first byte; the first head, from the connection's start."""
-
-_CHECKS_PER_STALL: Final = 4
-"""How often a client is checked in the time within which it has to read something."""
-
-_CLOCK_ERROR_S: Final = 0.05
-"""Largest difference between times of the kernel's clock and of ours."""
 
 _LINES_PER_READ_MAX: Final = HEADERS_MAX + 28
 """A read with more lines is parsed in steps: it may be one-byte chunks, four microseconds each."""
@@ -104,8 +99,6 @@ class HttpConnection(HttpToolsProtocol):
     # Slots beside uvicorn's instance dictionary. In the dictionary they would make more than the
     # thirty keys for which Python has a compact form, and take 1.2 KB more.
     __slots__ = (
-        "_acked_bytes",
-        "_check_at",
         "_client_socket",
         "_extensions",
         "_framing_bytes",
@@ -115,11 +108,11 @@ class HttpConnection(HttpToolsProtocol):
         "_is_waiting",
         "_phase",
         "_piece_count",
-        "_progress_at",
         "_rounds",
         "_slices",
         "_timeout",
         "_unparsed",
+        "_watch",
     )
 
     def __init__(self, *args: Any, rounds: Rounds, **kwargs: Any) -> None:
@@ -145,10 +138,8 @@ class HttpConnection(HttpToolsProtocol):
         self._is_upgrade = False
         """Whether the last head asks for another protocol."""
         self._client_socket: ClientSocket | None = None
-        self._check_at = self._progress_at = 0.0
-        """Time of the next check of the client. The last time at which the client had acknowledged
-        something new, or had nothing to acknowledge."""
-        self._acked_bytes = 0
+        self._watch: ClientWatch | None = None
+        """Made for the first check: short connections have none."""
         self._timeout: asyncio.TimerHandle | None = None
         """Closes the connection, unless the expected bytes arrive before."""
 
@@ -334,27 +325,14 @@ class HttpConnection(HttpToolsProtocol):
             self._set_timeout(BODY_S)
 
     def check_client(self, now: float, stall_s: float) -> None:
-        """Cut a client that vanished, or that acknowledged nothing for `stall_s` seconds.
-
-        The kernel is asked only at times when one of the two is possible.
-        """
-        if now < self._check_at:
+        """Cut a client that vanished, or that acknowledged nothing for `stall_s` seconds."""
+        watch = self._watch = self._watch or ClientWatch()
+        if not watch.is_due(now):
             return
-        peer = peer_state(self.transport)
-        if peer is None:
-            self._check_at = now + stall_s
-            return
-        if not peer.has_unacked or peer.acked_bytes != self._acked_bytes:
-            self._acked_bytes, self._progress_at = peer.acked_bytes, now
-        self._check_at = now + min(peer.vanishes_in_s, stall_s / _CHECKS_PER_STALL)
-        idle_s = now - self._progress_at
-        is_stalled = idle_s >= stall_s
-        if peer.vanishes_in_s < 0 or is_stalled:
+        loss = watch.check(peer_state(self.transport), now, stall_s)
+        if loss is not None:
             if self._client_socket is not None:
-                # A client that does not read answers each probe of its closed window; one that
-                # vanished does not. The time between probes grows, so there may have been none.
-                has_answered = not peer.is_probed or peer.silent_s < idle_s - _CLOCK_ERROR_S
-                self._client_socket.stalled = is_stalled and has_answered
+                self._client_socket.stalled = loss is Loss.STALLED
             cut(self.transport)
 
     def shutdown(self) -> None:
