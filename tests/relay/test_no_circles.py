@@ -21,7 +21,7 @@ from gateway.running import Gateway
 from gateway.waiting import until
 from turnwire.core.turn.turn import Turn
 from turnwire.relay.agent.link import AgentLink
-from turnwire.relay.agent.websocket import Upstream
+from turnwire.relay.agent.websocket_connection import WebSocketConnection
 from turnwire.relay.agent_call import OperationCall
 from turnwire.relay.client_writer import ClientWriter
 from turnwire.relay.turn_stream import Stream
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.sockets
 
 OURS = (
     *(AgentLink, ChunkedBody, ClientWriter, OperationCall, HttpConnection, Protocol, Stream),
-    *(Turn, Upstream),
+    *(Turn, WebSocketConnection),
 )
 
 

@@ -6,7 +6,8 @@ from typing import Any
 from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.failures import DialFailure, DisconnectReason
 from turnwire.relay.agent.port import AgentTarget, Connection
-from turnwire.relay.agent.websocket import Upstream, WebSocketTransport
+from turnwire.relay.agent.websocket import WebSocketTransport
+from turnwire.relay.agent.websocket_connection import WebSocketConnection
 from turnwire.relay.memory_budget import Budget
 
 
@@ -37,7 +38,7 @@ class Counting:
 
 async def dialled(
     dialler: Dialler, url: str, listener: Counting | None = None, **request: Any
-) -> Upstream:
+) -> WebSocketConnection:
     """A connection that is up; its handshake may be still under way."""
     transport = WebSocketTransport(dialler, frame_bytes=1000)
     target = AgentTarget(url, **{"headers": {}, **request})

@@ -16,7 +16,7 @@ from websockets.uri import parse_uri
 from support.dialled import Counting
 from turnwire.core.bounds import LONG_BYTES
 from turnwire.relay.agent.failures import DialFailure, DisconnectReason
-from turnwire.relay.agent.websocket import Upstream
+from turnwire.relay.agent.websocket_connection import WebSocketConnection
 from turnwire.relay.agent.websocket_fast_path import split_text_frames
 from turnwire.relay.memory_budget import Budget
 from turnwire.relay.rounds import Rounds
@@ -107,10 +107,10 @@ class Wire(asyncio.Transport):
         self.reads = True
 
 
-def connected(wire: Wire | None = None) -> tuple[Upstream, Heard, Budget]:
+def connected(wire: Wire | None = None) -> tuple[WebSocketConnection, Heard, Budget]:
     """An upstream past its handshake."""
     heard, wire, budget = Heard(), wire or Wire(), Budget()
-    upstream = Upstream(
+    upstream = WebSocketConnection(
         URL,
         {},
         heard,
@@ -129,7 +129,7 @@ def connected(wire: Wire | None = None) -> tuple[Upstream, Heard, Budget]:
     return upstream, heard, budget
 
 
-async def settled(upstream: Upstream) -> None:
+async def settled(upstream: WebSocketConnection) -> None:
     """Wait until all that was read is heard."""
     while upstream._slices.has_work:  # noqa: ASYNC110 (rounds of the loop are what it waits for)
         await asyncio.sleep(0)
