@@ -10,7 +10,7 @@ import sys
 from collections.abc import Collection, Sequence
 from importlib.metadata import version
 
-from turnwire.cli.asking import parse_arguments
+from turnwire.cli.arguments import parse_arguments
 from turnwire_lab.agents.session_agent.habits import REVISIONS
 from turnwire_lab.agents.session_agent.habits import Habits as SessionHabits
 from turnwire_lab.agents.session_agent.server import SessionAgent

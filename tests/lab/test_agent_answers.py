@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from websockets.exceptions import ConnectionClosedError
 
-from turnwire.cli.examining import PROMPT
+from turnwire.cli.doctor import PROMPT
 from turnwire_lab.agents.common.frames import Json
 from turnwire_lab.agents.v2.brain import TRY
 from turnwire_lab.agents.v2.frames import Habits

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from turnwire import __version__
-from turnwire.cli import commands, drift, examining
-from turnwire.cli.asking import parse_arguments
+from turnwire.cli import commands, doctor, drift
+from turnwire.cli.arguments import parse_arguments
 from turnwire.core.recording.replay import PROMPT_ID
 from turnwire.dialects import DIALECTS
 from turnwire.web.auth.access import is_session_id
@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         case "drift":
             return drift.report(arguments.file)
         case "doctor":
-            return examining.run(arguments)
+            return doctor.run(arguments)
         case _:
             return commands.token(arguments.sub, arguments.session, arguments.ttl)
 
@@ -74,8 +74,9 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
         metavar="FILE",
         help="what TURNWIRE_DRIFT_SAMPLES names; `-`: standard input",
     )
-    doctor = subparsers.add_parser("doctor", help="say what is wrong between a client and here")
-    examining.add_arguments(doctor)
+    doctor.add_arguments(
+        subparsers.add_parser("doctor", help="say what is wrong between a client and here")
+    )
     _add_token(subparsers.add_parser("token", help="make a token with TURNWIRE_JWT_KEY"))
     return parser, subparsers.choices
 

@@ -6,7 +6,7 @@ from turnwire.cli.serving import CannotListenError, open_port
 from turnwire.config.environ import from_environ
 from turnwire.config.settings import Settings
 from turnwire.errors import SettingsError
-from turnwire.web.rehearsal import problems
+from turnwire.web.startup_check import problems
 
 
 def startable_settings(environ: Mapping[str, str]) -> Settings:

@@ -10,7 +10,7 @@ class Rejection(enum.Enum):
     NOTHING = "no turn runs or waits there"
     UNNAMED = "the agent does not say whose turn it is, and several processes may have asked"
     OTHER_TURN = "another turn than the named one runs"
-    UNHARMED = "it would stop another turn as well"
+    SHARED = "it would stop another turn as well"
     UNKNOWN = "no such question"
     CLOSED = "the question is closed"
     UNSIGNED = "This is an approval: it is answered with its approvalId"

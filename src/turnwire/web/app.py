@@ -34,6 +34,7 @@ from turnwire.web.auth.access_cache import CachedAccess
 from turnwire.web.auth.control_plane import ControlPlane
 from turnwire.web.auth.identity import Identity, JwtIdentity, KeySource, OpaqueIdentity, StaticKeys
 from turnwire.web.auth.jwks import Jwks
+from turnwire.web.auth.unknown_tokens import UnknownTokens
 from turnwire.web.context import AppContext, attachment_limits, limits
 from turnwire.web.gauges import MeasuredAccess, bind_gauges
 from turnwire.web.health import Health
@@ -50,7 +51,6 @@ from turnwire.web.routes.operations import AnswerQuestion, Messages, StopTurn
 from turnwire.web.routes.resume import Resume
 from turnwire.web.server.chat_shortcut import ChatShortcut
 from turnwire.web.server.cors import Cors
-from turnwire.web.strangers import Strangers
 from turnwire.web.trusted_proxies import Proxies
 
 _log = structlog.get_logger("turnwire")
@@ -236,7 +236,7 @@ def _access(settings: Settings, exit_stack: AsyncExitStack, telemetry: Telemetry
             exit_stack.push_async_callback(control_plane.aclose)
             access: Access = MeasuredAccess(control_plane, telemetry.access)
             if settings.auth == "opaque":  # a signed token was already verified
-                access = Strangers(access, timeout_s=settings.dial_s)
+                access = UnknownTokens(access, timeout_s=settings.dial_s)
             return CachedAccess(access, ttl_s=settings.access_cache_s)
         case _:
             assert_never(settings.access)

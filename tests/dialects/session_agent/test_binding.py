@@ -327,7 +327,7 @@ def test_the_other_turns_remembered_are_bounded() -> None:
     open_turns = OpenTurns()
 
     for number in range(600):
-        open_turns.saw(f"t{number}", Channel("web", str(number)))
+        open_turns.turn_seen(f"t{number}", Channel("web", str(number)))
         open_turns.prompted(Channel("web", str(number)))
     for number in range(600):
         open_turns.turn_closed(f"t{number}")
@@ -339,9 +339,9 @@ def test_the_other_turns_remembered_are_bounded() -> None:
 def test_a_turn_that_is_over_is_not_opened_again_by_a_late_frame() -> None:
     open_turns = OpenTurns()
 
-    open_turns.began("t1", Channel("web", "a"))
-    open_turns.began("t2", Channel("web", "a"))
-    open_turns.saw("t1", Channel("web", "a"))
+    open_turns.turn_began("t1", Channel("web", "a"))
+    open_turns.turn_began("t2", Channel("web", "a"))
+    open_turns.turn_seen("t1", Channel("web", "a"))
     open_turns.turn_closed("t2")
     open_turns.turn_closed("t2")
 

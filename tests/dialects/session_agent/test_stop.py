@@ -77,14 +77,14 @@ def test_r_an_abort_would_empty_the_queue_of_others() -> None:
     made = stopping()
 
     assert receive_frame(made, init_r(PROMPT, TURN, {**PROMPT, "id": "P2"}, promptsQueued=1)) == []
-    assert made.result is Rejection.UNHARMED
+    assert made.result is Rejection.SHARED
 
 
 def test_r_what_waits_while_it_is_not_known_what_runs_is_not_harmed_either() -> None:
     made = stopping()
 
     assert receive_frame(made, init_r(promptsQueued=1)) == []
-    assert made.result is Rejection.UNHARMED
+    assert made.result is Rejection.SHARED
 
 
 def test_r_a_turn_of_another_channel_is_not_stopped() -> None:
@@ -240,7 +240,7 @@ def test_where_another_channel_shows_itself_nothing_is_stopped(
     made = stopping()
 
     assert receive_frame(made, f.init(revision, runnerBusy=True), f.chunk("a"), theirs) == []
-    assert made.result is Rejection.UNHARMED
+    assert made.result is Rejection.SHARED
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_a_thread_that_is_not_seen_while_another_is_is_left_alone() -> None:
 
     assert receive_frame(made, f.init("A", runnerBusy=True), f.chunk("x")) == []
     assert late(made) == []
-    assert made.result is Rejection.UNHARMED
+    assert made.result is Rejection.SHARED
 
 
 def test_the_named_turn_is_stopped() -> None:

@@ -62,7 +62,7 @@ FAULTS: Final = (
     ),
     Fault(
         "what waits is of any size",
-        "turnwire.core.waiting:_size",
+        "turnwire.core.deferred_questions:_size",
         nothing_at_all,
         ("core/test_waiting.py",),
     ),

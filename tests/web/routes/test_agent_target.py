@@ -10,7 +10,7 @@ STATUSES = {
     Rejection.SESSION: 409,
     Rejection.UNNAMED: 409,
     Rejection.OTHER_TURN: 409,
-    Rejection.UNHARMED: 409,
+    Rejection.SHARED: 409,
     Rejection.UNKNOWN: 404,
     Rejection.CLOSED: 409,
     Rejection.UNSIGNED: 400,

@@ -18,9 +18,9 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from turnwire.core.recording.blotting import Blotter
 from turnwire.core.recording.input_lines import BREAKS, encode
 from turnwire.core.recording.redact import Redactor
+from turnwire.core.recording.secret_mask import SecretMask
 from turnwire.core.requests import DEFAULT_CHANNEL, Channel, PromptRequest, ResumeRequest
 from turnwire.core.turn.inputs import Frames, Input, Tick
 from turnwire.core.turn.limits import Limits
@@ -240,8 +240,8 @@ class Recording:
         `lacks` says which parts of the stream the recording does not hold, for people.
         `secrets` are masked in the header and in the frames.
         """
-        blot = Blotter(secrets).blot
-        yield STREAM + blot(msgspec.json.encode(self._final_header(redactor)))
+        mask = SecretMask(secrets).mask
+        yield STREAM + mask(msgspec.json.encode(self._final_header(redactor)))
         yield from (f"# {note}".encode() for note in notes)
         yield from (MISSING + lack.encode() for lack in lacks)
         last_time = "0.000000"
@@ -254,13 +254,13 @@ class Recording:
                 yield f"# wrote {item.length} bytes".encode()
                 continue
             if isinstance(item, _Sent):
-                yield _sent_line(blot(_redacted(item.frame, redactor)), item.length)
+                yield _sent_line(mask(_redacted(item.frame, redactor)), item.length)
                 continue
             if (time := self._time(item, now)) != last_time:
                 yield b"#! at " + time.encode()
                 last_time = time
             if isinstance(item, bytes):
-                yield from encode(Frames((blot(_redacted(item, redactor)),)))
+                yield from encode(Frames((mask(_redacted(item, redactor)),)))
             else:
                 yield from encode(item)
 

@@ -4,7 +4,8 @@ Use: make one `Translator` for each stream. `feed(event)` returns the chunks to 
 ends the message with an error of the gateway, `pause()` ends it at requests for approval.
 
 Rule 1: this module makes every decision about which chunks are sent, and in what order,
-with the modules that it uses (`tool_calls`, `questions`, `media` and `sent_text`).
+with the modules that it uses (`tool_calls`, `questions`, `media`, `sent_text` and
+`replayed_turn`).
 
 Rule 2: no I/O, no clock, no log, no wire format. The same events give the same
 chunks, so that a recorded turn can be replayed on any machine.

@@ -1,1 +1,1 @@
-"""What all dialects share: the schema of a wire, and the check of long frames."""
+"""The parts that dialects share: decoding, open turns and questions, operations, the schema."""

@@ -349,7 +349,7 @@ class TurnBinding:
                 self.turn_id = turn_id
                 self._member.follow(turn_id)
                 return True
-        self.open_turns.began(turn_id, channel)
+        self.open_turns.turn_began(turn_id, channel)
         return False
 
     def turn_alive(self) -> None:

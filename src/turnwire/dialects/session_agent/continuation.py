@@ -20,12 +20,12 @@ from msgspec import Raw
 from turnwire.core import events
 from turnwire.core.agent import NEVER, AbortScope, Decoded
 from turnwire.core.bounds import KEPT_BYTES_MAX
+from turnwire.core.deferred_questions import DeferredQuestions
 from turnwire.core.events import Event
 from turnwire.core.operations import Answered
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import ResumeRequest
 from turnwire.core.session_group import Member
-from turnwire.core.waiting import Waiting
 from turnwire.dialects.session_agent import frames, init, questions
 from turnwire.dialects.session_agent.answer import OPEN_QUESTIONS_S, PendingAnswer
 from turnwire.dialects.session_agent.init import DEAD, session_state
@@ -63,7 +63,7 @@ class ContinuationProtocol(ResumeProtocol):
         self._client_questions: dict[str, events.Question] = {}
         """Questions that the client has. A long payload is dropped, since the client has it
         already."""
-        self._waiting = Waiting()
+        self._deferred = DeferredQuestions()
         """Questions that are new to the client."""
 
     @property
@@ -152,7 +152,7 @@ class ContinuationProtocol(ResumeProtocol):
         self._progress.question_asked(question, now)
         answer = self._answers.get(question.question_id)
         if answer is None:
-            self._waiting.add(question)
+            self._deferred.add(question)
             return None
         if len(question.payload) > KEPT_BYTES_MAX:
             question = msgspec.structs.replace(question, payload=Raw(b"{}"))
@@ -220,7 +220,7 @@ class ContinuationProtocol(ResumeProtocol):
         is_waiting = self._step is _Step.ANSWERED
         match event:
             case events.Question() | events.QuestionClosed() if is_waiting:
-                self._waiting.add(event)
+                self._deferred.add(event)
                 return ()
             case events.TurnStarted(turn_id):  # starts again: none of it is known
                 return [
@@ -269,7 +269,7 @@ class ContinuationProtocol(ResumeProtocol):
         client_questions: list[Event] = []
         for question_id, question in self._client_questions.items():
             client_questions += [question, events.Replied(question_id)]
-        waiting = self._waiting.take()
+        deferred = self._deferred.take()
         # Tools come before text, so that missing text does not separate a question from its tool.
         return [
             started,
@@ -277,7 +277,7 @@ class ContinuationProtocol(ResumeProtocol):
             *client_questions,
             events.ReplayUncertain(),
             *tools,
-            *waiting,
+            *deferred,
             *rest,
         ]
 

@@ -2,8 +2,8 @@
 
 `decoder` decodes one frame into one of the structs of `Read`. A new frame type is a struct, a
 member of `Read`, and of those unions before it that it belongs to; mypy then names each `match`
-that lacks it. The module also defines channels, the parts of a message, and the skipped types
-(page 4.5).
+that lacks it. The module also defines how a frame names its channel, the parts of a message, and
+the skipped types (page 4.5).
 """
 
 import contextlib

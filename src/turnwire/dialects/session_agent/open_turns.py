@@ -44,14 +44,14 @@ class OpenTurns(open_turns.OpenTurns[Channel]):
         """Whether the next turn of this channel belongs to another prompt."""
         return channel in self._due
 
-    def began(self, turn_id: str, channel: Channel) -> None:
+    def turn_began(self, turn_id: str, channel: Channel) -> None:
         """A turn began, so all earlier turns of its channel are closed."""
         open_channels = list(self._turns.values())
         self.close_channel(channel)
         is_expected = channel in open_channels or channel in self._prompted
         self._add(turn_id, channel, may_be_unnamed=not is_expected)
 
-    def saw(self, turn_id: str, channel: Channel) -> None:
+    def turn_seen(self, turn_id: str, channel: Channel) -> None:
         """A frame of this turn came."""
         self._add(turn_id, channel, may_be_unnamed=True)
 

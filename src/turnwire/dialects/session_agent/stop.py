@@ -64,7 +64,7 @@ class StopOperation(Operation):
             if at_work is not None:
                 return self._stop_r(at_work, session, state, now)
             if state.prompts_queued:
-                self._refuse(Rejection.UNHARMED)
+                self._refuse(Rejection.SHARED)
                 return ()
         self.deadline = now + OBSERVE_S
         return ()
@@ -79,7 +79,7 @@ class StopOperation(Operation):
         if self._requested_id not in {None, self._turn_id}:
             self._refuse(Rejection.OTHER_TURN)
         elif state.prompts_queued:
-            self._refuse(Rejection.UNHARMED)
+            self._refuse(Rejection.SHARED)
         else:
             return self._abort(now)
         return ()
@@ -136,7 +136,7 @@ class StopOperation(Operation):
         elif self.channel.type == THREAD and self._is_ours_seen:
             return self._abort(now)  # V limits it to the thread, and A runs one turn at a time
         elif self._is_other_seen and not (is_early and self.channel.type == THREAD):
-            self._refuse(Rejection.UNHARMED)
+            self._refuse(Rejection.SHARED)
         elif not is_early:
             return self._abort(now)
         return ()

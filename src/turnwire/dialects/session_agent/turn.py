@@ -173,7 +173,7 @@ class TurnProtocol:
             case frames.UserJoined(user_id):
                 return self._user_joined(user_id)
             case frames.ChunkDelta(message_id=turn_id):
-                binding.open_turns.saw(turn_id, frame.channel)
+                binding.open_turns.turn_seen(turn_id, frame.channel)
                 return self._count_foreign()
             case frames.Updated(data) if data.id == binding.turn_id:
                 return Decoded(self._progress.snapshot_received(data, now))
@@ -181,7 +181,7 @@ class TurnProtocol:
                 if data.is_finished:
                     binding.open_turns.turn_closed(data.id)
                 elif data.role == "assistant" and data.parts:
-                    binding.open_turns.saw(data.id, data.channel)
+                    binding.open_turns.turn_seen(data.id, data.channel)
                 return self._count_foreign()
             case frames.Message(data):
                 return self._message(data, now)

@@ -75,7 +75,7 @@ class TurnBinding:
 
     @property
     def abort_scope(self) -> AbortScope:
-        """Whom an abort would stop now."""
+        """Which turns an abort would stop now."""
         if self._is_resuming or self._is_guessed or self._stage is _FINISHED:
             return _NONE
         # An agent that sends no `promptId` can abort a turn, but not a prompt that has waited.

@@ -15,7 +15,7 @@ from turnwire.dialects.v2.operation import Operation
 class StopOperation(Operation):
     """Aborts the turn that the request names, else the turn that runs on the request's channel."""
 
-    UNSAID: ClassVar = "no_verdict"
+    NO_VERDICT: ClassVar = "no_verdict"
     IDLE: ClassVar = "idle"
 
     def __init__(self, request: StopRequest) -> None:
@@ -75,7 +75,7 @@ class StopOperation(Operation):
         return bool(frame.prompt_id) and frame.prompt_id == self._prompt_id
 
     def _no_reply(self) -> None:
-        self.result = StopResult(stopped=False, turn_id=self._turn_id, reason=self.UNSAID)
+        self.result = StopResult(stopped=False, turn_id=self._turn_id, reason=self.NO_VERDICT)
 
 
 def _running_turns(frame: frames.Init, entries: list[init.Entry]) -> list[init.Entry]:

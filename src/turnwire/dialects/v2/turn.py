@@ -103,7 +103,7 @@ class TurnProtocol(abc.ABC):
 
     @abc.abstractmethod
     def connection_opened(self, _now: float, /) -> Decoded:
-        """The connection stands."""
+        """The connection is open."""
         ...
 
     def unwatched(self) -> None:

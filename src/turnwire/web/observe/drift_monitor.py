@@ -35,11 +35,11 @@ class DriftMonitor:
         self._file_writer = file_writer
 
     def is_stream_due(self) -> bool:
-        """Whether the stream that begins is one to listen in on."""
+        """Count a stream that begins. Returns whether its frames are to be inspected."""
         return self._drift.is_stream_due()
 
     def finish(self, frame_stats: FrameStats) -> None:
-        """A stream is over, watched or not."""
+        """A stream is over, whether its frames were inspected or not."""
         if frame_stats.unrecognised:
             self._drift.inspect_next_stream()
 

@@ -283,6 +283,6 @@ def otlp(agent_url: str, transport: type[Transport]) -> OtelTracing:
     return OtelTracing(agent_url, transport, BatchSpanProcessor(exporter), exporter)
 
 
-def rehearse(agent_url: str, transport: type[Transport]) -> None:
+def check_variables(agent_url: str, transport: type[Transport]) -> None:
     """Read the `OTEL_*` variables, and raise the errors of the libraries."""
     otlp(agent_url, transport).shutdown()

@@ -31,7 +31,7 @@ _HTTP_ERRORS: Final[dict[Rejection, type[RequestRefused]]] = {
     Rejection.SESSION: SessionConflict,
     Rejection.UNNAMED: SessionConflict,
     Rejection.OTHER_TURN: AnotherTurn,
-    Rejection.UNHARMED: AnotherTurn,
+    Rejection.SHARED: AnotherTurn,
     Rejection.UNKNOWN: NotFound,
     Rejection.CLOSED: QuestionClosed,
     Rejection.UNSIGNED: BadRequest,

@@ -14,7 +14,7 @@ from gateway.waiting import until
 from turnwire.errors import Unauthorized, Unavailable
 from turnwire.web.auth.access import Grant, Role
 from turnwire.web.auth.identity import Caller
-from turnwire.web.strangers import AT_ONCE, REFUSED_S, Strangers
+from turnwire.web.auth.unknown_tokens import AT_ONCE, REFUSED_S, UnknownTokens
 
 pytestmark = pytest.mark.sockets
 
@@ -45,13 +45,13 @@ class Clock:
         return self.now
 
 
-async def of(access: Strangers, token: str) -> Grant | None:
+async def of(access: UnknownTokens, token: str) -> Grant | None:
     return await access.grant(Caller(token, None, {}), "s1", "r1")
 
 
 async def test_a_token_that_was_good_needs_no_strangers_place() -> None:
     oracle = Oracle()
-    access = Strangers(oracle, timeout_s=0.01, at_once=2)
+    access = UnknownTokens(oracle, timeout_s=0.01, at_once=2)
     assert await of(access, "good") == ANN
     oracle.go_on.clear()
     made_up = [asyncio.create_task(of(access, f"bad{n}")) for n in range(5)]
@@ -71,7 +71,7 @@ async def test_a_token_that_was_good_needs_no_strangers_place() -> None:
 
 async def test_a_token_that_is_nobodys_is_asked_about_once_in_seconds() -> None:
     oracle, clock = Oracle(), Clock()
-    access = Strangers(oracle, timeout_s=1, clock=clock)
+    access = UnknownTokens(oracle, timeout_s=1, clock=clock)
     for _ in range(3):
         with pytest.raises(Unauthorized):
             await of(access, "bad")
@@ -85,7 +85,7 @@ async def test_a_token_that_is_nobodys_is_asked_about_once_in_seconds() -> None:
 
 async def test_a_token_that_is_good_no_more_is_a_stranger() -> None:
     oracle = Oracle()
-    access = Strangers(oracle, timeout_s=1)
+    access = UnknownTokens(oracle, timeout_s=1)
     await of(access, "good")
     oracle.knows = False
     with pytest.raises(Unauthorized):
@@ -99,7 +99,7 @@ async def test_a_token_that_is_good_no_more_is_a_stranger() -> None:
 async def test_who_may_not_use_one_session_is_asked_about_anew() -> None:
     """It is said of the session, and an outage is said of nobody: neither is remembered."""
     oracle = Oracle()
-    access = Strangers(oracle, timeout_s=1)
+    access = UnknownTokens(oracle, timeout_s=1)
     assert [await of(access, "good for nothing") for _ in range(2)] == [None, None]
 
     assert len(oracle.asked) == 2

@@ -4,7 +4,7 @@ from turnwire.core.bounds import OPEN_QUESTIONS_MAX, WAITING_BYTES_MAX
 from turnwire.core.events import Question, QuestionEvent
 
 
-class Waiting:
+class DeferredQuestions:
     """Questions and their closings, in order. Beyond the limits the oldest one is dropped."""
 
     def __init__(self) -> None:

@@ -4,7 +4,7 @@ The gateway cannot verify an opaque token. It must ask the control plane about e
 an invented one. A slow control plane answers few questions at a time, and a user with a valid token
 must not wait behind clients with invalid tokens.
 
-A stranger is a token that the control plane has not accepted in the last hour.
+An unknown token is one that the control plane has not accepted in the last hour.
 """
 
 import asyncio
@@ -20,22 +20,22 @@ from turnwire.web.auth.access import Access, Grant
 from turnwire.web.auth.identity import Caller
 
 AT_ONCE: Final = 50
-"""Open questions about strangers: half of all open questions that are allowed."""
+"""Open questions about unknown tokens: half of all open questions that are allowed."""
 
 ACCEPTED_MAX: Final = 10_000
 ACCEPTED_S: Final = 3_600.0
-"""Seconds for which an accepted token is no stranger."""
+"""Seconds for which an accepted token is known."""
 
 REFUSED_MAX: Final = 10_000
 REFUSED_S: Final = 5.0
 """Seconds for which a rejected token is rejected again without a question."""
 
 
-class Strangers:
-    """An `Access` that asks another one, about `at_once` strangers at a time.
+class UnknownTokens:
+    """An `Access` that asks another one, about `at_once` unknown tokens at a time.
 
-    Accepted tokens are asked about without this limit. A stranger waits `timeout_s` seconds for a
-    free slot. Tokens are kept as hashes only.
+    Accepted tokens are asked about without this limit. An unknown token waits `timeout_s` seconds
+    for a free slot. Tokens are kept as hashes only.
     """
 
     def __init__(

@@ -3,8 +3,8 @@
 from msgspec import Raw
 
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX, WAITING_BYTES_MAX
+from turnwire.core.deferred_questions import DeferredQuestions
 from turnwire.core.events import Question, QuestionClosed
-from turnwire.core.waiting import Waiting
 
 
 def question(its_id: str, size: int = 10) -> Question:
@@ -12,38 +12,38 @@ def question(its_id: str, size: int = 10) -> Question:
 
 
 def test_what_waits_is_told_in_its_order_once() -> None:
-    waiting = Waiting()
+    deferred = DeferredQuestions()
     asked, closed = question("q1"), QuestionClosed("q1", answer=Raw(b"1"))
     expired = QuestionClosed("q0", expired=True)
     for event in (asked, closed, expired):
-        waiting.add(event)
+        deferred.add(event)
 
-    assert waiting.take() == [asked, closed, expired]
-    assert waiting.take() == []
+    assert deferred.take() == [asked, closed, expired]
+    assert deferred.take() == []
 
 
 def test_of_very_many_the_newest_wait() -> None:
-    waiting = Waiting()
+    deferred = DeferredQuestions()
     for number in range(10 * OPEN_QUESTIONS_MAX):
-        waiting.add(question(f"q{number}"))
+        deferred.add(question(f"q{number}"))
 
-    held = waiting.take()
+    held = deferred.take()
 
     assert len(held) == 2 * OPEN_QUESTIONS_MAX
     assert held[-1].question_id == f"q{10 * OPEN_QUESTIONS_MAX - 1}"
 
 
 def test_long_ones_take_no_more_memory_than_short_ones_may() -> None:
-    waiting = Waiting()
+    deferred = DeferredQuestions()
     for number in range(10):
-        waiting.add(question(f"q{number}", WAITING_BYTES_MAX // 3))
+        deferred.add(question(f"q{number}", WAITING_BYTES_MAX // 3))
 
-    assert [each.question_id for each in waiting.take()] == ["q7", "q8", "q9"]
+    assert [each.question_id for each in deferred.take()] == ["q7", "q8", "q9"]
 
 
 def test_one_that_is_too_long_alone_does_not_wait() -> None:
-    waiting = Waiting()
-    waiting.add(question("q", WAITING_BYTES_MAX + 1))
-    assert waiting.take() == []
-    waiting.add(question("short"))
-    assert [each.question_id for each in waiting.take()] == ["short"]
+    deferred = DeferredQuestions()
+    deferred.add(question("q", WAITING_BYTES_MAX + 1))
+    assert deferred.take() == []
+    deferred.add(question("short"))
+    assert [each.question_id for each in deferred.take()] == ["short"]

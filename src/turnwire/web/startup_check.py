@@ -15,7 +15,7 @@ def problems(settings: Settings) -> list[str]:
         lines.append(f"TURNWIRE_RATES_URL: {problem}")
     if settings.tracing == "otlp":
         try:
-            importlib.import_module("turnwire.web.observe.otel").rehearse(
+            importlib.import_module("turnwire.web.observe.otel").check_variables(
                 settings.agent_url, TRANSPORTS[DIALECTS[settings.dialect].transport]
             )
         except Exception as exc:  # noqa: BLE001 (of any library that reads an `OTEL_*` variable)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turnwire.core.recording.blotting import Blotter
 from turnwire.core.recording.recorder import Recording, header
+from turnwire.core.recording.secret_mask import SecretMask
 from turnwire.core.requests import ResumeRequest
 from turnwire.core.turn.inputs import Frames
 from turnwire.core.turn.limits import Limits
@@ -22,7 +22,7 @@ VISIBLE = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_siz
 
 def hidden(said: str, token: str = TOKEN) -> bool:
     data = said.encode()
-    left = Blotter([token.encode()]).blot(data)
+    left = SecretMask([token.encode()]).mask(data)
     assert len(left) == len(data)
     return b"x" * 4 in left and token.encode() not in left and left != data
 
@@ -61,7 +61,7 @@ def test_also_in_base64_wherever_it_stands_in_it(before: str, after: str, encode
     token = "tok?9f+8>>~~7d"
     code = encode(f"{before}{token}{after}".encode())
 
-    left = Blotter([token.encode()]).blot(b"<%b>" % code)
+    left = SecretMask([token.encode()]).mask(b"<%b>" % code)
 
     assert len(left) == len(code) + 2
     for start in range(len(code) - 7):
@@ -84,7 +84,7 @@ def test_any_token_is_found_in_any_spelling(token: str, how: int) -> None:
     ]
     said = f"<{spellings[how](token)}>".encode()
 
-    left = Blotter([token.encode()]).blot(said)
+    left = SecretMask([token.encode()]).mask(said)
 
     assert len(left) == len(said)
     if len(token.replace("\\", "").replace("%", "")) >= 8:
@@ -94,7 +94,7 @@ def test_any_token_is_found_in_any_spelling(token: str, how: int) -> None:
 def test_json_stays_json_and_other_words_stay() -> None:
     frame = json.dumps({"type": "chunk", "content": f'she said "\\u00e4" {TOKEN}', "n": 1.5e3})
 
-    left = json.loads(Blotter([TOKEN.encode()]).blot(frame.encode()))
+    left = json.loads(SecretMask([TOKEN.encode()]).mask(frame.encode()))
 
     assert left["type"] == "chunk"
     assert left["content"].startswith('she said "\\u00e4" x')
@@ -118,20 +118,20 @@ def test_a_recording_with_all_that_was_said_has_no_token_in_any_spelling() -> No
 
 def test_a_short_one_is_looked_for_as_it_is_alone() -> None:
     """Its other spellings would stand anywhere."""
-    blotter = Blotter([b"a/b"])
+    mask = SecretMask([b"a/b"])
 
-    assert blotter.blot(b'"a/b" "a\\/b"') == b'"xxx" "a\\/b"'
+    assert mask.mask(b'"a/b" "a\\/b"') == b'"xxx" "a\\/b"'
 
 
 def test_escapes_are_taken_away_only_so_often() -> None:
     said = b"\\" + b"u005c" * 9 + b"u0041 and " + TOKEN.encode()
 
-    assert Blotter([TOKEN.encode()]).blot(said).endswith(b" and " + b"x" * len(TOKEN))
+    assert SecretMask([TOKEN.encode()]).mask(said).endswith(b" and " + b"x" * len(TOKEN))
 
 
 @pytest.mark.parametrize("secrets", [[], [b""]])
 def test_without_secrets_nothing_is_changed(secrets: list[bytes]) -> None:
-    assert Blotter(secrets).blot(b'{"a":"\\/"}') == b'{"a":"\\/"}'
+    assert SecretMask(secrets).mask(b'{"a":"\\/"}') == b'{"a":"\\/"}'
 
 
 @pytest.mark.parametrize(
@@ -140,10 +140,10 @@ def test_without_secrets_nothing_is_changed(secrets: list[bytes]) -> None:
 def test_no_text_takes_long(token: str) -> None:
     began = time.process_time()
 
-    Blotter([token.encode()]).blot(b"\\" * 300_000)
-    Blotter([token.encode()]).blot(b"%25" * 100_000)
-    Blotter([token.encode()]).blot(b"\\u005c" * 50_000)
-    Blotter([token.encode()]).blot(b"\\" + b"a" * 300_000)
-    Blotter([token.encode()]).blot(b"\\a" * 150_000)
+    SecretMask([token.encode()]).mask(b"\\" * 300_000)
+    SecretMask([token.encode()]).mask(b"%25" * 100_000)
+    SecretMask([token.encode()]).mask(b"\\u005c" * 50_000)
+    SecretMask([token.encode()]).mask(b"\\" + b"a" * 300_000)
+    SecretMask([token.encode()]).mask(b"\\a" * 150_000)
 
     assert time.process_time() - began < 20

@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.running import settings
-from turnwire.web.rehearsal import problems
+from turnwire.web.startup_check import problems
 
 
 def test_what_every_library_takes_has_no_problem() -> None:

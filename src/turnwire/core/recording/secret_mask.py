@@ -1,6 +1,6 @@
 r"""Mask secrets in the frames of an agent, in every encoding in which an agent may repeat them.
 
-`Blotter(secrets).blot(data)` returns the data with each secret replaced by `x`.
+`SecretMask(secrets).mask(data)` returns the data with each secret replaced by `x`.
 
 An agent that echoes a token may write it in another form: JSON writers escape `/`, quotation marks
 and more (`\/`, `\"`, `\u002f`), twice where JSON stands inside JSON; URLs have `%2F`; headers of
@@ -24,7 +24,7 @@ _ENCODED_BYTES_MIN: Final = 8
 ordinary text by chance."""
 
 
-class Blotter:
+class SecretMask:
     """Masks the given secrets. Empty secrets are ignored."""
 
     def __init__(self, secrets: Collection[bytes]) -> None:
@@ -38,15 +38,15 @@ class Blotter:
             reverse=True,
         )
 
-    def blot(self, data: bytes) -> bytes:
+    def mask(self, data: bytes) -> bytes:
         """Return `data` with each secret replaced by as many `x`. The length stays the same."""
         for secret in self._plain:
             data = data.replace(secret, b"x" * len(secret))
         if self._unescaped and (b"\\" in data or b"%" in data):
-            return self._blot_escaped(data)
+            return self._mask_escaped(data)
         return data
 
-    def _blot_escaped(self, data: bytes) -> bytes:
+    def _mask_escaped(self, data: bytes) -> bytes:
         """Mask the secrets that are written with escapes."""
         unescaped = _Unescaped(data)
         masked = bytearray(data)
