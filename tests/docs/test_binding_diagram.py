@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from turnwire.dialects.session_agent.transitions import AT_WORK, TRANSITIONS, Stage, Trigger
+from turnwire.dialects.session_agent.binding.transitions import AT_WORK, TRANSITIONS, Stage, Trigger
 from turnwire_lab.docs.binding import diagram
 from turnwire_lab.docs.tables import TABLES
 

@@ -1,4 +1,4 @@
-"""A file is read in one go: few have more than 400 lines, none more than 500."""
+"""A file is read in one go: few have more than 400 lines, none more than 500. So is a room."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[2]
 LINES_MAX: Final = 500
 LONG: Final = 400
+MODULES_MAX: Final = 16
 FEW: Final = 12
 """Files that may be longer than that: one machine, or one list, that would be read worse in two."""
 WRITTEN: Final = {".py", ".ts", ".tsx", ".mjs", ".js", ".css", ".c"}
@@ -32,3 +33,15 @@ def test_no_file_is_long() -> None:
     assert len(lines) > 500
     assert {name: count for name, count in lines.items() if count > LINES_MAX} == {}
     assert len([name for name, count in lines.items() if count > LONG]) <= FEW
+
+
+def test_no_room_is_crowded() -> None:
+    rooms = {path.parent for path in (ROOT / "src").rglob("*.py")}
+    modules = {
+        str(room.relative_to(ROOT)): len(
+            [path for path in room.glob("*.py") if path.stem != "__init__"]
+        )
+        for room in rooms
+    }
+
+    assert {name: count for name, count in modules.items() if count > MODULES_MAX} == {}

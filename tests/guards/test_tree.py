@@ -14,7 +14,15 @@ SHARED: Final = {"gateway", "support"}
 """Folders of `tests` that every test may use."""
 MIRRORED: Final = (
     *("cli", "config", "core", "core/body", "core/recording", "core/turn", "core/ui_stream"),
-    *("core/wire", "dialects/session_agent", "dialects/v2", "doctor", "relay", "relay/agent"),
+    *(
+        "core/wire",
+        "dialects/session_agent",
+        "dialects/session_agent/binding",
+        "dialects/v2",
+        "doctor",
+        "relay",
+        "relay/agent",
+    ),
     *("web", "web/auth", "web/observe", "web/routes", "web/server"),
 )
 """Rooms in which each module has a test of its name."""

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator
 
-from turnwire.dialects.session_agent.transitions import AT_WORK, TRANSITIONS, Stage, Trigger
+from turnwire.dialects.session_agent.binding.transitions import AT_WORK, TRANSITIONS, Stage, Trigger
 
 _GROUP = "AT_WORK"
 

@@ -7,8 +7,8 @@ from typing import Final
 from turnwire_lab.docs.marks import ROOT, functions, marks
 
 DIALECTS: Final = ROOT / "tests" / "dialects"
-V2: Final = sorted((DIALECTS / "v2").glob("test_*.py"))
-SESSION_AGENT: Final = sorted((DIALECTS / "session_agent").glob("test_*.py"))
+V2: Final = sorted((DIALECTS / "v2").rglob("test_*.py"))
+SESSION_AGENT: Final = sorted((DIALECTS / "session_agent").rglob("test_*.py"))
 
 
 class UnclearMarkError(Exception):

@@ -28,10 +28,10 @@ from turnwire.core.requests import ResumeRequest
 from turnwire.core.session_group import Member
 from turnwire.dialects.session_agent import frames, init, questions
 from turnwire.dialects.session_agent.answer import OPEN_QUESTIONS_S, PendingAnswer
+from turnwire.dialects.session_agent.binding.transitions import Stage
 from turnwire.dialects.session_agent.init import DEAD, session_state
 from turnwire.dialects.session_agent.resume import ResumeProtocol
 from turnwire.dialects.session_agent.snapshots import last_calls
-from turnwire.dialects.session_agent.transitions import Stage
 from turnwire.dialects.session_agent.turn import TurnProtocol
 
 

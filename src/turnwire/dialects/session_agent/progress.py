@@ -20,9 +20,9 @@ from turnwire.core.requests import Channel
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.dialects.session_agent import frames, questions
 from turnwire.dialects.session_agent.binding import TurnBinding
+from turnwire.dialects.session_agent.binding.transitions import Stage
 from turnwire.dialects.session_agent.frames import THREAD
 from turnwire.dialects.session_agent.snapshots import Snapshots
-from turnwire.dialects.session_agent.transitions import Stage
 
 COMPLETION_GRACE_S: Final = 2.0
 """After `runnerBusy:false`, or after the dispatch of another prompt, without a finish part (page

@@ -17,9 +17,9 @@ from turnwire.core.rejection import Rejection
 from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.session_group import Member
 from turnwire.dialects.session_agent import frames, init, questions
+from turnwire.dialects.session_agent.binding.transitions import Stage
 from turnwire.dialects.session_agent.init import SessionState, session_state
 from turnwire.dialects.session_agent.snapshots import SnapshotMerger
-from turnwire.dialects.session_agent.transitions import Stage
 from turnwire.dialects.session_agent.turn import PING_S, TurnProtocol
 
 SEARCH_S: Final = 2.0

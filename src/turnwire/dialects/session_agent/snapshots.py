@@ -24,6 +24,8 @@ from turnwire.dialects.session_agent.frames import Part, Snapshot
 
 PHASES: Final = {phase.value: phase for phase in Phase}
 
+_OPEN: Final = frozenset(phase for phase in Phase if not phase.is_over)
+
 
 class Changes(Struct, frozen=True, kw_only=True):
     """What is new in a snapshot."""
@@ -67,7 +69,7 @@ class Snapshots:
         errors = [part.message for part in parts if part.type == "error"]
         return Changes(
             tools=changed,
-            tools_open=any(not phase.is_over for phase, _ in self._calls.values()),
+            tools_open=any(phase in _OPEN for phase, _ in self._calls.values()),
             finish=finish_reason(finishes[-1]) if finishes else None,
             error=safe_json.error_message(errors[-1]) if errors else None,
             skipped_bytes=skipped_bytes,

@@ -18,10 +18,10 @@ from turnwire.core.session_group import Member
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.dialects.session_agent import commands, frames, init, progress, questions
 from turnwire.dialects.session_agent.binding import TurnBinding
+from turnwire.dialects.session_agent.binding.transitions import Stage
 from turnwire.dialects.session_agent.frames import ALLOWED
 from turnwire.dialects.session_agent.init import DEAD, session_state
 from turnwire.dialects.session_agent.progress import TurnProgress
-from turnwire.dialects.session_agent.transitions import Stage
 
 PING_S: Final = 30.0
 """Time between two `ping`s, in seconds (page 8)."""

@@ -5,9 +5,9 @@ echoes our prompt (by its author, text and channel, or by its position in the qu
 hands the prompt to the runner. Then the next turn on the channel is the turn of our prompt,
 because R and A run one turn at a time, and V runs one on each channel.
 
-Rule: the state changes in this file alone, and by the table of `transitions` alone. A method of
-`TurnBinding` decides what a frame reports (a `Trigger`), with conditions that are not state:
-authors, ids, counts, the revision. The table says what follows from the trigger.
+Rule: the state changes in this file alone, and by the table of `binding.transitions` alone. A
+method of `TurnBinding` decides what a frame reports (a `Trigger`), with conditions that are not
+state: authors, ids, counts, the revision. The table says what follows from the trigger.
 
 `progress` detects ends without a finish part. `turn` handles times.
 """
@@ -17,16 +17,16 @@ from typing import Final, assert_never
 from turnwire.core.agent import AbortScope
 from turnwire.core.requests import Channel, PromptRequest
 from turnwire.core.session_group import Member
-from turnwire.dialects.session_agent.frames import THREAD, MessageData, Pending, StatusData
-from turnwire.dialects.session_agent.init import SessionState
-from turnwire.dialects.session_agent.open_turns import OpenTurns, QueuePosition
-from turnwire.dialects.session_agent.transitions import (
+from turnwire.dialects.session_agent.binding.transitions import (
     AT_WORK,
     IGNORED,
     TRANSITIONS,
     Stage,
     Trigger,
 )
+from turnwire.dialects.session_agent.frames import THREAD, MessageData, Pending, StatusData
+from turnwire.dialects.session_agent.init import SessionState
+from turnwire.dialects.session_agent.open_turns import OpenTurns, QueuePosition
 
 _RUNNING: Final = Stage.RUNNING  # an enum's attributes are slow
 
@@ -39,7 +39,8 @@ class TurnBinding:
     """
 
     def __init__(self, request: PromptRequest, member: Member) -> None:
-        self._stage = Stage.AWAITING_INIT
+        self.stage = Stage.AWAITING_INIT
+        """Only `_apply` changes it."""
         self.channel = request.channel
         self.prompt_id: str | None = None
         self.turn_id: str | None = None
@@ -60,17 +61,13 @@ class TurnBinding:
         self._is_echoed: bool | None = None
         """Whether our own prompt is certainly in `_equal_prompts`; None while that is unknown."""
 
-    @property
-    def stage(self) -> Stage:
-        return self._stage
-
     def _apply(self, trigger: Trigger) -> bool:
         """Change the state as the table says. False: the trigger is ignored in this state."""
-        target = TRANSITIONS.get((self._stage, trigger))
+        target = TRANSITIONS.get((self.stage, trigger))
         if target is None:
-            assert trigger in IGNORED[self._stage], f"{trigger} is impossible in {self._stage}"
+            assert trigger in IGNORED[self.stage], f"{trigger} is impossible in {self.stage}"
             return False
-        self._stage = target
+        self.stage = target
         return True
 
     @property
@@ -357,7 +354,7 @@ class TurnBinding:
 
         If the runner was lost, it is back, and may continue without a new start.
         """
-        if self._stage is not _RUNNING:  # most frames are text of a turn that runs
+        if self.stage is not _RUNNING:  # most frames are text of a turn that runs
             self._apply(Trigger.TURN_ALIVE)
 
     def finish_part_received(self, *, is_canceled: bool) -> None:

@@ -15,7 +15,13 @@ from turnwire.core.requests import PromptRequest
 from turnwire.core.session_group import Member, SessionGroup
 from turnwire.dialects import session_agent
 from turnwire.dialects.session_agent.binding import TurnBinding
-from turnwire.dialects.session_agent.transitions import _ROWS, IGNORED, TRANSITIONS, Stage, Trigger
+from turnwire.dialects.session_agent.binding.transitions import (
+    _ROWS,
+    IGNORED,
+    TRANSITIONS,
+    Stage,
+    Trigger,
+)
 from turnwire.dialects.session_agent.turn import RESPONSE_S, TurnProtocol
 
 ROOM: Final = Path(session_agent.__file__).parent
@@ -49,7 +55,7 @@ def cell(stage: Stage, trigger: Trigger) -> str:
 
 def bound(stage: Stage) -> TurnBinding:
     binding = TurnBinding(PromptRequest(text="two", prompt_id="p1"), Member())
-    binding._stage = stage
+    binding.stage = stage
     return binding
 
 
@@ -101,14 +107,14 @@ def assignments(path: Path) -> Iterator[str]:
         if isinstance(function, ast.FunctionDef):
             for node in ast.walk(function):
                 is_set = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
-                if is_set and ast.unparse(node).endswith((".stage", "._stage")):
+                if is_set and ast.unparse(node).endswith(".stage"):
                     yield f"{path.name}: {function.name}"
 
 
 def test_the_state_changes_in_one_function() -> None:
-    found = [found for path in sorted(ROOM.glob("*.py")) for found in assignments(path)]
+    found = [found for path in sorted(ROOM.rglob("*.py")) for found in assignments(path)]
 
-    assert found == ["binding.py: __init__", "binding.py: _apply"]
+    assert found == ["__init__.py: __init__", "__init__.py: _apply"]
 
 
 # Each row is used by frames.
