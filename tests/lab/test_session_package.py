@@ -1,6 +1,7 @@
 """The clients' session as an npm package: what would be published, and what it brings along."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any, Final
@@ -35,6 +36,25 @@ def test_what_would_be_published_is_whole() -> None:
         *(f"dist/{module}{kind}" for module in modules for kind in (".js", ".d.ts")),
     }
     assert told["version"] == __version__
+
+
+def test_a_build_keeps_no_module_that_is_gone(tmp_path: Path) -> None:
+    tools = PACKAGE / "node_modules"
+    tools.is_dir() or lacking("its tools are not installed (`make session` does it)")
+    package = tmp_path / "package"
+    left_out = shutil.ignore_patterns("node_modules", "dist", "build")
+    shutil.copytree(PACKAGE, package, ignore=left_out)
+    (package / "node_modules").symlink_to(tools)
+    for built in ("dist", "build/src", "build/tests"):
+        (package / built).mkdir(parents=True)
+        (package / built / "gone.test.js").touch()
+
+    for script in ("build", "tests"):
+        subprocess.run([program("npm"), "run", "--silent", script], cwd=package, check=True)
+
+    assert (package / "dist/index.js").is_file()
+    assert (package / "build/tests/tries.test.js").is_file()
+    assert not [*package.glob("dist/**/gone.*"), *package.glob("build/**/gone.*")]
 
 
 def test_it_brings_no_framework_and_no_library_of_its_own() -> None:

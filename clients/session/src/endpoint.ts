@@ -4,7 +4,7 @@ import type { UIMessage } from "ai";
 import { Unavailable } from "./errors.js";
 
 /** A line that is dead and does not say so would be waited for for minutes. */
-const LATE_MS = 30_000;
+export const LATE_MS = 30_000;
 
 export class Endpoint {
   constructor(

@@ -1,6 +1,7 @@
 // The SDK's transport to one session: a slot for each stream, a watchdog, and a look that can be given up.
 import { type ChatTransport, DefaultChatTransport, type UIMessage } from "ai";
 
+import { LATE_MS } from "./endpoint.js";
 import { CutShort, NoSlot } from "./errors.js";
 import type { Slots } from "./ports.js";
 import { type Chunks, watched, whole } from "./streams.js";
@@ -14,8 +15,10 @@ export interface Heard {
   sending(prompt: Prompt): void;
   /** The gateway took a request for a stream. */
   accepted(): void;
-  /** The turn of a prompt has begun. */
-  began(): void;
+  /** The stream has brought something, if only a keepalive. */
+  lives(): void;
+  /** The turn of a stream has begun, with its id if the stream has one. */
+  began(turnId: string | undefined): void;
   /** A turn runs, and its stream is here. */
   follows(): void;
 }
@@ -61,7 +64,7 @@ export class Line implements ChatTransport<UIMessage> {
     if (slot === null) throw new NoSlot();
     this.follower = false;
     const stream = await this.#holding(slot, this.#inner.sendMessages(prompt));
-    return whole(stream, () => this.heard.began());
+    return whole(stream, (turnId) => this.heard.began(turnId));
   };
 
   reconnectToStream = async (look: Look): Promise<Chunks | null> => {
@@ -71,11 +74,13 @@ export class Line implements ChatTransport<UIMessage> {
     this.crowded = slot === null;
     if (slot === null) return null;
     const abortSignal = either(given.signal, look.abortSignal);
-    const stream = await this.#holding(slot, this.#inner.reconnectToStream({ ...look, abortSignal }));
+    const late = setTimeout(() => given.abort(new TypeError("No answer")), LATE_MS);
+    const opening = this.#inner.reconnectToStream({ ...look, abortSignal }).finally(() => clearTimeout(late));
+    const stream = await this.#holding(slot, opening);
     if (stream === null) return null;
     this.follower = true;
     this.heard.follows();
-    return whole(stream, () => {});
+    return whole(stream, (turnId) => this.heard.began(turnId));
   };
 
   /** Give up a look that is under way. */
@@ -114,7 +119,8 @@ export class Line implements ChatTransport<UIMessage> {
     this.#cut = cut;
     const response = await this.parts.send(input, { ...init, signal: either(cut.signal, init?.signal) });
     if (response.status === 200) this.heard.accepted();
-    return watched(response, this.parts.silenceMs, () => cut.abort(new CutShort()));
+    const silent = () => cut.abort(new CutShort());
+    return watched(response, this.parts.silenceMs, { silent, lives: () => this.heard.lives() });
   }
 }
 

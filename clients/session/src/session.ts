@@ -8,6 +8,7 @@ import {
   type UIMessage,
 } from "ai";
 
+import { Answers } from "./answers.js";
 import { asksApproval, stopped } from "./asking.js";
 import { type Init, PlainChat } from "./chat.js";
 import { Endpoint } from "./endpoint.js";
@@ -15,14 +16,12 @@ import { Line } from "./line.js";
 import { found, type Notice, noticeOf, noticeOfAnswer, noticeOfEnd, noticeOfLook, type Turn } from "./notice.js";
 import { pause } from "./pause.js";
 import type { Endings, Options } from "./ports.js";
+import { Resume } from "./resume.js";
 import { type Flags, IDLE, type State, Store, WAITING } from "./state.js";
 import { finishOf } from "./streams.js";
-import { arrived, type Sent, withUnsent } from "./unsent.js";
-
-export type Prompt = Parameters<AbstractChat<UIMessage>["sendMessage"]>[0];
-
-/** Before each try to read everything anew. After the last one it is the user's turn. */
-const WAITS_MS = [0, 400, 800, 1600, 3200, 5000];
+import { Tries } from "./tries.js";
+import { isNews, type Prompt, Unsent, writtenOf } from "./unsent.js";
+import { Work } from "./work.js";
 /** Another tab began a turn: the agent may know of it a little later. */
 const EXPECTED_MS = [0, 250, 500, 1000];
 /** A stream whose turn was stopped has so long to end by itself. */
@@ -39,9 +38,15 @@ export class Session<C extends AbstractChat<UIMessage>> {
   readonly #endpoint: Endpoint;
   readonly #line: Line;
   readonly #store = new Store();
+  readonly #answers = new Answers();
+  readonly #resume = new Resume();
+  readonly #tries = new Tries();
+  readonly #unsent = new Unsent();
+  readonly #work = new Work();
   #state: State | null = null;
   #turn: Turn = "none";
-  #sent: Sent | null = null;
+  /** The id of the newest turn, once its stream has named it. */
+  #turnId: string | undefined;
   /** The id of the last message, when a turn began. */
   #after: string | undefined;
   /** How many turns were begun: what is under way for an older one leaves the newest alone. */
@@ -51,19 +56,20 @@ export class Session<C extends AbstractChat<UIMessage>> {
   #announced = false;
   /** Whether a history was asked for that is not shown yet. */
   #behind = true;
-  /** The notice of a look that fails is that of a look. */
-  #resuming = false;
-  #resumed: Promise<void> = Promise.resolve();
-  #opened: () => void = () => {};
-  #wake: (() => void) | null = null;
-  #work: Promise<void> = Promise.resolve();
   #looks = false;
+  /** The stop that is under way, and of which turn. */
+  #stop: { turn: string; done: Promise<void> } | null = null;
   #ended = false;
 
   /** `makeChat` makes the chat of a framework; `openSession` needs none. */
   constructor(options: Options, makeChat: (init: Init, changed: () => void) => C) {
     const { url = "", session, nativeApprovals = false, silenceMs = SILENCE_MS, slots } = options;
-    const send: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
+    const asked: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
+    // A framework's chat can be asked to send, whatever became of its session.
+    const send: typeof fetch = async (input, init) => {
+      if (this.#ended) throw new DOMException("The session has ended", "AbortError");
+      return asked(input, init);
+    };
     this.#options = options;
     this.#endpoint = new Endpoint(`${url}/api/sessions/${encodeURIComponent(session)}`, send);
     const headers: Record<string, string> = nativeApprovals ? { "x-turnwire-profile": "7" } : {};
@@ -71,11 +77,18 @@ export class Session<C extends AbstractChat<UIMessage>> {
       { api: this.#endpoint.url("chat"), send, headers, silenceMs, slots },
       {
         sending: (prompt) => this.#sending(prompt),
-        accepted: () => this.#flags.agent === IDLE && this.#set({ agent: WAITING }),
-        began: () => (this.#turn = "runs"),
-        follows: () => {
+        accepted: () => {
+          this.#tries.opened(Date.now());
+          if (this.#flags.agent === IDLE) this.#set({ agent: WAITING });
+        },
+        lives: () => this.#tries.lives(Date.now()),
+        began: (turnId) => {
           this.#turn = "runs";
-          this.#opened();
+          if (turnId !== undefined) this.#turnId = turnId;
+        },
+        follows: () => {
+          [this.#turn, this.#turnId] = ["runs", undefined];
+          this.#resume.opened();
         },
       },
     );
@@ -115,15 +128,17 @@ export class Session<C extends AbstractChat<UIMessage>> {
 
   /** History first, then the turn that runs, if one does. */
   open(): void {
-    if (this.busy || this.#flags.looking) return;
-    void this.#alone(() => this.#catchUp());
+    if (this.busy || this.#flags.looking || this.#ended) return;
+    this.#tries.anew();
+    this.#work.once(() => this.#catchUp());
   }
 
   /** The same by hand, after a break. */
   reconnect(): void {
-    if (this.#wake !== null) return this.#wake();
+    this.#tries.anew();
+    if (this.#ended || this.#work.rests) return this.#work.wake();
     this.#set({ recovering: true });
-    void this.#alone(async () => {
+    this.#work.once(async () => {
       if (this.busy) this.#set({ notice: null, recovering: false });
       else await this.#catchUp();
     });
@@ -131,8 +146,9 @@ export class Session<C extends AbstractChat<UIMessage>> {
 
   /** The network is back: what was open before it went may hang for minutes before it breaks. */
   back(): void {
+    this.#tries.anew();
     if (this.busy) this.#line.cut();
-    else if (this.#wake !== null || this.#flags.notice?.step === "reconnect") this.reconnect();
+    else if (this.#work.rests || this.#flags.notice?.step === "reconnect") this.reconnect();
     else this.look();
   }
 
@@ -141,13 +157,15 @@ export class Session<C extends AbstractChat<UIMessage>> {
     if (this.#looks) return;
     this.#looks = true;
     // Behind what is under way: to look for a turn makes the chat busy too.
-    void this.#alone(async () => {
+    void this.#work.alone(async () => {
       this.#looks = false;
       for (const wait of expected ? EXPECTED_MS : [0]) {
         await pause(wait);
         if (this.busy || this.#ended) return;
         try {
-          if ((await this.#changed()) && !this.busy) return await this.#catchUp();
+          if (!(await this.#changed()) || this.busy) continue;
+          this.#tries.anew();
+          return await this.#catchUp();
         } catch {
           return; // The next look, or the next prompt, will state what is wrong.
         }
@@ -155,10 +173,10 @@ export class Session<C extends AbstractChat<UIMessage>> {
     });
   }
 
-  /** A prompt; it is refused if a turn is found to run. */
+  /** A prompt; it is refused if a turn is found to run, or if the session has ended. */
   async send(prompt: Prompt, options?: ChatRequestOptions): Promise<void> {
     const isSent = await this.begin(() => this.chat.sendMessage(prompt, options));
-    if (!isSent) this.#set({ refused: writtenOf(prompt) });
+    if (!isSent && prompt !== undefined) this.#store.refuse(await writtenOf(prompt));
   }
 
   /** Send the last prompt again. */
@@ -168,9 +186,9 @@ export class Session<C extends AbstractChat<UIMessage>> {
   }
 
   /** Whatever begins a turn: what went wrong before is over, and what waits gets no approval.
-   * False if a turn runs. */
+   * False if a turn runs, or if the session has ended. */
   async begin(turn: () => Promise<void>): Promise<boolean> {
-    if (this.#begins !== null) return false;
+    if (this.#begins !== null || this.#ended) return false;
     const beginning = Symbol("beginning");
     this.#begins = beginning;
     try {
@@ -179,8 +197,8 @@ export class Session<C extends AbstractChat<UIMessage>> {
       this.#set({ notice: null });
       this.chat.clearError();
       // Behind a turn that waits, the next one would wait too, and nobody would know for what.
-      if (this.asking) await this.stop();
-      if (this.busy) return false;
+      if (this.asking) await this.#stopTurn();
+      if (this.busy || this.#ended) return false;
       this.#begun += 1;
       this.#after = this.chat.lastMessage?.id;
       await turn();
@@ -191,9 +209,68 @@ export class Session<C extends AbstractChat<UIMessage>> {
   }
 
   /** Stop the turn at the agent; the stream then ends by itself. */
-  stop = async (): Promise<void> => {
+  stop = (): Promise<void> => {
+    if (this.#ended || (!this.busy && !this.asking)) return Promise.resolve();
+    const turn = `${this.#begun} ${this.#running() ?? ""}`;
+    if (this.#stop?.turn === turn) return this.#stop.done;
+    const done = this.#stopTurn().then((isKnown) => {
+      if (this.#stop === stop) this.#stop = null;
+      // The turn may run on, and must not do so unseen.
+      if (!isKnown) void this.#work.alone(() => this.#catchUp());
+    });
+    const stop = { turn, done };
+    this.#stop = stop;
+    return done;
+  };
+
+  /** False if it was not taken; the notice says why. The first answer to a question counts: another
+   * is not sent, and has the same result. */
+  answer(questionId: string, answer: unknown, approvalId?: string): Promise<boolean> {
+    if (this.#ended) return Promise.resolve(false);
+    return this.#answers.first(questionId, async () => {
+      const refused = await this.#endpoint.answer(questionId, answer, approvalId);
+      if (refused !== null) this.#set({ notice: noticeOfAnswer(refused, this.#turn) });
+      return refused === null;
+    });
+  }
+
+  dismiss(): void {
+    this.#set({ notice: null });
+    this.chat.clearError();
+  }
+
+  /** These refused prompts are where they were written. */
+  tookBack(prompts: readonly UIMessage[]): void {
+    this.#store.tookBack(prompts);
+  }
+
+  /** Nothing more is read. A turn that runs goes on for as long as the gateway allows. */
+  end(): void {
+    this.#ended = true;
+    this.#work.wake();
+    void this.chat.stop().then(() => this.#line.giveBack());
+  }
+
+  get #flags(): Flags {
+    return this.#store.flags;
+  }
+
+  get #endings(): Endings | undefined {
+    return this.#options.endings;
+  }
+
+  #set(change: Partial<Flags>): void {
+    this.#store.set(change);
+  }
+
+  /** The turn whose stream is here, or that waits; another must not be stopped in its place. */
+  #running(): string | undefined {
+    return this.asking ? this.chat.lastMessage?.id : this.#turnId;
+  }
+
+  /** False if it is not known whether the turn runs on. */
+  async #stopTurn(): Promise<boolean> {
     const asked = this.asking ? this.chat.lastMessage : undefined;
-    if (!this.busy && asked === undefined) return;
     const begun = this.#begun;
     const isOurs = () => this.busy && this.#begun === begun;
     this.#set({ stopping: true });
@@ -209,54 +286,12 @@ export class Session<C extends AbstractChat<UIMessage>> {
       this.#endings?.ended(asked.id, "stopped");
     }
     this.#set({ stopping: false, agent: IDLE });
-    // The turn may run on, and must not do so unseen.
-    if (goesOn && isStopped !== true) void this.#alone(() => this.#catchUp());
-  };
-
-  /** False if it was not taken; the notice says why. */
-  async answer(questionId: string, answer: unknown, approvalId?: string): Promise<boolean> {
-    const refused = await this.#endpoint.answer(questionId, answer, approvalId);
-    if (refused !== null) this.#set({ notice: noticeOfAnswer(refused, this.#turn) });
-    return refused === null;
-  }
-
-  dismiss(): void {
-    this.#set({ notice: null });
-    this.chat.clearError();
-  }
-
-  /** The refused prompt is where it was written. */
-  tookBack(): void {
-    this.#set({ refused: null });
-  }
-
-  /** Nothing more is read. A turn that runs goes on for as long as the gateway allows. */
-  end(): void {
-    this.#ended = true;
-    this.#wake?.();
-    void this.chat.stop();
-  }
-
-  get #flags(): Flags {
-    return this.#store.flags;
-  }
-
-  get #endings(): Endings | undefined {
-    return this.#options.endings;
-  }
-
-  #set(change: Partial<Flags>): void {
-    this.#store.set(change);
-  }
-
-  /** The turn whose stream is here; another must not be stopped in its place. */
-  #running(): string | undefined {
-    const last = this.chat.lastMessage;
-    return this.busy && last?.role === "assistant" ? last.id : undefined;
+    return goesOn ? isStopped === true : asked === undefined || isStopped !== null;
   }
 
   #settle(id: string | undefined): void {
-    [this.#turn, this.#sent] = ["none", null];
+    this.#turn = "none";
+    this.#unsent.settle();
     this.#endings?.ended(id, "stopped");
   }
 
@@ -267,8 +302,9 @@ export class Session<C extends AbstractChat<UIMessage>> {
     }
     if (type === "data-agent-status") this.#set({ agent: data as Flags["agent"] });
     if (type === "data-question") {
-      const isOpen = (data as { state?: unknown }).state === "open";
-      this.#set({ agent: { status: isOpen ? "asking" : "thinking" } });
+      const { questionId, state } = data as { questionId: string; state?: unknown };
+      this.#answers.stated(questionId);
+      this.#set({ agent: { status: state === "open" ? "asking" : "thinking" } });
     }
   }
 
@@ -281,35 +317,36 @@ export class Session<C extends AbstractChat<UIMessage>> {
     // Whoever sees that the turn is over may begin the next at once.
     if (!this.#line.follower) this.#begins = null;
     this.#line.giveBack();
-    if (isError) return;
+    if (isError) return this.#tries.broke(this.#turnId, message);
+    this.#tries.anew();
     // A stream that was left here says nothing of its turn.
-    if (!isAbort) [this.#turn, this.#sent] = ["none", null];
+    if (!isAbort) {
+      this.#turn = "none";
+      this.#unsent.settle();
+    }
     this.#set({ agent: IDLE, stopping: false, progress: { over: message.id } });
-    if (!isAbort && this.#behind) void this.#alone(() => this.#readBehind());
+    if (!isAbort && (this.#behind || this.#unsent.hasOlder)) void this.#work.alone(() => this.#readBehind());
   }
 
   #sending({ messages, trigger }: Parameters<Line["sendMessages"]>[0]): void {
     const message = messages.at(-1);
+    this.#tries.anew();
     this.#endings?.ended(message?.id, null);
     this.#set({ progress: "sent" });
     if (message?.role !== "user") {
-      this.#turn = "runs"; // An approval, of a turn that waits.
+      [this.#turn, this.#turnId] = ["runs", message?.id]; // An approval, of a turn that waits.
       return;
     }
-    this.#turn = "asked";
-    const again = trigger === "regenerate-message";
-    // One that never came to the agent is as new as it was.
-    if (again && this.#sent?.message.id === message.id) return;
-    const before = new Set(messages.slice(0, -1).map(({ id }) => id));
-    this.#sent = { message, again, before, after: again ? this.#after : messages.at(-2)?.id };
+    [this.#turn, this.#turnId] = ["asked", undefined];
+    this.#unsent.sending(messages, trigger === "regenerate-message", this.#after);
   }
 
   /** Until no look is under way: one that finds no turn calls the chat ready, whatever began meanwhile. */
   async #looked(): Promise<void> {
-    const isLate = await Promise.race([this.#work.then(() => false), pause(LOOK_MS).then(() => true)]);
+    const isLate = await Promise.race([this.#work.done.then(() => false), pause(LOOK_MS).then(() => true)]);
     if (!isLate || this.busy) return;
     this.#line.giveUpLook();
-    await this.#resumed;
+    await this.#resume.over;
   }
 
   async #catchUp(): Promise<void> {
@@ -317,18 +354,19 @@ export class Session<C extends AbstractChat<UIMessage>> {
     const isOld = () => this.#ended || begun !== this.#begun;
     const leave = (change: Partial<Flags> = {}) =>
       this.#set({ loading: false, looking: false, recovering: false, ...change });
-    this.#behind = true;
-    for (const [number, wait] of WAITS_MS.entries()) {
-      await this.#rest(wait);
+    if (this.#tries.areLeft) this.#behind = true;
+    for (let wait = this.#tries.next(); wait !== null; wait = this.#tries.next()) {
+      await this.#work.rest(wait);
       if (isOld()) return leave();
-      this.#set({ looking: true, recovering: number > 0 || this.#flags.notice !== null });
+      this.#set({ looking: true, recovering: wait > 0 || this.#flags.notice !== null });
       try {
         this.chat.clearError();
         const history = await this.#endpoint.history();
         if (this.busy || isOld()) return leave(); // What began meanwhile is newer.
         const isFound = await this.#compare(history, isOld);
         if (isOld()) return leave();
-        if (isFound !== "again") return leave(isFound === "old" ? {} : { notice: isFound });
+        if (isFound === "again") continue;
+        return leave(isFound === "old" ? {} : { notice: isFound });
       } catch (error) {
         if (isOld()) return leave();
         const notice = noticeOfLook(error as Error, this.#turn);
@@ -351,7 +389,7 @@ export class Session<C extends AbstractChat<UIMessage>> {
     this.#show(history);
     const before = chat.messages.length;
     this.#set({ loading: false });
-    await this.#resume();
+    await this.#resume.look(chat);
     if (isOld()) return "old";
     if (chat.status === "error") return this.#flags.notice?.automatic === false ? "old" : "again";
     // It may have ended between the two requests.
@@ -369,8 +407,8 @@ export class Session<C extends AbstractChat<UIMessage>> {
     if (this.busy) return this.#complete(null);
     this.#turn = "none";
     const last = this.chat.lastMessage;
-    const lost = this.#sent !== null && history !== null && !arrived(this.#sent, history);
-    if (!lost) this.#sent = null;
+    const lost = this.#unsent.isLost(history);
+    if (!lost) this.#unsent.settle();
     if (!lost && last?.role !== "user") {
       if (broke && last !== undefined) this.#set({ progress: { over: last.id } });
       return this.#complete(broke ? noticeOfEnd(last) : null);
@@ -391,60 +429,46 @@ export class Session<C extends AbstractChat<UIMessage>> {
     this.#behind = false;
     if (history === null) return;
     this.#endings?.read(history);
-    const isMissing = this.#sent !== null && !arrived(this.#sent, history);
-    this.chat.messages = isMissing && this.#sent !== null ? withUnsent(history, this.#sent) : history;
-  }
-
-  /** Until it is known whether a turn runs. The end of its stream is the turn's end: what waits for
-   * this must not wait for that. */
-  async #resume(): Promise<void> {
-    this.#resuming = true;
-    const opened = new Promise<void>((resolve) => (this.#opened = resolve));
-    this.#resumed = this.chat.resumeStream();
-    // Once it is open, the chat has to take notice of it.
-    await Promise.race([this.#resumed, opened.then(() => pause(1))]);
-    this.#resuming = false;
+    this.chat.messages = this.#unsent.shown(history);
+    this.#store.refuse(...this.#unsent.takeLost(history));
   }
 
   /** What was said before a turn that is over, where it was never read. */
   async #readBehind(): Promise<void> {
     if (this.busy || this.asking || this.#ended) return;
+    const begun = this.#begun;
     const history = await this.#endpoint.history().catch(() => null);
-    if (history !== null && !this.busy) this.#show(history);
+    if (history !== null && !this.busy && begun === this.#begun) this.#show(history);
   }
 
-  /** Whether the history has something newer than this client. An answer that is not finished, or
-   * waits for an approval, is here and not there: if it is there, it waits no more. */
+  /** Whether the history has something newer than this client. */
   async #changed(): Promise<boolean> {
     const history = await this.#endpoint.history();
-    if (this.#behind) return true;
-    const newest = history?.at(-1);
-    if (newest === undefined) return false;
-    if (this.asking && newest.id === this.chat.lastMessage?.id) return true;
-    return this.chat.messages.every((message) => message.id !== newest.id);
+    const isOpen = this.asking || this.#turn !== "none";
+    return this.#behind || isNews(history, this.chat.messages, isOpen);
   }
 
   #failed(error: Error): void {
     this.#line.giveBack();
     const turn = this.#turn;
-    const notice = this.#resuming ? noticeOfLook(error, turn) : noticeOf(error, turn);
+    const notice = this.#resume.isUnderWay ? noticeOfLook(error, turn) : noticeOf(error, turn);
     this.#set({ agent: IDLE, stopping: false, progress: notice.automatic ? null : "failed" });
     this.#tell(notice);
-    if (this.#resuming) return;
+    if (this.#resume.isUnderWay) return;
     const last = this.chat.lastMessage;
     if (notice.step === null && last?.role === "user") {
       this.#settle(undefined);
       this.chat.messages = this.chat.messages.slice(0, -1);
-      this.#set({ refused: last });
+      this.#store.refuse(last);
       return;
     }
     if (!notice.automatic) {
-      if (turn === "runs") this.#sent = null; // It came to the agent, and to this.
+      if (turn === "runs") this.#unsent.settle(); // It came to the agent, and to this.
       this.#turn = "none";
       this.#endings?.ended(last?.id, notice);
       return;
     }
-    void this.#alone(async () => {
+    void this.#work.alone(async () => {
       // A try that failed asks for this too, and another may have mended it since.
       if (!this.busy && !this.#ended) await this.#catchUp();
     });
@@ -455,28 +479,9 @@ export class Session<C extends AbstractChat<UIMessage>> {
     const isTold = notice.automatic && this.#flags.notice?.automatic === true && this.#flags.recovering;
     if (!isTold) this.#set({ notice });
   }
-
-  /** Wait between two tries; whoever knows that the line is back ends this. */
-  async #rest(ms: number): Promise<void> {
-    if (ms === 0) return;
-    await Promise.race([pause(ms), new Promise<void>((resolve) => (this.#wake = resolve))]);
-    this.#wake = null;
-  }
-
-  /** One after the other: two that set the messages at once would undo each other. */
-  #alone(work: () => Promise<void>): Promise<void> {
-    this.#work = this.#work.then(work, work);
-    return this.#work;
-  }
 }
 
 /** A session without a framework. Nothing is asked of the gateway before `open`. */
 export function openSession(options: Options): Session<PlainChat> {
   return new Session(options, (init, changed) => new PlainChat(init, changed));
-}
-
-/** What a user wrote, as it stands in a history. */
-function writtenOf(prompt: Prompt): UIMessage {
-  const text = prompt !== undefined && "text" in prompt ? prompt.text : undefined;
-  return { id: "", role: "user", parts: prompt?.parts ?? [{ type: "text", text: text ?? "" }] };
 }

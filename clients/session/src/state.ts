@@ -23,8 +23,8 @@ export interface Flags {
   agent: AgentStatus;
   notice: Notice | null;
   progress: Progress;
-  /** A prompt that was not taken: it goes back to where it was written. */
-  refused: UIMessage | null;
+  /** Prompts that were not taken, in the order in which they were written: they go back to where that was. */
+  refused: readonly UIMessage[];
 }
 
 export interface State extends Flags {
@@ -39,13 +39,22 @@ export const WAITING: AgentStatus = { status: "waiting" };
 export class Store {
   flags: Flags = {
     ...{ loading: true, looking: false, recovering: false, stopping: false },
-    ...{ agent: IDLE, notice: null, progress: null, refused: null },
+    ...{ agent: IDLE, notice: null, progress: null, refused: [] },
   };
   #listeners = new Set<() => void>();
 
   set(change: Partial<Flags>): void {
     this.flags = { ...this.flags, ...change };
     this.changed();
+  }
+
+  refuse(...prompts: UIMessage[]): void {
+    if (prompts.length > 0) this.set({ refused: [...this.flags.refused, ...prompts] });
+  }
+
+  /** Only these: another may have been refused since they were read. */
+  tookBack(prompts: readonly UIMessage[]): void {
+    this.set({ refused: this.flags.refused.filter((each) => !prompts.includes(each)) });
   }
 
   changed(): void {

@@ -16,8 +16,8 @@ export function finishOf(message: UIMessage | undefined): Finish | undefined {
 }
 
 /** The same chunks, which fail if they end without `finish`; the message gets the metadata that its
- * history will have. `begins` is called once, when the turn has begun. */
-export function whole(chunks: Chunks, begins: () => void): Chunks {
+ * history will have. `begins` is called once, when the turn has begun, with its id if it has one. */
+export function whole(chunks: Chunks, begins: (turnId: string | undefined) => void): Chunks {
   let begun = false;
   let named = false;
   let finished = false;
@@ -26,7 +26,7 @@ export function whole(chunks: Chunks, begins: () => void): Chunks {
       transform(chunk, controller) {
         if (!begun && isOfTurn(chunk)) {
           begun = true;
-          begins();
+          begins(chunk.type === "start" ? chunk.messageId : undefined);
         }
         finished ||= chunk.type === "finish";
         named ||= chunk.type === "start" && chunk.messageId !== undefined;
@@ -41,9 +41,15 @@ export function whole(chunks: Chunks, begins: () => void): Chunks {
   );
 }
 
-/** The same response; `silent` is called when its body brings nothing for `ms` milliseconds, not even
- * a keepalive. */
-export function watched(response: Response, ms: number, silent: () => void): Response {
+interface Watcher {
+  /** The body has brought something. */
+  lives(): void;
+  /** It has brought nothing for as long as it may, not even a keepalive. */
+  silent(): void;
+}
+
+/** The same response, whose body may bring nothing for `ms` milliseconds. */
+export function watched(response: Response, ms: number, { lives, silent }: Watcher): Response {
   const type = response.headers.get("content-type") ?? "";
   if (!response.ok || response.body === null || !type.startsWith("text/event-stream")) return response;
   const reader = response.body.getReader();
@@ -54,8 +60,9 @@ export function watched(response: Response, ms: number, silent: () => void): Res
       timer = setTimeout(silent, ms);
       try {
         const { done, value } = await reader.read();
-        if (done) controller.close();
-        else controller.enqueue(value);
+        if (done) return controller.close();
+        lives();
+        controller.enqueue(value);
       } catch (error) {
         controller.error(error);
       } finally {

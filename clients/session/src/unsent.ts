@@ -1,7 +1,9 @@
-// A prompt that this client shows, and that may never have come to the agent.
-import type { UIMessage } from "ai";
+// Prompts that this client shows, and that may never have come to the agent.
+import { type AbstractChat, convertFileListToFileUIParts, type UIMessage } from "ai";
 
-/** The newest prompt, until it is known that the agent has it. */
+export type Prompt = Parameters<AbstractChat<UIMessage>["sendMessage"]>[0];
+
+/** A prompt, until it is known that the agent has it. */
 export interface Sent {
   message: UIMessage;
   /** The id of what was the last message before it. */
@@ -12,7 +14,51 @@ export interface Sent {
   again: boolean;
 }
 
-/** Whether the history shows that the agent has the prompt. */
+export class Unsent {
+  #newest: Sent | null = null;
+  /** Those that another prompt followed before it was known whether they arrived. */
+  #older: Sent[] = [];
+
+  get hasOlder(): boolean {
+    return this.#older.length > 0;
+  }
+
+  /** `messages` ends with a prompt that goes out now. `again` says that it stood there before, and `after`
+   * what was the last message then. */
+  sending(messages: readonly UIMessage[], again: boolean, after: string | undefined): void {
+    const message = messages.at(-1);
+    if (message === undefined) return;
+    // One that never came to the agent is as new as it was.
+    if (again && this.#newest?.message.id === message.id) return;
+    if (this.#newest !== null && !this.#newest.again) this.#older.push(this.#newest);
+    const before = new Set(messages.slice(0, -1).map(({ id }) => id));
+    this.#newest = { message, again, before, after: again ? after : messages.at(-2)?.id };
+  }
+
+  /** The newest one came to the agent, or is given back. */
+  settle(): void {
+    this.#newest = null;
+  }
+
+  /** Whether the history lacks the newest one. */
+  isLost(history: readonly UIMessage[] | null): boolean {
+    return this.#newest !== null && history !== null && !arrived(this.#newest, history);
+  }
+
+  /** The history, and behind it the newest one if that is not in it. */
+  shown(history: readonly UIMessage[]): UIMessage[] {
+    return this.#newest !== null && this.isLost(history) ? withUnsent(history, this.#newest) : [...history];
+  }
+
+  /** The older ones that the history lacks, in the order in which they were written; they are known no more. */
+  takeLost(history: readonly UIMessage[]): UIMessage[] {
+    const lost = this.#older.filter((each) => !isAmong(each, history));
+    this.#older = [];
+    return lost.map(({ message }) => message);
+  }
+}
+
+/** Whether the history shows that the agent has the newest prompt. */
 export function arrived({ message, after, before, again }: Sent, history: readonly UIMessage[]): boolean {
   const last = history.at(-1);
   if (!again && history.some(({ id }) => id === message.id)) return true;
@@ -29,7 +75,30 @@ export function withUnsent(history: readonly UIMessage[], { message, again }: Se
   return isShown ? [...history] : [...history, message];
 }
 
+/** Whether the history has something newer than these messages. An answer that is open, since it broke off
+ * here or waits for an approval, is not in the history before it is over. */
+export function isNews(history: readonly UIMessage[] | null, messages: readonly UIMessage[], isOpen: boolean): boolean {
+  const newest = history?.at(-1);
+  if (newest === undefined) return false;
+  if (isOpen && newest.role === "assistant" && newest.id === messages.at(-1)?.id) return true;
+  return messages.every(({ id }) => id !== newest.id);
+}
+
+/** What a user wrote, as it stands in a history. */
+export async function writtenOf(prompt: NonNullable<Prompt>): Promise<UIMessage> {
+  if (!("text" in prompt) && !("files" in prompt)) return { id: "", role: "user", ...prompt } as UIMessage;
+  const files = Array.isArray(prompt.files) ? prompt.files : await convertFileListToFileUIParts(prompt.files);
+  const text = "text" in prompt ? [{ type: "text" as const, text: prompt.text }] : [];
+  return { id: "", role: "user", parts: [...files, ...text], metadata: prompt.metadata };
+}
+
 export function textOf(message: UIMessage | undefined): string {
   const texts = message?.parts.map((part) => (part.type === "text" ? part.text : ""));
   return texts?.join("").trim() ?? "";
+}
+
+/** Whether the history has the prompt, with newer ones behind it. */
+function isAmong({ message, before }: Sent, history: readonly UIMessage[]): boolean {
+  const isIt = (each: UIMessage) => each.role === "user" && !before.has(each.id) && textOf(each) === textOf(message);
+  return history.some((each) => each.id === message.id || isIt(each));
 }

@@ -49,16 +49,19 @@ const SSE = { headers: { "content-type": "text/event-stream" } };
 
 test("a body that brings nothing is silent, and one that is not waited for is not", async () => {
   let source!: ReadableStreamDefaultController<Uint8Array>;
+  let times = 0;
+  const lives = () => void (times += 1);
   const body = new ReadableStream<Uint8Array>({ start: (controller) => void (source = controller) });
   const silent = new Promise<void>((resolve) => {
-    const reader = watched(new Response(body, SSE), 20, resolve).body!.getReader();
+    const reader = watched(new Response(body, SSE), 20, { silent: resolve, lives }).body!.getReader();
     source.enqueue(new Uint8Array(1));
     void reader.read().then(() => reader.read());
   });
   await silent;
+  assert.equal(times, 1);
 
   let called = false;
-  const unread = watched(new Response(streamOf(new Uint8Array(1), new Uint8Array(1)), SSE), 5, () => (called = true));
+  const unread = watched(new Response(streamOf(new Uint8Array(1), new Uint8Array(1)), SSE), 5, { silent: () => void (called = true), lives: () => {} });
   await new Promise((resolve) => setTimeout(resolve, 50));
   assert.equal(called, false);
   assert.equal((await unread.arrayBuffer()).byteLength, 2);
@@ -66,5 +69,5 @@ test("a body that brings nothing is silent, and one that is not waited for is no
 
 test("what is no stream is not watched", () => {
   const refused = new Response("no", { status: 503 });
-  assert.equal(watched(refused, 1, assert.fail), refused);
+  assert.equal(watched(refused, 1, { silent: assert.fail, lives: assert.fail }), refused);
 });

@@ -112,17 +112,17 @@ function useDraft(session: string): void {
   }, [aui, session, text]);
 }
 
-/** A prompt that was refused is put back, before what was typed since. */
+/** Prompts that were refused are put back, before what was typed since. */
 function useRefused(conversation: Conversation): void {
   const aui = useAui();
   const { refused } = useView(conversation);
   useEffect(() => {
-    if (refused === null) return;
+    if (refused.length === 0) return;
     const { composer } = aui;
-    const text = refused.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
-    composer.setText([text, composer.getState().text].filter(Boolean).join("\n"));
-    for (const file of filesOf(refused)) void composer.addAttachment(file).catch(() => undefined);
-    conversation.tookBack();
+    const texts = refused.map(({ parts }) => parts.map((part) => (part.type === "text" ? part.text : "")).join(""));
+    composer.setText([...texts, composer.getState().text].filter(Boolean).join("\n"));
+    for (const file of refused.flatMap(filesOf)) void composer.addAttachment(file).catch(() => undefined);
+    conversation.tookBack(refused);
   }, [aui, conversation, refused]);
 }
 

@@ -19,9 +19,9 @@ export function App({ settings, conversation, view, open, setOpen }: Props) {
   const [draft, setDraft] = useState("");
   const { refused } = view;
   useEffect(() => {
-    if (refused === null) return;
-    setDraft((typed) => [textOf(refused), typed].filter(Boolean).join("\n"));
-    conversation.tookBack();
+    if (refused.length === 0) return;
+    setDraft((typed) => [...refused.map(textOf), typed].filter(Boolean).join("\n"));
+    conversation.tookBack(refused);
   }, [conversation, refused]);
   const wasOpen = useRef(open);
   useLayoutEffect(() => {

@@ -14,8 +14,8 @@ export interface View {
   /** What the agent says it does. */
   agent: string;
   notice: Notice | null;
-  /** A prompt that was not taken: it goes back to the box. */
-  refused: UIMessage | null;
+  /** Prompts that were not taken: they go back to the box. */
+  refused: readonly UIMessage[];
 }
 
 const DRAW_MS = 40;
@@ -70,9 +70,9 @@ export class Conversation {
     return this.#session.answer(questionId, answer, approvalId);
   }
 
-  /** The refused prompt is in the box. */
-  tookBack(): void {
-    this.#session.tookBack();
+  /** These refused prompts are in the box. */
+  tookBack(prompts: readonly UIMessage[]): void {
+    this.#session.tookBack(prompts);
   }
 
   /** Nothing is drawn any more. A turn that runs goes on for as long as the gateway allows. */

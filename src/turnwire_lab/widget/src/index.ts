@@ -31,7 +31,7 @@ export function mount(options: Options): Widget {
 
   let view: View = {
     ...{ messages: [], busy: false, loading: false, stopping: false },
-    ...{ agent: "", notice: null, refused: null },
+    ...{ agent: "", notice: null, refused: [] },
   };
   let open = false;
   const draw = () => render(h(App, { settings, conversation, view, open, setOpen }), root);
