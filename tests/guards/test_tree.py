@@ -28,7 +28,6 @@ MIRRORED: Final = (
 """Rooms in which each module has a test of its name."""
 WITHOUT_A_TEST: Final = {
     "core/agent.py": "the ports of a wire",
-    "core/connect.py": "a struct",
     "core/events.py": "structs alone, which every test of a dialect and of a stream compares",
     "core/operations.py": "structs and the protocol of an operation",
     "core/output.py": "a protocol, no code",

@@ -44,6 +44,7 @@ class _Body(Struct):
 
 _read = msgspec.json.Decoder(Begun | Text | Over | Stopped).decode
 OFFERED = ("posting.v2", "posting.v1")
+OWN_HEADERS = {"content-type": "application/json", "x-wire": "posting"}
 
 
 class PostingProtocol:
@@ -65,7 +66,7 @@ class PostingProtocol:
         return ConnectRequest(
             method="POST",
             path="/runs",
-            headers={"content-type": "application/json", "x-request-id": "the caller's wins"},
+            headers=OWN_HEADERS,
             body=msgspec.json.encode(_Body(self._request.text, files)),
             offered_protocols=OFFERED,
         )

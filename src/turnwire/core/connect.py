@@ -1,8 +1,33 @@
 """What a protocol or an operation asks of the agent's server, before a connection is open."""
 
+import re
 from collections.abc import Mapping
+from typing import Final
 
 from msgspec import Struct
+
+RESERVED_HEADERS: Final = frozenset(
+    {
+        # Who asks, and in which trace.
+        *("authorization", "cookie", "user-agent", "x-request-id", "traceparent", "tracestate"),
+        # The connection, and the length of the body.
+        *("connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "te"),
+        *("trailer", "transfer-encoding", "upgrade"),
+    }
+)
+"""Headers that the gateway or its transport sends. No dialect may set one."""
+
+RESERVED_PREFIXES: Final = ("proxy-", "sec-", "x-turnwire-")
+"""How further names of that kind begin."""
+
+_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+")
+
+
+class BadConnectRequestError(ValueError):
+    """A dialect asks for a connection as it may not, or as its transport cannot open one.
+
+    The text is one line, for the author of the dialect.
+    """
 
 
 class ConnectRequest(Struct, frozen=True, kw_only=True):
@@ -11,14 +36,30 @@ class ConnectRequest(Struct, frozen=True, kw_only=True):
     The caller adds what is the same on every wire: the agent's URL, and the headers that say
     who asks. A transport may open its connections in one way alone: then the fields that it has no
     use for keep their defaults.
+
+    Raises:
+        BadConnectRequestError: one of the `headers` is reserved, or its name is not in lower case.
+
     """
 
     method: str = "GET"
     path: str = ""
     """Added to the path of the agent's URL, percent-encoded; it begins with a slash."""
     headers: Mapping[str, str] = {}
-    """The dialect's own headers, with names in lower case. Where the caller sets the same name,
-    the caller's value is sent."""
+    """The dialect's own headers, with names in lower case; none of the reserved ones."""
     body: bytes = b""
     offered_protocols: tuple[str, ...] = ()
     """Names of protocols to offer to the server, the best one first."""
+
+    def __post_init__(self) -> None:
+        for name in self.headers:
+            if is_reserved(name):
+                raise BadConnectRequestError(f"a dialect may not set the header {name!r}")
+            if _NAME.fullmatch(name) is None:
+                raise BadConnectRequestError(f"no name of a header in lower case: {name!r}")
+
+
+def is_reserved(name: str) -> bool:
+    """Whether no dialect may set this header, however its name is spelt."""
+    name = name.lower()
+    return name in RESERVED_HEADERS or name.startswith(RESERVED_PREFIXES)

@@ -20,7 +20,8 @@ from gateway.running import Gateway, settings
 from gateway.tokens import bearer
 from gateway.waiting import closed, until
 from support.framed_transport import LENGTH_BYTES, FramedTransport, RequestHead, framed
-from support.posting_dialect import OFFERED, Begun, Over, Posting, Stopped, Text
+from support.posting_dialect import OFFERED, OWN_HEADERS, Begun, Over, Posting, Stopped, Text
+from turnwire.core.connect import is_reserved
 from turnwire.dialects import DIALECTS
 from turnwire.errors import SettingsError
 from turnwire.relay.agent.port import Scheme, address_of
@@ -158,9 +159,24 @@ async def test_a_turn_whose_prompt_is_the_body_of_the_request() -> None:
     assert request.head.url == f"framed://127.0.0.1:{agent.port}/api/s1/runs?role=client"
     assert request.head.offered_protocols == list(OFFERED)
     headers = request.head.headers
-    assert headers["content-type"] == "application/json"
+    assert headers.items() >= OWN_HEADERS.items()
     assert headers["authorization"] == mine["authorization"]
-    assert headers["x-request-id"] == response.headers["x-request-id"] != "the caller's wins"
+    assert headers["x-request-id"] == response.headers["x-request-id"]
+
+
+@pytest.mark.parametrize(
+    "auth", [{"agent_auth": "none"}, {"agent_auth": "service", "agent_token": "t"}, {}]
+)
+async def test_all_that_the_gateway_adds_is_reserved(auth: dict[str, str]) -> None:
+    trace = {"traceparent": f"00-{'a' * 32}-{'b' * 16}-01", "tracestate": "a=b"}
+    async with Agent() as agent, gateway_of(agent, **auth, insecure="true") as gateway:
+        await post(gateway, headers=bearer() | trace)
+
+    (request,) = agent.requests
+    assert request.head is not None
+    added = request.head.headers.keys() - OWN_HEADERS
+    assert added >= {"user-agent", "x-request-id", *trace}
+    assert [name for name in added if not is_reserved(name)] == []
 
 
 async def test_an_operation_is_a_request_and_frames_both_ways() -> None:

@@ -11,6 +11,7 @@ from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
 from websockets.utils import accept_key
 
+from turnwire.core.connect import is_reserved
 from turnwire.relay.agent import websocket_handshake
 
 URL = "ws://ann:secret@[::1]:8080/v2/s%201?x=y"
@@ -54,6 +55,13 @@ def test_a_request_is_the_librarys() -> None:
         request.headers[name] = value
 
     assert made == request.serialize()
+
+
+def test_no_dialect_may_set_a_header_of_the_library() -> None:
+    names = [name for name, _ in library().connect().headers.raw_items()]
+
+    assert "Sec-WebSocket-Key" in names
+    assert [name for name in names if not is_reserved(name)] == []
 
 
 def test_another_key_is_another_request() -> None:

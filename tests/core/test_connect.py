@@ -1,0 +1,39 @@
+"""Which headers a dialect may set: none that says who asks, none that belongs to the connection."""
+
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from turnwire.core.connect import (
+    RESERVED_HEADERS,
+    RESERVED_PREFIXES,
+    BadConnectRequestError,
+    ConnectRequest,
+)
+
+RESERVED = sorted({*RESERVED_HEADERS, *(f"{prefix}any" for prefix in RESERVED_PREFIXES)})
+
+
+@pytest.mark.parametrize("name", RESERVED)
+@pytest.mark.parametrize("spelt", [str.lower, str.upper, str.title])
+def test_a_reserved_header_is_refused_in_any_case(name: str, spelt: Callable[[str], str]) -> None:
+    with pytest.raises(BadConnectRequestError, match=f"may not set the header '{spelt(name)}'"):
+        ConnectRequest(headers={"accept": "*/*", spelt(name): "x"})
+
+
+@pytest.mark.parametrize("name", ["Content-Type", "", "a b", "a\r\nhost", "x:", "é"])
+def test_what_is_no_name_in_lower_case_is_refused(name: str) -> None:
+    with pytest.raises(BadConnectRequestError, match="no name of a header in lower case"):
+        ConnectRequest(headers={name: "x"})
+
+
+def test_a_copy_is_checked_like_the_first() -> None:
+    with pytest.raises(BadConnectRequestError):
+        replace(ConnectRequest(), headers={"cookie": "a=b"})
+
+
+def test_others_are_the_dialects_own() -> None:
+    headers = {"content-type": "application/json", "x-turn": "1", "hostage": "", "seconds": "2"}
+
+    assert ConnectRequest(headers=headers).headers == headers
