@@ -53,6 +53,9 @@ class NoWay:
 
     def __init__(self, dialler: Dialler, *, frame_bytes: int) -> None: ...
 
+    @classmethod
+    def check(cls, _: object) -> None: ...
+
     async def open(self, *_: object) -> Connection:
         if self.is_buggy:
             raise BugError

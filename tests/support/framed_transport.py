@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from turnwire.core.bounds import LONG_BYTES
+from turnwire.core.connect import ConnectRequest
 from turnwire.relay.agent.dialer import AgentSocket, Dialler
 from turnwire.relay.agent.failures import DialFailure, DisconnectReason
 from turnwire.relay.agent.port import AgentTarget, Listener, Scheme, address_of
@@ -139,6 +140,10 @@ class FramedTransport:
     def __init__(self, dialler: Dialler, *, frame_bytes: int) -> None:
         self._dialler = dialler
         self._frame_bytes = frame_bytes
+
+    @classmethod
+    def check(cls, request: ConnectRequest | AgentTarget) -> None:
+        """Every request can open a connection."""
 
     async def open(
         self, target: AgentTarget, listener: Listener, reservation: Reservation

@@ -1,8 +1,16 @@
-"""Settings that a library would refuse are told before anything starts."""
+"""What a library or the transport would refuse is told before anything starts."""
 
 import pytest
 
 from gateway.running import settings
+from support.framed_transport import FramedTransport
+from support.posting_dialect import Posting, PostingProtocol
+from turnwire.core.connect import ConnectRequest
+from turnwire.core.requests import PromptRequest
+from turnwire.core.session_group import Member
+from turnwire.dialects import DIALECTS
+from turnwire.relay.agent.transports import TRANSPORTS
+from turnwire.relay.agent.websocket import WebSocketTransport
 from turnwire.web.startup_check import problems
 
 
@@ -27,3 +35,53 @@ def test_a_variable_of_tracing_that_is_not_taken_is_told_in_one_line(
 
     assert problem.startswith("TURNWIRE_TRACING: an OTEL_* variable is not taken: ")
     assert "\n" not in problem
+
+
+@pytest.mark.parametrize("name", list(DIALECTS))
+def test_every_dialect_asks_its_transport_for_what_that_can(name: str) -> None:
+    assert problems(settings(dialect=name)) == []
+
+
+class Misplaced(Posting):
+    """A wire whose prompt is a body, on a transport without one."""
+
+    name = "misplaced"
+    transport = WebSocketTransport.name
+
+
+def test_a_request_that_its_transport_cannot_send_is_told_for_each_kind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(DIALECTS, "misplaced", Misplaced())
+
+    of_prompt, of_stop = problems(settings(dialect="misplaced"))
+
+    assert of_prompt.startswith("TURNWIRE_DIALECT: misplaced cannot connect for a prompt: ")
+    assert "a GET without a body, not by a POST with 26 bytes of body" in of_prompt
+    assert of_stop.startswith("TURNWIRE_DIALECT: misplaced cannot connect for a stop: ")
+    assert "not by a DELETE with 0 bytes of body" in of_stop
+
+
+class Cheeky(Posting):
+    """A wire that would say itself who asks."""
+
+    name = "cheeky"
+
+    def prompt(self, request: PromptRequest, _member: Member | None = None) -> PostingProtocol:
+        class Asks(PostingProtocol):
+            def connect_request(self) -> ConnectRequest:
+                return ConnectRequest(headers={"Authorization": "Bearer another"})
+
+        return Asks(request)
+
+
+def test_a_header_that_no_dialect_may_set_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(DIALECTS, "cheeky", Cheeky())
+    monkeypatch.setitem(TRANSPORTS, "framed", FramedTransport)
+
+    assert problems(settings("framed://h/{session_id}", dialect="cheeky", insecure="true")) == [
+        (
+            "TURNWIRE_DIALECT: cheeky cannot connect for a prompt: "
+            "a dialect may not set the header 'Authorization'"
+        )
+    ]

@@ -1,16 +1,33 @@
-"""Settings that a library would reject, found before the gateway starts."""
+"""What a library or the transport would reject, found before the gateway starts."""
 
 import importlib
+from collections.abc import Iterator
+from typing import Any, Final
+
+from msgspec import Raw
 
 from turnwire.config.settings import Settings
+from turnwire.core.agent import AgentProtocol, Dialect
+from turnwire.core.connect import BadConnectRequestError
+from turnwire.core.operations import Operation, OperationName
+from turnwire.core.requests import (
+    AnswerRequest,
+    HistoryRequest,
+    PromptRequest,
+    QuestionReply,
+    ResumeRequest,
+    StopRequest,
+)
 from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.transports import TRANSPORTS
 from turnwire.web import rate_limit
 
+_WHO: Final[dict[str, Any]] = {"user_id": "u1", "init_s": 1.0}
+
 
 def problems(settings: Settings) -> list[str]:
     """Return one line for each rejected setting. Opens nothing, connects to nothing."""
-    lines = []
+    lines = _wire_problems(DIALECTS[settings.dialect])
     if settings.rates_url and (problem := rate_limit.problem(settings.rates_url)):
         lines.append(f"TURNWIRE_RATES_URL: {problem}")
     if settings.tracing == "otlp":
@@ -22,3 +39,30 @@ def problems(settings: Settings) -> list[str]:
             message = " ".join(str(exc).split())
             lines.append(f"TURNWIRE_TRACING: an OTEL_* variable is not taken: {message}")
     return lines
+
+
+def _wire_problems(dialect: Dialect) -> list[str]:
+    """Why the dialect's transport cannot open a connection as the dialect asks."""
+    transport = TRANSPORTS[dialect.transport]
+    lines = []
+    for name, each in _samples(dialect):
+        try:
+            transport.check(each.connect_request())
+        except BadConnectRequestError as exc:
+            lines.append(f"TURNWIRE_DIALECT: {dialect.name} cannot connect for {name}: {exc}")
+    return lines
+
+
+def _samples(dialect: Dialect) -> Iterator[tuple[str, AgentProtocol | Operation[Any]]]:
+    """One request of each kind that the dialect has, with the name of its kind."""
+    yield "a prompt", dialect.prompt(PromptRequest(text="hi", prompt_id="p1"))
+    operation = {**_WHO, "verdict_s": 1.0}
+    if OperationName.RESUME in dialect.operations:
+        yield "a resume", dialect.resume(ResumeRequest(**_WHO))
+    if OperationName.STOP in dialect.operations:
+        yield "a stop", dialect.stop(StopRequest(**operation))
+    if OperationName.ANSWER in dialect.operations:
+        reply = QuestionReply("q1", Raw(b"1"))
+        yield "an answer", dialect.answer(AnswerRequest(**operation, reply=reply))
+    if OperationName.HISTORY in dialect.operations:
+        yield "a history", dialect.read_history(HistoryRequest(**operation, limit=1))

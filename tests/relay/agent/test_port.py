@@ -26,6 +26,7 @@ from turnwire.dialects import DIALECTS
 from turnwire.errors import SettingsError
 from turnwire.relay.agent.port import Scheme, address_of
 from turnwire.relay.agent.transports import TRANSPORTS
+from turnwire.relay.agent.websocket import WebSocketTransport
 
 pytestmark = pytest.mark.sockets
 
@@ -203,6 +204,28 @@ async def test_an_operation_is_a_request_and_frames_both_ways() -> None:
     assert request.head.method == "DELETE"
     assert request.head.url.endswith("/api/s1/runs/t7?role=client")
     assert request.body == b""
+
+
+class Misplaced(Posting):
+    """A wire whose prompt is a body, on a transport that has none."""
+
+    name = "misplaced"
+    transport = WebSocketTransport.name
+
+
+@pytest.mark.parametrize(("route", "body"), [("chat", ask()), ("stop", {"turnId": "t7"})])
+async def test_a_request_that_its_transport_cannot_send_is_not_dialled(
+    route: str, body: object, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(DIALECTS, Misplaced.name, Misplaced())
+    async with Agent() as agent:
+        url = f"ws://127.0.0.1:{agent.port}/{{session_id}}"
+        async with Gateway(url, dialect=Misplaced.name) as gateway:
+            response = await call(gateway, "POST", route, body)
+
+    assert response.status_code == 500
+    assert "a WebSocket is opened by a GET without a body" in capsys.readouterr().out
+    assert agent.requests == []
 
 
 @pytest.mark.parametrize(

@@ -213,6 +213,30 @@ async def test_how_a_turn_ended_is_in_the_history_of_who_asks_for_it() -> None:
     assert told.content == whole.removesuffix(b"}]") + ended
 
 
+@pytest.mark.parametrize("limit", ["0", "501", "99999", "-1", "ten"])
+async def test_a_history_of_too_many_messages_is_refused_with_the_most(limit: str) -> None:
+    async with ScriptedAgent() as agent, Gateway(agent.url()) as gateway:
+        refused = await call(gateway, "GET", "messages", limit=limit)
+
+        assert refused.status_code == 400
+        assert refused.json()["error"] == "limit is a number from 1 to 500"
+        assert agent.lines == []
+
+
+async def test_a_history_may_have_as_many_messages_as_the_document_says() -> None:
+    async def greet(line: Line) -> None:
+        await line.say(hello(over=True))
+
+    async with ScriptedAgent(greet) as agent, Gateway(agent.url()) as gateway:
+        async with new_client() as client:
+            document = (await client.get(f"{gateway.url}/openapi.json")).json()
+        path = document["paths"]["/api/sessions/{session_id}/messages"]
+        (limit,) = (each for each in path["get"]["parameters"] if each["name"] == "limit")
+        response = await call(gateway, "GET", "messages", limit=str(limit["schema"]["maximum"]))
+
+    assert response.status_code == 200
+
+
 @pytest.mark.parametrize(("route", "status"), [("stop", 200), ("answer", 503), ("messages", 503)])
 async def test_an_agent_that_leaves(route: str, status: int) -> None:
     async def leave(line: Line) -> None:

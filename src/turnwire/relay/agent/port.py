@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from turnwire.core.connect import ConnectRequest
 from turnwire.relay.agent.dialer import Address, Dialler
 from turnwire.relay.agent.failures import DialFailure, DisconnectReason
 from turnwire.relay.memory_budget import Reservation
@@ -112,6 +113,18 @@ class Transport(Protocol):
         """`frame_bytes`: the size above which a frame ends its connection."""
         ...
 
+    @classmethod
+    def check(cls, request: ConnectRequest | AgentTarget, /) -> None:
+        """Check that such a request can open a connection of this transport.
+
+        The start of the gateway tries the requests of its dialect by this.
+
+        Raises:
+            BadConnectRequestError: it cannot, for example since no connection begins with a body.
+
+        """
+        ...
+
     async def open(
         self, target: AgentTarget, listener: Listener, reservation: Reservation
     ) -> Connection:
@@ -121,6 +134,7 @@ class Transport(Protocol):
 
         Raises:
             DialError: DNS, TCP or TLS failed.
+            BadConnectRequestError: as `check`, before the dial.
 
         """
         ...

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import ClassVar
 
+from turnwire.core.connect import BadConnectRequestError, ConnectRequest
 from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.port import AgentTarget, Listener, Scheme, address_of
 from turnwire.relay.agent.websocket_connection import WebSocketConnection
@@ -22,6 +23,19 @@ class WebSocketTransport:
         self._dialler = dialler
         self._frame_bytes = frame_bytes
 
+    @classmethod
+    def check(cls, request: ConnectRequest | AgentTarget) -> None:
+        """Check that a request is a handshake.
+
+        Raises:
+            BadConnectRequestError: it has another method, or a body.
+
+        """
+        if request.method != "GET" or request.body:
+            what = f"a {request.method} with {len(request.body)} bytes of body"
+            message = f"a WebSocket is opened by a GET without a body, not by {what}"
+            raise BadConnectRequestError(message)
+
     async def open(
         self, target: AgentTarget, listener: Listener, reservation: Reservation
     ) -> WebSocketConnection:
@@ -29,8 +43,11 @@ class WebSocketTransport:
 
         Raises:
             DialError: DNS, TCP or TLS failed.
+            BadConnectRequestError: the request is no handshake.
 
         """
+        if target.body or target.method != "GET":  # no call for each dial, only to find nothing
+            self.check(target)
         connection = partial(
             WebSocketConnection,
             target.url,
