@@ -20,6 +20,7 @@ class PlainText:
     headers = ((b"content-type", b"text/plain; charset=utf-8"),)
     keepalive = b"\n"
     has_short_texts = False
+    has_fixed_steps = False
     can_pause = True
 
     def __init__(self) -> None:

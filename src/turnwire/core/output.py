@@ -30,6 +30,14 @@ class OutputProtocol(Protocol):
         ...
 
     @property
+    def has_fixed_steps(self) -> bool:
+        """Whether text ends a row of calls even while one of them is open.
+
+        A call that is said to run again is a new call after such an end, else a repetition.
+        """
+        ...
+
+    @property
     def can_pause(self) -> bool:
         """Whether a turn may end at a request for approval (`is_waiting`, `pause`)."""
         ...

@@ -1,26 +1,41 @@
 """The open calls and questions that the timers count are those that a client is shown."""
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+import random
+
+import pytest
 from msgspec import Raw
 
+from core.turn.test_lanes import Telling
+from support.seeds import each_seed
+from turnwire.core.agent import Decoded
+from turnwire.core.approvals import ApprovalIssuer, Signer
+from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.events import (
+    Approval,
+    Event,
     Phase,
     Question,
     QuestionClosed,
     ReasoningDelta,
+    ReplayFinished,
+    ReplayStarted,
     Replied,
+    SourceUrl,
     TextDelta,
     ToolUpdate,
     TurnStarted,
 )
+from turnwire.core.turn.inputs import Opened, Tick
+from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.open_work import (
     CALLS_MAX,
     QUESTIONS_MAX,
     OpenWork,
     WorkEvent,
 )
-from turnwire.core.ui_stream.translator import Translator
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 
 CALLS = [
     ToolUpdate(call_id=call_id, tool_name="t", phase=phase, args=Raw(b"{}"))
@@ -35,21 +50,93 @@ EVENTS: list[WorkEvent] = [
 ]
 
 
-@settings(max_examples=500, deadline=None, database=None)
-@given(st.lists(st.sampled_from(EVENTS), max_size=24))
-def test_they_are_those_of_the_ui_stream(events: list[WorkEvent]) -> None:
-    work, translator = OpenWork(), Translator()
-    translator.feed(TurnStarted("turn"))
-    for event in events:
-        work.take(event)
-        translator.feed(event)
+SIGNER = Signer(keys=(b"k" * 32,), session_id="s1", user_id="u1")
+REQUESTS = ApprovalIssuer(signer=SIGNER, epoch=0, valid_s=60)
+STREAMS = {
+    "plain": StreamOptions(),
+    "continued": StreamOptions(client_copy=ClientCopy(message_id="m1", pending=frozenset({"c1"}))),
+    "approvals": StreamOptions(approvals=REQUESTS),
+    "numbered": StreamOptions(skip=0),
+    "numbered, and resumed": StreamOptions(skip=9),
+}
 
-        assert len(work.calls) == translator.calls.open
-        assert len(work.questions) == len(translator.questions)
+
+def approval(question_id: str, call_id: str) -> Question:
+    return Question(question_id, Raw(b"{}"), Approval(call_id, "t", Raw(b"{}")))
+
+
+ALL_EVENTS: list[Event] = [
+    *EVENTS,
+    *CALLS,  # more often than others
+    *(approval("q1", "c1"), approval("q3", "c2"), QuestionClosed("q3")),
+    *(SourceUrl("s1", "https://h/", "t"), TurnStarted("again"), ReplayFinished()),
+]
+
+
+class Begins(Telling):
+    """Begins with the first frame."""
+
+    def connection_opened(self, _now: float) -> Decoded:
+        return Decoded()
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+@each_seed(400)
+def test_they_are_those_that_the_client_is_shown(stream: str, seed: int) -> None:
+    rng = random.Random(f"{stream} {seed}")  # noqa: S311 (a test)
+    options = STREAMS[stream]
+    begun = TurnStarted("turn") if options.client_copy is None else ReplayStarted("turn")
+    events: list[Event] = [begun, *rng.choices(ALL_EVENTS, k=40)]
+    output = UIMessageStream(options)
+    turn = Turn(Begins([Decoded([event]) for event in events]), Limits(), output)
+    turn.handle(Opened(), 0)
+    for _ in events:
+        turn.frames([b""], 1)
+        if turn.outcome is not None:  # it ended at a request for approval
+            break
+        work, shown = turn._open_work, output._translator
+
+        assert len(work.calls) == shown.calls.open
+        assert {*work.questions, *work._requested} == {
+            *shown.questions._open,
+            *shown.questions._requested,
+        }
 
 
 def call(number: int, phase: Phase = Phase.RUNNING) -> ToolUpdate:
     return ToolUpdate(call_id=f"c{number}", tool_name="t", phase=phase)
+
+
+TEXT = TextDelta("text")
+ENDED_AMID_TEXT = [call(1), TEXT, call(1, Phase.COMPLETED), TEXT, call(1)]
+ENDED_BEFORE_TEXT = [call(1), call(2), call(1, Phase.COMPLETED), TEXT, call(1)]
+ENDED_BEFORE_TEXT += [call(2, Phase.COMPLETED)]
+
+
+@pytest.mark.parametrize(
+    ("skip", "events", "silent_s"),
+    [
+        (None, ENDED_AMID_TEXT, 600),
+        (0, ENDED_AMID_TEXT, 120),
+        (None, ENDED_BEFORE_TEXT, 120),
+        (0, ENDED_BEFORE_TEXT, 600),
+    ],
+    ids=["a new run", "repeated, numbered", "repeated", "a new run, numbered"],
+)
+def test_a_call_that_is_said_to_run_again_is_waited_for_if_the_client_sees_it_run(
+    skip: int | None, events: list[Event], silent_s: float
+) -> None:
+    """Where chunks are counted, text ends a row of calls even while one of them is open."""
+    output = UIMessageStream(StreamOptions(skip=skip))
+    turn = Turn(Telling([Decoded(events)]), Limits(idle_s=120, tool_silence_s=600), output)
+    turn.handle(Opened(), 0)
+    turn.frames([b""], 0)
+
+    turn.handle(Tick(), silent_s - 1)
+    assert turn.outcome is None
+    turn.handle(Tick(), silent_s)
+
+    assert turn.outcome is Outcome.SILENT
 
 
 def test_calls_are_counted_up_to_a_bound() -> None:

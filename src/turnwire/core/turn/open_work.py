@@ -45,6 +45,9 @@ class OpenWork:
     _is_closed = False
     has_text = False
     """Whether text came after the last call. The caller sets it for text that is no event."""
+    has_fixed_rows = False
+    """Whether text ends a row of calls even while one of them is open. The caller sets it for such
+    an output (`OutputProtocol.has_fixed_steps`)."""
     _done = _NONE
     _row = 0
     _row_has_calls = False
@@ -94,9 +97,9 @@ class OpenWork:
                 assert_never(event)
 
     def _end_row(self) -> None:
-        """Text ends a row of calls, unless one of them is open."""
+        """Text ends a row of calls, unless rows are not fixed and one of the calls is open."""
         self.has_text = False
-        if self._row_has_calls and not self.calls:
+        if self._row_has_calls and (self.has_fixed_rows or not self.calls):
             self._row += 1
             self._row_has_calls = False
 

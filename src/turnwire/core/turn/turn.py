@@ -71,6 +71,8 @@ class Turn:
         self._limits = limits
         self._output = output
         self._open_work = OpenWork()
+        if output.has_fixed_steps:
+            self._open_work.has_fixed_rows = True
         self._client_state = ClientState(limits)
         self._timers = Deadlines(limits, protocol, self._open_work, self._client_state)
         self._has_more_portions = False

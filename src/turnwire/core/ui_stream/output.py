@@ -85,6 +85,10 @@ class UIMessageStream:
         None while they may not."""
 
     @property
+    def has_fixed_steps(self) -> bool:
+        return self._translator.has_fixed_steps
+
+    @property
     def has_short_texts(self) -> bool:
         return self._translator.has_fixed_steps  # then each word is a chunk of its own
 
