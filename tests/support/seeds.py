@@ -7,9 +7,18 @@ from typing import Any
 
 
 def each_seed(seeds: int | Iterable[int]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Call a test with each seed: so many from 0 on, or those that are given."""
+    """Call a test with each seed: so many from 0 on, or those that are given.
+
+    Raises:
+        TypeError: at once, for a test that is async or a generator: a call would not run it.
+
+    """
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        if inspect.iscoroutinefunction(test) or _is_generator(test):
+            message = f"{test.__name__} is async or a generator: a call alone would not run it"
+            raise TypeError(message)
+
         @functools.wraps(test)
         def throws_all(**fixtures: Any) -> None:
             for seed in range(seeds) if isinstance(seeds, int) else seeds:
@@ -26,3 +35,7 @@ def each_seed(seeds: int | Iterable[int]) -> Callable[[Callable[..., None]], Cal
         return throws_all
 
     return decorate
+
+
+def _is_generator(test: Callable[..., object]) -> bool:
+    return inspect.isgeneratorfunction(test) or inspect.isasyncgenfunction(test)
