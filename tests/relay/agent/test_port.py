@@ -5,7 +5,7 @@ The agent is a real server on a real socket, and the gateway is the whole one.
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -15,7 +15,18 @@ import msgspec
 import pytest
 
 import turnwire
-from gateway.clients import ask, chatting, errors, is_whole, new_client, outline, post, said
+from gateway.clients import (
+    SMALL_BUFFER,
+    RawClient,
+    ask,
+    chatting,
+    errors,
+    is_whole,
+    new_client,
+    outline,
+    post,
+    said,
+)
 from gateway.running import Gateway, settings
 from gateway.tokens import bearer
 from gateway.waiting import closed, until
@@ -352,6 +363,70 @@ async def test_a_prompt_that_is_a_body_is_held_until_the_agent_took_it() -> None
 
 
 PNG = "iVBORw0KGgoAAAANSUhEUg" + "A" * (MIB + 2)
+
+
+class Flood:
+    """An agent that says 50 KB after 50 KB, each when the one before is taken."""
+
+    def __init__(self, count: int) -> None:
+        self.text = "x" * 50_000
+        self.count, self.sent = count, 0
+
+    async def __call__(self, request: Request) -> None:
+        await request.read_body()
+        await request.accept()
+        await request.say(Begun("t1"))
+        for _ in range(self.count):
+            await request.say(Text(self.text))
+            self.sent += 1
+        await request.say(Over())
+
+    async def is_stuck(self) -> None:
+        """Wait until the agent gets nothing off any more."""
+        before = -1
+        while before != self.sent:
+            before = self.sent
+            await asyncio.sleep(0.15)
+
+
+async def all_of(client: RawClient) -> AsyncIterator[bytes]:
+    while data := await client.read(MIB):
+        yield data
+
+
+async def test_the_agent_of_a_client_that_does_not_read_is_paused_and_resumed() -> None:
+    flood = Flood(400)
+    async with (
+        Agent(flood) as agent,
+        gateway_of(agent, stall_s=30) as gateway,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as client,
+    ):
+        await client.chat(connection="close")
+        await flood.is_stuck()
+        assert 0 < flood.sent < flood.count
+        assert gateway.dialler.budget.held_bytes < 2 * MIB
+
+        body = b"".join([data async for data in all_of(client)])
+
+        assert flood.sent == flood.count
+        assert body.count(b"x" * len(flood.text)) == flood.count
+        assert b"data: [DONE]" in body
+        await gateway.has_ended("completed")
+
+
+async def test_a_client_that_goes_on_reading_nothing_is_cut_and_its_agent_left() -> None:
+    flood = Flood(400)
+    async with (
+        Agent(flood) as agent,
+        gateway_of(agent, stall_s=1) as gateway,
+        RawClient(gateway, receive_buffer=SMALL_BUFFER) as client,
+    ):
+        await client.chat()
+        await until(lambda: bool(agent.requests) and agent.requests[0].has_left)
+
+        assert flood.sent < flood.count
+        await gateway.has_ended("slow_client")
+        assert b"[DONE]" not in await client.read_all()
 
 
 def test_no_word_of_a_transport_stands_above_the_port() -> None:
