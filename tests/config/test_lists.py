@@ -2,8 +2,9 @@
 
 import pytest
 
-from turnwire.config.lists import POLICIES, policies
+from turnwire.config.lists import policies
 from turnwire.config.settings import Settings
+from turnwire.core.turn.limits import POLICIES
 
 
 @pytest.mark.parametrize(

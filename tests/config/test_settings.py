@@ -11,6 +11,7 @@ from gateway.tokens import KEY, NEXT_KEY
 from turnwire.config.environ import from_environ
 from turnwire.config.lists import keys
 from turnwire.config.settings import LAB_PREFIX, SECRETS, Settings, variable
+from turnwire.core.turn.limits import POLICIES, DisconnectPolicy
 from turnwire.errors import SettingsError
 
 GOOD = {
@@ -420,3 +421,13 @@ def test_every_field_says_what_it_is() -> None:
         (meta,) = [m for m in field.type.__metadata__ if m.description]
 
         assert meta.description.endswith("."), field.name
+
+
+@pytest.mark.parametrize("policy", DisconnectPolicy)
+def test_a_policy_is_taken_if_a_request_may_have_it(policy: DisconnectPolicy) -> None:
+    given = GOOD | {"TURNWIRE_ON_DISCONNECT": policy.value}
+    if policy.value in POLICIES:
+        assert from_environ(given).on_disconnect == policy.value
+    else:
+        with pytest.raises(SettingsError, match="must be one of abort, grace, continue"):
+            from_environ(given)

@@ -6,8 +6,7 @@ import pytest
 from gateway.agent import ScriptedAgent
 from gateway.clients import post
 from gateway.running import Gateway, settings
-from turnwire.config.lists import POLICIES as NAMES
-from turnwire.core.turn.limits import POLICIES, DisconnectPolicy, Limits
+from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.errors import BadRequest
 from turnwire.web.context import disconnect_limits
 from turnwire.web.routes.workflow_transport import WorkflowClient
@@ -55,10 +54,6 @@ def test_a_workflow_client_has_its_grace_without_asking() -> None:
     assert disconnect_limits(given, limits, "abort").on_disconnect is DisconnectPolicy.ABORT
     with pytest.raises(BadRequest):
         disconnect_limits(given, limits, "continue")
-
-
-def test_the_settings_name_what_there_is() -> None:
-    assert tuple(policy.value for policy in POLICIES) == NAMES
 
 
 @pytest.mark.sockets

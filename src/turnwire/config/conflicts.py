@@ -16,7 +16,6 @@ import msgspec
 from turnwire.config.files import directory_problem, file_problem
 from turnwire.config.keys import HMAC_KEY_BYTES_MIN, BadKeyError
 from turnwire.config.lists import (
-    POLICIES,
     keys,
     listed,
     origins,
@@ -27,6 +26,7 @@ from turnwire.config.lists import (
 from turnwire.config.settings import PLACEHOLDER, Settings, variable
 from turnwire.config.tls import BadCertificateError, agent_tls
 from turnwire.config.urls import is_loopback, is_origin, url_problem
+from turnwire.core.turn.limits import POLICIES
 from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.port import Scheme
 from turnwire.relay.agent.transports import TRANSPORTS

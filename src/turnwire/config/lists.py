@@ -1,13 +1,8 @@
 """The settings that are lists in one string, parsed."""
 
-from typing import Final
-
 from turnwire.config.keys import Key, verifying_keys
 from turnwire.config.settings import Settings
 from turnwire.config.urls import Network, network
-
-POLICIES: Final = ("abort", "grace", "continue")
-"""What may become of the turn of a client that disconnects, the strictest first."""
 
 
 def listed(setting: str) -> tuple[str, ...]:

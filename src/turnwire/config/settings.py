@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from turnwire.config.keys import Algorithm
+from turnwire.core.turn.limits import POLICIES
 from turnwire.dialects import DIALECTS
 
 PREFIX: Final = "TURNWIRE_"
@@ -291,12 +292,13 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = "shared"
     on_disconnect: Annotated[
-        Literal["abort", "continue", "grace"],
+        str,
         Meta(
             description="What becomes of the turn when its client hangs up: it is aborted, goes "
             "on, or is aborted unless somebody comes back to it within `TURNWIRE_GRACE_S`. A "
             "request may say otherwise by `?onDisconnect=`, as far as "
-            "`TURNWIRE_ON_DISCONNECT_ALLOWED` goes."
+            "`TURNWIRE_ON_DISCONNECT_ALLOWED` goes.",
+            extra={"table": POLICIES},
         ),
     ] = "abort"
     on_disconnect_allowed: Annotated[

@@ -1,7 +1,5 @@
 """What all requests share. The composition root makes one `AppContext` and passes it down."""
 
-from typing import Final
-
 import msgspec
 from msgspec import Struct
 
@@ -10,7 +8,7 @@ from turnwire.config.settings import Settings
 from turnwire.core.agent import Dialect
 from turnwire.core.body.attachments import AttachmentLimits
 from turnwire.core.session_group import SessionGroups
-from turnwire.core.turn.limits import POLICIES, DisconnectPolicy, Limits
+from turnwire.core.turn.limits import POLICIES, Limits
 from turnwire.core.ui_stream.output import StreamOptions
 from turnwire.errors import BadRequest
 from turnwire.metrics import Telemetry
@@ -81,12 +79,9 @@ def limits(settings: Settings, dialect: Dialect) -> Limits:
         drain_s=settings.drain_s,
         hold_s=settings.dial_s,
         backlog_bytes=settings.backlog_bytes,
-        on_disconnect=DisconnectPolicy(settings.on_disconnect),
+        on_disconnect=POLICIES[settings.on_disconnect],
         grace_s=settings.grace_s,
     )
-
-
-_POLICIES: Final = {policy.value: policy for policy in POLICIES}
 
 
 def disconnect_limits(settings: Settings, limits: Limits, requested: str | None) -> Limits:
@@ -101,10 +96,11 @@ def disconnect_limits(settings: Settings, limits: Limits, requested: str | None)
     """
     if requested is None:
         return limits
-    policy = _POLICIES.get(requested)
+    policy = POLICIES.get(requested)
     if policy is None:
         raise BadRequest("onDisconnect is abort, continue or grace")
-    is_stricter = POLICIES.index(policy) <= POLICIES.index(limits.on_disconnect)
+    strictest_first = list(POLICIES.values())
+    is_stricter = strictest_first.index(policy) <= strictest_first.index(limits.on_disconnect)
     if not is_stricter and requested not in policies(settings):
         raise BadRequest("This onDisconnect is not allowed here")
     return msgspec.structs.replace(limits, on_disconnect=policy)

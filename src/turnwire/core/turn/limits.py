@@ -20,8 +20,12 @@ class DisconnectPolicy(enum.Enum):
     this policy."""
 
 
-POLICIES: Final = (DisconnectPolicy.ABORT, DisconnectPolicy.GRACE, DisconnectPolicy.CONTINUE)
-"""The policies that a request may ask for. The first one costs the agent least."""
+POLICIES: Final[dict[str, DisconnectPolicy]] = {
+    policy.value: policy
+    for policy in (DisconnectPolicy.ABORT, DisconnectPolicy.GRACE, DisconnectPolicy.CONTINUE)
+}
+"""The policies that a setting or a request may name, the strictest first: it costs the agent least.
+"""
 
 
 class Limits(Struct, frozen=True, kw_only=True):
