@@ -1,6 +1,7 @@
 """`turnwire replay`: which recordings it reads, and which turn of them it follows."""
 
 import io
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -120,3 +121,78 @@ def test_a_reader_that_hangs_up_on_a_replay_is_no_crash() -> None:
 
     assert told == b""
     assert process.returncode == 1
+
+
+OTHERS = sorted(path for path in GOLDEN.parent.glob("session-agent-*/*.jsonl"))
+EQUAL = {"cleared", "dropped", "refused", "unreachable_later"}
+"""Recordings without a turn, in frames that both wires have."""
+
+
+@pytest.mark.parametrize("recording", OTHERS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_recording_of_another_wire_is_refused_by_the_name_of_that_wire(
+    recording: Path, capsys: Captured
+) -> None:
+    assert main(["replay", str(recording), "--dialect", "session-agent"]) == 0
+    capsys.readouterr()
+    if recording.stem not in EQUAL:
+        assert main(["replay", str(recording)]) == 1
+        assert capsys.readouterr() == (
+            "",
+            f"turnwire: {recording}: has no turn of the wire v2; try --dialect session-agent\n",
+        )
+
+
+def test_a_recording_of_v2_is_refused_as_one_of_another_wire(capsys: Captured) -> None:
+    recording = GOLDEN / "text.jsonl"
+
+    assert main(["replay", str(recording), "--dialect", "session-agent"]) == 1
+    assert capsys.readouterr() == (
+        "",
+        f"turnwire: {recording}: has no turn of the wire session-agent; try --dialect v2\n",
+    )
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "# A page\n\nwith text\n",
+        '{\n  "name": "turnwire"\n}\n',
+        '{"level":"info"}\n',
+        '{"type":"of.a.log"}\n',
+    ],
+    ids=["empty", "a page", "JSON", "a log", "a log with types"],
+)
+def test_a_file_that_is_no_recording_is_refused(
+    content: str, tmp_path: Path, capsys: Captured
+) -> None:
+    file = tmp_path / "wrong"
+    file.write_text(content)
+
+    assert main(["replay", str(file)]) == 1
+    assert capsys.readouterr() == (
+        "",
+        f"turnwire: {file}: is no recording: it has no frame of the wire v2\n",
+    )
+
+
+def test_a_recorded_stream_without_a_frame_is_replayed(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Its agent was never reached: the gateway recorded that."""
+    file = tmp_path / "unreachable.jsonl"
+    header = {"dialect": "v2", "mode": "prompt", "promptId": "p1", "limits": {}}
+    file.write_text(f"#! stream {json.dumps(header)}\n#! unreachable\n")
+
+    assert main(["replay", str(file)]) == 0
+    assert b"Connection failed" in capfdbinary.readouterr().out
+
+
+def test_inputs_alone_are_a_recording(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    file = tmp_path / "silence.jsonl"
+    file.write_text("#! after 121\n")
+
+    assert main(["replay", str(file)]) == 0
+    assert b"Agent stopped responding" in capfdbinary.readouterr().out

@@ -17,7 +17,7 @@ from turnwire.cli.logs import configure_logs
 from turnwire.config.environ import from_environ
 from turnwire.config.lists import keys
 from turnwire.config.settings import Settings, variable
-from turnwire.core.recording.replay import replay
+from turnwire.core.recording.replay import replay_turn
 from turnwire.dialects import DIALECTS
 from turnwire.errors import SettingsError
 
@@ -67,13 +67,12 @@ def replay_file(
     """Write the SSE of a recording to standard output."""
     try:
         lines = recordings.read(file)
-        body = replay(
-            lines,
-            DIALECTS[recordings.dialect(lines, dialect)],
-            prompt_id=recordings.prompt_id(lines, prompt_id),
-            event_lines=event_lines,
-            usage=usage,
+        name = recordings.dialect(lines, dialect)
+        followed = recordings.prompt_id(lines, prompt_id)
+        replayed = replay_turn(
+            lines, DIALECTS[name], prompt_id=followed, event_lines=event_lines, usage=usage
         )
+        recordings.check_wire(lines, replayed, dialect=name, prompt_id=followed)
     except OSError as exc:
         return _fail(f"cannot read {file}: {exc.strerror}")
     except ValueError as exc:  # also `BadRecordingError`, and a time that is not a number
@@ -83,7 +82,7 @@ def replay_file(
     if odd_count := recordings.odd_lines(lines):
         print(f"turnwire: {odd_count} of {len(lines)} lines are no frames", file=sys.stderr)
     try:
-        sys.stdout.buffer.write(body)
+        sys.stdout.buffer.write(replayed.body)
         sys.stdout.buffer.flush()
     except BrokenPipeError:  # e.g. `| head`. Else Python would report it again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -8,12 +8,12 @@ import msgspec
 from msgspec import Struct
 
 from turnwire.core.recording.recorder import find_header, missing
-from turnwire.core.recording.replay import PROMPT_ID
+from turnwire.core.recording.replay import PROMPT_ID, Replayed, replay_turn
 from turnwire.dialects import DIALECTS
 
 
 class UnclearRecordingError(ValueError):
-    """The turn to follow, or the dialect, is unclear. The message says what to do."""
+    """The turn to follow, or the dialect, is unclear or wrong. The message says what to do."""
 
 
 class _Create(Struct):
@@ -77,6 +77,32 @@ def dialect(recording: Sequence[bytes], requested: str | None) -> str:
         message = f"this build does not know its dialect, {name!r}"
         raise UnclearRecordingError(message)
     return name
+
+
+def check_wire(
+    recording: Sequence[bytes], replayed: Replayed, *, dialect: str, prompt_id: str
+) -> None:
+    """Check that a recording is one of this wire, after it was replayed.
+
+    The gateway says in the first line of a recording which wire it is of. Otherwise the frames say
+    it: if no turn of this wire began, and another wire finds one, or knows more of the frames.
+
+    Raises:
+        UnclearRecordingError: it is of another wire, or no recording.
+
+    """
+    header = find_header(recording)
+    if replayed.has_turn or (header is not None and header.dialect == dialect):
+        return
+    for name, other in DIALECTS.items():
+        if name != dialect:
+            found = replay_turn(recording, other, prompt_id=prompt_id)
+            if found.has_turn or found.known_frames > replayed.known_frames:
+                message = f"has no turn of the wire {dialect}; try --dialect {name}"
+                raise UnclearRecordingError(message)
+    if replayed.known_frames <= 0 and not any(line.startswith(b"#!") for line in recording):
+        message = f"is no recording: it has no frame of the wire {dialect}"
+        raise UnclearRecordingError(message)
 
 
 def lacks(recording: Sequence[bytes]) -> list[str]:

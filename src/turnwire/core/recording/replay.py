@@ -24,7 +24,9 @@ If the turn is still open at the end of the recording, the agent closes the conn
 
 from collections.abc import Iterable
 
-from turnwire.core.agent import Dialect
+from msgspec import Struct
+
+from turnwire.core.agent import AgentProtocol, Dialect
 from turnwire.core.recording.input_lines import checked_frame, decode
 from turnwire.core.recording.recorder import Header, find_header
 from turnwire.core.requests import PromptRequest, ResumeRequest
@@ -45,6 +47,17 @@ _PROMPT = b"#! prompt "
 _RESUME = b"#! resume"
 
 
+class Replayed(Struct, frozen=True):
+    """A replayed turn."""
+
+    body: bytes
+    """The SSE body that the client would have received."""
+    has_turn: bool
+    """Whether the turn of the recording began."""
+    known_frames: int
+    """Frames that the dialect knows, up to the end of the turn."""
+
+
 def replay(
     recording: Iterable[bytes],
     dialect: Dialect,
@@ -53,7 +66,21 @@ def replay(
     event_lines: bool = True,
     usage: bool = False,
 ) -> bytes:
-    """Return the SSE body that the client would have received.
+    """Return the SSE body that the client would have received, as `replay_turn` does."""
+    return replay_turn(
+        recording, dialect, prompt_id=prompt_id, event_lines=event_lines, usage=usage
+    ).body
+
+
+def replay_turn(
+    recording: Iterable[bytes],
+    dialect: Dialect,
+    *,
+    prompt_id: str = PROMPT_ID,
+    event_lines: bool = True,
+    usage: bool = False,
+) -> Replayed:
+    """Replay a recording.
 
     `prompt_id` is the prompt whose turn is followed; a header in the recording takes precedence.
     `event_lines` and `usage` are the settings of the same names.
@@ -67,7 +94,8 @@ def replay(
     lines = [raw.strip() for raw in recording]
     now = 0.0
     if (header := find_header(lines)) is not None:
-        turn = _recorded_turn(header, dialect, event_lines=event_lines, usage=usage)
+        protocol = _recorded_protocol(header, dialect)
+        turn = _recorded_turn(header, protocol, event_lines=event_lines, usage=usage)
         records = []
     else:
         limits = Limits(idle_s=dialect.idle_s)
@@ -83,25 +111,31 @@ def replay(
         outputs, now = _apply(line, turn, now)
         records += [output.to_client for output in outputs]
     records.append(turn.handle(inputs.AgentLeft(), now).to_client)
-    return b"".join(records)
+    stats = protocol.frame_stats
+    unknown_frames = stats.malformed + sum(stats.unrecognised.values())
+    return Replayed(
+        b"".join(records), turn.turn_id is not None, turn.frames_received - unknown_frames
+    )
 
 
-def _recorded_turn(header: Header, dialect: Dialect, *, event_lines: bool, usage: bool) -> Turn:
-    """Return a turn with the request, the options and the limits of a recorded stream."""
-    is_prompt = header.mode == "prompt"
+def _recorded_protocol(header: Header, dialect: Dialect) -> AgentProtocol:
+    """Return a protocol with the request of a recorded stream."""
     member = Member(SessionGroup(apart=header.apart))
+    if header.mode == "prompt":
+        return dialect.prompt(header.prompt_request(), member)
+    return dialect.resume(header.resume_request(), member)
+
+
+def _recorded_turn(
+    header: Header, protocol: AgentProtocol, *, event_lines: bool, usage: bool
+) -> Turn:
+    """Return a turn with the options and the limits of a recorded stream."""
     options = StreamOptions(
         event_lines=event_lines and header.event_lines,
         usage=usage or header.usage,
         taken_id=header.taken_id,
     )
-    return Turn(
-        dialect.prompt(header.prompt_request(), member)
-        if is_prompt
-        else dialect.resume(header.resume_request(), member),
-        header.limits,
-        UIMessageStream(options),
-    )
+    return Turn(protocol, header.limits, UIMessageStream(options))
 
 
 def _prompt_text(lines: Iterable[bytes]) -> str:
