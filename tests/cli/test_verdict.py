@@ -138,7 +138,8 @@ async def test_a_port_that_somebody_has_is_told_by_both(taken: int) -> None:
 
         code, out, _ = await command("check", env=env)
         assert code == 0
-        assert problem in out
+        assert "Warning: a port is in use, perhaps by the gateway that runs." in out
+        assert f"Until it is free, `serve` {problem}" in out
         code, _, err = await command("serve", env=env)
         assert code == 1
         assert err.startswith(f"turnwire: {problem}")

@@ -57,7 +57,8 @@ def check() -> int:
     else:
         print(_OFF)
     for problem in in_use:
-        print(f"As long as somebody has it, `serve` {_printable(problem)}")
+        print("Warning: a port is in use, perhaps by the gateway that runs.")
+        print(f"Until it is free, `serve` {_printable(problem)}")
     return 0
 
 
