@@ -49,7 +49,9 @@ def test_a_file_can_be_appended_to_or_it_is_said_why_not(tmp_path: Path) -> None
     assert file_problem(str(tmp_path / "there")) is None
     assert file_problem(str(tmp_path / "new")) is None
     assert file_problem(str(tmp_path)) == "is a directory"
-    assert file_problem(str(tmp_path / "none/new")) == ("its directory is none that can be written")
+    assert file_problem(str(tmp_path / "none/new")) == (
+        f"no file can be made in {tmp_path / 'none'} (No such file or directory)"
+    )
     assert file_problem(str(tmp_path / ("x" * 300))) == "cannot be written (File name too long)"
 
 
@@ -65,3 +67,22 @@ def test_a_directory_is_there_or_can_be_made_or_it_is_said_why_not(tmp_path: Pat
     assert directory_problem(str(tmp_path / ("x" * 300))) == (
         "cannot be written (File name too long)"
     )
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="this system has no /proc")
+@pytest.mark.parametrize("place", ["/proc", "/proc/none/made", "/proc/self/fd"])
+def test_a_place_that_takes_no_file_is_refused_though_its_mode_allows_it(place: str) -> None:
+    """As root, the modes of /proc allow everything, and nobody can make a file there."""
+    problem = directory_problem(place)
+
+    assert problem is not None
+    assert problem.startswith("no file can be made in /proc")
+    assert "\n" not in problem
+    assert file_problem(f"{place}/file") is not None
+
+
+def test_the_check_leaves_nothing_behind(tmp_path: Path) -> None:
+    assert directory_problem(str(tmp_path / "new")) is None
+    assert file_problem(str(tmp_path / "samples")) is None
+
+    assert list(tmp_path.iterdir()) == []

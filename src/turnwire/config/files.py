@@ -1,6 +1,7 @@
 """Files and directories that settings name: read secrets, check that a path can be written."""
 
 import os
+import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -37,7 +38,7 @@ def file_problem(path: str) -> str | None:
             return "is a directory"
         if file.exists():
             return None if os.access(file, os.W_OK) else "cannot be written"
-        return None if _is_writable(file.parent) else "its directory is none that can be written"
+        return _creation_problem(file.parent)
     except OSError as exc:  # for example, a name that is too long
         return f"cannot be written ({exc.strerror})"
 
@@ -53,11 +54,18 @@ def directory_problem(path: str) -> str | None:
             folder = folder.parent
         if not folder.is_dir():
             return "is no directory, and none can be made of it"
-        return None if _is_writable(folder) else "cannot be written"
+        return _creation_problem(folder)
     except OSError as exc:
         return f"cannot be written ({exc.strerror})"
 
 
-def _is_writable(path: Path) -> bool:
-    """Whether a path is a directory in which this process may create files."""
-    return path.is_dir() and os.access(path, os.W_OK | os.X_OK)
+def _creation_problem(folder: Path) -> str | None:
+    """Make a nameless file in a folder, and drop it. Return why that fails; None if it does not.
+
+    The mode of a folder does not say it: root passes every mode, and `/proc` still takes no file.
+    """
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as exc:
+        return f"no file can be made in {folder} ({exc.strerror})"
+    return None
