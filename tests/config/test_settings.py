@@ -228,6 +228,28 @@ def test_the_setting_that_was_meant_is_named(given: str, meant: str) -> None:
     assert problem == f"TURNWIRE_{given}: no such setting; did you mean TURNWIRE_{meant}?"
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("turnwire_port", "TURNWIRE_PORT"),
+        ("Turnwire_Jwt_Key_File", "TURNWIRE_JWT_KEY_FILE"),
+        ("turnwire_AGENTURL", "TURNWIRE_AGENT_URL"),
+    ],
+)
+def test_a_name_in_lower_case_is_refused_as_a_misspelt_one(name: str, meant: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        from_environ({**GOOD, name: "1"})
+
+    assert refused.value.problems == [f"{name}: no such setting; did you mean {meant}?"]
+
+
+@pytest.mark.parametrize(
+    "name", ["turnwire_home", "turnwire_lab_port", "turnwire", "mturnwire_port"]
+)
+def test_a_name_in_lower_case_that_is_like_no_setting_is_somebody_elses(name: str) -> None:
+    assert from_environ({**GOOD, name: "1"}) == from_environ(GOOD)
+
+
 def test_everything_wrong_is_told_at_once() -> None:
     told = problems(port="x", idle_s="-1", idel_s="1")
 
@@ -239,7 +261,7 @@ def test_everything_wrong_is_told_at_once() -> None:
 
 
 def test_variables_of_others_and_of_the_lab_are_left_alone() -> None:
-    others = {"PATH": "/bin", "turnwire_idle_s": "x", "TURNWIREX": "x", f"{LAB_PREFIX}MODEL": "x"}
+    others = {"PATH": "/bin", "turnwire_home": "x", "TURNWIREX": "x", f"{LAB_PREFIX}MODEL": "x"}
 
     assert from_environ(GOOD | others) == from_environ(GOOD)
 

@@ -37,6 +37,8 @@ def from_environ(environ: Mapping[str, str]) -> Settings:
             values.setdefault(ALIASES[name], value)
         elif name.startswith(PREFIX) and not name.startswith(LAB_PREFIX):
             _read_variable(name, environ, values, invalid, problems)
+        elif name.upper().startswith(PREFIX) and (likely := _suggestion(name)):
+            problems.append(f"{name}: no such setting{likely}")
     settings = _convert(values, invalid, problems)
     problems += conflicts(settings, invalid)
     if problems:
@@ -88,9 +90,13 @@ def _is_text(value: str) -> bool:
 
 
 def _suggestion(name: str) -> str:
-    """The variable with the most similar name, as a question; `""` if no name is similar."""
+    """The variable with the most similar name, as a question; `""` if no name is similar.
+
+    The case of letters does not count: a name in lower case may be meant for the gateway.
+    """
     names = (*Settings.__struct_fields__, *(f"{field}_file" for field in SECRETS))
-    similar = get_close_matches(name.removeprefix(PREFIX).lower(), names, n=1, cutoff=_NEAR)
+    given = name.lower().removeprefix(PREFIX.lower())
+    similar = get_close_matches(given, names, n=1, cutoff=_NEAR)
     return f"; did you mean {variable(similar[0])}?" if similar else ""
 
 
