@@ -44,11 +44,21 @@ def test_a_finding_is_told_with_its_cause_and_what_to_change() -> None:
     (mark,) = (line for line in lines if line.endswith(": in bunches"))
     assert mark.partition(" ")[2] == "coalesced: in bunches"
     assert f"  Why:  {ILL.cause}" in lines
-    assert [line for line in lines if line.startswith(("  Mend: ", "     or: "))] == [
-        f"  {'Mend' if not index else '   or'}: {line}" for index, line in enumerate(ILL.mend)
-    ]
+    own, general = ILL.mend
+    first = lines.index(f"  Mend: In {own}")
+    assert own.startswith("nginx: ")
+    assert lines[first + 1] == f"        In general: {general}"
     assert "first_s 0.123" in lines
     assert lines[-2:] == ["Not tried:", "- a silence"]
+
+
+def test_where_the_proxy_is_unknown_each_has_its_line_below_what_to_do() -> None:
+    lines = as_text(report(finding(Code.COALESCED, "in bunches", None), proxy=None)).splitlines()
+    general, *each = finding(Code.COALESCED, "in bunches", None).mend
+    first = lines.index(f"  Mend: {general}")
+
+    assert lines[first + 1 : first + 1 + len(each)] == [f"        In {line}" for line in each]
+    assert [line.partition(":")[0] for line in each] == ["nginx", "haproxy", "caddy", "traefik"]
 
 
 @pytest.mark.parametrize("given", [report(turns=0), report(ILL, turns=0)])

@@ -1,13 +1,16 @@
 """Formats a `Report` as text for people, or as JSON for programs."""
 
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
 
 from turnwire.doctor.checkup import Report
 from turnwire.doctor.findings import Severity
+from turnwire.doctor.proxies import Proxy
 
 _UNSEEN: Final = "Nothing is wrong that can be seen without a turn."
+_PROXIES: Final = frozenset(proxy.value for proxy in Proxy)
 _MARKS = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.NOTE: "note"}
 
 
@@ -20,10 +23,7 @@ def as_text(report: Report) -> str:
             "",
             f"{_MARKS[finding.severity]} {finding.code.value}: {finding.seen}",
             f"  Why:  {finding.cause}",
-            *(
-                f"  {'Mend' if not index else '   or'}: {line}"
-                for index, line in enumerate(finding.mend)
-            ),
+            *_remedies(finding.mend),
         ]
     if report.figures:
         lines += ["", ", ".join(f"{name} {value:.3g}" for name, value in report.figures.items())]
@@ -36,6 +36,14 @@ def as_text(report: Report) -> str:
             f"No turn was begun: {condition}--yes lets the doctor send two prompts to the session."
         )
     return "\n".join(lines)
+
+
+def _remedies(mend: Sequence[str]) -> Iterator[str]:
+    """What to do, one line each. The line for a proxy begins with the proxy's name."""
+    for index, remedy in enumerate(mend):
+        is_line_of_proxy = remedy.partition(":")[0] in _PROXIES
+        where = "In " if is_line_of_proxy else "In general: " if index else ""
+        yield f"  {'     ' if index else 'Mend:'} {where}{remedy}"
 
 
 def _verdict(report: Report) -> str:
