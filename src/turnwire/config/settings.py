@@ -56,96 +56,111 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     agent_auth: Annotated[
         Literal["forward", "service", "none"],
         Meta(
-            description="What goes to the agent in `Authorization`: the user's token, "
-            "`TURNWIRE_AGENT_TOKEN`, or nothing. Without the user's token, `x-turnwire-user` "
-            "carries the user's id."
+            description="What the gateway sends to the agent in `Authorization`. `forward`: the "
+            "user's token. `service`: `TURNWIRE_AGENT_TOKEN`. `none`: nothing. Under `service` "
+            "and `none` the header `x-turnwire-user` has the user's id."
         ),
     ] = "forward"
-    agent_token: Annotated[str, Meta(description="Token of `service` authentication.")] = ""
+    agent_token: Annotated[str, Meta(description="Token for `TURNWIRE_AGENT_AUTH=service`.")] = ""
     agent_ca_file: Annotated[
         str,
         Meta(
-            description="PEM file of the authorities that the agent's certificate is checked by. "
-            "Empty: the system's."
+            description="PEM file with the certificate authorities that may have signed the "
+            "agent's certificate. Empty: those of the system."
         ),
     ] = ""
     agent_cert_file: Annotated[
-        str, Meta(description="PEM file of the certificate that is shown to the agent.")
+        str, Meta(description="PEM file with the certificate that the gateway shows to the agent.")
     ] = ""
     agent_cert_key_file: Annotated[
-        str, Meta(description="PEM file of its key, unencrypted. Empty: it is in the same file.")
+        str,
+        Meta(
+            description="PEM file with the key of that certificate, unencrypted. Empty: the key "
+            "is in the certificate's file."
+        ),
     ] = ""
-    dialect: Annotated[str, Meta(description="The agent's wire.", extra={"table": DIALECTS})] = "v2"
+    dialect: Annotated[
+        str, Meta(description="The wire that the agent speaks.", extra={"table": DIALECTS})
+    ] = "v2"
     insecure: Annotated[
         bool,
         Meta(
-            description="Allow tokens over plain `ws:` or `http:` to a host that is not loopback."
+            description="Allow tokens over unencrypted `ws:` or `http:` to a host that is not "
+            "loopback."
         ),
     ] = False
     auth: Annotated[
         Literal["jwt", "opaque"],
         Meta(
-            description="How the user is known: by a signed token, or by any token that the "
-            "control plane knows (`opaque`, which needs `http` access)."
+            description="How the gateway knows the user. `jwt`: by a signed token. `opaque`: by "
+            "any token that the control plane knows; this needs `TURNWIRE_ACCESS=http`."
         ),
     ] = "jwt"
     jwt_algorithm: Annotated[
-        Algorithm, Meta(description="The one algorithm that tokens may be signed with.")
+        Algorithm, Meta(description="The only algorithm that tokens may be signed with.")
     ] = "HS256"
     jwt_key: Annotated[
         str,
         Meta(
-            description="Key, or keys for rotation. `HS256`: 32 bytes or more each, separated by "
-            "commas. Else public keys in PEM, one behind the other."
+            description="The key that checks tokens, or several keys for rotation. `HS256`: "
+            "separated by commas, each of 32 bytes or more. Other algorithms: public keys in PEM, "
+            "one after the other."
         ),
     ] = ""
     jwt_jwks_url: Annotated[
         str,
         Meta(
-            description="In place of `TURNWIRE_JWT_KEY`: `https:` URL of the key set (JWKS) with "
-            "the public keys, which tokens name by `kid`."
+            description="`https:` URL of a key set (JWKS) with the public keys, instead of "
+            "`TURNWIRE_JWT_KEY`. Each token names its key by `kid`."
         ),
     ] = ""
-    jwt_issuer: Annotated[str, Meta(description="Required `iss`. Empty: any.")] = ""
-    jwt_audience: Annotated[str, Meta(description="Required `aud`. Empty: any.")] = ""
+    jwt_issuer: Annotated[
+        str, Meta(description="The `iss` that a token must have. Empty: any.")
+    ] = ""
+    jwt_audience: Annotated[
+        str, Meta(description="The `aud` that a token must have. Empty: any.")
+    ] = ""
     jwt_leeway_s: Annotated[
         float, Meta(ge=0, le=300, description="Clock skew allowed in `exp` and `nbf`.")
     ] = 0.0
     token_expiry: Annotated[
         Literal["finish", "cut"],
         Meta(
-            description="What becomes of a stream whose token expires in mid-turn: the turn may "
-            "finish, or the stream is cut and the turn treated as at a hang-up, without a grace."
+            description="What happens to a stream if its token expires during the turn. `finish`: "
+            "the turn goes on to its end. `cut`: the stream ends, and the turn is handled as if "
+            "the client had hung up, but without a grace time."
         ),
     ] = "finish"  # noqa: S105 (no password)
     signing_keys: Annotated[
         str,
         Meta(
-            description="Keys that approvals are signed with, separated by commas: the first "
-            "signs, all verify; 32 bytes or more each, and none that tokens are signed with. "
-            "With them an approval is answered with its signed id alone. Empty: no profile but "
-            "the portable one, and whoever may answer a question may approve."
+            description="Keys for approvals, separated by commas, each of 32 bytes or more. The "
+            "first key signs, all keys check. A key of tokens is refused here. If keys are set, "
+            "an approval is answered only by its signed id. Empty: clients get the portable "
+            "profile alone, and whoever may answer a question may approve."
         ),
     ] = ""
     answers: Annotated[
         Literal["asker", "collaborators"],
         Meta(
-            description="Who may answer a question, or approve: the user whose prompt its turn "
-            "answers, as far as the agent says who that is, or every collaborator of the session."
+            description="Who may answer a question or approve a call. `asker`: the user whose "
+            "prompt the turn answers, or every collaborator if the agent does not name that user. "
+            "`collaborators`: every collaborator of the session."
         ),
     ] = "asker"
     access: Annotated[
         Literal["claims", "http", "open"],
         Meta(
-            description="Who may use a session: the token's `sessions` claim says so, or the "
-            "control plane does, or everybody with a valid token may (`open`, loopback only)."
+            description="Who may use a session. `claims`: the token's `sessions` claim says it. "
+            "`http`: the control plane says it. `open`: everybody with a valid token, on loopback "
+            "only."
         ),
     ] = "claims"
     access_url: Annotated[
         str,
         Meta(
-            description="`http:` or `https:` URL that `http` access asks with the user's token, "
-            "with `{session_id}` after the host."
+            description="`http:` or `https:` URL of the control plane for `TURNWIRE_ACCESS=http`, "
+            "with `{session_id}` after the host. The gateway asks it with the user's token."
         ),
     ] = ""
     access_cache_s: Annotated[
@@ -153,14 +168,14 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Meta(
             ge=0,
             le=60,
-            description="How long a role that the control plane told is good for. 0: it is asked "
-            "each time.",
+            description="How long the gateway remembers a role from the control plane. 0: it asks "
+            "for each request.",
         ),
     ] = 5.0
     idle_s: Annotated[
         _Seconds | None,
         Meta(
-            description="Longest silence of the agent. Unset: what suits the dialect "
+            description="Longest silence of the agent. Unset: the default of its dialect "
             f"({', '.join(f'{name}: {dialect.idle_s:g}' for name, dialect in DIALECTS.items())})."
         ),
     ] = None
@@ -175,26 +190,29 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 600.0
     turn_s: Annotated[_Seconds, Meta(description="Longest turn.")] = 3600.0
     keepalive_s: Annotated[
-        _Seconds, Meta(description="A comment is sent after so long without a byte.")
+        _Seconds, Meta(description="After this time without a byte, the stream gets a comment.")
     ] = 15.0
     stall_s: Annotated[
         _Seconds,
         Meta(
             description=(
-                "A client that takes nothing for so long is cut; also the limit of agents' sockets."
+                "A client that takes no bytes for this time is cut. The sockets of agents "
+                "have the same limit."
             )
         ),
     ] = 20.0
     dial_s: Annotated[
         _Seconds,
         Meta(
-            description="Longest dial, handshake included; also the longest wait for the "
-            "control plane, and for the key set."
+            description="Longest time to connect to the agent, with the handshake. Also the "
+            "longest wait for the control plane and for the key set."
         ),
     ] = 5.0
     verdict_s: Annotated[
         _Seconds,
-        Meta(description="How long the agent may take to say what became of a stop or an answer."),
+        Meta(
+            description="How long the gateway waits for the agent's reply to a stop or an answer."
+        ),
     ] = 5.0
     drain_s: Annotated[
         _Seconds, Meta(description="How long open turns may go on after SIGTERM.")
@@ -211,18 +229,18 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     held_bytes: Annotated[
         _Count,
         Meta(
-            description="Most bytes held for all users of a process together: request bodies "
-            "that are being read, prompts and files that the agent's socket has not taken, frames "
-            "that are not whole or not looked into yet, and what clients have not taken of streams "
-            "and answers. When they are spent, the user who holds most pays: their largest request "
-            "ends. 0: no limit."
+            description="Most bytes that a process holds for all users together: request bodies "
+            "that are being read; prompts and files that the agent's socket has not taken; frames "
+            "that are incomplete or wait for their processing; parts of streams and answers that "
+            "clients have not taken. When the limit is reached, the largest request of the user "
+            "who holds most ends. 0: no limit."
         ),
     ] = 201_326_592
     held_bytes_per_user: Annotated[
         _Count,
         Meta(
-            description="Most of these bytes that several requests of one user hold together. With "
-            "the next one the largest of them ends. 0: no limit of its own."
+            description="Most of these bytes for one user with several requests. When the limit "
+            "is reached, the largest of these requests ends. 0: no separate limit for a user."
         ),
     ] = 35_651_584
     body_bytes: Annotated[
@@ -231,41 +249,58 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 16_777_216
     frame_bytes: Annotated[_Bytes, Meta(description="Largest frame of the agent.")] = 33_554_432
     attachments: Annotated[
-        _Count, Meta(description="Most files with one prompt. 0: none are taken.")
+        _Count, Meta(description="Most files in one prompt. 0: files are refused.")
     ] = 8
     attachment_bytes: Annotated[
         _Bytes,
-        Meta(description="Largest file, as its URL: base64 is a third longer than the file."),
+        Meta(
+            description="Largest file, measured as the URL that carries it: base64 is a third "
+            "longer than the file."
+        ),
     ] = 12_000_000
     attachment_types: Annotated[
         str,
         Meta(
-            description="MIME types of files that are taken, separated by commas; `kind/*` for all "
-            "of a kind. `image/svg+xml` can run code, and is taken only if it is named."
+            description="MIME types of files that are accepted, separated by commas; `kind/*` "
+            "stands for all types of a kind. `image/svg+xml` can run code, so it is accepted only "
+            "if the list names it."
         ),
     ] = "image/*,audio/*,application/pdf,text/*,application/json"
     attachment_hosts: Annotated[
         str,
         Meta(
-            description="Hosts whose `https:` URLs are passed on as files, separated by commas. "
-            "The gateway fetches none of them; the agent may. Empty: `data:` URLs alone."
+            description="Hosts of `https:` URLs that a prompt may have as files, separated by "
+            "commas. The gateway passes these URLs on and does not fetch them; the agent may. "
+            "Empty: only `data:` URLs."
         ),
     ] = ""
     max_streams: Annotated[
-        _Count, Meta(description="Open streams of this process; over it 503. 0: no limit.")
+        _Count,
+        Meta(
+            description="Most open streams of this process; beyond that the answer is 503. 0: no "
+            "limit."
+        ),
     ] = 8000
     max_streams_per_user: Annotated[
-        _Count, Meta(description="Open streams of one user here; over it 429. 0: no limit.")
+        _Count,
+        Meta(
+            description="Most open streams of one user in this process; beyond that the answer is "
+            "429. 0: no limit."
+        ),
     ] = 20
     turns_per_minute: Annotated[
         _Count,
-        Meta(description="Turns that a user may begin in a minute; over it 429. 0: no limit."),
+        Meta(
+            description="Most turns that a user may begin in a minute; beyond that the answer is "
+            "429. 0: no limit."
+        ),
     ] = 0
     rates_url: Annotated[
         str,
         Meta(
-            description="`redis:` or `rediss:` URL where all replicas count the turns of a user "
-            "together (`pip install 'turnwire[redis]'`). Empty: each process by itself."
+            description="`redis:` or `rediss:` URL of a Redis in which all replicas count the "
+            "turns of a user together (`pip install 'turnwire[redis]'`). Empty: each process "
+            "counts for itself."
         ),
     ] = ""
     lag_s: Annotated[
@@ -273,40 +308,43 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Meta(
             ge=0,
             le=60,
-            description="New streams and histories are refused with 503 while the event loop is "
-            "late by more. 0: however late it is.",
+            description="While the event loop is late by more than this, new streams and "
+            "histories are refused with 503. 0: they are never refused for that.",
         ),
     ] = 1.0
     sessions: Annotated[
         Literal["together", "apart"] | None,
         Meta(
-            description="`apart`: other processes serve a session too. `together`: this process "
-            "alone does. Unset: `apart` with `--workers`, else `together`."
+            description="Whether other processes serve streams of the same sessions. `apart`: "
+            "they do. `together`: only this process does. Unset: `apart` with `--workers`, "
+            "otherwise `together`."
         ),
     ] = None
     threads: Annotated[
         Literal["shared", "chat"],
         Meta(
-            description="Where a request names no channel: all chats of a session share one, or "
-            "each has a thread of its own, named by the `id` that `useChat` gives it."
+            description="Which thread a request uses if it names no channel. `shared`: all chats "
+            "of a session share one thread. `chat`: each chat has its own thread, named by the "
+            "`id` that `useChat` gives it."
         ),
     ] = "shared"
     on_disconnect: Annotated[
         str,
         Meta(
-            description="What becomes of the turn when its client hangs up: it is aborted, goes "
-            "on, or is aborted unless somebody comes back to it within `TURNWIRE_GRACE_S`. A "
-            "request may say otherwise by `?onDisconnect=`, as far as "
-            "`TURNWIRE_ON_DISCONNECT_ALLOWED` goes.",
+            description="What happens to the turn when its client hangs up. `abort`: the gateway "
+            "aborts it. `grace`: the gateway aborts it, unless a client comes back within "
+            "`TURNWIRE_GRACE_S`. `continue`: it goes on. A request may choose another policy by "
+            "`?onDisconnect=`, if `TURNWIRE_ON_DISCONNECT_ALLOWED` allows that.",
             extra={"table": POLICIES},
         ),
     ] = "abort"
     on_disconnect_allowed: Annotated[
         str,
         Meta(
-            description="What a request may ask for by `?onDisconnect=`: some of `abort`, `grace`, "
-            "`continue`, separated by commas. `TURNWIRE_ON_DISCONNECT` and what is stricter, in "
-            "this order, it always may. Empty: nothing else."
+            description="Policies that a request may choose by `?onDisconnect=`, separated by "
+            "commas: some of `abort`, `grace`, `continue`. This is the order from strict to "
+            "lenient: a request may always choose `TURNWIRE_ON_DISCONNECT` or a stricter policy. "
+            "Empty: no other policy."
         ),
     ] = ""
     grace_s: Annotated[
@@ -316,14 +354,14 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str,
         Meta(
             description="Origins whose pages may call the chat routes, separated by commas and "
-            "spelled as browsers do (`https://app.example`); `*`: any. Empty: none."
+            "spelled as browsers do (`https://app.example`). `*`: any origin. Empty: none."
         ),
     ] = ""
     trusted_proxies: Annotated[
         str,
         Meta(
-            description="Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` is "
-            "believed, separated by commas. It is for the log alone. Empty: none."
+            description="Addresses and networks (CIDR) of the proxies whose `X-Forwarded-For` the "
+            "gateway believes, separated by commas. Only the log uses that header. Empty: none."
         ),
     ] = ""
     event_lines: Annotated[bool, Meta(description="Send `event:` lines.")] = True
@@ -333,55 +371,56 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     log_format: Annotated[
         Literal["auto", "json", "console"],
         Meta(
-            description="Form of the log: JSON, lines for a person, or the latter where standard "
-            "error is a terminal."
+            description="Form of the log. `json`: for programs. `console`: for people. `auto`: "
+            "`console` if standard error is a terminal, otherwise `json`."
         ),
     ] = "auto"
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], Meta(description="Least level of the log.")
+        Literal["debug", "info", "warning", "error"],
+        Meta(description="Lowest level that is logged."),
     ] = "info"
     tracing: Annotated[
         Literal["off", "otlp"],
         Meta(
-            description="Where the spans of requests go; the standard `OTEL_*` variables say which "
-            "collector (`pip install 'turnwire[otel]'`). Off: `traceparent` is passed on."
+            description="Where the gateway sends the spans of requests. `otlp`: to the collector "
+            "that the standard `OTEL_*` variables name (`pip install 'turnwire[otel]'`). `off`: "
+            "nowhere; `traceparent` is passed on."
         ),
     ] = "off"
     drift: Annotated[
         bool,
-        Meta(
-            description="Look into some frames for types and fields that this build does not know."
-        ),
+        Meta(description="Search some frames for types and fields that this build does not know."),
     ] = True
     drift_samples: Annotated[
         str,
         Meta(
-            description="File to which what is found is added, without its values: names, JSON "
-            "kinds, lengths. Empty: none."
+            description="File to which the gateway adds what it found, without values: names, "
+            "JSON kinds and lengths. Empty: no file."
         ),
     ] = ""
     record_dir: Annotated[
         str,
         Meta(
-            description="Directory for recordings of streams that failed, for `turnwire replay`. "
-            "Empty: none are made."
+            description="Directory for recordings of failed streams, for `turnwire replay`. "
+            "Empty: no recordings."
         ),
     ] = ""
     record_bytes: Annotated[
         _Bytes,
         Meta(
-            description="Most bytes of frames that are recorded of a stream, its beginning and its "
-            "end; held in memory while it runs."
+            description="Most bytes of frames in the recording of one stream: its beginning and "
+            "its end. The process holds them in memory while the stream runs."
         ),
     ] = 262_144
     record_files: Annotated[
-        _Positive, Meta(description="Most recordings in the directory; the oldest go first.")
+        _Positive,
+        Meta(description="Most recordings in the directory. The oldest are deleted first."),
     ] = 100
     record_text: Annotated[
         bool,
         Meta(
-            description="Keep what was said in recordings: prompts, answers, arguments, results, "
-            "people's ids. Else letters and digits become `x`."
+            description="Keep the texts in recordings: prompts, answers, arguments, results, ids "
+            "of people. Otherwise each letter and digit becomes `x`."
         ),
     ] = False
 
