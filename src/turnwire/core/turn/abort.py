@@ -1,8 +1,9 @@
-"""Whether the end of a stream aborts its turn at the agent.
+"""Decide whether the gateway aborts the turn at the agent when a stream ends before its turn.
 
-A stream ends before its turn because its client left or is too slow, or because the gateway ends
-it. The decision depends on the policy of the request (`DisconnectPolicy`), on the state of the
-client, and on the turns that an abort would stop now (`AbortScope`). `Turn` carries it out.
+That happens when the client leaves, when the client reads too slowly, or when the gateway ends the
+stream. The decision depends on three things: the policy of the request (`DisconnectPolicy`), the
+state of the client, and which turns an abort would stop now (`AbortScope`). This module only
+decides; `Turn` acts.
 """
 
 import enum
@@ -17,21 +18,21 @@ from turnwire.core.turn.outcome import Outcome
 
 
 class Decision(enum.Enum):
-    """What becomes of a stream whose client left, and of its turn."""
+    """What happens to a stream without a client, and to its turn."""
 
     ABORT = enum.auto()
-    """End the stream and send the agent's abort frames: none, unless the scope is `OURS`."""
+    """End the stream. Abort the turn if the scope is `OURS`; otherwise no abort is sent."""
     WAIT = enum.auto()
-    """Go on without the client until an abort would stop our turn alone; then abort it."""
+    """The stream goes on without the client. When an abort would stop only our turn, abort it."""
     LEAVE = enum.auto()
     """End the stream. The turn goes on at the agent."""
     GRACE = enum.auto()
-    """Go on for `Limits.grace_s`: the client may come back.
+    """The stream goes on without the client for `Limits.grace_s`.
 
-    If it does, or if others follow the turn, the stream ends and the turn goes on. If nobody comes,
-    the turn is aborted as for a client that is gone (`when_client_is_gone`)."""
+    If the client comes back in that time, or if other clients follow the turn, the stream ends and
+    the turn goes on. Otherwise `when_client_is_gone` decides."""
     CONTINUE = enum.auto()
-    """Go on to the end of the turn without the client."""
+    """The stream goes on without the client, to the end of the turn."""
 
 
 _POLICIES: Final[Mapping[DisconnectPolicy, Decision]] = MappingProxyType(
@@ -45,10 +46,11 @@ _POLICIES: Final[Mapping[DisconnectPolicy, Decision]] = MappingProxyType(
 
 
 def when_client_left(policy: DisconnectPolicy, *, is_connected: bool) -> Decision:
-    """Decide for a client that disconnected.
+    """Decide for a stream whose client disconnected.
 
-    Before the connection to the agent is open (`is_connected`) nothing was asked of the agent, so
-    there is nothing to abort; only `DisconnectPolicy.CONTINUE` still sends the prompt.
+    `is_connected`: the connection to the agent is open. Before that the agent has no prompt of
+    ours, so there is no turn to abort, and the stream ends. Only under `DisconnectPolicy.CONTINUE`
+    it goes on, and still sends the prompt.
     """
     if policy is DisconnectPolicy.CONTINUE or is_connected:
         return _POLICIES[policy]
@@ -56,20 +58,20 @@ def when_client_left(policy: DisconnectPolicy, *, is_connected: bool) -> Decisio
 
 
 def when_client_is_gone(scope: AbortScope) -> Decision:
-    """Decide for a turn whose client is gone for good, or is too slow to follow it."""
+    """Decide for a turn whose client will not come back, or reads too slowly."""
     return Decision.WAIT if scope is AbortScope.SHARED else Decision.ABORT
 
 
 def when_ended(outcome: Outcome, policy: DisconnectPolicy, client: Client) -> bool:
-    """Whether the gateway aborts the turn when it ends the stream with this outcome.
+    """Whether the turn is aborted when the stream ends with this outcome.
 
-    The protocol still sends no abort frames unless its scope is `AbortScope.OURS`.
+    Even then the protocol sends abort frames only if its scope is `AbortScope.OURS`.
     """
     match outcome:
         case Outcome.UNSOUND | Outcome.SLOW_CLIENT:
             return True
         case Outcome.SILENT | Outcome.TOO_LONG:
-            return client is not Client.ABSENT  # an absent client wants its turn to go on
+            return client is not Client.ABSENT  # which left under `CONTINUE`: its turn goes on
         case Outcome.EXPIRED:
             return policy is not DisconnectPolicy.CONTINUE
         case (
