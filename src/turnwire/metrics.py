@@ -118,7 +118,8 @@ class Telemetry:
         self.tasks = Gauge("turnwire_tasks", "Tasks of the event loop.", registry=registry)
         self.admitted = Gauge(
             "turnwire_streams_admitted",
-            "Places taken under TURNWIRE_MAX_STREAMS: open streams, and bodies being read for one.",
+            "Streams that count for TURNWIRE_MAX_STREAMS: open ones, and those whose request body "
+            "is being read.",
             registry=registry,
         )
         self.admitted_limit = Gauge(
@@ -126,14 +127,13 @@ class Telemetry:
         )
         self.requests = Counter(
             "turnwire_requests",
-            "Requests of sessions that came in, by route.",
+            "Requests to the routes of sessions, by route.",
             ["route"],
             registry=registry,
         )
         self.refusals = Counter(
             "turnwire_refusals",
-            "Requests answered with the HTTP status of a failure instead of what they asked for, "
-            "by code.",
+            "Requests that were answered with an HTTP error, by code.",
             ["code"],
             registry=registry,
         )
@@ -151,20 +151,21 @@ class Telemetry:
         )
         self.turn_wait = PlainHistogram(
             "turnwire_turn_wait_seconds",
-            "From the request to the begin of its turn: the agent's queue, for the most part.",
+            "From the request to the start of its turn. Most of it is the wait in the agent's "
+            "queue.",
             registry=registry,
             buckets=TURN_BUCKETS_S,
         )
         self.relay = PlainHistogram(
             "turnwire_relay_seconds",
-            "From a read of the agent's socket to its frames' write to the client, of one read "
-            "in 16.",
+            "From a read of the agent's socket until its frames are written to the client. One "
+            "read in 16 is measured.",
             registry=registry,
             buckets=RELAY_BUCKETS_S,
         )
         self.dial = PlainHistogram(
             "turnwire_dial_seconds",
-            "From the dial to the agent's yes to the handshake.",
+            "From the dial until the agent accepts the handshake.",
             registry=registry,
             buckets=FIRST_BYTE_BUCKETS_S,
         )
@@ -175,45 +176,47 @@ class Telemetry:
             registry=registry,
         )
         self.frames = PlainCounter(
-            "turnwire_frames", "Frames heard from agents.", registry=registry
+            "turnwire_frames", "Frames received from agents.", registry=registry
         )
         self.foreign = PlainCounter(
-            "turnwire_frames_foreign", "Frames of other turns, dropped.", registry=registry
+            "turnwire_frames_foreign", "Frames of other turns. They are dropped.", registry=registry
         )
         self.malformed = PlainCounter(
             "turnwire_frames_malformed",
-            "Frames that are not JSON, or of a known type with wrong fields; dropped.",
+            "Frames that are not JSON, or have a known type and wrong fields. They are dropped.",
             registry=registry,
         )
         self.unrecognised = Counter(
             "turnwire_frames_unrecognised",
-            "Frames of unknown types, dropped: a sign that the agent's wire has drifted.",
+            "Frames of unknown types. They are dropped. The agent's wire may have changed.",
             ["type"],
             registry=registry,
         )
         self.drift = Counter(
             "turnwire_drift_frames",
-            "Frames with a type or fields that the dialect does not know, of those looked into.",
+            "Checked frames that have a type or fields that the dialect does not know.",
             ["dialect", "kind", "fingerprint"],
             registry=registry,
         )
         self.recordings = Counter(
             "turnwire_recordings",
-            "Recordings of streams that failed, by what became of them.",
+            "Recordings of failed streams, by result.",
             ["result"],
             registry=registry,
         )
         self.doubled = PlainCounter(
-            "turnwire_deltas_doubled", "Text deltas told twice, sent once.", registry=registry
+            "turnwire_deltas_doubled",
+            "Text deltas that came twice. The client got them once.",
+            registry=registry,
         )
         self.keepalives = PlainCounter(
             "turnwire_keepalives",
-            "Keepalive comments written to streams that had nothing else to say.",
+            "Keepalive comments written to streams that had nothing else to send.",
             registry=registry,
         )
         self.blocks = PlainCounter(
             "turnwire_client_blocks",
-            "Times that a client's buffer was full, and its agent was not read.",
+            "How often a client's buffer was full, so that its agent was not read.",
             registry=registry,
         )
         self.written = PlainCounter(
@@ -221,8 +224,8 @@ class Telemetry:
         )
         self.held = Gauge(
             "turnwire_held_bytes",
-            "Bytes held under TURNWIRE_HELD_BYTES: bodies and prompts on their way, frames that "
-            "are not whole, what clients have not taken.",
+            "Bytes that count for TURNWIRE_HELD_BYTES: bodies and prompts on their way, "
+            "incomplete frames, and data that clients have not taken.",
             registry=registry,
         )
         self.held_limit = Gauge(
@@ -230,7 +233,7 @@ class Telemetry:
         )
         self.access = Histogram(
             "turnwire_access_check_seconds",
-            "Questions to the control plane, by result.",
+            "Time of a request to the control plane, by result.",
             ["result"],
             registry=registry,
             buckets=FIRST_BYTE_BUCKETS_S,
@@ -243,36 +246,39 @@ class Telemetry:
         )
         self.key_set_age = Gauge(
             "turnwire_jwks_age_seconds",
-            "Age of the key set in use; of the process, while there is none. 0: without one.",
+            "Age of the key set; before the first fetch, of the process. 0: no key set is "
+            "configured.",
             registry=registry,
         )
         self.rates_uncounted = Counter(
             "turnwire_rate_store_failures",
-            "Times that the Redis of TURNWIRE_RATES_URL could not be asked; none is refused then.",
+            "How often the Redis of TURNWIRE_RATES_URL did not answer. Then no request is refused.",
             registry=registry,
         )
         self.lag = PlainHistogram(
             "turnwire_event_loop_lag_seconds",
-            "How late the event loop's timers come, looked at ten times a second.",
+            "How late the timers of the event loop are, measured ten times a second.",
             registry=registry,
             buckets=LAG_BUCKETS_S,
         )
         self.late = Gauge(
             "turnwire_event_loop_late_seconds",
-            "How late the event loop is just now, where it does not even say so itself.",
+            "How late the event loop is now, measured by a thread: it rises while the loop hangs.",
             registry=registry,
         )
         self.ready = Gauge(
-            "turnwire_ready", "1 while /readyz says that it wants new streams.", registry=registry
+            "turnwire_ready",
+            "1 while /readyz says that new streams are welcome.",
+            registry=registry,
         )
         self.stopping = Gauge(
             "turnwire_stopping_seconds",
-            "For how long it has been stopping; else 0.",
+            "How long the gateway has been stopping. 0: it is not.",
             registry=registry,
         )
         self.stopping_limit = Gauge(
             "turnwire_stopping_limit_seconds",
-            "How long stopping may take, by the settings.",
+            "Longest time that stopping may take, from the settings.",
             registry=registry,
         )
         self.build = Gauge(

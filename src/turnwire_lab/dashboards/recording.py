@@ -48,17 +48,18 @@ RECORDS: Final = (
     Record(
         FIRST_BYTE_P99,
         _p99("turnwire_time_to_first_byte_seconds"),
-        "Time to the first byte, of 99 in 100 streams.",
+        "Time in which 99 of 100 streams had their first byte.",
     ),
     Record(
         LAG_P99,
         _p99("turnwire_event_loop_lag_seconds", "job, instance"),
-        "How late the event loop's timers come, 99 in 100 of them.",
+        "How late the timers of the event loop are: 99 of 100 are no later.",
     ),
     Record(
         UNRECOGNISED,
         "sum by (job, instance, worker) (turnwire_frames_unrecognised_total)",
-        "Frames of unknown types. One series a process, since a type's own begins with its count.",
+        "Frames of unknown types, in one series for each process. The series of a new type would "
+        "begin above 0, and its increase would lack that first count.",
     ),
     *(record for level in LEVELS for record in level.records),
 )
