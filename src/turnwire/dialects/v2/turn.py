@@ -151,7 +151,8 @@ class TurnProtocol(abc.ABC):
     def _interpret(self, frame: Read, raw: bytes) -> Decoded | None:
         """What a frame means, and the event of a change in the queue before our prompt."""
         binding = self._binding
-        was_queued, turns_before = binding.is_queued, len(binding.open_turns)
+        was_queued = binding.is_queued
+        turns_before = len(binding.open_turns) if was_queued else 0
         decoded = self._interpret_frame(frame, raw)
         is_queued = binding.is_queued
         if is_queued and not self._is_queued_reported:
