@@ -36,13 +36,14 @@ class AbortScope(enum.Enum):
     """Which turns an abort would stop now."""
 
     NONE = enum.auto()
-    """None, and that does not change: our prompt is not sent, our turn is over, we only follow it,
-    or every abort would stop other turns too. No abort is sent, and nothing waits for a chance."""
+    """No turn that we may stop: our prompt is not sent, our turn is over, the stream only follows
+    a turn, or an abort would always stop other turns too. No abort is sent, and a stream whose
+    client is gone ends at once."""
     OURS = enum.auto()
-    """Only our turn, or only our prompt."""
+    """Only our turn, or only our prompt. An abort is sent."""
     SHARED = enum.auto()
-    """Perhaps another turn, for now: our prompt waits behind that turn, or it is unknown whether
-    our prompt runs. A stream without a client waits until the scope changes."""
+    """Perhaps another turn, but not for long: our prompt waits behind that turn, or it is not yet
+    known whether our prompt runs. A stream whose client is gone goes on until the scope changes."""
 
 
 class Decoded(Struct, frozen=True):

@@ -15,7 +15,7 @@ of the input has a limit, and the sender of the excess bears the consequence:
 * a *process* has `TURNWIRE_HELD_BYTES` for all that is held at once (`relay.memory_budget`).
 
 Limits on what a client sends stand with the code that reads it (`core.body`, `core.approvals`,
-`web.server`).
+`web.request`, `web.routes.operations`, `web.server`).
 
 tests/core/test_bounds.py walks the structs of all wires. docs/scale.md adds up the result.
 """

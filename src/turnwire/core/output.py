@@ -26,7 +26,7 @@ class OutputProtocol(Protocol):
 
     @property
     def has_short_texts(self) -> bool:
-        """Whether long texts are fed in pieces, since the output makes much of each."""
+        """Whether long texts are fed in pieces, since the output makes many small ones of each."""
         ...
 
     @property

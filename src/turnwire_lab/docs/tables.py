@@ -129,7 +129,7 @@ def outcomes() -> str:
 _TEXTS: Final = {
     Outcome.ASKED: "`tool-approval-request`, `finish`",
     Outcome.COMPLETED: "`finish`",
-    Outcome.FAILED: "`error` with the agent's text, `finish`",
+    Outcome.FAILED: "`error` with the agent's text, or with “Turn failed” if it has none, `finish`",
     Outcome.CANCELED: "`abort`, `finish`",
 }
 

@@ -1,7 +1,7 @@
 """The inputs of a `Turn`: what happens to a stream. `Turn.handle` takes each as a value.
 
-Any input may come at any time and any number of times. A recording writes an input as the words
-of its array, the tag first: `held 1024` (`core.recording.input_lines`).
+Any input may come at any time and any number of times. In a recording an input is one line, the
+tag and then the fields: `Held(1024)` is `#! held 1024` (`core.recording.input_lines`).
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,10 @@ class Frames(_Input, frozen=True, tag="frames"):
 
 
 class AgentLeft(_Input, frozen=True, tag="close"):
-    """The agent closed the connection, cleanly or not, or broke the rules of its transport."""
+    """The connection to the agent ended: by the agent, the network or the gateway.
+
+    The reasons are in `relay.agent.failures`, except `UNSOUND`, which is another input.
+    """
 
 
 class Unsound(_Input, frozen=True, tag="unsound"):
@@ -52,7 +55,7 @@ class Blocked(_Input, frozen=True, tag="blocked"):
 
 
 class Progressed(_Input, frozen=True, tag="progressed"):
-    """A blocked client read some bytes. `held_bytes` came meanwhile, and wait for it."""
+    """A blocked client read some bytes. `held_bytes`: as in `Held`."""
 
     held_bytes: int = 0
 
@@ -60,7 +63,8 @@ class Progressed(_Input, frozen=True, tag="progressed"):
 class Held(_Input, frozen=True, tag="held"):
     """More bytes came for a blocked client.
 
-    `held_bytes` is their sum, without those of the socket read that blocked the client.
+    `held_bytes` is the sum of all bytes that came since the client became blocked. The write that
+    blocked the client is not in it.
     """
 
     held_bytes: int

@@ -1,8 +1,9 @@
 """Which tool calls and questions of a turn are open: the timers wait longer for them.
 
-A call is open from its first phase to its outcome. An agent may repeat the phases of a call that
-is done. This does not open the call again, unless text came after its row of calls: then an agent
-that runs a call of this id means a new call. So does an agent that says `pending` again.
+A call is open from its first phase to its outcome. An agent may repeat a phase of a call that is
+done, or use the id of that call for a new one. The phase `pending` always opens a new call. The
+phase `running` is a repetition in the same row of calls, and opens a new call after that row: text
+ends a row (`_end_row`).
 """
 
 from collections import OrderedDict
@@ -34,8 +35,9 @@ _NONE: Final[OrderedDict[str, int]] = OrderedDict()
 class OpenWork:
     """The calls and questions of one turn, by the agent's ids.
 
-    The value of each is the number of the row of calls in which it began, or was done. What most
-    turns never have is kept by the class, and so takes no memory.
+    The value of each is the number of the row of calls in which it began, or was done. The first
+    values of the attributes belong to the class, since most turns have neither calls nor questions:
+    an instance takes memory for an attribute only after it sets the attribute.
     """
 
     calls = _NONE

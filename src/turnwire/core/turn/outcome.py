@@ -1,8 +1,8 @@
 """How a stream ends: the outcomes, and the rules which of them a stream has.
 
-The agent's verdict gives `VERDICTS`, a rejection `outcome_of`. A client that left before the end
-changes it (`outcome_without_client`), and so does an end that did not reach the client
-(`undelivered_outcome`). `final_outcome` names a stream that has none.
+`VERDICTS` maps the agent's verdict to an outcome, `outcome_of` maps a rejection. If the client
+left before the end, `outcome_without_client` replaces that outcome. If the end did not reach the
+client, `undelivered_outcome` may replace it. `final_outcome` is for a stream without an outcome.
 """
 
 import enum
@@ -38,7 +38,10 @@ class Outcome(enum.Enum):
     REFUSED = (
         "refused",
         "The session cannot take this prompt",
-        "the session cannot take the prompt (409)",
+        (
+            "the agent's side rejected the request; before the headers, the client gets an HTTP"
+            " status instead (400, 401, 404, 409, 501 or 503)"
+        ),
     )
     NOTHING = "nothing", None, "there was no turn to resume (204)"
     ASKED = (
@@ -49,11 +52,18 @@ class Outcome(enum.Enum):
     CLIENT_GONE = "client_gone", None, "the client hung up, or vanished, before it had the end"
     ABANDONED = "abandoned", None, "the client hung up, and our turn never began"
     UNREACHABLE = "unreachable", "Connection failed", "the agent could not be dialled"
-    INTERRUPTED = "interrupted", "Stream interrupted", "the agent's side closed in mid-turn"
+    INTERRUPTED = (
+        "interrupted",
+        "Stream interrupted",
+        (
+            "the connection to the agent ended before the turn did: the agent closed it, vanished,"
+            " or broke the transport's rules, or the gateway closed it (stalled agent, no memory)"
+        ),
+    )
     UNSOUND = (
         "unsound",
         "Stream interrupted",
-        "the agent sent what none sends that means well: runs of frames that say nothing",
+        "the agent sent data that no correct agent sends, such as many unreadable frames",
     )
     SILENT = "silent", "Agent stopped responding", "the agent was silent for too long"
     TOO_LONG = "too_long", "Turn took too long", "the turn reached the longest time of a turn"
@@ -63,7 +73,11 @@ class Outcome(enum.Enum):
         "The agent does not say whose answer this is",
         "the agent named no prompt, and another process may have asked for the turn",
     )
-    SLOW_CLIENT = "slow_client", "Client too slow", "the client did not read, or not to the end"
+    SLOW_CLIENT = (
+        "slow_client",
+        "Client too slow",
+        "the client did not read, or not to the end; it is cut, so it rarely gets the error",
+    )
     CRASHED = "crashed", None, "the gateway was killed in mid-turn, or has a bug"
     DRAINING = "draining", "Gateway restarting", "the gateway stops, and the drain time is over"
 

@@ -82,9 +82,9 @@ class Deadlines:
 
     @property
     def _hold_ends_at(self) -> float:
-        """Before this time neither a silent agent nor a long turn ends the stream.
+        """The time before which neither a silent agent nor a long turn ends the stream.
 
-        Until then the dialect may accept or reject the request.
+        Until then the dialect may accept or reject the request. After it accepted: always passed.
         """
         return -NEVER if self._protocol.accepted else self.hold_until
 

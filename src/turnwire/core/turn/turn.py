@@ -49,7 +49,8 @@ class Turn:
     """
 
     _observers: Sequence[TurnObserver] = ()
-    """Empty while an input is handled, so that `_observe` can call `handle`."""
+    """`_observe` empties it while it calls `handle`, since `handle` calls `_observe` if there are
+    observers."""
 
     def __init__(
         self,

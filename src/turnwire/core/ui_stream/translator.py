@@ -25,7 +25,8 @@ client model in tests/core/test_promises.py:
     P2  a block is opened once, closed once, and only written in between
     P3  a tool output follows that tool's input, and comes at most once
     P4  the text sent is the text received, in order, once
-    P5  no tool call is left without an outcome
+    P5  no tool call is left without an outcome, except at `pause`: the calls that wait for an
+        approval get theirs in the stream that continues the turn
     P6  the stream never ends without `finish`: a silent end looks like success
 """
 
@@ -192,7 +193,11 @@ class Translator:
         return self.calls.all_open_are_in(self.questions.requested_calls)
 
     def pause(self) -> list[chunks.Chunk]:
-        """End the message at its requests for approval. The calls stay open."""
+        """End the message at its requests for approval.
+
+        The calls stay open: the client keeps their cards, and its response continues the turn in
+        another stream, which sends their outcomes.
+        """
         self.state = _CLOSED
         return [*self._close_block(), *self._finish_step(), chunks.Finish()]
 
