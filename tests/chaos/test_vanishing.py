@@ -63,7 +63,10 @@ async def test_a_client_that_vanishes_while_it_is_written_to_is_released(far: Fa
         assert await agree(gateway, [client.body], untold="client_gone") == {"client_gone": 1}
 
 
-@pytest.mark.fault("… from a stream in which the agent is silent", "the stream ends within 25 s")
+@pytest.mark.fault(
+    "the client's host disappears and closes nothing, while the agent is silent",
+    "the stream ends within 25 s",
+)
 @pytest.mark.skipif(not LONG, reason="the long form alone: it takes half a minute")
 @pytest.mark.parametrize("after_s", [0, 9])
 async def test_a_client_that_vanishes_from_a_silent_stream_is_released(

@@ -32,7 +32,7 @@ EARLY = [
 )
 @pytest.mark.parametrize("greeting", [[], [f.init(runnerBusy=False)]], ids=["no init", "idle"])
 @pytest.mark.parametrize("early", EARLY)
-def test_an_early_frame_of_our_own_turn_does_not_make_it_anothers(
+def test_an_early_frame_of_our_own_turn_does_not_make_the_turn_foreign(
     early: bytes, greeting: list[bytes]
 ) -> None:
     made = conversation(*greeting, early, early)
