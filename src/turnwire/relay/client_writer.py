@@ -149,8 +149,10 @@ class ClientWriter:
         self._is_ended = False
         """Whether the end of the response went out, or goes out with the current write."""
         self._unblocking: asyncio.Task[None] | None = None
-        self._held_bytes = self._waiting_bytes = 0
-        """Bytes that came since the client blocked; all waiting bytes, with the blocked write."""
+        self._held_bytes = 0
+        """Bytes that came since the client became blocked."""
+        self._waiting_bytes = 0
+        """All bytes that wait in `_pending`: also the rest of the write that blocked the client."""
         self._socket = client_socket
         self._messages_sent = 0
         """Messages that the server took: the measure of progress without a `ClientSocket`."""
@@ -221,7 +223,8 @@ class ClientWriter:
     def progressed(self) -> bool:
         """Whether the client took anything since the last call."""
         backlog = float(-self._messages_sent)
-        if self._socket is not None:  # minus written bytes: new data does not count as a step back
+        if self._socket is not None:
+            # Minus all bytes ever written: otherwise new data would look like lost progress.
             backlog = self._waiting_bytes + self._socket.unsent_bytes() - self.bytes_written
         before, self._backlog = self._backlog, backlog
         return backlog < before

@@ -8,9 +8,10 @@ Take a `Holder` for each request (`Budget.holder`), and a `Reservation` (`Holder
 thing that the request holds.
 
 There are two limits. The requests of one user may hold `user_bytes` together: beyond that, the
-largest of them ends. All requests may hold `most_bytes` together. Until that is spent, each user
-may use it. When it is spent, the user who holds most loses their largest request: a new request
-does not end because another user holds the memory.
+largest of them ends. But it does not end while the others hold at most `BESIDE_BYTES`, since this
+limit is for several requests. All requests may hold `most_bytes` together. Until that is spent,
+each user may use it. When it is spent, the user who holds most loses their largest request: a new
+request does not end because another user holds the memory.
 """
 
 import asyncio
@@ -21,7 +22,8 @@ SMALL_BYTES: Final = 16_384
 """A body or prompt of at most this size is not counted: each stream costs about that anyway."""
 
 BESIDE_BYTES: Final = 1_048_576
-"""What the other requests of a user may hold, if the largest one fills the user's limit alone."""
+"""What the requests of a user besides the largest may hold together, even if the largest alone
+fills the user's limit."""
 
 _NO_LIMIT: Final = float("inf")
 
@@ -67,7 +69,7 @@ class Budget:
     def _exceeds_user_limit(self, user: _User) -> bool:
         """Whether the requests of this user hold too much together.
 
-        One request alone never exceeds this limit: its parts have their own bounds.
+        False for a user with one request, whatever it holds: its parts have their own bounds.
         """
         if user.held_bytes <= self._user_bytes:
             return False

@@ -185,7 +185,7 @@ class Stream:
         self.turn.outcome = undelivered_outcome(self.turn.outcome, stalled=stalled)
 
     def wake(self) -> None:
-        """Something changed that the protocol waits for, beside the agent (`Member.on_change`)."""
+        """What the protocol waits for has changed in another stream (`Member.on_change`)."""
         self._handle_or_fail(inputs.Tick())
 
     def drain(self) -> None:

@@ -1,10 +1,10 @@
 """The `session-agent` dialect: the wire that agent-ops and valet speak with a client socket.
 
 `SessionAgent` holds the name and the defaults of the dialect, and makes a protocol or an
-operation for each request. The reference is the page docs/wire/session-agent.md; "page 6" in
-this package is its section 6. The package supports three revisions of the wire (R, A, V). It
-recognises the revision by the frames that the agent sends, so there is no setting for it. To
-read the package, start with `turn`, then `binding`.
+operation for each request. The reference is docs/wire/session-agent.md (docs/session-agent.md is
+the page for users): "page 6" in this package is section 6 of the reference. The package supports
+three revisions of the wire (R, A, V). It recognises the revision by the frames that the agent
+sends, so there is no setting for it. To read the package, start with `turn`, then `binding`.
 """
 
 from turnwire.core.operations import OperationName

@@ -3,6 +3,8 @@
 The agent reports the question as open, we send the answer, and the agent reports the result.
 `PendingAnswer` is the state of one answer. `AnswerOperation` sends one answer over a connection
 of its own; `continuation` sends the replies of a stream.
+
+Pages are sections of docs/wire/session-agent.md.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,8 @@
 """The frames that the gateway sends on this wire (page 3).
 
 Each function returns one encoded frame.
+
+Pages are sections of docs/wire/session-agent.md.
 """
 
 from typing import Final

@@ -4,6 +4,8 @@
 member of `Read`, and of those unions before it that it belongs to; mypy then names each `match`
 that lacks it. The module also defines how a frame names its channel, the parts of a message, and
 the skipped types (page 4.5).
+
+Pages are sections of docs/wire/session-agent.md.
 """
 
 import contextlib

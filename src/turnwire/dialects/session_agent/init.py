@@ -7,6 +7,8 @@ prompts that wait, the history. A and V repeat only the prompt that waits (page 
 
 `prepare_frame` limits how many values the decoder may build from a long frame, and lets `Ahead`
 decode the entries of a long `init`, both in short steps.
+
+Pages are sections of docs/wire/session-agent.md.
 """
 
 import contextlib

@@ -3,6 +3,8 @@
 V runs one turn on each channel at the same time, and every socket receives the frames of all
 turns. R's frames about its queue carry no ids, so the gateway only counts the rows (page 6, step
 4).
+
+Pages are sections of docs/wire/session-agent.md.
 """
 
 from turnwire.core.bounds import keep

@@ -7,6 +7,8 @@ No signal of such an end is trusted at once: the agent may report a completion t
 prompt that was dispatched twice), and after an error a runner may start the turn again. So each
 signal only sets a deadline, the end of a grace period. A sign of life of our turn removes the
 deadline. All times are in seconds.
+
+Pages are sections of docs/wire/session-agent.md.
 """
 
 import re

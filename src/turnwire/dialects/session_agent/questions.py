@@ -4,6 +4,8 @@ The event does not depend on the revision of the wire. It has `questionId`, `tex
 and `expiresAt` in milliseconds; an approval also has `promptType`, `body`, `actions` and
 `context`. A question is answered with a text or a boolean. An approval is approved or denied;
 its actions are the ways to approve it.
+
+Pages are sections of docs/wire/session-agent.md.
 """
 
 from typing import Annotated, Any, Final, TypeAlias

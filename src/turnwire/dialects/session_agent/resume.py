@@ -4,6 +4,8 @@ The `init` of R has the turn so far, though its text after the last tool may be 
 `init` of A and V only says that the runner is busy, so the first frame of the turn shows its
 id. In both cases the text before our connection is missing until a snapshot has it. Until then
 the protocol withholds deltas; after that, deltas continue the text exactly.
+
+Pages are sections of docs/wire/session-agent.md.
 """
 
 import math

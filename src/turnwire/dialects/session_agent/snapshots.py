@@ -8,6 +8,8 @@ of a snapshot to that of `chunk`, since R repeats and overwrites it (page 5.7).
 whole turn, but its text is reliable only as page 5.7 describes: R begins a text part after a
 tool with all the text so far, and at the end writes the final text over every text part. A and
 V keep the text parts separate.
+
+Pages are sections of docs/wire/session-agent.md.
 """
 
 from collections.abc import Sequence

@@ -4,6 +4,8 @@ The `init` of R has the turn that runs and the prompts that wait; an abort would
 prompts. The `init` of A and V only says that the runner is busy, and V aborts every channel
 unless the abort is for a thread. So on A and V the operation observes the frames for a moment,
 and then decides.
+
+Pages are sections of docs/wire/session-agent.md.
 """
 
 from collections.abc import Sequence

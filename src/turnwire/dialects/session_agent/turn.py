@@ -2,6 +2,8 @@
 
 `TurnProtocol` dispatches each frame by its type. `binding` decides which turn is ours;
 `progress` handles the frames of our turn and its end.
+
+Pages are sections of docs/wire/session-agent.md.
 """
 
 import re

@@ -4,10 +4,11 @@ Our turn is the one with our `promptId` in its `message.create`. If the agent
 sends no `promptId`, our turn is the first one on our channel that meets all of
 these conditions: it is created after our prompt, no earlier turn of that channel
 is open, and no other stream of this process has claimed it. If other processes
-may have streams of the session, one of them may have asked for the turn. So there
-the turn must also name our user, and it is never aborted. If it names no user,
-we cannot decide (`is_ambiguous`). The binding also decides which turns an abort
-would stop.
+may have streams of the session (`Member.apart`), the turn may answer a prompt of
+such a stream. Then it is ours only if it also names our user, and we never abort
+it: our user may have sent that other prompt, too. If the turn names no user, we
+cannot decide (`is_ambiguous`). The binding also decides which turns an abort would
+stop.
 
 `turn.TurnProtocol` calls a method for each frame that says something about turns.
 """
@@ -55,8 +56,11 @@ class TurnBinding:
     ) -> None:
         self.turn_id: str | None = None
         self.open_turns = OpenTurns()
-        self.is_ambiguous = self._is_guessed = self._has_seen_prompt_ids = False
-        """`is_ambiguous`: a turn began that may be ours, or that of another process's prompt."""
+        self.is_ambiguous = False
+        """Whether a turn began that may be ours, or that of another process's prompt."""
+        self._is_guessed = False
+        """Whether our turn named our user, but no prompt, and other processes may have streams."""
+        self._has_seen_prompt_ids = False
         self._member = member
         self._user_id = user_id
         self._prompt_id = prompt_id

@@ -21,7 +21,8 @@ class ContinuationProtocol(ResumeProtocol):
 
     @property
     def abort_scope(self) -> AbortScope:
-        # Apart, the asker may follow the turn in another process, which this one cannot see.
+        # If `init` does not name the user who sent the prompt, an abort is allowed, but not in
+        # groups that are apart: that user may follow the turn through a process we cannot see.
         own_askers = (
             {self._resume_request.user_id}
             if self._member.apart

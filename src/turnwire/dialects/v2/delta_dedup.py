@@ -8,9 +8,12 @@ other type is compared with the kept text:
   that goes beyond the kept text is new;
 * the delta equals the leader's last delta, but not the deltas before it: from
   here on the agent sends both types, and the delta is a repetition;
-* the delta is different: the agent has switched types, and the delta is new. So
-  is the text that the other type repeated since the leader's last delta. Example:
-  "The" was not the beginning of the kept "The cat", but of "The dog".
+* the delta is different: the agent has switched types, and the delta is new. The
+  deltas of its type since the leader's last delta counted as repetitions, but
+  began the same new text, so they are new as well. Example: the kept text is
+  "The cat". "The" counts as a repetition. Then " dog" comes, and the new text is
+  "The dog". (If these deltas repeated exactly the leader's last delta, they stay
+  repetitions.)
 
 The type that brings a new delta leads from then on, and may be repeated in its turn.
 Where a repetition and new text look the same, the delta counts as a repetition

@@ -110,7 +110,7 @@ class TurnProtocol(abc.ABC):
         self._member.unwatched()
 
     def client_detached(self) -> None:  # noqa: B027 (the default)
-        """Do nothing: only the user who sent the prompt, or an answer, can come back."""
+        """Do nothing: this is for a stream that may abort, after a prompt or an answer."""
 
     def mark_stale(self) -> None:  # noqa: B027 (the default)
         """Do nothing: an abort names its turn, so an abort that is late stops no other turn."""

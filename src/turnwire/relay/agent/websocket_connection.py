@@ -79,11 +79,14 @@ class WebSocketConnection(AgentSocket):
         self._is_lost = False
         self._controls: Controls | None = None
         self._is_open = False
+        """Whether the handshake has succeeded."""
         self._is_closed = False
-        """Whether the handshake has succeeded; whether the connection is over for the listener."""
+        """Whether the connection is over for the listener."""
         self._transport: asyncio.Transport | None = None
-        self._is_paused = self._is_write_blocked = False
-        """Reasons not to read: the client takes no frames; the agent does not read our writes."""
+        self._is_paused = False
+        """Whether the agent is not read because the client takes no frames."""
+        self._is_write_blocked = False
+        """Whether the agent is not read because it does not read our writes."""
         self._lingering: asyncio.TimerHandle | None = None
 
     # Calls of the stream.

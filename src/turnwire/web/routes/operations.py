@@ -85,7 +85,7 @@ class OperationEndpoint(Endpoint):
 
     @property
     def registry(self) -> StreamRegistry:
-        """The registry whose caps count these requests."""
+        """The registry that counts these requests, and whose limits apply to them."""
         return self.app_context.operations
 
     async def serve(self, context: RequestContext, receive: Receive, send: Send) -> None:
