@@ -1,7 +1,7 @@
 # Every target says what it does and about how long it takes. `make` lists them.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PY := .venv/bin/python
-# With compiled tests kept: to compile them anew is a third of a short run.
+# Compiled tests are kept: without them, a third of a short run is spent on compiling.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE PYTHONWARNINGS=default $(PY) -m pytest
 STAMP := .venv/.installed
 FUZZERS := .venv/.fuzz
@@ -124,13 +124,13 @@ imports: $(STAMP)
 unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (30 s)
 	$(PYTEST) -q -p no:logging -p no:cov -m "not sockets and not long" $(UNIT)
 
-# What has a target of its own is run by that; guards count, and e2e, chaos and soak want the
-# machine to themselves, so they come last, one at a time.
+# Tests that have a target of their own. `guards` counts bytecodes and memory; `e2e`, `chaos` and
+# `soak` need the whole machine. So these come last, one at a time.
 OWN := tests/chaos tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load tests/proxies tests/soak
 PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py tests/web/routes/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
-# Measuring coverage doubles the work of Python, and these go where the others have been: of 23,500
-# lines and branches they alone reach 230, none of them in core/ or dialects/. A worker takes a whole
-# file, the longest first.
+# These run without measuring coverage, which would double the work of Python: they run almost only
+# code that the other tests run too. Of 23,500 lines and branches they alone reach 230, none of them
+# in core/ or dialects/. A worker takes a whole file, the longest first.
 UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests/lab/test_page.py tests/conformance \
   $(sort $(wildcard tests/relay/test_session_agent*.py)) \
   $(patsubst %,tests/relay/test_%.py,agent_call isolation turns endings_of_the_agent endings_of_the_client no_circles pressure) \
@@ -142,7 +142,7 @@ UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests
   tests/doctor/test_without_a_turn.py tests/doctor/test_hang_ups.py tests/attacks tests/mutation tests/core/test_promises_seeded.py \
   tests/chaos/test_fronts.py
 MEASURED := $(addprefix --ignore=,$(OWN) $(UNMEASURED))
-# More than cores, since they wait for each other's processes now and then.
+# One more than a small machine has cores: workers often wait for processes that tests started.
 WORKERS ?= 3
 
 # One way through each part of the gateway, over sockets.
@@ -155,7 +155,7 @@ check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
 	@$(MAKE) --no-print-directory -k -j2 --output-sync=target types style imports
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile -p no:cov -m "not long" $(UNIT) $(WAYS)
 
-# Each runs whatever became of those before it.
+# Each step runs, even if one before it failed.
 STEPS ?= tools static session-rules measured coverage unmeasured guards e2e
 REST := deploy-check hostile-check chaos soak
 
