@@ -177,7 +177,7 @@ class Dialect(Protocol):
     def resume(self, request: ResumeRequest, member: Member | None = None, /) -> AgentProtocol:
         """A protocol that follows a turn from its start, and never aborts it.
 
-        If there is no turn, it returns the rejection `Rejection.NOTHING`. With replies it first
+        If there is no turn, it returns the rejection `Rejection.NO_TURN`. With replies it first
         sends the answers, then returns the events after the questions (`ReplayStarted`), and may
         abort this turn. If one of the questions is not open, it returns `Rejection.CLOSED`.
         """

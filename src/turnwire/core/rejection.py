@@ -7,7 +7,7 @@ class Rejection(enum.Enum):
     """The value is the text in the log. The text for the client is made in `turnwire.web`."""
 
     SESSION = "the session cannot take it"
-    NOTHING = "no turn runs or waits there"
+    NO_TURN = "no turn runs or waits there"
     UNNAMED = "the agent does not say whose turn it is, and several processes may have asked"
     OTHER_TURN = "another turn than the named one runs"
     SHARED = "it would stop another turn as well"

@@ -43,12 +43,12 @@ def test_a_client_that_left_before_the_end(
 @pytest.mark.parametrize(
     ("rejection", "before_the_headers", "after_them"),
     [
-        (Rejection.NOTHING, Outcome.NOTHING, Outcome.REFUSED),
+        (Rejection.NO_TURN, Outcome.NOTHING, Outcome.REFUSED),
         (Rejection.UNNAMED, Outcome.REFUSED, Outcome.UNNAMED),
         *(
             (rejection, Outcome.REFUSED, Outcome.REFUSED)
             for rejection in Rejection
-            if rejection not in {Rejection.NOTHING, Rejection.UNNAMED}
+            if rejection not in {Rejection.NO_TURN, Rejection.UNNAMED}
         ),
     ],
 )

@@ -218,7 +218,7 @@ def test_before_the_dial_is_done_nothing_is_written() -> None:
 def test_whether_there_is_a_stream_the_dialect_says_whatever_the_limits(
     shorter: str, deadline: float, hold_s: float
 ) -> None:
-    nothing = Decoded(rejection=Rejection.NOTHING)
+    nothing = Decoded(rejection=Rejection.NO_TURN)
     limits = Limits(**{"hold_s": hold_s, shorter: 4})  # type: ignore[arg-type]
     turn = Turn(Hesitant(late=nothing, deadline=deadline), limits, UIMessageStream())
     turn.handle(Opened(), 0)

@@ -14,7 +14,7 @@ from turnwire.dialects.session_agent import SessionAgent
 from turnwire.dialects.session_agent.resume import ResumeProtocol
 
 LATER: Final = ("A", "V")
-NOTHING: Final = Decoded(rejection=Rejection.NOTHING)
+NOTHING: Final = Decoded(rejection=Rejection.NO_TURN)
 INIT_S: Final = 5.0
 OTHER: Final[f.Fields] = {"channelId": "other"}
 

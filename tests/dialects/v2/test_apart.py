@@ -198,7 +198,7 @@ def test_a_run_is_not_resumed_in_a_turn_without_a_prompt(*, is_apart: bool, foun
     told = made.receive_frame(f.frame("init", session={"messages": [turn]}, data=busy), 0)
 
     assert (told == STARTED) == found
-    assert (told == Decoded(rejection=Rejection.NOTHING)) != found
+    assert (told == Decoded(rejection=Rejection.NO_TURN)) != found
 
 
 @pytest.mark.nameless(

@@ -279,7 +279,7 @@ def test_without_hydration_there_is_nothing_to_resume() -> None:
     turn.handle(Opened(), 0)
 
     assert turn.handle(Tick(), 5) == Output()
-    assert (turn.outcome, turn.rejection) == (Outcome.NOTHING, Rejection.NOTHING)
+    assert (turn.outcome, turn.rejection) == (Outcome.NOTHING, Rejection.NO_TURN)
 
 
 def test_a_turn_that_waits_is_resumed_when_it_begins() -> None:
@@ -320,7 +320,7 @@ def test_where_nothing_runs_or_waits_there_is_nothing_to_resume() -> None:
 
     turn.frames([f.frame("init", session={"id": "s1", "messages": []}, data={})], 1)
 
-    assert (turn.outcome, turn.rejection) == (Outcome.NOTHING, Rejection.NOTHING)
+    assert (turn.outcome, turn.rejection) == (Outcome.NOTHING, Rejection.NO_TURN)
 
 
 def test_a_turn_that_is_called_like_its_prompt_may_be_loaded_again_and_answered() -> None:

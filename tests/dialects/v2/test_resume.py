@@ -151,7 +151,7 @@ def resumed(*frames: bytes, look: ResumeRequest = LOOK, member: Member | None = 
 def test_there_is_nothing_to_resume(init: bytes) -> None:
     turn = resumed(init)
 
-    assert (turn.outcome, turn.rejection) == (Outcome.NOTHING, Rejection.NOTHING)
+    assert (turn.outcome, turn.rejection) == (Outcome.NOTHING, Rejection.NO_TURN)
 
 
 @pytest.mark.parametrize("idle_s", [120, 4])

@@ -16,7 +16,7 @@ STATUSES = {
     Rejection.UNSIGNED: 400,
     Rejection.UNSUPPORTED: 501,
     Rejection.SILENT: 503,
-    Rejection.NOTHING: 409,
+    Rejection.NO_TURN: 409,
 }
 
 

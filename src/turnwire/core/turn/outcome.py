@@ -100,7 +100,7 @@ def outcome_of(rejection: Rejection, *, headers_due: bool) -> Outcome:
     """
     if headers_due:
         return Outcome.UNNAMED if rejection is Rejection.UNNAMED else Outcome.REFUSED
-    return Outcome.NOTHING if rejection is Rejection.NOTHING else Outcome.REFUSED
+    return Outcome.NOTHING if rejection is Rejection.NO_TURN else Outcome.REFUSED
 
 
 _SUCCESSES: Final = frozenset({Outcome.COMPLETED, Outcome.ASKED})

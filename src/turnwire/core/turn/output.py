@@ -18,4 +18,4 @@ class Output(Struct, frozen=True):
     again."""
 
 
-NOTHING: Final = Output()
+NO_OUTPUT: Final = Output()

@@ -28,7 +28,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.observer import TurnObserver
 from turnwire.core.turn.open_work import OpenWork, WorkEvent
 from turnwire.core.turn.outcome import VERDICTS, Outcome, outcome_of
-from turnwire.core.turn.output import NOTHING, Output
+from turnwire.core.turn.output import NO_OUTPUT, Output
 from turnwire.core.turn.portions import portions
 from turnwire.core.turn.timers import Deadlines
 
@@ -128,7 +128,7 @@ class Turn:
         if self._observers:
             return self._observe(inputs.Frames(frames), now)
         if self.outcome is not None:
-            return NOTHING
+            return NO_OUTPUT
         receive_frame = self._protocol.receive_frame
         self.frames_received += len(frames)
         is_alive = has_fed = False
@@ -204,7 +204,7 @@ class Turn:
 
     def _opened(self, now: float) -> Output:
         if self.outcome is not None or self._is_open:  # the client may be gone already
-            return NOTHING
+            return NO_OUTPUT
         self._is_open = True
         self._timers.opened(now)
         self._feed(self._protocol.connection_opened(now), now)
@@ -218,7 +218,7 @@ class Turn:
         the stream goes on to its end: it still sends its prompt, and keeps its queue position.
         """
         if self.outcome is not None or self._client_state.has_left:
-            return NOTHING
+            return NO_OUTPUT
         if self._client_state.client is BLOCKED:
             self._protocol.mark_stale()
             self._reading_resumed(now)
@@ -267,7 +267,7 @@ class Turn:
 
     def _tick(self, now: float) -> Output:
         if self.outcome is not None:
-            return NOTHING
+            return NO_OUTPUT
         if now >= self._protocol.deadline:
             self._feed(self._protocol.tick(now), now)
             if self.outcome is not None:
@@ -357,7 +357,7 @@ class Turn:
     def _cut_off_client(self, now: float) -> Output:
         """The client does not read: end the stream, or go on without it until we may abort."""
         if self.outcome is not None or self._client_state.has_left:
-            return NOTHING
+            return NO_OUTPUT
         if self._client_state.client is BLOCKED:
             self._protocol.mark_stale()
         if abort.when_client_is_gone(self._protocol.abort_scope) is Decision.ABORT:
@@ -379,7 +379,7 @@ class Turn:
     def _end(self, outcome: Outcome, now: float) -> Output:
         """End the stream by a decision of the gateway, not of the agent."""
         if self.outcome is not None:
-            return NOTHING
+            return NO_OUTPUT
         if abort.when_ended(outcome, self._limits.on_disconnect, self._client_state.client):
             if self._client_state.client is BLOCKED:
                 self._protocol.mark_stale()
@@ -418,7 +418,7 @@ class Turn:
             to_agent, self._to_agent = self._to_agent, []
         if update_deadline:
             self._update_deadline()
-        return Output(to_client, to_agent) if to_client or to_agent else NOTHING
+        return Output(to_client, to_agent) if to_client or to_agent else NO_OUTPUT
 
     def _update_deadline(self) -> None:
         is_over = self.outcome is not None

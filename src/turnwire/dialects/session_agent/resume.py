@@ -245,7 +245,7 @@ class ResumeProtocol(TurnProtocol):
     def _nothing_found(self) -> Decoded:
         self._binding.end()
         self._search_until = math.inf
-        return Decoded(rejection=Rejection.NOTHING)
+        return Decoded(rejection=Rejection.NO_TURN)
 
     def _session_died(self) -> Decoded:
         return super()._session_died() if self._is_found else self._nothing_found()

@@ -85,12 +85,12 @@ class ResumeProtocol(TurnProtocol):
 
     def _init_missing(self) -> Rejection:
         """No `init` came in time: a turn of such an agent cannot be resumed."""
-        return Rejection.NOTHING
+        return Rejection.NO_TURN
 
     def _no_turn_runs(self, waiting: init.Entry | None) -> Decoded | Rejection:
         """No turn runs. `waiting` is the prompt that waits; None if none does."""
         if waiting is None:
-            return Rejection.NOTHING
+            return Rejection.NO_TURN
         self._binding.wait_for(waiting.prompt_id)
         return ALIVE
 

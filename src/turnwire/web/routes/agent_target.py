@@ -38,7 +38,7 @@ _HTTP_ERRORS: Final[dict[Rejection, type[RequestRefused]]] = {
     Rejection.UNSUPPORTED: NotSupported,
     Rejection.SILENT: Unavailable,
     # For a continuation of a turn that is over. A resume answers 204 instead.
-    Rejection.NOTHING: QuestionClosed,
+    Rejection.NO_TURN: QuestionClosed,
 }
 
 

@@ -186,4 +186,4 @@ class Chat(Endpoint):
                 holder=holder,
                 options=options,
             ):
-                raise http_error_for(Rejection.NOTHING)
+                raise http_error_for(Rejection.NO_TURN)
