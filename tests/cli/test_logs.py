@@ -227,7 +227,7 @@ from turnwire.cli.logs import configure_logs
 from turnwire.config.environ import from_environ
 import os
 from turnwire.relay.rounds import Rounds
-from turnwire.web.app import create_app, new_streams
+from turnwire.web.app import create_app, new_registry
 from turnwire.web.health import Health
 from turnwire.web.server.server import listen, new_server
 
@@ -238,7 +238,7 @@ class Crashing:
 
 settings = from_environ(os.environ)
 configure_logs(settings.log_format, settings.log_level)
-health, streams = Health(), new_streams(settings)
+health, streams = Health(), new_registry(settings)
 app = create_app(settings, health=health, streams=streams, access=Crashing())
 sock = listen("127.0.0.1", 0)
 print(sock.getsockname()[1], flush=True)

@@ -18,7 +18,7 @@ from turnwire.config.tls import agent_tls
 from turnwire.metrics import Telemetry
 from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.memory_budget import Budget
-from turnwire.web.app import create_app, new_streams
+from turnwire.web.app import create_app, new_registry
 from turnwire.web.health import Health
 from turnwire.web.observe.tracing import Tracing
 from turnwire.web.server.server import listen, new_server
@@ -60,7 +60,7 @@ class Gateway:
     ) -> None:
         self.settings = settings(agent_url, **(given or {}), **more)
         self.health = Health()
-        self.streams = new_streams(self.settings)
+        self.streams = new_registry(self.settings)
         self.telemetry = Telemetry(CollectorRegistry())
         self.dialler = Dialler(
             user_timeout_s=self.settings.stall_s,

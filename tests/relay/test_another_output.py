@@ -22,7 +22,7 @@ from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.port import AgentTarget
 from turnwire.relay.agent.websocket import WebSocketTransport
-from turnwire.relay.registry import StreamRegistry
+from turnwire.relay.registry import RequestRegistry
 from turnwire.relay.turn_stream import BODY_EXTENSION, SOCKET_EXTENSION, Stream
 from turnwire.web.health import Health
 from turnwire.web.server.server import listen, new_server
@@ -73,7 +73,7 @@ async def answered(*agent_frames: frames.Json) -> httpx.Response:
             Starlette(routes=[Route("/chat", endpoint, methods=["POST"])]),
             settings(),
             health=Health(),
-            streams=StreamRegistry(most=0, most_per_user=0),
+            streams=RequestRegistry(most=0, most_per_user=0),
             rounds=endpoint.dialler.rounds,
         )
         sock = listen("127.0.0.1", 0)

@@ -22,7 +22,7 @@ from turnwire.relay.agent.port import AgentTarget, Connection, Scheme
 from turnwire.relay.agent_call import OperationCall
 from turnwire.relay.client_writer import Message
 from turnwire.relay.memory_budget import Budget
-from turnwire.relay.registry import StreamRegistry
+from turnwire.relay.registry import RequestRegistry
 from turnwire.relay.rounds import Rounds
 from turnwire.relay.tcp import ClientSocket
 from turnwire.relay.turn_stream import Stream
@@ -168,7 +168,7 @@ async def test_an_end_that_cannot_be_written_is_a_bug_too() -> None:
 
 
 async def test_one_that_cannot_drain_keeps_no_other_from_it() -> None:
-    streams = StreamRegistry(most=0, most_per_user=0)
+    streams = RequestRegistry(most=0, most_per_user=0)
     ours = [new_stream(Drain if i == 1 else None) for i in range(3)]
     with ExitStack() as stack:
         running = []

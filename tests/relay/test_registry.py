@@ -9,7 +9,7 @@ from gateway.clients import chatting, is_whole, post
 from gateway.running import Gateway
 from gateway.waiting import until
 from turnwire.errors import TooManyStreams, Unavailable
-from turnwire.relay.registry import StreamRegistry
+from turnwire.relay.registry import RequestRegistry
 
 pytestmark = pytest.mark.sockets
 
@@ -68,7 +68,7 @@ async def test_every_way_to_end_gives_the_place_back() -> None:
 
 
 def test_without_limits_there_are_none() -> None:
-    streams = StreamRegistry(most=0, most_per_user=0)
+    streams = RequestRegistry(most=0, most_per_user=0)
     places = [streams.slot("u1") for _ in range(50)]
     for place in places:
         place.__enter__()
@@ -82,10 +82,10 @@ def test_without_limits_there_are_none() -> None:
 
 
 def test_the_limit_of_the_process_comes_before_that_of_the_user() -> None:
-    streams = StreamRegistry(most=1, most_per_user=1)
+    streams = RequestRegistry(most=1, most_per_user=1)
     with streams.slot("u1"), pytest.raises(Unavailable), streams.slot("u1"):
         pass
-    both = StreamRegistry(most=2, most_per_user=1)
+    both = RequestRegistry(most=2, most_per_user=1)
     with both.slot("u1"), pytest.raises(TooManyStreams), both.slot("u1"):
         pass
     assert len(both) == 0
@@ -100,7 +100,7 @@ class _Drained:
 
 
 def test_an_open_stream_hears_of_the_drain_and_no_other_begins() -> None:
-    streams = StreamRegistry(most=0, most_per_user=0)
+    streams = RequestRegistry(most=0, most_per_user=0)
     before, after, over = _Drained(), _Drained(), _Drained()
     with streams.register(over):
         pass

@@ -18,7 +18,7 @@ from gateway.running import settings
 from gateway.tokens import bearer
 from gateway.waiting import until
 from turnwire.metrics import Telemetry
-from turnwire.relay.registry import StreamRegistry
+from turnwire.relay.registry import RequestRegistry
 from turnwire.web.app import create_app
 
 pytestmark = pytest.mark.sockets
@@ -30,7 +30,7 @@ class Run:
     """The application, one exchange with it, and the agent behind it."""
 
     def __init__(self, agent_url: str, **given: object) -> None:
-        self.streams = StreamRegistry(most=0, most_per_user=0)
+        self.streams = RequestRegistry(most=0, most_per_user=0)
         self.telemetry = Telemetry(CollectorRegistry())
         app = create_app(
             settings(agent_url, **given), streams=self.streams, telemetry=self.telemetry

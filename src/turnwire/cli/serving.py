@@ -18,7 +18,7 @@ from turnwire import __version__
 from turnwire.cli.logs import end_by_signal
 from turnwire.config.settings import Settings, variable
 from turnwire.metrics import Telemetry
-from turnwire.web.app import create_app, new_dialler, new_streams
+from turnwire.web.app import create_app, new_dialler, new_registry
 from turnwire.web.health import Health
 from turnwire.web.server.server import DrainingServer, listen, new_server
 
@@ -47,7 +47,7 @@ class CannotListenError(Exception):
 
 def new_gateway(settings: Settings) -> tuple[DrainingServer, CollectorRegistry]:
     """Return a server that does not listen yet, and the registry of its metrics."""
-    health, streams = Health(), new_streams(settings)
+    health, streams = Health(), new_registry(settings)
     disable_created_metrics()  # type: ignore[no-untyped-call]  # they are not used
     telemetry = Telemetry(CollectorRegistry())
     ProcessCollector(registry=telemetry.registry)

@@ -1,7 +1,7 @@
-"""The open streams of the process: their number, their limits, and the drain notice.
+"""The open requests of the process: their number, their limits, and the drain notice.
 
-Take a `slot` for each stream, and `register` the stream while it runs. The composition root owns
-the registry, the only state that all requests of one process share. The limits bound its size.
+Take a `slot` for each request, and `register` a stream while it runs. The composition root makes
+one registry for streams and one for operations. The limits bound their size.
 """
 
 from collections import Counter
@@ -18,20 +18,20 @@ class Drainable(Protocol):
 
 
 class _Slot:
-    """Context manager: counts one stream of a user. A generator takes 0.3 KiB a stream."""
+    """Context manager: counts one request of a user. A generator takes 0.3 KiB a request."""
 
-    __slots__ = ("_streams", "_user_id")
+    __slots__ = ("_registry", "_user_id")
 
-    def __init__(self, streams: "StreamRegistry", user_id: str) -> None:
-        self._streams = streams
+    def __init__(self, registry: "RequestRegistry", user_id: str) -> None:
+        self._registry = registry
         self._user_id = user_id
 
     def __enter__(self) -> Self:
-        self._streams.count(self._user_id, 1)
+        self._registry.count(self._user_id, 1)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._streams.count(self._user_id, -1)
+        self._registry.count(self._user_id, -1)
 
 
 class _Registration:
@@ -51,8 +51,8 @@ class _Registration:
         self._open.discard(self._stream)
 
 
-class StreamRegistry:
-    """Allows `most` streams in all and `most_per_user` of one user; 0 is no limit."""
+class RequestRegistry:
+    """Allows `most` requests in all and `most_per_user` of one user; 0 is no limit."""
 
     def __init__(self, *, most: int, most_per_user: int) -> None:
         self._most = most
@@ -71,7 +71,7 @@ class StreamRegistry:
         return len(self._open)
 
     def slot(self, user_id: str) -> AbstractContextManager[object]:
-        """Take one of the slots for open streams, until the context manager exits.
+        """Take one of the slots for open requests, until the context manager exits.
 
         Raises:
             Unavailable: all slots of the process are taken.

@@ -28,7 +28,7 @@ from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.transports import TRANSPORTS
 from turnwire.relay.file_writer import FileWriter
 from turnwire.relay.memory_budget import Budget
-from turnwire.relay.registry import StreamRegistry
+from turnwire.relay.registry import RequestRegistry
 from turnwire.web.auth.access import Access, ClaimsAccess, OpenAccess
 from turnwire.web.auth.access_cache import CachedAccess
 from turnwire.web.auth.control_plane import ControlPlane
@@ -60,7 +60,7 @@ def create_app(
     settings: Settings,
     *,
     health: Health | None = None,
-    streams: StreamRegistry | None = None,
+    streams: RequestRegistry | None = None,
     telemetry: Telemetry | None = None,
     identity: Identity | None = None,
     access: Access | None = None,
@@ -91,8 +91,9 @@ def create_app(
         ),
         proxies=Proxies(trusted_proxies(settings)),
         admission=(admission := Admission(settings.lag_s, telemetry.lag.observe)),
-        streams=new_streams(settings) if streams is None else streams,  # an empty registry is false
-        operations=new_streams(settings),
+        # `is None`, since an empty registry is false
+        streams=new_registry(settings) if streams is None else streams,
+        operations=new_registry(settings),
         telemetry=telemetry,
         observers=_observers(settings, dialect, telemetry, exit_stack),
         tracing=tracing or _tracing(settings, dialect, exit_stack),
@@ -135,9 +136,9 @@ def new_dialler(settings: Settings) -> Dialler:
     )
 
 
-def new_streams(settings: Settings) -> StreamRegistry:
-    """Return an empty registry with the caps of the settings."""
-    return StreamRegistry(most=settings.max_streams, most_per_user=settings.max_streams_per_user)
+def new_registry(settings: Settings) -> RequestRegistry:
+    """Return an empty registry with the limits of the settings, for streams or for operations."""
+    return RequestRegistry(most=settings.max_streams, most_per_user=settings.max_streams_per_user)
 
 
 def _routes(app_context: AppContext, health: Health) -> Sequence[Route]:

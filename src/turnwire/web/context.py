@@ -15,7 +15,7 @@ from turnwire.metrics import Telemetry
 from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.port import Transport
 from turnwire.relay.memory_budget import Budget
-from turnwire.relay.registry import StreamRegistry
+from turnwire.relay.registry import RequestRegistry
 from turnwire.web.auth.access import Access
 from turnwire.web.auth.identity import Identity
 from turnwire.web.load_shedding import Admission
@@ -39,9 +39,10 @@ class AppContext(Struct, frozen=True):
     dialler: Dialler
     transport: Transport
     """It carries the dialect, and dials with the dialler."""
-    streams: StreamRegistry
-    operations: StreamRegistry
-    """Operations have their own caps: a user at the cap of streams can still stop one."""
+    streams: RequestRegistry
+    operations: RequestRegistry
+    """Operations have a registry of their own, with the same limits: a user at the limit of streams
+    can still stop one."""
     session_groups: SessionGroups
     rates: Rates
     proxies: Proxies
@@ -77,7 +78,7 @@ def limits(settings: Settings, dialect: Dialect) -> Limits:
         keepalive_s=settings.keepalive_s,
         stall_s=settings.stall_s,
         drain_s=settings.drain_s,
-        hold_s=settings.dial_s,
+        hold_s=settings.dial_s,  # the headers wait for the agent as long as a dial does
         backlog_bytes=settings.backlog_bytes,
         on_disconnect=POLICIES[settings.on_disconnect],
         grace_s=settings.grace_s,

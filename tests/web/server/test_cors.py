@@ -17,7 +17,7 @@ from gateway.running import Gateway, settings
 from gateway.tokens import bearer, token
 from turnwire.relay.agent.dialer import Address, Dialler, Socket
 from turnwire.relay.agent.failures import DialError, DialFailure
-from turnwire.web.app import create_app, new_streams
+from turnwire.web.app import create_app, new_registry
 from turnwire.web.server.cors import Cors
 
 OURS, LOCAL = "https://app.example", "http://localhost:3000"
@@ -215,7 +215,7 @@ async def test_a_page_can_read_why_it_was_refused(refusal: Refusal) -> None:
 async def test_a_page_can_read_when_to_come_back(limit: str, status: int) -> None:
     more: dict[str, Any] = {"cors_origins": OURS, limit: 1}
     given = settings(**more)
-    streams = new_streams(given)
+    streams = new_registry(given)
     app = create_app(given, dialler=NoAgent(), streams=streams)
     with streams.slot("u1"):
         done = await asked(app, OURS)

@@ -48,9 +48,9 @@ class Limits(Struct, frozen=True, kw_only=True):
     drain_s: float = 30.0
     """How long open turns may go on after the gateway starts to drain."""
     hold_s: float = 5.0
-    """How long a dialect may hold the response headers back."""
+    """How long the response headers wait for the dialect to accept or reject the request."""
     backlog_bytes: int = 1_048_576
-    """Most bytes held for a blocked client, beyond those of the socket read that blocked it."""
+    """Most bytes that wait for a blocked client, not counting the write that blocked it."""
     expires_at: float = math.inf
     """When the client's token expires and the stream ends, on the caller's clock."""
     on_disconnect: DisconnectPolicy = DisconnectPolicy.ABORT

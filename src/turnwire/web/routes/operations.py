@@ -21,7 +21,7 @@ from turnwire.core.ui_stream.messages import ui_messages_in_steps
 from turnwire.errors import BadRequest, Unavailable
 from turnwire.relay.agent_call import NotReachedError, OperationCall
 from turnwire.relay.memory_budget import Holder
-from turnwire.relay.registry import StreamRegistry
+from turnwire.relay.registry import RequestRegistry
 from turnwire.relay.reply import Reply
 from turnwire.web.auth.access import Role
 from turnwire.web.request import WhileClientWaits, reserve
@@ -84,7 +84,7 @@ class OperationEndpoint(Endpoint):
     """What the wire must have."""
 
     @property
-    def registry(self) -> StreamRegistry:
+    def registry(self) -> RequestRegistry:
         """The registry that counts these requests, and whose limits apply to them."""
         return self.app_context.operations
 

@@ -13,7 +13,7 @@ from turnwire.core.turn.headers import hold_for_init
 from turnwire.core.turn.limits import DisconnectPolicy
 from turnwire.core.ui_stream.output import HEADERS
 from turnwire.relay.memory_budget import Holder
-from turnwire.relay.registry import StreamRegistry
+from turnwire.relay.registry import RequestRegistry
 from turnwire.web.auth.access import Role
 from turnwire.web.request import WhileClientWaits
 from turnwire.web.routes import approval_profile, workflow_transport
@@ -38,7 +38,7 @@ class Resume(OperationEndpoint):
         return OperationName.HISTORY in self.app_context.dialect.operations
 
     @property
-    def registry(self) -> StreamRegistry:
+    def registry(self) -> RequestRegistry:
         return self.app_context.streams
 
     async def serve(self, context: RequestContext, receive: Receive, send: Send) -> None:

@@ -15,7 +15,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from turnwire.config.settings import Settings
-from turnwire.relay.registry import StreamRegistry
+from turnwire.relay.registry import RequestRegistry
 from turnwire.relay.rounds import Rounds
 from turnwire.relay.tcp import waiting_connections, watch_peer
 from turnwire.web.health import Health
@@ -61,7 +61,7 @@ class DrainingServer(uvicorn.Server):
         config: uvicorn.Config,
         *,
         health: Health,
-        streams: StreamRegistry,
+        streams: RequestRegistry,
         lameduck_s: float,
         stall_s: float,
     ) -> None:
@@ -161,7 +161,7 @@ def listen(host: str, port: int, *, shared: bool = False) -> socket.socket:
 
 
 def new_server(
-    app: ASGIApp, settings: Settings, *, health: Health, streams: StreamRegistry, rounds: Rounds
+    app: ASGIApp, settings: Settings, *, health: Health, streams: RequestRegistry, rounds: Rounds
 ) -> DrainingServer:
     """The server, not yet listening; run it with a socket of `listen`.
 

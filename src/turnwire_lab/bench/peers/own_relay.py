@@ -31,7 +31,7 @@ from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.port import AgentTarget
 from turnwire.relay.agent.websocket import WebSocketTransport
-from turnwire.relay.registry import StreamRegistry
+from turnwire.relay.registry import RequestRegistry
 from turnwire.relay.rounds import Rounds
 from turnwire.relay.turn_stream import SOCKET_EXTENSION, Stream
 from turnwire.web.health import Health
@@ -85,7 +85,7 @@ def main() -> None:
         Starlette(routes=[Route("/api/sessions/{session_id}/chat", Passage(agent_url, settings))]),
         settings,
         health=Health(),
-        streams=StreamRegistry(most=0, most_per_user=0),
+        streams=RequestRegistry(most=0, most_per_user=0),
         rounds=Rounds(),
     )
     sock = listen("127.0.0.1", port)
