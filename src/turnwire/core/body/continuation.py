@@ -33,10 +33,10 @@ ANSWER_MAX: Final = 100_000
 REASON_MAX: Final = 10_000
 """Longest reason of an approval or a denial, in characters."""
 
-PARTS_MAX: Final = 1_000
+STEP_PARTS_MAX: Final = 1_000
 """Most parts after the last `step-start`."""
 
-PARTS_OF_ALL_STEPS_MAX: Final = 10_000
+MESSAGE_PARTS_MAX: Final = 10_000
 """Most parts in all steps together. To count one part takes three microseconds."""
 
 _ESCAPES_MAX: Final = 2_000_000
@@ -167,7 +167,7 @@ def read_in_steps(
 
 def _client_copy(message_id: str | None, parts: Sequence[Raw]) -> Steps[ClientCopy]:
     """Count what the client has of the message, in all its steps."""
-    if len(parts) > PARTS_OF_ALL_STEPS_MAX:
+    if len(parts) > MESSAGE_PARTS_MAX:
         raise BadRequest("The last message has too many parts")
     chars, count = Counter[str](), Counter[str]()
     open_calls: dict[str, _LenientPart] = {}
@@ -240,7 +240,7 @@ def _last_step(parts: Sequence[Raw]) -> Steps[Sequence[tuple[str, Raw]]]:
         kind = _part(part).type
         if kind == "step-start":
             break
-        if len(last_parts) == PARTS_MAX:
+        if len(last_parts) == STEP_PARTS_MAX:
             raise BadRequest("The last message has too many parts")
         last_parts.append((kind, part))
         yield

@@ -33,7 +33,7 @@ DEPTH_MAX = 64
 VALUES_MAX = 200_000
 """Most messages and parts of a body. Each costs memory and time; real chats have fewer."""
 
-PARTS_MAX = 1_000
+PROMPT_PARTS_MAX = 1_000
 """Most parts of a message."""
 
 _SEARCHED_MAX = 1_000
@@ -216,7 +216,7 @@ def _content(message: _Message) -> Steps[tuple[str, list[Raw]]]:
         if not message.content:
             raise BadRequest("The last message has neither parts nor content")
         return _append_text(message.content), []
-    if len(message.parts) > PARTS_MAX:
+    if len(message.parts) > PROMPT_PARTS_MAX:
         raise BadRequest("The last message has too many parts")
     text = ""
     files: list[Raw] = []
