@@ -37,10 +37,10 @@ class Questions:
         return len(self._open) + len(self._requested)
 
     @property
-    def requested_calls(self) -> Collection[str]:
-        """The client's ids of the calls whose approval is requested.
+    def calls_to_pause_at(self) -> Collection[str]:
+        """The client's ids of the calls whose approval is requested, so that the message may pause.
 
-        Empty while another question is open too.
+        Empty while another question is open: the message may not pause then.
         """
         return () if self._open else self._requested.values()
 

@@ -190,7 +190,7 @@ class Translator:
         False while another tool runs: clients send no response
         before every call of the step has an outcome or a response.
         """
-        return self.calls.all_open_are_in(self.questions.requested_calls)
+        return self.calls.all_open_are_in(self.questions.calls_to_pause_at)
 
     def pause(self) -> list[chunks.Chunk]:
         """End the message at its requests for approval.
