@@ -40,7 +40,7 @@ from turnwire.web.gauges import MeasuredAccess, bind_gauges
 from turnwire.web.health import Health
 from turnwire.web.load_shedding import Admission
 from turnwire.web.observe.drift_monitor import DriftMonitor
-from turnwire.web.observe.flight_recorder import Recorder
+from turnwire.web.observe.flight_recorder import FlightRecorder
 from turnwire.web.observe.observers import Observers
 from turnwire.web.observe.tracing import Tracing
 from turnwire.web.rate_limit import Rates
@@ -191,7 +191,7 @@ def _observers(
         samples = Path(settings.drift_samples) if settings.drift_samples else None
         drift_monitor = DriftMonitor(dialect, telemetry.drift, samples, file_writer)
     if settings.record_dir:
-        recorder = Recorder(settings, dialect, file_writer, telemetry.recordings)
+        recorder = FlightRecorder(settings, dialect, file_writer, telemetry.recordings)
     return Observers(drift_monitor, recorder)
 
 

@@ -25,7 +25,7 @@ from turnwire.core.recording.replay import replay
 from turnwire.dialects import DIALECTS
 from turnwire.metrics import Telemetry
 from turnwire.relay.file_writer import JOBS_MAX, FileWriter
-from turnwire.web.observe.flight_recorder import Recorder
+from turnwire.web.observe.flight_recorder import FlightRecorder
 from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits
 from turnwire_lab.agents.session_agent.server import SessionAgent
 
@@ -241,7 +241,7 @@ async def test_a_disk_that_takes_nothing_costs_a_line_of_the_log(tmp_path: Path)
 
 def test_a_file_that_is_not_whole_goes(tmp_path: Path) -> None:
     results = Telemetry(CollectorRegistry()).recordings
-    recorder = Recorder(settings(record_dir=tmp_path), DIALECTS["v2"], FileWriter(), results)
+    recorder = FlightRecorder(settings(record_dir=tmp_path), DIALECTS["v2"], FileWriter(), results)
     (tmp_path / "a.jsonl").mkdir()
 
     recorder._write("a.jsonl", b"x", "r1")

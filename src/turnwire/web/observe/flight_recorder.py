@@ -32,7 +32,7 @@ UNREMARKABLE: Final = frozenset(
 _NAME: Final = re.compile(r"\d{8}T\d{6}Z-[a-z_]+-[0-9a-f]{8}\.jsonl")
 
 
-class Recorder:
+class FlightRecorder:
     """Keeps the newest recordings of failed streams in one directory."""
 
     def __init__(

@@ -17,14 +17,14 @@ from turnwire.core.ui_stream.output import StreamOptions
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.relay.turn_stream import Stream
 from turnwire.web.observe.drift_monitor import DriftMonitor
-from turnwire.web.observe.flight_recorder import Recorder, lacks
+from turnwire.web.observe.flight_recorder import FlightRecorder, lacks
 
 
 class Observers(Struct, frozen=True):
     """The observers that the settings ask for, shared by all streams."""
 
     drift_monitor: DriftMonitor | None = None
-    recorder: Recorder | None = None
+    recorder: FlightRecorder | None = None
 
     def attach(
         self,
