@@ -91,7 +91,7 @@ def errands(dialect: str) -> Iterator[Any]:
 def steps_of_a_turn(turn: Turn, frame: bytes) -> Iterator[None]:
     turn.handle(Opened(), 0)
     yield from turn.prepare_frame(frame)
-    for _ in turn.portions(frame, 1):
+    for _ in turn.long_frame(frame, 1):
         yield
 
 

@@ -222,7 +222,7 @@ class Stream:
         for _ in self.turn.prepare_frame(frame):
             self._reads += 1  # counts as progress
             yield
-        portions = self.turn.portions(frame, self._loop.time())
+        portions = self.turn.long_frame(frame, self._loop.time())
         with suppress(StopIteration):
             output = next(portions)
             while True:

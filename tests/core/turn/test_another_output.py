@@ -72,7 +72,7 @@ def init(*parts: dict[str, Any]) -> bytes:
 def test_a_long_frame_is_written_in_portions() -> None:
     texts = [{"type": "text", "text": character * 70_000} for character in "xy"]
 
-    writes = [output.to_client for output in resumed().portions(init(*texts), 1)]
+    writes = [output.to_client for output in resumed().long_frame(init(*texts), 1)]
 
     assert b"".join(writes) == b"\nturn t\n" + b"x" * 70_000 + b"y" * 70_000
     assert len(writes) > 1
@@ -94,7 +94,7 @@ def test_it_knows_that_too_if_the_answer_is_in_the_next_portion(calls: int) -> N
     parts = [{**call, "callId": f"c{number}"} for number in range(calls)]
     turn = resumed()
 
-    writes = [output.to_client for output in turn.portions(init(*parts, ANSWERED, *parts), 1)]
+    writes = [output.to_client for output in turn.long_frame(init(*parts, ANSWERED, *parts), 1)]
 
     assert b"".join(writes) == b"\nturn t\n" + b"\n[t]\n" * 2 * calls
     assert len(writes) > 1

@@ -74,7 +74,7 @@ def test_frames_are_observed_as_the_input_that_they_are() -> None:
 def test_no_input_comes_another_way() -> None:
     public = {name for name in vars(Turn) if not name.startswith("_")}
 
-    assert public == {"handle", "frames", "portions", "prepare_frame"}
+    assert public == {"handle", "frames", "long_frame", "prepare_frame"}
 
 
 def test_a_bug_does_not_take_the_observers_away() -> None:

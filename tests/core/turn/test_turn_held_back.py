@@ -168,7 +168,7 @@ def test_only_a_frame_that_means_something_is_a_sign_of_life(
     turn.handle(Opened(), 0)
     turn.frames([b"yes"], 1)
 
-    for _ in turn.portions(frame, 6):
+    for _ in turn.long_frame(frame, 6):
         pass
 
     assert turn.deadline == (16 if is_heard else 11)

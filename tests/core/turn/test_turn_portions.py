@@ -46,7 +46,7 @@ def test_portions_give_the_same_bytes_as_one_write(observers: list[TurnObserver]
     at_once, in_portions = resuming(), resuming(*observers)
 
     whole = at_once.frames([init(*parts())], 1).to_client
-    writes = [act.to_client for act in in_portions.portions(init(*parts()), 1)]
+    writes = [act.to_client for act in in_portions.long_frame(init(*parts()), 1)]
 
     assert b"".join(writes) == whole
     assert len(writes) > 2
@@ -55,7 +55,7 @@ def test_portions_give_the_same_bytes_as_one_write(observers: list[TurnObserver]
 
 def test_a_client_that_leaves_in_between_ends_it() -> None:
     turn = resuming()
-    portions = turn.portions(init(*parts()), 1)
+    portions = turn.long_frame(init(*parts()), 1)
     next(portions)
 
     turn.handle(ClientLeft(), 2)
@@ -68,7 +68,7 @@ def test_a_turn_that_is_over_ignores_frames() -> None:
     turn = resuming()
     turn.handle(AgentLeft(), 1)
 
-    assert list(turn.portions(init(*parts()), 2)) == [Output()]
+    assert list(turn.long_frame(init(*parts()), 2)) == [Output()]
 
 
 @pytest.mark.parametrize(("delta", "has_delta"), [("x" * 70_000, True), ("", False)])
@@ -77,7 +77,7 @@ def test_one_long_delta_is_one_portion(delta: str, has_delta: bool) -> None:  # 
     turn.frames([init()], 1)
     frame = {"type": "message.part.text-delta", "turnId": "t", "delta": delta, "x": "x" * 70_000}
 
-    (act,) = turn.portions(json.dumps(frame).encode(), 2)
+    (act,) = turn.long_frame(json.dumps(frame).encode(), 2)
 
     assert (delta.encode() in act.to_client and b"text-delta" in act.to_client) is has_delta
 
@@ -88,7 +88,7 @@ def test_observers_get_one_input_for_one_frame() -> None:
     watching.inputs.clear()
     watching.outputs.clear()
 
-    outputs = list(turn.portions(init(*parts()), 1))
+    outputs = list(turn.long_frame(init(*parts()), 1))
 
     assert watching.inputs == [(Frames((init(*parts()),)), 1)]
     assert watching.outputs == [(output, 1) for output in outputs]
@@ -127,7 +127,7 @@ def test_an_approval_is_waited_for_after_the_last_portion(
     whole = at_once.frames([init(*all_parts)], 1).to_client
     outcomes = []
     writes = []
-    for act in in_portions.portions(init(*all_parts), 1):
+    for act in in_portions.long_frame(init(*all_parts), 1):
         writes.append(act.to_client)
         outcomes.append(in_portions.outcome)
 

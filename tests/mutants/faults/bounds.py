@@ -28,7 +28,7 @@ def any_string(_short: Function) -> Function:
     return wrong
 
 
-def all_at_once(_portions: Function) -> Function:
+def all_at_once(_long_frame: Function) -> Function:
     def wrong(self: Turn, frame: bytes, now: float) -> Iterator[Output]:
         yield self.frames([frame], now)
 
@@ -74,7 +74,7 @@ FAULTS: Final = (
     ),
     Fault(
         "all that a long frame tells is told at once",
-        "turnwire.core.turn.turn:Turn.portions",
+        "turnwire.core.turn.turn:Turn.long_frame",
         all_at_once,
         ("core/turn/test_turn_portions.py",),
     ),

@@ -25,7 +25,7 @@ class Unreachable(_Input, frozen=True, tag="unreachable"):
 class Frames(_Input, frozen=True, tag="frames"):
     """The agent's text frames of one socket read, or one long frame.
 
-    Callers use `Turn.frames` and `Turn.portions`, which need no value; observers get this one.
+    Callers use `Turn.frames` and `Turn.long_frame`, which need no value; observers get this one.
     """
 
     frames: Sequence[bytes]

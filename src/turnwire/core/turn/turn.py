@@ -159,11 +159,11 @@ class Turn:
         return self._flush(now, update_deadline=has_fed or self._protocol.deadline < self.deadline)
 
     def prepare_frame(self, frame: bytes) -> Iterator[None]:
-        """Prepare a long frame for `portions`, in short steps (`AgentProtocol.prepare_frame`)."""
+        """Prepare a long frame for `long_frame`, in short steps (`AgentProtocol.prepare_frame`)."""
         return self._protocol.prepare_frame(frame)
 
-    def portions(self, frame: bytes, now: float) -> Generator[Output, float | None, None]:
-        """Like `frames` for one long frame, but yields an output after each portion of its events.
+    def long_frame(self, frame: bytes, now: float) -> Generator[Output, float | None, None]:
+        """Like `frames`, but for one long frame. Yields an output after each portion of its events.
 
         The caller sends the current time to the generator for the next portion. Between two
         portions, it may call any other input except `frames`.
