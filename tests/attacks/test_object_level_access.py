@@ -79,7 +79,7 @@ async def test_nobody_gets_to_any_route(route: Route) -> None:
 
 
 @pytest.mark.attack(
-    "the same, where the control plane decides who may",
+    "using the session of another user, where the control plane decides who may",
     "one 404 for its 403, its 404 and too low a role; the agent is not dialled",
 )
 async def test_the_control_planes_reasons_are_one_answer_on_every_route() -> None:

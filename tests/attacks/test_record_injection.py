@@ -152,7 +152,8 @@ def test_raw_line_breaks_in_json_do_not_get_out() -> None:
 
 
 @pytest.mark.attack(
-    "the same in the frames of a session agent", "one event line, one data line there too"
+    "line breaks or a record in the ids, names and texts of a `session-agent` agent",
+    "one event line, one data line",
 )
 @pytest.mark.parametrize("revision", s.REVISIONS)
 def test_the_other_dialect_does_as_well(revision: str) -> None:

@@ -44,7 +44,7 @@ def apart(
 
 @pytest.mark.nameless(
     "`message.create` without `promptId`",
-    "`apart`: if its `userId` is our user, besides; it is never aborted",
+    "`apart`: as with `together`, and only if its `userId` is our user; it is never aborted",
     "another process may have prompted too; of two prompts of one user the user may see either "
     "turn",
 )

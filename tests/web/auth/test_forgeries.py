@@ -86,7 +86,7 @@ async def test_no_forgery_is_taken_and_nothing_is_fetched_for_one(algorithm: Alg
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.attack("the same on the wire", "401 before any dial")
+@pytest.mark.attack("forged tokens in a request to the chat", "401 before any dial")
 async def test_a_forgery_costs_the_agent_no_connection(algorithm: Algorithm) -> None:
     async with (
         Server() as attacker,

@@ -84,7 +84,9 @@ async def test_one_users_cookie_never_goes_along_with_anothers_token() -> None:
     assert all("cookie" not in question.headers for question in says.questions)
 
 
-@pytest.mark.attack("a proxy in the environment", "it is not used")
+@pytest.mark.attack(
+    "a proxy in the environment", "it is not used on the way to key sets and the control plane"
+)
 async def test_the_environment_names_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     async with ControlPlane(reply(418)) as proxy:
         for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"):
