@@ -1,4 +1,4 @@
-"""A line that breaks in the middle of a turn, and the turn as it is told again from its start."""
+"""A connection that breaks in the middle of a turn. The gateway then sends the turn again."""
 
 import json
 import os
@@ -20,23 +20,23 @@ def chunks(response: httpx.Response) -> Iterator[dict[str, Any]]:
 
 
 body = {"message": {"role": "user", "content": "tell me a long story", "id": "u1"}}
-# The turn outlives its connection. What is said here, TURNWIRE_ON_DISCONNECT says for all; where it
-# says something stricter, TURNWIRE_ON_DISCONNECT_ALLOWED has to have this.
+# The turn shall go on without its client. TURNWIRE_ON_DISCONNECT sets this for all prompts. If it is
+# set to a stricter policy, TURNWIRE_ON_DISCONNECT_ALLOWED must allow this one.
 policy = {"onDisconnect": "continue"}
 with HTTP.stream("POST", f"{URL}/chat", params=policy, json=body) as response:
     deltas = (chunk["delta"] for chunk in chunks(response) if chunk["type"] == "text-delta")
-    print("heard:", "".join(next(deltas) for _ in range(10)))
-# Left, as a lost network would.
+    print("before the break:", "".join(next(deltas) for _ in range(10)))
+# The connection is closed here, as if the network were lost.
 
-told, finished = "", False
+text, finished = "", False
 with HTTP.stream("GET", f"{URL}/chat/any/stream") as response:
     if response.status_code == httpx.codes.NO_CONTENT:
-        print("over already: GET …/messages has all of it")
+        print("The turn is over: GET …/messages has all of it.")
     for chunk in chunks(response):
         if chunk["type"] == "text-delta":
-            told += chunk["delta"]
+            text += chunk["delta"]
         finished = chunk["type"] == "finish"
-print("told again:", told[:40], "…", told[-20:].strip())
+print("again, from its start:", text[:40], "…", text[-20:].strip())
 
 history = HTTP.get(f"{URL}/messages").raise_for_status().json()
 print("finished:", finished, "and in the history:", [message["role"] for message in history])

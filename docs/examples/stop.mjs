@@ -27,7 +27,7 @@ async function stop(turnId) {
 let stopping;
 let message;
 for await (message of readUIMessageStream({ stream, terminateOnError: true })) {
-  // The answer's id is the turn's. Not the transport's abort signal: that tells the agent nothing.
+  // The message's id is the turn's id. The transport's abort signal would only close the connection.
   if (message.parts.length > 0) stopping ??= stop(message.id);
 }
 await stopping;

@@ -1,7 +1,7 @@
-"""Limits the questions to the control plane about unknown tokens.
+"""Limits how many unknown tokens the control plane is asked about at the same time.
 
 The gateway cannot verify an opaque token. It must ask the control plane about each one, also about
-an invented one. A slow control plane answers few questions at a time, and a user with a valid token
+an invented one. A slow control plane answers few requests at a time, and a user with a valid token
 must not wait behind clients with invalid tokens.
 
 An unknown token is one that the control plane has not accepted in the last hour.
@@ -20,7 +20,8 @@ from turnwire.web.auth.access import Access, Grant
 from turnwire.web.auth.identity import Caller
 
 AT_ONCE: Final = 50
-"""Open questions about unknown tokens: half of all open questions that are allowed."""
+"""Most unknown tokens that the control plane is asked about at the same time: half of the
+connections to it (`web.auth.control_plane`)."""
 
 ACCEPTED_MAX: Final = 10_000
 ACCEPTED_S: Final = 3_600.0
@@ -28,14 +29,14 @@ ACCEPTED_S: Final = 3_600.0
 
 REFUSED_MAX: Final = 10_000
 REFUSED_S: Final = 5.0
-"""Seconds for which a rejected token is rejected again without a question."""
+"""Seconds for which a rejected token is rejected again without asking."""
 
 
 class UnknownTokens:
-    """An `Access` that asks another one, about `at_once` unknown tokens at a time.
+    """An `Access` that asks another one, about at most `at_once` unknown tokens at a time.
 
-    Accepted tokens are asked about without this limit. An unknown token waits `timeout_s` seconds
-    for a free slot. Tokens are kept as hashes only.
+    Known tokens are asked about without this limit. A request with an unknown token waits
+    `timeout_s` seconds for a free slot. Tokens are kept as hashes only.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class UnknownTokens:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._access = access
-        self._within_s = timeout_s
+        self._timeout_s = timeout_s
         self._slots = asyncio.Semaphore(at_once)
         self._accepted: TTLCache[bytes, None] = TTLCache(ACCEPTED_MAX, ACCEPTED_S, timer=clock)
         self._refused: TTLCache[bytes, None] = TTLCache(REFUSED_MAX, REFUSED_S, timer=clock)
@@ -73,7 +74,7 @@ class UnknownTokens:
 
     async def _acquire_slot(self) -> None:
         try:
-            async with asyncio.timeout(self._within_s):
+            async with asyncio.timeout(self._timeout_s):
                 await self._slots.acquire()
         except TimeoutError as exc:
             raise Unavailable("too many questions about tokens that nobody knows") from exc

@@ -10,6 +10,8 @@ method of `TurnBinding` decides what a frame reports (a `Trigger`), with conditi
 state: authors, ids, counts, the revision. The table says what follows from the trigger.
 
 `progress` detects ends without a finish part. `turn` handles times.
+
+Pages are sections of docs/wire/session-agent.md.
 """
 
 from typing import Final, assert_never

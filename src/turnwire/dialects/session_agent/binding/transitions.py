@@ -2,6 +2,8 @@
 
 The rows say which state follows from a `Trigger` in a `Stage`. `binding.TurnBinding` decides
 which trigger a frame is. The diagram in docs/session-agent.md is drawn from this table.
+
+Pages are sections of docs/wire/session-agent.md.
 """
 
 import enum
@@ -127,5 +129,7 @@ IGNORED: Final[Mapping[Stage, frozenset[Trigger]]] = {
     Stage.CANCELED: _PROMPTS | _REPEATED | {Trigger.RUNNER_LOST},
     Stage.OVER: frozenset({Trigger.TURN_ALIVE, Trigger.END}),
 }
-"""Triggers that change nothing in a state. Any other without a row is impossible there: the
-methods of `TurnBinding`, or their callers, see to it."""
+"""Triggers that change nothing in a state.
+
+A trigger that has neither a row nor a place here cannot occur in that state: the methods of
+`TurnBinding`, or their callers, do not report it there (`TurnBinding._apply` asserts that)."""
