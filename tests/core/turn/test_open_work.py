@@ -28,8 +28,8 @@ from turnwire.core.events import (
 from turnwire.core.turn.inputs import Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.open_work import (
-    CALLS_MAX,
-    QUESTIONS_MAX,
+    COUNTED_CALLS_MAX,
+    COUNTED_QUESTIONS_MAX,
     OpenWork,
     WorkEvent,
 )
@@ -141,22 +141,22 @@ def test_a_call_that_is_said_to_run_again_is_waited_for_if_the_client_sees_it_ru
 
 def test_calls_are_counted_up_to_a_bound() -> None:
     work = OpenWork()
-    for number in range(CALLS_MAX + 1):
+    for number in range(COUNTED_CALLS_MAX + 1):
         work.take(call(number))
-    assert len(work.calls) == CALLS_MAX
+    assert len(work.calls) == COUNTED_CALLS_MAX
 
-    for number in range(CALLS_MAX + 1):
+    for number in range(COUNTED_CALLS_MAX + 1):
         work.take(call(number, Phase.COMPLETED))
 
-    assert (len(work.calls), len(work._done)) == (0, CALLS_MAX)
+    assert (len(work.calls), len(work._done)) == (0, COUNTED_CALLS_MAX)
 
 
 def test_questions_are_counted_up_to_a_bound() -> None:
     work = OpenWork()
-    for number in range(QUESTIONS_MAX + 1):
+    for number in range(COUNTED_QUESTIONS_MAX + 1):
         work.take(Question(f"q{number}", Raw(b"{}")))
 
-    assert len(work.questions) == QUESTIONS_MAX
+    assert len(work.questions) == COUNTED_QUESTIONS_MAX
 
 
 def test_turns_share_nothing_that_is_filled() -> None:
@@ -184,9 +184,9 @@ def test_a_requested_approval_opens_its_call_which_outlives_the_reply() -> None:
 
 def test_requests_are_counted_up_to_a_bound_and_closed_like_questions() -> None:
     work = OpenWork()
-    for number in range(QUESTIONS_MAX + 1):
+    for number in range(COUNTED_QUESTIONS_MAX + 1):
         work.request(f"q{number}", "c1")
-    for number in range(1, QUESTIONS_MAX + 1):
+    for number in range(1, COUNTED_QUESTIONS_MAX + 1):
         assert work.has_questions
         work.take(QuestionClosed(f"q{number}"))
 

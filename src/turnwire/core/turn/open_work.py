@@ -19,10 +19,10 @@ from turnwire.core.events import (
     ToolUpdate,
 )
 
-CALLS_MAX: Final = 4_096
+COUNTED_CALLS_MAX: Final = 4_096
 """Most open calls that are counted, and most done calls that are remembered."""
 
-QUESTIONS_MAX: Final = 64
+COUNTED_QUESTIONS_MAX: Final = 64
 """Most open questions that are counted."""
 
 WorkEvent: TypeAlias = ToolUpdate | Question | QuestionClosed | Replied | TextDelta | ReasoningDelta
@@ -67,7 +67,7 @@ class OpenWork:
             self._end_row()
         self._update(call_id, Phase.RUNNING)
         self._requested = _with(self._requested, question_id, self._row)
-        if len(self._requested) > QUESTIONS_MAX:
+        if len(self._requested) > COUNTED_QUESTIONS_MAX:
             self._requested.popitem(last=False)
 
     def close(self) -> None:
@@ -88,7 +88,7 @@ class OpenWork:
                 self._update(event.call_id, event.phase)
             case Question(question_id):
                 self.questions = _with(self.questions, question_id, self._row)
-                if len(self.questions) > QUESTIONS_MAX:
+                if len(self.questions) > COUNTED_QUESTIONS_MAX:
                     self.questions.popitem(last=False)
             case QuestionClosed(question_id):
                 self.questions.pop(question_id, None)
@@ -123,7 +123,7 @@ class OpenWork:
         self._done.pop(call_id, None)
         self.calls = _with(self.calls, call_id, self._row)
         self._row_has_calls = True
-        if len(self.calls) > CALLS_MAX:
+        if len(self.calls) > COUNTED_CALLS_MAX:
             self._end_call(next(iter(self.calls)))
 
     def _end_call(self, call_id: str) -> None:
@@ -132,7 +132,7 @@ class OpenWork:
                 return
             self._row_has_calls = True  # it began and ended at once
         self._done = _with(self._done, call_id, self._row)
-        if len(self._done) > CALLS_MAX:
+        if len(self._done) > COUNTED_CALLS_MAX:
             self._done.popitem(last=False)
 
 
