@@ -25,7 +25,7 @@ class Decision(enum.Enum):
     WAIT = enum.auto()
     """The stream goes on without the client. When an abort would stop only our turn, abort it."""
     LEAVE = enum.auto()
-    """End the stream. The turn goes on at the agent."""
+    """End the stream and send no abort. If a turn runs, the agent decides whether it goes on."""
     GRACE = enum.auto()
     """The stream goes on without the client for `Limits.grace_s`.
 
@@ -65,7 +65,8 @@ def when_client_is_gone(scope: AbortScope) -> Decision:
 def when_ended(outcome: Outcome, policy: DisconnectPolicy, client: Client) -> bool:
     """Whether the turn is aborted when the stream ends with this outcome.
 
-    Even then the protocol sends abort frames only if its scope is `AbortScope.OURS`.
+    No `Decision`, since the stream ends in any case. Even if True, the protocol sends abort frames
+    only if its scope is `AbortScope.OURS`.
     """
     match outcome:
         case Outcome.UNSOUND | Outcome.SLOW_CLIENT:

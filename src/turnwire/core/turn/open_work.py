@@ -99,7 +99,7 @@ class OpenWork:
                 assert_never(event)
 
     def _end_row(self) -> None:
-        """Text ends a row of calls, unless rows are not fixed and one of the calls is open."""
+        """Text came: end the row of calls. If rows are not fixed, only when no call is open."""
         self.has_text = False
         if self._row_has_calls and (self.has_fixed_rows or not self.calls):
             self._row += 1
