@@ -134,7 +134,7 @@ PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py t
 UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests/lab/test_page.py tests/conformance \
   $(sort $(wildcard tests/relay/test_session_agent*.py)) \
   $(patsubst %,tests/relay/test_%.py,agent_call isolation turns endings_of_the_agent endings_of_the_client no_circles pressure) \
-  tests/relay/agent/test_dial.py \
+  tests/relay/agent/test_dialer.py tests/relay/agent/test_refused_handshakes.py \
   $(patsubst %,tests/web/auth/test_%.py,forgeries jwks_hostile opaque) \
   $(patsubst %,tests/web/routes/test_%.py,chat continuations error_responses operations resume threads) \
   $(patsubst %,tests/web/server/test_%.py,cors stopping) \
@@ -147,7 +147,7 @@ WORKERS ?= 3
 
 # One way through each part of the gateway, over sockets.
 WAYS := $(patsubst %,tests/relay/test_%.py,agent_call turns endings_of_the_agent endings_of_the_client) \
-  tests/relay/agent/test_dial.py tests/web/server/test_waiting_requests.py \
+  tests/relay/agent/test_dialer.py tests/web/server/test_waiting_requests.py \
   $(patsubst %,tests/web/routes/test_%.py,continuations error_responses operations resume threads)
 
 .PHONY: check

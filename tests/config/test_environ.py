@@ -2,7 +2,7 @@
 
 import pytest
 
-from config.test_settings import GOOD, problems
+from config.given import GOOD, problems
 from turnwire.config.environ import from_environ
 from turnwire.config.settings import variable
 from turnwire.errors import SettingsError

@@ -7,18 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from config.given import GOOD, problems
 from gateway.tokens import KEY, NEXT_KEY
 from turnwire.config.environ import from_environ
 from turnwire.config.lists import keys
 from turnwire.config.settings import LAB_PREFIX, SECRETS, Settings, variable
 from turnwire.core.turn.limits import POLICIES, DisconnectPolicy
 from turnwire.errors import SettingsError
-
-GOOD = {
-    "TURNWIRE_ENABLED": "true",
-    "TURNWIRE_AGENT_URL": "wss://agents.example/api/sessions/{session_id}/ws?role=client",
-    "TURNWIRE_JWT_KEY": KEY,
-}
 
 DEFAULTS: dict[str, Any] = {
     "TURNWIRE_ENABLED": False,
@@ -90,13 +85,6 @@ DEFAULTS: dict[str, Any] = {
     "TURNWIRE_RECORD_FILES": 100,
     "TURNWIRE_RECORD_TEXT": False,
 }
-
-
-def problems(**given: str) -> list[str]:
-    """What is wrong with these beside settings that are good."""
-    with pytest.raises(SettingsError) as refused:
-        from_environ(GOOD | {f"TURNWIRE_{name.upper()}": value for name, value in given.items()})
-    return refused.value.problems
 
 
 def test_every_variable_has_the_default_that_people_rely_on() -> None:

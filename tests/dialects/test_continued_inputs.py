@@ -7,11 +7,11 @@ from typing import Any, Final
 import pytest
 from msgspec import Raw
 
-from dialects.session_agent.resumed import INIT_S
 from support import session_agent_frames as sa
 from support import v2_frames as v2
 from support.continued import Json, chunks, continued, init, question
 from support.seeds import each_seed
+from support.session_agent_resumed import INIT_S
 from support.session_agent_turn import ASK, PROMPT, Step, TurnEntry
 from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.body.continuation import read_in_steps

@@ -10,7 +10,7 @@ import pytest
 
 from doctor.breaking import Breaking, How
 from doctor.certificate import certificate
-from doctor.test_hang_ups import LONG, Lab
+from doctor.demo_agent import LONG, DemoAgent
 from gateway.agent import ScriptedAgent, stay_silent
 from gateway.control_plane import ControlPlane as Server
 from gateway.control_plane import Question, reply
@@ -63,7 +63,7 @@ async def test_what_was_found_is_told_whichever_request_breaks() -> None:
             except NoAnswerError as exc:
                 return exc
 
-    async with Lab() as agent, Gateway(agent.url) as gateway:
+    async with DemoAgent() as agent, Gateway(agent.url) as gateway:
         ends = await asyncio.gather(*(broken(at) for at in range(1, len(REQUESTS) + 1)))
 
     for (what, codes, turns), end in zip(REQUESTS, ends, strict=True):

@@ -1,11 +1,10 @@
 """What the doctor says of hang-ups that it cannot judge."""
 
-import sys
 from collections.abc import AsyncIterator
 
 import pytest
 
-from gateway.agent_process import AgentProcess
+from doctor.demo_agent import LONG, DemoAgent
 from gateway.process import command, environ
 from gateway.running import Gateway
 from gateway.tokens import token
@@ -15,23 +14,10 @@ from turnwire.doctor.findings import Code, Finding
 
 pytestmark = pytest.mark.sockets
 
-LONG = "tell me a long story"
-
-
-class Lab(AgentProcess):
-    """The lab's agent as its demo has it, with these options."""
-
-    def __init__(self, *options: str) -> None:
-        super().__init__()
-        self._command = (
-            *(sys.executable, "-m", "turnwire_lab", "agent"),
-            *("--port", "0", *options),
-        )
-
 
 @pytest.fixture
-async def lab() -> AsyncIterator[Lab]:
-    async with Lab() as agent:
+async def lab() -> AsyncIterator[DemoAgent]:
+    async with DemoAgent() as agent:
         yield agent
 
 
@@ -45,7 +31,7 @@ def noted(report: Report) -> dict[Code, Finding]:
 
 
 async def test_an_agent_that_tells_no_running_turns() -> None:
-    async with Lab("--no-init") as agent, Gateway(agent.url, dial_s=0.3) as gateway:
+    async with DemoAgent("--no-init") as agent, Gateway(agent.url, dial_s=0.3) as gateway:
         report = await examined(gateway, LONG)
 
     assert set(noted(report)) == {Code.NO_HISTORY, Code.ABORT_UNKNOWN, Code.UNFINISHED}
@@ -54,7 +40,7 @@ async def test_an_agent_that_tells_no_running_turns() -> None:
 
 
 @pytest.mark.parametrize("quiet_prompt", [None, "hang"])
-async def test_an_agent_that_tells_them(lab: Lab, quiet_prompt: str | None) -> None:
+async def test_an_agent_that_tells_them(lab: DemoAgent, quiet_prompt: str | None) -> None:
     async with Gateway(lab.url) as gateway:
         report = await examined(gateway, LONG, quiet_prompt)
 
@@ -62,7 +48,7 @@ async def test_an_agent_that_tells_them(lab: Lab, quiet_prompt: str | None) -> N
     assert report.figures["gone_s"] > 0
 
 
-async def test_the_default_prompt_is_long_enough_for_the_demos_agent(lab: Lab) -> None:
+async def test_the_default_prompt_is_long_enough_for_the_demos_agent(lab: DemoAgent) -> None:
     """The findings of one that is not name an option that is."""
     async with Gateway(lab.url) as gateway:
         options = ("--url", gateway.url, "--token", token(), "--session", "s1", "--yes")

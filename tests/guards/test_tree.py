@@ -14,15 +14,8 @@ SHARED: Final = {"gateway", "support"}
 """Folders of `tests` that every test may use."""
 MIRRORED: Final = (
     *("cli", "config", "core", "core/body", "core/recording", "core/turn", "core/ui_stream"),
-    *(
-        "core/wire",
-        "dialects/session_agent",
-        "dialects/session_agent/binding",
-        "dialects/v2",
-        "doctor",
-        "relay",
-        "relay/agent",
-    ),
+    *("core/wire", "dialects", "dialects/session_agent", "dialects/session_agent/binding"),
+    *("dialects/v2", "doctor", "relay", "relay/agent"),
     *("web", "web/auth", "web/observe", "web/routes", "web/server"),
 )
 """Rooms in which each module has a test of its name."""
@@ -33,30 +26,9 @@ WITHOUT_A_TEST: Final = {
     "core/output.py": "a protocol, no code",
     "core/rejection.py": "an enum",
     "core/requests.py": "structs alone, which each test of a dialect makes",
-    "core/turn/client_state.py": "test_turn_client.py and test_turn_grace.py reach each state",
-    "core/turn/inputs.py": "structs alone, whose lines test_input_lines.py writes and reads",
-    "core/turn/limits.py": "a struct and an enum",
-    "core/turn/output.py": "a struct",
-    "core/turn/timers.py": "test_turn.py and test_turn_expiry.py let each timer run out",
+    "core/turn/output.py": "a struct, which every test of a turn compares",
     "core/ui_stream/chunks.py": "structs alone, whose bytes are the transcripts in tests/golden",
-    "dialects/session_agent/init.py": "test_resume_r.py, test_history.py and test_stop.py read it",
-    "dialects/session_agent/operation.py": "the base of what test_stop.py and its siblings run",
-    "dialects/session_agent/schema.py": "data, which core/wire/test_schema.py walks",
-    "dialects/v2/init.py": "test_resume.py, test_history.py and test_long_sessions.py read it",
-    "dialects/v2/open_turns.py": "test_binding.py has the rules by which a turn is another's",
-    "dialects/v2/operation.py": "test_operations.py runs it by its three subclasses",
-    "dialects/v2/schema.py": "data, which core/wire/test_schema.py walks",
-    "dialects/v2/stop.py": "test_operations.py has its cases",
-    "relay/agent/dialer.py": "test_dial.py",
-    "relay/agent/failures.py": "enums and an exception",
-    "relay/agent/link.py": "test_given_up.py and ../test_turns.py: a dial that ends in each way",
-    "relay/agent/parked.py": "../test_memory_budget.py",
-    "relay/agent/transports.py": "a table, to which test_port.py adds",
-    "relay/agent/websocket.py": "test_port.py and test_dial.py open it",
-    "relay/agent/websocket_connection.py": "test_websocket_fast_path.py drives it, byte by byte",
-    "relay/agent/websocket_library.py": "the other side of what test_websocket_handshake.py and"
-    " test_websocket_fast_path.py compare",
-    "relay/agent/websocket_reader.py": "test_websocket_fast_path.py compares it with the library",
+    "relay/agent/failures.py": "enums of labels, and an exception that carries one of them",
     "relay/turn_stream.py": "the I/O of a stream, which test_turns.py and its neighbours prove",
     "web/app.py": "it puts the application together, which every test over sockets starts",
     "web/routes/openapi_schemas.py": "data, which test_openapi.py compares with what is answered",
@@ -115,6 +87,18 @@ def test_nobody_uses_what_belongs_to_the_tests_of_another_room() -> None:
         for path in (TESTS / room).rglob("*.py")
         for module in imported(path)
         if module.partition(".")[0] in folders - {room}
+    ]
+
+    assert found == []
+
+
+def test_no_test_uses_another_test() -> None:
+    """What two of them share stands in a module of their room, or in one of `SHARED`."""
+    found = [
+        f"{path.relative_to(TESTS)} uses {module}"
+        for path in TESTS.rglob("*.py")
+        for module in imported(path)
+        if module.rpartition(".")[2].startswith("test_")
     ]
 
     assert found == []

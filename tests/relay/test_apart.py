@@ -16,8 +16,8 @@ from gateway.clients import Chat, ask, errors, is_whole, new_client, said
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
-from relay.test_isolation import Broadcaster
-from relay.test_session_agent_crowd import LIMITS, WITHIN_S, crowd
+from relay.broadcaster import Broadcaster
+from relay.crowd import LIMITS, WITHIN_S, crowd
 from turnwire.core.recording.replay import replay
 from turnwire.core.turn.outcome import Outcome
 from turnwire.dialects import DIALECTS

@@ -1,10 +1,14 @@
 """What is read off a client's socket, which may be gone by then."""
 
 import asyncio
+import socket as sockets
 from contextvars import ContextVar
 
 import pytest
 
+from gateway.agent import ScriptedAgent
+from gateway.clients import chatting
+from gateway.running import Gateway
 from gateway.waiting import until
 from turnwire.relay.tcp import ClientSocket
 
@@ -80,3 +84,22 @@ async def test_what_is_told_late_is_told_in_the_name_of_who_asked() -> None:
     socket.gone()
 
     assert told == ["one", "two"]
+
+
+async def test_the_sockets_of_clients_have_keepalive_and_no_limit_of_the_kernel() -> None:
+    """It would cut a client that reads slowly and steadily; what they do not read we watch."""
+    async with (
+        ScriptedAgent() as agent,
+        Gateway(agent.url()) as gateway,
+        chatting(gateway) as chat,
+    ):
+        await chat.sees("start-step")
+        (connection,) = gateway.server.server_state.connections
+        assert connection.transport is not None
+        sock = connection.transport.get_extra_info("socket")
+        options = [
+            sock.getsockopt(sockets.SOL_SOCKET, sockets.SO_KEEPALIVE),
+            sock.getsockopt(sockets.IPPROTO_TCP, sockets.TCP_USER_TIMEOUT),
+        ]
+
+    assert options == [1, 0]

@@ -8,10 +8,10 @@ import msgspec
 from msgspec import Raw
 
 from attacks.fuzz.script import END, Counted, frame, play, steps
-from core.test_promises_seeded import ENDINGS, OTHER_FRAMES, TEXTS
-from dialects.session_agent.test_any_frames import pool
 from support import session_agent_frames as s
 from support import v2_frames as f
+from support.session_agent_pool import pool
+from support.v2_pool import ENDINGS, OTHER_FRAMES, TEXTS
 from turnwire.core.agent import Dialect
 from turnwire.core.approvals import Invalid, Signer
 from turnwire.core.body.attachments import AttachmentLimits

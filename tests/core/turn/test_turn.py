@@ -9,14 +9,10 @@ from support.client_model import Client
 from support.turns import (
     BOTH,
     NOTHING,
-    QUESTION,
-    QUEUED,
     RUNNING,
-    TOOL,
     opened,
     sent_types,
     verdict,
-    wait,
 )
 from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import (
@@ -133,32 +129,6 @@ def test_nothing_comes_out_of_a_stream_that_is_over(
 
 
 @pytest.mark.parametrize(
-    ("frames", "limit"),
-    [
-        pytest.param((), 120, id="asked"),
-        pytest.param(RUNNING, 120, id="running"),
-        pytest.param(TOOL, 600, id="a tool runs"),
-        pytest.param((*TOOL, f.tool("completed")), 120, id="the tool is done"),
-        pytest.param(QUESTION, 330, id="a question is open"),
-        pytest.param((*QUESTION, f.frame("question.expired", questionId="q1")), 120, id="closed"),
-        pytest.param(BOTH, 600, id="a tool runs and a question is open"),
-        pytest.param(QUEUED, 600, id="the prompt waits in the queue"),
-        pytest.param((*QUEUED, f.finalize("turn-0")), 120, id="the queue is empty"),
-    ],
-)
-def test_how_long_silence_may_last(frames: tuple[bytes, ...], limit: float) -> None:
-    turn = opened(*frames)
-    heard_at = 1 if frames else 0
-
-    acts = wait(turn, 5_000)
-
-    at, last = acts[-1]
-    assert at == heard_at + limit
-    assert (turn.outcome, verdict(last)) == (Outcome.SILENT, "Agent stopped responding")
-    assert sent_types(last) == ([] if frames == QUEUED else ["abort"])
-
-
-@pytest.mark.parametrize(
     ("frame", "is_life"),
     [
         (f.part("b"), True),
@@ -185,78 +155,6 @@ def test_what_counts_as_life(*, frame: bytes, is_life: bool) -> None:
     turn.handle(Tick(), 121)
 
     assert (turn.outcome is None) == is_life
-
-
-def test_our_place_in_the_queue_moving_is_life() -> None:
-    turn = opened(*QUEUED, f.begin("turn-9", "p9"))
-
-    turn.frames([f.finalize("turn-0")], 500)
-    turn.handle(Tick(), 601)
-    assert turn.outcome is None
-    turn.frames([f.finalize("turn-9")], 1_099)
-    turn.handle(Tick(), 1_218)
-
-    assert turn.outcome is None
-
-
-@pytest.mark.parametrize("frames", [RUNNING, TOOL, QUEUED])
-def test_no_turn_is_longer_than_the_longest(frames: tuple[bytes, ...]) -> None:
-    turn = opened(*frames, turn_s=100)
-
-    _, last = wait(turn, 5_000)[-1]
-
-    assert turn.outcome is Outcome.TOO_LONG
-    assert verdict(last) == "Turn took too long"
-    assert sent_types(last) == ([] if frames == QUEUED else ["abort"])
-
-
-def test_the_longest_time_counts_from_the_begin_of_our_turn() -> None:
-    turn = opened(*QUEUED, turn_s=100)
-
-    turn.frames([f.finalize("turn-0"), f.begin()], 90)
-    turn.handle(Tick(), 189)
-    assert turn.outcome is None
-    turn.handle(Tick(), 190)
-
-    assert turn.outcome is Outcome.TOO_LONG
-
-
-def test_silence_is_filled_with_keepalives_and_then_ended() -> None:
-    turn = opened(*RUNNING)
-
-    acts = wait(turn, 500)
-
-    assert [at for at, _ in acts] == [16, 31, 46, 61, 76, 91, 106, 121]
-    assert {act.to_client for _, act in acts[:-1]} == {b": keepalive\n\n"}
-    assert verdict(acts[-1][1]) == "Agent stopped responding"
-
-
-def test_a_write_pushes_the_keepalive_back() -> None:
-    turn = opened(*RUNNING)
-
-    turn.frames([f.part("b")], 10)
-
-    assert [(at, act.to_client) for at, act in wait(turn, 30)] == [
-        (16, b""),
-        (25, b": keepalive\n\n"),
-    ]
-
-
-def test_a_deadline_that_comes_too_early_does_nothing() -> None:
-    turn = opened(*RUNNING)
-
-    assert turn.handle(Tick(), 2) == NOTHING
-    assert turn.deadline == 16
-
-
-def test_drain_leaves_a_turn_its_time_and_is_counted_once() -> None:
-    turn = opened(*RUNNING)
-
-    turn.handle(Drain(), 3)
-    turn.handle(Drain(), 20)
-    turn.frames([f.part("b"), f.finalize()], 32)
-
-    assert turn.outcome is Outcome.COMPLETED
 
 
 def test_the_end_of_the_stream_is_whole_in_one_write() -> None:

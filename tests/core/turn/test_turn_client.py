@@ -8,10 +8,8 @@ import pytest
 from support import v2_frames as f
 from support.turns import (
     NOTHING,
-    QUESTION,
     QUEUED,
     RUNNING,
-    TOOL,
     opened,
     sent_types,
     verdict,
@@ -28,7 +26,6 @@ from turnwire.core.turn.inputs import (
     Opened,
     Progressed,
     Tick,
-    Unblocked,
 )
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.outcome import Outcome
@@ -141,47 +138,6 @@ def test_a_stream_without_client_is_abandoned(happens: Callable[[Turn], object])
     assert turn.outcome is Outcome.ABANDONED
 
 
-def test_the_queue_limit_counts_from_the_hang_up_at_most() -> None:
-    turn = opened(*QUEUED)
-    turn.handle(ClientLeft(), 2)
-
-    turn.frames([f.frame("status")], 599)
-    acts = wait(turn, 5_000)
-
-    assert [(at, act) for at, act in acts if act != NOTHING] == []
-    assert acts[-1][0] == 602
-
-
-@pytest.mark.parametrize(
-    ("frames", "limit"), [(RUNNING, 120), (TOOL, 600), (QUESTION, 330), (QUEUED, 600)]
-)
-def test_silence_stands_still_while_nothing_is_read(
-    frames: tuple[bytes, ...], limit: float
-) -> None:
-    turn = opened(*frames)
-
-    turn.handle(Blocked(), 11)
-    for now in range(12, 1_000, 10):
-        assert turn.handle(Progressed(), now) == NOTHING
-        assert turn.handle(Tick(), now) == NOTHING
-    turn.handle(Blocked(), 1_001)  # again: the pause goes on
-    turn.handle(Unblocked(), 1_011)
-    at, last = wait(turn, 5_000)[-1]
-
-    assert at == 1_011 - 10 + limit
-    assert verdict(last) == "Agent stopped responding"
-
-
-def test_frames_of_one_read_during_the_pause_count_as_signs_of_life() -> None:
-    turn = opened(*RUNNING)
-
-    turn.handle(Blocked(), 10)
-    assert turn.frames([f.part("b")], 12).to_client
-    turn.handle(Unblocked(), 20)
-
-    assert wait(turn, 500)[-1][0] == 20 + 120
-
-
 def test_a_client_without_progress_is_cut_at_the_stall_limit() -> None:
     turn = opened(*RUNNING)
     turn.handle(Blocked(), 3)
@@ -198,31 +154,6 @@ def test_as_much_as_the_backlog_is_held() -> None:
 
     assert turn.handle(Held(2**20), 4) == NOTHING
     assert turn.outcome is None
-
-
-def test_no_keepalive_is_written_to_a_client_that_does_not_read() -> None:
-    turn = opened(*RUNNING, stall_s=300)
-    turn.handle(Blocked(), 3)
-
-    assert turn.handle(Tick(), 100) == NOTHING
-    turn.handle(Unblocked(), 101)
-
-    assert turn.deadline == 116
-
-
-def test_a_pause_before_the_connection_stands_does_no_harm() -> None:
-    turn = Turn(
-        DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT)),
-        Limits(),
-        UIMessageStream(),
-    )
-    turn.handle(Blocked(), 1)
-    turn.handle(Unblocked(), 2)
-
-    assert turn.handle(Tick(), 2) == NOTHING
-    turn.handle(Opened(), 3)
-
-    assert wait(turn, 500)[-1][0] == 123
 
 
 def test_a_client_that_hangs_up_while_it_does_not_read_ends_the_pause() -> None:

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from dialects.session_agent.talk import conversation
 from support import session_agent_frames as f
+from support.session_agent_protocol import conversation
 from turnwire.core.agent import AbortScope
 from turnwire.core.requests import Channel, PromptRequest
 from turnwire.core.turn.inputs import ClientLeft, Opened, Tick

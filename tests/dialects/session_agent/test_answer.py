@@ -1,42 +1,23 @@
 """Answering on the `session-agent` wire: questions of three revisions, and approvals (page 4.4)."""
 
-import json
 from typing import Any
 
 import pytest
-from msgspec import Raw
 
-from dialects.session_agent.resumed import init_r, prompt, turn
 from support import session_agent_frames as f
+from support.session_agent_answer import answering, receive_frame
+from support.session_agent_resumed import init_r, prompt, turn
 from turnwire.core.agent import NEVER
 from turnwire.core.approvals import subjects
 from turnwire.core.operations import Answered
 from turnwire.core.rejection import Rejection
-from turnwire.core.requests import AnswerRequest, QuestionReply
 from turnwire.core.terms import Terms
 from turnwire.core.wire.frame_stats import FrameStats
-from turnwire.dialects.session_agent import SessionAgent, frames, questions
+from turnwire.dialects.session_agent import frames, questions
 from turnwire.dialects.session_agent.answer import OPEN_QUESTIONS_S, AnswerOperation
 
 LATER = ("A", "V")
 ACTIONS = [{"id": "allow_once"}, {"id": "allow_always"}, {"id": "cancel"}]
-
-
-def answering(answer: Any = "yes", question_id: str = "q1", **more: Any) -> AnswerOperation:
-    raw = Raw(json.dumps(answer).encode())
-    reply = QuestionReply(question_id, raw, more.pop("subject", None))
-    asked = AnswerRequest(user_id=f.ME, init_s=2, verdict_s=5, reply=reply, **more)
-    made = SessionAgent().answer(asked)
-    assert made.connection_opened(0) == ()
-    return made
-
-
-def receive_frame(made: AnswerOperation, *frames: bytes) -> list[dict[str, Any]]:
-    sent: list[dict[str, Any]] = []
-    for frame in frames:
-        assert made.result is None
-        sent += map(json.loads, made.receive_frame(frame, 0))
-    return sent
 
 
 def late(made: AnswerOperation) -> None:

@@ -4,8 +4,8 @@ from typing import Any, Final
 
 import pytest
 
-from dialects.session_agent.talk import conversation, receive_frame, sent
 from support import session_agent_frames as f
+from support.session_agent_protocol import conversation, receive_frame, sent
 from turnwire.core.agent import AbortScope
 from turnwire.core.session_group import Member, SessionGroup
 from turnwire.dialects.session_agent.open_turns import OpenTurns

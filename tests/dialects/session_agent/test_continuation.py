@@ -8,7 +8,9 @@ import json
 import pytest
 from msgspec import Raw
 
-from dialects.session_agent.continued import (
+from support import session_agent_frames as f
+from support.continued import brief, chunks
+from support.session_agent_continued import (
     ANSWER,
     ASKS,
     BEFORE,
@@ -21,9 +23,7 @@ from dialects.session_agent.continued import (
     continued,
     hello,
 )
-from dialects.session_agent.resumed import LATER
-from support import session_agent_frames as f
-from support.continued import brief, chunks
+from support.session_agent_resumed import LATER
 from support.turns import sent_types, wait
 from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.requests import QuestionReply

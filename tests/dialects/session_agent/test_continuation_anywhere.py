@@ -9,11 +9,11 @@ from typing import Any, Final
 import pytest
 from msgspec import Raw
 
-from dialects.session_agent.resumed import INIT_S
-from dialects.session_agent.test_any_frames import pool
 from support import session_agent_frames as f
 from support.continued import chunks
 from support.seeds import each_seed
+from support.session_agent_pool import pool
+from support.session_agent_resumed import INIT_S
 from support.session_agent_turn import PROMPT, Step, TurnEntry
 from support.turns import wait
 from turnwire.core.body.client_copy import ClientCopy

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from dialects.session_agent.continued import ASKS, YES, approval, continued, hello
-from dialects.session_agent.resumed import INIT_S, LATER, OTHER, init_r, prompt, turn
 from support import session_agent_frames as f
+from support.session_agent_continued import ASKS, YES, approval, continued, hello
+from support.session_agent_resumed import INIT_S, LATER, OTHER, init_r, prompt, turn
 from support.turns import sent_types, wait
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import QuestionReply

@@ -6,11 +6,11 @@ from typing import Any, Final
 import pytest
 from msgspec import Raw
 
-from dialects.session_agent.continued import continued, hello
-from dialects.session_agent.talk import conversation, error, receive_frame
-from dialects.session_agent.test_answer import answering
-from dialects.session_agent.test_answer import receive_frame as answered
 from support import session_agent_frames as f
+from support.session_agent_answer import answering
+from support.session_agent_answer import receive_frame as answered
+from support.session_agent_continued import continued, hello
+from support.session_agent_protocol import conversation, error, receive_frame
 from turnwire.core.agent import AbortScope
 from turnwire.core.events import QuestionClosed, Queued, TurnStarted
 from turnwire.core.operations import Answered

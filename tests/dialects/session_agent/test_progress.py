@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from dialects.session_agent.talk import conversation, error, receive_frame
 from support import session_agent_frames as f
-from turnwire.core.agent import AbortScope, Decoded
+from support.session_agent_protocol import conversation, error, receive_frame
+from turnwire.core.agent import NEVER, AbortScope, Decoded
 from turnwire.core.events import (
     AgentStatus,
     Event,
@@ -17,6 +17,7 @@ from turnwire.core.events import (
     TurnFinished,
     TurnStarted,
 )
+from turnwire.core.requests import Channel
 from turnwire.dialects.session_agent import progress
 
 END = TurnFinished(reason=Reason.END_TURN)
@@ -290,3 +291,54 @@ def test_the_text_of_the_end(chunks: list[str], finish: bytes, told: list[Event]
     made = conversation(*begun("V"), *map(f.chunk, chunks))
 
     assert receive_frame(made, finish) == told
+
+
+@pytest.mark.parametrize(
+    ("idle_channel", "summary", "is_stopped"),
+    [
+        (None, "User aborted agent", True),
+        (None, "User aborted agent (channel: web:default)", True),
+        (None, "User aborted agent (channel: web:c2)", False),
+        (None, "Somebody aborted", None),
+        (Channel("web", "c2"), "", True),
+        (Channel("thread", "th1"), "", False),
+        (Channel("web", "c2"), "User aborted agent (channel: web:c2)", True),
+    ],
+)
+def test_which_abort_stops_our_turn(
+    idle_channel: Channel | None, summary: str, *, is_stopped: bool | None
+) -> None:
+    detector = progress.CompletionDetector()
+    detector.idle_channel = idle_channel
+
+    assert detector.is_stopped_by_abort(Channel("web", "default"), summary) is is_stopped
+
+
+def test_the_first_of_two_suspicions_counts_until_the_turn_goes_on() -> None:
+    detector = progress.CompletionDetector()
+    detector.expect_end_by(5)
+    detector.expect_end_by(9)
+    detector.aborted = True
+    assert (detector.deadline, detector.has_cause) == (5, True)
+
+    detector.reset()
+
+    assert (detector.deadline, detector.has_cause) == (NEVER, False)
+
+
+@pytest.mark.parametrize(
+    ("error", "aborted", "has_output", "end"),
+    [
+        ("no", True, True, FAILED),
+        (None, True, False, CANCELED),
+        (None, False, True, CANCELED),
+        (None, False, False, WORDLESS),
+    ],
+)
+def test_how_a_turn_ended_that_does_not_say_it(
+    error: str | None, end: TurnFinished, *, aborted: bool, has_output: bool
+) -> None:
+    detector = progress.CompletionDetector()
+    detector.error, detector.aborted = error, aborted
+
+    assert detector.finish(has_output=has_output) == end

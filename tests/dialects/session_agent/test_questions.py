@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from dialects.session_agent.talk import conversation, plain, receive_frame
 from support import session_agent_frames as f
+from support.session_agent_protocol import conversation, plain, receive_frame
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX
 from turnwire.core.events import Question, QuestionClosed
 

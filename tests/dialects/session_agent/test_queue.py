@@ -4,13 +4,12 @@ from typing import Any
 
 import pytest
 
-from dialects.session_agent.talk import conversation, error, receive_frame
 from support import session_agent_frames as f
+from support.session_agent_protocol import conversation, error, receive_frame
 from turnwire.core.agent import ALIVE, Decoded
 from turnwire.core.events import Queued, TurnStarted
 from turnwire.core.requests import Channel
 from turnwire.dialects.session_agent import progress
-from turnwire.dialects.session_agent.open_turns import QueuePosition
 from turnwire.dialects.session_agent.turn import RESPONSE_S
 
 STARTED = [TurnStarted(f.TURN)]
@@ -222,13 +221,3 @@ def test_a_says_that_our_prompt_left_the_queue_after_it_told_its_message() -> No
 
     assert receive_frame(made, f.begin()) == STARTED
     assert made.deadline == 30
-
-
-def test_a_place_is_never_below_nothing() -> None:
-    place = QueuePosition(0)
-
-    place.enter_other(None)
-
-    assert place.advance(None)
-    assert place.advance(None)
-    assert place.length == 0

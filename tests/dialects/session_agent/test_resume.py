@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from dialects.session_agent.resumed import (
+from support import session_agent_frames as f
+from support.session_agent_protocol import receive_frame, sent
+from support.session_agent_resumed import (
     INIT_S,
     LATER,
     NOTHING,
@@ -21,8 +23,6 @@ from dialects.session_agent.resumed import (
     texts,
     turn,
 )
-from dialects.session_agent.talk import receive_frame, sent
-from support import session_agent_frames as f
 from turnwire.core.agent import ALIVE, AbortScope, Decoded
 from turnwire.core.events import (
     AgentStatus,

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from dialects.session_agent.test_any_frames import pool
 from support import session_agent_frames as f
 from support.client_model import Client
 from support.seeds import each_seed
+from support.session_agent_pool import pool
 from support.session_agent_turn import PROMPT, Step, TurnEntry
 from support.turns import wait
 from turnwire.core.agent import Decoded

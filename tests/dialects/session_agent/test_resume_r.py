@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from dialects.session_agent.resumed import (
+from support import session_agent_frames as f
+from support.session_agent_protocol import plain, receive_frame
+from support.session_agent_resumed import (
     NOTHING,
     OTHER,
     busy,
@@ -17,8 +19,6 @@ from dialects.session_agent.resumed import (
     texts,
     turn,
 )
-from dialects.session_agent.talk import plain, receive_frame
-from support import session_agent_frames as f
 from turnwire.core.events import (
     AgentStatus,
     Queued,

@@ -2,16 +2,16 @@
 
 import pytest
 
-from dialects.session_agent.resumed import (
+from support import session_agent_frames as f
+from support.decoded import outputs
+from support.session_agent_protocol import receive_frame
+from support.session_agent_resumed import (
     LATER,
     NOTHING,
     busy,
     made,
     texts,
 )
-from dialects.session_agent.talk import receive_frame
-from support import session_agent_frames as f
-from support.decoded import outputs
 from turnwire.core.events import (
     AgentStatus,
     Queued,

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from dialects.session_agent.talk import conversation, error, receive_frame, sent
 from support import session_agent_frames as f
+from support.session_agent_protocol import conversation, error, receive_frame, sent
 from support.turns import wait
 from turnwire.core.agent import NEVER, AbortScope
 from turnwire.core.events import TurnStarted

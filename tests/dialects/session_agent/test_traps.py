@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from dialects.session_agent.talk import conversation, error, plain, receive_frame, sent
 from support import session_agent_frames as f
 from support.client_model import Client
+from support.session_agent_protocol import conversation, error, plain, receive_frame, sent
 from support.turns import verdict, wait
 from turnwire.config.settings import Settings
 from turnwire.core.agent import AbortScope, Decoded

@@ -3,10 +3,10 @@
 import pytest
 from msgspec import Raw
 
-from dialects.session_agent.talk import REJECTED, conversation, plain, receive_frame, sent
 from support import session_agent_frames as f
 from support import v2_frames as v2
 from support.decoded import outputs
+from support.session_agent_protocol import REJECTED, conversation, plain, receive_frame, sent
 from turnwire.core.agent import NEVER, AbortScope, Decoded
 from turnwire.core.bounds import MALFORMED_BYTES
 from turnwire.core.events import (

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dialects.session_agent.talk import conversation, receive_frame
 from support import session_agent_frames as f
+from support.session_agent_protocol import conversation, receive_frame
 from turnwire.core.agent import ALIVE
 from turnwire.core.session_group import Member, SessionGroup
 

@@ -5,11 +5,11 @@ from typing import Any, Final
 
 import pytest
 
-from dialects.v2.test_turn import conversation
 from support import v2_frames as f
 from support.continued import continued, question
 from support.decoded import outputs
 from support.seeds import each_seed
+from support.v2_protocol import conversation
 from turnwire.core.agent import ALIVE, AbortScope, AgentProtocol, Decoded
 from turnwire.core.events import (
     AgentStatus,

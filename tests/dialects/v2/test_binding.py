@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from dialects.v2.test_turn import conversation
 from support import v2_frames as f
 from support.decoded import outputs
+from support.v2_protocol import conversation
 from turnwire.core.agent import ALIVE, AbortScope, Decoded
 from turnwire.core.events import Queued, Reason, TurnFinished, TurnStarted
 from turnwire.core.requests import Channel

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from dialects.v2.test_turn import conversation
 from support import v2_frames as f
+from support.v2_protocol import conversation
 from turnwire.core.agent import Decoded
 from turnwire.core.body.attachments import Attachment
 from turnwire.core.events import FilePart, SourceUrl

@@ -6,9 +6,9 @@ from typing import Any, Final
 import pytest
 from msgspec import Raw
 
-from dialects.v2.test_turn import conversation, plain
 from support import v2_frames as f
 from support.seeds import each_seed
+from support.v2_protocol import conversation, plain
 from turnwire.core.agent import Decoded
 from turnwire.core.events import QuestionClosed
 from turnwire.core.requests import ResumeRequest

@@ -1,15 +1,14 @@
 """The frames of the `v2` wire: what each means, and what is counted."""
 
 import json
-from collections.abc import Sequence
-from typing import Any
 
 import pytest
 from msgspec import Raw
 
 from support import v2_frames as f
 from support.decoded import outputs
-from turnwire.core.agent import ALIVE, NEVER, AgentProtocol, Decoded
+from support.v2_protocol import conversation, plain
+from turnwire.core.agent import ALIVE, NEVER, Decoded
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import (
@@ -25,37 +24,9 @@ from turnwire.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from turnwire.core.requests import Channel, PromptRequest
+from turnwire.core.requests import Channel
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.v2.frames import SKIPPED
-
-
-def conversation(*frames: bytes, **ask: Any) -> AgentProtocol:
-    """A conversation that heard these frames."""
-    made = DIALECTS["v2"].prompt(PromptRequest(**{"text": "hi", "prompt_id": f.PROMPT} | ask))
-    for frame in frames:
-        made.receive_frame(frame, 0)
-    return made
-
-
-def plain(told: object) -> object:
-    """Events with their raw JSON as bytes, which compare."""
-    if told is None or isinstance(told, str):
-        return told
-    if isinstance(told, Decoded):
-        assert (told.to_agent, told.rejection) == ((), None)
-        told = told.events
-    assert isinstance(told, Sequence)
-    return [
-        {
-            "event": type(event),
-            **{
-                name: bytes(value) if isinstance(value := getattr(event, name), Raw) else value
-                for name in event.__struct_fields__
-            },
-        }
-        for event in told
-    ]
 
 
 def test_a_conversation_begins_with_the_prompt() -> None:

@@ -115,6 +115,6 @@ FAULTS: Final = (
         "the agent's answer to our own token is the user's",
         "turnwire.web.routes.agent_target:http_error_for_status",
         as_if_it_were_the_users,
-        ("relay/agent/test_dial.py",),
+        ("relay/agent/test_refused_handshakes.py",),
     ),
 )

@@ -28,7 +28,7 @@ _STREAM: Final = "turnwire.relay.turn_stream:Stream"
 _CONNECTION: Final = "turnwire.web.server.http_protocol:HttpConnection"
 
 _CLIENT: Final = ("relay/test_client_writer.py", "relay/test_slow_client.py")
-_DIAL: Final = ("relay/agent/test_dial.py",)
+_DIAL: Final = ("relay/agent/test_link.py",)
 _HTTP: Final = ("attacks/test_request_smuggling.py",)
 _SLOW: Final = ("attacks/test_slow_requests.py",)
 
@@ -61,7 +61,7 @@ FAULTS: Final = (
         "a redirect of the agent is any failure",
         "turnwire.relay.agent.websocket_library:dial_failure",
         decided(ast.IfExp, outcome=False),
-        _DIAL,
+        ("relay/agent/test_websocket_library.py",),
     ),
     Fault("a head is not looked at", f"{_CONNECTION}._check_head", nothing_is_done, _HTTP),
     Fault(

@@ -15,7 +15,7 @@ _BINDING: Final = f"{_WIRE}.binding:TurnBinding"
 _TURN: Final = f"{_WIRE}.turn:TurnProtocol"
 
 _AGENT: Final = ("dialects/session_agent",)
-_WHOSE_QUESTION: Final = ("dialects/session_agent/test_open_questions.py",)
+_OPEN_QUESTIONS: Final = ("dialects/session_agent/test_open_questions.py",)
 
 
 def whatever_was_answered(question_answered: Function) -> Function:
@@ -75,7 +75,7 @@ FAULTS: Final = (
         "a question is closed on whichever channel",
         f"{_WIRE}.questions:OpenQuestions.closed",
         instead(ast.Compare, "True", nth=3),
-        _WHOSE_QUESTION,
+        _OPEN_QUESTIONS,
     ),
     Fault(
         "a prompt that another process may have sent is aborted",
@@ -87,6 +87,6 @@ FAULTS: Final = (
         "an early frame of ours stays another's",
         f"{_WIRE}.open_turns:OpenTurns.exclude_ours",
         nothing_is_done,
-        _WHOSE_QUESTION,
+        _OPEN_QUESTIONS,
     ),
 )

@@ -17,11 +17,11 @@ _OPEN_TURNS: Final = "turnwire.dialects.v2.open_turns:OpenTurns"
 _STOP: Final = "turnwire.dialects.v2.stop:StopOperation"
 _ANSWER: Final = "turnwire.dialects.v2.answer:AnswerOperation"
 
-_WHOSE_QUESTION: Final = ("dialects/v2/test_questions.py",)
+_QUESTIONS: Final = ("dialects/v2/test_questions.py",)
 _EARLY: Final = ("dialects/v2/test_early_frames.py",)
 _APART: Final = ("dialects/v2/test_apart.py",)
-_ERRANDS: Final = ("dialects/v2/test_operations.py",)
-_WHOSE_ANSWER: Final = ("dialects/v2/test_answer.py",)
+_OPERATIONS: Final = ("dialects/v2/test_stop.py", "dialects/v2/test_answer.py")
+_ANSWERS: Final = ("dialects/v2/test_answer.py",)
 
 
 def whoever_reasons(interpret_frame: Function) -> Function:
@@ -53,19 +53,19 @@ FAULTS: Final = (
         "another turn's question of that id is closed for ours",
         "turnwire.dialects.v2.questions:OpenQuestions.question_closed",
         decided(ast.IfExp, outcome=True),
-        _WHOSE_QUESTION,
+        _QUESTIONS,
     ),
     Fault(
         "an answer is matched by its question's id alone",
         f"{_TURN}._closes_our_question",
         instead(ast.Call, "True"),
-        _WHOSE_QUESTION,
+        _QUESTIONS,
     ),
     Fault(
         "the questions that were open before us are not known",
         f"{_TURN}._note_other_turns",
         without(ast.For, 2),
-        _WHOSE_QUESTION,
+        _QUESTIONS,
     ),
     Fault(
         "an early frame makes our turn another's",
@@ -90,25 +90,25 @@ FAULTS: Final = (
         "a stop takes whichever turn runs",
         f"{_STOP}._init_received",
         instead(ast.IfExp, "True"),
-        _ERRANDS,
+        _OPERATIONS,
     ),
     Fault(
         "a stop before the hello was a stop",
         f"{_STOP}.connection_lost",
         decided(ast.If, outcome=True),
-        _ERRANDS,
+        _OPERATIONS,
     ),
-    Fault("a closed question is answered", f"{_ANSWER}._is_waiting", always, _ERRANDS),
+    Fault("a closed question is answered", f"{_ANSWER}._is_waiting", always, _OPERATIONS),
     Fault(
         "an answer goes to a question of any channel",
         f"{_ANSWER}._init_received",
         instead(ast.Compare, "True", nth=2),
-        _WHOSE_ANSWER,
+        _ANSWERS,
     ),
     Fault(
         "the verdict on any question of that id is ours",
         f"{_ANSWER}._closes_our_question",
         unasked(2, nth=2),
-        _WHOSE_ANSWER,
+        _ANSWERS,
     ),
 )

@@ -1,4 +1,4 @@
-"""Names whose addresses change, or lead nowhere: the resolver is scripted, the sockets are not."""
+"""Look-ups: shared, cached and forgotten. The resolver is scripted, the sockets are not."""
 
 import asyncio
 import socket
@@ -12,7 +12,7 @@ from gateway.hanging import hanging
 from gateway.waiting import until
 from support.dialled import Counting, dialled
 from turnwire.relay.agent.dialer import Dialler
-from turnwire.relay.agent.dns import AGAIN_S, LOOKUP_S
+from turnwire.relay.agent.dns import AGAIN_S, LOOKUP_S, Addresses
 from turnwire.relay.agent.failures import DialError
 from turnwire.relay.agent.port import Connection
 
@@ -146,3 +146,83 @@ async def test_a_name_that_loses_its_addresses_leads_nowhere(
         await names.lead_to(agent)
         names.passes(LOOKUP_S)
         await names.lead_nowhere()
+
+
+async def test_a_look_up_is_cached_and_the_cache_is_bounded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loop = asyncio.get_running_loop()
+    looked_up: list[str] = []
+    look_up = loop.getaddrinfo
+
+    async def counted(host: str, port: int, **more: Any) -> object:
+        looked_up.append(host)
+        return await look_up("127.0.0.1", port, **more)
+
+    monkeypatch.setattr(loop, "getaddrinfo", counted)  # the loop's, no code of ours
+    dialler = Dialler(user_timeout_s=1)
+    async with ScriptedAgent() as agent:
+        for name in ["a.example"] * 3 + [f"{number}.example" for number in range(70)]:
+            upstream = await dialled(dialler, f"ws://{name}:{agent.port}/")
+            upstream.close()
+
+    assert looked_up.count("a.example") == 1
+    assert len(dialler._addresses) <= 64
+
+
+async def test_dials_of_one_name_at_once_share_its_look_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loop = asyncio.get_running_loop()
+    looked_up: list[str] = []
+
+    async def slow(host: str, port: int, **_: Any) -> object:
+        looked_up.append(host)
+        await asyncio.sleep(0)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+
+    monkeypatch.setattr(loop, "getaddrinfo", slow)  # the loop's, no code of ours
+    addresses = Addresses()
+    first = asyncio.create_task(addresses.of("a.example", 1))
+    others = [asyncio.create_task(addresses.of("a.example", 1)) for _ in range(3)]
+    await asyncio.sleep(0)
+    first.cancel()
+
+    assert {len(await other) for other in others} == {1}
+    assert looked_up == ["a.example"]
+
+
+async def test_a_look_up_that_failed_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = asyncio.get_running_loop()
+
+    async def fails(*_: Any, **__: Any) -> object:
+        raise socket.gaierror
+
+    monkeypatch.setattr(loop, "getaddrinfo", fails)  # the loop's, no code of ours
+    addresses = Addresses()
+    with pytest.raises(OSError):  # noqa: PT011 (a gaierror has no text of its own)
+        await addresses.of("a.example", 1)
+
+    assert len(addresses) == 0
+
+
+async def test_a_look_up_that_failed_when_nobody_waited_any_more_is_not_remembered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loop = asyncio.get_running_loop()
+    fail = asyncio.Event()
+
+    async def fails(*_: Any, **__: Any) -> object:
+        await fail.wait()
+        raise socket.gaierror
+
+    monkeypatch.setattr(loop, "getaddrinfo", fails)  # the loop's, no code of ours
+    addresses = Addresses()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            await addresses.of("a.example", 1)
+    assert len(addresses) == 1
+
+    fail.set()
+
+    await until(lambda: len(addresses) == 0)

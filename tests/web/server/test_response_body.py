@@ -12,39 +12,17 @@ from turnwire.relay.rounds import Rounds
 from turnwire.relay.turn_stream import BODY_EXTENSION
 from turnwire.web.server.http_protocol import HttpConnection
 from turnwire.web.server.response_body import ChunkedBody, ResponseBodyMiddleware
+from web.server.written import WrittenTransport
 
 START: Any = {"type": "http.response.start", "status": 200, "headers": []}
 END: Any = {"type": "http.response.body", "body": b"", "more_body": False}
-
-
-class Wire(asyncio.Transport):
-    """Keeps what is written to it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.written = b""
-
-    def write(self, data: bytes | bytearray | memoryview) -> None:
-        self.written += data
-
-    def is_closing(self) -> bool:
-        return False
-
-    def get_write_buffer_size(self) -> int:
-        return 0
-
-    def close(self) -> None: ...
-
-    def pause_reading(self) -> None: ...
-
-    def resume_reading(self) -> None: ...
 
 
 class Request:
     """A request that the application has, and does not answer by itself."""
 
     def __init__(self, method: str = "POST", *, more: str = "") -> None:
-        self.wire = Wire()
+        self.wire = WrittenTransport()
         config = Config(ResponseBodyMiddleware(self._app), interface="asgi3", log_config=None)
         config.load()
         state = ServerState()

@@ -8,12 +8,12 @@ from uvicorn.server import ServerState
 
 from turnwire.relay.rounds import ENTRIES_PER_ROUND, Rounds
 from turnwire.web.server.http_protocol import HttpConnection
-from web.server.test_response_body import Wire
+from web.server.written import WrittenTransport
 
 ASKED = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"
 
 
-class Line(Wire):
+class Line(WrittenTransport):
     def __init__(self) -> None:
         super().__init__()
         self.closed = False

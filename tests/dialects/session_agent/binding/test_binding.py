@@ -2,8 +2,8 @@
 
 import pytest
 
-from dialects.session_agent.talk import conversation, error, plain, receive_frame, sent
 from support import session_agent_frames as f
+from support.session_agent_protocol import conversation, error, plain, receive_frame, sent
 from support.turns import verdict
 from turnwire.core.agent import AbortScope, Decoded
 from turnwire.core.events import Queued, Reason, TextDelta, TurnFinished, TurnStarted

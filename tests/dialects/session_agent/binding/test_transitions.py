@@ -8,9 +8,9 @@ from typing import Final, cast
 
 import pytest
 
-from dialects.session_agent.resumed import busy, made
-from dialects.session_agent.talk import conversation
 from support import session_agent_frames as f
+from support.session_agent_protocol import conversation
+from support.session_agent_resumed import busy, made
 from turnwire.core.requests import PromptRequest
 from turnwire.core.session_group import Member, SessionGroup
 from turnwire.dialects import session_agent

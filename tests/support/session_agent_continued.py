@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from msgspec import Raw
 
-from dialects.session_agent.resumed import INIT_S, busy, init_r, prompt, turn
 from support import session_agent_frames as f
+from support.session_agent_resumed import INIT_S, busy, init_r, prompt, turn
 from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.requests import Channel, QuestionReply, ResumeRequest
 from turnwire.core.session_group import Member

@@ -1,0 +1,52 @@
+"""Each input is a value, and an array whose first element says which one it is."""
+
+from typing import get_args
+
+import msgspec
+import pytest
+
+from turnwire.core.turn import inputs
+from turnwire.core.turn.inputs import Input
+
+ARRAYS = {
+    inputs.Opened(): ["opened"],
+    inputs.Unreachable(): ["unreachable"],
+    inputs.Frames((b"a", b"b")): ["frames", ["YQ==", "Yg=="]],
+    inputs.AgentLeft(): ["close"],
+    inputs.Unsound(): ["unsound"],
+    inputs.ClientLeft(): ["leave"],
+    inputs.ClientStalled(): ["stall"],
+    inputs.Blocked(): ["blocked"],
+    inputs.Progressed(5): ["progressed", 5],
+    inputs.Held(7): ["held", 7],
+    inputs.Unblocked(): ["unblocked"],
+    inputs.Drain(): ["drain"],
+    inputs.Tick(): ["tick"],
+}
+
+
+def test_all_inputs_are_in_the_table() -> None:
+    assert {type(made) for made in ARRAYS} == set(get_args(Input))
+
+
+@pytest.mark.parametrize(("made", "array"), ARRAYS.items())
+def test_an_input_is_an_array_with_its_tag_first(made: Input, array: list[object]) -> None:
+    assert msgspec.json.decode(msgspec.json.encode(made)) == array
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pytest.param(["closed"], id="no such input"),
+        pytest.param(["held"], id="a field is missing"),
+        pytest.param(["held", "7"], id="a field of another type"),
+        pytest.param(["tick", 1], id="a field too many"),
+    ],
+)
+def test_what_is_no_input_is_refused(array: list[object]) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert(array, type=inputs.Held | inputs.Tick)
+
+
+def test_an_older_recording_says_progress_without_its_bytes() -> None:
+    assert msgspec.convert(["progressed"], type=inputs.Progressed) == inputs.Progressed(0)

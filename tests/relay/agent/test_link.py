@@ -1,0 +1,145 @@
+"""The connection of one request, from its dial to its close: each end comes once."""
+
+import asyncio
+from typing import Any, ClassVar
+
+import pytest
+
+from gateway.waiting import until
+from support.dialled import Counting
+from turnwire.relay.agent.failures import DialError, DialFailure
+from turnwire.relay.agent.link import AgentLink
+from turnwire.relay.agent.port import AgentTarget, Scheme
+from turnwire.relay.memory_budget import Budget
+
+
+class Ends(Counting):
+    """A listener that keeps the bugs, too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bugs: list[Exception] = []
+
+    def dial_crashed(self, bug: Exception) -> None:
+        self.bugs.append(bug)
+
+
+class Opened:
+    """A connection that keeps how often it was closed."""
+
+    unwritten_bytes = 0
+
+    def __init__(self) -> None:
+        self.closed = 0
+
+    def send(self, _: object) -> None: ...
+
+    def pause(self) -> None: ...
+
+    def resume(self) -> None: ...
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class Waiting:
+    """A transport whose dials take until `result` is set."""
+
+    name: ClassVar = "waiting"
+    scheme: ClassVar = Scheme("wait")
+
+    def __init__(self, *_: object, frame_bytes: int = 1) -> None:
+        del frame_bytes
+        self.result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+    async def open(self, *_: object) -> Any:
+        return await self.result
+
+
+def dialling(dial_s: float = 100) -> tuple[AgentLink, Waiting, Ends]:
+    link, transport, ends = AgentLink(), Waiting(), Ends()
+    reservation = Budget().holder("u1").reserve()
+    link.dial(transport, AgentTarget("wait://x", {}), ends, reservation, dial_s)
+    return link, transport, ends
+
+
+async def rounds() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def test_a_connection_is_closed_once() -> None:
+    link, transport, ends = dialling()
+    connection = Opened()
+    transport.result.set_result(connection)
+    await rounds()
+    assert link.connection is connection
+    link.opened(connection)
+
+    link.close()
+    link.close()
+
+    assert connection.closed == 1
+    assert (ends.refused, ends.bugs) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("cause", "text"), [(None, None), (OSError("no route"), "OSError('no route')")]
+)
+async def test_a_dial_that_fails_says_why_and_keeps_the_systems_words_for_the_log(
+    cause: Exception | None, text: str | None
+) -> None:
+    link, transport, ends = dialling()
+    failure = DialError(DialFailure.CONNECT)
+    failure.__cause__ = cause
+
+    transport.result.set_exception(failure)
+    await rounds()
+
+    assert (ends.refused, link.dial_error, link.connection) == ([DialFailure.CONNECT], text, None)
+
+
+async def test_a_bug_of_a_transport_is_an_end_too() -> None:
+    _, transport, ends = dialling()
+    bug = ZeroDivisionError()
+
+    transport.result.set_exception(bug)
+    await rounds()
+
+    assert (ends.bugs, ends.refused) == ([bug], [])
+
+
+async def test_the_agent_has_its_time_until_it_accepts() -> None:
+    _, _, ends = dialling(0)
+
+    await until(lambda: ends.refused == [DialFailure.TIMEOUT])
+
+
+async def test_once_the_agent_accepted_there_is_no_limit() -> None:
+    link, _, ends = dialling(0)
+
+    link.opened(Opened())
+    await asyncio.sleep(0.01)
+
+    assert ends.refused == []
+    link.close()
+
+
+async def test_a_dial_that_is_given_up_has_no_limit_either() -> None:
+    link, _, ends = dialling(0)
+
+    link.close()
+    await asyncio.sleep(0.01)
+
+    assert ends.refused == []
+
+
+async def test_a_dial_that_is_given_up_is_cancelled_and_says_nothing() -> None:
+    link, transport, ends = dialling()
+    await rounds()
+
+    link.close()
+    await rounds()
+
+    assert transport.result.cancelled()
+    assert (ends.refused, ends.bugs, link.connection) == ([], [], None)
