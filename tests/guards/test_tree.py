@@ -37,8 +37,10 @@ WITHOUT_A_TEST: Final = {
     "web/routes/stream_response.py": "it joins a route and a stream: each test of a turn is its",
 }
 """Modules of those rooms without one, and why. A package's `__init__` is its package's concern."""
+OF_THE_LAB: Final = ("turnwire_lab.agents.", "turnwire_lab.process")
+"""What tests of the other rooms may use of the lab: agents to talk to, processes and free ports."""
 WITHOUT_LAB: Final = ("config", "core", "dialects", "relay/agent", "support", "web/server")
-"""Folders that use nothing of the lab: what it takes for right proves nothing of the gateway."""
+"""Rooms that use nothing of the lab: what it takes for right proves nothing of the gateway."""
 
 
 def rooms_with_tests() -> list[Path]:
@@ -96,7 +98,8 @@ def test_no_test_uses_another_test() -> None:
     """What two of them share stands in a module of their room, or in one of `SHARED`."""
     found = [
         f"{path.relative_to(TESTS)} uses {module}"
-        for path in TESTS.rglob("*.py")
+        for room in (*ROOMS, *SHARED, "attacks")
+        for path in (TESTS / room).rglob("*.py")
         for module in imported(path)
         if module.rpartition(".")[2].startswith("test_")
     ]
@@ -118,11 +121,19 @@ def test_what_is_shared_uses_nothing_of_a_room() -> None:
 
 @pytest.mark.parametrize("folder", WITHOUT_LAB)
 def test_the_gateway_is_proved_without_its_lab(folder: str) -> None:
-    found = [
-        f"{path.relative_to(TESTS)} uses {module}"
+    assert of_the_lab(folder) == []
+
+
+@pytest.mark.parametrize("folder", [*ROOMS, *SHARED])
+def test_of_the_lab_a_test_uses_processes_and_peers_alone(folder: str) -> None:
+    assert [use for use in of_the_lab(folder) if not use[1].startswith(OF_THE_LAB)] == []
+
+
+def of_the_lab(folder: str) -> list[tuple[str, str]]:
+    """Each module of the lab that a test of this folder uses, with the test."""
+    return [
+        (str(path.relative_to(TESTS)), module)
         for path in (TESTS / folder).rglob("*.py")
         for module in imported(path)
         if module.partition(".")[0] == "turnwire_lab"
     ]
-
-    assert found == []
