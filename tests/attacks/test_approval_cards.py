@@ -19,7 +19,7 @@ REQUESTS = ApprovalIssuer(signer=SIGNER, epoch=0, valid_s=60)
 SHOWN = f.tool("running", "c1", "bash", args={"command": "ls"})
 
 
-def told(**asked: Any) -> list[str]:
+def chunk_types(**asked: Any) -> list[str]:
     """The types of the chunks, where a card shows `ls` and this is asked."""
     conversation = DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT))
     turn = Turn(conversation, Limits(), UIMessageStream(StreamOptions(approvals=REQUESTS)))
@@ -46,11 +46,11 @@ def told(**asked: Any) -> list[str]:
     ],
 )
 def test_a_card_never_shows_another_thing_than_is_approved(asked: dict[str, Any]) -> None:
-    types = told(**asked)
+    types = chunk_types(**asked)
 
     assert "tool-approval-request" not in types
     assert "data-question" in types
 
 
 def test_a_card_that_shows_it_is_asked_at() -> None:
-    assert "tool-approval-request" in told(args={"command": "ls"})
+    assert "tool-approval-request" in chunk_types(args={"command": "ls"})

@@ -24,7 +24,7 @@ NASTY = (
 )
 
 
-async def said_to(line: Line) -> list[Json]:
+async def frames_to(line: Line) -> list[Json]:
     """What the gateway said, once it has said something."""
     await until(lambda: line.heard)
     return line.heard
@@ -139,7 +139,7 @@ async def test_an_id_in_a_body_is_one_string_of_one_frame(route: str, kind: str)
             url = f"{gateway.url}/api/sessions/s1/{route}"
             response = await client.post(url, json=body, headers=bearer())
             assert response.status_code in {200, 202}, (nasty, response.text)
-            (heard,) = await said_to(await agent.line(count))
+            (heard,) = await frames_to(await agent.line(count))
             assert (heard["type"], heard[fields[route]]) == (kind, nasty)
 
     assert {line.path for line in agent.lines} == {"/api/sessions/s1/ws"}

@@ -28,7 +28,7 @@ HANDSHAKES = {
 }
 
 
-async def said(gateway: Gateway, route: Route, session: str = "s1") -> tuple[int, str]:
+async def response_text(gateway: Gateway, route: Route, session: str = "s1") -> tuple[int, str]:
     """All that a client gets to see: status, headers and body."""
     async with new_client() as client:
         response = await route.call(client, gateway.url, bearer(), session=session)
@@ -47,7 +47,7 @@ def check(shown: str, *more: str) -> None:
 async def test_nothing_of_a_handshake_gets_out(route: Route) -> None:
     for handshake in HANDSHAKES.values():
         async with RawAgent(handshake) as agent, Gateway(agent.url()) as gateway:
-            status, shown = await said(gateway, route)
+            status, shown = await response_text(gateway, route)
             assert status in {200, 404, 503}
             check(shown, str(agent.port))
 
@@ -73,7 +73,9 @@ async def test_nothing_of_a_crash_gets_out(how: str) -> None:
 
     async with ScriptedAgent(crash) as agent, Gateway(agent.url()) as gateway:
         for route in ROUTES:
-            status, shown = await said(gateway, route, "turn" if route.name == "chat" else "s1")
+            status, shown = await response_text(
+                gateway, route, "turn" if route.name == "chat" else "s1"
+            )
             assert status in {200, 204, 501, 503}
             check(shown, str(agent.port))
 
@@ -89,7 +91,7 @@ async def test_nothing_of_the_control_plane_gets_out(status: int) -> None:
         Gateway(given=plane.settings()) as gateway,
     ):
         for route in ROUTES:
-            told, shown = await said(gateway, route)
+            told, shown = await response_text(gateway, route)
             assert told in {401, 404, 503}
             check(shown, str(plane.port))
 
@@ -106,7 +108,7 @@ async def test_a_bug_shows_nothing(route: Route, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(type(gateway.dialler), "dial", broken)
         for dialect in ("prompt", "resume", "stop", "answer", "read_history"):
             monkeypatch.setattr(type(_dialect(gateway)), dialect, broken)
-        status, shown = await said(gateway, route)
+        status, shown = await response_text(gateway, route)
 
         assert status == 500
         check(shown)
@@ -121,6 +123,6 @@ def _dialect(gateway: Gateway) -> object:
 async def test_no_header_tells_the_software() -> None:
     async with ScriptedAgent() as agent, Gateway(agent.url()) as gateway:
         for route in ROUTES[:1]:
-            _, shown = await said(gateway, route)
+            _, shown = await response_text(gateway, route)
             for word in ("uvicorn", "starlette", "python", __version__):
                 assert word not in shown.lower()

@@ -67,7 +67,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     return (*found, str(root), str(root / "absent" / "file"), f"{root}/{LONG}", "/dev/zero")
 
 
-def told(given: Mapping[str, str]) -> list[str]:
+def problems_of(given: Mapping[str, str]) -> list[str]:
     """What is wrong; else a gateway is made of it, as `serve` makes one."""
     try:
         settings = startable_settings(given)
@@ -85,7 +85,7 @@ def usual(**given: str) -> dict[str, str]:
 def test_a_gateway_is_made_of_whatever_is_not_refused(name: str, places: tuple[str, ...]) -> None:
     for value in (*ODD, *places):
         for rest in (usual(), usual(enabled="false"), {}):
-            for problem in told({**rest, name: value}):
+            for problem in problems_of({**rest, name: value}):
                 assert problem.startswith(("TURNWIRE_", "ENABLE_")), (value[:99], problem)
 
 
@@ -98,7 +98,7 @@ def test_so_it_is_with_many_at_once(seed: int, places: tuple[str, ...]) -> None:
         for missing in dice.sample(list(rest), dice.randrange(len(rest) + 1)):
             del rest[missing]
         given = {name: dice.choice((*ODD, *places)) for name in names}
-        for problem in told(rest | given):
+        for problem in problems_of(rest | given):
             assert problem.startswith("TURNWIRE_")
 
 

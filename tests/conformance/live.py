@@ -64,7 +64,7 @@ async def converse(
         return Live(dict(zip(clients, played, strict=True)), list(agent.journal.runs))
 
 
-def told(client: str, messages: list[Message]) -> list[dict[str, Any]]:
+def normalized(client: str, messages: list[Message]) -> list[dict[str, Any]]:
     """Messages as every release holds them, with the ids that the agent made up numbered."""
     names: dict[str, str] = {}
 

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from conformance.clients import CLIENTS, Job, Played
-from conformance.live import Live, converse, job, told
+from conformance.live import Live, converse, job, normalized
 from turnwire_lab.agents.v2.frames import Habits
 
 # The first test waits for all clients' whole work.
@@ -107,8 +107,10 @@ def unlike(live: Live, client: str, kind: str, played: Played) -> list[str]:
     found = []
     if played.timed_out:
         found.append("timed out")
-    if told(client, played.messages) != told(client, right.messages):
-        found.append(f"shows {told(client, played.messages)}, not {told(client, right.messages)}")
+    if normalized(client, played.messages) != normalized(client, right.messages):
+        found.append(
+            f"shows {normalized(client, played.messages)}, not {normalized(client, right.messages)}"
+        )
     if (played.status, played.error) not in {("ready", None), (right.status, right.error)}:
         found.append(f"is {played.status}: {played.error}")
     if played.responses not in ([200, 200], [200, 204]):
@@ -138,7 +140,7 @@ def test_a_reload_after_the_end_finds_nothing_to_resume(client: str, live: Live)
     played = live.reports[client].job("after the end")
 
     assert played.responses == [200, 204]
-    assert told(client, played.messages) == told(client, played.earlier[0])
+    assert normalized(client, played.messages) == normalized(client, played.earlier[0])
     # 5.0.0 and 5.0.1 take a 204 for a stream that has yet to begin.
     assert played.status == ("submitted" if client == "v5.0.0" else "ready")
 

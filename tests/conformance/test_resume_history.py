@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from conformance.clients import CLIENTS, Job
-from conformance.live import Live, converse, job, told
+from conformance.live import Live, converse, job, normalized
 from turnwire_lab.agents.v2.frames import Habits
 
 pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
@@ -77,7 +77,7 @@ def test_the_history_is_what_the_client_held(name: str, client: str, live: Live)
     played = live.reports[client].job(name)
     (before,) = played.earlier
 
-    assert told(client, played.messages) == told(client, before)
+    assert normalized(client, played.messages) == normalized(client, before)
     assert [m.id for m in played.messages] == [m.id for m in before]
     # As the client's own functions see it: a model would be told the same.
     assert played.checked[0] == played.checked[1]
@@ -88,7 +88,7 @@ def test_a_chat_that_began_with_a_history_goes_on(client: str, live: Live) -> No
     played = live.reports[client].job("goes on")
 
     assert [m.role for m in played.messages] == ["user", "assistant"] * 2
-    assert told(client, played.messages) == told(client, played.earlier[1])
+    assert normalized(client, played.messages) == normalized(client, played.earlier[1])
 
 
 @every_client
@@ -96,7 +96,7 @@ def test_a_history_that_says_how_turns_ended_is_taken(client: str, live: Live) -
     played = live.reports[client].job("how it ended")
     (before,) = played.earlier
 
-    assert told(client, played.messages[:2]) == told(client, before)
+    assert normalized(client, played.messages[:2]) == normalized(client, before)
     assert [m.metadata for m in played.messages[:2]] == [
         None,
         {"finish": {"reason": "error", "errorText": "The agent was told to fail this turn."}},
@@ -110,5 +110,5 @@ def test_a_part_of_the_history(client: str, live: Live) -> None:
     report = live.reports[client]
     two, one = report.job("the last two"), report.job("the last one")
 
-    assert told(client, two.messages) == told(client, two.earlier[0][2:])
-    assert told(client, one.messages) == told(client, one.earlier[0][1:])
+    assert normalized(client, two.messages) == normalized(client, two.earlier[0][2:])
+    assert normalized(client, one.messages) == normalized(client, one.earlier[0][1:])

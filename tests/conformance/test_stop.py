@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from conformance.clients import CLIENTS, Job
-from conformance.live import Live, converse, job, told
+from conformance.live import Live, converse, job, normalized
 from conformance.verdict import OPEN_STATES
 from turnwire_lab.agents.v2.frames import Habits
 
@@ -67,7 +67,7 @@ def test_a_stopped_turn_is_over_and_whole(client: str, live: Live) -> None:
             faults.append(f"{played.name}: something is left open in {answer.parts}")
         if receipt["stopped"] != (reasons[answer.id] == "canceled"):
             faults.append(f"{played.name}: {receipt}, but it ended {reasons[answer.id]}")
-        if told(client, played.messages[:2]) != told(client, before):
+        if normalized(client, played.messages[:2]) != normalized(client, before):
             faults.append(f"{played.name}: the history is not what was shown")
         if "is **3**" not in played.messages[-1].parts[-1]["text"]:
             faults.append(f"{played.name}: the next prompt was not answered")

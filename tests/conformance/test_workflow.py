@@ -36,7 +36,7 @@ def held(played: Played) -> UIMessage:
     return read(b"[%b]" % bytes(played.messages[1]))[0]
 
 
-async def told(url: str) -> UIMessage:
+async def last_message(url: str) -> UIMessage:
     """The answer as the history has it."""
     async with Client(url, "s1", token()) as client:
         return (await client.messages())[-1]
@@ -46,7 +46,7 @@ async def test_what_the_transport_sends_and_needs(agent: ReferenceAgent) -> None
     async with Gateway(agent.url) as gateway:
         played = await play(gateway.url + PATH, "what is 12*7?", bearer())
 
-        assert held(played) == await told(gateway.url)
+        assert held(played) == await last_message(gateway.url)
     (asked,) = played.requests
     assert (asked.method, asked.type) == ("POST", "text/plain;charset=UTF-8")
     assert asked.run is not None
@@ -65,7 +65,7 @@ async def test_a_stream_that_breaks_anywhere_is_whole_in_the_end(
     async with Gateway(agent.url) as gateway, BreakingLine(gateway.port, breaks) as line:
         played = await play(line.url + PATH, prompt, bearer())
 
-        assert held(played) == await told(gateway.url)
+        assert held(played) == await last_message(gateway.url)
         assert line.broken > 0
         assert len(played.requests) == 1 + line.broken
         assert {asked.status for asked in played.requests} == {200}
@@ -84,7 +84,7 @@ async def test_an_approval_on_a_line_that_breaks(agent: ReferenceAgent) -> None:
         played = await playing
 
         message = held(played)
-        whole = await told(gateway.url)
+        whole = await last_message(gateway.url)
         key = repr  # questions and calls stand in the order of their telling, not of their end
         assert sorted(message.parts, key=key) == sorted(whole.parts, key=key)
         assert [p.state for p in message.parts if isinstance(p, Question)] == ["resolved"] * 2
@@ -104,7 +104,7 @@ async def test_a_turn_that_ended_while_nobody_was_connected(agent: ReferenceAgen
             line.opened.set()
             played = await playing
 
-            assert held(played) == await told(gateway.url)
+            assert held(played) == await last_message(gateway.url)
 
 
 async def test_the_turn_of_somebody_else_is_not_taken_for_the_own(agent: ReferenceAgent) -> None:

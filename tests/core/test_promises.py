@@ -12,7 +12,7 @@ from hypothesis.stateful import (
 from msgspec import Raw
 
 from support.client_model import Client
-from support.stream_text import Said
+from support.stream_text import StreamText
 from turnwire.core import events
 from turnwire.core.events import Event, Phase, Reason
 from turnwire.core.ui_stream import sse
@@ -54,8 +54,8 @@ class AnyEvents(RuleBasedStateMachine):
         super().__init__()
         self.translator = Translator(usage=True)
         self.client = Client()
-        self.said = Said(self.client, self.client.texts)
-        self.thought = Said(self.client, self.client.reasonings)
+        self.said = StreamText(self.client, self.client.texts)
+        self.thought = StreamText(self.client, self.client.reasonings)
         self.steps = 0
         self.quiet_until = 0
         self.expected_end: str | None = None
@@ -166,7 +166,7 @@ class AnyEvents(RuleBasedStateMachine):
         self.expected_end = "error"
 
     @invariant()
-    def shows_what_was_said(self) -> None:
+    def shows_the_text(self) -> None:
         if self.expected_end is None:
             self.said.check()
         self.thought.check()

@@ -16,7 +16,7 @@ from hypothesis.stateful import (
 
 from support import v2_frames as f
 from support.client_model import Client
-from support.stream_text import Said
+from support.stream_text import StreamText
 from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import (
     AgentLeft,
@@ -63,8 +63,8 @@ class AnyFrames(RuleBasedStateMachine):
         self.conversation = DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT))
         self.turn = Turn(self.conversation, Limits(), UIMessageStream())
         self.client = Client()
-        self.said = Said(self.client, self.client.texts)
-        self.thought = Said(self.client, self.client.reasonings)
+        self.said = StreamText(self.client, self.client.texts)
+        self.thought = StreamText(self.client, self.client.reasonings)
         self.now = 0.0
         self.steps = 0
         self.quiet_until = 0
@@ -236,7 +236,7 @@ class AnyFrames(RuleBasedStateMachine):
                 self.do(self.turn.handle(Tick(), self.now))
 
     @invariant()
-    def shows_what_was_said(self) -> None:
+    def shows_the_text(self) -> None:
         if not self.client_left:
             self.thought.check()
             if self.final is None:

@@ -179,7 +179,7 @@ async def answer(line: Line) -> None:
 async def drift(line: Line) -> None:
     """Frames that nobody knows, that are another's, or that make no sense."""
     await line.say({"type": "agentPlan", "turnId": frames.TURN, "steps": 3})
-    await line.say(frames.delta("One "), frames.told_by_chunk("One "), frames.delta("two."))
+    await line.say(frames.delta("One "), frames.chunk_text("One "), frames.delta("two."))
     await line.say({"type": "message.part.text-delta", "turnId": frames.TURN, "delta": 7})
     await line.say(frames.delta("not ours", "another turn"))
     await line.connection.send(json.dumps(["no frame"]))

@@ -79,7 +79,7 @@ def turns(dialect: str) -> Iterator[Turn]:
         yield Turn(conversation, Limits(), UIMessageStream())
 
 
-def errands(dialect: str) -> Iterator[Any]:
+def operations(dialect: str) -> Iterator[Any]:
     wire = DIALECTS[dialect]
     yield wire.stop(StopRequest(**ERRAND))
     yield wire.stop(StopRequest(turn_id="t1", **ERRAND))
@@ -95,13 +95,13 @@ def steps_of_a_turn(turn: Turn, frame: bytes) -> Iterator[None]:
         yield
 
 
-def steps_of_an_errand(errand: Any, frame: bytes) -> Iterator[None]:
-    errand.connection_opened(0)
-    yield from errand.prepare_frame(frame)
-    errand.receive_frame(frame, 1)
+def steps_of_an_operation(operation: Any, frame: bytes) -> Iterator[None]:
+    operation.connection_opened(0)
+    yield from operation.prepare_frame(frame)
+    operation.receive_frame(frame, 1)
     yield
-    if isinstance(errand.result, History):
-        yield from ui_messages_in_steps(errand.result, finish=False)
+    if isinstance(operation.result, History):
+        yield from ui_messages_in_steps(operation.result, finish=False)
 
 
 def most_calls(steps: Iterator[None]) -> int:
@@ -133,6 +133,8 @@ def test_no_step_is_long(
     gc.collect()
 
     of_turns = [most_calls(steps_of_a_turn(turn, frame)) for turn in turns(dialect)]
-    of_errands = [most_calls(steps_of_an_errand(errand, frame)) for errand in errands(dialect)]
+    of_operations = [
+        most_calls(steps_of_an_operation(operation, frame)) for operation in operations(dialect)
+    ]
 
-    assert max(of_turns + of_errands) < CALLS_MAX
+    assert max(of_turns + of_operations) < CALLS_MAX

@@ -1,5 +1,6 @@
 """The words of the code are those of the glossary."""
 
+import ast
 import io
 import re
 import tokenize
@@ -7,9 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 ROOT: Final = Path(__file__).parents[2]
 SOURCE: Final = ROOT / "src/turnwire"
 LAB: Final = ROOT / "src/turnwire_lab"
+TESTED: Final = ("cli", "config", "core", "dialects", "doctor", "relay", "support", "web")
+"""Folders of the tests of the gateway, and of what they share."""
 WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
@@ -40,6 +45,22 @@ def test_no_name_holds_a_word_that_says_nothing() -> None:
 
     assert found == []
     assert [path for path in modules if words & set(path.stem.split("_"))] == []
+
+
+@pytest.mark.parametrize("room", TESTED)
+def test_no_helper_of_a_test_has_such_a_name(room: str) -> None:
+    """The name of a test is a sentence, and may hold any word."""
+    words = banned()
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
+        for path in (ROOT / "tests" / room).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        and not node.name.startswith("test_")
+        and words & {word.lower() for word in WORD.findall(node.name)}
+    ]
+
+    assert found == []
 
 
 def test_a_code_name_in_the_glossary_exists() -> None:

@@ -135,7 +135,7 @@ REQUESTS: dict[str, tuple[str, str, Json | None]] = {
 }
 
 
-async def told(gateway: Gateway, method: str, route: str, body: Json | None) -> str:
+async def in_words(gateway: Gateway, method: str, route: str, body: Json | None) -> str:
     """A response in the table's words."""
     url = f"{gateway.url}/api/sessions/s1/{route}"
     async with new_client() as client:
@@ -181,7 +181,7 @@ async def test_what_init_is_worth(row: list[str]) -> None:
             Gateway(agent.url(), dial_s=DIAL_S, verdict_s=0.2, idle_s=0.1) as gateway,
         ):
             asked_at = loop.time()
-            found.append(await told(gateway, *REQUESTS[name]))
+            found.append(await in_words(gateway, *REQUESTS[name]))
             assert loop.time() - asked_at >= (DIAL_S if cell.endswith(", late") else 0)
 
     assert found == [re.sub(r",.*", "", cell) for cell in cells]

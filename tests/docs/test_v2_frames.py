@@ -41,7 +41,7 @@ async def say_two(line: Line) -> None:
     await line.say({**INIT, "session": {"messages": [*INIT["session"]["messages"], other]}})
 
 
-async def stop_when_told(line: Line) -> None:
+async def run_until_abort(line: Line) -> None:
     """Run a turn that no prompt is known of."""
     await line.say({"type": "init", "data": {"runningTurnId": frames.TURN}})
     await until(lambda: line.aborts or line.closed)
@@ -79,7 +79,7 @@ SENDERS: dict[str, tuple[Any, Callable[[Gateway], Awaitable[object]]]] = {
     "edit": (end_at_once, lambda gateway: prompted(gateway, messageId="m1")),
     "abort": (begin_only, lambda gateway: left(gateway, "Hello")),
     "abort before the turn": (stay_silent, lambda gateway: left(gateway, ": keepalive")),
-    "abort by a stop": (stop_when_told, lambda gateway: App(gateway).stop()),
+    "abort by a stop": (run_until_abort, lambda gateway: App(gateway).stop()),
     "answer": (say_init, lambda gateway: App(gateway, user="ann").answer("q1", "yes")),
     "answer where the id is not unique": (
         say_two,

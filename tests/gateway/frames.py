@@ -17,7 +17,7 @@ def delta(text: str, turn: str = TURN) -> Json:
     return {"type": "message.part.text-delta", "turnId": turn, "delta": text}
 
 
-def told_by_chunk(text: str, turn: str = TURN) -> Json:
+def chunk_text(text: str, turn: str = TURN) -> Json:
     return {"type": "chunk", "content": text, "messageId": turn}
 
 

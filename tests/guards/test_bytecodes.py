@@ -47,7 +47,7 @@ def test_a_delta_in_the_core() -> None:
 
 
 def test_a_delta_told_twice() -> None:
-    twice = [DELTA, frames.text(frames.told_by_chunk("T0000000000000000ab")).encode()]
+    twice = [DELTA, frames.text(frames.chunk_text("T0000000000000000ab")).encode()]
     turn = begun_turn()
     few = opcodes(lambda: turn.frames(twice * FEW, 1))
     many = opcodes(lambda: turn.frames(twice * MANY, 1))

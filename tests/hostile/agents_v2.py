@@ -24,7 +24,7 @@ from hostile.attack import (
 OTHER: Final = "turn-of-somebody-else"
 
 
-def said(frame: Json) -> bytes:
+def encoded(frame: Json) -> bytes:
     return text(frames.text(frame).encode())
 
 
@@ -87,7 +87,7 @@ def long_ids(kind: str) -> Iterator[bytes]:
     """Each field in its turn, each id another one."""
     others, fields = _ID_FIELDS[kind]
     named = [{"type": kind, **others, field: f"{MARK}{_LONG}"} for field in fields]
-    return in_turns(*(numbered(said(frame)) for frame in named))
+    return in_turns(*(numbered(encoded(frame)) for frame in named))
 
 
 # What is hard to read.
@@ -101,13 +101,13 @@ def with_nan() -> bytes:
 
 @same
 def with_proto() -> bytes:
-    return said(tool(args={f"k{n}": {"__proto__": 1} for n in range(200_000)}))
+    return encoded(tool(args={f"k{n}": {"__proto__": 1} for n in range(200_000)}))
 
 
 @same
 def with_constructor() -> bytes:
     one = {"constructor": {"prototype": 1}}
-    return said(tool(args={f"k{n}": one for n in range(110_000)}))
+    return encoded(tool(args={f"k{n}": one for n in range(110_000)}))
 
 
 @same
@@ -141,89 +141,89 @@ def surrogates() -> bytes:
 
 
 def questions() -> Iterator[bytes]:
-    return numbered(said(question(f"q{MARK}", text="?" * MIB)))
+    return numbered(encoded(question(f"q{MARK}", text="?" * MIB)))
 
 
 def tools() -> Iterator[bytes]:
-    return numbered(said(tool(f"c{MARK}", args={"text": "x" * 20_000})))
+    return numbered(encoded(tool(f"c{MARK}", args={"text": "x" * 20_000})))
 
 
 def small_tools() -> Iterator[bytes]:
-    return numbered(said(tool(f"c{MARK}", args={})))
+    return numbered(encoded(tool(f"c{MARK}", args={})))
 
 
 @same
 def one_tool() -> bytes:
-    return said(tool(args={"text": "x" * 20_000}))
+    return encoded(tool(args={"text": "x" * 20_000}))
 
 
 @same
 def foreign_deltas() -> bytes:
-    return said(frames.delta("somebody else's ", OTHER))
+    return encoded(frames.delta("somebody else's ", OTHER))
 
 
 def foreign_turns() -> Iterator[bytes]:
-    return numbered(said(frames.create(f"p{MARK}", f"turn-of-others-{MARK}")))
+    return numbered(encoded(frames.create(f"p{MARK}", f"turn-of-others-{MARK}")))
 
 
 def foreign_channels() -> Iterator[bytes]:
-    return numbered(said(frames.create(None, f"other-{MARK}", channelId=f"channel-{MARK}")))
+    return numbered(encoded(frames.create(None, f"other-{MARK}", channelId=f"channel-{MARK}")))
 
 
 def unknown() -> Iterator[bytes]:
-    return numbered(said({"type": f"unheard-of-{MARK}", "data": {"a": MARK}}))
+    return numbered(encoded({"type": f"unheard-of-{MARK}", "data": {"a": MARK}}))
 
 
 @same
 def skipped() -> bytes:
-    return said({"type": "models", "models": []})
+    return encoded({"type": "models", "models": []})
 
 
 @same
 def own_deltas() -> bytes:
-    return said(frames.delta("one word more "))
+    return encoded(frames.delta("one word more "))
 
 
 @same
 def own_chunks() -> bytes:
-    return said(frames.told_by_chunk("one word more "))
+    return encoded(frames.chunk_text("one word more "))
 
 
 @same
 def one_letter() -> bytes:
-    return said(frames.delta("a"))
+    return encoded(frames.delta("a"))
 
 
 @same
 def own_long_deltas() -> bytes:
-    return said(frames.delta("x" * 20_000))
+    return encoded(frames.delta("x" * 20_000))
 
 
 @same
 def own_reasoning() -> bytes:
-    return said({**frames.delta("hm "), "type": "message.part.reasoning-delta"})
+    return encoded({**frames.delta("hm "), "type": "message.part.reasoning-delta"})
 
 
 @same
 def errors() -> bytes:
-    return said({"type": "error", "turnId": OTHER, "message": "Oh."})
+    return encoded({"type": "error", "turnId": OTHER, "message": "Oh."})
 
 
 @same
 def statuses() -> bytes:
-    return said({"type": "agentStatus", "turnId": TURN, "status": "thinking"})
+    return encoded({"type": "agentStatus", "turnId": TURN, "status": "thinking"})
 
 
 @same
 def lifecycle() -> bytes:
-    return said({"type": "status", "data": {"status": "running"}})
+    return encoded({"type": "status", "data": {"status": "running"}})
 
 
 @same
 def inits() -> bytes:
     """One after the other, in mid-turn, of a few KiB each."""
     session = {"messages": [{"id": "m", "role": "assistant", "parts": []}] * 100}
-    return said({"type": "init", "session": session, "data": {"runnerBusy": True}})
+    return encoded({"type": "init", "session": session, "data": {"runnerBusy": True}})
 
 
 _HELD: Final[tuple[tuple[str, Blocks], ...]] = (

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from gateway import frames
 from gateway.clients import ask
-from hostile.agents_v2 import said
+from hostile.agents_v2 import encoded
 from hostile.attack import KIB, MIB, ClientAttack, Script, flood
 from hostile.line import Line
 from hostile.world import Connection, World
@@ -29,21 +29,21 @@ async def many(count: int, one: Callable[[int], Coroutine[Any, Any, None]]) -> N
 async def quiet(line: Line) -> None:
     """Begins its turn, and says no more."""
     asked = await line.prompt()
-    await line.send(said(frames.create(asked["promptId"])))
+    await line.send(encoded(frames.create(asked["promptId"])))
     await line.end()
 
 
 async def talkative(line: Line) -> None:
     """Three megabytes of an answer, at once."""
     asked = await line.prompt()
-    await line.send(said(frames.create(asked["promptId"])))
+    await line.send(encoded(frames.create(asked["promptId"])))
     await line.send(_long_answer())
     await line.end()
 
 
 def _init(*messages: frames.Json, **data: object) -> bytes:
     session = {"id": "s", "status": "running", "messages": messages}
-    return said({"type": "init", "session": session, "data": data})
+    return encoded({"type": "init", "session": session, "data": data})
 
 
 def _answer(size: int, **more: object) -> frames.Json:
@@ -53,7 +53,7 @@ def _answer(size: int, **more: object) -> frames.Json:
 
 async def historian(line: Line) -> None:
     """A history of four megabytes, in a hundred answers."""
-    await line.send(_history_told())
+    await line.send(_history_frame())
     await line.end()
 
 
@@ -68,11 +68,11 @@ async def in_a_turn(line: Line) -> None:
 
 @functools.cache
 def _long_answer() -> bytes:
-    return said(frames.delta("And so on, as people say. ")) * 110_000
+    return encoded(frames.delta("And so on, as people say. ")) * 110_000
 
 
 @functools.cache
-def _history_told() -> bytes:
+def _history_frame() -> bytes:
     finish = {"type": "finish", "reason": "end_turn"}
     messages = [_answer(40_000, id=f"t{number}") for number in range(100)]
     for each in messages:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Final, Self
 
-from hostile.wire import CLOSE, TEXT, Ear, accepted
+from hostile.wire import CLOSE, TEXT, FrameReader, accepted
 
 READ_BYTES: Final = 65_536
 
@@ -95,7 +95,7 @@ class Line:
                 self._prompted.exception()  # whether or not anybody waits for it
 
     async def _listen(self) -> None:
-        ear = Ear()
+        ear = FrameReader()
         try:
             while data := await self._loop.sock_recv(self._sock, READ_BYTES):
                 for heard in ear.hear(data):

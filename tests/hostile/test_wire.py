@@ -9,7 +9,7 @@ from websockets.uri import parse_uri
 
 from hostile import agents_bytes, agents_session_agent, agents_v2
 from hostile.attack import MARK, MIB, AgentAttack, numbered, text
-from hostile.wire import CLOSE, TEXT, Ear, accepted
+from hostile.wire import CLOSE, TEXT, FrameReader, accepted
 
 URI = parse_uri("ws://127.0.0.1:1/v2/hostile-1")
 AGENTS = (
@@ -41,7 +41,7 @@ def test_what_a_client_says_is_heard_however_it_is_cut(size: int) -> None:
     client.send_text(b"x" * size)
     client.send_close(1000)
     said = b"".join(client.data_to_send())
-    ear = Ear()
+    ear = FrameReader()
 
     step = max(1, len(said) // 100)
     heard = [one for at in range(0, len(said), step) for one in ear.hear(said[at : at + step])]

@@ -29,18 +29,18 @@ def accepted(head: bytes) -> bytes:
     return b"\r\n".join([*lines, b"", b""])
 
 
-class Heard(NamedTuple):
+class ReceivedFrame(NamedTuple):
     opcode: int
     payload: bytes
 
 
-class Ear:
+class FrameReader:
     """Reads the masked frames of a gateway, however they are cut."""
 
     def __init__(self) -> None:
         self._unread = b""
 
-    def hear(self, data: bytes) -> list[Heard]:
+    def hear(self, data: bytes) -> list[ReceivedFrame]:
         """The frames that are whole now."""
         self._unread += data
         found = []
@@ -48,7 +48,7 @@ class Ear:
             found.append(frame)
         return found
 
-    def _next(self) -> Heard | None:
+    def _next(self) -> ReceivedFrame | None:
         data = self._unread
         if len(data) < 2:
             return None
@@ -62,4 +62,4 @@ class Ear:
         self._unread = data[at + 4 + size :]
         pattern = (mask * (size // 4 + 1))[:size]
         plain = int.from_bytes(masked, "big") ^ int.from_bytes(pattern, "big")
-        return Heard(data[0] & 15, plain.to_bytes(size, "big"))
+        return ReceivedFrame(data[0] & 15, plain.to_bytes(size, "big"))

@@ -19,7 +19,7 @@ SHOW = {
 }
 
 
-def told(frames: list[Json]) -> list[Json]:
+def content_of(frames: list[Json]) -> list[Json]:
     """What a turn tells, with neither its ids nor its deltas in pieces nor states in between."""
     meant = [f for f in frames if f["type"].startswith(("message.part", "question"))]
     plain = [f for f in meant if f.get("status") not in {"pending", "running"}]
@@ -36,7 +36,7 @@ async def test_a_turn_that_is_over_is_told_to_the_one_who_asks_again(prompt: str
         await ours.hear("pong")
 
         assert again[0] == frames[0] | {"promptId": "p2"}
-        assert told(again) == told(frames)
+        assert content_of(again) == content_of(frames)
         reasoning = "message.part.reasoning-delta"
         assert text(again) == text(frames) == text(again, "chunk", "content")
         assert text(again, reasoning) == text(frames, reasoning)
@@ -73,7 +73,7 @@ async def test_an_answered_question_is_told_with_its_answer() -> None:
         await ours.hear("complete")
         again = await ours.turn("ask me", "p2", clientMessageId="m1")
 
-        assert told(again) == [question, resolved]
+        assert content_of(again) == [question, resolved]
 
 
 async def test_a_prompt_that_waits_begins_once_for_both() -> None:

@@ -57,12 +57,12 @@ async def test_thousands_of_idle_streams_are_kept(capsys: pytest.CaptureFixture[
             agent.end_all()
             ended = await opened.ended(120)
         after = await gateway.settled(before)
-        tell(capsys, f"{_said(ended)}; {after} are left")
+        tell(capsys, f"{_report(ended)}; {after} are left")
         async with Crowd(plan(gateway, "idle", streams)) as once_more:
             await once_more.all_open(300)
             again = await gateway.held()
             agent.end_all()
-            tell(capsys, f"Once more: {again}; {_said(await once_more.ended(120))}")
+            tell(capsys, f"Once more: {again}; {_report(await once_more.ended(120))}")
         await gateway.settled(before)
 
         assert full.streams == kept.streams == streams
@@ -83,14 +83,14 @@ async def test_a_thousand_busy_streams_lose_nothing(capsys: pytest.CaptureFixtur
         ended = await crowd(plan(gateway, prompt, BUSY), within_s=300)
         used_s = gateway.cpu_s - used_s
         after = await gateway.settled(before)
-        tell(capsys, f"{_said(ended)}; {used_s:.1f} s of processor; {after} are left")
+        tell(capsys, f"{_report(ended)}; {used_s:.1f} s of processor; {after} are left")
 
         assert ended.whole == BUSY, ended.problems
         assert ended.deltas == BUSY * FRAMES_A_SECOND * BUSY_S
         assert (await gateway.outcomes()) == {"completed": WARM_UP + BUSY}
 
 
-def _said(ended: Ended) -> str:
+def _report(ended: Ended) -> str:
     median, late, latest = ended.latencies_ms
     timed = f", frames {median:.2f} / {late:.2f} / {latest:.2f} ms" if latest else ""
     fewest, most = ended.keepalives

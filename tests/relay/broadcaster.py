@@ -26,7 +26,7 @@ class Broadcaster:
                 channel = {name: prompt[name] for name in ("channelType", "channelId")}
                 await self._tell(frames.create(turn=turn, **channel, **named))
                 for word in ("You said ", prompt["content"], "."):
-                    await self._tell(frames.told_by_chunk(word, turn), frames.delta(word, turn))
+                    await self._tell(frames.chunk_text(word, turn), frames.delta(word, turn))
                     await asyncio.sleep(0)  # so that another could get in between
                 await self._tell(frames.finalize(turn))
         finally:

@@ -36,8 +36,8 @@ class Client:
         return b"".join(message.get("body", b"") for message in self.messages)
 
 
-class Told:
-    """What the flow was told, in order."""
+class ClientEvents:
+    """What happened to the flow, in order."""
 
     def __init__(self) -> None:
         self.events: list[str | int] = []
@@ -92,8 +92,8 @@ class ShortWay:
 ALWAYS = 1_000
 
 
-def writer(client: Client) -> tuple[ClientWriter, Told]:
-    told = Told()
+def writer(client: Client) -> tuple[ClientWriter, ClientEvents]:
+    told = ClientEvents()
     return ClientWriter(client.send, [(b"a", b"b")], told), told
 
 
@@ -288,7 +288,7 @@ async def test_whatever_ways_the_server_has_each_byte_goes_once(
 ) -> None:
     client = Client(ALWAYS)
     body = ShortWay(client, head=head, now=now)
-    to_client = ClientWriter(body.start, [], Told(), None, body)
+    to_client = ClientWriter(body.start, [], ClientEvents(), None, body)
 
     for part in parts:
         assert not body.is_ended

@@ -95,7 +95,7 @@ async def test_deltas_told_twice_are_sent_once_and_a_hundred_thousand_arrive_in_
             told = [
                 frames.text(spelling(word)).encode()
                 for word in words[start : start + 1000]
-                for spelling in (frames.told_by_chunk, frames.delta)
+                for spelling in (frames.chunk_text, frames.delta)
             ]
             await line.raw(b"".join(map(frames.raw, told)))
         await line.say(frames.finalize())

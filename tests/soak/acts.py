@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from gateway.tokens import bearer
-from soak.client import Ear, User, question_id, turn_id
+from soak.client import User, WokenReader, question_id, turn_id
 
 Act = Callable[[User, random.Random], Awaitable[None]]
 
@@ -178,7 +178,7 @@ def deck(dice: random.Random) -> list[Act]:
     return cards
 
 
-async def _some(stream: Ear, dice: random.Random) -> None:
+async def _some(stream: WokenReader, dice: random.Random) -> None:
     """Read for a while, before the first byte or far into the story."""
     if dice.random() < 0.8:
         await stream.sees(b"text-delta")

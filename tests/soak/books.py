@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from chaos.verdicts import NONE
-from soak.client import Heard
-from soak.lives import Told
+from soak.client import RequestRecord
+from soak.lives import RecordedRun
 
 AGREED: Final = ""
 UNEXPLAINED: Final = "UNEXPLAINED"
@@ -45,9 +45,9 @@ class Books:
 
     def __init__(
         self,
-        heard: Iterable[Heard],
+        heard: Iterable[RequestRecord],
         log: Iterable[Mapping[str, Any]],
-        journal: Mapping[str, Sequence[Told]],
+        journal: Mapping[str, Sequence[RecordedRun]],
     ) -> None:
         self.causes: Counter[tuple[str, str]] = Counter()
         self.unexplained: list[str] = []
@@ -71,7 +71,7 @@ class Books:
             rows.append(f"{count:>8}  {outcome:<12} {cause or '-'}")
         return "\n".join(rows)
 
-    def _balance(self, heard: Heard, lines: Sequence[Mapping[str, Any]]) -> None:
+    def _balance(self, heard: RequestRecord, lines: Sequence[Mapping[str, Any]]) -> None:
         ended = [line for line in lines if line["event"] == ENDED]
         refused = [line for line in lines if line["event"] == REFUSED]
         self.outcomes.update(line["outcome"] for line in ended)
@@ -92,7 +92,7 @@ class Books:
             self.causes[outcome or heard.code or "-", cause] += 1
 
 
-def _of_refusal(heard: Heard, refused: Sequence[Mapping[str, Any]]) -> str:
+def _of_refusal(heard: RequestRecord, refused: Sequence[Mapping[str, Any]]) -> str:
     """A refusal in the log is the one that the client got."""
     logged = [line["code"] for line in refused]
     if logged == ([heard.code] if heard.code else []):
@@ -103,7 +103,7 @@ def _of_refusal(heard: Heard, refused: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _of_client(
-    heard: Heard, ended: Sequence[Mapping[str, Any]], lines: Sequence[Mapping[str, Any]]
+    heard: RequestRecord, ended: Sequence[Mapping[str, Any]], lines: Sequence[Mapping[str, Any]]
 ) -> str:
     """The outcome in the log is the one that the client was told."""
     if not ended:
@@ -131,7 +131,7 @@ def _of_client(
             return UNEXPLAINED
 
 
-def _of_agent(heard: Heard, outcome: str, runs: Sequence[Told]) -> str:
+def _of_agent(heard: RequestRecord, outcome: str, runs: Sequence[RecordedRun]) -> str:
     """What became of the prompt is what the outcome says, or something was in the way."""
     if not runs:
         if outcome in _NEVER_ASKED or heard.code:

@@ -17,7 +17,7 @@ from gateway.tokens import bearer
 WITHIN_S = 60.0
 
 
-class Heard(Struct, kw_only=True):
+class RequestRecord(Struct, kw_only=True):
     """One request, as its client remembers it."""
 
     request_id: str
@@ -39,7 +39,7 @@ class Heard(Struct, kw_only=True):
         return self.kind in {"prompt", "resume"}
 
 
-class Ear(Reader):
+class WokenReader(Reader):
     """A client that is woken by what comes."""
 
     def __init__(self, port: int, *, sock: socket.socket) -> None:
@@ -84,7 +84,7 @@ class User:
     def __init__(self, name: str, act: str, session: str, ports: tuple[int, int]) -> None:
         self.name = name
         self.session = session
-        self.heard: list[Heard] = []
+        self.heard: list[RequestRecord] = []
         self._act = act
         self._port, self._breaking_port = ports
 
@@ -97,7 +97,7 @@ class User:
         breaking: bool = False,
         narrow: bool = False,
         good_for_s: int = 600,
-    ) -> AsyncIterator[Ear]:
+    ) -> AsyncIterator[WokenReader]:
         """Ask, on a line that may break, or with as small a buffer, or as old a token as may be."""
         body = json.dumps(ask(text)).encode()
         path = f"chat?onDisconnect={policy}"
@@ -115,12 +115,12 @@ class User:
         return other
 
     @asynccontextmanager
-    async def resume(self) -> AsyncIterator[Ear]:
+    async def resume(self) -> AsyncIterator[WokenReader]:
         heard = self._new("resume", policy="continue")
         async with self._open(heard, "GET", "chat/chat-1/stream") as stream:
             yield stream
 
-    async def ask(self, kind: str, method: str, path: str, body: object = None) -> Heard:
+    async def ask(self, kind: str, method: str, path: str, body: object = None) -> RequestRecord:
         """Ask for something that is no stream."""
         data = b"" if body is None else json.dumps(body).encode()
         heard = self._new(kind)
@@ -128,7 +128,9 @@ class User:
             await answer.ends()
         return heard
 
-    async def ask_badly(self, body: bytes, session: str | None = None, **headers: str) -> Heard:
+    async def ask_badly(
+        self, body: bytes, session: str | None = None, **headers: str
+    ) -> RequestRecord:
         heard = self._new("bad")
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         async with self._open(
@@ -137,9 +139,9 @@ class User:
             await answer.ends()
         return heard
 
-    def _new(self, kind: str, *, policy: str = "abort", left: bool = False) -> Heard:
+    def _new(self, kind: str, *, policy: str = "abort", left: bool = False) -> RequestRecord:
         request_id = f"{self.name}-{len(self.heard)}"
-        heard = Heard(
+        heard = RequestRecord(
             request_id=request_id,
             user=self.name,
             kind=kind,
@@ -153,7 +155,7 @@ class User:
     @asynccontextmanager
     async def _open(
         self,
-        heard: Heard,
+        heard: RequestRecord,
         method: str,
         path: str,
         body: bytes = b"",
@@ -162,7 +164,7 @@ class User:
         session: str | None = None,
         breaking: bool = False,
         narrow: bool = False,
-    ) -> AsyncIterator[Ear]:
+    ) -> AsyncIterator[WokenReader]:
         own = {"x-request-id": heard.request_id, "connection": "close", **bearer(self.name)}
         path = f"/api/sessions/{session or self.session}/{path}"
         asked = request(body, path=path, method=method, headers={**own, **(headers or {})})
@@ -170,7 +172,7 @@ class User:
         if narrow:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         port = self._breaking_port if breaking else self._port
-        async with Ear(port, sock=sock) as ear:
+        async with WokenReader(port, sock=sock) as ear:
             ear.send(asked)
             yield ear
             is_over = ear.is_over
@@ -178,7 +180,7 @@ class User:
         _remember(heard, ear)
 
 
-def _remember(heard: Heard, ear: Ear) -> None:
+def _remember(heard: RequestRecord, ear: WokenReader) -> None:
     if not ear.heard.startswith(b"HTTP/1.1 ") or b"\r\n\r\n" not in ear.heard:
         return
     heard.status = ear.status
@@ -189,11 +191,11 @@ def _remember(heard: Heard, ear: Ear) -> None:
         heard.code = json.loads(body)["code"]
 
 
-def turn_id(ear: Ear) -> str | None:
+def turn_id(ear: WokenReader) -> str | None:
     started = [chunk for chunk in chunks(ear.body) if chunk["type"] == "start"]
     return str(started[0]["messageId"]) if started and "messageId" in started[0] else None
 
 
-def question_id(ear: Ear) -> str | None:
+def question_id(ear: WokenReader) -> str | None:
     asked = [chunk for chunk in chunks(ear.body) if chunk["type"] == "data-question"]
     return str(asked[0]["id"]) if asked else None

@@ -10,7 +10,7 @@ from load.child import Child
 from turnwire_lab.agents.v2.journal import Run
 
 
-class Told(msgspec.Struct, frozen=True):
+class RecordedRun(msgspec.Struct, frozen=True):
     """A run as far as it was written down."""
 
     run: Run
@@ -47,15 +47,15 @@ class Lives:
             child.kill()
             await stack.aclose()
 
-    def told(self) -> dict[str, list[Told]]:
+    def told(self) -> dict[str, list[RecordedRun]]:
         """The runs of every life, by user."""
-        by_user: dict[str, list[Told]] = {}
+        by_user: dict[str, list[RecordedRun]] = {}
         for journal in self._journals:
             lines = journal.read_bytes().split(b"\n")[:-1]
             runs = [msgspec.json.decode(line, type=Run) for line in lines]
             killed = journal is not self._journals[-1]
             for run in {run.turn_id: run for run in runs}.values():  # as it was written last
-                by_user.setdefault(str(run.user_id), []).append(Told(run, killed))
+                by_user.setdefault(str(run.user_id), []).append(RecordedRun(run, killed))
         return by_user
 
     async def __aenter__(self) -> Self:

@@ -19,7 +19,7 @@ import pytest
 from load.watching import MIB, Held, Watched
 from soak.acts import ACTS, Act, deck
 from soak.books import UNHEEDED, Books
-from soak.client import Heard, User
+from soak.client import RequestRecord, User
 from soak.faults import Dicey, kill_now_and_then, to_the_agent, to_the_gateway
 from soak.lives import Lives
 
@@ -83,7 +83,7 @@ class Crowd:
     """Users who come one after the other, `AT_ONCE` at a time."""
 
     def __init__(self, dice: random.Random, ports: tuple[int, int]) -> None:
-        self.heard: list[Heard] = []
+        self.heard: list[RequestRecord] = []
         self._dice = dice
         self._ports = ports
         self._users = 0
@@ -165,7 +165,7 @@ async def test_a_soak_leaves_nothing_behind_and_its_books_balance(
         after = await gateway.settled(before)
 
         books = Books(crowd.heard, gateway.lines, agent.told())
-        tell(_told(crowd, agent, near_agent, near_gateway, before, after))
+        tell(_report(crowd, agent, near_agent, near_gateway, before, after))
         tell(books.table())
         assert not books.unexplained, "\n".join(books.unexplained[:10])
         assert +Counter(await gateway.counted("turnwire_streams_total")) == books.outcomes
@@ -182,7 +182,7 @@ def _url(port: int) -> str:
     return f"ws://127.0.0.1:{port}/api/sessions/{{session_id}}/ws?role=client"
 
 
-def _told(
+def _report(
     crowd: Crowd, agent: Lives, near_agent: Dicey, near_gateway: Dicey, before: Held, after: Held
 ) -> str:
     return (

@@ -83,5 +83,5 @@ def brief(act: Output) -> list[str]:
     return [" ".join(filter(None, (c["type"], c.get("toolCallId")))) for c in chunks(act)]
 
 
-def told(act: Output) -> list[Json]:
+def frames_sent(act: Output) -> list[Json]:
     return [json.loads(frame) for frame in act.to_agent]

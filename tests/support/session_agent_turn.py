@@ -66,13 +66,13 @@ class TurnEntry:
 
     def updated(self) -> bytes:
         """The frame that tells all of it once more."""
-        return f.frame("message.updated", data=self._told())
+        return f.frame("message.updated", data=self._entry())
 
     def written(self) -> f.Fields:
         """As R's `init` repeats it."""
-        return self._told() | {"createdAt": 0}
+        return self._entry() | {"createdAt": 0}
 
-    def _told(self) -> f.Fields:
+    def _entry(self) -> f.Fields:
         content = self._content if self._final is None else self._final
         entry = {"id": f.TURN, "role": "assistant", "content": content}
         return {**entry, "parts": [dict(part) for part in self._parts], **f.CHANNEL}

@@ -8,7 +8,7 @@ def mend(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-class Said:
+class StreamText:
     """Follows a client: text belongs to the block that is open once it was told."""
 
     def __init__(self, client: Client, blocks: dict[str, str]) -> None:

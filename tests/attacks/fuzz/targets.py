@@ -120,44 +120,44 @@ def _responded(approval: str) -> dict[str, Any]:
     return {"id": "m", "role": "assistant", "parts": [{"type": "step-start"}, part]}
 
 
-def errands(data: bytes) -> None:
+def operations(data: bytes) -> None:
     """Stop, answer and recall, on both wires."""
     which = data[0] if data else 0
     dialect: Dialect = DIALECTS[("v2", "session-agent")[which & 1]]
     known: Sequence[bytes] = AGENTS[s.REVISIONS[(which >> 4) % 3]] if which & 1 else V2
-    errand = _errand(dialect, which)
+    operation = _operation(dialect, which)
     now = 0.0
-    told = [*errand.connection_opened(now)]
+    told = [*operation.connection_opened(now)]
     for kind, rest in steps(data[1:]):
         heard = frame(kind, rest, known)
         if heard is not None:
             Counted.frames += 1
-            told += errand.receive_frame(heard, now)
+            told += operation.receive_frame(heard, now)
         else:
             now += (rest[0] if rest else 1) / 4
-            told += errand.tick(now)
-        if errand.result is not None:
+            told += operation.tick(now)
+        if operation.result is not None:
             break
     for _ in range(8):
-        if errand.result is None:
-            now = max(now, errand.deadline)
-            told += errand.tick(now)
-    if errand.result is None:
-        errand.connection_lost()
+        if operation.result is None:
+            now = max(now, operation.deadline)
+            told += operation.tick(now)
+    if operation.result is None:
+        operation.connection_lost()
     for each in told:
         msgspec.json.decode(each)
-    match errand.result:
+    match operation.result:
         case History():
-            for message in msgspec.json.decode(ui_messages(errand.result)):
+            for message in msgspec.json.decode(ui_messages(operation.result)):
                 assert {"id", "role", "parts"} <= message.keys()
         case StopResult():
-            msgspec.json.encode(errand.result.turn_id)
+            msgspec.json.encode(operation.result.turn_id)
         case result:
             assert isinstance(result, Answered | Rejection)
     Counted.runs += 1
 
 
-def _errand(dialect: Dialect, which: int) -> Operation[Any]:
+def _operation(dialect: Dialect, which: int) -> Operation[Any]:
     common: dict[str, Any] = {"user_id": s.ME, "init_s": 5, "verdict_s": 5}
     match which >> 1 & 3:
         case 0:
@@ -242,7 +242,7 @@ TARGETS: Final[Mapping[str, Target]] = {
     "body": Target(body, [each.encode() for each in _BODIES], _WORDS),
     "continuation": Target(continuation, _PARTS, _WORDS),
     "errands": Target(
-        errands,
+        operations,
         [*_scripts(V2, (0, 2, 4, 6)), *_scripts(AGENTS["R"], (1, 3, 5, 7))],
         _WORDS,
     ),

@@ -21,7 +21,7 @@ def body(*messages: Any, **fields: Any) -> bytes:
     return json.dumps({"messages": messages, **fields}, ensure_ascii=False).encode()
 
 
-def said(text: str) -> dict[str, str]:
+def text_part(text: str) -> dict[str, str]:
     return {"type": "text", "text": text}
 
 
@@ -70,7 +70,7 @@ def nested(depth: int, inner: str = "") -> bytes:
             id="text is taken as it is",
         ),
         pytest.param(
-            body({"role": "user", "parts": [said("x" * TEXT_MAX), said("")]}),
+            body({"role": "user", "parts": [text_part("x" * TEXT_MAX), text_part("")]}),
             Prompt("x" * TEXT_MAX),
             id="as long as it may be, and an empty part",
         ),
@@ -79,7 +79,7 @@ def nested(depth: int, inner: str = "") -> bytes:
                 {
                     "message": {
                         "role": "user",
-                        "parts": [said("x" * (TEXT_MAX - 1)), said("\U0001f600")],
+                        "parts": [text_part("x" * (TEXT_MAX - 1)), text_part("\U0001f600")],
                     }
                 }
             ).encode(),

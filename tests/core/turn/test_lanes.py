@@ -26,20 +26,20 @@ PIECES = [
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=4).map("".join)
 
 
-Told: TypeAlias = Decoded | str | None
+FrameResult: TypeAlias = Decoded | str | None
 
 
-class Telling:
-    """A conversation that tells what it was given: one entry a frame."""
+class Scripted:
+    """A protocol that decodes each frame to the next of these."""
 
     accepted = True
     queued = False
     deadline = NEVER
 
-    def __init__(self, told: Sequence[Told]) -> None:
+    def __init__(self, decoded: Sequence[FrameResult]) -> None:
         self.frame_stats = FrameStats()
         self.has_other_watchers = False
-        self._told = iter(told)
+        self._decoded = iter(decoded)
 
     def prepare_frame(self, _frame: bytes, /) -> Iterator[None]:
         yield from ()
@@ -59,8 +59,8 @@ class Telling:
     def mark_stale(self) -> None:
         pass
 
-    def receive_frame(self, _frame: bytes, _now: float) -> Told:
-        return next(self._told)
+    def receive_frame(self, _frame: bytes, _now: float) -> FrameResult:
+        return next(self._decoded)
 
     def tick(self, _now: float) -> Decoded:
         return Decoded()
@@ -73,19 +73,21 @@ class Telling:
         return ()
 
 
-def stream(told: Sequence[Told], reads: Sequence[int], *, event_lines: bool) -> bytes:
+def stream(decoded: Sequence[FrameResult], reads: Sequence[int], *, event_lines: bool) -> bytes:
     """All that a client is sent, when the frames come in reads of these sizes."""
-    turn = Turn(Telling(told), Limits(), UIMessageStream(StreamOptions(event_lines=event_lines)))
+    turn = Turn(
+        Scripted(decoded), Limits(), UIMessageStream(StreamOptions(event_lines=event_lines))
+    )
     written = [turn.handle(Opened(), 0).to_client]
-    left = len(told)
-    for size in [*reads, len(told)]:
+    left = len(decoded)
+    for size in [*reads, len(decoded)]:
         count = min(size, left)
         written.append(turn.frames([b""] * count, 1).to_client)
         left -= count
     return b"".join(written) + turn.handle(AgentLeft(), 2).to_client
 
 
-OTHER_EVENTS: list[Told] = [
+OTHER_EVENTS: list[FrameResult] = [
     None,
     ALIVE,
     Decoded([events.ReasoningDelta("hm\ud83d")]),
@@ -97,23 +99,23 @@ OTHER_EVENTS: list[Told] = [
 
 @settings(max_examples=80, deadline=None, database=None)
 @given(
-    told=st.lists(st.one_of(TEXTS, TEXTS, TEXTS, st.sampled_from(OTHER_EVENTS)), max_size=12),
+    decoded=st.lists(st.one_of(TEXTS, TEXTS, TEXTS, st.sampled_from(OTHER_EVENTS)), max_size=12),
     reads=st.lists(st.integers(0, 5), max_size=8),
     event_lines=st.booleans(),
 )
 def test_both_lanes_write_the_same_bytes(
-    told: list[Told], reads: list[int], *, event_lines: bool
+    decoded: list[FrameResult], reads: list[int], *, event_lines: bool
 ) -> None:
-    long = [Decoded([events.TextDelta(one)]) if isinstance(one, str) else one for one in told]
+    long = [Decoded([events.TextDelta(one)]) if isinstance(one, str) else one for one in decoded]
 
-    short_way = stream(told, reads, event_lines=event_lines)
+    short_way = stream(decoded, reads, event_lines=event_lines)
 
     assert short_way == stream(long, [1] * len(long), event_lines=event_lines)
 
 
 def test_the_short_lane_is_taken() -> None:
     output = UIMessageStream()
-    turn = Turn(Telling(["a", "b"]), Limits(), output)
+    turn = Turn(Scripted(["a", "b"]), Limits(), output)
     turn.handle(Opened(), 0)
     turn.frames([b""], 0)
     lane = output._lane

@@ -169,9 +169,9 @@ def test_a_token_that_expires_ends_nothing() -> None:
 
 
 def test_a_client_that_answers_does_not_count_it_as_a_watcher() -> None:
-    room = SessionGroup()
+    group = SessionGroup()
     ask = PromptRequest(text="hi", prompt_id=f.PROMPT)
-    turn = Turn(DIALECTS["v2"].prompt(ask, Member(room)), GOES_ON, UIMessageStream())
+    turn = Turn(DIALECTS["v2"].prompt(ask, Member(group)), GOES_ON, UIMessageStream())
     turn.handle(Opened(), 0)
     turn.frames([f.begin(), f.part("a")], 1)
     turn.handle(ClientLeft(), 2)
@@ -179,7 +179,7 @@ def test_a_client_that_answers_does_not_count_it_as_a_watcher() -> None:
     message = {"id": f.OURS, "role": "assistant", "parts": [{"type": "question", **question}]}
     init = f.frame("init", session={"messages": [message]}, data={"runningTurnId": f.OURS})
     answer = ResumeRequest(user_id="u1", init_s=5, replies=(QuestionReply("q1", Raw(b"true")),))
-    back = Turn(DIALECTS["v2"].resume(answer, Member(room)), Limits(), UIMessageStream())
+    back = Turn(DIALECTS["v2"].resume(answer, Member(group)), Limits(), UIMessageStream())
     back.handle(Opened(), 3)
     back.frames([init], 4)
 

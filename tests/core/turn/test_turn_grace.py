@@ -16,9 +16,9 @@ from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 
 
-def turn_of(room: SessionGroup, *frames: bytes, drain_s: float = 30) -> Turn:
+def turn_of(group: SessionGroup, *frames: bytes, drain_s: float = 30) -> Turn:
     """A turn under `grace` whose client left at 2."""
-    member = Member(room)
+    member = Member(group)
     ask = PromptRequest(text="hi", prompt_id=f.PROMPT, user_id="u1")
     limits = Limits(on_disconnect=DisconnectPolicy.GRACE, grace_s=30, drain_s=drain_s)
     turn = Turn(DIALECTS["v2"].prompt(ask, member), limits, UIMessageStream())
@@ -32,9 +32,9 @@ def turn_of(room: SessionGroup, *frames: bytes, drain_s: float = 30) -> Turn:
     return turn
 
 
-def come_back(room: SessionGroup, turn: str = f.OURS) -> None:
+def come_back(group: SessionGroup, turn: str = f.OURS) -> None:
     """Another stream of this process follows the turn."""
-    Member(room).follow(turn)
+    Member(group).follow(turn)
 
 
 def test_nobody_comes_back_and_the_turn_is_aborted() -> None:
@@ -57,30 +57,30 @@ def test_text_that_comes_meanwhile_is_not_written() -> None:
 
 
 def test_somebody_comes_back_and_the_turn_goes_on() -> None:
-    room = SessionGroup()
-    turn = turn_of(room, *RUNNING)
+    group = SessionGroup()
+    turn = turn_of(group, *RUNNING)
     turn.handle(ClientLeft(), 2)
 
-    come_back(room)
+    come_back(group)
 
     assert turn.outcome is Outcome.CLIENT_GONE
     assert wait(turn, 500) == []
 
 
 def test_who_follows_another_turn_has_not_come_back() -> None:
-    room = SessionGroup()
-    turn = turn_of(room, *RUNNING)
+    group = SessionGroup()
+    turn = turn_of(group, *RUNNING)
     turn.handle(ClientLeft(), 2)
 
-    come_back(room, "turn-2")
+    come_back(group, "turn-2")
 
     assert turn.outcome is None
 
 
 def test_whoever_resumed_before_the_hang_up_was_noticed_counts() -> None:
-    room = SessionGroup()
-    turn = turn_of(room, *RUNNING)
-    come_back(room)
+    group = SessionGroup()
+    turn = turn_of(group, *RUNNING)
+    come_back(group)
 
     assert turn.handle(ClientLeft(), 2) == NOTHING
     assert turn.outcome is Outcome.CLIENT_GONE
@@ -121,11 +121,11 @@ def test_in_the_queue_the_turn_of_another_is_not_aborted_after_the_grace_either(
 
 
 def test_a_stream_that_waits_for_the_same_prompt_counts_as_a_watcher() -> None:
-    room = SessionGroup()
-    turn = turn_of(room, *QUEUED)
+    group = SessionGroup()
+    turn = turn_of(group, *QUEUED)
     turn.handle(ClientLeft(), 2)
 
-    come_back(room, f.PROMPT)
+    come_back(group, f.PROMPT)
 
     assert turn.outcome is Outcome.CLIENT_GONE
 

@@ -13,7 +13,7 @@ def call(phase: Phase) -> events.ToolUpdate:
     return events.ToolUpdate(call_id="c", tool_name="t", phase=phase, args=Raw(b"{}"))
 
 
-def told(*happened: events.Event, skip: int = 0) -> list[Chunk]:
+def chunks_of(*happened: events.Event, skip: int = 0) -> list[Chunk]:
     translator = Numbered(skip=skip)
     return [
         chunk
@@ -33,8 +33,8 @@ def test_no_delta_takes_the_short_way() -> None:
 
 def test_a_step_begins_after_a_call_whether_it_ended_or_not() -> None:
     said = events.TextDelta("Hi there")
-    ended = told(call(Phase.RUNNING), call(Phase.COMPLETED), said)
-    open_ = told(call(Phase.RUNNING), said)
+    ended = chunks_of(call(Phase.RUNNING), call(Phase.COMPLETED), said)
+    open_ = chunks_of(call(Phase.RUNNING), said)
 
     assert [c for c in ended if not isinstance(c, chunks.ToolOutputAvailable)] == open_
     assert chunks.FinishStep() in open_
@@ -43,7 +43,7 @@ def test_a_step_begins_after_a_call_whether_it_ended_or_not() -> None:
 def test_text_that_a_call_ends_in_is_one_block() -> None:
     said = events.TextDelta("Hi there")
     end = events.TurnFinished(reason=events.Reason.END_TURN)
-    whole = told(call(Phase.RUNNING), said, call(Phase.COMPLETED), said, end)
+    whole = chunks_of(call(Phase.RUNNING), said, call(Phase.COMPLETED), said, end)
 
     assert whole.count(chunks.TextStart("t:t0")) == 1
     assert chunks.TextStart("t:t1") not in whole
@@ -57,5 +57,5 @@ def test_text_that_a_call_ends_in_is_one_block() -> None:
 def test_what_the_client_has_is_not_told_again() -> None:
     said = events.TextDelta("one two three")
 
-    assert told(said, skip=5) == told(said)[5:]
-    assert told(said, skip=50) == []
+    assert chunks_of(said, skip=5) == chunks_of(said)[5:]
+    assert chunks_of(said, skip=50) == []

@@ -8,7 +8,7 @@ TOOL = None
 """A tool between two texts."""
 
 
-def told(*said: str | None) -> SentText:
+def sent_text_of(*said: str | None) -> SentText:
     noted = SentText()
     note(noted, said)
     return noted
@@ -90,7 +90,7 @@ def note(noted: SentText, said: Sequence[str | None]) -> None:
     ],
 )
 def test_what_of_a_final_text_is_missing(said: list[str | None], final: str, missing: str) -> None:
-    assert told(*said).unsent_suffix(final) == missing
+    assert sent_text_of(*said).unsent_suffix(final) == missing
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_what_of_a_final_text_is_missing(said: list[str | None], final: str, mis
 def test_what_is_missing_once_the_turn_was_started_over(
     before: list[str | None], after: list[str | None], final: str, missing: str
 ) -> None:
-    noted = told(*before)
+    noted = sent_text_of(*before)
 
     noted.start_over()
     note(noted, after)
@@ -121,7 +121,7 @@ def test_what_is_missing_once_the_turn_was_started_over(
 
 
 def test_a_turn_may_start_over_again_before_it_says_anything() -> None:
-    noted = told("a")
+    noted = sent_text_of("a")
 
     noted.start_over()
     noted.start_over()

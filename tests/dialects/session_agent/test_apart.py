@@ -15,9 +15,9 @@ PONG: Final = f.frame("pong")
 QUEUED_BY_ANOTHER: Final = f.audit("prompt.queued", actorId="u2")
 
 
-def apart(*frames: bytes, room: SessionGroup | None = None, **ask: Any) -> TurnProtocol:
+def apart(*frames: bytes, group: SessionGroup | None = None, **ask: Any) -> TurnProtocol:
     """A conversation of a process that has not the only room of its session."""
-    made = conversation(member=Member(room or SessionGroup(apart=True)), **ask)
+    made = conversation(member=Member(group or SessionGroup(apart=True)), **ask)
     for frame in frames:
         told = made.receive_frame(frame, 0)
         if {"type": "prompt"}.items() <= next(iter(sent(told)), {}).items():
@@ -107,9 +107,9 @@ def test_two_that_wait_with_our_text_are_one_too_many(revision: str) -> None:
 
 
 def test_an_equal_prompt_of_our_own_process_is_known_as_such() -> None:
-    room = SessionGroup(apart=True)
-    first = apart(f.init("V"), room=room)
-    second = conversation(f.init("V"), member=Member(room))
+    group = SessionGroup(apart=True)
+    first = apart(f.init("V"), group=group)
+    second = conversation(f.init("V"), member=Member(group))
     receive_frame(first, equal("P1"), PONG)
     second.tick(0)
 
@@ -133,8 +133,8 @@ def test_what_was_echoed_before_we_asked_does_not_count() -> None:
 
 
 def test_more_equal_prompts_than_are_remembered_are_too_many() -> None:
-    room = SessionGroup(apart=True)
-    made, other = apart(f.init("V"), equal("P2"), PONG, f.begin(), room=room), Member(room)
+    group = SessionGroup(apart=True)
+    made, other = apart(f.init("V"), equal("P2"), PONG, f.begin(), group=group), Member(group)
     for number in range(OpenTurns.KEPT_MAX):
         other.claim(f"P{number + 3}")
         receive_frame(made, f.pending(prompt=f"P{number + 3}"))

@@ -284,9 +284,9 @@ def test_r_not_if_another_user_asked_for_it() -> None:
 
 
 def test_r_nor_while_another_stream_follows_it() -> None:
-    room = SessionGroup()
-    stream = begun("R", member=Member(room))
-    Member(room).follow(f.TURN)
+    group = SessionGroup()
+    stream = begun("R", member=Member(group))
+    Member(group).follow(f.TURN)
 
     assert stream.handle(ClientLeft(), 3) == Output()
     assert stream.outcome is Outcome.CLIENT_GONE

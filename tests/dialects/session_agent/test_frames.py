@@ -75,7 +75,7 @@ def go_on(frame: bytes) -> None:
     resume(frame, f.init("V", runnerBusy=True), frame, replies=REPLIES)
 
 
-def errands() -> list[Operation[Any]]:
+def operations() -> list[Operation[Any]]:
     answer = AnswerRequest(
         user_id=f.ME, init_s=5, verdict_s=5, reply=QuestionReply("q1", Raw(b'"y"'))
     )
@@ -87,14 +87,14 @@ def errands() -> list[Operation[Any]]:
 
 
 def ask(*frames: bytes) -> None:
-    for errand in errands():
-        errand.connection_opened(0)
+    for operation in operations():
+        operation.connection_opened(0)
         for frame in frames:
-            errand.receive_frame(frame, 1)
+            operation.receive_frame(frame, 1)
         for later in (100, 200, 300):
-            errand.tick(later)
+            operation.tick(later)
 
-        assert errand.result is not None
+        assert operation.result is not None
 
 
 CASES: dict[str, tuple[Callable[[bytes], None], bytes]] = {

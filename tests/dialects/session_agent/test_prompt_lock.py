@@ -19,9 +19,9 @@ from turnwire.dialects.session_agent.turn import RESPONSE_S
 class Tab:
     """One prompt of a user, in a stream of its own."""
 
-    def __init__(self, room: SessionGroup, user_id: str, revision: str) -> None:
+    def __init__(self, group: SessionGroup, user_id: str, revision: str) -> None:
         self.sent = 0
-        self.member = Member(room)
+        self.member = Member(group)
         ask = PromptRequest(text="two", prompt_id="p1", user_id=user_id)
         self.turn = Turn(SessionAgent().prompt(ask, self.member), Limits(), UIMessageStream())
         self._count(self.turn.handle(Opened(), 0).to_agent)
@@ -43,9 +43,9 @@ class Tab:
     "users take turns: a prompt of another user waits for one of them, 30 s",
 )
 def test_swallowed_prompts_of_one_user_hold_up_others_for_one_of_them(revision: str) -> None:
-    room = SessionGroup()
-    anns = [Tab(room, "ann", revision) for _ in range(20)]
-    bob = Tab(room, "bob", revision)
+    group = SessionGroup()
+    anns = [Tab(group, "ann", revision) for _ in range(20)]
+    bob = Tab(group, "bob", revision)
     assert [tab.sent for tab in anns] == [1] + [0] * 19
     assert bob.sent == 0
 

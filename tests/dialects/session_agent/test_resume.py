@@ -278,20 +278,20 @@ def test_it_pings_as_every_stream_does() -> None:
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_it_is_company_for_the_stream_that_asked(revision: str) -> None:
-    room = SessionGroup()
-    asked = Member(room)
+    group = SessionGroup()
+    asked = Member(group)
     asked.follow(f.TURN)
     running = init_r(prompt("P1"), turn()) if revision == "R" else busy(revision)
 
-    made(running, f.chunk("b"), member=Member(room))
+    made(running, f.chunk("b"), member=Member(group))
 
     assert asked.has_other_watchers
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_it_is_company_for_the_prompt_that_waits(revision: str) -> None:
-    room = SessionGroup()
-    asked = Member(room)
+    group = SessionGroup()
+    asked = Member(group)
     asked.follow(f.PROMPT)
     entries = (prompt("P1", **OTHER), prompt(f.PROMPT))
     pending = {"messageId": f.PROMPT, "content": "two"}
@@ -299,7 +299,7 @@ def test_it_is_company_for_the_prompt_that_waits(revision: str) -> None:
         init_r(*entries, promptsQueued=1) if revision == "R" else busy("V", pendingPrompt=pending)
     )
 
-    made(waits, member=Member(room))
+    made(waits, member=Member(group))
 
     assert asked.has_other_watchers
 

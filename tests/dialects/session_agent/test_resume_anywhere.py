@@ -29,7 +29,7 @@ from turnwire.dialects.session_agent import SessionAgent
 LOOK = ResumeRequest(user_id=f.ME, init_s=5)
 
 
-def told(revision: str, *, lags: bool) -> Iterator[tuple[bytes, bytes]]:
+def frames_after_init(revision: str, *, lags: bool) -> Iterator[tuple[bytes, bytes]]:
     """The frames of a turn, and before each the `init` that says what came before it.
 
     Where it lags it has of the text only what was said up to the last tool.
@@ -85,7 +85,7 @@ def message(said: list[Event]) -> tuple[str, list[dict[str, object]]]:
 @pytest.mark.parametrize("lags", [True, False])
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_a_turn_is_told_alike_wherever_it_is_resumed(revision: str, *, lags: bool) -> None:
-    frames = list(told(revision, lags=lags))
+    frames = list(frames_after_init(revision, lags=lags))
     first = SessionAgent().resume(LOOK)
     original = [f.init(revision, runnerBusy=True), f.begin(), *(frame for _, frame in frames)]
     whole = message(

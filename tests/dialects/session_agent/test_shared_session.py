@@ -50,18 +50,18 @@ def running(revision: str, member: Member, **ask: Any) -> TurnProtocol:
 def test_a_prompt_that_is_on_its_way_is_not_harmed(
     revision: str, ours: dict[str, Any], neighbour: dict[str, Any], abort_scope: AbortScope
 ) -> None:
-    room = SessionGroup()
-    made = running(revision, Member(room), **ours)
+    group = SessionGroup()
+    made = running(revision, Member(group), **ours)
     assert made.abort_scope is AbortScope.OURS
 
-    conversation(f.init(revision), text="other", member=Member(room), **neighbour)
+    conversation(f.init(revision), text="other", member=Member(group), **neighbour)
 
     assert made.abort_scope is abort_scope
 
 
 def test_one_that_left_is_no_neighbour() -> None:
-    room = SessionGroup()
-    made, member = running("R", Member(room)), Member(room)
+    group = SessionGroup()
+    made, member = running("R", Member(group)), Member(group)
     conversation(f.init("R"), text="other", member=member)
 
     member.leave()
@@ -181,8 +181,8 @@ def test_or_if_no_pong_comes() -> None:
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_prompts_of_one_session_go_out_one_at_a_time(revision: str) -> None:
-    room = SessionGroup()
-    one, other = Member(room), Member(room)
+    group = SessionGroup()
+    one, other = Member(group), Member(group)
     news: list[str] = []
     other.on_change = lambda: news.append("the floor is free")
     first = conversation(f.init(revision), member=one)
@@ -199,8 +199,8 @@ def test_prompts_of_one_session_go_out_one_at_a_time(revision: str) -> None:
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_equal_prompts_are_two(revision: str) -> None:
-    room = SessionGroup()
-    first, second = (conversation(f.init(revision), member=Member(room)) for _ in range(2))
+    group = SessionGroup()
+    first, second = (conversation(f.init(revision), member=Member(group)) for _ in range(2))
     # The second one's socket is behind, and hears the first one's echo when it has spoken.
     receive_frame(first, f.user(prompt="P1"))
     second.tick(0)
@@ -211,9 +211,9 @@ def test_equal_prompts_are_two(revision: str) -> None:
 
 
 def test_a_prompt_that_waits_before_we_have_spoken_is_not_ours() -> None:
-    room = SessionGroup()
-    ahead = conversation(f.init("V", runnerBusy=True), text="ahead", member=Member(room))
-    made = conversation(f.init("V", runnerBusy=True), member=Member(room))
+    group = SessionGroup()
+    ahead = conversation(f.init("V", runnerBusy=True), text="ahead", member=Member(group))
+    made = conversation(f.init("V", runnerBusy=True), member=Member(group))
     # The same text, by somebody of another process.
     receive_frame(made, f.pending(prompt="P1"))
     receive_frame(ahead, f.user("ahead"))

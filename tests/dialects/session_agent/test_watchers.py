@@ -15,9 +15,9 @@ def joined(user: str | None = f.ME) -> bytes:
 @pytest.mark.parametrize("revision", f.REVISIONS)
 def test_whoever_follows_the_same_prompt_or_turn_is_company(revision: str) -> None:
     for followed in (f.PROMPT, f.TURN):
-        room = SessionGroup()
-        Member(room).follow(followed)
-        made = conversation(f.init(revision), member=Member(room))
+        group = SessionGroup()
+        Member(group).follow(followed)
+        made = conversation(f.init(revision), member=Member(group))
         assert not made.has_other_watchers
 
         receive_frame(made, f.user(), f.begin())
@@ -27,10 +27,10 @@ def test_whoever_follows_the_same_prompt_or_turn_is_company(revision: str) -> No
 
 @pytest.mark.parametrize("revision", ["A", "V"])
 def test_whoever_follows_the_same_queued_prompt_is_company(revision: str) -> None:
-    room = SessionGroup()
-    Member(room).follow(f.PROMPT)
+    group = SessionGroup()
+    Member(group).follow(f.PROMPT)
 
-    made = conversation(f.init(revision), *f.queued(revision), member=Member(room))
+    made = conversation(f.init(revision), *f.queued(revision), member=Member(group))
 
     assert made.has_other_watchers
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec import Raw
 
 from support import v2_frames as f
-from support.continued import called, continued, question, text, told
+from support.continued import called, continued, frames_sent, question, text
 from support.v2_operations import (
     BUSY,
     QUESTION,
@@ -141,8 +141,8 @@ def test_an_answer_that_comes_back_with_a_message_names_its_turn_where_it_must()
     two = shared.frames([f.frame("init", session={"messages": [ours, bobs]}, data=busy)], 1)
 
     answer = {"type": "answer", "questionId": "q1", "answer": True}
-    assert told(one) == [answer]
-    assert told(two) == [answer | {"turnId": f.OURS}]
+    assert frames_sent(one) == [answer]
+    assert frames_sent(two) == [answer | {"turnId": f.OURS}]
 
 
 def test_an_answer_that_comes_back_is_for_the_turn_of_its_channel() -> None:
@@ -152,7 +152,7 @@ def test_an_answer_that_comes_back_is_for_the_turn_of_its_channel() -> None:
 
     act = made.frames([f.frame("init", session={"messages": [bobs]}, data=busy)], 1)
 
-    assert (json.dumps(told(act)), made.rejection) == ("[]", Rejection.CLOSED)
+    assert (json.dumps(frames_sent(act)), made.rejection) == ("[]", Rejection.CLOSED)
 
 
 def test_an_answer_to_an_open_question_is_sent() -> None:

@@ -27,13 +27,13 @@ def answer(hello: bytes | None, terms: Terms, **more: Any) -> tuple[int, object]
         reply=QuestionReply("q1", Raw(b"true"), **more),
         terms=terms,
     )
-    errand = V2().answer(given)
-    errand.connection_opened(0)
-    told = errand.tick(5) if hello is None else errand.receive_frame(hello, 1)
-    return len(told), errand.result
+    operation = V2().answer(given)
+    operation.connection_opened(0)
+    told = operation.tick(5) if hello is None else operation.receive_frame(hello, 1)
+    return len(told), operation.result
 
 
-def said_by(user_id: object, entry: str) -> bytes:
+def init_by(user_id: object, entry: str) -> bytes:
     """An `init` that says who asked, in the turn's own entry or in its prompt's."""
     hello = json.loads(init(called(), question()))
     turn = hello["session"]["messages"][0]
@@ -90,7 +90,7 @@ def test_without_a_hello_nobody_can_tell_an_approval_from_a_question() -> None:
     [("ann", (0, Rejection.UNKNOWN)), ("u1", (1, None)), (None, (1, None)), (7, (1, None))],
 )
 def test_who_asked_is_who_answers(entry: str, by: object, told: tuple[int, object]) -> None:
-    hello = said_by(by, entry)
+    hello = init_by(by, entry)
 
     assert answer(hello, Terms(asker_alone=True)) == told
     assert answer(hello, Terms()) == (1, None)

@@ -32,11 +32,11 @@ STARTED: Final = Decoded([TurnStarted(f.OURS)])
 
 
 def apart(
-    *frames: bytes, user: str = "ann", room: SessionGroup | None = None, **ask: Any
+    *frames: bytes, user: str = "ann", group: SessionGroup | None = None, **ask: Any
 ) -> AgentProtocol:
     """A conversation of a process that has not the only room of its session."""
     asked = PromptRequest(**{"text": "hi", "prompt_id": f.PROMPT, "user_id": user} | ask)
-    made = DIALECTS["v2"].prompt(asked, Member(room or SessionGroup(apart=True)))
+    made = DIALECTS["v2"].prompt(asked, Member(group or SessionGroup(apart=True)))
     for frame in frames:
         made.receive_frame(frame, 0)
     return made
@@ -82,8 +82,8 @@ def test_whoever_has_no_name_is_not_taken_for_another_without_one() -> None:
 
 
 def test_two_prompts_of_one_user_in_one_process_are_still_told_apart() -> None:
-    room = SessionGroup(apart=True)
-    one, other = apart(room=room), apart(room=room)
+    group = SessionGroup(apart=True)
+    one, other = apart(group=group), apart(group=group)
     create = f.create(userId="ann")
 
     assert one.receive_frame(create, 0) == STARTED

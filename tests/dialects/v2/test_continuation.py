@@ -15,10 +15,10 @@ from support.continued import (
     called,
     chunks,
     continued,
+    frames_sent,
     init,
     question,
     text,
-    told,
 )
 from turnwire.core.approvals import Signed
 from turnwire.core.body.client_copy import ClientCopy
@@ -39,7 +39,7 @@ def test_the_answer_goes_out_and_the_message_goes_on() -> None:
 
     act = turn.frames([init(text("May I?"), called(), approval())], 1)
 
-    assert told(act) == [{"type": "answer", "questionId": "q1", "answer": True}]
+    assert frames_sent(act) == [{"type": "answer", "questionId": "q1", "answer": True}]
     assert chunks(act) == [{"type": "start", "messageId": "m1"}]
     resolved = f.frame("question.resolved", questionId="q1", answer=True)
     act = turn.frames([resolved, f.tool("completed", result=7)], 2)
@@ -127,7 +127,7 @@ def test_two_answers_go_out_in_one_stream() -> None:
 
     act = turn.frames([init(called("c1"), called("c2"), approval("q1"), approval("q2", "c2"))], 1)
 
-    assert [(frame["questionId"], frame["answer"]) for frame in told(act)] == [
+    assert [(frame["questionId"], frame["answer"]) for frame in frames_sent(act)] == [
         ("q1", True),
         ("q2", {"approved": False, "reason": "no"}),
     ]
@@ -181,7 +181,7 @@ def test_a_client_that_hangs_up_means_this_turn() -> None:
 
     act = turn.handle(ClientLeft(), 2)
 
-    assert told(act) == [
+    assert frames_sent(act) == [
         {
             "type": "abort",
             "promptId": "p9",
@@ -372,10 +372,10 @@ def test_a_hang_up_stops_no_turn_of_another_user(asker: object, aborted: int, sa
 
 
 def test_a_hang_up_stops_no_turn_that_another_stream_follows() -> None:
-    room = SessionGroup()
-    turn = continued(member=Member(room))
+    group = SessionGroup()
+    turn = continued(member=Member(group))
     turn.frames([init(called(), approval())], 1)
-    Member(room).follow(f.OURS)
+    Member(group).follow(f.OURS)
 
     assert turn.handle(ClientLeft(), 2) == Output()
     assert turn.outcome is Outcome.CLIENT_GONE

@@ -49,10 +49,10 @@ def test_no_depth_breaks_an_errand(begin: bytes, end: bytes) -> None:
             V2.stop(StopRequest(user_id="u1", init_s=5, verdict_s=5)),
             V2.read_history(HistoryRequest(user_id="u1", limit=100, init_s=5, verdict_s=5)),
         ]
-        for errand in errands:
-            errand.connection_opened(0)
-            errand.receive_frame(history, 1)
-            errand.tick(6)
-            errand.tick(100)
+        for operation in errands:
+            operation.connection_opened(0)
+            operation.receive_frame(history, 1)
+            operation.tick(6)
+            operation.tick(100)
 
-            assert errand.result is not None
+            assert operation.result is not None

@@ -25,7 +25,7 @@ def turn(text: str, number: int, *, over: bool = True, **fields: Any) -> Json:
     return {"id": f"t{number}", "role": "assistant", "parts": parts, **fields}
 
 
-def told(
+def messages_of(
     *messages: Json, channel: Channel = DEFAULT_CHANNEL, limit: int = 99, before: str | None = None
 ) -> list[Json]:
     """The history as a client gets it."""
@@ -36,14 +36,14 @@ def told(
 
 
 def ids(*messages: Json, **how: Any) -> list[str]:
-    return [message["id"] for message in told(*messages, **how)]
+    return [message["id"] for message in messages_of(*messages, **how)]
 
 
 TALK = (prompt("a", 1), turn("b", 1), prompt("c", 2), turn("d", 2))
 
 
 def test_a_talk() -> None:
-    assert told(*TALK[:2]) == [
+    assert messages_of(*TALK[:2]) == [
         {"id": "e1", "role": "user", "parts": [{"type": "text", "text": "a"}]},
         {
             "id": "t1",
@@ -106,7 +106,7 @@ def test_files_of_a_prompt_come_before_its_text() -> None:
         {"type": 7},
     ]
     text = [{"type": "text", "text": "look"}, {"type": "text", "text": 7}]
-    (message,) = told(prompt("", 1, parts=[*text, *files]))
+    (message,) = messages_of(prompt("", 1, parts=[*text, *files]))
 
     assert message["parts"] == [
         {"type": "file", "mediaType": "image/png", "url": "data:,x", "filename": "a.png"},

@@ -42,7 +42,7 @@ def turn(number: int, *parts: Json, **fields: Any) -> Json:
     return {**its, "parts": list(parts), **fields}
 
 
-def told(*parts: object) -> list[Event]:
+def events_of(*parts: object) -> list[Event]:
     (entry,) = entries(session({"id": "t1", "role": "assistant", "parts": parts}))
     return list(turn_events(entry))
 
@@ -153,7 +153,7 @@ def test_the_text_of_a_prompt_is_that_of_its_parts() -> None:
     ],
 )
 def test_a_part_is_the_event_that_it_was(part: Json, event: Event) -> None:
-    assert told(part) == [event]
+    assert events_of(part) == [event]
 
 
 @pytest.mark.parametrize(
@@ -170,18 +170,18 @@ def test_a_part_is_the_event_that_it_was(part: Json, event: Event) -> None:
     ],
 )
 def test_a_part_that_is_none_has_no_event(part: object) -> None:
-    assert told(part) == []
+    assert events_of(part) == []
 
 
 def test_the_end_of_a_turn_is_its_last_event_wherever_it_stands() -> None:
     error = {"type": "error", "message": "no"}
     text = {"type": "text", "text": "a"}
 
-    assert told({**FINISH, "reason": "error"}, error, text) == [
+    assert events_of({**FINISH, "reason": "error"}, error, text) == [
         events.TextDelta("a"),
         events.TurnFinished(reason=Reason.ERROR, error="no"),
     ]
-    assert told(error, text) == [events.TextDelta("a")]
+    assert events_of(error, text) == [events.TextDelta("a")]
 
 
 def test_a_call_that_is_done_may_be_repeated_or_be_followed_by_another_of_its_id() -> None:
@@ -189,7 +189,7 @@ def test_a_call_that_is_done_may_be_repeated_or_be_followed_by_another_of_its_id
     again = {**done, "result": 1}
 
     def phases(*parts: Json) -> list[Phase]:
-        return [event.phase for event in told(*parts) if isinstance(event, events.ToolUpdate)]
+        return [event.phase for event in events_of(*parts) if isinstance(event, events.ToolUpdate)]
 
     assert phases(done, done) == [Phase.COMPLETED, Phase.COMPLETED]
     assert phases(done, again) == [Phase.COMPLETED, Phase.PENDING, Phase.COMPLETED]
@@ -205,7 +205,7 @@ def test_a_call_that_is_done_may_be_repeated_or_be_followed_by_another_of_its_id
     ],
 )
 def test_a_question_is_followed_by_what_closed_it(fields: Json, closed: list[object]) -> None:
-    asked, *after = told({"type": "question", "questionId": "q1", "text": "ok?", **fields})
+    asked, *after = events_of({"type": "question", "questionId": "q1", "text": "ok?", **fields})
 
     assert isinstance(asked, events.Question)
     assert msgspec.json.decode(asked.payload).items() >= {"text": "ok?"}.items()

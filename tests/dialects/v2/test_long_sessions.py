@@ -65,11 +65,11 @@ def resume_questions(questions: int) -> Callable[[], object]:
 
 
 def follow_one_turn(streams: int) -> Callable[[], object]:
-    room = SessionGroup()
+    group = SessionGroup()
 
     def follow() -> None:
         for _ in range(streams):
-            member = Member(room)
+            member = Member(group)
             member.on_change = lambda: None
             member.follow(f.OURS)
 
@@ -77,11 +77,11 @@ def follow_one_turn(streams: int) -> Callable[[], object]:
 
 
 def wait_for_their_clients(streams: int) -> Callable[[], object]:
-    room, turns = SessionGroup(), []
+    group, turns = SessionGroup(), []
     for number in range(streams):
         ask = PromptRequest(text="hi", prompt_id=f"p{number}")
         turn = Turn(
-            V2.prompt(ask, Member(room)),
+            V2.prompt(ask, Member(group)),
             Limits(on_disconnect=DisconnectPolicy.GRACE),
             UIMessageStream(),
         )

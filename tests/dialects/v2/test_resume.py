@@ -71,7 +71,7 @@ def cuts(
     return found
 
 
-def told(answer: Client) -> list[Json]:
+def content_of(answer: Client) -> list[Json]:
     """What a message tells, wherever it stands: its text as one, then everything else."""
     texts = [
         {"type": kind, "text": "".join(p["text"] for p in answer.parts if p["type"] == kind)}
@@ -94,7 +94,7 @@ def test_whoever_comes_back_to_an_orderly_turn_has_the_same_message(
 def test_whoever_comes_back_to_any_turn_is_told_all_of_it_once() -> None:
     for seed in range(TURNS):
         for undisturbed, resumed in cuts(seed, orderly=False):
-            assert told(resumed) == told(undisturbed), seed
+            assert content_of(resumed) == content_of(undisturbed), seed
 
 
 def test_the_history_of_an_orderly_turn_is_the_same_message() -> None:
@@ -322,13 +322,13 @@ def test_it_aborts_nothing_whatever_happens() -> None:
 
 @pytest.mark.parametrize("init", [hello(TURN, runnerBusy=True), hello(WAITING)])
 def test_it_is_company_to_who_asked(init: bytes) -> None:
-    room = SessionGroup()
-    asking = V2.prompt(PromptRequest(text="hi", prompt_id=f.PROMPT), Member(room))
+    group = SessionGroup()
+    asking = V2.prompt(PromptRequest(text="hi", prompt_id=f.PROMPT), Member(group))
     asking.connection_opened(0)
     asking.receive_frame(f.begin(), 1)
     assert not asking.has_other_watchers
 
-    resumed(init, member=Member(room))
+    resumed(init, member=Member(group))
 
     assert asking.has_other_watchers
 

@@ -130,11 +130,11 @@ def test_a_question_may_have_any_fields(fields: Json) -> None:
         c for c in chunks(turn.frames([init(asking)], 1)) if c["type"] == "data-question"
     ]
     assert question["data"]["state"] == "open"
-    errand = V2.answer(
+    operation = V2.answer(
         AnswerRequest(user_id="u1", init_s=5, verdict_s=5, reply=QuestionReply("q1", Raw(b'"yes"')))
     )
-    errand.connection_opened(0)
-    assert len(errand.receive_frame(init(asking), 1)) == 1
+    operation.connection_opened(0)
+    assert len(operation.receive_frame(init(asking), 1)) == 1
 
 
 def test_an_id_that_a_second_call_has_is_that_of_a_second_card() -> None:

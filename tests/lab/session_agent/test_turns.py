@@ -17,7 +17,7 @@ pytestmark = pytest.mark.sockets
 LATER: tuple[Revision, Revision] = ("A", "V")
 
 
-async def heard(prompt: str, revision: Revision, **more: Any) -> list[Json]:
+async def frames_of(prompt: str, revision: Revision, **more: Any) -> list[Json]:
     """All frames of that prompt, from its echo on."""
     habits = Habits(revision=revision, **more)
     async with SessionAgent(habits) as agent, client(agent.url) as ours:
@@ -45,7 +45,7 @@ def parts(snapshot: Json) -> list[str]:
 
 
 async def test_on_r_the_end_writes_over_every_text_part() -> None:
-    frames = await heard("what is 2+2?", "R")
+    frames = await frames_of("what is 2+2?", "R")
 
     pending, running, completed, last = snapshots(frames)
     assert [parts(s) for s in (pending, running, completed)] == [
@@ -92,7 +92,7 @@ def test_a_text_part_after_a_tool(revision: Revision, second: str) -> None:
 
 @pytest.mark.parametrize("revision", LATER)
 async def test_later_the_segments_stay_apart(revision: Revision) -> None:
-    frames = await heard("what is 2+2?", revision)
+    frames = await frames_of("what is 2+2?", revision)
 
     last = snapshots(frames)[-1]
     assert last["content"] == "2+2 is **4**.\n"
@@ -106,7 +106,7 @@ async def test_later_the_segments_stay_apart(revision: Revision) -> None:
 
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_a_failed_tool_is_not_a_failed_turn(revision: Revision) -> None:
-    last = snapshots(await heard("make the tool fail", revision))[-1]
+    last = snapshots(await frames_of("make the tool fail", revision))[-1]
 
     call = last["parts"][1]
     assert (call["status"], call["error"]) == ("error", "Division by zero.")
@@ -117,7 +117,7 @@ async def test_a_failed_tool_is_not_a_failed_turn(revision: Revision) -> None:
 @pytest.mark.parametrize("revision", REVISIONS)
 @pytest.mark.parametrize("loudly", ["", " loudly"])
 async def test_a_failed_turn_ends_in_both_parts(revision: Revision, loudly: str) -> None:
-    frames = await heard(f"make the turn fail{loudly}", revision)
+    frames = await frames_of(f"make the turn fail{loudly}", revision)
 
     ends = ["finish error", "error The agent was told to fail."]
     last = parts(snapshots(frames)[-1])
@@ -128,7 +128,7 @@ async def test_a_failed_turn_ends_in_both_parts(revision: Revision, loudly: str)
 @pytest.mark.parametrize("revision", REVISIONS)
 @pytest.mark.parametrize("error", ["", " with an object"])
 async def test_a_prompt_may_fail_without_a_turn(revision: Revision, error: str) -> None:
-    frames = await heard(f"fail at once{error}", revision)
+    frames = await frames_of(f"fail at once{error}", revision)
 
     [told_error] = [frame for frame in frames if frame["type"] == "error"]
     assert isinstance(told_error["error"], dict if error else str)
@@ -150,7 +150,7 @@ async def test_later_an_error_without_a_channel_is_dropped(revision: Revision, e
 
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_a_completion_that_does_not_come_is_forced(revision: Revision) -> None:
-    frames = await heard("fail and stall", revision, safety_s=0.01)
+    frames = await frames_of("fail and stall", revision, safety_s=0.01)
 
     words = outline(frames)
     assert words.index("error") < words.index("status runnerBusy")
@@ -158,7 +158,7 @@ async def test_a_completion_that_does_not_come_is_forced(revision: Revision) -> 
 
 @pytest.mark.parametrize("prompt", ["say nothing", "fail in silence", "speak at the end"])
 async def test_on_r_a_turn_made_by_its_end_never_ends(prompt: str) -> None:
-    frames = await heard(prompt, "R")
+    frames = await frames_of(prompt, "R")
 
     assert outline(frames)[3:] == [
         "message assistant",
@@ -179,14 +179,14 @@ async def test_on_r_a_turn_made_by_its_end_never_ends(prompt: str) -> None:
     ],
 )
 async def test_later_it_does(revision: Revision, prompt: str, expected: list[str]) -> None:
-    frames = await heard(prompt, revision)
+    frames = await frames_of(prompt, revision)
 
     assert [parts(snapshot) for snapshot in snapshots(frames)] == [expected]
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_text_may_be_told_by_the_last_snapshot_alone(revision: Revision) -> None:
-    frames = await heard("tool, then speak at the end", revision)
+    frames = await frames_of("tool, then speak at the end", revision)
 
     last = snapshots(frames)[-1]
     assert last["content"] == "All of this was told at the end.\n"
@@ -196,7 +196,7 @@ async def test_text_may_be_told_by_the_last_snapshot_alone(revision: Revision) -
 
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_the_last_snapshot_may_go_on_where_the_deltas_stopped(revision: Revision) -> None:
-    frames = await heard("speak on at the end", revision)
+    frames = await frames_of("speak on at the end", revision)
 
     last = snapshots(frames)[-1]
     streamed = text(frames, last["id"])
@@ -206,7 +206,7 @@ async def test_the_last_snapshot_may_go_on_where_the_deltas_stopped(revision: Re
 
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_tools_that_are_stuck_are_completed_after_the_end(revision: Revision) -> None:
-    frames = await heard("stuck tool", revision)
+    frames = await frames_of("stuck tool", revision)
 
     *_, ended, stuck, unseen = snapshots(frames)
     assert parts(ended)[1::2] == ["tool-call running", "finish end_turn"]
@@ -220,14 +220,14 @@ async def test_tools_that_are_stuck_are_completed_after_the_end(revision: Revisi
 
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_two_tools_at_once(revision: Revision) -> None:
-    last = snapshots(await heard("use two tools", revision))[-1]
+    last = snapshots(await frames_of("use two tools", revision))[-1]
 
     assert parts(last)[:2] == ["tool-call error", "tool-call completed"]
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_a_tool_may_be_seen_first_when_it_is_done(revision: Revision) -> None:
-    frames = await heard("wait for an event", revision)
+    frames = await frames_of("wait for an event", revision)
 
     assert parts(snapshots(frames)[0])[1] == "tool-call completed"
     assert parts(snapshots(frames)[-1])[-1] == "finish end_turn"
@@ -235,14 +235,14 @@ async def test_a_tool_may_be_seen_first_when_it_is_done(revision: Revision) -> N
 
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_a_turn_may_be_canceled_by_the_agent_itself(revision: Revision) -> None:
-    last = snapshots(await heard("change your settings", revision))[-1]
+    last = snapshots(await frames_of("change your settings", revision))[-1]
 
     assert last["parts"][-1] == {"type": "finish", "reason": "canceled"}
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_after_a_failover_the_prompt_goes_on_in_a_second_turn(revision: Revision) -> None:
-    frames = await heard("fail over", revision)
+    frames = await frames_of("fail over", revision)
 
     first, second = turn_ids(frames)
     switched = next(frame for frame in frames if frame["type"] == "model-switched")
@@ -254,7 +254,7 @@ async def test_after_a_failover_the_prompt_goes_on_in_a_second_turn(revision: Re
 
 
 async def test_a_completion_may_come_before_the_end_of_its_turn() -> None:
-    frames = await heard("complete early", "V")
+    frames = await frames_of("complete early", "V")
 
     words = outline(frames)
     assert words.index("status runnerBusy") < words.index("message.updated finish")
@@ -263,7 +263,7 @@ async def test_a_completion_may_come_before_the_end_of_its_turn() -> None:
 
 @pytest.mark.parametrize("prompt", ["hang in a tool", "ask me"])
 async def test_r_ends_a_turn_it_hears_nothing_of(prompt: str) -> None:
-    frames = await heard(prompt, "R", premature_s=0.05)
+    frames = await frames_of(prompt, "R", premature_s=0.05)
 
     ended, flushed = snapshots(frames)[-2:]
     assert parts(ended)[-1] == "finish end_turn"
@@ -272,7 +272,7 @@ async def test_r_ends_a_turn_it_hears_nothing_of(prompt: str) -> None:
 
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_noise_comes_in_every_shape(revision: Revision) -> None:
-    frames = await heard("make noise", revision)
+    frames = await frames_of("make noise", revision)
 
     entries = [f["data"] for f in frames if f["type"] == "message"]
     shapes = [type(entry.get("parts")) for entry in entries if entry["role"] == "system"]
@@ -310,6 +310,6 @@ async def test_the_search_finds_pages(tmp_path: Path) -> None:
     ],
 )
 async def test_the_brain_answers(revision: Revision, prompt: str, expected: str) -> None:
-    frames = await heard(prompt, revision, slow_s=0)
+    frames = await frames_of(prompt, revision, slow_s=0)
 
     assert expected in text(frames, turn_ids(frames)[0])

@@ -40,9 +40,9 @@ async def fail(line: Line) -> None:
     await line.begin()
     tool = frames.running_tool() | {"args": {"password": "hunter2"}}
     await line.say(
-        frames.told_by_chunk("the-secret 😀"),
+        frames.chunk_text("the-secret 😀"),
         frames.delta("the-secret 😀 and "),
-        frames.told_by_chunk(" and the-secret"),
+        frames.chunk_text(" and the-secret"),
         {"type": "agentStatus", "status": "thinking", "detail": "the-secret"},
         tool,
         {

@@ -62,7 +62,7 @@ async def post(gateway: Gateway, user: str, route: str, body: Json) -> httpx.Res
         return await client.post(url, json=body, headers=bearer(user))
 
 
-def told(response: httpx.Response) -> tuple[int, str | None, str | None]:
+def verdict_of(response: httpx.Response) -> tuple[int, str | None, str | None]:
     if response.status_code == 202 or response.headers["content-type"] != "application/json":
         return response.status_code, None, None
     body = response.json()
@@ -71,7 +71,7 @@ def told(response: httpx.Response) -> tuple[int, str | None, str | None]:
 
 async def answer(gateway: Gateway, user: str, **body: Any) -> tuple[int, str | None, str | None]:
     """By the first door."""
-    return told(await post(gateway, user, "answer", {"answer": True, **body}))
+    return verdict_of(await post(gateway, user, "answer", {"answer": True, **body}))
 
 
 async def send_back(
@@ -80,7 +80,7 @@ async def send_back(
     """By the second one: the message comes back with an answer in it."""
     answered = {**part, "data": {**part["data"], "state": "answered", "answer": True, **data}}
     message = {"id": "m1", "role": "assistant", "parts": [{"type": "step-start"}, answered]}
-    return told(await post(gateway, user, "chat", {"id": "chat-1", "message": message}))
+    return verdict_of(await post(gateway, user, "chat", {"id": "chat-1", "message": message}))
 
 
 def answers(agent: ReferenceAgent) -> list[object]:
@@ -200,7 +200,7 @@ async def test_where_nobody_says_who_asked_every_collaborator_answers() -> None:
         its_id = bobs["data"]["approvalId"]
 
         assert await answer(gateway, "bob", questionId="q1", approvalId=its_id) == TAKEN
-        assert heard(agent) == [True]
+        assert received(agent) == [True]
 
 
 async def test_an_id_is_good_for_what_was_shown_alone() -> None:
@@ -212,7 +212,7 @@ async def test_an_id_is_good_for_what_was_shown_alone() -> None:
         agent.script = hydrate({**APPROVAL, "args": {"all": False}})
 
         assert await answer(gateway, "ann", questionId="q1", approvalId=its_id) == CLOSED
-        assert heard(agent) == []
+        assert received(agent) == []
 
 
 @pytest.mark.parametrize("extra", [{}, {"channelType": "web", "turnId": "t1"}])
@@ -259,7 +259,7 @@ async def test_what_no_hello_tells_of_is_not_answered_where_approvals_are_signed
         Gateway(agent.url(), signing_keys=KEY, dial_s=0.3) as gateway,
     ):
         assert (await answer(gateway, "ann", questionId="q1"))[0] == 501
-        assert heard(agent) == []
+        assert received(agent) == []
 
 
 async def test_an_id_whose_time_is_over_is_closed_before_any_dial() -> None:
@@ -313,5 +313,5 @@ def hydrate(question: Json) -> Any:
     return script
 
 
-def heard(agent: ScriptedAgent) -> list[object]:
+def received(agent: ScriptedAgent) -> list[object]:
     return [frame["answer"] for line in agent.lines for frame in line.of_type("answer")]

@@ -60,7 +60,7 @@ async def preflight(app: Any, *origins: str, path: str = CHAT, method: str = "PO
     return await Exchange(app, method="OPTIONS", path=path, headers=sent).run()
 
 
-def told(done: Exchange) -> dict[str, str]:
+def headers_of(done: Exchange) -> dict[str, str]:
     """What the response says to browsers; each header once."""
     names = [name for name, _ in done.sent[0]["headers"]]
     assert len(names) == len(set(names))
@@ -89,7 +89,7 @@ async def test_a_preflight_of_a_listed_origin_is_answered_without_a_token(
     done = await preflight(app_of(), origin, path=path, method=method)
 
     assert (done.status, done.body) == (204, b"")
-    assert told(done) == {
+    assert headers_of(done) == {
         "vary": "Origin",
         "access-control-allow-origin": origin,
         "access-control-allow-methods": "GET, POST",
@@ -105,7 +105,7 @@ async def test_a_listed_origin_may_read_its_stream(origin: str) -> None:
 
     assert done.status == 200
     assert done.headers["content-type"].startswith("text/event-stream")
-    assert told(done) == {
+    assert headers_of(done) == {
         "vary": "Origin",
         "access-control-allow-origin": origin,
         "access-control-expose-headers": EXPOSED,
@@ -148,8 +148,8 @@ async def test_another_origin_is_told_nothing(origin: str) -> None:
     app = app_of()
     done, before = await asked(app, origin), await preflight(app, origin)
 
-    assert (done.status, told(done)) == (200, {"vary": "Origin"})
-    assert (before.status, told(before)) == (405, {"vary": "Origin"})
+    assert (done.status, headers_of(done)) == (200, {"vary": "Origin"})
+    assert (before.status, headers_of(before)) == (405, {"vary": "Origin"})
 
 
 @pytest.mark.attack("two `Origin` headers", "none is allowed")
@@ -157,15 +157,15 @@ async def test_two_origins_are_none() -> None:
     app = app_of()
     done, before = await asked(app, OURS, OURS), await preflight(app, OURS, LOCAL)
 
-    assert (done.status, told(done)) == (200, {"vary": "Origin"})
-    assert (before.status, told(before)) == (405, {"vary": "Origin"})
+    assert (done.status, headers_of(done)) == (200, {"vary": "Origin"})
+    assert (before.status, headers_of(before)) == (405, {"vary": "Origin"})
 
 
 async def test_without_an_origin_the_response_still_varies_by_it() -> None:
     app = app_of()
 
-    assert told(await asked(app)) == {"vary": "Origin"}
-    assert told(await preflight(app)) == {"vary": "Origin"}
+    assert headers_of(await asked(app)) == {"vary": "Origin"}
+    assert headers_of(await preflight(app)) == {"vary": "Origin"}
 
 
 @pytest.mark.parametrize("origin", [OURS, "null", "https://anybody.example"])
@@ -175,13 +175,13 @@ async def test_a_star_lets_every_page_in_and_never_with_credentials(origin: str)
     done = await asked(app, origin, cookie="session=1")
     before = await preflight(app, origin)
 
-    assert told(done) == {
+    assert headers_of(done) == {
         "vary": "Origin",
         "access-control-allow-origin": "*",
         "access-control-expose-headers": EXPOSED,
     }
-    assert told(before)["access-control-allow-origin"] == "*"
-    assert "access-control-allow-credentials" not in told(done) | told(before)
+    assert headers_of(before)["access-control-allow-origin"] == "*"
+    assert "access-control-allow-credentials" not in headers_of(done) | headers_of(before)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ async def test_a_page_can_read_why_it_was_refused(refusal: Refusal) -> None:
     ).run()
 
     assert done.status == refusal.status
-    assert told(done) == (
+    assert headers_of(done) == (
         {
             "vary": "Origin",
             "access-control-allow-origin": OURS,
@@ -222,7 +222,7 @@ async def test_a_page_can_read_when_to_come_back(limit: str, status: int) -> Non
 
     assert done.status == status
     assert done.headers["retry-after"]
-    assert told(done)["access-control-allow-origin"] == OURS
+    assert headers_of(done)["access-control-allow-origin"] == OURS
 
 
 async def test_a_page_can_read_that_we_crashed() -> None:
@@ -236,7 +236,7 @@ async def test_a_page_can_read_that_we_crashed() -> None:
         await crashing.run()
 
     assert crashing.status == 500
-    assert told(crashing)["access-control-allow-origin"] == OURS
+    assert headers_of(crashing)["access-control-allow-origin"] == OURS
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/openapi.json", "/", "/api/sessions"])
@@ -244,8 +244,8 @@ async def test_no_other_route_is_concerned(path: str) -> None:
     app = app_of("*")
     done, before = await asked(app, OURS, method="GET", path=path), await preflight(app, path=path)
 
-    assert told(done) == {}
-    assert told(before) == {}
+    assert headers_of(done) == {}
+    assert headers_of(before) == {}
     assert before.status in {404, 405}
 
 
@@ -255,15 +255,15 @@ async def test_without_the_setting_nothing_is_said_and_options_is_no_method(path
     done = await asked(app, OURS)
     before = await preflight(app, OURS, path=path)
 
-    assert told(done) == {}
-    assert (before.status, told(before)) == (405, {})
+    assert headers_of(done) == {}
+    assert (before.status, headers_of(before)) == (405, {})
 
 
 async def test_options_that_ask_for_nothing_are_no_preflight() -> None:
     done = await asked(app_of(), OURS, method="OPTIONS")
 
     assert done.status == 405
-    assert told(done)["access-control-allow-origin"] == OURS
+    assert headers_of(done)["access-control-allow-origin"] == OURS
 
 
 async def test_nothing_stands_between_the_server_and_a_chunk() -> None:

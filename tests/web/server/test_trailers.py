@@ -27,7 +27,7 @@ HEAD = (
 AUTHORIZED = b"authorization: Bearer %b\r\n"
 
 
-async def heard(client: RawClient, ending: bytes) -> bytes:
+async def received(client: RawClient, ending: bytes) -> bytes:
     """What comes, up to this; or all there is."""
     got = b""
     while ending not in got and (data := await client.read()):
@@ -54,7 +54,7 @@ async def test_a_trailer_is_no_header(*, apart: bool) -> None:
         await client.send(HEAD + b"\r\n" + body + (b"" if apart else trailers))
         if apart:
             await client.send(trailers)
-        said = await heard(client, b"}")
+        said = await received(client, b"}")
 
     assert said.startswith(b"HTTP/1.1 401 ")
     assert b"mine" not in said
@@ -104,7 +104,7 @@ async def test_a_body_of_many_small_pieces_is_taken() -> None:
             )
             await asyncio.sleep(0)
         await client.send(b"0\r\n\r\n")
-        said = await heard(client, b"[DONE]")
+        said = await received(client, b"[DONE]")
 
     assert said.startswith(b"HTTP/1.1 200 ")
 
@@ -138,10 +138,10 @@ async def test_requests_of_one_connection_are_not_counted_together() -> None:
             await client.send(
                 b"GET /healthz HTTP/1.1\r\nhost: a\r\nx: %b\r\n\r\n" % (b"a" * 30_000)
             )
-            assert (await heard(client, b"ok")).startswith(b"HTTP/1.1 200 ")
+            assert (await received(client, b"ok")).startswith(b"HTTP/1.1 200 ")
         await client.send(HEAD + b"\r\n")
         await client.send(chunk(b"{}") + b"0\r\n\r\n")
-        assert (await heard(client, b"}")).startswith(b"HTTP/1.1 401 ")
+        assert (await received(client, b"}")).startswith(b"HTTP/1.1 401 ")
 
 
 @pytest.mark.attack("connections reset between requests", "nothing is kept of them")
@@ -174,9 +174,9 @@ async def test_a_head_request_does_not_open_a_stream() -> None:
             + AUTHORIZED % token().encode()
             + b"\r\n"
         )
-        assert (await heard(client, b"\r\n\r\n")).startswith(b"HTTP/1.1 405 ")
+        assert (await received(client, b"\r\n\r\n")).startswith(b"HTTP/1.1 405 ")
         await client.send(b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n")
-        assert (await heard(client, b"ok")).startswith(b"HTTP/1.1 200 ")
+        assert (await received(client, b"ok")).startswith(b"HTTP/1.1 200 ")
 
 
 async def test_clients_are_looked_after_while_it_stops(monkeypatch: pytest.MonkeyPatch) -> None:

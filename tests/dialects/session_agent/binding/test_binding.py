@@ -26,10 +26,10 @@ HELP = f.frame("message", data={"id": "m9", "role": "system", "content": "help",
 
 def beside(*claimed: str) -> Member:
     """A seat beside another conversation that follows these prompts."""
-    room = SessionGroup()
-    other = Member(room)
+    group = SessionGroup()
+    other = Member(group)
     assert all(other.claim(prompt_id) for prompt_id in claimed)
-    return Member(room)
+    return Member(group)
 
 
 @pytest.mark.nameless(
