@@ -124,7 +124,7 @@ def test_the_gateway_is_proved_without_its_lab(folder: str) -> None:
     assert of_the_lab(folder) == []
 
 
-@pytest.mark.parametrize("folder", [*ROOMS, *SHARED])
+@pytest.mark.parametrize("folder", [*ROOMS, *sorted(SHARED)])
 def test_of_the_lab_a_test_uses_processes_and_peers_alone(folder: str) -> None:
     assert [use for use in of_the_lab(folder) if not use[1].startswith(OF_THE_LAB)] == []
 
