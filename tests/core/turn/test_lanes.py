@@ -1,22 +1,20 @@
 """The short lane of text deltas writes the very bytes of the long one."""
 
-from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support import v2_frames as f
+from support.scripted_protocol import FrameResult, Scripted
 from turnwire.core import events
-from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded
-from turnwire.core.connect import ConnectRequest
+from turnwire.core.agent import ALIVE, Decoded
 from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import AgentLeft, Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
-from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.dialects import DIALECTS
 
 PIECES = [
@@ -24,53 +22,6 @@ PIECES = [
     *("\U0001f600", "\ud83d", "\ude00", "</script>", ""),
 ]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=4).map("".join)
-
-
-FrameResult: TypeAlias = Decoded | str | None
-
-
-class Scripted:
-    """A protocol that decodes each frame to the next of these."""
-
-    accepted = True
-    queued = False
-    deadline = NEVER
-
-    def __init__(self, decoded: Sequence[FrameResult]) -> None:
-        self.frame_stats = FrameStats()
-        self.has_other_watchers = False
-        self._decoded = iter(decoded)
-
-    def prepare_frame(self, _frame: bytes, /) -> Iterator[None]:
-        yield from ()
-
-    def connect_request(self) -> ConnectRequest:
-        return ConnectRequest()
-
-    def connection_opened(self, _now: float) -> Decoded:
-        return Decoded([events.TurnStarted("turn")])
-
-    def client_detached(self) -> None:
-        pass
-
-    def unwatched(self) -> None:
-        pass
-
-    def mark_stale(self) -> None:
-        pass
-
-    def receive_frame(self, _frame: bytes, _now: float) -> FrameResult:
-        return next(self._decoded)
-
-    def tick(self, _now: float) -> Decoded:
-        return Decoded()
-
-    @property
-    def abort_scope(self) -> AbortScope:
-        return AbortScope.NONE
-
-    def abort(self) -> Sequence[bytes]:
-        return ()
 
 
 def stream(decoded: Sequence[FrameResult], reads: Sequence[int], *, event_lines: bool) -> bytes:

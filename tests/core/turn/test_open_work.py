@@ -5,7 +5,7 @@ import random
 import pytest
 from msgspec import Raw
 
-from core.turn.test_lanes import Telling
+from support.scripted_protocol import Scripted
 from support.seeds import each_seed
 from turnwire.core.agent import Decoded
 from turnwire.core.approvals import ApprovalIssuer, Signer
@@ -73,7 +73,7 @@ ALL_EVENTS: list[Event] = [
 ]
 
 
-class Begins(Telling):
+class Begins(Scripted):
     """Begins with the first frame."""
 
     def connection_opened(self, _now: float) -> Decoded:
@@ -128,7 +128,7 @@ def test_a_call_that_is_said_to_run_again_is_waited_for_if_the_client_sees_it_ru
 ) -> None:
     """Where chunks are counted, text ends a row of calls even while one of them is open."""
     output = UIMessageStream(StreamOptions(skip=skip))
-    turn = Turn(Telling([Decoded(events)]), Limits(idle_s=120, tool_silence_s=600), output)
+    turn = Turn(Scripted([Decoded(events)]), Limits(idle_s=120, tool_silence_s=600), output)
     turn.handle(Opened(), 0)
     turn.frames([b""], 0)
 

@@ -52,6 +52,9 @@ class Waiting:
         del frame_bytes
         self.result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
+    @classmethod
+    def check(cls, _: object) -> None: ...
+
     async def open(self, *_: object) -> Any:
         return await self.result
 
