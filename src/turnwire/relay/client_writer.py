@@ -4,7 +4,8 @@
 writer runs the ASGI `send` coroutine at once, by hand. Nearly always it runs to its end: the bytes
 are in the client's socket buffer, and no task was needed. If the coroutine yields, the buffer is
 full: the client is *blocked*. A task then finishes that send and writes the data that came
-meanwhile. The `Flow` is notified of both, and pauses the agent while the client is blocked.
+meanwhile. The `Flow` is notified when the client is blocked, and when it is no longer. It pauses
+the agent in between.
 
 Measured when this was chosen: 2.6 to 3.4 times the frames per second of a task
 or a queue per write, and no delay.
@@ -224,7 +225,7 @@ class ClientWriter:
         """Whether the client took anything since the last call."""
         backlog = float(-self._messages_sent)
         if self._socket is not None:
-            # Minus all bytes ever written: otherwise new data would look like lost progress.
+            # Only what the client takes may change this: each new byte is in both sums.
             backlog = self._waiting_bytes + self._socket.unsent_bytes() - self.bytes_written
         before, self._backlog = self._backlog, backlog
         return backlog < before

@@ -63,16 +63,17 @@ def when_client_is_gone(scope: AbortScope) -> Decision:
 
 
 def when_ended(outcome: Outcome, policy: DisconnectPolicy, client: Client) -> bool:
-    """Whether the turn is aborted when the stream ends with this outcome.
+    """Whether the turn is aborted when the gateway ends the stream with this outcome.
 
-    No `Decision`, since the stream ends in any case. Even if True, the protocol sends abort frames
-    only if its scope is `AbortScope.OURS`.
+    It returns no `Decision`, since the stream ends in any case. Even if True, the protocol sends
+    abort frames only if its scope is `AbortScope.OURS`. `CLIENT_GONE` is False: whether a client
+    that left aborts its turn is decided before that outcome, in the functions above.
     """
     match outcome:
         case Outcome.UNSOUND | Outcome.SLOW_CLIENT:
             return True
         case Outcome.SILENT | Outcome.TOO_LONG:
-            return client is not Client.ABSENT  # which left under `CONTINUE`: its turn goes on
+            return client is not Client.ABSENT  # that client left under `CONTINUE`: its turn goes on
         case Outcome.EXPIRED:
             return policy is not DisconnectPolicy.CONTINUE
         case (

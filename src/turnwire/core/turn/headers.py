@@ -4,10 +4,9 @@ The headers carry the status: 200 for a stream, or the HTTP error that the web l
 rejection. So they are held back until the agent's side can no longer reject the request, but for
 no longer than `Limits.hold_s`. After them a rejection can only be an error chunk.
 
-This module does not decide about a dial that failed. If the agent answered the dial with a status
-of `DIAL_REFUSALS` (`web.routes.agent_target`), the web layer answers with an HTTP error
-(`web.routes.stream_response`). Any other failure is the input `Unreachable`, whose outcome is an
-error in the stream.
+If the dial failed, the web layer decides (`web.routes.stream_response`): a status of the agent that
+is in `web.routes.agent_target.DIAL_REFUSALS` becomes an HTTP error. Any other failure is given to
+the `Turn` as `Unreachable`, and becomes an error in the stream.
 """
 
 import enum

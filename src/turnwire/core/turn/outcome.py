@@ -39,8 +39,8 @@ class Outcome(enum.Enum):
         "refused",
         "The session cannot take this prompt",
         (
-            "the agent's side rejected the request; before the headers, the client gets an HTTP"
-            " status instead (400, 401, 404, 409, 501 or 503)"
+            "the agent's side rejected the request after the response headers. Before them the"
+            " outcome is the same, and the client gets an HTTP status (400, 401, 404, 409, 501, 503)"
         ),
     )
     NOTHING = "nothing", None, "there was no turn to resume (204)"
@@ -71,7 +71,7 @@ class Outcome(enum.Enum):
     UNNAMED = (
         "unnamed",
         "The agent does not say whose answer this is",
-        "the agent named no prompt, and another process may have asked for the turn",
+        "a turn began without a prompt's id, and it may answer a prompt of another process",
     )
     SLOW_CLIENT = (
         "slow_client",

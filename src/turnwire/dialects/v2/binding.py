@@ -5,8 +5,8 @@ sends no `promptId`, our turn is the first one on our channel that meets all of
 these conditions: it is created after our prompt, no earlier turn of that channel
 is open, and no other stream of this process has claimed it. If other processes
 may have streams of the session (`Member.apart`), the turn may answer a prompt of
-such a stream. Then it is ours only if it also names our user, and we never abort
-it: our user may have sent that other prompt, too. If the turn names no user, we
+such a stream. Then it is ours only if it also names our user. We never abort it:
+the prompt of the other stream may be our user's, too. If the turn names no user, we
 cannot decide (`is_ambiguous`). The binding also decides which turns an abort would
 stop.
 

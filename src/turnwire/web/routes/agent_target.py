@@ -73,9 +73,10 @@ def http_error_for(rejection: Rejection) -> RequestRefused:
 
 
 def http_error_for_status(status: int, agent_auth: str) -> RequestRefused:
-    """Return the HTTP error for a handshake that the agent answered with this status.
+    """Return the HTTP error for a dial that the agent answered with a status of `DIAL_REFUSALS`.
 
-    It is 401 or 404 only if the gateway forwards the user's own token. Otherwise it is 503.
+    It is the same status if the gateway forwards the user's own token. Otherwise it is 503. An
+    operation has no stream for an error, so it calls this with any status.
     """
     if agent_auth == "forward" and status in DIAL_REFUSALS:
         return DIAL_REFUSALS[status](f"the agent answered {status} to the user's token")

@@ -3,7 +3,7 @@
 Nothing on this wire links a turn to its prompt. The gateway can see three things. The agent
 echoes our prompt (by its author, text and channel, or by its position in the queue). The agent
 hands the prompt to the runner. Then the next turn on the channel is the turn of our prompt,
-because R and A run one turn at a time, and V runs one on each channel.
+because the revisions R and A run one turn at a time, and V runs one on each channel.
 
 Rule: the state changes in this file alone, and by the table of `binding.transitions` alone. A
 method of `TurnBinding` decides what a frame reports (a `Trigger`), with conditions that are not
@@ -158,7 +158,7 @@ class TurnBinding:
             self._is_echoed = False  # ours may be one that is not recorded
 
     def init_received(self, state: SessionState, *, follows: bool = False) -> None:
-        """`init` came. To follow is to send no prompt, and to bind what our channel is at."""
+        """`init` came. `follows`: we send no prompt, and bind the turn or prompt of our channel."""
         self._apply(Trigger.INIT_TO_FOLLOW if follows else Trigger.INIT)
         self._is_following = follows
         self.echo_on_dispatch = state.echo_on_dispatch
