@@ -29,8 +29,11 @@ DEEP = b"[" * 5_000 + b'"__proto__"' + b"]" * 5_000
         pytest.param(b'["__proto__"]', b'["__proto__"]', id="a value is no key"),
         pytest.param(b'{"a":\r\n1}', b'{"a":  1}', id="line breaks between tokens"),
         pytest.param(b'{"constructor":null}', b'{"_constructor_":null}', id="constructor null"),
-        pytest.param(rb'"\\ud83d"', rb'"\\ud83d"', id="a backslash and letters"),
+        pytest.param(rb'["\\ud83d", 1]', rb'["\\ud83d", 1]', id="a backslash and letters"),
         pytest.param(rb'"\\\ud83d"', '"\\\\\ufffd"'.encode(), id="a backslash and a half"),
+        pytest.param(
+            rb'"\ud83d\\\ude00"', '"\ufffd\\\\\ufffd"'.encode(), id="a backslash between halves"
+        ),
         pytest.param(rb'"a\ud83d"', '"a\ufffd"'.encode(), id="half of a pair"),
         pytest.param(rb'"\ud83d\ude00"', rb'"\ud83d\ude00"', id="a whole pair in escapes"),
         pytest.param(rb'"\ude00\u00e9"', '"\ufffdé"'.encode(), id="the other half"),
@@ -40,7 +43,12 @@ DEEP = b"[" * 5_000 + b'"__proto__"' + b"]" * 5_000
             id="numbers without end",
         ),
         pytest.param(
-            rb'["\ude00",' + b"9" * 2_000 + b"]",
+            rb'["\ude00",' + b"9" * 999 + b"]",
+            '["\ufffd",'.encode() + b"9" * 999 + b"]",
+            id="a long number",
+        ),
+        pytest.param(
+            rb'["\ude00",' + b"9" * 1_000 + b"]",
             '["\ufffd",null]'.encode(),
             id="a number too long for anybody",
         ),
@@ -70,6 +78,11 @@ def test_what_is_almost_json_is_read(raw: bytes, parsed: object) -> None:
 def test_what_is_no_json_is_not_read() -> None:
     with pytest.raises(ValueError, match="Expecting"):
         safe_json.parse(b"{a}")
+
+
+def test_what_is_very_long_is_not_read() -> None:
+    with pytest.raises(ValueError, match="too much"):
+        safe_json.parse(b'"%b"' % (b"x" * safe_json.LOOSE_MAX))
 
 
 def test_what_was_read_is_written_on_one_line_without_halves() -> None:
@@ -136,6 +149,22 @@ def test_a_long_name_is_not_kept() -> None:
     assert safe_json.short_string(Raw(b'"%b"' % (b"x" * 513))) is None
     assert safe_json.short_string(Raw(b'"%b"' % (b"x" * 100_000))) is None
     assert safe_json.short_string(Raw(b"5")) is None
+    assert safe_json.short_string(Raw(b"5" * 513)) is None
+
+
+@pytest.mark.parametrize(
+    ("frame", "types"),
+    [
+        (b'{ "type" : "init", "x": [', ["init"]),
+        (b'{"x": 1, "type": "init"}', ["init"]),
+        (b'{"x": "init", "type": "chunk"}', []),
+        (b'{"x": NaN, "y": "init", "type": "question"}', ["init", "question"]),
+        (b'{"x": NaN, "type": "questions"}', []),
+        (rb'{"x": NaN, "type": "\u0069nit"}', ["init", "question"]),
+    ],
+)
+def test_which_types_a_frame_may_have(frame: bytes, types: list[str]) -> None:
+    assert safe_json.frame_types(frame, ("init", "question")) == types
 
 
 def test_a_value_that_would_take_seconds_to_repair_is_replaced() -> None:

@@ -30,7 +30,7 @@ _ESCAPES = re.compile(
     rb"|\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])"
     rb"|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]"
 )
-r"""Escapes that may need a repair, after each `\\\\` is removed.
+r"""Escapes that may need a repair, after each `\\\\` is replaced by spaces.
 
 `\u00[4-7]` is an ASCII letter or `_`, and so may be part of a refused key. The others are
 halves of a surrogate pair without the other half.
@@ -169,7 +169,8 @@ def sanitize(raw: Raw) -> Raw:
 def _is_suspect(data: bytes) -> bool:
     if b'"__proto__"' in data or b'"constructor"' in data:
         return True
-    return b"\\u" in data and _ESCAPES.search(data.replace(rb"\\", b"")) is not None
+    # Not removed: two halves with only a backslash between them would look like a pair.
+    return b"\\u" in data and _ESCAPES.search(data.replace(rb"\\", b"  ")) is not None
 
 
 def parse_strictly(frame: bytes, edit: Callable[[Any], object] = _unchanged) -> tuple[bytes, Any]:
