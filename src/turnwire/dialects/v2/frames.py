@@ -252,10 +252,10 @@ def _restore_halves(frame: Read, loose: Any) -> Read:
 def keep_halves(loose: Any) -> None:
     """Store the half of a surrogate pair that a text ends with in a field of its own.
 
-    Strict JSON cannot hold it in the text. `loose` is a frame as `safe_json.parse` returns it, of
-    any shape; its parts are changed in place.
+    Strict JSON cannot hold it in the text. `loose` is a frame as `safe_json.parse` returns it: an
+    object with values of any shape. Its parts are changed in place.
     """
-    if not isinstance(loose, dict) or loose.get("type") != "init":
+    if loose.get("type") != "init":
         return
     session = loose.get("session")
     for message in _list(session, "messages"):
