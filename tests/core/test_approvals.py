@@ -90,6 +90,11 @@ def test_no_bit_of_an_id_can_be_changed() -> None:
             assert SIGNER.read(shown, 0) is Invalid.NOT_OURS
 
 
+@pytest.mark.parametrize("more", ["    ", "\n\n\n\n", "!!!!", "===="])
+def test_an_id_with_other_characters_in_it_is_not_ours(more: str) -> None:
+    assert SIGNER.read(f"{signed()[:8]}{more}{signed()[8:]}", 0) is Invalid.NOT_OURS
+
+
 @pytest.mark.parametrize(
     "junk", ["", "x", "=", "ap1", "a" * 16, "a" * 22, "é", "\ud83d", "a b+/", "a" * 2_048]
 )

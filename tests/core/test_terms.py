@@ -97,5 +97,11 @@ def test_the_id_in_a_question_is_the_gateways(
     assert (question.question_id, question.approval) == ("q1", CALL)
 
 
+def test_a_question_without_an_id_stays_as_the_agent_wrote_it() -> None:
+    question = Question("q1", Raw(b'{ "text": "a" }'), CALL)
+
+    assert with_id(question, None) == question
+
+
 def test_an_id_that_is_too_long_is_not_ours() -> None:
     assert not isinstance(SIGNER.read("A" * 4_096, 1), Signed)

@@ -28,6 +28,7 @@ from turnwire.core.ui_stream.messages import ui_messages
 from turnwire.core.wire.census import TooManyError
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.session_agent.frames import Snapshot, parse_parts
+from turnwire.dialects.session_agent.init import Ahead
 from turnwire.dialects.session_agent.snapshots import SnapshotMerger
 
 V2, SESSION_AGENT = DIALECTS["v2"], DIALECTS["session-agent"]
@@ -87,7 +88,7 @@ def test_what_an_init_carries_along_unread_may_be_as_long_as_it_likes(dialect: D
 def test_other_types_are_taken_as_they_are(dialect: Dialect) -> None:
     who = dialect.prompt(PromptRequest(text="hi", prompt_id="p1"))
 
-    assert looked_into(who, frame(type="chunk", content=FILLER, x=[{}] * VALUES_MAX)) <= 1
+    assert looked_into(who, frame(type="chunk", content=FILLER, x=[{}] * VALUES_MAX)) == 1
 
 
 @BOTH
@@ -302,6 +303,16 @@ def test_a_long_question_is_counted_and_heard() -> None:
 
 def test_of_more_parts_than_are_taken_apart_none_is() -> None:
     assert parse_parts(Raw(b"[" + b"1," * VALUES_MAX + b"1]")) == ([], 0)
+    assert parse_parts(Raw(b'{"type":"image"}')) == ((), 0)
+
+
+@pytest.mark.parametrize(("text", "entries", "steps"), [(FILLER, 10, 10), ("", 512, 2)])
+def test_a_long_entry_takes_a_step_of_its_own_and_short_ones_share_it(
+    text: str, entries: int, steps: int
+) -> None:
+    session = Raw(frame(messages=[turn("t1", text)] * entries))
+
+    assert sum(1 for _ in Ahead().read(session)) == steps
 
 
 @BOTH

@@ -296,7 +296,7 @@ def test_a_file_that_is_too_large_is_refused() -> None:
         ("C:\\fakepath\\a.png", "a.png"),
         ("a\r\nb\0.png", "ab.png"),
         ("exe.\u202egpj", "exe.gpj"),
-        ("a\u2028b", "ab"),
+        ("a\u2028b\u2029c", "abc"),
         (" a b.png ", "a b.png"),
         ("\u00e9\U0001f600.png", "\u00e9\U0001f600.png"),
         ("x" * 300 + ".png", "x" * 251 + ".png"),

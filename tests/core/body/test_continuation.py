@@ -267,9 +267,17 @@ def test_a_text_in_millions_of_escapes_is_not_read() -> None:
         extract(body(text, answered("yes")))
 
 
+def test_a_text_of_millions_of_plain_characters_is_read() -> None:
+    text = {"type": "text", "text": "a" * 2_000_001}
+
+    assert responses(text, answered("yes")) == (QuestionAnswer("q1", Raw(b'"yes"')),)
+
+
 def test_an_answer_that_is_far_too_long_is_not_read() -> None:
     with pytest.raises(BadRequest, match="longer than"):
         extract(body(answered("é" * 400_000)))
+    with pytest.raises(BadRequest, match="longer than"):  # and not: of a wrong type
+        extract(body(answered("a number")).replace(b'"a number"', b"7" * 400_001))
 
 
 @pytest.mark.parametrize("trigger", [None, 5, "submit-message"])

@@ -15,6 +15,10 @@ from turnwire.core.recording.redact import Redactor
         ('{"type":"chunk","content":"Hi, Bob 7!"}', '{"type":"chunk","content":"xx, xxx x!"}'),
         ('{"content":"é世𝒜 \\u2028"}', '{"content":"ø字𝑥 \\u2028"}'),
         ('{"content":"\\u00e9\\ud83d\\n\\"\\ude00\\u0041"}', None),
+        (
+            '{"content":"\\ud800\\udbff\\udc00\\udfff"}',
+            '{"content":"\\ud835\\ud835\\udc65\\udc65"}',
+        ),
         ('{"args":{"pin":1234,"n":-0.5e-7,"ok":true,"a b":null}}', None),
         ('{"result":["a",{"id":"s"}],"turnId":"t-1"}', None),
         ('{"turnId":"t 1","callId":"c1","id":""}', None),
@@ -25,6 +29,7 @@ from turnwire.core.recording.redact import Redactor
         ('{"content":"/stop","text":"/Stop"}', None),
         ('{"message":"Unsupported file type: x/y"}', None),
         ('{"queuePosition":12,"other":12}', None),
+        ('{"result":{"type":12},"type":12}', None),
         ('{"__proto__":{"constructor":1},"args":{"__proto__":"a"},"an odd key":2}', None),
         ('{"content":NaN,"x":-Infinity}', None),
         ("no JSON 1 {", None),
@@ -65,6 +70,7 @@ LEFT = {
     '{"content":"/stop","text":"/Stop"}': '{"content":"/stop","text":"/xxxx"}',
     '{"message":"Unsupported file type: x/y"}': '{"message":"Unsupported file type: x/x"}',
     '{"queuePosition":12,"other":12}': '{"queuePosition":12,"other":11}',
+    '{"result":{"type":12},"type":12}': '{"result":{"xxxx":11},"type":12}',
     '{"__proto__":{"constructor":1},"args":{"__proto__":"a"},"an odd key":2}': (
         '{"__proto__":{"constructor":1},"args":{"__proto__":"x"},"xx xxx xxx":1}'
     ),

@@ -1,10 +1,15 @@
 import json
+import re
 
 import pytest
 
 from support import v2_frames as f
 from turnwire.core.recording.input_lines import BadRecordingError
+from turnwire.core.recording.recorder import Recording, header
 from turnwire.core.recording.replay import replay
+from turnwire.core.requests import PromptRequest
+from turnwire.core.turn.inputs import Frames, Opened
+from turnwire.core.turn.limits import Limits
 from turnwire.dialects import DIALECTS
 
 V2 = DIALECTS["v2"]
@@ -16,15 +21,17 @@ V2 = DIALECTS["v2"]
         ([f.begin(), b"#! close", f.part("late")], "Stream interrupted"),
         ([f.begin()], "Stream interrupted"),
         ([f.begin(), b"#! after 500"], "Agent stopped responding"),
+        ([f.begin(), b"#! after inf"], "Agent stopped responding"),
         ([f.begin(), b"#! drain", b"#! after 31"], "Gateway restarting"),
-        ([f.begin(), b"", b"# a note", f.part("a"), f.finalize()], ""),
+        ([f.begin(), b"-- after 500", f.finalize()], ""),
+        ([f.begin(), b"", b"# a note, caf\xe9", f.part("a"), f.finalize()], ""),
     ],
 )
 def test_what_happens_is_replayed(recording: list[bytes], says: str) -> None:
     stream = replay(recording, V2)
 
     assert stream.endswith(b"data: [DONE]\n\n")
-    assert (f'"errorText":"{says}"'.encode() in stream) == bool(says)
+    assert re.findall(rb'"errorText":"([^"]*)"', stream) == ([says.encode()] if says else [])
     assert b"late" not in stream
 
 
@@ -65,3 +72,19 @@ def test_a_recording_says_what_was_asked_where_the_agent_echoes_no_more_than_tha
 
     assert b'"messageId":"T"' in replay(recording, DIALECTS["session-agent"])
     assert b'"messageId":"T"' not in replay(recording[1:], DIALECTS["session-agent"])
+    of_files_alone = [line.replace(b"Hi  there", b"") for line in recording[1:]]
+    assert b'"messageId":"T"' in replay(of_files_alone, DIALECTS["session-agent"])
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_recording_says_whether_other_processes_had_streams_of_the_session(
+    *, apart: bool
+) -> None:
+    asked = PromptRequest(text="Hi", prompt_id="p1", user_id="u1")
+    recording = Recording(header(asked, dialect="v2", limits=Limits(), apart=apart), 9_999)
+    recording.on_input(Opened(), 0)
+    recording.on_input(Frames([f.create(), f.part("a"), f.finalize()]), 1)
+
+    stream = replay(recording.lines(redactor=None), V2)
+
+    assert (b'"delta":"a"' in stream) is not apart

@@ -118,9 +118,15 @@ def test_a_recording_with_all_that_was_said_has_no_token_in_any_spelling() -> No
 
 def test_a_short_one_is_looked_for_as_it_is_alone() -> None:
     """Its other spellings would stand anywhere."""
-    mask = SecretMask([b"a/b"])
+    mask = SecretMask([b"a/bcdef"])
 
-    assert mask.mask(b'"a/b" "a\\/b"') == b'"xxx" "a\\/b"'
+    assert mask.mask(b'"a/bcdef" "a\\/bcdef"') == b'"xxxxxxx" "a\\/bcdef"'
+    assert SecretMask([b"a/bcdefg"]).mask(b'"a\\/bcdefg"') == b'"xxxxxxxxx"'
+
+
+@pytest.mark.parametrize("secrets", [[b"key", b"key-of-ann"], [b"key-of-ann", b"key"]])
+def test_a_secret_that_begins_like_another_is_masked_as_a_whole(secrets: list[bytes]) -> None:
+    assert SecretMask(secrets).mask(b'"key-of-ann" "key"') == b'"xxxxxxxxxx" "xxx"'
 
 
 def test_escapes_are_taken_away_only_so_often() -> None:

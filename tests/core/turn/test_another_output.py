@@ -17,9 +17,9 @@ from turnwire.dialects import DIALECTS
 BEGUN = f"\nturn {f.OURS}\n".encode()
 
 
-def begun(**limits: Any) -> Turn:
+def begun(output: PlainText | None = None, **limits: Any) -> Turn:
     protocol = DIALECTS["v2"].prompt(PromptRequest(text="hi", prompt_id=f.PROMPT))
-    turn = Turn(protocol, Limits(**limits), PlainText())
+    turn = Turn(protocol, Limits(**limits), output or PlainText())
     opening = turn.handle(Opened(), 0).to_client
     assert opening + turn.frames([f.begin()], 1).to_client == BEGUN
     return turn
@@ -54,6 +54,17 @@ def test_a_question_pauses_the_turn() -> None:
 
     assert written == b"May I?\n[q1?]\n[waiting]\n"
     assert turn.outcome is Outcome.ASKED
+
+
+class _WithoutPauses(PlainText):
+    can_pause = False
+
+
+def test_a_question_pauses_no_turn_if_the_output_cannot_pause() -> None:
+    turn = begun(_WithoutPauses())
+
+    assert turn.frames([f.question("q1")], 2).to_client == b"\n[q1?]\n"
+    assert turn.outcome is None
 
 
 def resumed() -> Turn:

@@ -1,16 +1,28 @@
 """What one frame tells is parted by what each event takes."""
 
+import pytest
 from msgspec import Raw
 
 from turnwire.core.agent import ALIVE, Decoded
 from turnwire.core.events import (
+    AgentStatus,
     Event,
+    FilePart,
     Phase,
     Question,
+    QuestionClosed,
     Queued,
+    Reason,
     ReasoningDelta,
+    ReplayFinished,
+    ReplayStarted,
+    ReplayUncertain,
+    Replied,
+    SourceUrl,
     TextDelta,
     ToolUpdate,
+    TurnFinished,
+    TurnStarted,
 )
 from turnwire.core.rejection import Rejection
 from turnwire.core.turn.portions import EVENTS, PIECE, SIZE, portions
@@ -34,6 +46,12 @@ def test_few_large_events_are_parted_by_their_size() -> None:
     assert [len(each.events) for each in portions(told, split_texts=False)] == [1, 1, 1, 2]
 
 
+def test_a_portion_may_be_full() -> None:
+    told = Decoded([call(SIZE - 1), call(1), call(1)])
+
+    assert [len(each.events) for each in portions(told, split_texts=False)] == [2, 1]
+
+
 def test_a_text_is_cut_where_words_are_counted_alone() -> None:
     told = Decoded(
         [TextDelta("x" * (2 * PIECE + 1)), ReasoningDelta("y" * (PIECE + 1)), TextDelta("z")]
@@ -50,6 +68,31 @@ def test_a_text_is_cut_where_words_are_counted_alone() -> None:
         1,
         1,
     ]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        TurnStarted("t"),
+        ReplayStarted("t"),
+        ReplayUncertain(),
+        ReplayFinished(),
+        TextDelta("x" * PIECE),
+        ReasoningDelta("x" * PIECE),
+        call(SIZE + 1),
+        FilePart("data:,", "text/plain"),
+        SourceUrl("s", "https://a.example/"),
+        AgentStatus("thinking"),
+        Question("q", Raw(b"{}")),
+        Replied("q"),
+        QuestionClosed("q"),
+        TurnFinished(reason=Reason.END_TURN),
+        Queued(),
+    ],
+    ids=lambda event: type(event).__name__,
+)
+def test_what_is_no_long_text_is_never_cut(event: Event) -> None:
+    assert list(portions(Decoded([event]), split_texts=True)) == [Decoded([event])]
 
 
 def test_a_sign_of_life_is_a_portion() -> None:

@@ -96,6 +96,15 @@ def test_at_the_limit_of_silence_it_lets_go(frames: tuple[bytes, ...], at: float
     assert turn.outcome is Outcome.CLIENT_GONE
 
 
+def test_what_nobody_reads_is_not_kept() -> None:
+    turn = without_client(*RUNNING)
+
+    for now in range(3, 100):
+        turn.frames([f.part("x" * 1_000)], now)
+
+    assert turn._to_client == []
+
+
 def test_at_the_limit_of_a_turn_it_lets_go() -> None:
     turn = without_client(*RUNNING, turn_s=50)
 

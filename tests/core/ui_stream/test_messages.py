@@ -167,6 +167,12 @@ def test_a_turn(told: list[Event], shown: list[Json]) -> None:
     assert parts(*told) == [STEP, *shown]
 
 
+def test_a_call_of_a_turn_that_goes_on_waits_for_its_outcome() -> None:
+    (message,) = messages(HistoryTurn("t1", [tool(Phase.RUNNING, args={})]))
+
+    assert message["parts"] == [STEP, card(state="input-available", input={})]
+
+
 @pytest.mark.parametrize("reason", list(Reason))
 def test_how_it_ended_leaves_the_message_as_it_is(reason: Reason) -> None:
     ended = events.TurnFinished(reason=reason, error="boom")

@@ -11,20 +11,14 @@ from msgspec import Raw
 
 from support.seeds import each_seed
 from turnwire.core import events
-from turnwire.core.bounds import WAITING_BYTES_MAX
 from turnwire.core.events import Event, Phase, Reason
-from turnwire.core.safe_json import TOO_LONG
 from turnwire.core.ui_stream import chunks
 from turnwire.core.ui_stream.chunks import Chunk
 from turnwire.core.ui_stream.numbering import (
     PIECE_MAX,
-    RUN_COPIES,
-    RUN_MAX,
     Numbered,
     Renumbering,
-    _size,
 )
-from turnwire.core.ui_stream.tool_calls import CALLS_MAX
 
 Json = dict[str, Any]
 
@@ -258,6 +252,18 @@ def test_text_is_cut_at_words(deltas: list[str], pieces: list[str]) -> None:
     assert [c.delta for c in told if isinstance(c, chunks.TextDelta)] == pieces
 
 
+def test_a_block_ends_after_the_last_of_its_words() -> None:
+    recut = Renumbering()
+
+    recut.take([chunks.TextDelta("t", "a")])
+    assert recut.take([chunks.TextEnd("t")]) == [chunks.TextDelta("t", "a"), chunks.TextEnd("t")]
+    recut.take([chunks.ReasoningDelta("r", "b")])
+    assert recut.take([chunks.ReasoningEnd("r")]) == [
+        chunks.ReasoningDelta("r", "b"),
+        chunks.ReasoningEnd("r"),
+    ]
+
+
 def test_a_word_of_megabytes_is_read_once() -> None:
     """To look for its end anew for each piece of it would take hours."""
     told = Renumbering().take([chunks.TextDelta("t0", "w" * 2_000_000)])
@@ -305,80 +311,10 @@ def test_an_end_before_the_turn_began() -> None:
     assert gateway.fail("Broken") == [chunks.Start(), chunks.Error("Broken"), chunks.Finish()]
 
 
-def tool(number: int, output: bytes = b"1") -> list[Chunk]:
-    its_id = f"c{number}"
-    return [
-        chunks.ToolInputStart(its_id, "t"),
-        chunks.ToolInputAvailable(its_id, "t", Raw(b"{}")),
-        chunks.ToolOutputAvailable(its_id, Raw(output)),
-    ]
-
-
 def test_a_long_text_without_a_space_is_read_once() -> None:
     pieces = Renumbering().take([chunks.TextDelta("t", "x" * 3_000_000)])
 
     assert len(pieces) == 3_000_000 // PIECE_MAX
-
-
-def test_a_run_of_very_many_calls_is_filled_up_in_parts() -> None:
-    recut = Renumbering()
-    filled = 0
-    for number in range(20 * RUN_MAX):
-        filled = max(filled, len(recut.take(tool(number))))
-
-    assert filled <= RUN_MAX * 3 * RUN_COPIES + 3
-
-
-def test_the_end_has_room_for_all_that_may_be_late_and_no_more() -> None:
-    recut = Renumbering()
-    for number in range(2 * CALLS_MAX):
-        recut.take(tool(number))
-
-    end = recut.take([chunks.FinishStep(), chunks.Finish()])
-
-    assert len(end) < (RUN_MAX * 3 + CALLS_MAX) * RUN_COPIES + 9
-
-
-def test_a_client_that_has_more_than_there_is_makes_nothing_pile_up() -> None:
-    recut = Renumbering(skip=1_000_000)
-    for number in range(3 * RUN_MAX):
-        data = b'{"text":"%b","questionId":"q","state":"open"}' % (b"x" * 100_000)
-        question = chunks.DataQuestion(f"q{number}", Raw(data))
-        told = recut.take([*tool(number, b'"%b"' % (b"x" * 100_000)), question, question])
-        assert told == []
-
-    assert sum(map(_size, recut._late.values())) < 2 * WAITING_BYTES_MAX
-    assert recut._run is not None
-    assert len(recut._run.repeats) <= recut._run.size
-    assert sum(map(_size, recut._run.repeats)) < 2 * WAITING_BYTES_MAX
-
-
-def test_an_output_that_is_late_and_too_long_to_wait_is_told_without_its_content() -> None:
-    recut = Renumbering()
-    recut.take(tool(1)[:2])
-    recut.take([chunks.TextStart("t"), chunks.TextDelta("t", "a b "), chunks.TextEnd("t")])
-    recut.take([chunks.ToolOutputAvailable("c1", Raw(b'"%b"' % (b"x" * (WAITING_BYTES_MAX + 9))))])
-
-    end = recut.take([chunks.FinishStep(), chunks.Finish()])
-
-    assert chunks.ToolOutputAvailable("c1", Raw(TOO_LONG)) in end
-
-
-def test_questions_without_end_are_not_all_kept() -> None:
-    recut = Renumbering()
-    for number in range(2 * CALLS_MAX):
-        recut.take([chunks.DataQuestion(f"q{number}", Raw(b'{"state":"open"}'))])
-
-    assert len(recut._questions) == CALLS_MAX
-
-
-def test_a_question_asked_without_end_does_not_pile_up() -> None:
-    recut = Renumbering(skip=1_000)
-    for _ in range(50):
-        recut.take([chunks.DataQuestion("q", Raw(b'{"state":"open"}'))])
-
-    assert recut._run is not None
-    assert len(recut._run.repeats) == recut._run.size
 
 
 @pytest.mark.parametrize("skip", [0, 3, 6])
@@ -404,14 +340,3 @@ def test_a_call_whose_input_comes_too_late_has_an_empty_one(said: Event, skip: i
 def undisturbed_count(live: Sequence[Event]) -> int:
     gateway = Numbered()
     return sum(len(gateway.feed(event)) for event in live)
-
-
-def test_what_fills_up_is_short() -> None:
-    recut = Renumbering()
-    said = chunks.StatusData("s" * 1_000, "d" * 100_000)
-
-    out = recut.take([chunks.DataAgentStatus(said), *tool(1), chunks.FinishStep(), chunks.Finish()])
-
-    fillers = [each for each in out if isinstance(each, chunks.DataAgentStatus)]
-    assert fillers
-    assert all(len(msgspec.json.encode(each)) < 200 for each in fillers)

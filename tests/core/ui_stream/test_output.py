@@ -48,6 +48,14 @@ def test_its_headers_and_keepalive_are_those_of_the_protocol() -> None:
     assert output.keepalive == sse.KEEPALIVE
 
 
+def test_a_row_of_texts_opens_the_short_lane_for_the_next_row() -> None:
+    output = begun()
+
+    output.feed_texts(["Hello ", "world"], 0)
+
+    assert output._lane is not None
+
+
 @pytest.mark.parametrize("skip", [None, 0])
 def test_texts_in_a_row_have_the_bytes_of_their_events(skip: int | None) -> None:
     one_by_one, in_a_row = (UIMessageStream(StreamOptions(skip=skip)) for _ in range(2))

@@ -53,6 +53,9 @@ def note(noted: SentText, said: Sequence[str | None]) -> None:
         pytest.param(["a", TOOL], "new", "new", id="words that only the end has"),
         pytest.param(["x" * 20_000, "y"], "x" * 20_000 + "yz", "z", id="more than one batch"),
         pytest.param(
+            ["x" * 20_000 + " ", "y"], "x" * 20_000 + " yz", "z", id="white space between batches"
+        ),
+        pytest.param(
             ["Let me check.", TOOL, "Now editing.\n", TOOL],
             "Let me check.Now editing.",
             "",

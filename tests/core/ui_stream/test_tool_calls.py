@@ -152,6 +152,16 @@ def test_a_call_stays_open_however_many_begin_and_end_beside_it(oldest: ToolUpda
     assert brief(calls.update(DONE)) == [], "which is a repeat"
 
 
+def test_of_too_many_done_the_oldest_are_forgotten() -> None:
+    calls = Calls()
+    for number in range(CALLS_MAX + 2):
+        calls.update(tool(Phase.COMPLETED, f"n{number}"))
+
+    repeated = (calls.update(tool(Phase.COMPLETED, f"n{n}")) for n in range(2, CALLS_MAX + 2))
+    assert not any(repeated)
+    assert (calls.is_done("n1"), calls.is_done("n2")) == (False, True)
+
+
 @pytest.mark.parametrize(
     ("oldest", "chunks"),
     [
@@ -187,13 +197,13 @@ def test_no_id_of_a_card_comes_twice_in_however_long_a_turn() -> None:
         ids.extend(chunk["toolCallId"] for chunk in told)
         calls.update(tool(Phase.COMPLETED, call_id))
 
-    for again in range(3):
+    for again in range(4):
         for number in range(7_000):
             run(f"n{number}")
             if number % 1_000 == 0:
                 run(f"n{number}#{14_000 + number + again}")
 
-    assert len(ids) == len(set(ids)) == 3 * 7_007
+    assert len(ids) == len(set(ids)) == 4 * 7_007
     assert len(calls._shown_ids) == 4 * CALLS_MAX
     assert len(calls._done) == CALLS_MAX
 

@@ -2,15 +2,21 @@ import pytest
 from msgspec import Raw
 
 from support.shown import brief, shown, started, tool
+from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.events import (
     AgentStatus,
+    Approval,
     Event,
+    FilePart,
     Phase,
     Question,
     QuestionClosed,
     Queued,
     Reason,
     ReasoningDelta,
+    ReplayStarted,
+    ReplayUncertain,
+    SourceUrl,
     TextDelta,
     TurnFinished,
     TurnStarted,
@@ -319,6 +325,58 @@ def test_the_text_block_takes_deltas_while_no_half_waits(
     said: list[Event], block: str | None
 ) -> None:
     assert started(*said).text_block == block
+
+
+def test_half_a_pair_that_the_final_text_leaves_out_is_sent_even_so() -> None:
+    translator = started(TextDelta("a\ud83d"))
+
+    told = brief(translator.feed(finished(final_text="a")))
+
+    assert told == ["text-delta t:t0 \ufffd", "text-end t:t0", "finish-step", "finish"]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        SAID,
+        THOUGHT,
+        DONE,
+        ASKED,
+        FilePart("data:,", "text/plain"),
+        SourceUrl("s", "https://a.example/"),
+        AgentStatus("thinking"),
+        Queued(),
+        *(finished(reason) for reason in Reason),
+    ],
+)
+def test_what_the_client_has_of_a_turn_is_not_sent_again(event: Event) -> None:
+    translator = Translator(client_copy=ClientCopy(message_id="m"))
+
+    assert translator.feed(ReplayStarted("t")) == []
+    assert translator.feed(event) == []
+
+
+@pytest.mark.parametrize(
+    ("pending", "late"),
+    [
+        pytest.param({"c"}, [], id="it was requested at the card of its call"),
+        pytest.param(
+            {"c", "q"},
+            ["data-question q {'text': 'ok?', 'questionId': 'q', 'state': 'resolved'}"],
+            id="it was sent as a question",
+        ),
+    ],
+)
+def test_a_request_that_is_closed_by_now_ends_as_what_the_client_has_of_it(
+    pending: set[str], late: list[str]
+) -> None:
+    translator = Translator(client_copy=ClientCopy(message_id="m", pending=frozenset(pending)))
+    translator.feed(ReplayStarted("t"))
+
+    translator.feed_closed_request(ASKED, Approval("c", "bash"))
+    translator.feed(QuestionClosed("q"))
+
+    assert brief(translator.feed(ReplayUncertain())) == ["start m", *late]
 
 
 def test_every_chunk_of_a_turn_can_be_written() -> None:

@@ -75,6 +75,15 @@ def test_an_answer_that_may_be_to_another_question_of_that_id_is_shown_to_nobody
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
+def test_a_question_of_another_id_in_another_channel_is_never_meant(revision: str) -> None:
+    bobs = placed(f.asked(revision, "q2"), BOBS)
+    made = conversation(*f.running(revision), bobs, f.asked(revision))
+
+    told = receive_frame(made, f.answered(revision, answer="yes"))
+    assert told == [QuestionClosed("q1", answer=Raw(b'"yes"'))]
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
 def test_the_end_of_a_question_of_others_alone_is_theirs(revision: str) -> None:
     made = conversation(*f.running(revision), placed(f.asked(revision), BOBS))
 

@@ -94,8 +94,9 @@ def test_a_completion_that_is_explained_is_the_end_at_once(
     assert receive_frame(made, signal(revision)) == [end]
 
 
-def test_r_confirms_an_abort_at_once() -> None:
-    made = conversation(*begun("R"), *SPOKE, *ABORTED)
+@pytest.mark.parametrize("before", [[], ABORTED])
+def test_r_confirms_an_abort_at_once(before: list[bytes]) -> None:
+    made = conversation(*begun("R"), *SPOKE, *before)
 
     assert receive_frame(made, f.status(runnerBusy=False, aborted=True)) == [CANCELED]
 
@@ -158,6 +159,15 @@ def test_life_takes_back_what_was_suspected(signal: bytes, life: bytes, told: Ev
     assert receive_frame(made, life) == [told]
     assert made.deadline == 30
     assert made.abort_scope is AbortScope.OURS
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_an_answer_takes_back_what_was_suspected(revision: str) -> None:
+    made = conversation(*begun(revision), *SPOKE, f.asked(revision), f.drained(revision))
+    assert made.deadline == 2
+
+    assert len(receive_frame(made, f.answered(revision))) == 1
+    assert made.deadline == 30
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)

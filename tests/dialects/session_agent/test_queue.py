@@ -37,6 +37,23 @@ def test_a_queued_prompt_is_followed_to_its_turn(revision: str) -> None:
     assert receive_frame(made, f.begin()) == STARTED
 
 
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_the_dispatch_of_our_prompt_is_a_sign_of_life(revision: str) -> None:
+    *before, dispatched = f.dequeued(revision)
+    made = conversation(f.init(revision, runnerBusy=True), *f.queued(revision), *before)
+
+    assert made.receive_frame(dispatched, 0) == ALIVE
+
+
+@pytest.mark.parametrize("revision", ["R", "A"])
+def test_what_the_runner_gets_next_after_it_was_lost_is_our_prompt(revision: str) -> None:
+    made = conversation(*f.running(revision), f.status(**LOST))
+
+    assert made.queued
+    assert made.receive_frame(moved(), 0) == ALIVE
+    assert not made.queued
+
+
 def test_a_prompt_in_the_queue_is_not_waited_for_as_an_echo() -> None:
     made = conversation(f.init("V", runnerBusy=True), *f.queued("V"))
 

@@ -242,6 +242,15 @@ def test_r_the_turn_of_the_prompt_that_waits_is_told_when_its_place_has_come() -
     assert texts(receive_frame(stream, f.begin("T3"), f.chunk("a", "T3"))) == ["a"]
 
 
+def test_r_the_prompts_behind_ours_show_that_its_place_has_come_after_a_lost_frame() -> None:
+    entries = [prompt("P1", **OTHER), turn(**OTHER), prompt("P2", **OTHER), prompt("P3")]
+    stream = made(init_r(*entries, prompt("P4"), promptsQueued=3))
+
+    receive_frame(stream, f.status(promptDequeued=True, remaining=1))
+
+    assert not stream.queued
+
+
 def test_r_a_queue_that_is_emptied_ends_the_stream() -> None:
     stream = made(init_r(prompt("P1", **OTHER), turn(**OTHER), prompt("P2"), promptsQueued=1))
 

@@ -72,6 +72,15 @@ def test_the_turn_that_runs_comes_before_the_prompt_that_waits(revision: str) ->
 
 
 @pytest.mark.parametrize("revision", LATER)
+def test_a_status_of_the_turn_that_runs_does_not_end_the_wait(revision: str) -> None:
+    waits = {"messageId": f.PROMPT, "content": "two"}
+    stream = made(busy(revision, pendingPrompt=waits))
+
+    assert receive_frame(stream, f.doing("thinking")) == []
+    assert stream.queued
+
+
+@pytest.mark.parametrize("revision", LATER)
 @pytest.mark.parametrize("sign", [f.chunk("b"), f.asked("V")])
 def test_the_prompt_that_waits_does_not_go_on_in_the_turn_that_runs(
     revision: str, sign: bytes

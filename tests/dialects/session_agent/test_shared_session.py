@@ -106,17 +106,30 @@ def test_after_a_while_of_not_reading_a_pong_comes_before_an_abort() -> None:
     assert made.deadline == 61
 
 
-def unread() -> Turn:
-    """A stream whose client has read nothing since 2, so that nothing is read from the agent."""
+def begun(**limits: Any) -> Turn:
     made = Turn(
         DIALECTS["session-agent"].prompt(PromptRequest(text="two", prompt_id="p1", user_id=f.ME)),
-        Limits(),
+        Limits(**limits),
         UIMessageStream(),
     )
     made.handle(Opened(), 0)
     made.frames(f.running("V"), 1)
+    return made
+
+
+def unread(**limits: Any) -> Turn:
+    """A stream whose client has read nothing since 2, so that nothing is read from the agent."""
+    made = begun(**limits)
     made.handle(Blocked(), 2)
     return made
+
+
+def test_a_stream_that_expires_aborts_its_turn_unless_frames_of_it_are_unread() -> None:
+    read, not_read = begun(expires_at=10), unread(expires_at=10)
+
+    assert read.handle(Tick(), 10).to_agent == [commands.abort(DEFAULT_CHANNEL)]
+    assert not_read.handle(Tick(), 10).to_agent == ()
+    assert (read.outcome, not_read.outcome) == (Outcome.EXPIRED, Outcome.EXPIRED)
 
 
 def test_a_client_that_leaves_after_not_reading_stops_its_turn_once_all_was_heard() -> None:

@@ -246,6 +246,27 @@ def test_a_snapshot_of_another_turn_is_not_taken_for_ours() -> None:
     assert made.frame_stats.foreign == 1
 
 
+@pytest.mark.parametrize(
+    "frame",
+    [
+        f.chunk("x", "turn-9"),
+        f.updated(f.tool("running"), turn="turn-9"),
+        f.user("three", "P3", by="u2", channelId="c2"),
+        f.begin("turn-9", channelId="c2"),
+        f.doing("thinking", channelId="c2"),
+        f.asked("R").replace(b'"default"', b'"c2"'),
+        f.asked("V").replace(b'"default"', b'"c2"'),
+        f.failure("no", channelId="c2"),
+        f.frame("queue.withdrawn", data={"messageId": "P9"}),
+    ],
+)
+def test_a_frame_about_others_is_counted_as_foreign(frame: bytes) -> None:
+    made = conversation(*f.running("V"))
+
+    assert made.receive_frame(frame, 0) is None
+    assert made.frame_stats.foreign == 1
+
+
 def test_parts_that_cannot_be_read_count_by_their_bytes() -> None:
     """A small one may be a new kind of part; a megabyte of an id is nothing that anybody means."""
     made = conversation(*f.running("A"))

@@ -199,6 +199,15 @@ def test_a_prompt_of_another_that_ends_is_no_longer_ahead_of_us(end: str) -> Non
     assert not made.queued
 
 
+@pytest.mark.parametrize("end", ["complete", "error"])
+def test_a_prompt_of_another_that_ends_leaves_the_others_ahead_of_us(end: str) -> None:
+    made = conversation(OTHER, f.begin("turn-9", "p9"))
+
+    made.receive_frame(f.frame(end, promptId="p0"), 0)
+
+    assert made.queued
+
+
 def test_idle_on_a_channel_ends_what_was_open_there() -> None:
     made = conversation(f.create("turn-0", channelId="x"), f.create("turn-9", channelId="y"))
 

@@ -70,7 +70,7 @@ FAULTS: Final = (
         "what a numbered stream keeps is of any size",
         "turnwire.core.ui_stream.numbering:_size",
         nothing_at_all,
-        ("core/ui_stream/test_numbering.py",),
+        ("core/ui_stream/test_runs.py",),
     ),
     Fault(
         "all that a long frame tells is told at once",

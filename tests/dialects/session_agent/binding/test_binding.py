@@ -225,7 +225,9 @@ def test_a_refused_attachment_does_not_end_the_prompt() -> None:
 
 
 def test_errors_of_others_do_not_reject_our_prompt() -> None:
-    made = conversation(f.init("V"), f.failure("no"), f.frame("error", error="no", promptId="i"))
+    of_a_prompt = f.frame("error", error="no", promptId="i")
+    of_a_turn = f.frame("error", message="no", messageId="e1")
+    made = conversation(f.init("V"), f.failure("no"), of_a_prompt, of_a_turn)
 
     assert receive_frame(made, f.user(), f.begin()) == STARTED
 
