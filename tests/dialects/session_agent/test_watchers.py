@@ -64,3 +64,16 @@ def test_others_who_come_are_not_our_user(user: str | None) -> None:
 
     assert made.receive_frame(joined(user), 1) is None
     assert not made.has_other_watchers
+
+
+@pytest.mark.parametrize("revision", f.REVISIONS)
+def test_one_whose_client_left_for_good_is_company_for_nobody(revision: str) -> None:
+    room = SessionGroup()
+    other = Member(room)
+    other.follow(f.TURN)
+    made = conversation(*f.running(revision), member=Member(room))
+    assert other.has_other_watchers
+
+    made.unwatched()
+
+    assert not other.has_other_watchers
