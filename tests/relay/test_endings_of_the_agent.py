@@ -11,6 +11,7 @@ from gateway.agent import Line, ScriptedAgent, begin_only, stay_silent
 from gateway.clients import chatting, errors, is_whole, outline, post, said
 from gateway.running import Gateway
 from gateway.waiting import until
+from support.client_model import Client
 
 pytestmark = pytest.mark.sockets
 
@@ -107,6 +108,28 @@ async def test_an_agent_that_leaves_or_breaks_the_wire_interrupts_the_stream(
         assert is_whole(response.text)
         await until(lambda: gateway.ended("interrupted") == 1)
         await until(lambda: agent.lines[0].closed)
+
+
+@pytest.mark.fault(
+    "the agent closes while a question is open",
+    "the question ends as `expired`, then “Stream interrupted”; if the agent kept it, the next"
+    " resume shows it as `open` again",
+)
+async def test_an_agent_that_leaves_its_question_open_lets_it_expire() -> None:
+    async def script(line: Line) -> None:
+        await begin_only(line)
+        await line.say({"type": "question", "questionId": "q1", "text": "Tea?"})
+        await line.connection.close(1001)
+
+    async with ScriptedAgent(script) as agent, Gateway(agent.url()) as gateway:
+        response = await post(gateway)
+
+    client = Client()
+    client.read(response.content)
+    client.close()
+    assert client.questions == {"q1": "expired"}
+    assert errors(response.text) == ["Stream interrupted"]
+    assert outline(response.text)[-3:] == ["finish-step", "error", "finish"]
 
 
 async def test_what_was_sound_before_the_wire_broke_is_shown() -> None:

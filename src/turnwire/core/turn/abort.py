@@ -73,7 +73,7 @@ def when_ended(outcome: Outcome, policy: DisconnectPolicy, client: Client) -> bo
         case Outcome.UNSOUND | Outcome.SLOW_CLIENT:
             return True
         case Outcome.SILENT | Outcome.TOO_LONG:
-            return client is not Client.ABSENT  # that client left under `CONTINUE`: its turn goes on
+            return client is not Client.ABSENT  # it left under `CONTINUE`: its turn goes on
         case Outcome.EXPIRED:
             return policy is not DisconnectPolicy.CONTINUE
         case (

@@ -40,7 +40,8 @@ class Outcome(enum.Enum):
         "The session cannot take this prompt",
         (
             "the agent's side rejected the request after the response headers. Before them the"
-            " outcome is the same, and the client gets an HTTP status (400, 401, 404, 409, 501, 503)"
+            " outcome is the same, and the client gets an HTTP status (400, 401, 404, 409, 501,"
+            " 503)"
         ),
     )
     NOTHING = "nothing", None, "there was no turn to resume (204)"
