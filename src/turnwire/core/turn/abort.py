@@ -21,7 +21,8 @@ class Decision(enum.Enum):
     """What happens to a stream without a client, and to its turn."""
 
     ABORT = enum.auto()
-    """End the stream. Abort the turn if the scope is `OURS`; otherwise no abort is sent."""
+    """End the stream. Send an abort if the scope is `OURS`; if it is `NONE`, there is nothing to
+    abort."""
     WAIT = enum.auto()
     """The stream goes on without the client. When an abort would stop only our turn, abort it."""
     LEAVE = enum.auto()

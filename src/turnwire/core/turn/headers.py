@@ -2,7 +2,8 @@
 
 The headers carry the status: 200 for a stream, or the HTTP error that the web layer makes of a
 rejection. So they are held back until the agent's side can no longer reject the request, but for
-no longer than `Limits.hold_s`. After them a rejection can only be an error chunk.
+no longer than `Limits.hold_s` after the connection to the agent opened. Once they are out, a
+rejection can only be an error chunk.
 
 If the dial failed, the web layer decides (`web.routes.stream_response`): a status of the agent that
 is in `web.routes.agent_target.DIAL_REFUSALS` becomes an HTTP error. Any other failure is given to

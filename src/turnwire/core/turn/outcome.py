@@ -18,8 +18,8 @@ class Outcome(enum.Enum):
     """The end of one stream.
 
     `value` is the `outcome` label in the metrics, so renaming one breaks
-    dashboards. `text` is the `errorText` for the client; None if the client gets
-    the agent's own result, or no error text at all.
+    dashboards. `text` is the `errorText` that the gateway gives the client. It is
+    None if the client gets no error, or one with the agent's own text (`FAILED`).
     """
 
     text: str | None

@@ -160,8 +160,9 @@ class Translator:
 
         Only its effects on the message remain: the open block ends, and the card of its call is
         shown. Later phases of the call show how the request was closed. If an earlier stream sent
-        the request as a question, its end has to be sent as a question too. The client's copy
-        shows that, but not if the call was done or too many questions were open when it came.
+        the request as a question, the end of the question has to be sent too. The client's copy
+        shows an open question, except where the call was done, or too many questions were open,
+        when the request came.
         """
         if question.question_id in self._client_copy.pending or not self._shows(approval):
             return self.feed(question)

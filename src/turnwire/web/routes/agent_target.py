@@ -25,7 +25,8 @@ from turnwire.web.context import AppContext
 from turnwire.web.routes.endpoint import RequestContext
 
 DIAL_REFUSALS: Final[dict[int | None, type[RequestRefused]]] = {401: Unauthorized, 404: NotFound}
-"""HTTP errors for a handshake that fails because of the user's own token, by its status."""
+"""The statuses of a dial that are answered with an HTTP error, and not in the stream. Each has the
+error for a request with the user's own token; with another token it is 503."""
 
 _HTTP_ERRORS: Final[dict[Rejection, type[RequestRefused]]] = {
     Rejection.SESSION: SessionConflict,
