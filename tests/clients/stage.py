@@ -20,7 +20,13 @@ PACE_S: Final = 0.01
 NO_PAGE: Final = Path("/nonexistent")
 KEEPALIVE_S: Final = 1
 """So that a test waits only a little for a line that is silent."""
-SETTINGS: Final = {"TURNWIRE_KEEPALIVE_S": str(KEEPALIVE_S)}
+GRACE_S: Final = 60
+"""Longer than a client on a busy machine takes to come back."""
+SETTINGS: Final = {
+    "TURNWIRE_KEEPALIVE_S": str(KEEPALIVE_S),
+    "TURNWIRE_GRACE_S": str(GRACE_S),
+    "TURNWIRE_LAG_S": "0",  # a busy machine is no reason to be refused
+}
 
 
 async def done(command: list[Any], stage: Stage, line: FaultProxy) -> object:

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { followNetwork, openSession, withToken } from "../src/index.js";
-import { idle, newSession, opened, said, Stage, until } from "./stage.js";
+import { happened, idle, newSession, opened, said, Stage, until } from "./stage.js";
 
 const END = "this is the end.";
 const HANGING = "until somebody stops me.";
@@ -18,6 +18,9 @@ const once = (state: Parameters<typeof said>[0]) => {
   return Array.from({ length: 10 }, (_, at) => text.split(`Chapter ${at + 1}.`).length - 1);
 };
 const ALL = Array<number>(10).fill(1);
+
+/** Until everything is done that waits for no timer and no socket. */
+const nextTask = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Until Node has noticed which of its connections were cut. */
 async function reached(): Promise<void> {
@@ -85,10 +88,13 @@ for (const [name, breaks] of BREAKS) {
     const client = await opened(stage.client({ session }));
     const codes = new Set<string>();
     client.subscribe(() => codes.add(client.getState().notice?.code ?? "none"));
+    // On a busy machine a gateway may be away for longer than a client tries by itself.
+    client.subscribe(() => client.getState().notice?.gaveUp && client.reconnect());
     void client.send({ text: "tell me a long story" });
     await until(client, has("Chapter 1."));
     await breaks(client);
-    await until(client, ({ notice }) => notice !== null);
+    // The stage may say that it has done so when the client is over it already.
+    await until(client, () => [...codes].some((code) => code !== "none"));
     await until(client, has(END));
     const state = await idle(client);
     assert.deepEqual(once(state), ALL);
@@ -281,12 +287,13 @@ test("who knows that the line is back does not wait for the next try", async () 
   const client = stage.client({ fetch });
   client.open();
   // The wait before the last try is five seconds.
-  await until(client, () => asked.length === 5);
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  const began = Date.now();
+  await happened(() => asked.length === 5);
+  await nextTask();
+  assert.equal(asked.length, 5);
   client.back();
+  await nextTask();
+  assert.equal(asked.length, 6);
   await until(client, ({ notice, loading }) => notice === null && !loading);
-  assert.ok(Date.now() - began < 4_000);
 });
 
 test("a session that has ended asks nothing more", async () => {

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { openSession, type Options, type PlainChat, type Session, type State, withToken } from "../src/index.js";
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
+/** How long nothing may happen. It decides when to give up, and nothing else: a busy machine stretches all times. */
 const PATIENCE_MS = 60_000;
 
 export class Stage {
@@ -76,23 +77,33 @@ export function newSession(): string {
   return `node-${randomUUID().slice(0, 8)}`;
 }
 
-/** Wait until the state is so, or fail with the state that it is in. */
+/** Wait until the state is so; fail, with the state, once it does not change any more. */
 export async function until(session: Session<PlainChat>, holds: (state: State) => boolean): Promise<State> {
   let leave = () => {};
-  const reached = new Promise<void>((resolve) => {
-    const look = () => holds(session.getState()) && resolve();
-    leave = session.subscribe(look);
-    look();
-  });
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(JSON.stringify(session.getState(), null, 1))), PATIENCE_MS);
+  });
+  const reached = new Promise<void>((resolve) => {
+    const look = () => {
+      timer?.refresh();
+      if (holds(session.getState())) resolve();
+    };
+    leave = session.subscribe(look);
+    look();
   });
   await Promise.race([reached, late]).finally(() => {
     clearTimeout(timer);
     leave();
   });
   return session.getState();
+}
+
+/** Wait until something is so that no session tells. */
+export async function happened(fact: () => boolean): Promise<void> {
+  for (const began = Date.now(); !fact(); await new Promise((resolve) => setTimeout(resolve, 10))) {
+    if (Date.now() - began > PATIENCE_MS) throw new Error(`It did not happen: ${fact}`);
+  }
 }
 
 /** Until the history is there and nothing runs. */
