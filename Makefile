@@ -49,12 +49,8 @@ $(CLIENT): $(SESSION)/node_modules/.stamp $(wildcard $(SESSION)/*.*) $(shell fin
 	@cd $(SESSION) && npm run --silent build
 	@touch $@
 
-.PHONY: session-rules
-session-rules: $(CLIENT)
-	@cd $(SESSION) && npm run --silent rules
-
 .PHONY: session
-session: $(STAMP) $(CLIENT)  ## The tests of the clients' session, before a real gateway; by hand (1 min)
+session: $(STAMP) $(CLIENT)  ## The tests of the clients' session, before a real gateway (70 s)
 	@cd $(SESSION) && npm run --silent test
 
 $(WEB)/node_modules/.stamp: $(WEB)/package-lock.json
@@ -156,8 +152,8 @@ check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile -p no:cov -m "not long" $(UNIT) $(WAYS)
 
 # Each step runs, even if one before it failed.
-STEPS ?= tools static session-rules measured coverage unmeasured guards e2e
-REST := deploy-check hostile-check chaos soak
+STEPS ?= tools static waiting measured coverage unmeasured guards e2e
+REST := deploy-check hostile-check chaos proxies dashboards-check soak
 
 .PHONY: test
 test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (12 min)
@@ -170,7 +166,7 @@ test:  ## Lint, docs, coverage, all tests but those of some targets below; a fai
 	printf "== All steps:\n$$told"; exit $$failed
 
 .PHONY: all
-all:  ## What `make test` leaves out: deploy/, hostile neighbours, broken lines, a soak (6 min)
+all:  ## What `make test` leaves out: deploy/, five proxies, Prometheus, hostile neighbours, broken lines, a soak (10 min)
 	@$(MAKE) --no-print-directory test STEPS="$(REST)"
 
 # Downloads wait for others, so they go side by side.
@@ -185,6 +181,11 @@ tools:
 .PHONY: static
 static:
 	@$(MAKE) --no-print-directory -k -j2 --output-sync=target types docs-check style imports
+
+# They use little of a core, and wait for each other's timers side by side.
+.PHONY: waiting
+waiting:
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target session fronts
 
 .PHONY: measured
 measured: $(STAMP)
@@ -216,8 +217,13 @@ patient: $(STAMP)  ## Crowds, slow clients, many who resume: the tests that take
 chaos: $(STAMP) system  ## Break lines, processes and clocks (2 min); LONG=1: more of it (7 min)
 	LONG=$(LONG) $(PYTEST) -q -p no:cov tests/chaos
 
+# Their restarts are among `chaos`.
+.PHONY: fronts
+fronts: $(STAMP) system  ## nginx and HAProxy by the files of deploy/, and the doctor before them (1 min)
+	PROXIES=debian $(PYTEST) -q -p no:cov --ignore=tests/proxies/test_rolling_restart.py tests/proxies
+
 .PHONY: proxies
-proxies: $(PROXIES) system  ## The five proxies of deploy/, and the doctor before them (2 min); LONG=1: as they come (6 min)
+proxies: $(PROXIES) system  ## The same with Envoy, Caddy and Traefik, restarts too (3 min); LONG=1: as they come (7 min)
 	LONG=$(LONG) $(PYTEST) -q -p no:cov tests/proxies
 
 .PHONY: soak

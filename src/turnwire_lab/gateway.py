@@ -14,7 +14,7 @@ from turnwire_lab.held_log import Log
 from turnwire_lab.process import HOST, ServeProcess, free_port, inherited
 
 START_S: Final = 60.0
-"""When to give up on a gateway that neither starts nor ends: on a busy machine it takes its time."""
+"""When to give up on a gateway that neither starts nor ends; a busy machine takes its time."""
 POLL_S: Final = 0.05
 DRAIN_S: Final = 2
 

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Self
 
+import httpx
 import pytest
 
 from chaos.fronts import Front, Haproxy, Nginx
@@ -51,7 +52,11 @@ class Load:
         url, headers = f"{self._url}/api/sessions/s{number}/chat", bearer(f"u{number}")
         async with new_client() as client:
             while not self._enough:
-                response = await client.post(url, json=ask(), headers=headers)
+                try:
+                    response = await client.post(url, json=ask(), headers=headers)
+                except httpx.TransportError as exc:
+                    self.verdicts[repr(exc)] += 1
+                    continue
                 good = response.status_code == 200 and said(response.text) == "0 1 2 3 4 5 6 7 8 9 "
                 self.verdicts[verdict(response.text) if good else response.text[:300]] += 1
 

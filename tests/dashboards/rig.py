@@ -37,6 +37,9 @@ buffers more slowly than that, it is the kernel that ends the stream; and with a
 told any more whether the client was there: its end is `client_gone` then.
 """
 
+DRAIN_S: Final = 8
+"""So that some scrapes find it stopping."""
+
 WORKERS: Final = 2
 PROCESSES: Final = 2 + WORKERS
 NAMELESS: Final = "nameless"
@@ -96,7 +99,7 @@ class Rig:
                     access_url=plane.url,
                     access_cache_s=0,
                     stall_s=STALL_S,
-                    drain_s=2,
+                    drain_s=DRAIN_S,
                     sessions="apart",
                 )
             )

@@ -5,6 +5,7 @@ import math
 import os
 import time
 from collections import Counter
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +16,6 @@ from dashboards.prometheus import SCRAPE_S, Prometheus
 from dashboards.rig import PROCESSES, Rig
 from dashboards.traffic import Crowd
 from gateway.needed import program
-from gateway.waiting import PATIENCE_S
 from turnwire.core.turn.outcome import Outcome
 from turnwire.web.auth.jwks import FETCH_RESULTS
 from turnwire.web.gauges import ACCESS_RESULTS
@@ -23,13 +23,17 @@ from turnwire_lab.dashboards.alerts import ALERTS
 from turnwire_lab.dashboards.panels import ROWS
 from turnwire_lab.dashboards.recording import RECORDS
 
-pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.sockets, pytest.mark.timeout(600)]
 
 PICTURE: Final = os.environ.get("PICTURE", "")
 """Where to draw the dashboard; the traffic lasts a minute then."""
 
 QUIET_S: Final = 10.0
 MINUTE_S: Final = 70.0
+ALL: Final = "10m"
+"""A window with all of the traffic in it."""
+PATIENCE_S: Final = 90.0
+"""How long Prometheus may take to know what has happened."""
 
 PANELS: Final = [panel for row in ROWS for panel in row.panels]
 QUERIES: Final = sorted({query.expr for panel in PANELS for query in panel.queries})
@@ -68,6 +72,16 @@ RISEN: Final = (
 )
 """What the traffic makes more than nothing."""
 
+FIRING: Final = {
+    "TurnwireDialFailures",
+    "TurnwireUnknownFrames",
+    "TurnwireMalformedFrames",
+    "TurnwireJwksFailing",
+    "TurnwireRateStoreFailing",
+    "TurnwireErrorRate",
+}
+"""The alerts that see the traffic."""
+
 
 class Seen(Struct):
     """What Prometheus says after the traffic, and what happened when a gateway stopped."""
@@ -79,7 +93,7 @@ class Seen(Struct):
     stopping_s: float
 
 
-def chosen(expr: str, window: str = "10s") -> str:
+def chosen(expr: str, window: str = ALL) -> str:
     """A panel's query with everything chosen."""
     return expr.replace("$__rate_interval", window).replace("$job", ".*").replace("$instance", ".*")
 
@@ -104,14 +118,8 @@ async def _watched(folder: Path) -> Seen:
             await asyncio.gather(crowd.murmur(_tide, MINUTE_S), _now_and_then(crowd))
         rig.lost.kill_worker()
         await asyncio.gather(crowd.murmur(lambda _: 6, QUIET_S), crowd.every_way())
-        await asyncio.sleep(2 * SCRAPE_S)  # what ended last is scraped, and the rules know it
-        answers = {}
-        for expr in (*map(chosen, QUERIES), *VALUES, *EXPRS):
-            answers[expr] = await prometheus.query(expr)
-        risen = {
-            each for each in RISEN if await prometheus.query(f"max_over_time({each}[10m]) > 0")
-        }
-        firing = await prometheus.firing()
+        answers = await _answers(prometheus)
+        risen, firing = await _risen(prometheus), await _firing(prometheus)
         if PICTURE:
             await draw(prometheus, Path(PICTURE), began, time.time())
         stopping_s = await _stop(rig, crowd, prometheus)
@@ -125,6 +133,46 @@ async def prometheus_has(prometheus: Prometheus, fact: str) -> list[float]:
         while not (found := await prometheus.query(fact)):  # noqa: ASYNC110
             await asyncio.sleep(0.1)
     return found
+
+
+async def _answers(prometheus: Prometheus) -> dict[str, list[float]]:
+    """What it says to each expression, once it has something to say."""
+    answers: dict[str, list[float]] = {}
+    left = [*map(chosen, QUERIES), *VALUES, *EXPRS]
+    async for _ in _patiently():
+        answers |= {expr: await prometheus.query(expr) for expr in left}
+        left = [expr for expr in left if not any(map(math.isfinite, answers[expr]))]
+        if not left:
+            break
+    return answers
+
+
+async def _risen(prometheus: Prometheus) -> set[str]:
+    risen: set[str] = set()
+    async for _ in _patiently():
+        for each in set(RISEN) - risen:
+            if await prometheus.query(f"max_over_time({each}[{ALL}]) > 0"):
+                risen.add(each)
+        if risen == set(RISEN):
+            break
+    return risen
+
+
+async def _firing(prometheus: Prometheus) -> set[str]:
+    firing: set[str] = set()
+    async for _ in _patiently():
+        firing = await prometheus.firing()
+        if firing >= FIRING:
+            break
+    return firing
+
+
+async def _patiently() -> AsyncIterator[None]:
+    """Again after each scrape, while there is patience."""
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        yield
+        await asyncio.sleep(SCRAPE_S)
 
 
 async def _now_and_then(crowd: Crowd) -> None:
@@ -150,7 +198,9 @@ async def draw(prometheus: Prometheus, to: Path, began: float, ended: float) -> 
     """Plot every panel."""
     from turnwire_lab.dashboards.picture import picture  # noqa: PLC0415 (a second, for a picture)
 
-    series = {expr: await prometheus.over(chosen(expr), began, ended, 1.0) for expr in QUERIES}
+    series = {
+        expr: await prometheus.over(chosen(expr, "10s"), began, ended, 1.0) for expr in QUERIES
+    }
     to.parent.mkdir(exist_ok=True)
     picture(series, to)
 
@@ -184,12 +234,7 @@ def test_streams_ended_in_every_way_but_by_a_crash(seen: Seen) -> None:
 
 
 def test_alerts_see_what_was_wrong_and_nothing_else(seen: Seen) -> None:
-    assert {
-        "TurnwireDialFailures",
-        "TurnwireUnknownFrames",
-        "TurnwireMalformedFrames",
-    } <= seen.firing
-    assert {"TurnwireJwksFailing", "TurnwireRateStoreFailing", "TurnwireErrorRate"} <= seen.firing
+    assert seen.firing >= FIRING
     assert not seen.firing & {
         "TurnwireAbsent",
         "TurnwireInstanceDown",

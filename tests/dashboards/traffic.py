@@ -27,7 +27,7 @@ _WORDS: Final = (
 )
 _SLOW: Final = "be slow"
 _TRIES: Final = 4
-_LONG_S: Final = 15
+_LONG_S: Final = 60
 _OK: Final = b"HTTP/1.1 200"
 
 

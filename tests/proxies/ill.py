@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from chaos.fronts import Front, Haproxy, Nginx
-from proxies.fronts import Caddy, Envoy, Traefik
+from proxies.fronts import FRONTS, Caddy, Envoy, Traefik
 from turnwire.doctor.findings import Code
 
 _NGINX_GZIP: Final = "gzip on; gzip_types *; gzip_min_length 0;"
@@ -20,7 +20,7 @@ _ENCODE: Final = """
 _ONCE_MORE: Final = "middlewares: [once-more]\n"
 _RETRY: Final = "    once-more:\n"
 
-ILLS: Final[list[tuple[str, type[Front], Mapping[str, str], Code]]] = [
+_ILLS: Final[list[tuple[str, type[Front], Mapping[str, str], Code]]] = [
     (
         "nginx compresses everything",  # and says nothing before it has a block of it
         Nginx,
@@ -94,6 +94,7 @@ ILLS: Final[list[tuple[str, type[Front], Mapping[str, str], Code]]] = [
     ),
     ("Traefik ends responses", Traefik, {"writeTimeout: 0s": "writeTimeout: 2s"}, Code.CUT_SHORT),
 ]
+ILLS: Final = [each for each in _ILLS if each[1] in FRONTS]
 
 
 def ill(kind: type[Front], edits: Mapping[str, str]) -> type[Front]:

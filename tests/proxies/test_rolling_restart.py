@@ -7,12 +7,12 @@ import pytest
 from chaos.fronts import Front
 from chaos.test_rolling_restart import Fleet, _roll, _think
 from gateway.agent import ScriptedAgent
-from proxies.fronts import Caddy, Envoy, Traefik
+from proxies.fronts import WHEELS
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(300)]
 
 
-@pytest.mark.parametrize("kind", [Envoy, Caddy, Traefik])
+@pytest.mark.parametrize("kind", WHEELS)
 async def test_a_rolling_restart_costs_no_turn(kind: type[Front], tmp_path: Path) -> None:
     async with (
         ScriptedAgent(_think) as agent,
