@@ -5,6 +5,7 @@ Rule: nothing is ended here but the process that was started here.
 
 import asyncio
 import os
+import secrets
 import socket
 import sys
 from collections.abc import Mapping
@@ -15,6 +16,10 @@ from typing import Final
 HOST: Final = "127.0.0.1"
 END_S: Final = 10.0
 """More than a gateway takes to drain here; after that it is killed."""
+
+_PORTS: Final = range(20_000, 32_000)
+"""Below those that Linux gives to connections: one could take a free port before its use."""
+_DRAWS: Final = 100
 
 
 def inherited() -> dict[str, str]:
@@ -37,12 +42,20 @@ def free_port(port: int = 0) -> int:
         OverflowError: it is no port.
 
     """
+    if port:
+        return _probed(port)
+    for _ in range(_DRAWS):
+        with suppress(OSError):
+            return _probed(secrets.choice(_PORTS))
+    raise OSError("no port is free")
+
+
+def _probed(port: int) -> int:
+    """The same port, which is free, or was left a moment ago."""
     with socket.socket() as probe:
-        if port:  # one that was left a moment ago is free
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind((HOST, port))
-        found: int = probe.getsockname()[1]
-        return found
+    return port
 
 
 class ServeProcess:
