@@ -9,7 +9,7 @@ from chaos.test_rolling_restart import Fleet, _roll, _think
 from gateway.agent import ScriptedAgent
 from proxies.fronts import WHEELS
 
-pytestmark = [pytest.mark.sockets, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.sockets, pytest.mark.timeout(600)]
 
 
 @pytest.mark.parametrize("kind", WHEELS)
