@@ -28,6 +28,11 @@ def test_the_function_stands_and_becomes_another_with_its_parameters(fault: Faul
     assert function_of(found(fault.target)[2]) is right
 
 
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_the_tests_that_are_asked_are_there(fault: Fault) -> None:
+    assert [test for test in fault.tests if not (ROOT / "tests" / test).exists()] == []
+
+
 def what_it_does(function: Function) -> tuple[object, ...]:
     code = function.__code__
     return code.co_code, code.co_consts, code.co_names, code.co_freevars

@@ -4,7 +4,8 @@ import { defineConfig } from "vite";
 export default defineConfig({
   plugins: [react()],
   resolve: {
-    alias: { "turnwire-session": new URL("../../../clients/session/dist/index.js", import.meta.url).pathname },
+    // Decoded: the path of a clone may have a space.
+    alias: { "turnwire-session": decodeURIComponent(new URL("../../../clients/session/dist/index.js", import.meta.url).pathname) },
     dedupe: ["ai"], // the session has a copy of its own, for its tests
   },
   build: {

@@ -29,7 +29,8 @@ export default defineConfig(({ mode }) => ({
   logLevel: "warn",
   plugins: [ownZod, noJsonSchema],
   resolve: {
-    alias: { "turnwire-session": new URL("../../../clients/session/dist/index.js", import.meta.url).pathname },
+    // Decoded: the path of a clone may have a space.
+    alias: { "turnwire-session": decodeURIComponent(new URL("../../../clients/session/dist/index.js", import.meta.url).pathname) },
     dedupe: ["ai"], // the session has a copy of its own, for its tests
   },
   define: { "process.env.NODE_ENV": '"production"' },

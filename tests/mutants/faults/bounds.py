@@ -64,7 +64,7 @@ FAULTS: Final = (
         "what waits is of any size",
         "turnwire.core.deferred_questions:_size",
         nothing_at_all,
-        ("core/test_waiting.py",),
+        ("core/test_deferred_questions.py",),
     ),
     Fault(
         "what a numbered stream keeps is of any size",
