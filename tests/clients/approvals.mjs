@@ -5,10 +5,10 @@
 // A job: {name, url, headers, helper, steps}. Steps, one after another, each until the chat is quiet:
 // {send: "text"}; {respond: [{approved, reason}, ...], waitMs}, one for each card that waits, in
 // order; {resend: true} sends the last message again; {repeat: n} makes that POST once more, and
-// {tamper: n} with its approval ids changed. {ask: "text"} sends too, and stops at the question;
-// {answer} puts an answer into it, as an app may, and sends the message; {reload: true} is a new
-// chat with the user's messages alone, which resumes. `helper` is "ai" (all of
-// the client's own, as apps combine them) or "app", which asks every tool of the last step,
+// {tamper: n} with its approval ids changed. {ask: "text", open: n} sends too, and stops when n
+// questions (1) are open; {answer} puts an answer into each, as an app may, and sends the message;
+// {reload: true} is a new chat with the user's messages alone, which resumes. `helper` is "ai" (all
+// of the client's own, as apps combine them) or "app", which asks every tool of the last step,
 // whoever ran it.
 import { text } from "node:stream/consumers";
 
@@ -82,9 +82,10 @@ async function play({ name, url, headers, helper, steps }) {
     }
   }
 
-  async function ask(prompt) {
+  async function ask(prompt, least) {
     const sent = chat.sendMessage({ text: prompt });
-    while (!chat.messages.some(({ parts }) => parts.some(isOpen))) await sleep(LOOK_MS);
+    const count = () => chat.messages.flatMap(({ parts }) => parts).filter(isOpen).length;
+    while (count() < least) await sleep(LOOK_MS);
     await chat.stop();
     await sent;
   }
@@ -107,7 +108,7 @@ async function play({ name, url, headers, helper, steps }) {
   for (const step of steps) {
     if (step.waitMs) await sleep(step.waitMs);
     if (step.send) await chat.sendMessage({ text: step.send });
-    else if (step.ask) await ask(step.ask);
+    else if (step.ask) await ask(step.ask, step.open ?? 1);
     else if (step.answer !== undefined) await answer(step.answer);
     else if (step.resend) await chat.sendMessage();
     else if (step.reload) await reload();

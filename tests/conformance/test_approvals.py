@@ -59,7 +59,7 @@ NATIVE_JOBS: Final[dict[str, list[Job]]] = {
 }
 PORTABLE_JOBS: Final[dict[str, list[Job]]] = {
     "answered": [{"ask": "ask me: tea or coffee?"}, {"answer": "tea"}],
-    "answered both": [{"ask": "ask two things"}, {"answer": "red"}],
+    "answered both": [{"ask": "ask two things", "open": 2}, {"answer": "red"}],
     "approved by answer": [{"ask": "approve 12*7"}, {"answer": True}],
     "nothing new": [{"send": "what is 1+2?"}, {"resend": True}],
 }
