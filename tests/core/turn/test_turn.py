@@ -6,6 +6,7 @@ import pytest
 
 from support import v2_frames as f
 from support.client_model import Client
+from support.scripted_protocol import Scripted
 from support.turns import (
     BOTH,
     NOTHING,
@@ -14,6 +15,9 @@ from support.turns import (
     sent_types,
     verdict,
 )
+from turnwire.core import events
+from turnwire.core.agent import Decoded
+from turnwire.core.events import Reason
 from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import (
     AgentLeft,
@@ -33,6 +37,20 @@ from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
+
+END_TURN, ERROR, _ = Reason
+
+
+def test_no_frame_of_a_read_counts_after_the_one_that_ends_the_turn() -> None:
+    ends = [Decoded([events.TurnFinished(reason=reason)]) for reason in (END_TURN, ERROR)]
+    turn = Turn(Scripted(ends), Limits(), UIMessageStream())
+    turn.handle(Opened(), 0)
+
+    output = turn.frames([b"{}", b"{}"], 1)
+
+    assert turn.outcome is Outcome.COMPLETED
+    assert output.to_client.endswith(b'{"type":"finish"}\n\ndata: [DONE]\n\n')
+    assert b'"error"' not in output.to_client
 
 
 def test_opening_asks_and_flushes_the_headers() -> None:
