@@ -302,10 +302,9 @@ class Messages(OperationEndpoint):
 
     def _limit(self, context: RequestContext) -> int:
         value = context.request.query.get("limit", str(LIMIT))
-        is_number = value.isascii() and value.isdigit() and len(value) < len("10000")
-        if not is_number or not 1 <= int(value) <= LIMIT_MAX:
+        if not (value.isascii() and value.isdigit() and len(value) < len("10000") and int(value)):
             raise BadRequest(f"limit is a number from 1 to {LIMIT_MAX}")
-        return int(value)
+        return min(int(value), LIMIT_MAX)
 
     def _finish(self, context: RequestContext) -> bool:
         """Whether the metadata says which turns failed or were stopped."""
