@@ -213,8 +213,8 @@ async def test_how_a_turn_ended_is_in_the_history_of_who_asks_for_it() -> None:
     assert told.content == whole.removesuffix(b"}]") + ended
 
 
-@pytest.mark.parametrize("limit", ["0", "501", "99999", "-1", "ten"])
-async def test_a_history_of_too_many_messages_is_refused_with_the_most(limit: str) -> None:
+@pytest.mark.parametrize("limit", ["0", "99999", "-1", "ten"])
+async def test_a_limit_that_is_none_is_refused_with_the_most(limit: str) -> None:
     async with ScriptedAgent() as agent, Gateway(agent.url()) as gateway:
         refused = await call(gateway, "GET", "messages", limit=limit)
 
