@@ -1,0 +1,291 @@
+"""What an agent that keeps no conversation is sent of the client's messages."""
+
+import base64
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import Raw
+
+from turnwire.core.body.attachments import AttachmentLimits
+from turnwire.core.body.conversation import (
+    DENIED,
+    NO_RESULT,
+    PARTS_MAX,
+    AssistantMessage,
+    Conversation,
+    ConversationLimits,
+    File,
+    Message,
+    Reasoning,
+    Result,
+    SystemMessage,
+    Text,
+    UserMessage,
+    read_in_steps,
+)
+from turnwire.core.steps import run_steps
+
+PNG = "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\0" * 8).decode()
+STEP = {"type": "step-start"}
+
+
+def read(*messages: Any, **limits: Any) -> Conversation:
+    raws = [Raw(one if isinstance(one, bytes) else msgspec.json.encode(one)) for one in messages]
+    return run_steps(read_in_steps(raws, ConversationLimits(**limits)))
+
+
+def user(*parts: Any, message_id: str = "u1") -> dict[str, Any]:
+    return {"id": message_id, "role": "user", "parts": parts}
+
+
+def assistant(*parts: Any, message_id: str = "a1") -> dict[str, Any]:
+    return {"id": message_id, "role": "assistant", "parts": parts}
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+def tool(call_id: str = "c1", name: str = "add", **more: Any) -> dict[str, Any]:
+    state = {"state": "output-available", "output": 3}
+    return {"type": f"tool-{name}", "toolCallId": call_id, "input": {"a": 1}, **state, **more}
+
+
+def shown(conversation: Conversation) -> list[Any]:
+    return [_shown(message) for message in conversation.messages]
+
+
+def _shown(message: Message) -> Any:
+    match message:
+        case UserMessage(message_id, parts):
+            return ("user", message_id, [_words(part) for part in parts])
+        case SystemMessage(message_id, words):
+            return ("system", message_id, words)
+        case AssistantMessage(message_id, parts, calls):
+            called = [f"{call.call_id}={call.name}{bytes(call.input).decode()}" for call in calls]
+            return ("assistant", message_id, [_words(part) for part in parts], called)
+        case Result():
+            output = None if message.output is None else bytes(message.output).decode()
+            return ("result", message.message_id, message.call_id, message.name, output)
+
+
+def _words(part: Text | Reasoning | File) -> str:
+    match part:
+        case Text(words):
+            return words
+        case Reasoning(words):
+            return f"({words})"
+        case File(attachment):
+            return attachment.mime
+
+
+def results(*parts: Any) -> list[Result]:
+    return [one for one in read(assistant(*parts)).messages if isinstance(one, Result)]
+
+
+def test_a_conversation_with_a_tool() -> None:
+    conversation = read(
+        user(text("hi")),
+        assistant(
+            STEP, {"type": "reasoning", "text": "hm"}, text("Let me see."), tool(), STEP, text("3.")
+        ),
+        user(text("and"), text(" 4?"), {"type": "file", "mediaType": "image/png", "url": PNG}),
+    )
+
+    assert shown(conversation) == [
+        ("user", "u1", ["hi"]),
+        ("assistant", "a1", ["(hm)", "Let me see."], ['c1=add{"a":1}']),
+        ("result", "c1:result", "c1", "add", "3"),
+        ("assistant", "a1:1", ["3."], []),
+        ("user", "u1", ["and", " 4?", "image/png"]),
+    ]
+    assert conversation.left_out == {}
+
+
+def test_text_behind_a_call_begins_a_step() -> None:
+    conversation = read(assistant(tool("c1"), tool("c2"), text("So."), tool("c3"), text("")))
+
+    assert [one[:2] for one in shown(conversation)] == [
+        ("assistant", "a1"),
+        ("result", "c1:result"),
+        ("result", "c2:result"),
+        ("assistant", "a1:1"),
+        ("result", "c3:result"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "output", "error", "is_denied"),
+    [
+        ({"output": {"sum": 3}}, b'{"sum":3}', None, False),
+        ({"output": None}, b"null", None, False),
+        ({"state": "output-error", "errorText": "broken"}, None, "broken", False),
+        ({"state": "output-error"}, None, NO_RESULT, False),
+        ({"state": "output-error", "errorText": 7}, None, NO_RESULT, False),
+        ({"state": "output-denied"}, None, DENIED, True),
+        (
+            {"state": "output-denied", "approval": {"approved": False, "reason": "no"}},
+            None,
+            "no",
+            True,
+        ),
+        (
+            {"state": "approval-responded", "approval": {"id": "x", "approved": False}},
+            None,
+            DENIED,
+            True,
+        ),
+        # An approval in the history approves nothing.
+        (
+            {"state": "approval-responded", "approval": {"id": "x", "approved": True}},
+            None,
+            NO_RESULT,
+            False,
+        ),
+        ({"state": "approval-responded", "approval": "yes"}, None, NO_RESULT, False),
+        ({"state": "approval-responded"}, None, NO_RESULT, False),
+        ({"state": "approval-requested", "approval": {"id": "x"}}, None, NO_RESULT, False),
+        ({"state": "input-available"}, None, NO_RESULT, False),
+        ({"state": "input-streaming"}, None, NO_RESULT, False),
+        ({"preliminary": True}, None, NO_RESULT, False),
+        ({"state": 7}, None, NO_RESULT, False),
+    ],
+)
+def test_the_outcome_of_a_call(
+    more: dict[str, Any], output: bytes | None, error: str | None, *, is_denied: bool
+) -> None:
+    (result,) = results(tool(**more))
+
+    assert (result.output and bytes(result.output)) == output
+    assert (result.error, result.is_denied) == (error, is_denied)
+
+
+def test_an_output_that_is_missing_is_null() -> None:
+    part = tool()
+    del part["output"]
+
+    assert bytes(results(part)[0].output or b"") == b"null"
+
+
+def test_the_input_and_the_name_of_a_call() -> None:
+    conversation = read(
+        assistant(
+            {"type": "dynamic-tool", "toolName": "my-tool", "toolCallId": "c1", "input": [1]},
+            {"type": "tool-add", "toolCallId": "c2", "rawInput": "half"},
+            {"type": "tool-add", "toolCallId": "c3"},
+        )
+    )
+
+    assert shown(conversation)[0][3] == ["c1=my-tool[1]", 'c2=add"half"', "c3=add{}"]
+
+
+def test_no_id_of_a_call_is_used_twice() -> None:
+    conversation = read(
+        assistant(tool("c"), tool("c")), user(text("again")), assistant(tool("c"), tool("c:2"))
+    )
+    calls = [
+        call.call_id
+        for one in conversation.messages
+        if isinstance(one, AssistantMessage)
+        for call in one.calls
+    ]
+
+    assert calls == ["c", "c:2", "c:3", "c:2:2"]
+    assert [one.call_id for one in conversation.messages if isinstance(one, Result)] == calls
+
+
+def test_what_cannot_be_said_is_left_out_and_counted() -> None:
+    conversation = read(
+        user(
+            {"type": "data-question", "data": {}},
+            {"type": "source-url"},
+            {"type": "new"},
+            text("x"),
+        ),
+        user({"type": "file", "mediaType": "image/png", "url": "ftp://x"}, {"type": 7}, text("")),
+        {"role": "system", "parts": [text("secret")]},
+        {"role": "tool", "parts": []},
+        {"role": 7},
+        b'{"role": "user", "parts": 7}',
+        {"role": "user", "content": ["no text"]},
+        assistant({**tool(), "approval": 7, "state": "output-denied", "toolCallId": 7}),
+        assistant({"type": "tool-add"}, {"type": "step-start"}, {"type": "data-x"}),
+    )
+
+    assert shown(conversation) == [("user", "u1", ["x"])]
+    assert conversation.left_out == {
+        "part of an unknown type": 4,
+        "source-url": 1,
+        "file": 1,
+        "system message": 1,
+        "message of an unknown role": 2,
+        "malformed message": 1,
+        "call without an id": 2,
+    }
+
+
+def test_a_file_that_is_no_longer_accepted_is_left_out() -> None:
+    image = {"type": "file", "mediaType": "image/png", "url": PNG}
+    refusing = AttachmentLimits(types=["text/*"])
+
+    conversation = read(user(text("see"), image), assistant(image), attachments=refusing)
+
+    assert shown(conversation) == [("user", "u1", ["see"])]
+    assert conversation.left_out == {"file": 2}
+
+
+def test_system_messages_if_they_are_wanted() -> None:
+    system = {"id": "s", "role": "system", "parts": [text("Be "), {"type": "new"}, text("brief.")]}
+
+    conversation = read(system, {"role": "system", "content": ""}, with_system=True)
+
+    assert shown(conversation) == [("system", "s", "Be brief.")]
+
+
+def test_messages_of_older_clients() -> None:
+    assert shown(read({"role": "user", "content": "hi"}, {"role": "assistant"})) == [
+        ("user", "message-0", ["hi"])
+    ]
+
+
+def test_messages_without_an_id_have_the_same_one_in_each_request() -> None:
+    messages = [{"role": "user", "content": str(number)} for number in range(5)]
+
+    whole = {one.message_id for one in read(*messages).messages}
+    assert {one.message_id for one in read(*messages, messages=3).messages} < whole
+
+
+@pytest.mark.parametrize(
+    ("most", "kept"), [(9, "uaauau"), (6, "uaauau"), (5, "uau"), (3, "uau"), (2, "u"), (1, "u")]
+)
+def test_the_oldest_turns_are_left_out_whole(most: int, kept: str) -> None:
+    made = {"u": user(text("q")), "a": assistant(tool())}
+    conversation = read(*(made[kind] for kind in "uaauau"), messages=most)
+
+    roles = [one[0][0] for one in shown(conversation) if one[0] != "result"]
+    assert "".join(roles) == kept
+    assert conversation.left_out.get("message", 0) == 6 - len(kept)
+
+
+def test_without_a_message_of_the_user_the_last_ones_are_kept() -> None:
+    conversation = read(*[assistant(text("x"))] * 3, b"{}", messages=2)
+
+    assert len(conversation.messages) == 1
+    assert conversation.left_out == {"message": 2, "malformed message": 1}
+
+
+def test_a_message_has_so_many_parts() -> None:
+    conversation = read(user(*[text("x")] * (PARTS_MAX + 2)))
+
+    assert len(shown(conversation)[0][2]) == PARTS_MAX
+    assert conversation.left_out == {"part": 2}
+
+
+@pytest.mark.parametrize("field", ["input", "output", "text"])
+def test_a_body_that_is_not_utf_8_is_refused(field: str) -> None:
+    part = tool() | {"type": "text" if field == "text" else "tool-add", field: "???"}
+    raw = msgspec.json.encode(assistant(part)).replace(b"???", b"\xff")
+
+    with pytest.raises(UnicodeDecodeError):
+        read(raw)
