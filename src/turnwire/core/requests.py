@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core.body.attachments import Attachment
+from turnwire.core.body.conversation import Conversation
 from turnwire.core.terms import Terms
 
 
@@ -29,6 +30,7 @@ class AgentRequest(Struct, frozen=True, kw_only=True):
     """Base of the requests: who asks, and on which channel."""
 
     user_id: str
+    session_id: str = ""
     channel: Channel = DEFAULT_CHANNEL
 
 
@@ -48,6 +50,8 @@ class PromptRequest(AgentRequest, frozen=True, kw_only=True):
     replaces: str | None = None
     """The client's id of the message that this prompt replaces. If `regenerates`, that is the old
     answer; otherwise it is the prompt as it was before the user edited it."""
+    conversation: Conversation | None = None
+    """What the client says was said, with this prompt as its end; None: the agent keeps it."""
 
     def without_attachments(self) -> "PromptRequest":
         """The same request without its files, to keep after the files are sent."""

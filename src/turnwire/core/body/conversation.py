@@ -19,10 +19,10 @@ checked by `prompt`): what cannot be said is left out, and counted. These rules 
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Meta, Raw, Struct
 
 from turnwire.core import safe_json
 from turnwire.core.body import attachments
@@ -33,6 +33,9 @@ from turnwire.errors import BadRequest
 
 PARTS_MAX: Final = 1_000
 """Most parts of a message that are read."""
+
+VALUES_MAX: Final = 200_000
+"""A message with more parts is malformed."""
 
 NO_RESULT: Final = "No result"
 """The result of a call that has none in the client's copy."""
@@ -114,7 +117,7 @@ class Conversation(Struct, frozen=True):
 class _Message(Struct):
     role: Raw
     id: Raw = Raw()
-    parts: list[Raw] | None = None
+    parts: Annotated[list[Raw], Meta(max_length=VALUES_MAX)] | None = None
     content: Raw = Raw()
 
 

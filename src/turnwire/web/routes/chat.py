@@ -104,6 +104,7 @@ class Chat(Endpoint):
             client_message_id=prompt.message_id,
             channel=channel,
             user_id=context.user_id,
+            session_id=context.request.session_id,
             attachments=prompt.attachments,
             regenerates=prompt.regenerates,
             replaces=prompt.replaces,
@@ -161,6 +162,7 @@ class Chat(Endpoint):
         approvals = approval_profile.approvals(settings, context)
         resume_request = ResumeRequest(
             user_id=context.user_id,
+            session_id=context.request.session_id,
             channel=channel,
             init_s=settings.dial_s,
             replies=approval_profile.replies(settings, context, continuation),

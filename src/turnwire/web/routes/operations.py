@@ -209,6 +209,7 @@ class StopTurn(OperationEndpoint):
         channel = self.channel(context, context.request.query.get("chatId"))
         stop = StopRequest(
             user_id=context.user_id,
+            session_id=context.request.session_id,
             channel=channel,
             turn_id=body.turn_id,
             init_s=self.app_context.settings.dial_s,
@@ -239,6 +240,7 @@ class AnswerQuestion(OperationEndpoint):
         subject = approval_profile.subject(settings, context, body.question_id, body.approval_id)
         answer = AnswerRequest(
             user_id=context.user_id,
+            session_id=context.request.session_id,
             channel=channel,
             reply=QuestionReply(body.question_id, body.answer, subject),
             terms=approval_profile.terms(settings),
@@ -285,6 +287,7 @@ class Messages(OperationEndpoint):
         channel = self.channel(context, context.request.query.get("chatId"))
         history_request = HistoryRequest(
             user_id=context.user_id,
+            session_id=context.request.session_id,
             channel=channel,
             limit=self._limit(context),
             before=context.request.query.get("before"),

@@ -58,6 +58,7 @@ class Resume(OperationEndpoint):
         )
         resume_request = ResumeRequest(
             user_id=context.user_id,
+            session_id=context.request.session_id,
             channel=channel,
             init_s=app_context.settings.dial_s,
             prompt_id=None if workflow is None else workflow.prompt_id,
@@ -110,6 +111,7 @@ class Resume(OperationEndpoint):
         settings = self.app_context.settings
         history_request = HistoryRequest(
             user_id=resume_request.user_id,
+            session_id=context.request.session_id,
             channel=resume_request.channel,
             limit=LIMIT,
             init_s=settings.dial_s,
