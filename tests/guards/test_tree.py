@@ -14,13 +14,20 @@ SHARED: Final = {"gateway", "support"}
 """Folders of `tests` that every test may use."""
 MIRRORED: Final = (
     *("cli", "config", "core", "core/body", "core/recording", "core/turn", "core/ui_stream"),
-    *("core/wire", "dialects", "dialects/session_agent", "dialects/session_agent/binding"),
+    *(
+        "core/wire",
+        "dialects",
+        "dialects/ag_ui",
+        "dialects/session_agent",
+        "dialects/session_agent/binding",
+    ),
     *("dialects/v2", "doctor", "relay", "relay/agent"),
     *("web", "web/auth", "web/observe", "web/routes", "web/server"),
 )
 """Rooms in which each module has a test of its name."""
 WITHOUT_A_TEST: Final = {
     "core/agent.py": "the ports of a wire",
+    "core/body/conversation.py": "structs alone, which test_conversion.py and the dialects compare",
     "core/events.py": "structs alone, which every test of a dialect and of a stream compares",
     "core/operations.py": "structs and the protocol of an operation",
     "core/output.py": "a protocol, no code",

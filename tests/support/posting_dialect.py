@@ -140,6 +140,7 @@ class Posting:
     transport = "framed"
     operations = frozenset({OperationName.STOP})
     idle_s = 20.0
+    keeps_history = True
     schema = WireSchema(
         frames=(Begun, Text, Over, Stopped),
         deltas=frozenset({"text"}),
@@ -157,4 +158,4 @@ class Posting:
     def _missing(self, *_: Any) -> NoReturn:
         raise AssertionError
 
-    resume = answer = read_history = _missing
+    resume = answer = read_history = write_message = _missing

@@ -11,11 +11,12 @@ A new dialect is one package in `turnwire.dialects` and one entry in its table.
 
 import enum
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Protocol
 
 from msgspec import Struct
 
+from turnwire.core.body.conversation import Message
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Event
 from turnwire.core.operations import AnswerOperation, HistoryOperation, OperationName, StopOperation
@@ -165,6 +166,21 @@ class Dialect(Protocol):
     """Default of `TURNWIRE_IDLE_S` on this wire."""
     schema: WireSchema
     """Its frame types and their fields."""
+    keeps_history: bool
+    """Whether the agent keeps the conversation, so that it is sent only what is new. A prompt or a
+    resume on another wire has a `Conversation`: it is written by `write_message`."""
+
+    def write_message(self, message: Message, /) -> Iterable[bytes]:
+        """Write a message of a conversation in the words of this wire, as JSON.
+
+        Called while the request is read, once for each message, so that `connect_request` only
+        joins bytes. Never called if `keeps_history`.
+
+        Raises:
+            UnsayableError: this wire has no words for some parts of the message.
+
+        """
+        ...
 
     def prompt(self, request: PromptRequest, member: Member | None = None, /) -> AgentProtocol:
         """A protocol that sends a prompt and follows its turn.

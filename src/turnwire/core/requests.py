@@ -51,11 +51,14 @@ class PromptRequest(AgentRequest, frozen=True, kw_only=True):
     """The client's id of the message that this prompt replaces. If `regenerates`, that is the old
     answer; otherwise it is the prompt as it was before the user edited it."""
     conversation: Conversation | None = None
-    """What the client says was said, with this prompt as its end; None: the agent keeps it."""
+    """What the agent is sent: what the client says was said, with this prompt as its end. It holds
+    the text and the files too, so `attachments` is empty. None: the wire has no words for it."""
 
     def without_attachments(self) -> "PromptRequest":
-        """The same request without its files, to keep after the files are sent."""
-        return msgspec.structs.replace(self, attachments=()) if self.attachments else self
+        """The same request without its files and its conversation, to keep after they are sent."""
+        if not self.attachments and self.conversation is None:
+            return self
+        return msgspec.structs.replace(self, attachments=(), conversation=None)
 
 
 class QuestionReply(Struct, frozen=True):
@@ -81,6 +84,9 @@ class ResumeRequest(AgentRequest, frozen=True, kw_only=True):
     replies: Sequence[QuestionReply] = ()
     terms: Terms = Terms()
     """The rules that the replies must meet."""
+    conversation: Conversation | None = None
+    """With replies: what the client says was said, up to the message that holds the questions. Its
+    calls that wait for one of the replies are `pending`. None: as for a prompt."""
     prompt_id: str | None = None
     """If set, only the turn of this prompt is followed. Not every agent names the prompt of a
     turn."""

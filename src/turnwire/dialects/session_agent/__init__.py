@@ -7,6 +7,9 @@ three revisions of the wire (R, A, V). It recognises the revision by the frames 
 sends, so there is no setting for it. To read the package, start with `turn`, then `binding`.
 """
 
+from typing import NoReturn
+
+from turnwire.core.body.conversation import Message, UnsayableError
 from turnwire.core.operations import OperationName
 from turnwire.core.requests import (
     AnswerRequest,
@@ -35,6 +38,10 @@ class SessionAgent:
     """In seconds. A question waits for 300 s, and a model may be silent for as long (page 1, row
     14)."""
     schema = SCHEMA
+    keeps_history = True
+
+    def write_message(self, _message: Message) -> NoReturn:
+        raise UnsayableError("message")
 
     def prompt(self, request: PromptRequest, member: Member | None = None) -> TurnProtocol:
         return TurnProtocol(request, member or Member())

@@ -4,6 +4,9 @@
 each request. Read `turn` first, then `binding`.
 """
 
+from typing import NoReturn
+
+from turnwire.core.body.conversation import Message, UnsayableError
 from turnwire.core.operations import OperationName
 from turnwire.core.requests import (
     AnswerRequest,
@@ -30,6 +33,10 @@ class V2:
     operations = frozenset(OperationName)
     idle_s = 120.0
     schema = SCHEMA
+    keeps_history = True
+
+    def write_message(self, _message: Message) -> NoReturn:
+        raise UnsayableError("message")
 
     def prompt(self, request: PromptRequest, member: Member | None = None) -> PromptProtocol:
         return PromptProtocol(request, member or Member())

@@ -1,19 +1,17 @@
 """What an agent that keeps no conversation is sent of the client's messages."""
 
 import base64
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 import pytest
-from msgspec import Raw
+from msgspec import Raw, Struct
 
-from turnwire.core.body.attachments import AttachmentLimits
+from turnwire.core.body.attachments import Attachment, AttachmentLimits
 from turnwire.core.body.conversation import (
-    DENIED,
-    NO_RESULT,
-    PARTS_MAX,
     AssistantMessage,
-    Conversation,
+    Call,
     ConversationLimits,
     File,
     Message,
@@ -21,18 +19,54 @@ from turnwire.core.body.conversation import (
     Result,
     SystemMessage,
     Text,
+    UnsayableError,
     UserMessage,
-    read_in_steps,
 )
+from turnwire.core.body.conversion import DENIED, NO_RESULT, PARTS_MAX, convert_in_steps
 from turnwire.core.steps import run_steps
+from turnwire.errors import BadRequest
 
 PNG = "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\0" * 8).decode()
 STEP = {"type": "step-start"}
 
 
-def read(*messages: Any, **limits: Any) -> Conversation:
+class Read(Struct):
+    """What was written of a conversation, before it became bytes, and the rest of it."""
+
+    messages: list[Message]
+    left_out: Mapping[str, int]
+    pending: Sequence[Call]
+
+
+def read(
+    *messages: Any,
+    unsayable: Callable[[Message], None] = lambda _: None,
+    pending: Collection[str] = (),
+    prompt_files: Sequence[Attachment] | None = None,
+    first: int = 0,
+    **limits: Any,
+) -> Read:
     raws = [Raw(one if isinstance(one, bytes) else msgspec.json.encode(one)) for one in messages]
-    return run_steps(read_in_steps(raws, ConversationLimits(**limits)))
+    written: list[Message] = []
+
+    def write(message: Message) -> Iterator[bytes]:
+        yield b"%d" % len(written)
+        unsayable(message)
+        written.append(message)
+
+    conversation = run_steps(
+        convert_in_steps(
+            raws,
+            write,
+            ConversationLimits(**limits),
+            pending=pending,
+            prompt_files=prompt_files,
+            first=first,
+        )
+    )
+    assert conversation.written == [b"%d" % number for number in range(len(written))]
+    assert conversation.size == sum(map(len, conversation.written))
+    return Read(written, conversation.left_out, conversation.pending)
 
 
 def user(*parts: Any, message_id: str = "u1") -> dict[str, Any]:
@@ -52,7 +86,7 @@ def tool(call_id: str = "c1", name: str = "add", **more: Any) -> dict[str, Any]:
     return {"type": f"tool-{name}", "toolCallId": call_id, "input": {"a": 1}, **state, **more}
 
 
-def shown(conversation: Conversation) -> list[Any]:
+def shown(conversation: Read) -> list[Any]:
     return [_shown(message) for message in conversation.messages]
 
 
@@ -98,7 +132,7 @@ def test_a_conversation_with_a_tool() -> None:
         ("assistant", "a1", ["(hm)", "Let me see."], ['c1=add{"a":1}']),
         ("result", "c1:result", "c1", "add", "3"),
         ("assistant", "a1:1", ["3."], []),
-        ("user", "u1", ["and", " 4?", "image/png"]),
+        ("user", "u1:2", ["and", " 4?", "image/png"]),
     ]
     assert conversation.left_out == {}
 
@@ -215,7 +249,8 @@ def test_what_cannot_be_said_is_left_out_and_counted() -> None:
 
     assert shown(conversation) == [("user", "u1", ["x"])]
     assert conversation.left_out == {
-        "part of an unknown type": 4,
+        "part of an unknown type": 2,
+        "data": 2,
         "source-url": 1,
         "file": 1,
         "system message": 1,
@@ -289,3 +324,143 @@ def test_a_body_that_is_not_utf_8_is_refused(field: str) -> None:
 
     with pytest.raises(UnicodeDecodeError):
         read(raw)
+
+
+def test_no_id_of_a_message_is_used_twice() -> None:
+    messages = [
+        user(text("a")),
+        assistant(tool("u1"), text("b"), message_id="u1"),
+        {"id": "u1:2", "role": "user", "content": "c"},
+        user(text("d")),
+        user(text("e"), message_id="u1:result"),
+    ]
+    ids = [one.message_id for one in read(*messages).messages]
+
+    assert ids == ["u1", "u1:2", "u1:result", "u1:1", "u1:2:2", "u1:3", "u1:result:2"]
+    assert [one.message_id for one in read(*messages[:3]).messages] == ids[:5]
+
+
+def test_very_many_messages_of_one_id_are_soon_told_apart() -> None:
+    conversation = read(*[assistant(tool("c"), tool("c"))] * 5_000, messages=5_000)
+
+    calls = {one.call_id for one in conversation.messages if isinstance(one, Result)}
+    assert len(calls) == 10_000
+
+
+def test_a_call_that_waits_for_an_approval_has_no_result() -> None:
+    asked = tool("c2", state="approval-responded", approval={"id": "x", "approved": True})
+    conversation = read(
+        user(text("hi")),
+        assistant(tool("c1"), asked, tool("c3"), message_id="a1"),
+        pending={"c2"},
+    )
+
+    assert shown(conversation)[1:] == [
+        ("assistant", "a1", [], ['c1=add{"a":1}', 'c2=add{"a":1}', 'c3=add{"a":1}']),
+        ("result", "c1:result", "c1", "add", "3"),
+        ("result", "c3:result", "c3", "add", "3"),
+    ]
+    assert [one.call_id for one in conversation.pending] == ["c2"]
+
+
+def test_only_a_call_of_the_last_message_waits_and_it_keeps_its_id() -> None:
+    waits = tool("c", state="input-available")
+    conversation = read(
+        assistant(waits), user(text("and")), assistant(waits, waits, tool("d")), pending={"c", "e"}
+    )
+
+    outcomes = {one.call_id: one.error for one in conversation.messages if isinstance(one, Result)}
+    assert outcomes == {"c:2": NO_RESULT, "c:3": NO_RESULT, "d": None}
+    assert [one.call_id for one in conversation.pending] == ["c"]
+
+
+def file(url: str = PNG) -> dict[str, Any]:
+    return {"type": "file", "mediaType": "image/png", "url": url}
+
+
+def no_files(message: Message) -> None:
+    """What a wire does that has no words for files."""
+    if isinstance(message, UserMessage | AssistantMessage):
+        files = [part for part in message.parts if isinstance(part, File)]
+        if files:
+            raise UnsayableError("picture", files)
+
+
+def test_what_a_wire_cannot_say_is_left_out_of_earlier_messages() -> None:
+    conversation = read(
+        user(text("see"), file(), file()),
+        user(file()),
+        assistant(file()),
+        assistant(file(), tool()),
+        user(text("so")),
+        unsayable=no_files,
+    )
+
+    assert shown(conversation) == [
+        ("user", "u1", ["see"]),
+        ("assistant", "a1:2", [], ['c1=add{"a":1}']),
+        ("result", "c1:result", "c1", "add", "3"),
+        ("user", "u1:3", ["so"]),
+    ]
+    assert conversation.left_out == {"picture": 5}
+
+
+@pytest.mark.parametrize("kind", [SystemMessage, AssistantMessage, UserMessage])
+def test_a_message_that_a_wire_cannot_say_is_left_out_whole(kind: type[Message]) -> None:
+    def refuse(message: Message) -> None:
+        if isinstance(message, kind):
+            raise UnsayableError("such a message")
+
+    conversation = read(
+        {"role": "system", "content": "Be brief."},
+        user(text("hi")),
+        assistant(tool()),
+        unsayable=refuse,
+        with_system=True,
+    )
+
+    assert not any(isinstance(one, kind) for one in conversation.messages)
+    assert conversation.left_out == {"such a message": 1}
+    has_calls = any(isinstance(one, AssistantMessage) for one in conversation.messages)
+    assert has_calls == any(isinstance(one, Result) for one in conversation.messages)
+
+
+def test_a_result_alone_does_not_make_a_message() -> None:
+    def refuse(message: Message) -> None:
+        if isinstance(message, Result):
+            raise UnsayableError("result", [Text("no part of it")])
+
+    assert read(assistant(tool()), unsayable=refuse).left_out == {"result": 1}
+
+
+def test_what_a_wire_cannot_say_of_a_new_prompt_is_refused() -> None:
+    messages = [user(file()), user(text("see"), file())]
+    files = [Attachment("image/png", PNG)]
+
+    with pytest.raises(BadRequest, match="cannot be sent what the prompt has: picture"):
+        read(*messages, unsayable=no_files, prompt_files=files)
+
+
+def test_the_files_of_a_new_prompt_are_not_checked_again() -> None:
+    prompt = user(text("a"), file("http://no"), text("b"), {"type": "data-x"}, file("http://no"))
+    files = [Attachment("image/png", PNG), Attachment("text/plain", "data:,")]
+
+    conversation = read(user(file("http://no")), prompt, prompt_files=files)
+
+    assert shown(conversation) == [("user", "u1", ["a", "image/png", "b", "text/plain"])]
+    assert conversation.left_out == {"file": 1, "data": 1}
+
+
+def test_a_part_that_nobody_knows_is_refused_in_a_new_prompt() -> None:
+    with pytest.raises(BadRequest, match="part of an unknown type"):
+        read(user(text("hi"), {"type": "hologram"}), prompt_files=[])
+
+
+def test_messages_before_the_first_are_not_sent_and_not_counted() -> None:
+    messages = [user(text("a")), assistant(text("b")), {"role": "user", "content": "c"}]
+
+    conversation = read(*messages, first=2)
+
+    assert shown(conversation) == [("user", "message-2", ["c"])]
+    assert conversation.left_out == {}
+    assert read(*messages, first=3).messages == []

@@ -1,0 +1,1 @@
+"""The `ag-ui` dialect: one POST for each run, answered with a stream of events."""

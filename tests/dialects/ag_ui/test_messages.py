@@ -1,0 +1,320 @@
+"""A conversation in the words of AG-UI, read back by a reader of its own."""
+
+import base64
+import importlib
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import Raw
+
+from support.ag_ui_messages import Item, calls, read
+from turnwire.core.body.attachments import Attachment, AttachmentLimits
+from turnwire.core.body.conversation import (
+    AssistantMessage,
+    Call,
+    Conversation,
+    ConversationLimits,
+    File,
+    Message,
+    Reasoning,
+    Result,
+    SystemMessage,
+    Text,
+    UnsayableError,
+    UserMessage,
+)
+from turnwire.core.body.conversion import DENIED, NO_RESULT, convert_in_steps
+from turnwire.core.steps import run_steps
+from turnwire.dialects.ag_ui.messages import write
+
+HOSTS = AttachmentLimits(hosts=["files.example"], types=["*/*", "image/*", "video/*", "text/*"])
+
+
+def written(*messages: Message) -> list[Any]:
+    return [json.loads(one) for message in messages for one in write(message)]
+
+
+def test_a_conversation_with_a_tool() -> None:
+    called = {"name": "add", "arguments": '{"a": 1}'}
+
+    assert written(
+        SystemMessage("s", "Be brief."),
+        UserMessage("u", (Text("1 + 2?"),)),
+        AssistantMessage("a", (Text("Let me see."),), (Call("c", "add", Raw(b'{"a": 1}')),)),
+        Result("c:result", "c", "add", Raw(b"3")),
+        AssistantMessage("a:1", (Text("It is 3."), Text("Really."))),
+    ) == [
+        {"role": "system", "id": "s", "content": "Be brief."},
+        {"role": "user", "id": "u", "content": "1 + 2?"},
+        {
+            "role": "assistant",
+            "id": "a",
+            "content": "Let me see.",
+            "toolCalls": [{"type": "function", "id": "c", "function": called}],
+        },
+        {"role": "tool", "id": "c:result", "toolCallId": "c", "content": "3"},
+        {"role": "assistant", "id": "a:1", "content": "It is 3.\n\nReally."},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mime", "kind"),
+    [
+        ("image/png", "image"),
+        ("audio/mpeg", "audio"),
+        ("video/mp4", "video"),
+        ("application/pdf", "document"),
+        ("text/plain", "document"),
+    ],
+)
+def test_a_file_is_of_one_of_four_kinds(mime: str, kind: str) -> None:
+    data = Attachment(mime, f"data:{mime};base64,QUJD", "a.b")
+    link = Attachment(mime, "https://files.example/a")
+
+    assert written(UserMessage("u", (Text("see"), File(data), File(link))))[0]["content"] == [
+        {"type": "text", "text": "see"},
+        {
+            "type": kind,
+            "source": {"type": "data", "value": "QUJD", "mimeType": mime},
+            "metadata": {"filename": "a.b"},
+        },
+        {
+            "type": kind,
+            "source": {"type": "url", "value": "https://files.example/a", "mimeType": mime},
+        },
+    ]
+
+
+def test_calls_alone_have_no_text() -> None:
+    (message,) = written(AssistantMessage("a", (), (Call("c", "add", Raw(b"{}")),)))
+
+    assert message.keys() == {"role", "id", "toolCalls"}
+
+
+@pytest.mark.parametrize(
+    ("input_", "arguments"),
+    [(b'{"a":1}', '{"a":1}'), (b"[1]", "[1]"), (rb'"{\"a\":"', '{"a":'), (b"null", "null")],
+)
+def test_an_input_that_was_no_json_is_sent_as_it_was(input_: bytes, arguments: str) -> None:
+    (message,) = written(AssistantMessage("a", (), (Call("c", "add", Raw(input_)),)))
+
+    assert message["toolCalls"][0]["function"]["arguments"] == arguments
+
+
+@pytest.mark.parametrize(
+    ("output", "content"), [(b'"sunny"', "sunny"), (b'{"a": 1}', '{"a": 1}'), (b"null", "null")]
+)
+def test_an_output_that_is_a_text_is_sent_as_one(output: bytes, content: str) -> None:
+    (message,) = written(Result("r", "c", "add", Raw(output)))
+
+    assert message == {"role": "tool", "id": "r", "toolCallId": "c", "content": content}
+
+
+def test_an_error_stands_in_both_fields() -> None:
+    """One server reads `error` and another one `content`."""
+    (message,) = written(Result("r", "c", "add", None, "broken"))
+
+    assert (message["content"], message["error"]) == ("broken", "broken")
+
+
+@pytest.mark.parametrize(
+    ("parts", "kind", "count"),
+    [
+        ((Reasoning("hm"), Text("hi"), Reasoning("so")), "reasoning", 2),
+        ((Text("hi"), File(Attachment("image/png", "data:,"))), "file of the assistant", 1),
+    ],
+)
+def test_what_this_wire_cannot_say(parts: tuple[Any, ...], kind: str, count: int) -> None:
+    with pytest.raises(UnsayableError) as raised:
+        write(AssistantMessage("a", parts))
+
+    assert raised.value.kind == kind
+    assert len(raised.value.parts) == count
+
+
+# Any conversation
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=5,
+)
+IDS = st.sampled_from(["a", "b", "a:1", "a:2", "c:result"])
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
+FILES = st.sampled_from(
+    [
+        ("image", "image/png", "data", PNG, f"data:image/png;base64,{PNG}"),
+        ("document", "text/plain", "data", "QUJD", "data:text/plain;base64,QUJD"),
+        ("video", "video/mp4", "url", *["https://files.example/v"] * 2),
+    ]
+)
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _file(kind: Any) -> dict[str, Any]:
+    return {"type": "file", "mediaType": kind[1], "url": kind[4], "filename": "f"}
+
+
+def _tool(state: str, call_id: str, name: str, input_: Any, value: Any) -> dict[str, Any]:
+    error = value if isinstance(value, str) else "broken"
+    fields: dict[str, dict[str, Any]] = {
+        "output-available": {"output": value},
+        "output-error": {"errorText": error},
+        "output-denied": {},
+        "approval-responded": {"approval": {"id": "x", "approved": True}},
+        "input-streaming": {},
+    }
+    tool = {"type": f"tool-{name}", "toolCallId": call_id, "input": input_, "state": state}
+    return tool | fields[state]
+
+
+STATES = ["output-available", "output-error", "output-denied", "approval-responded"]
+TOOLS = st.builds(
+    _tool,
+    st.sampled_from([*STATES, "input-streaming"]),
+    IDS,
+    st.sampled_from(["add", "get"]),
+    st.dictionaries(TEXTS, JSON, max_size=2),
+    JSON,
+)
+OTHERS = st.sampled_from(
+    [{"type": "reasoning", "text": "hm"}, {"type": "data-x", "data": 1}, {"type": "source-url"}]
+)
+STEPS = st.just({"type": "step-start"})
+USER = st.builds(
+    lambda message_id, parts: {"id": message_id, "role": "user", "parts": parts},
+    IDS,
+    st.lists(TEXTS.map(_text) | FILES.map(_file) | OTHERS, max_size=4),
+)
+ASSISTANT = st.builds(
+    lambda message_id, parts: {"id": message_id, "role": "assistant", "parts": parts},
+    IDS,
+    st.lists(TEXTS.map(_text) | TOOLS | STEPS | OTHERS | FILES.map(_file), max_size=6),
+)
+
+
+def converted(messages: Sequence[Any]) -> Conversation:
+    raws = [Raw(msgspec.json.encode(one)) for one in messages]
+    return run_steps(convert_in_steps(raws, write, ConversationLimits(attachments=HOSTS)))
+
+
+def expected(messages: Sequence[Any]) -> Iterable[Item]:
+    """What these messages of a client say, without the ids of the calls."""
+    for message in messages:
+        if message["role"] == "user":
+            yield from (_expected_of_user(part) for part in message["parts"] if _is_sent(part))
+            continue
+        results: list[Item] = []
+        texts: list[str] = []
+        for part in [*message["parts"], {"type": "step-start"}]:
+            is_text = part["type"] in {"text", "reasoning", "file"}
+            if (is_text and results) or part["type"] == "step-start":
+                if texts:
+                    yield Item("assistant", "text", "\n\n".join(texts))
+                for result in results:
+                    yield Item("assistant", "call", result.value[0])
+                yield from (result._replace(value=result.value[1]) for result in results)
+                results, texts = [], []
+            if part["type"] == "text":
+                texts.append(part["text"])
+            elif part["type"].startswith("tool-"):
+                called = (part["type"][5:], part["input"])
+                what, value = _expected_result(part)
+                results.append(Item("tool", what, (called, value)))
+
+
+def _is_sent(part: Any) -> bool:
+    return part["type"] in {"text", "file"}
+
+
+def _expected_of_user(part: Any) -> Item:
+    if part["type"] == "text":
+        return Item("user", "text", part["text"])
+    mime, url = part["mediaType"], part["url"]
+    kind = {"image/png": "image", "text/plain": "document", "video/mp4": "video"}[mime]
+    how, value = ("url", url) if url.startswith("https:") else ("data", url.split(",")[1])
+    return Item("user", kind, (how, mime, value, "f"))
+
+
+def _expected_result(part: Any) -> tuple[str, Any]:
+    match part["state"]:
+        case "output-available":
+            return "result", part["output"]
+        case "output-error":
+            return "error", part["errorText"]
+        case "output-denied":
+            return "error", DENIED
+        case _:
+            return "error", NO_RESULT
+
+
+def _decoded(one: Item) -> Item:
+    """What was read, with JSON as values and without the ids of the calls."""
+    match one.what:
+        case "call":
+            name, arguments = one.value
+            return Item(one.who, one.what, (name, json.loads(arguments)))
+        case "result":
+            return Item(one.who, one.what, _loads(one.value))
+        case _:
+            return one._replace(call_id="")
+
+
+def _loads(text: str) -> Any:
+    """The value of a result. A text is not told apart from JSON: this wire has strings alone."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _by_wire(one: Item) -> Item:
+    is_text = one.what == "result" and isinstance(one.value, str)
+    return one._replace(value=_loads(one.value)) if is_text else one
+
+
+@settings(max_examples=300, deadline=None, database=None)
+@given(st.lists(USER | ASSISTANT, max_size=6))
+def test_what_a_client_says_is_read_back_in_order(messages: list[Any]) -> None:
+    said = read(converted(messages).written)
+
+    assert [_decoded(one) for one in said] == [_by_wire(one) for one in expected(messages)]
+    assert len(set(calls(said))) == len(calls(said))
+    answered: list[str] = []
+    for number, one in enumerate(said):
+        if one.who == "tool":
+            assert one.call_id in calls(said[:number])
+            answered.append(one.call_id)
+    assert answered == calls(said)
+
+
+@settings(max_examples=100, deadline=None, database=None)
+@given(st.lists(USER | ASSISTANT, max_size=5), USER)
+def test_a_message_is_written_the_same_in_each_request(messages: list[Any], prompt: Any) -> None:
+    before = converted(messages).written
+
+    assert converted([*messages, prompt]).written[: len(before)] == before
+
+
+@settings(max_examples=100, deadline=None, database=None)
+@given(st.lists(USER | ASSISTANT, max_size=6))
+def test_the_protocols_own_models_take_what_is_written(messages: list[Any]) -> None:
+    try:
+        models = importlib.import_module("ag_ui.core")
+    except ModuleNotFoundError:
+        pytest.skip("ag-ui-protocol is not installed here")
+
+    told = [json.loads(one) for one in converted(messages).written]
+    run = models.RunAgentInput.model_validate({"threadId": "t", "runId": "r", "messages": told})
+
+    assert [one.model_extra for one in run.messages] == [{}] * len(told)
+    assert json.loads(run.model_dump_json(by_alias=True))["messages"] == told
