@@ -19,7 +19,7 @@ RESERVED = sorted({*RESERVED_HEADERS, *(f"{prefix}any" for prefix in RESERVED_PR
 @pytest.mark.parametrize("spelt", [str.lower, str.upper, str.title])
 def test_a_reserved_header_is_refused_in_any_case(name: str, spelt: Callable[[str], str]) -> None:
     with pytest.raises(BadConnectRequestError, match=f"may not set the header '{spelt(name)}'"):
-        ConnectRequest(headers={"accept": "*/*", spelt(name): "x"})
+        ConnectRequest(headers={"x-own": "1", spelt(name): "x"})
 
 
 @pytest.mark.parametrize("name", ["Content-Type", "", "a b", "a\r\nhost", "x:", "é"])

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from turnwire.core.agent import AgentProtocol, Dialect
+from turnwire.core.agent import AgentProtocol, Decoded, Dialect
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.operations import Operation, OperationName
 from turnwire.core.requests import (
@@ -42,6 +42,17 @@ def test_a_handshake_is_the_same_for_all_that_is_asked(name: str) -> None:
 
     assert requests == [ConnectRequest(offered_protocols=OFFERED[name])] * 6
     assert dialect.transport == "websocket"
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_turn_needs_its_one_connection_and_takes_no_answer_beside_it(name: str) -> None:
+    dialect = DIALECTS[name]
+    for protocol in (
+        dialect.prompt(PromptRequest(text="hi", prompt_id="p1")),
+        dialect.resume(ResumeRequest(**WHO)),
+    ):
+        assert protocol.reply(QuestionReply("q1", Raw(b"1")), "u1", 1.0) == Decoded()
+        assert protocol.connection_lost(2.0) is None
 
 
 @pytest.mark.parametrize("name", DIALECTS)

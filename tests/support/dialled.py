@@ -22,7 +22,9 @@ class Counting:
     def agent_opened(self, _: Connection) -> None:
         self.opened += 1
 
-    def agent_refused(self, why: DialFailure, _status: int | None) -> None:
+    def agent_refused(
+        self, why: DialFailure, _status: int | None, _retry_after_s: float | None
+    ) -> None:
         self.refused.append(why)
 
     def agent_frames(self, _: Sequence[bytes]) -> None: ...

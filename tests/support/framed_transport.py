@@ -121,7 +121,7 @@ class FramedConnection(AgentSocket):
             self._listener.agent_opened(self)
         else:
             self.close()
-            self._listener.agent_refused(DialFailure.STATUS, status)
+            self._listener.agent_refused(DialFailure.STATUS, status, None)
 
     def _leave(self, why: DisconnectReason) -> None:
         if self._is_over:
@@ -130,7 +130,7 @@ class FramedConnection(AgentSocket):
         if self._is_open:
             self._listener.agent_left(why, None)
         else:
-            self._listener.agent_refused(DialFailure.HANDSHAKE, None)
+            self._listener.agent_refused(DialFailure.HANDSHAKE, None, None)
 
 
 class FramedTransport:

@@ -7,6 +7,7 @@ from turnwire.core.agent import NEVER, AbortScope, Decoded
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Reason
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import QuestionReply
 from turnwire.core.wire.frame_stats import FrameStats
 
 ABORT = b"abort"
@@ -31,6 +32,12 @@ class Hesitant:
 
     def connection_opened(self, _now: float) -> Decoded:
         return Decoded()
+
+    def connection_lost(self, _now: float) -> None:
+        """Return None: the turn ends with its connection."""
+
+    def reply(self, _reply: QuestionReply, _user_id: str, _now: float) -> Decoded:
+        raise AssertionError
 
     def client_detached(self) -> None:
         pass

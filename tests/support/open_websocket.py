@@ -43,7 +43,9 @@ class RecordingListener(Counting):
         self.frames: list[bytes] = []
         self.ends: list[str] = []
 
-    def agent_refused(self, why: DialFailure, status: int | None) -> None:
+    def agent_refused(
+        self, why: DialFailure, status: int | None, _retry_after_s: float | None
+    ) -> None:
         self.ends.append(f"{why} {status}")
 
     def agent_frames(self, frames: Sequence[bytes]) -> None:

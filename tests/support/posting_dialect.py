@@ -15,7 +15,7 @@ from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Reason, TurnFinished, TurnStarted
 from turnwire.core.operations import OperationName, StopResult
 from turnwire.core.rejection import Rejection
-from turnwire.core.requests import PromptRequest, StopRequest
+from turnwire.core.requests import PromptRequest, QuestionReply, StopRequest
 from turnwire.core.session_group import Member
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.core.wire.schema import WireSchema
@@ -73,6 +73,12 @@ class PostingProtocol:
 
     def connection_opened(self, _now: float) -> Decoded:
         return Decoded()
+
+    def connection_lost(self, _now: float) -> None:
+        """Return None: the turn ends with its connection."""
+
+    def reply(self, _reply: QuestionReply, _user_id: str, _now: float) -> Decoded:
+        raise AssertionError
 
     def prepare_frame(self, _frame: bytes) -> Iterator[None]:
         yield

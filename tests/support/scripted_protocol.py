@@ -6,6 +6,7 @@ from typing import TypeAlias
 from turnwire.core import events
 from turnwire.core.agent import NEVER, AbortScope, Decoded
 from turnwire.core.connect import ConnectRequest
+from turnwire.core.requests import QuestionReply
 from turnwire.core.wire.frame_stats import FrameStats
 
 FrameResult: TypeAlias = Decoded | str | None
@@ -31,6 +32,12 @@ class Scripted:
 
     def connection_opened(self, _now: float) -> Decoded:
         return Decoded([events.TurnStarted("turn")])
+
+    def connection_lost(self, _now: float) -> None:
+        """Return None: the turn ends with its connection."""
+
+    def reply(self, _reply: QuestionReply, _user_id: str, _now: float) -> Decoded:
+        raise AssertionError
 
     def client_detached(self) -> None:
         pass

@@ -1,6 +1,6 @@
 """The port between the core and an agent's wire.
 
-A `Dialect` is one wire. An `AgentProtocol` is one connection on that wire, for
+A `Dialect` is one wire. An `AgentProtocol` is one turn on that wire, for
 one request. It does no I/O, like the rest of the core: frames and times go in;
 events of *our* turn and frames to send come out (`Decoded`). It also tells its
 next deadline and which turns an abort would stop. The code behind this port
@@ -25,6 +25,7 @@ from turnwire.core.requests import (
     AnswerRequest,
     HistoryRequest,
     PromptRequest,
+    QuestionReply,
     ResumeRequest,
     StopRequest,
 )
@@ -61,6 +62,10 @@ class Decoded(Struct, frozen=True):
     rejection: Rejection | None = None
     """Why the request cannot be done; then there are no events. The client gets an HTTP status
     while the headers are held back, otherwise an error chunk."""
+    connect: ConnectRequest | None = None
+    """Close the connection, and open another one for the same turn. Its frames come to the same
+    protocol, after another `connection_opened`. Nothing of this is done if one of the events ends
+    the turn, or with a rejection."""
 
 
 ALIVE: Final = Decoded()
@@ -68,7 +73,10 @@ ALIVE: Final = Decoded()
 
 
 class AgentProtocol(Protocol):
-    """One connection to the agent. Times are seconds on the caller's monotonic clock."""
+    """The turn at the agent, over one connection, or over one after the other.
+
+    Times are seconds on the caller's monotonic clock.
+    """
 
     frame_stats: FrameStats
 
@@ -97,6 +105,23 @@ class AgentProtocol(Protocol):
 
     def connection_opened(self, now: float, /) -> Decoded:
         """The connection is open. After this: the same as after `receive_frame`."""
+        ...
+
+    def connection_lost(self, now: float, /) -> Decoded | None:
+        """The open connection ended, by the agent, the network or the gateway.
+
+        None: the turn needed it, so the turn is interrupted. Otherwise the turn goes on without a
+        connection (it waits for an answer, or asks for another connection by `connect`), or the
+        events end it. After this: the same as after `receive_frame`.
+        """
+        ...
+
+    def reply(self, reply: QuestionReply, user_id: str, now: float, /) -> Decoded:
+        """Take the user's answer to a question of our turn, which came beside the stream.
+
+        Called only if the wire has no operation that answers (`OperationName.ANSWER`). After this:
+        the same as after `receive_frame`.
+        """
         ...
 
     def receive_frame(self, frame: bytes, now: float, /) -> Decoded | str | None:

@@ -10,6 +10,8 @@ RESERVED_HEADERS: Final = frozenset(
     {
         # Who asks, and in which trace.
         *("authorization", "cookie", "user-agent", "x-request-id", "traceparent", "tracestate"),
+        # The form of the answer (`ConnectRequest.accept`).
+        *("accept", "accept-encoding"),
         # The connection, and the length of the body.
         *("connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "te"),
         *("trailer", "transfer-encoding", "upgrade"),
@@ -50,6 +52,8 @@ class ConnectRequest(Struct, frozen=True, kw_only=True):
     body: bytes = b""
     offered_protocols: tuple[str, ...] = ()
     """Names of protocols to offer to the server, the best one first."""
+    accept: tuple[str, ...] = ("text/event-stream",)
+    """The media types of an answer that the dialect reads, if the transport's answers have one."""
 
     def __post_init__(self) -> None:
         for name in self.headers:

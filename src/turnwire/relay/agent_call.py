@@ -101,7 +101,9 @@ class OperationCall(Generic[Result]):
         self._link.opened(connection)
         self._apply(self._operation.connection_opened(self._loop.time()))
 
-    def agent_refused(self, why: DialFailure, status: int | None) -> None:
+    def agent_refused(
+        self, why: DialFailure, status: int | None, _retry_after_s: float | None
+    ) -> None:
         self._fail(NotReachedError(why, status))
 
     def agent_frames(self, frames: Sequence[bytes]) -> None:

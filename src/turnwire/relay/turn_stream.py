@@ -14,6 +14,8 @@ from functools import partial
 from typing import Final
 
 from turnwire.core.agent import NEVER
+from turnwire.core.connect import ConnectRequest
+from turnwire.core.requests import QuestionReply
 from turnwire.core.turn import inputs
 from turnwire.core.turn.inputs import Input
 from turnwire.core.turn.outcome import Outcome, undelivered_outcome
@@ -56,6 +58,11 @@ def _no_sample(_: float) -> None:
     """The default of `sample`: ignores the time."""
 
 
+def _no_target(_: ConnectRequest) -> AgentTarget:
+    """The default of `next_target`: for turns that never ask for another connection."""
+    raise NotImplementedError
+
+
 class Stream:
     """One request's stream, from the dial to the last byte.
 
@@ -84,6 +91,8 @@ class Stream:
         self.turn = turn
         self.dial_failure: DialFailure | None = None
         self.dial_status: int | None = None
+        self.retry_after_s: float | None = None
+        """How long the agent that refused asks to be left alone, in seconds, if it does."""
         self.disconnect_reason: DisconnectReason | None = None
         """Why the connection to the agent became unusable; None if the turn ended first."""
         self.disconnect_code: int | None = None
@@ -105,6 +114,8 @@ class Stream:
         self._loop = asyncio.get_running_loop()
         self._ended = self._loop.create_future()
         self._link = AgentLink()
+        self._transport: Transport
+        self._next_target: Callable[[ConnectRequest], AgentTarget]
         self._dialled_at = 0.0
         self._body_bytes = 0
         """Of the request that opens the connection."""
@@ -128,13 +139,20 @@ class Stream:
         return self._client.bytes_written
 
     async def run(
-        self, transport: Transport, target: AgentTarget, *, refusable: Callable[[], bool]
+        self,
+        transport: Transport,
+        target: AgentTarget,
+        *,
+        refusable: Callable[[], bool],
+        next_target: Callable[[ConnectRequest], AgentTarget] = _no_target,
     ) -> None:
         """Dial, and relay until the turn is over.
 
-        `refusable` is called when the dial failed. True: the caller answers with an HTTP status.
-        False: the failure goes into the stream.
+        `refusable` is called when the first dial failed. True: the caller answers with an HTTP
+        status. False: the failure goes into the stream. `next_target` says what to dial if the
+        turn asks for another connection.
         """
+        self._transport, self._next_target = transport, next_target
         self._dialled_at = self._loop.time()
         self._body_bytes = len(target.body)
         self._link.dial(transport, target, self, self._agent_side.frame, self._dial_s)
@@ -155,13 +173,28 @@ class Stream:
         try:
             await self._ended
             self._raise_bug()
-            if self.dial_failure is not None and self.turn.outcome is None and not refusable():
+            if (
+                self.dial_failure is not None
+                and self.turn.outcome is None
+                and (self.started or not refusable())
+            ):
                 self._handle(inputs.Unreachable())
         finally:
             # Without an `await`, so that a cancellation cannot interrupt these steps.
             if self._timer is not None:
                 self._timer.cancel()
             self._link.close()
+
+    def _dial_again(self, connect: ConnectRequest) -> None:
+        """Close the connection, if there is one, and open another for the same turn."""
+        self._link.close()
+        self._is_open = False
+        target = self._next_target(connect)
+        self._body_bytes = len(target.body)
+        if not self._agent_side.hold_prompt(self._body_bytes):
+            self._drop_agent(DisconnectReason.NO_ROOM)
+            return
+        self._link.dial(self._transport, target, self, self._agent_side.frame, self._dial_s)
 
     def when_delivered(self, callback: Callable[[], object]) -> None:
         """Call `callback` when the client has the end of the stream, or can no longer get it."""
@@ -188,6 +221,10 @@ class Stream:
         """What the protocol waits for has changed in another stream (`Member.on_change`)."""
         self._handle_or_fail(inputs.Tick())
 
+    def reply(self, reply: QuestionReply, user_id: str) -> None:
+        """A user answered a question of the turn, in a request beside this stream."""
+        self._handle_or_fail(inputs.Replied(reply, user_id))
+
     def drain(self) -> None:
         """The gateway stops. Never raises: the other streams get this notice too."""
         self._handle_or_fail(inputs.Drain())
@@ -197,16 +234,21 @@ class Stream:
     def agent_opened(self, connection: Connection) -> None:
         self._link.opened(connection)
         self._is_open = True
-        self.dial_took_s = self._loop.time() - self._dialled_at
+        if self.dial_took_s is None:
+            self.dial_took_s = self._loop.time() - self._dialled_at
+        elif self._client.blocked:
+            connection.pause()
         if self._body_bytes:
             self._note_sent(self._body_bytes, connection)
         self._handle(inputs.Opened())
 
-    def agent_refused(self, why: DialFailure, status: int | None) -> None:
+    def agent_refused(
+        self, why: DialFailure, status: int | None, retry_after_s: float | None
+    ) -> None:
         if self.turn.outcome is not None:  # the dial is about to be given up
             return
         self.dial_failure = why
-        self.dial_status = status
+        self.dial_status, self.retry_after_s = status, retry_after_s
         self._end()
 
     def agent_frames(self, frames: Sequence[bytes]) -> None:
@@ -264,7 +306,7 @@ class Stream:
 
     def client_blocked(self) -> None:
         self.blocks += 1
-        if (connection := self._link.connection) is not None:
+        if self._is_open and (connection := self._link.connection) is not None:
             connection.pause()
         self._client.progressed()  # measure the progress from here on
         self._handle(inputs.Blocked())
@@ -313,6 +355,8 @@ class Stream:
                 if self.first_byte_at is None:
                     self.first_byte_at = self._loop.time()
                 self._client.write(output.to_client, is_last=is_over)
+            if output.connect is not None:
+                self._dial_again(output.connect)
         except Exception as bug:  # noqa: BLE001 (else the stream would end as if complete)
             self._fail(bug)
         if self.turn.deadline < self._timer_at:

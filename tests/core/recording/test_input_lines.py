@@ -3,9 +3,11 @@
 from typing import get_args
 
 import pytest
+from msgspec import Raw
 
 from support.recorded import RECORDINGS
 from turnwire.core.recording.input_lines import BadRecordingError, decode, encode
+from turnwire.core.requests import QuestionReply
 from turnwire.core.turn.inputs import (
     AgentLeft,
     Blocked,
@@ -17,6 +19,7 @@ from turnwire.core.turn.inputs import (
     Input,
     Opened,
     Progressed,
+    Replied,
     Tick,
     Unblocked,
     Unreachable,
@@ -27,6 +30,12 @@ LINES: dict[bytes, Input] = {
     b"#! opened": Opened(),
     b"#! unreachable": Unreachable(),
     b"#! close": AgentLeft(),
+    b'#! replied {"questionId":"q 1","answer":{"a": [1]},"userId":"u1"}': Replied(
+        QuestionReply("q 1", Raw(b'{"a": [1]}')), "u1"
+    ),
+    b'#! replied {"questionId":"q1","answer":"x","userId":"","subject":"AP8="}': Replied(
+        QuestionReply("q1", Raw(b'"x"'), b"\0\xff"), ""
+    ),
     b"#! unsound": Unsound(),
     b"#! leave": ClientLeft(),
     b"#! stall": ClientStalled(),
@@ -53,6 +62,22 @@ def test_each_input_has_a_line() -> None:
 
 def test_each_frame_of_a_read_has_a_line() -> None:
     assert list(encode(Frames([b'{"a":\n1}', b"x"]))) == [b'{"a": 1}', b'#! frame "x"']
+
+
+def test_a_reply_is_one_line_whatever_its_answer() -> None:
+    replied = Replied(QuestionReply("q1", Raw(b'{\r\n"a":1}')), "u1")
+
+    assert list(encode(replied)) == [
+        b'#! replied {"questionId":"q1","answer":{  "a":1},"userId":"u1"}'
+    ]
+
+
+@pytest.mark.parametrize(
+    "line", [b"#! replied {", b"#! replied {}", b'#! replied {"questionId":"\xff"}']
+)
+def test_a_reply_that_cannot_be_read_is_refused(line: bytes) -> None:
+    with pytest.raises(BadRecordingError, match="a reply cannot be read"):
+        decode(line)
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Raw
 
 from support import v2_frames as f
 from support.recorded import PLENTY, RECORDINGS, dialect, recorded, redactor, run, shape
+from support.serial_protocol import Serial, SerialDialect
 from turnwire.core.recording.recorder import BadHeaderError, Recording, find_header, header, missing
+from turnwire.core.recording.redact import Redactor
 from turnwire.core.recording.replay import replay
-from turnwire.core.requests import Channel, PromptRequest, ResumeRequest
+from turnwire.core.requests import Channel, PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.turn.inputs import (
     AgentLeft,
     Blocked,
@@ -20,6 +23,7 @@ from turnwire.core.turn.inputs import (
     Held,
     Opened,
     Progressed,
+    Replied,
     Tick,
     Unblocked,
     Unreachable,
@@ -162,6 +166,65 @@ def test_everything_that_may_happen_is_replayed() -> None:
     opened = replay(lines, V2)[: -len(b"".join(act.to_client for act in acts))]
     assert replay(lines, V2) == opened + b"".join(act.to_client for act in acts)
     assert b"Client too slow" in replay(lines, V2)
+
+
+def answered(**reply: Any) -> tuple[Recording, bytes]:
+    """A turn that waited for this answer without a connection, and went on; and what it wrote."""
+    ask = PromptRequest(text="Hi", prompt_id="p1")
+    recording = Recording(header(ask, dialect="serial", limits=Limits()), PLENTY)
+    turn = Turn(Serial(), Limits(), UIMessageStream(), observers=[recording])
+    outputs = [turn.handle(Opened(), 0), turn.frames([b"ask"], 1), turn.handle(AgentLeft(), 2)]
+    replied = Replied(QuestionReply("q1", **reply), "ann@a.example")
+    outputs += [turn.handle(replied, 3), turn.handle(Opened(), 4), turn.frames([b"end"], 5)]
+    return recording, b"".join(output.to_client for output in outputs)
+
+
+ANSWER = Raw(b'{"text": "my secret Word"}')
+
+
+def test_an_answer_beside_the_stream_is_replayed() -> None:
+    recording, written = answered(answer=ANSWER, subject=b"s")
+    lines = list(recording.lines(redactor=None))
+
+    assert replay(lines, SerialDialect()) == written
+    assert b"my secret Word" in written
+    assert b'"finish"' in written
+
+
+def test_an_answer_and_who_gave_it_are_redacted_and_secrets_are_masked() -> None:
+    recording, _ = answered(answer=ANSWER, subject=b"s")
+
+    (line,) = [
+        line for line in recording.lines(redactor=Redactor()) if line.startswith(b"#! replied")
+    ]
+    assert line == (
+        b'#! replied {"questionId":"q1","answer":{"xxxx": "xx xxxxxx xxxx"},'
+        b'"userId":"n1xxxxxxxxxxx"}'
+    )
+    masked = b"".join(recording.lines(redactor=None, secrets=[b"my secret"]))
+    assert b'"answer":{"text": "xxxxxxxxx Word"}' in masked
+    assert b'"subject":"cw=="' in masked
+
+
+def test_answers_count_against_the_size_of_a_recording() -> None:
+    recording = Recording(
+        header(PromptRequest(text="", prompt_id="p1"), dialect="serial", limits=Limits()), 1_000
+    )
+    long = Raw(b'"%b"' % (b"x" * 2_000))
+
+    recording.on_input(Replied(QuestionReply("q1", long), "u1"), 0)
+
+    assert b"x" * 2_000 not in b"".join(recording.lines(redactor=None))
+
+
+def test_a_turn_that_waits_at_the_end_of_a_recording_is_cut() -> None:
+    lines = [b"ask", b"#! close"]
+
+    assert b"Stream interrupted" in replay([frame_line(line) for line in lines], SerialDialect())
+
+
+def frame_line(line: bytes) -> bytes:
+    return line if line.startswith(b"#") else b'#! frame "%b"' % line
 
 
 def test_an_agent_that_cannot_be_dialled_is_replayed() -> None:

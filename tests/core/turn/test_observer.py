@@ -3,11 +3,12 @@
 from typing import get_args
 
 import pytest
+from msgspec import Raw
 
 from support import v2_frames as f
 from support.watching import Watching
 from turnwire.core.bounds import MALFORMED_MAX
-from turnwire.core.requests import PromptRequest
+from turnwire.core.requests import PromptRequest, QuestionReply
 from turnwire.core.turn.inputs import (
     AgentLeft,
     Blocked,
@@ -19,6 +20,7 @@ from turnwire.core.turn.inputs import (
     Input,
     Opened,
     Progressed,
+    Replied,
     Tick,
     Unblocked,
     Unreachable,
@@ -33,7 +35,7 @@ from turnwire.dialects import DIALECTS
 INPUTS: list[Input] = [
     *(Opened(), Unreachable(), Frames((f.begin(), f.part("a"))), AgentLeft(), Unsound()),
     *(ClientLeft(), ClientStalled(), Blocked(), Progressed(1), Held(2**21), Unblocked()),
-    *(Drain(), Tick()),
+    *(Replied(QuestionReply("q1", Raw(b"1")), "u1"), Drain(), Tick()),
 ]
 
 

@@ -4,6 +4,7 @@ import pytest
 from msgspec import Raw
 
 from turnwire.core.agent import ALIVE, Decoded
+from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import (
     AgentStatus,
     Event,
@@ -100,9 +101,11 @@ def test_a_sign_of_life_is_a_portion() -> None:
 
 
 def test_what_is_no_event_comes_with_the_last_portion() -> None:
-    told = Decoded([Queued()] * (EVENTS + 1), [b"to send"], Rejection.SESSION)
+    connect = ConnectRequest()
+    told = Decoded([Queued()] * (EVENTS + 1), [b"to send"], Rejection.SESSION, connect)
 
     first, last = portions(told, split_texts=False)
 
-    assert (first.to_agent, first.rejection) == ((), None)
+    assert (first.to_agent, first.rejection, first.connect) == ((), None, None)
     assert (last.to_agent, last.rejection) == ([b"to send"], Rejection.SESSION)
+    assert last.connect is connect

@@ -146,3 +146,21 @@ async def test_a_dial_that_is_given_up_is_cancelled_and_says_nothing() -> None:
 
     assert transport.result.cancelled()
     assert (ends.refused, ends.bugs, link.connection) == ([], [], None)
+
+
+async def test_after_its_close_it_dials_again_and_the_given_up_dial_does_not_end_the_new_one() -> (
+    None
+):
+    link, ends, budget = AgentLink(), Ends(), Budget()
+    first, second = Waiting(), Waiting()
+    for transport in (first, second):
+        link.close()
+        reservation = budget.holder("u1").reserve()
+        link.dial(transport, AgentTarget("wait://h/", {}), ends, reservation, 30)
+        await asyncio.sleep(0)
+
+    await until(first.result.cancelled)
+    link.close()
+
+    await until(second.result.cancelled)
+    assert ends.refused == []

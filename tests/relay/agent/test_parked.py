@@ -3,7 +3,7 @@
 import pytest
 
 from turnwire.relay.agent.parked import WHOLE_S, AgentSide, Parked, track
-from turnwire.relay.memory_budget import Budget, Reservation
+from turnwire.relay.memory_budget import SMALL_BYTES, Budget, Reservation
 
 STALL_S = 20.0
 
@@ -143,3 +143,30 @@ def test_either_of_the_two_ends_the_stream_if_the_budget_asks(largest: str) -> N
     assert budget.holder("u2").reserve().set(50)
 
     assert ends == ["end"]
+
+
+def test_the_prompt_of_another_connection_is_counted_and_awaited_as_the_first() -> None:
+    side, budget, _ = agent_side(50)
+    stuck = Unwritten(40)
+    assert side.sent(50, stuck, 0)
+    assert budget.held_bytes == 40
+
+    assert side.hold_prompt(SMALL_BYTES)
+    assert budget.held_bytes == 0
+    assert side.prompt is None
+    assert not overdue(side, stuck, 2 * STALL_S)
+
+
+def test_a_long_prompt_of_another_connection_needs_room() -> None:
+    side, budget, ends = agent_side(None)
+
+    assert not side.hold_prompt(SMALL_BYTES + 1)
+
+    assert budget.held_bytes == SMALL_BYTES + 1
+    assert side.prompt is not None
+    side.prompt.on_end()
+    assert ends == ["end"]
+
+
+def overdue(side: AgentSide, connection: Unwritten, now: float) -> bool:
+    return side.is_overdue(connection, now, STALL_S, reads=0, is_read=True)

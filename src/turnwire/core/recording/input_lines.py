@@ -1,18 +1,22 @@
 """Inputs of a turn as lines of a recording: `encode` and `decode`.
 
-A frame is a line as it is, or a JSON string after `#! frame` if it does not begin with `{`. Any
-other input is `#!` and the words of its array form (`core.turn.inputs`): `#! held 1024`.
+A frame is a line as it is, or a JSON string after `#! frame` if it does not begin with `{`. A
+reply is a JSON object after `#! replied`. Any other input is `#!` and the words of its array form
+(`core.turn.inputs`): `#! held 1024`.
 """
 
 from collections.abc import Iterator
 from typing import Final
 
 import msgspec
+from msgspec import Raw, Struct
 
-from turnwire.core.turn.inputs import Frames, Input
+from turnwire.core.requests import QuestionReply
+from turnwire.core.turn.inputs import Frames, Input, Replied
 
 _MARK: Final = b"#! "
 _QUOTED_FRAME: Final = b"#! frame "
+REPLIED: Final = b"#! replied "
 BREAKS: Final = bytes.maketrans(b"\r\n", b"  ")
 """Translates line breaks into spaces."""
 
@@ -21,12 +25,30 @@ class BadRecordingError(ValueError):
     """A `#!` line that this build does not know, or a frame that is not UTF-8."""
 
 
+class _Reply(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A `Replied` in a recording, with the names that a `Redactor` knows."""
+
+    question_id: str
+    answer: Raw
+    user_id: str
+    subject: bytes | None = None
+
+
 def encode(turn_input: Input) -> Iterator[bytes]:
     """Yield the line of an input; of `Frames`, a line for each frame."""
     if isinstance(turn_input, Frames):
         yield from map(_frame_line, turn_input.frames)
+    elif isinstance(turn_input, Replied):
+        yield REPLIED + reply_json(turn_input)
     else:
         yield _MARK + " ".join(map(str, msgspec.to_builtins(turn_input))).encode()
+
+
+def reply_json(replied: Replied) -> bytes:
+    """Return the JSON object of a reply, in one line."""
+    reply = replied.reply
+    made = _Reply(reply.question_id, reply.answer, replied.user_id, reply.subject)
+    return msgspec.json.encode(made).translate(BREAKS)
 
 
 def _frame_line(frame: bytes) -> bytes:
@@ -45,6 +67,8 @@ def decode(line: bytes) -> Input:
     """
     if line.startswith(_QUOTED_FRAME):
         return Frames((_quoted_frame(line),))
+    if line.startswith(REPLIED):
+        return _replied(line)
     if not line.startswith(b"#!"):
         return Frames((checked_frame(line),))
     words = line[2:].decode().split()
@@ -53,6 +77,14 @@ def decode(line: bytes) -> Input:
     except msgspec.ValidationError as exc:
         raise BadRecordingError(f"unknown line: #! {' '.join(words)}") from exc
     return turn_input
+
+
+def _replied(line: bytes) -> Replied:
+    try:
+        made = msgspec.json.decode(line[len(REPLIED) :], type=_Reply)
+    except (msgspec.DecodeError, UnicodeDecodeError) as exc:
+        raise BadRecordingError(f"a reply cannot be read: {exc}") from exc
+    return Replied(QuestionReply(made.question_id, made.answer, made.subject), made.user_id)
 
 
 def _quoted_frame(line: bytes) -> bytes:

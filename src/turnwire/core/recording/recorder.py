@@ -18,11 +18,11 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from turnwire.core.recording.input_lines import BREAKS, encode
+from turnwire.core.recording.input_lines import BREAKS, REPLIED, encode, reply_json
 from turnwire.core.recording.redact import Redactor
 from turnwire.core.recording.secret_mask import SecretMask
 from turnwire.core.requests import DEFAULT_CHANNEL, Channel, PromptRequest, ResumeRequest
-from turnwire.core.turn.inputs import Frames, Input, Tick
+from turnwire.core.turn.inputs import Frames, Input, Replied, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.output import Output
 from turnwire.core.ui_stream.output import DEFAULTS, StreamOptions
@@ -173,9 +173,11 @@ _Entry: TypeAlias = tuple[_Item, float]
 
 
 def _frame_of(item: _Item) -> bytes:
-    """The frame that an entry keeps; empty for none."""
+    """The frame or the answer that an entry keeps; empty for none."""
     if isinstance(item, bytes):
         return item
+    if isinstance(item, Replied):
+        return bytes(item.reply.answer)
     return item.frame if isinstance(item, _Sent) else b""
 
 
@@ -261,6 +263,8 @@ class Recording:
                 last_time = time
             if isinstance(item, bytes):
                 yield from encode(Frames((mask(_redacted(item, redactor)),)))
+            elif isinstance(item, Replied):
+                yield REPLIED + mask(_redacted_reply(item, redactor))
             else:
                 yield from encode(item)
 
@@ -289,6 +293,14 @@ class Recording:
 
 def _redacted(frame: bytes, redactor: Redactor | None) -> bytes:
     return frame if redactor is None else redactor.frame(frame)
+
+
+def _redacted_reply(replied: Replied, redactor: Redactor | None) -> bytes:
+    """Return a reply as JSON. Redacted, it names no subject: that of a redacted call is another."""
+    if redactor is None:
+        return reply_json(replied)
+    reply = msgspec.structs.replace(replied.reply, subject=None)
+    return redactor.frame(reply_json(msgspec.structs.replace(replied, reply=reply)))
 
 
 def _sent_line(frame: bytes, length: int) -> bytes:

@@ -18,6 +18,7 @@ request and the limits of the stream. Then it lists the inputs with their exact 
     #! frame "…"       a frame that does not begin with `{`, as a JSON string
     #! missing …       a part of the stream that is not in the recording
     #! opened, unreachable, unsound, leave, stall, blocked, progressed N, held N, unblocked, tick
+    #! replied {…}     a user answered a question beside the stream
 
 If the turn is still open at the end of the recording, the agent closes the connection.
 """
@@ -110,7 +111,8 @@ def replay_turn(
     for line in lines:
         outputs, now = _apply(line, turn, now)
         records += [output.to_client for output in outputs]
-    records.append(turn.handle(inputs.AgentLeft(), now).to_client)
+    while turn.outcome is None:  # a turn that waits without a connection ends at the second one
+        records.append(turn.handle(inputs.AgentLeft(), now).to_client)
     stats = protocol.frame_stats
     unknown_frames = stats.malformed + sum(stats.unrecognised.values())
     return Replayed(

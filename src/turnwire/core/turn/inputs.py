@@ -9,6 +9,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from turnwire.core.requests import QuestionReply
+
 
 class _Input(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """An input whose array form is a line of a recording."""
@@ -34,8 +36,16 @@ class Frames(_Input, frozen=True, tag="frames"):
 class AgentLeft(_Input, frozen=True, tag="close"):
     """The connection to the agent ended: by the agent, the network or the gateway.
 
-    The reasons are in `relay.agent.failures`, except `UNSOUND`, which is another input.
+    Without a connection, it ends the stream. The reasons are in `relay.agent.failures`, except
+    `UNSOUND`, which is another input.
     """
+
+
+class Replied(_Input, frozen=True, tag="replied"):
+    """A user answered a question of this turn, in a request beside the stream."""
+
+    reply: QuestionReply
+    user_id: str
 
 
 class Unsound(_Input, frozen=True, tag="unsound"):
@@ -87,6 +97,7 @@ Input: TypeAlias = (
     | Unreachable
     | Frames
     | AgentLeft
+    | Replied
     | Unsound
     | ClientLeft
     | ClientStalled

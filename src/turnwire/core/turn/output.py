@@ -5,6 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from turnwire.core.connect import ConnectRequest
+
 
 class Output(Struct, frozen=True):
     """What the caller shall do now. The response headers go out before the first write."""
@@ -16,6 +18,8 @@ class Output(Struct, frozen=True):
     disconnect_client: bool = False
     """Close the client's connection, although it has not read all bytes, and read from the agent
     again."""
+    connect: ConnectRequest | None = None
+    """Close the connection to the agent, if there is one, and open another by this request."""
 
 
 NO_OUTPUT: Final = Output()

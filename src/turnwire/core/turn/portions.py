@@ -41,7 +41,8 @@ PIECE: Final = 16_384
 def portions(decoded: Decoded, *, split_texts: bool) -> Iterator[Decoded]:
     """Yield the events in their order, in portions of limited size; without events, one portion.
 
-    The last portion has what is not an event: the frames to send, or the rejection.
+    The last portion has what is not an event: the frames to send, the rejection, the request for
+    another connection.
     `split_texts`: also split long texts. It is set if the client counts words, each of which is a
     chunk of its own.
     """
@@ -54,7 +55,7 @@ def portions(decoded: Decoded, *, split_texts: bool) -> Iterator[Decoded]:
             portion, size = [], 0
         portion.append(event)
         size += event_size
-    yield Decoded(portion, decoded.to_agent, decoded.rejection)
+    yield Decoded(portion, decoded.to_agent, decoded.rejection, decoded.connect)
 
 
 def _split_texts(events: Sequence[Event]) -> Iterator[Event]:

@@ -9,16 +9,18 @@ Times are seconds on the caller's monotonic clock. The caller sleeps until
 """
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from typing import assert_never
+from typing import assert_never, cast
 
 import msgspec
 
 from turnwire.core import events
 from turnwire.core.agent import NEVER, AgentProtocol, Decoded
 from turnwire.core.bounds import MALFORMED_MAX
+from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Question, find_open_questions
 from turnwire.core.output import OutputProtocol
 from turnwire.core.rejection import Rejection
+from turnwire.core.requests import QuestionReply
 from turnwire.core.turn import abort, headers, inputs
 from turnwire.core.turn.abort import Decision
 from turnwire.core.turn.client_state import BLOCKED, DETACHED, GONE, READING, Client, ClientState
@@ -79,8 +81,9 @@ class Turn:
         self._has_more_portions = False
         """Whether more portions of the current frame follow."""
         self._to_client: list[bytes] = []
-        self._to_agent: list[bytes] = []
-        self._is_open = self._headers_due = False
+        self._to_agent: list[bytes | ConnectRequest] = []
+        """Frames, and then the request for another connection, if the turn needs one."""
+        self._is_open = self._is_connected = self._headers_due = False
         if observers:
             self._observers = observers
 
@@ -109,7 +112,9 @@ class Turn:
             case inputs.ClientStalled():
                 return self._cut_off_client(now)
             case inputs.AgentLeft():
-                return self._end(Outcome.INTERRUPTED, now)
+                return self._agent_left(now)
+            case inputs.Replied(reply, user_id):
+                return self._replied(reply, user_id, now)
             case inputs.Unreachable():
                 return self._end(Outcome.UNREACHABLE, now)
             case inputs.Unsound():
@@ -203,12 +208,34 @@ class Turn:
         return output
 
     def _opened(self, now: float) -> Output:
-        if self.outcome is not None or self._is_open:  # the client may be gone already
+        if self.outcome is not None or self._is_connected:  # the client may be gone already
             return NO_OUTPUT
-        self._is_open = True
-        self._timers.opened(now)
+        self._is_connected = True
+        if self._is_open:
+            self._timers.last_frame_at = now
+        else:
+            self._is_open = True
+            self._timers.opened(now)
         self._feed(self._protocol.connection_opened(now), now)
         return self._flush(now)
+
+    def _agent_left(self, now: float) -> Output:
+        """End the stream, unless the turn needs its connection no more, or needs another one."""
+        if self.outcome is not None:
+            return NO_OUTPUT
+        decoded = self._protocol.connection_lost(now) if self._is_connected else None
+        self._is_connected = False
+        if decoded is None:
+            return self._end(Outcome.INTERRUPTED, now)
+        self._feed(decoded, now)
+        return self._flush_unless_gone(now)
+
+    def _replied(self, reply: QuestionReply, user_id: str, now: float) -> Output:
+        if self.outcome is not None:
+            return NO_OUTPUT
+        self._timers.last_frame_at = now  # the agent was not silent: it waited
+        self._feed(self._protocol.reply(reply, user_id, now), now)
+        return self._flush_unless_gone(now)
 
     def _client_left(self, now: float) -> Output:
         """Abort, wait, or go on alone, as `core.turn.abort` decides.
@@ -322,6 +349,10 @@ class Turn:
             self._to_agent += decoded.to_agent
         if decoded.rejection is not None:
             self._reject(decoded.rejection)
+        elif decoded.connect is not None:
+            self._to_agent.append(decoded.connect)
+            self._is_connected = False
+            self._timers.last_frame_at = now
 
     def _mark_begun(self, turn_id: str, now: float) -> None:
         if self.turn_id is None:  # a turn that starts over gets no extra time
@@ -413,16 +444,29 @@ class Turn:
             self._to_client.clear()
             if to_client:
                 self._timers.last_write_at = now
-        to_agent: Sequence[bytes] = ()
-        if self._to_agent:
-            to_agent, self._to_agent = self._to_agent, []
         if update_deadline:
             self._update_deadline()
-        return Output(to_client, to_agent) if to_client or to_agent else NO_OUTPUT
+        if self._to_agent:
+            to_agent, self._to_agent = self._to_agent, []
+            if isinstance(to_agent[-1], ConnectRequest):
+                return self._output_with_connect(to_client, to_agent)
+            return Output(to_client, cast("list[bytes]", to_agent))
+        return Output(to_client) if to_client else NO_OUTPUT
+
+    def _output_with_connect(
+        self, to_client: bytes, to_agent: Sequence[bytes | ConnectRequest]
+    ) -> Output:
+        *frames, connect = to_agent
+        return Output(
+            to_client,
+            cast("list[bytes]", frames),
+            connect=cast("ConnectRequest", connect) if self.outcome is None else None,
+        )
 
     def _update_deadline(self) -> None:
-        is_over = self.outcome is not None
-        self.deadline = NEVER if is_over else self._timers.next(headers_due=self._headers_due)
+        self.deadline = (
+            NEVER if self.outcome is not None else self._timers.next(headers_due=self._headers_due)
+        )
 
     def _may_send_headers(self, now: float) -> bool:
         """Whether the headers may go out now. If so, add the comment that flushes them."""

@@ -15,7 +15,7 @@ from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Reason
 from turnwire.core.rejection import Rejection
-from turnwire.core.requests import PromptRequest
+from turnwire.core.requests import PromptRequest, QuestionReply
 from turnwire.core.session_group import Member
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.dialects.session_agent import commands, frames, init, progress, questions
@@ -110,6 +110,13 @@ class TurnProtocol:
         """Send nothing before `init`: the session may be dead (page 6, step 1)."""
         self._ping_at = now + PING_S
         self._response_deadline = now + RESPONSE_S
+        return Decoded()
+
+    def connection_lost(self, _now: float) -> Decoded | None:
+        return None  # the agent tells our turn only on its connection
+
+    def reply(self, _reply: QuestionReply, _user_id: str, _now: float) -> Decoded:
+        """Ignore it: this wire has an operation that answers."""
         return Decoded()
 
     def abort(self) -> Sequence[bytes]:

@@ -26,7 +26,7 @@ from turnwire.core.bounds import FEW
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Event, Reason
 from turnwire.core.rejection import Rejection
-from turnwire.core.requests import DEFAULT_CHANNEL, Channel, PromptRequest
+from turnwire.core.requests import DEFAULT_CHANNEL, Channel, PromptRequest, QuestionReply
 from turnwire.core.session_group import Member
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.core.wire.lenient import finish_reason
@@ -105,6 +105,13 @@ class TurnProtocol(abc.ABC):
     def connection_opened(self, _now: float, /) -> Decoded:
         """The connection is open."""
         ...
+
+    def connection_lost(self, _now: float) -> Decoded | None:
+        return None  # the agent tells our turn only on its connection
+
+    def reply(self, _reply: QuestionReply, _user_id: str, _now: float) -> Decoded:
+        """Ignore it: this wire has an operation that answers."""
+        return Decoded()
 
     def unwatched(self) -> None:
         self._member.unwatched()

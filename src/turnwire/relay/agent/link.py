@@ -44,7 +44,7 @@ class AgentLink:
         """Begin to dial. The agent has `dial_s` seconds in all until it accepts."""
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(
-            dial_s, partial(listener.agent_refused, DialFailure.TIMEOUT, None)
+            dial_s, partial(listener.agent_refused, DialFailure.TIMEOUT, None, None)
         )
         self._dialling = loop.create_task(self._open(transport, target, listener, reservation))
 
@@ -54,9 +54,10 @@ class AgentLink:
         self._stop_timer()
 
     def close(self) -> None:
-        """Give up the dial, or close the connection. May be called again."""
+        """Give up the dial, or close the connection. May be called again, and `dial` after it."""
         if self._dialling is not None:
             self._dialling.cancel()
+            self._dialling = None
         self._stop_timer()
         if self.connection is not None:
             self.connection.close()
@@ -78,8 +79,9 @@ class AgentLink:
             self.connection = await transport.open(target, listener, reservation)
         except DialError as failure:
             self.dial_error = None if failure.__cause__ is None else repr(failure.__cause__)
-            listener.agent_refused(failure.why, None)
+            listener.agent_refused(failure.why, None, None)
         except Exception as bug:  # noqa: BLE001 (else nothing would end the dial but its limit)
             listener.dial_crashed(bug)
-        finally:
-            self._dialling = None  # frees half a kilobyte, which most streams would hold for hours
+        # Frees half a kilobyte, which most streams would hold for hours. A cancelled dial does not
+        # come here: `close` dropped it, and another may be under way.
+        self._dialling = None

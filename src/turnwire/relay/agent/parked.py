@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final, Self
 
 from turnwire.relay.agent.port import Connection
-from turnwire.relay.memory_budget import Holder, Reservation
+from turnwire.relay.memory_budget import SMALL_BYTES, Holder, Reservation
 
 WHOLE_S: Final = 120.0
 """Most seconds for a frame to arrive, and for a prompt to be read, even with progress."""
@@ -53,11 +53,20 @@ class AgentSide:
     `on_end` ends the stream, if one of these two is its largest reservation.
     """
 
-    __slots__ = ("_incoming", "_outgoing", "_sent_prompt", "frame", "is_parked", "prompt")
+    __slots__ = (
+        "_holder",
+        "_incoming",
+        "_outgoing",
+        "_sent_prompt",
+        "frame",
+        "is_parked",
+        "prompt",
+    )
 
     def __init__(
         self, holder: Holder, prompt: Reservation | None, on_end: Callable[[], object]
     ) -> None:
+        self._holder = holder
         self.frame = holder.reserve(on_end)
         """For the received part of an incomplete frame."""
         self.prompt = prompt
@@ -71,6 +80,17 @@ class AgentSide:
         """The result of the last check: the incomplete frame, and our prompt."""
         self.is_parked = False
         """Whether the last check found a transfer, so that another check is due soon."""
+
+    def hold_prompt(self, size: int) -> bool:
+        """Count the prompt of another connection, of `size` bytes. False: the stream must end."""
+        if self._sent_prompt is not None:  # the connection is closed that has not sent all of it
+            self._sent_prompt.set(0)
+            self._sent_prompt = None
+        self._incoming = self._outgoing = None
+        if size <= SMALL_BYTES:
+            return True
+        self.prompt = self._holder.reserve(self.frame.on_end)
+        return self.prompt.set(size)
 
     def sent(self, longest: int, connection: Connection, now: float) -> bool:
         """Note that data was sent, such as frames, the longest of which has `longest` bytes.

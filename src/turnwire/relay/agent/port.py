@@ -27,6 +27,7 @@ class AgentTarget(Struct, frozen=True):
     method: str = "GET"
     body: bytes = b""
     offered_protocols: tuple[str, ...] = ()
+    accept: tuple[str, ...] = ()
 
 
 class Connection(Protocol):
@@ -61,8 +62,14 @@ class Listener(Protocol):
         """The agent accepted the connection: frames may be sent."""
         ...
 
-    def agent_refused(self, why: DialFailure, status: int | None, /) -> None:
-        """The connection did not open; `status` is the agent's HTTP status, if it sent one."""
+    def agent_refused(
+        self, why: DialFailure, status: int | None, retry_after_s: float | None, /
+    ) -> None:
+        """The connection did not open.
+
+        `status` is the agent's HTTP status, if it sent one. `retry_after_s` is how long it asks
+        to be left alone, in seconds, if it does.
+        """
         ...
 
     def agent_frames(self, frames: Sequence[bytes], /) -> None:

@@ -391,7 +391,7 @@ class WebSocketConnection(AgentSocket):
         if not self._is_closed:
             self._is_closed = True
             self._discard_input()
-            self._listener.agent_refused(why, status)
+            self._listener.agent_refused(why, status, None)
             if self._transport is not None:
                 self._transport.abort()
 

@@ -54,6 +54,7 @@ def target_for(
         connect.method,
         connect.body,
         connect.offered_protocols,
+        connect.accept,
     )
 
 

@@ -104,6 +104,7 @@ async def stream(
                 app_context.transport,
                 target_for(app_context, context, protocol.connect_request()),
                 refusable=lambda: turn_stream.dial_status in DIAL_REFUSALS,
+                next_target=partial(target_for, app_context, context),
             )
         finally:
             seconds = loop.time() - context.arrived

@@ -1,0 +1,180 @@
+"""A turn over several connections, over sockets: each is closed before the next one is dialled."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Self
+
+import msgspec
+import pytest
+from httpx import Response
+from msgspec import Raw
+
+from gateway.clients import chatting, errors, is_whole, post, said
+from gateway.running import Gateway
+from gateway.tokens import bearer
+from gateway.waiting import closed, until
+from support.framed_transport import LENGTH_BYTES, FramedTransport, RequestHead, framed
+from support.serial_protocol import SerialDialect
+from turnwire.core.requests import QuestionReply
+from turnwire.dialects import DIALECTS
+from turnwire.relay.agent.transports import TRANSPORTS
+from turnwire.relay.turn_stream import Stream
+
+pytestmark = pytest.mark.sockets
+
+REPLY = QuestionReply("q1", Raw(b'"yes"'))
+
+
+@pytest.fixture(autouse=True)
+def dialect(monkeypatch: pytest.MonkeyPatch) -> SerialDialect:
+    made = SerialDialect()
+    monkeypatch.setitem(DIALECTS, SerialDialect.name, made)
+    monkeypatch.setitem(TRANSPORTS, FramedTransport.name, FramedTransport)
+    return made
+
+
+class Agent:
+    """Answers each request with the next of these runs; a run of None refuses its request."""
+
+    def __init__(self, *runs: Sequence[bytes] | None, stays: bool = False) -> None:
+        self._runs = iter(runs)
+        self._stays = stays
+        self.bodies: list[bytes] = []
+        self.heads: list[RequestHead] = []
+        self.left = 0
+
+    @property
+    def url(self) -> str:
+        return f"framed://127.0.0.1:{self.port}/{{session_id}}"
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.port: int = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def stop(self) -> None:
+        self._server.close()
+        await self._server.wait_closed()
+        await closed(self.port)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async def piece() -> bytes:
+            size = int.from_bytes(await reader.readexactly(LENGTH_BYTES), "big")
+            return await reader.readexactly(size)
+
+        self.heads.append(msgspec.json.decode(await piece(), type=RequestHead))
+        self.bodies.append(await piece())
+        run = next(self._runs)
+        writer.write(framed(b"404") if run is None else framed(b"200"))
+        for frame in run or ():
+            writer.write(framed(frame))
+        if self._stays:
+            await reader.read()
+            self.left += 1
+        writer.close()
+
+
+async def test_the_runs_of_a_turn_are_one_response() -> None:
+    async with (
+        Agent([b"Hello", b"next"], [b" my", b"next"], [b" world", b"end"]) as agent,
+        Gateway(agent.url, dialect="serial") as gateway,
+    ):
+        response = await post(gateway, headers=(mine := bearer()))
+
+    assert is_whole(response.text)
+    assert said(response.text) == "Hello my world"
+    assert agent.bodies == [b"prompt", b"next", b"next"]
+    for head in agent.heads:
+        assert head.headers["authorization"] == mine["authorization"]
+        assert head.headers["x-request-id"] == response.headers["x-request-id"]
+
+
+async def test_the_open_connection_is_closed_before_the_next_one() -> None:
+    async with (
+        Agent([b"Hello", b"again"], [b" world", b"end"], stays=True) as agent,
+        Gateway(agent.url, dialect="serial") as gateway,
+    ):
+        response = await post(gateway)
+        await until(lambda: agent.left == 2)
+
+    assert said(response.text) == "Hello world"
+    assert is_whole(response.text)
+
+
+async def asked(gateway: Gateway, dialect: SerialDialect) -> tuple[asyncio.Task[Response], Stream]:
+    """A request whose turn waits for an answer without a connection, and its stream."""
+    asking = asyncio.create_task(post(gateway))
+    await until(lambda: any(protocol.is_waiting for protocol in dialect.made))
+    (stream,) = gateway.streams._open
+    assert isinstance(stream, Stream)
+    return asking, stream
+
+
+async def test_an_answer_beside_the_stream_makes_the_next_run(dialect: SerialDialect) -> None:
+    async with (
+        Agent([b"Hello", b"ask"], [b" world", b"end"]) as agent,
+        Gateway(agent.url, dialect="serial") as gateway,
+    ):
+        asking, stream = await asked(gateway, dialect)
+
+        stream.reply(REPLY, "u1")
+        response = await asking
+
+    assert said(response.text) == "Hello world"
+    assert agent.bodies == [b"prompt", b'"yes"']
+    assert dialect.made[0].replies == [(REPLY, "u1")]
+
+
+@pytest.mark.parametrize("is_listening", [True, False])
+async def test_a_next_connection_that_fails_is_an_error_in_the_stream(
+    dialect: SerialDialect, *, is_listening: bool
+) -> None:
+    """Also if its status would be one of the gateway's own before the response began."""
+    async with (
+        Agent([b"Hello", b"ask"], None) as agent,
+        Gateway(agent.url, dialect="serial") as gateway,
+    ):
+        asking, stream = await asked(gateway, dialect)
+        if not is_listening:
+            await agent.stop()
+
+        stream.reply(REPLY, "u1")
+        response = await asking
+
+        await gateway.has_ended("unreachable")
+
+    assert response.status_code == 200
+    assert said(response.text) == "Hello"
+    assert errors(response.text) == ["Connection failed"]
+
+
+async def test_a_next_prompt_without_room_ends_the_stream(dialect: SerialDialect) -> None:
+    async with (
+        Agent([b"Hello", b"ask"]) as agent,
+        Gateway(agent.url, dialect="serial", held_bytes=100_000) as gateway,
+    ):
+        asking, stream = await asked(gateway, dialect)
+
+        stream.reply(QuestionReply("q1", Raw(b'"%b"' % (b"x" * 200_000))), "u1")
+        response = await asking
+
+        assert gateway.dialler.budget.held_bytes == 0
+
+    assert errors(response.text) == ["Stream interrupted"]
+    assert len(agent.bodies) == 1
+
+
+async def test_a_client_that_leaves_while_the_turn_waits_ends_it(dialect: SerialDialect) -> None:
+    async with (
+        Agent([b"Hello", b"ask"]) as agent,
+        Gateway(agent.url, dialect="serial") as gateway,
+        chatting(gateway) as chat,
+    ):
+        await chat.sees("Hello")
+        await until(lambda: dialect.made[0].is_waiting)
+        await chat.hang_up()
+
+        await gateway.has_ended("client_gone")
