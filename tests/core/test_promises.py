@@ -12,7 +12,7 @@ from hypothesis.stateful import (
 from msgspec import Raw
 
 from support.client_model import Client
-from support.stream_text import StreamText
+from support.stream_text import StreamText, mend
 from turnwire.core import events
 from turnwire.core.events import Event, Phase, Reason
 from turnwire.core.ui_stream import sse
@@ -40,6 +40,9 @@ ERRORS = st.sampled_from([None, "", "it broke\x1b", "\ud83d"])
 QUESTIONS = st.sampled_from(["q1", "q2"])
 PAYLOADS = st.sampled_from([Raw(b'{"text":"ok?"}'), Raw(b'{"__proto__":1}'), Raw(b"[]")])
 URLS = st.sampled_from(["https://a.example/\u2028", "data:image/png;base64,QQ==", "javascript:1"])
+PIECES = st.sampled_from(['{"a":', "1}", "", " ", "\ud83d", "\ude00", '{"a":1}', "\u2028"])
+DATA_NAMES = st.sampled_from(["state", "my_Data-2", "state", "question", "agent-status", "", "a b"])
+DATA_IDS = st.sampled_from([None, None, "", "d1", "d1", "x\ud83d"])
 TAILS = st.sampled_from(["", "tail", "\U0001f600 \u2028"])
 
 
@@ -54,14 +57,25 @@ class AnyEvents(RuleBasedStateMachine):
         super().__init__()
         self.translator = Translator(usage=True)
         self.client = Client()
+        self.pieces: dict[str, str] = {}
+        """What the agent sent of each call's input in pieces, by the client's id of the call."""
         self.said = StreamText(self.client, self.client.texts)
         self.thought = StreamText(self.client, self.client.reasonings)
         self.steps = 0
         self.quiet_until = 0
         self.expected_end: str | None = None
 
-    @initialize(started=st.sampled_from([True, True, True, False]), quiet_until=st.integers(0, 20))
-    def begin(self, *, started: bool, quiet_until: int) -> None:
+    @initialize(
+        started=st.sampled_from([True, True, True, False]),
+        quiet_until=st.integers(0, 20),
+        native=st.booleans(),
+    )
+    def begin(self, *, started: bool, quiet_until: int, native: bool) -> None:
+        self.native = native
+        self.translator = Translator(usage=True, preliminary=native)
+        self.client = Client(native=native)
+        self.said = StreamText(self.client, self.client.texts)
+        self.thought = StreamText(self.client, self.client.reasonings)
         self.quiet_until = quiet_until
         self.started_over = False
         if started:
@@ -96,6 +110,50 @@ class AnyEvents(RuleBasedStateMachine):
         heard = self.streaming
         self.feed(events.ReasoningDelta(text))
         self.thought.add(text if heard else "")
+
+    @rule()
+    def break_text(self) -> None:
+        self.feed(events.TextBreak())
+        assert self.client.open_block is None
+
+    @rule(call=CALLS, piece=PIECES)
+    def write_input(self, call: str, piece: str) -> None:
+        heard = self.streaming
+        self.feed(events.ToolInputDelta(call, "x", piece))
+        shown = self.translator.calls.open_id(call)
+        if heard and shown is not None and self.client.tools[shown] == "input-start":
+            self.pieces[shown] = self.pieces.get(shown, "") + piece
+
+    @rule(call=CALLS, args=VALUES, output=VALUES)
+    def preview(self, call: str, args: Raw | None, output: Raw | None) -> None:
+        before = {call: len(shown) for call, shown in self.client.previews.items()}
+        self.feed(
+            events.ToolUpdate(
+                call_id=call,
+                tool_name="x",
+                phase=Phase.RUNNING,
+                args=args,
+                result=output,
+                preliminary=True,
+            )
+        )
+        shown = self.translator.calls.open_id(call)
+        if self.streaming and self.native and shown is not None and output is not None:
+            assert len(self.client.previews[shown]) == before.get(shown, 0) + 1
+        if not self.native:
+            assert not self.client.previews
+
+    @rule(name=DATA_NAMES, part_id=DATA_IDS, data=VALUES, transient=st.booleans())
+    def hand_out_data(
+        self, *, name: str, part_id: str | None, data: Raw | None, transient: bool
+    ) -> None:
+        before, block = len(self.client.data), self.client.open_block
+        self.feed(events.DataPart(name, part_id, data or Raw(b"1"), transient))
+        may_come = self.expected_end is None and (transient or self.streaming)
+        is_sent = may_come and name in {"state", "my_Data-2"}
+        assert len(self.client.data) - before == is_sent
+        if transient or not is_sent:
+            assert self.client.open_block == block
 
     @rule(
         call=CALLS, phase=st.sampled_from(Phase), name=st.sampled_from("xy"),
@@ -171,6 +229,13 @@ class AnyEvents(RuleBasedStateMachine):
         if self.expected_end is None:
             self.said.check()
         self.thought.check()
+
+    @invariant()
+    def shows_the_pieces_of_inputs(self) -> None:
+        for call, shown in self.client.pieces.items():
+            text = self.pieces[call]
+            waits = "\ud800" <= text[-1] <= "\udbff"
+            assert shown == mend(text[:-1] if waits else text)
 
     @invariant()
     def is_over_when_the_turn_is(self) -> None:

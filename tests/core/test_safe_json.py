@@ -144,6 +144,31 @@ def test_an_error_text_is_short_and_plain(text: str | None, shown: str) -> None:
     assert safe_json.error_text(text, "default") == shown
 
 
+@pytest.mark.parametrize(
+    ("text", "json"),
+    [
+        pytest.param(' {"a": 1} ', b' {"a": 1} ', id="JSON comes back as it is"),
+        pytest.param("rm -r", b'"rm -r"', id="a text that is no JSON"),
+        pytest.param("", b'""', id="an empty text"),
+        pytest.param('{"a"', rb'"{\"a\""', id="the beginning of JSON"),
+        pytest.param('"a\nb"', rb'"\"a\nb\""', id="a line break in a string"),
+        pytest.param("[NaN, 1e999]", b"[null,null]", id="numbers that are none"),
+        pytest.param(r'"\ud83d"', '"\ufffd"'.encode(), id="half of a pair as an escape"),
+        pytest.param('"\ud83d"', '"\ufffd"'.encode(), id="half of a pair"),
+        pytest.param('"\ud83d\ude00"', '"\U0001f600"'.encode(), id="a pair"),
+        pytest.param("[" * 5_000, b'"%b"' % (b"[" * 5_000), id="the beginning of deep JSON"),
+        pytest.param(
+            "[" * 5_000 + "]" * 5_000,
+            b'"%b%b"' % (b"[" * 5_000, b"]" * 5_000),
+            id="nested too deeply",
+        ),
+        pytest.param("[" + "NaN," * 20_000, b'"[%b"' % (b"NaN," * 20_000), id="too many values"),
+    ],
+)
+def test_a_text_as_json(text: str, json: bytes) -> None:
+    assert bytes(safe_json.from_text(text)) == json
+
+
 def test_a_long_name_is_not_kept() -> None:
     assert safe_json.short_string(Raw(b'"%b"' % (b"x" * 512))) == "x" * 512
     assert safe_json.short_string(Raw(b'"%b"' % (b"x" * 513))) is None

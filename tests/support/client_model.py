@@ -28,6 +28,7 @@ PORTABLE: Final[dict[str, tuple[set[str], set[str]]]] = {
     "reasoning-delta": ({"id", "delta"}, set()),
     "reasoning-end": ({"id"}, set()),
     "tool-input-start": ({"toolCallId", "toolName", "providerExecuted"}, set()),
+    "tool-input-delta": ({"toolCallId", "inputTextDelta"}, set()),
     "tool-input-available": ({"toolCallId", "toolName", "input", "providerExecuted"}, set()),
     "tool-output-available": ({"toolCallId", "output", "providerExecuted"}, set()),
     "tool-output-error": ({"toolCallId", "errorText", "providerExecuted"}, set()),
@@ -36,10 +37,14 @@ PORTABLE: Final[dict[str, tuple[set[str], set[str]]]] = {
     "data-agent-status": ({"data", "transient"}, set()),
     "data-question": ({"data", "id"}, set()),
 }
+_DATA_PART = ({"data"}, {"id", "transient"})
+_DATA_NAME = re.compile(r"data-[A-Za-z0-9_-]{1,64}")
+_PRELIMINARY = "preliminary"
+"""A field of outputs for clients that ask for native approvals; 5.0.0 refuses it."""
 _ANYTHING = {"input", "output", "data", "messageMetadata"}
-_FLAGS = {"providerExecuted", "transient"}
+_FLAGS = {"providerExecuted", "transient", _PRELIMINARY}
 _EVENT_NAMES = {"start": "message-start", "finish": "message-finish"}
-_OPENS = re.compile(rb"(?:event: ([a-z-]+)\n)?data: (.+)")
+_OPENS = re.compile(rb"(?:event: ([A-Za-z0-9_-]+)\n)?data: (.+)")
 _SECRET = re.compile(r"__proto__|constructor|\\u00")
 _CUTS = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -57,8 +62,11 @@ def need(fact: object, complaint: str) -> None:
         raise BrokenPromiseError(complaint)
 
 
-def check_record(record: bytes, *, named: bool | None = True) -> Chunk:
-    """Read the one chunk of a record. `named`: whether it has an event line; None: it may."""
+def check_record(record: bytes, *, named: bool | None = True, native: bool = False) -> Chunk:
+    """Read the one chunk of a record. `named`: whether it has an event line; None: it may.
+
+    `native`: the client is one that asks for native approvals, and so newer than 5.0.0.
+    """
     match = _OPENS.fullmatch(record)
     need(match is not None, f"not an event line and a data line: {record!r}")
     assert match is not None
@@ -66,12 +74,14 @@ def check_record(record: bytes, *, named: bool | None = True) -> Chunk:
     data = match[2].decode()
     chunk = _decoded(data)
     kind: str = chunk["type"]
-    need(kind in PORTABLE, f"unknown type {kind!r}")
+    need(kind in PORTABLE or _DATA_NAME.fullmatch(kind), f"unknown type {kind!r}")
     has_name = match[1] is not None
     need(named in {None, has_name}, f"event line {match[1]!r} for {kind}")
     right_name = _EVENT_NAMES.get(kind, kind).encode()
     need(not has_name or match[1] == right_name, f"event line {match[1]!r} for {kind}")
-    must, may = PORTABLE[kind]
+    must, may = PORTABLE.get(kind, _DATA_PART)
+    if native and kind == "tool-output-available":
+        may = may | {_PRELIMINARY}
     fields = chunk.keys() - {"type"}
     need(fields >= must, f"{kind} lacks {must - fields}")
     need(fields <= must | may, f"{kind} has the unknown {fields - must - may}")
@@ -109,10 +119,11 @@ def _refuse_secret_keys(value: Any) -> None:
 class Client:
     """Reads one stream. `at` is where in the order of a turn it is.
 
-    `named`: whether records have an event line; None: they may.
+    `named`: whether records have an event line; None: they may. `native`: the client is one that
+    asks for native approvals.
     """
 
-    def __init__(self, *, named: bool | None = True) -> None:
+    def __init__(self, *, named: bool | None = True, native: bool = False) -> None:
         self.at = "before"  # between (steps), step, ending, finished, done
         self.verdict: Chunk | None = None
         self.message_id: str | None = None
@@ -126,12 +137,17 @@ class Client:
         self.reasonings: dict[str, str] = {}
         self.open_block: str | None = None
         self.tools: dict[str, str] = {}
+        self.pieces: dict[str, str] = {}
+        """The input of each call as far as it came in pieces, as text."""
+        self.previews: dict[str, list[Any]] = {}
+        """The preliminary outputs of each call."""
         self.questions: dict[str, str] = {}
         self.media: list[str] = []
         """The URLs of files and sources."""
         self.statuses: list[str] = []
         self._calls: dict[str, Part] = {}
         self._named = named
+        self._native = native
         self._rest = b""
 
     @property
@@ -155,7 +171,7 @@ class Client:
                 need(self.at == "finished", f"[DONE] and no finish: {self.at}")
                 self.at = "done"
             elif not record.startswith(b":"):
-                self._take(check_record(record, named=self._named))
+                self._take(check_record(record, named=self._named, native=self._native))
 
     def close(self) -> None:
         """The body ended."""
@@ -170,6 +186,8 @@ class Client:
         if kind == "data-agent-status":
             need(self.at in {"before", "between", "step"}, f"a status {self.at}")
             self.statuses.append(chunk["data"]["status"])
+            return
+        if kind.startswith("data-") and kind != "data-question" and self._data_part(chunk):
             return
         if kind not in _IN_A_BLOCK:
             need(self.open_block is None, f"{kind} while [{self.open_block!r}] is open")
@@ -195,6 +213,8 @@ class Client:
             case "step", "file" | "source-url":
                 self.media.append(chunk["url"])
                 self.parts.append(dict(chunk))
+            case "step", _ if kind.startswith("data-"):
+                self.parts.append(dict(chunk))
             case "step", _ if kind.startswith("tool-"):
                 self._tool(kind.removeprefix("tool-"), chunk)
             case "step", _ if kind.startswith(("text-", "reasoning-")):
@@ -210,6 +230,19 @@ class Client:
             shown["data"] = chunk["data"]
         else:
             self.parts.append(dict(chunk))
+
+    def _data_part(self, chunk: Chunk) -> bool:
+        """Take a part that is transient, or replaces an earlier one, at any place."""
+        if chunk.get("transient"):
+            need(self.at in {"before", "between", "step"}, f"a transient part {self.at}")
+            return True
+        about = chunk["type"], chunk.get("id")
+        shown = [part for part in self.parts if (part["type"], part.get("id")) == about]
+        if "id" not in chunk or not shown:
+            return False
+        need(self.at == "step", f"{about} {self.at}")
+        shown[0]["data"] = chunk["data"]
+        return True
 
     def _block(self, kind: str, chunk: Chunk) -> None:
         which, act = kind.split("-")
@@ -229,6 +262,11 @@ class Client:
     def _tool(self, act: str, chunk: Chunk) -> None:
         call = chunk["toolCallId"]
         stage = self.tools.get(call)
+        if act == "input-delta":
+            need(stage == _INPUT_STARTED, f"a piece of an input for {call} after {stage}")
+            need(chunk["inputTextDelta"], f"an empty piece for {call}")
+            self.pieces[call] = self.pieces.get(call, "") + chunk["inputTextDelta"]
+            return
         if act.startswith("input"):
             may_follow: set[str | None] = {None} | ({_INPUT_STARTED} - {act})
             need(stage in may_follow, f"tool-{act} for {call} after {stage}")
@@ -241,6 +279,9 @@ class Client:
         else:
             need(stage is not None, f"tool-{act} for {call}, which was never called")
             need(stage == _INPUT_GIVEN, f"tool-{act} for {call} after {stage}")
+            if chunk.get(_PRELIMINARY):
+                self.previews.setdefault(call, []).append(chunk["output"])
+                return
             self.tools[call] = _DONE
         new = {name: chunk[name] for name in _SHOWN_OF_A_CALL if name in chunk}
         state = "input-streaming" if act == _INPUT_STARTED else act

@@ -11,13 +11,17 @@ from turnwire.core.events import Event, Phase
 from turnwire.core.ui_stream.chunks import Chunk
 from turnwire.core.ui_stream.translator import Translator
 
+_WITHOUT_A_FLAG = {"tool-input-delta", "tool-approval-request"}
+"""Tool chunks that have no field `providerExecuted`."""
+
 
 def shown(chunks: Iterable[Chunk]) -> list[dict[str, Any]]:
-    """The chunks as JSON, without the flag that every tool chunk carries."""
+    """The chunks as JSON, without the flag that tool chunks carry."""
     records: list[dict[str, Any]] = [msgspec.json.decode(msgspec.json.encode(c)) for c in chunks]
     for record in records:
         if record["type"].startswith("tool-"):
-            assert record.pop("providerExecuted") is True
+            flag = record.pop("providerExecuted", None)
+            assert flag is (None if record["type"] in _WITHOUT_A_FLAG else True)
     return records
 
 

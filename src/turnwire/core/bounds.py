@@ -46,6 +46,15 @@ turn the client has."""
 OPEN_QUESTIONS_MAX: Final = 64
 """Most questions of one turn that are open at once."""
 
+INPUT_BYTES_MAX: Final = 262_144
+"""Most bytes of tool inputs that come in pieces, in all open calls of a turn together."""
+
+DATA_NAME_MAX: Final = 64
+"""Longest name of a data part, in characters."""
+
+DATA_PARTS_MAX: Final = 256
+"""Most data parts of one turn whose ids are kept. Of more, the oldest is forgotten."""
+
 FIELDS_MAX: Final = 1_000
 """Most fields of a question."""
 

@@ -76,6 +76,25 @@ class ReasoningDelta(Struct, frozen=True):
     text: str
 
 
+class TextBreak(Struct, frozen=True):
+    """The open block of text or of reasoning ends: a delta that follows begins another block.
+
+    A delta always belongs to the block that is open.
+    """
+
+
+class ToolInputDelta(Struct, frozen=True):
+    """A piece of the input of a tool call, as text of JSON. May end with half of a surrogate pair.
+
+    It begins the call if the call is unknown. The input is whole when a `ToolUpdate` has `args`,
+    or when the call runs or ends; pieces that come later are dropped.
+    """
+
+    call_id: str
+    tool_name: str
+    text: str
+
+
 class ToolUpdate(Struct, frozen=True, kw_only=True):
     """A tool call reached a phase.
 
@@ -88,6 +107,8 @@ class ToolUpdate(Struct, frozen=True, kw_only=True):
     args: Raw | None = None
     result: Raw | None = None
     error: str | None = None
+    preliminary: bool = False
+    """Whether the `result` of a call that runs is one that the next result replaces."""
 
 
 class FilePart(Struct, frozen=True):
@@ -103,6 +124,19 @@ class SourceUrl(Struct, frozen=True):
     source_id: str
     url: str
     title: str | None = None
+
+
+class DataPart(Struct, frozen=True):
+    """Data of the agent's own kind, for the app.
+
+    `name` has ASCII letters, digits, `-` and `_` alone. A part replaces an earlier one with the
+    same name and `part_id`. A `transient` part is shown at once, and never enters the message.
+    """
+
+    name: str
+    part_id: str | None
+    data: Raw
+    transient: bool = False
 
 
 class AgentStatus(Struct, frozen=True):
@@ -173,9 +207,12 @@ Event: TypeAlias = (
     | ReplayFinished
     | TextDelta
     | ReasoningDelta
+    | TextBreak
+    | ToolInputDelta
     | ToolUpdate
     | FilePart
     | SourceUrl
+    | DataPart
     | AgentStatus
     | QuestionEvent
     | Replied

@@ -102,6 +102,7 @@ class _Error(Struct):
 _decode_error = msgspec.json.Decoder(_Error).decode
 _decode_type = msgspec.json.Decoder(_Typed).decode
 _decode_string = msgspec.json.Decoder(str).decode
+_decode_any = msgspec.json.Decoder().decode
 _TYPE_FIRST = re.compile(rb'\s*\{\s*"type"\s*:\s*"([!#-\[\]-~]{0,64})"')
 
 _lenient = json.JSONDecoder(
@@ -123,6 +124,22 @@ def parse(data: bytes) -> Any:
     if len(data) > LOOSE_MAX or has_many_values(data):
         raise ValueError("too much to be read leniently")
     return _lenient(data.decode(errors="replace"))
+
+
+def from_text(text: str) -> Raw:
+    """The JSON that a text holds; of a text that holds none, a JSON string.
+
+    The whole text is decoded at once, so the caller limits its length.
+    """
+    data = join_surrogates(text).encode()
+    try:
+        _decode_any(data)
+    except (msgspec.DecodeError, RecursionError):
+        try:
+            return Raw(dump(parse(data)))
+        except (ValueError, RecursionError):
+            return Raw(msgspec.json.encode(data.decode()))
+    return Raw(data)
 
 
 def has_many_values(data: bytes) -> bool:

@@ -23,9 +23,12 @@ def test_all_steps_of_a_message_are_counted() -> None:
     file = {"type": "file", "url": "data:,", "mediaType": "text/plain"}
     source = {"type": "source-url", "sourceId": "s", "url": "https://a.example"}
     thought = {"type": "reasoning", "text": "hm", "state": "done"}
+    data = [{"type": "data-x", "data": 1} | given for given in ({}, {"id": None}, {"id": "d"})]
     texts = [{"type": "text", "text": said} for said in ("a\U0001f600", "", "bc\u00e9")]
 
-    assert known(step, texts[0], file, thought, step, *texts[1:], source, file) == ClientCopy(
+    assert known(
+        step, texts[0], file, thought, step, *texts[1:], source, file, *data
+    ) == ClientCopy(
         message_id="m1",
         text_chars=5,
         text_blocks=3,
@@ -33,11 +36,12 @@ def test_all_steps_of_a_message_are_counted() -> None:
         reasoning_blocks=1,
         files=2,
         sources=1,
+        data=2,
     )
 
 
 def test_other_parts_count_for_nothing_and_odd_ones_for_no_text() -> None:
-    odd = [{"type": "text", "text": 7}, {"type": "text"}, {"type": "data-x", "text": "x"}]
+    odd = [{"type": "text", "text": 7}, {"type": "text"}, {"type": "datax", "text": "x"}]
 
     assert known(*odd, {"type": "source-document"}) == ClientCopy(message_id="m1", text_blocks=2)
 
@@ -68,6 +72,8 @@ def test_what_has_no_end_is_pending() -> None:
         call("c1", "input-available"),
         call("c2", "input-streaming", "dynamic-tool"),
         call("c3", "output-available"),
+        call("c3b", "output-available") | {"preliminary": True, "input": {}},
+        call("c3c", "output-available") | {"preliminary": False},
         call("c4", "output-error"),
         call("c5", "output-denied"),
         call(7, "input-available"),
@@ -79,8 +85,9 @@ def test_what_has_no_end_is_pending() -> None:
         {"type": "step-start"},
         call("c6", "approval-requested") | {"input": {}},
         call("c7", "input-available") | {"input": None},
+        call("c8", "input-streaming") | {"input": {"a": "half of i"}},
         asked("q1", {"state": "open"}),
     )
 
-    assert had.pending == {"c1", "c2", "c6", "c7", "q1"}
-    assert had.without_input == {"c1", "c2"}, "the calls that have no input yet"
+    assert had.pending == {"c1", "c2", "c3b", "c6", "c7", "c8", "q1"}
+    assert had.without_input == {"c1", "c2", "c8"}, "the calls that have no whole input yet"

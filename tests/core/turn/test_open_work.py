@@ -12,6 +12,7 @@ from turnwire.core.approvals import ApprovalIssuer, Signer
 from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.events import (
     Approval,
+    DataPart,
     Event,
     Phase,
     Question,
@@ -21,7 +22,9 @@ from turnwire.core.events import (
     ReplayStarted,
     Replied,
     SourceUrl,
+    TextBreak,
     TextDelta,
+    ToolInputDelta,
     ToolUpdate,
     TurnStarted,
 )
@@ -44,6 +47,7 @@ CALLS = [
 ]
 EVENTS: list[WorkEvent] = [
     *CALLS,
+    *(ToolInputDelta("c1", "t", "{"), ToolInputDelta("c2", "t", "")),
     *(TextDelta("x"), TextDelta(""), TextDelta("\ud83d"), ReasoningDelta("x"), ReasoningDelta("")),
     *(Question("q1", Raw(b"{}")), Question("q2", Raw(b"{}"))),
     *(QuestionClosed("q1"), QuestionClosed("q2", expired=True)),
@@ -70,6 +74,13 @@ ALL_EVENTS: list[Event] = [
     *CALLS,  # more often than others
     *(approval("q1", "c1"), approval("q3", "c2"), QuestionClosed("q3")),
     *(SourceUrl("s1", "https://h/", "t"), TurnStarted("again"), ReplayFinished()),
+    *(DataPart("s", "d", Raw(b"1")), DataPart("s", None, Raw(b"1")), TextBreak()),
+    *(
+        ToolUpdate(
+            call_id=call_id, tool_name="t", phase=Phase.RUNNING, result=Raw(b"1"), preliminary=True
+        )
+        for call_id in ("c1", "c2")
+    ),
 ]
 
 

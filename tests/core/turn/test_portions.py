@@ -7,6 +7,7 @@ from turnwire.core.agent import ALIVE, Decoded
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import (
     AgentStatus,
+    DataPart,
     Event,
     FilePart,
     Phase,
@@ -20,7 +21,9 @@ from turnwire.core.events import (
     ReplayUncertain,
     Replied,
     SourceUrl,
+    TextBreak,
     TextDelta,
+    ToolInputDelta,
     ToolUpdate,
     TurnFinished,
     TurnStarted,
@@ -45,6 +48,15 @@ def test_few_large_events_are_parted_by_their_size() -> None:
     told = Decoded([call(SIZE), call(SIZE), Question("q", Raw(b"x" * SIZE)), call(1), Queued()])
 
     assert [len(each.events) for each in portions(told, split_texts=False)] == [1, 1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "long", [ToolInputDelta("c", "t", "x" * SIZE), DataPart("s", None, Raw(b"x" * SIZE))]
+)
+def test_pieces_of_inputs_and_data_count_by_their_size(long: Event) -> None:
+    told = Decoded([long, call(1)])
+
+    assert [len(each.events) for each in portions(told, split_texts=False)] == [1, 1]
 
 
 def test_a_portion_may_be_full() -> None:
@@ -81,6 +93,9 @@ def test_a_text_is_cut_where_words_are_counted_alone() -> None:
         TextDelta("x" * PIECE),
         ReasoningDelta("x" * PIECE),
         call(SIZE + 1),
+        TextBreak(),
+        ToolInputDelta("c", "t", "x" * (PIECE + 1)),
+        DataPart("s", None, Raw(b"1")),
         FilePart("data:,", "text/plain"),
         SourceUrl("s", "https://a.example/"),
         AgentStatus("thinking"),

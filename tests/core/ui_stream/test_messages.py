@@ -151,6 +151,39 @@ def test_a_prompt(asked: HistoryPrompt, shown: list[Json]) -> None:
             id="a question stays where it was asked",
         ),
         pytest.param(
+            [
+                events.DataPart("s", "d", Raw(b"1")),
+                events.DataPart("s", None, Raw(b"2")),
+                events.DataPart("s", "t", Raw(b"3"), transient=True),
+                events.DataPart("r", "d", Raw(b"4")),
+                events.DataPart("s", None, Raw(b"5")),
+                events.DataPart("s", "d", Raw(b"6")),
+            ],
+            [
+                {"type": "data-s", "data": 6, "id": "d"},
+                {"type": "data-s", "data": 2},
+                {"type": "data-r", "data": 4, "id": "d"},
+                {"type": "data-s", "data": 5},
+            ],
+            id="data of the agent's own kind",
+        ),
+        pytest.param(
+            [
+                events.TextDelta("a"),
+                events.TextBreak(),
+                events.TextDelta("b"),
+                events.ToolInputDelta("c", "bash", "[1]"),
+                tool(Phase.RUNNING, result=2, preliminary=True),
+                tool(Phase.COMPLETED, result=4),
+            ],
+            [
+                {"type": "text", "text": "a", "state": "done"},
+                {"type": "text", "text": "b", "state": "done"},
+                card(state="output-available", input=[1], output=4),
+            ],
+            id="two blocks, and a call whose input came in pieces",
+        ),
+        pytest.param(
             [ASKED],
             [
                 {

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec import Raw
+from msgspec.structs import replace
 
 from support.seeds import each_seed
 from turnwire.core import events
@@ -40,7 +41,7 @@ class Counting:
     def _take(self, chunk: Json) -> None:
         kind = chunk.pop("type")
         match kind:
-            case "start-step" | "file" | "error" | "abort":
+            case "start-step" | "file" | "data-state" | "error" | "abort" if "id" not in chunk:
                 self.parts.append({"type": kind, **chunk})
             case "text-start" | "reasoning-start":
                 assert chunk["id"] not in self._by_id
@@ -57,6 +58,10 @@ class Counting:
                 self._by_id[chunk["toolCallId"]]["output"] = chunk["output"]
             case "tool-output-error":
                 self._by_id[chunk["toolCallId"]]["output"] = chunk["errorText"]
+            case "data-state" if "id" in chunk:
+                if chunk["id"] not in self._by_id:
+                    self._add(chunk["id"], kind)
+                self._by_id[chunk["id"]]["data"] = chunk["data"]
             case "data-question":
                 if chunk["id"] not in self._by_id:
                     self._add(chunk["id"], kind)
@@ -98,7 +103,7 @@ class Agent:
         self.kept.append([*self.kept[-1], end])
 
     def _act(self) -> None:
-        match self.dice.randrange(7):
+        match self.dice.randrange(9):
             case 0 | 1:
                 self._say("text", events.TextDelta)
             case 2:
@@ -110,6 +115,10 @@ class Agent:
             case 5:
                 if self._open:
                     self._end_one()
+            case 6:
+                self._share_data()
+            case 7:
+                self.dice.choice((self._preview, self._whisper))()
             case _:
                 part = events.FilePart(f"https://example.com/{len(self.live)}", "image/png")
                 self._parts.append({"kind": "file", "event": part})
@@ -131,7 +140,31 @@ class Agent:
         self._open.append(part)
         if self.dice.random() < 0.5:
             self._tell(_update(part, Phase.PENDING))
+        for _ in range(self.dice.randrange(3)):
+            self._tell(events.ToolInputDelta(str(part["id"]), "t", "{"))
         self._tell(_update(part, Phase.RUNNING))
+
+    def _preview(self) -> None:
+        """A call has an output that nothing repeats."""
+        for part in self._open:
+            if part["kind"] == "call":
+                update = _update(part, Phase.RUNNING)
+                self._tell(replace(update, result=Raw(b"1"), preliminary=True))
+
+    def _whisper(self) -> None:
+        self._tell(events.DataPart("state", None, Raw(b"1"), transient=True))
+
+    def _share_data(self) -> None:
+        data = Raw(b"%d" % len(self.live))
+        known = [part for part in self._parts if part["kind"] == "data" and part["event"].part_id]
+        if known and self.dice.random() < 0.5:
+            part = self.dice.choice(known)
+            part["event"] = replace(part["event"], data=data)
+        else:
+            part_id = f"d{len(self.live)}" if self.dice.random() < 0.7 else None
+            part = {"kind": "data", "event": events.DataPart("state", part_id, data)}
+            self._parts.append(part)
+        self._tell(part["event"])
 
     def _ask(self) -> None:
         part = {"kind": "question", "id": f"q{len(self.live)}", "closed": False}
@@ -158,7 +191,7 @@ class Agent:
             match part["kind"]:
                 case "text" | "reasoning":
                     kept.append(part["event"](part["text"]))
-                case "file":
+                case "file" | "data":
                     kept.append(part["event"])
                 case "call":
                     kept.append(_update(part, part["phase"]))

@@ -4,6 +4,7 @@ import pytest
 from msgspec import UNSET, Raw, UnsetType
 
 from turnwire.core.body.client_copy import ClientCopy, PartKind
+from turnwire.core.bounds import DATA_PARTS_MAX, WAITING_BYTES_MAX
 from turnwire.core.ui_stream import chunks
 from turnwire.core.ui_stream.replayed_turn import ReplayedTurn
 
@@ -29,6 +30,10 @@ def test_what_is_open_at_the_client_is_sent_late_inputs_first() -> None:
         chunks.TextDelta("t0", "x"),
         chunks.ToolInputAvailable("c1", "bash", Raw(b"{}")),
         chunks.ToolOutputAvailable("c3", Raw(b"1")),
+        chunks.ToolOutputPreliminary("c1", Raw(b"1")),
+        chunks.ToolInputDelta("c2", "{"),
+        chunks.DataPart("data-s", Raw(b"1")),
+        chunks.DataPart("data-s", Raw(b"1"), "d", transient=True),
         chunks.Finish(),
     ],
 )
@@ -47,6 +52,29 @@ def test_the_latest_outcome_counts() -> None:
     replay.keep_late([OUTPUT])
 
     assert replay.begin_sending() == [chunks.Start("m1"), OUTPUT]
+
+
+def data(number: int, size: int = 1) -> chunks.DataPart:
+    return chunks.DataPart("data-s", Raw(b"1" * size), f"d{number}")
+
+
+def test_parts_with_an_id_are_sent_again_after_outcomes_each_in_its_last_state() -> None:
+    replay = ReplayedTurn(COPY)
+
+    replay.keep_late([data(1, 5), data(2), data(1, 7), OUTPUT])
+
+    assert replay.begin_sending() == [chunks.Start("m1"), OUTPUT, data(2), data(1, 7)]
+
+
+def test_only_so_many_parts_and_bytes_of_them_wait() -> None:
+    replay = ReplayedTurn(ClientCopy())
+    replay.keep_late([data(number) for number in range(DATA_PARTS_MAX + 1)])
+    assert len(replay.begin_sending()) == 1 + DATA_PARTS_MAX
+
+    replay = ReplayedTurn(ClientCopy())
+    replay.keep_late([data(1, WAITING_BYTES_MAX), data(2), data(1, WAITING_BYTES_MAX - 1), data(2)])
+    replay.keep_late([data(3), data(2, 2)])
+    assert replay.begin_sending()[1:] == [data(1, WAITING_BYTES_MAX - 1)]
 
 
 @pytest.mark.parametrize(("given", "sent"), [(None, UNSET), ("a\ud83d", "a\ufffd")])

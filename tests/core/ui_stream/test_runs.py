@@ -70,6 +70,16 @@ def test_an_output_that_is_late_and_too_long_to_wait_is_told_without_its_content
     assert chunks.ToolOutputAvailable("c1", Raw(TOO_LONG)) in end
 
 
+def test_data_that_is_late_and_too_long_to_wait_is_told_without_its_content() -> None:
+    recut = Renumbering()
+    recut.take([chunks.DataPart("data-s", Raw(b"1"), "d"), chunks.StartStep()])
+    recut.take([chunks.DataPart("data-s", Raw(b'"%b"' % (b"x" * (WAITING_BYTES_MAX + 9))), "d")])
+
+    end = recut.take([chunks.FinishStep(), chunks.Finish()])
+
+    assert chunks.DataPart("data-s", Raw(TOO_LONG), "d") in end
+
+
 def test_a_late_output_that_was_sent_leaves_its_room_to_the_next() -> None:
     recut = Renumbering()
     outputs = [chunks.ToolOutputAvailable(f"c{n}", Raw(b'"%b"' % LONG)) for n in (1, 2)]
@@ -98,6 +108,9 @@ def test_a_late_output_that_was_sent_leaves_its_room_to_the_next() -> None:
         (chunks.ToolInputAvailable("c2", "t", Raw(b"{}")), False),
         (chunks.ToolOutputAvailable("c1", Raw(b"1")), True),
         (chunks.ToolOutputError("c1", "no"), True),
+        (chunks.ToolInputDelta("c1", "{"), True),
+        (chunks.ToolOutputPreliminary("c1", Raw(b"1")), True),
+        (chunks.DataPart("data-s", Raw(b"1"), "d"), False),
         (chunks.ToolApprovalRequest("a", "c1"), False),
         (chunks.File("data:,", "text/plain"), False),
         (chunks.SourceUrl("s", "https://a.example/"), False),

@@ -14,6 +14,28 @@ from turnwire.core.ui_stream import chunks, sse
         (chunks.Start(), b'event: message-start\ndata: {"type":"start"}\n\n'),
         (chunks.StartStep(), b'event: start-step\ndata: {"type":"start-step"}\n\n'),
         (
+            chunks.DataPart("data-state", Raw(b"[1]"), "d"),
+            b'event: data-state\ndata: {"type":"data-state","data":[1],"id":"d"}\n\n',
+        ),
+        (
+            chunks.DataPart("data-state", Raw(b"[1]"), transient=True),
+            b'event: data-state\ndata: {"type":"data-state","data":[1],"transient":true}\n\n',
+        ),
+        (
+            chunks.ToolInputDelta("c", '{"a'),
+            (
+                b"event: tool-input-delta\n"
+                b'data: {"type":"tool-input-delta","toolCallId":"c","inputTextDelta":"{\\"a"}\n\n'
+            ),
+        ),
+        (
+            chunks.ToolOutputPreliminary("c", Raw(b"1")),
+            (
+                b'event: tool-output-available\ndata: {"type":"tool-output-available",'
+                b'"toolCallId":"c","output":1,"preliminary":true,"providerExecuted":true}\n\n'
+            ),
+        ),
+        (
             chunks.Finish(),
             b'event: message-finish\ndata: {"type":"finish"}\n\ndata: [DONE]\n\n',
         ),

@@ -16,12 +16,13 @@ from msgspec import Struct
 
 
 class PartKind(enum.Enum):
-    """What is counted: characters of text and of reasoning, parts of files and of sources."""
+    """What is counted: characters of text and reasoning; files, sources, data without an id."""
 
     TEXT = enum.auto()
     REASONING = enum.auto()
     FILES = enum.auto()
     SOURCES = enum.auto()
+    DATA = enum.auto()
 
 
 class ClientCopy(Struct, frozen=True, kw_only=True):
@@ -34,6 +35,8 @@ class ClientCopy(Struct, frozen=True, kw_only=True):
     reasoning_blocks: int = 0
     files: int = 0
     sources: int = 0
+    data: int = 0
+    """Data parts without an id. One with an id is sent again, since it replaces itself."""
     pending: frozenset[str] = frozenset()
     """The client's ids of calls without an outcome and of open questions."""
     without_input: frozenset[str] = frozenset()
@@ -49,6 +52,7 @@ class Remaining:
             PartKind.REASONING: client_copy.reasoning_chars,
             PartKind.FILES: client_copy.files,
             PartKind.SOURCES: client_copy.sources,
+            PartKind.DATA: client_copy.data,
         }
 
     def take(self, kind: PartKind, count: int = 1) -> int:

@@ -113,6 +113,7 @@ class _LenientPart(_Part, rename="camel"):
     state: Raw = Raw()
     data: Raw = Raw()
     input: Raw = Raw()
+    preliminary: Raw = Raw()
 
 
 class _Question(Struct):
@@ -177,6 +178,8 @@ def _client_copy(message_id: str | None, parts: Sequence[Raw]) -> Steps[ClientCo
         count[part.type] += 1
         if part.type in {"text", "reasoning"}:
             chars[part.type] += _length(part.text)
+        elif part.type.startswith("data-") and bytes(part.id) in {b"", b"null"}:
+            count["data"] += 1
         if (item_id := _open_call(part)) is not None:
             open_calls[item_id] = part
         if (item_id := _open_question(part)) is not None:
@@ -191,8 +194,11 @@ def _client_copy(message_id: str | None, parts: Sequence[Raw]) -> Steps[ClientCo
         reasoning_blocks=count["reasoning"],
         files=count["file"],
         sources=count["source-url"],
+        data=count["data"],
         pending=frozenset(open_questions | open_calls.keys()),
-        without_input=frozenset(call_id for call_id, part in open_calls.items() if not part.input),
+        without_input=frozenset(
+            call_id for call_id, part in open_calls.items() if not _has_input(part)
+        ),
     )
 
 
@@ -214,12 +220,18 @@ def _open_call(part: _LenientPart) -> str | None:
     """Return the id of a tool call without an outcome; None if the part is not one."""
     if not _is_tool(part.type):
         return None
-    has_ended = safe_json.string(part.state) in {
-        "output-available",
-        "output-error",
-        "output-denied",
-    }
-    return None if has_ended else safe_json.short_string(part.tool_call_id)
+    match safe_json.string(part.state):
+        case "output-error" | "output-denied":
+            return None
+        case "output-available" if bytes(part.preliminary) != b"true":
+            return None
+        case _:
+            return safe_json.short_string(part.tool_call_id)
+
+
+def _has_input(part: _LenientPart) -> bool:
+    """Whether a tool call has its whole input. Clients show an input while it comes in pieces."""
+    return bool(part.input) and safe_json.string(part.state) != "input-streaming"
 
 
 def _is_tool(kind: str) -> bool:

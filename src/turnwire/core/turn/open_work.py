@@ -16,6 +16,7 @@ from turnwire.core.events import (
     ReasoningDelta,
     Replied,
     TextDelta,
+    ToolInputDelta,
     ToolUpdate,
 )
 
@@ -25,7 +26,9 @@ COUNTED_CALLS_MAX: Final = 4_096
 COUNTED_QUESTIONS_MAX: Final = 64
 """Most open questions that are counted."""
 
-WorkEvent: TypeAlias = ToolUpdate | Question | QuestionClosed | Replied | TextDelta | ReasoningDelta
+WorkEvent: TypeAlias = (
+    ToolUpdate | ToolInputDelta | Question | QuestionClosed | Replied | TextDelta | ReasoningDelta
+)
 """The events that open or close a call or a question, or end a row of calls."""
 
 _NONE: Final[OrderedDict[str, int]] = OrderedDict()
@@ -86,6 +89,10 @@ class OpenWork:
                 if self.has_text:
                     self._end_row()
                 self._update(event.call_id, event.phase)
+            case ToolInputDelta(call_id):
+                if self.has_text:
+                    self._end_row()
+                self._update(call_id, Phase.RUNNING)
             case Question(question_id):
                 self.questions = _with(self.questions, question_id, self._row)
                 if len(self.questions) > COUNTED_QUESTIONS_MAX:

@@ -11,6 +11,7 @@ from msgspec import Raw
 from turnwire.core.agent import Decoded
 from turnwire.core.events import (
     AgentStatus,
+    DataPart,
     Event,
     FilePart,
     Question,
@@ -22,7 +23,9 @@ from turnwire.core.events import (
     ReplayUncertain,
     Replied,
     SourceUrl,
+    TextBreak,
     TextDelta,
+    ToolInputDelta,
     ToolUpdate,
     TurnFinished,
     TurnStarted,
@@ -74,9 +77,12 @@ def _split_texts(events: Sequence[Event]) -> Iterator[Event]:
                 | ReplayUncertain()
                 | ReplayFinished()
                 | ReasoningDelta()
+                | TextBreak()
+                | ToolInputDelta()
                 | ToolUpdate()
                 | FilePart()
                 | SourceUrl()
+                | DataPart()
                 | AgentStatus()
                 | Question()
                 | Replied()
@@ -91,8 +97,10 @@ def _split_texts(events: Sequence[Event]) -> Iterator[Event]:
 
 def _size(event: Event) -> int:
     match event:
-        case TextDelta(text) | ReasoningDelta(text):
+        case TextDelta(text) | ReasoningDelta(text) | ToolInputDelta(text=text):
             return len(text)
+        case DataPart(data=data):
+            return len(data)
         case ToolUpdate(args=args, result=result):
             return _length(args) + _length(result)
         case Question(payload=payload):
@@ -102,6 +110,7 @@ def _size(event: Event) -> int:
             | ReplayStarted()
             | ReplayUncertain()
             | ReplayFinished()
+            | TextBreak()
             | FilePart()
             | SourceUrl()
             | AgentStatus()

@@ -64,6 +64,16 @@ class ToolInputStart(_Chunk, frozen=True, tag="tool-input-start"):
     provider_executed: bool = True
 
 
+class ToolInputDelta(_Chunk, frozen=True, tag="tool-input-delta"):
+    """Has no `providerExecuted`: no client knows that field here.
+
+    Clients refuse it without a `tool-input-start` of the same response.
+    """
+
+    tool_call_id: str
+    input_text_delta: str
+
+
 class ToolInputAvailable(_Chunk, frozen=True, tag="tool-input-available"):
     tool_call_id: str
     tool_name: str
@@ -74,6 +84,18 @@ class ToolInputAvailable(_Chunk, frozen=True, tag="tool-input-available"):
 class ToolOutputAvailable(_Chunk, frozen=True, tag="tool-output-available"):
     tool_call_id: str
     output: Raw
+    provider_executed: bool = True
+
+
+class ToolOutputPreliminary(_Chunk, frozen=True, tag="tool-output-available"):
+    """An output that the next one replaces. Known from 5.0.11 on.
+
+    So it is sent only to clients that asked for native approvals, which 6.0.0 has.
+    """
+
+    tool_call_id: str
+    output: Raw
+    preliminary: bool = True
     provider_executed: bool = True
 
 
@@ -123,6 +145,19 @@ class DataQuestion(_Chunk, frozen=True, tag="data-question"):
     data: Raw
 
 
+class DataPart(Struct, frozen=True, rename="camel"):
+    """A part of the agent's own kind. `type` is a field, not a tag, because it holds a name.
+
+    With an `id`, it replaces the part that has the same type and id.
+    """
+
+    type: str
+    data: Raw
+    id: str | UnsetType = UNSET
+    transient: bool | UnsetType = UNSET
+    """True or unset."""
+
+
 class Error(_Chunk, frozen=True, tag="error"):
     """Terminal: the client stops reading here. Send it after all blocks and calls are closed."""
 
@@ -148,14 +183,17 @@ Chunk: TypeAlias = (
     | ReasoningDelta
     | ReasoningEnd
     | ToolInputStart
+    | ToolInputDelta
     | ToolInputAvailable
     | ToolOutputAvailable
+    | ToolOutputPreliminary
     | ToolOutputError
     | ToolApprovalRequest
     | File
     | SourceUrl
     | DataAgentStatus
     | DataQuestion
+    | DataPart
     | Error
     | Abort
     | Finish

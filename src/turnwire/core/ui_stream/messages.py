@@ -63,6 +63,14 @@ class _Question(_Part, tag="data-question"):
     data: Raw
 
 
+class _Data(Struct):
+    """Data of the agent's own kind. `type` is a field, not a tag, because it holds a name."""
+
+    type: str
+    data: Raw
+    id: str | UnsetType = UNSET
+
+
 class _Tool(Struct, rename="camel"):
     """A tool call. `type` is a field, not a tag, because it holds the tool's name."""
 
@@ -75,7 +83,7 @@ class _Tool(Struct, rename="camel"):
     error_text: str | UnsetType = UNSET
 
 
-_AnyPart = _StepStart | _Text | _Reasoning | _File | _SourceUrl | _Question | _Tool
+_AnyPart = _StepStart | _Text | _Reasoning | _File | _SourceUrl | _Question | _Data | _Tool
 
 
 class _Finish(Struct, rename="camel"):
@@ -176,6 +184,7 @@ class _MessageBuilder:
         self._texts: list[str] = []
         self._tools: dict[str, _Tool] = {}
         self._questions: dict[str, _Question] = {}
+        self._data: dict[tuple[str, str], _Data] = {}
 
     def take(self, chunk: Chunk) -> None:
         match chunk:
@@ -204,6 +213,8 @@ class _MessageBuilder:
                 self.parts.append(_SourceUrl(source_id, url, title))
             case chunks.DataQuestion(question_id, data):
                 self._question(question_id, data)
+            case chunks.DataPart() if not chunk.transient:
+                self._data_part(chunk)
             case chunks.Error(text):
                 self.finish = _Finish(Reason.ERROR.value, text)
             case chunks.Abort():
@@ -214,6 +225,9 @@ class _MessageBuilder:
                 | chunks.ToolApprovalRequest()
                 | chunks.TextStart()
                 | chunks.ReasoningStart()
+                | chunks.ToolInputDelta()
+                | chunks.ToolOutputPreliminary()
+                | chunks.DataPart()
                 | chunks.DataAgentStatus()
                 | chunks.Finish()
             ):
@@ -239,3 +253,15 @@ class _MessageBuilder:
             question = self._questions[question_id] = _Question(question_id, data)
             self.parts.append(question)
         question.data = data
+
+    def _data_part(self, chunk: chunks.DataPart) -> None:
+        part = None
+        if isinstance(chunk.id, str):
+            part = self._data.get((chunk.type, chunk.id))
+        if part is not None:
+            part.data = chunk.data
+            return
+        part = _Data(chunk.type, chunk.data, chunk.id)
+        self.parts.append(part)
+        if isinstance(chunk.id, str):
+            self._data[chunk.type, chunk.id] = part

@@ -9,13 +9,14 @@ merged and every call stands beside its outcome. So the number of a chunk must f
 the content of the turn alone:
 
 * Text is cut at the ends of words, however the agent cut its deltas.
-* A status chunk has no number of its own.
-* Chunks of calls and questions may come at any time, in any order, and more than once; only
-  the last state of each matters. So a *run*, which is a row of such chunks with no other chunk
-  between them, reserves more numbers than it needs. When a chunk of another kind follows, the
-  unused numbers of the run are filled with padding. If a client lost its connection inside of
-  a run, the run is sent again in the rest of its numbers. An outcome that comes after
-  the end of its run is sent in the next run that has free numbers.
+* A status chunk has no number of its own. Other transient parts, pieces of tool inputs and
+  preliminary outputs are not sent: the agent does not repeat them.
+* Chunks of calls, questions and data parts with an id may come at any time, in any order, and
+  more than once; only the last state of each matters. So a *run*, which is a row of such chunks
+  with no other chunk between them, reserves more numbers than it needs. When a chunk of another
+  kind follows, the unused numbers of the run are filled with padding. If a client lost its
+  connection inside of a run, the run is sent again in the rest of its numbers. An outcome that
+  comes after the end of its run is sent in the next run that has free numbers.
 
 The padding is the last status of the agent: a transient chunk, which never enters a message.
 """
@@ -33,6 +34,7 @@ from turnwire.core.bounds import WAITING_BYTES_MAX, SomeId, Word, keep
 from turnwire.core.safe_json import TOO_LONG
 from turnwire.core.ui_stream import chunks
 from turnwire.core.ui_stream.chunks import Chunk
+from turnwire.core.ui_stream.data_parts import DataParts
 from turnwire.core.ui_stream.tool_calls import CALLS_MAX
 from turnwire.core.ui_stream.translator import Translator
 
@@ -54,6 +56,8 @@ _CALL: Final = 3
 """Chunks of a call: start, input, outcome."""
 _QUESTION: Final = 2
 """Chunks of a question: open, closed."""
+_DATA: Final = 2
+"""Chunks of a data part with an id: its first data, its last data."""
 
 _WORD: Final = re.compile(r"\s*\S+(?=\s)")
 
@@ -64,9 +68,12 @@ _OfRun = (
     | chunks.ToolOutputError
     | chunks.ToolApprovalRequest
     | chunks.DataQuestion
+    | chunks.DataPart
 )
 _Kept = TypeVar("_Kept", bound=_OfRun)
-_Outcome = chunks.ToolOutputAvailable | chunks.ToolOutputError | chunks.DataQuestion
+_Outcome = (
+    chunks.ToolOutputAvailable | chunks.ToolOutputError | chunks.DataQuestion | chunks.DataPart
+)
 _Delta = chunks.TextDelta | chunks.ReasoningDelta
 
 
@@ -111,8 +118,9 @@ class Renumbering:
         self._calls: dict[str, None] = {}
         """Ids of the calls without an outcome. The dicts are ordered sets."""
         self._questions: dict[str, None] = {}
+        self._data = DataParts()
         self._count = 0
-        """Calls and questions that began in the turn."""
+        """Calls, questions and data parts that began in the turn."""
         self._late: dict[str, _Outcome] = {}
         """Outcomes that came after the run of their call or question. They wait for a number."""
         self._waiting_bytes = 0
@@ -154,6 +162,15 @@ class Renumbering:
                     self._begin(question_id, _QUESTION, chunk)
                 case chunks.DataQuestion(question_id):
                     self._add_to_run(question_id, chunk)
+                case chunks.DataPart(id=str()) if not chunk.transient:
+                    if self._data.add(chunk):
+                        self._add_to_run(_id(chunk), chunk)
+                    else:
+                        self._begin(_id(chunk), _DATA, chunk)
+                case chunks.DataPart() if not chunk.transient:
+                    self._add(chunk)
+                case chunks.DataPart() | chunks.ToolInputDelta() | chunks.ToolOutputPreliminary():
+                    pass
                 case chunks.FinishStep() if is_end:
                     self._close_run()
                     # A last run without calls of its own: late outcomes are sent in its numbers.
@@ -184,7 +201,12 @@ class Renumbering:
                 return call_id in self._calls
             case chunks.DataQuestion(question_id):
                 return question_id in self._questions
-            case chunks.ToolOutputAvailable() | chunks.ToolOutputError():
+            case (
+                chunks.ToolInputDelta()
+                | chunks.ToolOutputPreliminary()
+                | chunks.ToolOutputAvailable()
+                | chunks.ToolOutputError()
+            ):
                 return True
             case (
                 chunks.Start()
@@ -201,6 +223,7 @@ class Renumbering:
                 | chunks.File()
                 | chunks.SourceUrl()
                 | chunks.DataAgentStatus()
+                | chunks.DataPart()
                 | chunks.Error()
                 | chunks.Abort()
                 | chunks.Finish()
@@ -346,6 +369,8 @@ class Renumbering:
                 return replace(chunk, input=Raw(TOO_LONG))
             case chunks.ToolOutputAvailable():
                 return replace(chunk, output=Raw(TOO_LONG))
+            case chunks.DataPart():
+                return replace(chunk, data=Raw(TOO_LONG))
             case chunks.DataQuestion(data=data):
                 return replace(chunk, data=Raw(msgspec.json.encode(_state(data))))
             case chunks.ToolInputStart() | chunks.ToolOutputError() | chunks.ToolApprovalRequest():
@@ -386,7 +411,7 @@ def _size(chunk: _OfRun) -> int:
     match chunk:
         case chunks.ToolInputAvailable(input=payload) | chunks.ToolOutputAvailable(output=payload):
             return len(payload)
-        case chunks.DataQuestion(data=payload):
+        case chunks.DataQuestion(data=payload) | chunks.DataPart(data=payload):
             return len(payload)
         case chunks.ToolInputStart() | chunks.ToolOutputError() | chunks.ToolApprovalRequest():
             return 0
@@ -395,4 +420,6 @@ def _size(chunk: _OfRun) -> int:
 
 
 def _id(chunk: _OfRun) -> str:
+    if isinstance(chunk, chunks.DataPart):
+        return f"{chunk.type}:{chunk.id}"
     return chunk.id if isinstance(chunk, chunks.DataQuestion) else chunk.tool_call_id

@@ -73,7 +73,10 @@ class UIMessageStream:
         )
         if options.skip is None:
             self._translator = Translator(
-                usage=options.usage, taken_id=options.taken_id, client_copy=options.client_copy
+                usage=options.usage,
+                preliminary=options.is_native,
+                taken_id=options.taken_id,
+                client_copy=options.client_copy,
             )
         else:
             self._translator = Numbered(

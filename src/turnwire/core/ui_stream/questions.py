@@ -44,6 +44,10 @@ class Questions:
         """
         return () if self._open else self._requested.values()
 
+    def is_requested(self, call_id: str | None) -> bool:
+        """Whether an approval of a call is requested. `call_id` is the client's id of the call."""
+        return call_id in self._requested.values()
+
     @property
     def is_full(self) -> bool:
         """Whether no more approvals may be requested. Further ones are sent as questions."""

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from turnwire.core import safe_json
 from turnwire.core.body.client_copy import ClientCopy, PartKind, Remaining
+from turnwire.core.bounds import DATA_PARTS_MAX, WAITING_BYTES_MAX
 from turnwire.core.ui_stream import chunks
 
 
@@ -26,6 +27,10 @@ class ReplayedTurn:
 
         They come while `is_silent`, and are sent after it.
         """
+        self._late_data: dict[tuple[str, str], chunks.DataPart] = {}
+        """Data parts with an id, by type and id: the client may have an older state of each."""
+        self._late_bytes = 0
+        """Bytes of data in `_late_data`."""
 
     def take(self, kind: PartKind, count: int = 1) -> int:
         """Return how many of the next `count` units the client has (see `Remaining.take`)."""
@@ -45,6 +50,8 @@ class ReplayedTurn:
                     self._client_copy.without_input
                 ):
                     self._late_inputs[item_id] = chunk
+                case chunks.DataPart(id=str(part_id)) if not chunk.transient:
+                    self._keep_data(part_id, chunk)
                 case (
                     chunks.Start()
                     | chunks.StartStep()
@@ -56,14 +63,17 @@ class ReplayedTurn:
                     | chunks.ReasoningDelta()
                     | chunks.ReasoningEnd()
                     | chunks.ToolInputStart()
+                    | chunks.ToolInputDelta()
                     | chunks.ToolInputAvailable()
                     | chunks.ToolOutputAvailable()
+                    | chunks.ToolOutputPreliminary()
                     | chunks.ToolOutputError()
                     | chunks.ToolApprovalRequest()
                     | chunks.File()
                     | chunks.SourceUrl()
                     | chunks.DataAgentStatus()
                     | chunks.DataQuestion()
+                    | chunks.DataPart()
                     | chunks.Error()
                     | chunks.Abort()
                     | chunks.Finish()
@@ -71,6 +81,17 @@ class ReplayedTurn:
                     pass
                 case _:
                     assert_never(chunk)
+
+    def _keep_data(self, part_id: str, chunk: chunks.DataPart) -> None:
+        """Keep the last data of a part; if too much waits, the client keeps what it has."""
+        key = chunk.type, part_id
+        former = self._late_data.pop(key, None)
+        if former is not None:
+            self._late_bytes -= len(former.data)
+        is_full = len(self._late_data) >= DATA_PARTS_MAX
+        if not is_full and self._late_bytes + len(chunk.data) <= WAITING_BYTES_MAX:
+            self._late_bytes += len(chunk.data)
+            self._late_data[key] = chunk
 
     def begin_sending(self) -> list[chunks.Chunk]:
         """End the silence: continue the client's message with what came late.
@@ -84,4 +105,9 @@ class ReplayedTurn:
             if message_id is None
             else chunks.Start(safe_json.join_surrogates(message_id))
         )
-        return [start, *self._late_inputs.values(), *self._late_outcomes.values()]
+        return [
+            start,
+            *self._late_inputs.values(),
+            *self._late_outcomes.values(),
+            *self._late_data.values(),
+        ]

@@ -53,7 +53,11 @@ def record(chunk: chunks.Chunk, *, event_line: bool = True) -> bytes:
     json = _json(chunk)
     if not json.isascii():
         json = one_line(json)
-    return b"%bdata: %b\n\n%b" % (_event_line(kind, event_line), json, end)
+    if isinstance(chunk, chunks.DataPart):
+        line = f"event: {chunk.type}\n".encode() if event_line else b""
+    else:
+        line = _event_line(kind, event_line)
+    return b"%bdata: %b\n\n%b" % (line, json, end)
 
 
 @functools.cache

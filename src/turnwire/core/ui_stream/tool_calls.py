@@ -5,6 +5,9 @@ calls at the end of the turn.
 
     (unknown) --pending--> STARTED --running with args--> HAS_INPUT --completed | error--> done
 
+An input may come in pieces while a call is STARTED. They are joined, for the case that the agent
+does not send the whole input too (`streamed_input`). A call that has pieces and runs has its input.
+
 Any phase may be the first one that arrives of a call. The chunks that a client needs before it
 are then made from the same frame. A call that is done stays done, but a new call may
 reuse its id. The new call gets another id on the client's wire: clients
@@ -21,8 +24,10 @@ from typing import assert_never
 from msgspec import Raw
 
 from turnwire.core import safe_json
-from turnwire.core.events import Phase, ToolUpdate
+from turnwire.core.bounds import INPUT_BYTES_MAX
+from turnwire.core.events import Phase, ToolInputDelta, ToolUpdate
 from turnwire.core.ui_stream import chunks
+from turnwire.core.ui_stream.streamed_input import StreamedInput
 
 CALLS_MAX = 4_096
 """Most calls that are open at once; when another one begins, the oldest is settled.
@@ -47,7 +52,17 @@ class _Stage(enum.Enum):
 
 
 class _Call:
-    __slots__ = ("call_id", "count", "input_digest", "name", "shown_id", "stage", "step")
+    __slots__ = (
+        "call_id",
+        "count",
+        "input_digest",
+        "name",
+        "sends_deltas",
+        "shown_id",
+        "stage",
+        "step",
+        "streamed",
+    )
 
     def __init__(self, call_id: str, shown_id: str, name: str, count: int) -> None:
         self.call_id = call_id
@@ -57,6 +72,10 @@ class _Call:
         self.stage: _Stage | None = None
         self.input_digest: bytes | None = None
         """Digest of the agent's input; None while the agent has sent no input."""
+        self.streamed: StreamedInput | None = None
+        """The pieces of the input, until the input is whole."""
+        self.sends_deltas = True
+        """Whether the client has the start of the call in this response."""
         self.step = 0
         """The step in which the call was done."""
 
@@ -77,6 +96,7 @@ class Calls:
         "_open",
         "_shown_ids",
         "_step",
+        "_streamed_bytes",
         "inputs_at_client",
         "step_has_calls",
     )
@@ -89,6 +109,8 @@ class Calls:
         self._count = 0
         self.inputs_at_client: Collection[str] = frozenset()
         """The client's ids of calls whose input the client has. These calls get no empty input."""
+        self._streamed_bytes = 0
+        """Bytes of the pieces of inputs that are kept, in all calls."""
         self._step = 0
         self.step_has_calls = False
 
@@ -111,6 +133,44 @@ class Calls:
             return []
         evicted = self._settle_oldest()
         return [*evicted, *self._advance(self._begin(event), event)]
+
+    def add_input(self, delta: ToolInputDelta) -> list[chunks.Chunk]:
+        """Return the chunks for a piece of an input; none if the call has its input."""
+        starting: list[chunks.Chunk] = []
+        if delta.call_id not in self._open:
+            starting = self.update(
+                ToolUpdate(call_id=delta.call_id, tool_name=delta.tool_name, phase=Phase.RUNNING)
+            )
+        call = self._open.get(delta.call_id)
+        if call is None or call.stage is _Stage.HAS_INPUT or not delta.text:
+            return starting
+        return [*starting, *self._append(call, delta.text)]
+
+    def _append(self, call: _Call, text: str) -> list[chunks.Chunk]:
+        streamed = call.streamed
+        if streamed is None:
+            streamed = call.streamed = StreamedInput()
+        elif streamed.is_too_long:
+            return []
+        self._streamed_bytes -= streamed.size
+        piece = streamed.add(text)
+        if self._streamed_bytes + streamed.size > INPUT_BYTES_MAX:
+            streamed.drop()
+            return []
+        self._streamed_bytes += streamed.size
+        if not piece or not call.sends_deltas:
+            return []
+        return [chunks.ToolInputDelta(call.shown_id, piece)]
+
+    def has_pieces(self, call_id: str) -> bool:
+        """Whether pieces of the call's input came, and the input is not whole."""
+        call = self._open.get(call_id)
+        return call is not None and call.streamed is not None
+
+    def stop_deltas(self) -> None:
+        """Send no more pieces of the open calls: they began in an earlier response."""
+        for call in self._open.values():
+            call.sends_deltas = False
 
     def _is_new_call(self, call: _Call, phase: Phase) -> bool:
         """Whether a phase with the id of `call`, which is done, begins a new call."""
@@ -157,7 +217,11 @@ class Calls:
 
     def _advance(self, call: _Call, event: ToolUpdate) -> list[chunks.Chunk]:
         match event.phase:
-            case Phase.RUNNING if event.args is not None:
+            case Phase.RUNNING if event.preliminary and event.result is not None:
+                output = safe_json.sanitize(event.result)
+                preliminary = chunks.ToolOutputPreliminary(call.shown_id, output)
+                return [*self._input(call, event.args), preliminary]
+            case Phase.RUNNING if event.args is not None or call.streamed is not None:
                 return self._input(call, event.args)
             case Phase.PENDING | Phase.RUNNING:
                 if call.stage is not None:
@@ -175,10 +239,17 @@ class Calls:
         return [*self._input(call, event.args), self._finish(call, outcome)]
 
     def _input(self, call: _Call, args: Raw | None) -> list[chunks.Chunk]:
-        """Return the input chunk; with an empty input if the agent sent none."""
+        """Return the input chunk, with the joined pieces if `args` is None.
+
+        The input is empty if the agent sent none.
+        """
         if call.stage is _Stage.HAS_INPUT:
             return []
         call.stage = _Stage.HAS_INPUT
+        streamed, call.streamed = call.streamed, None
+        if streamed is not None:
+            self._streamed_bytes -= streamed.size
+            args = streamed.json() if args is None else args
         call.input_digest = None if args is None else _digest(args)
         if args is None and call.shown_id in self.inputs_at_client:
             return []

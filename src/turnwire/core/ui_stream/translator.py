@@ -4,8 +4,8 @@ Use: make one `Translator` for each stream. `feed(event)` returns the chunks to 
 ends the message with an error of the gateway, `pause()` ends it at requests for approval.
 
 Rule 1: this module makes every decision about which chunks are sent, and in what order,
-with the modules that it uses (`tool_calls`, `questions`, `media`, `sent_text` and
-`replayed_turn`).
+with the modules that it uses (`tool_calls`, `questions`, `media`, `data_parts`, `sent_text`
+and `replayed_turn`).
 
 Rule 2: no I/O, no clock, no log, no wire format. The same events give the same
 chunks, so that a recorded turn can be replayed on any machine.
@@ -21,9 +21,10 @@ send what the client has. So the state after the replay is the same as without i
 For any sequence of events, the chunks keep six promises, checked against a strict
 client model in tests/core/test_promises.py:
 
-    P1  `start` is first (but for a transient status), `finish` last, nothing after it
+    P1  `start` is first (but for transient parts), `finish` last, nothing after it
     P2  a block is opened once, closed once, and only written in between
-    P3  a tool output follows that tool's input, and comes at most once
+    P3  a tool output follows that tool's input, and comes at most once; pieces of the input come
+        before the input, preliminary outputs before the output
     P4  the text sent is the text received, in order, once
     P5  no tool call is left without an outcome, except at `pause`: the calls that wait for an
         approval get theirs in the stream that continues the turn
@@ -39,6 +40,7 @@ from turnwire.core import events, safe_json
 from turnwire.core.body.client_copy import ClientCopy, PartKind
 from turnwire.core.events import Phase, Reason
 from turnwire.core.ui_stream import chunks, media
+from turnwire.core.ui_stream.data_parts import DataParts, part_chunks
 from turnwire.core.ui_stream.questions import Questions
 from turnwire.core.ui_stream.replayed_turn import ReplayedTurn
 from turnwire.core.ui_stream.sent_text import SentText
@@ -82,7 +84,8 @@ class _Block:
 class Translator:
     """One UI message, from `start` to `finish`.
 
-    `usage` puts the agent's token counts into the metadata of `finish`.
+    `usage` puts the agent's token counts into the metadata of `finish`. `preliminary`: the client
+    knows preliminary outputs of tools, which 5.0.0 refuses.
     `taken_id` is the id of the user's message: a client overwrites that message
     if the answer has the same id. `client_copy` says how much the client has of the message
     that a continued turn belongs to.
@@ -98,6 +101,7 @@ class Translator:
         self,
         *,
         usage: bool = False,
+        preliminary: bool = False,
         taken_id: str | None = None,
         client_copy: ClientCopy | None = None,
     ) -> None:
@@ -105,7 +109,9 @@ class Translator:
         self.sent_text = SentText()
         self.calls = Calls()
         self.questions = Questions()
+        self.data_parts = DataParts()
         self._usage = usage
+        self._preliminary = preliminary
         self._taken_id = taken_id
         if client_copy is not None:
             self._client_copy = client_copy
@@ -175,7 +181,9 @@ class Translator:
 
     def _card(self, approval: events.Approval) -> list[chunks.Chunk]:
         """End the open block, and return the chunks that show the card of the waiting call."""
-        args = Raw(b"{}") if approval.args is None else approval.args
+        args = approval.args
+        if args is None and not self.calls.has_pieces(approval.call_id):
+            args = Raw(b"{}")
         update = events.ToolUpdate(
             call_id=approval.call_id,
             tool_name=approval.tool_name,
@@ -232,8 +240,16 @@ class Translator:
                 return self._write(_REASONING, text)
             case events.ToolUpdate() if is_streaming:
                 return self._tool(event)
+            case events.ToolInputDelta() if is_streaming:
+                return self._after_tool(self.calls.add_input(event))
+            case events.TextBreak() if is_streaming:
+                return self._close_block()
             case events.FilePart() | events.SourceUrl() if is_streaming:
                 return self._media(event)
+            case events.DataPart(transient=True):
+                return [*part_chunks(event)]
+            case events.DataPart() if is_streaming:
+                return self._data(event)
             case events.Question() if is_streaming:
                 return [*self._close_block(), *self.questions.ask(event)]
             case events.Question():
@@ -258,9 +274,12 @@ class Translator:
                 | events.ReplayUncertain()
                 | events.ReplayFinished()
                 | events.ReasoningDelta()
+                | events.TextBreak()
+                | events.ToolInputDelta()
                 | events.ToolUpdate()
                 | events.FilePart()
                 | events.SourceUrl()
+                | events.DataPart()
                 | events.Replied()
                 | events.QuestionClosed()
             ):
@@ -295,6 +314,7 @@ class Translator:
         self._in_step = False
         at_client = {_TEXT: client_copy.text_blocks, _REASONING: client_copy.reasoning_blocks}
         self._blocks = {kind: max(count, at_client[kind]) for kind, count in self._blocks.items()}
+        self.calls.stop_deltas()
         self.calls.inputs_at_client = client_copy.pending - client_copy.without_input
         return replay.begin_sending()
 
@@ -318,6 +338,15 @@ class Translator:
         if parts and self._replay is not None and self._replay.take(media.part_kind(event)):
             return []
         return self._between_blocks(parts)
+
+    def _data(self, part: events.DataPart) -> list[chunks.Chunk]:
+        """Return a data part; one that replaces another leaves the open block open."""
+        for chunk in part_chunks(part):
+            if self.data_parts.add(chunk):
+                return [chunk]
+            if chunk.id or self._replay is None or not self._replay.take(PartKind.DATA):
+                return self._between_blocks([chunk])
+        return []
 
     def _write(self, kind: _Kind, text: str) -> list[chunks.Chunk]:
         text = self._skip_sent(kind, text)
@@ -379,7 +408,17 @@ class Translator:
         return [*self._close_block(), *parts] if parts else []
 
     def _tool(self, event: events.ToolUpdate) -> list[chunks.Chunk]:
-        parts = self._between_blocks(self.calls.update(event))
+        parts = self.calls.update(event)
+        if event.preliminary and not self._may_send_preliminary(event.call_id):
+            parts = [part for part in parts if not isinstance(part, chunks.ToolOutputPreliminary)]
+        return self._after_tool(parts)
+
+    def _may_send_preliminary(self, call_id: str) -> bool:
+        """Whether the client knows preliminary outputs. One would hide the call's approval."""
+        return self._preliminary and not self.questions.is_requested(self.calls.open_id(call_id))
+
+    def _after_tool(self, tool_chunks: list[chunks.Chunk]) -> list[chunks.Chunk]:
+        parts = self._between_blocks(tool_chunks)
         if parts:
             self.sent_text.mark_tool()
         return parts

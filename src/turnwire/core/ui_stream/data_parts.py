@@ -1,0 +1,48 @@
+"""Chunks for data of the agent's own kind, such as the state of an app.
+
+Use: `DataParts` knows the ids of a turn's parts; `add(part)` returns the chunk.
+
+Clients show such a part where it first came, and replace its data in place.
+"""
+
+import re
+from typing import Final
+
+from msgspec import UNSET
+
+from turnwire.core import safe_json
+from turnwire.core.bounds import DATA_NAME_MAX, DATA_PARTS_MAX, keep
+from turnwire.core.events import DataPart
+from turnwire.core.ui_stream import chunks
+
+RESERVED: Final = frozenset({"agent-status", "question"})
+"""Names of the gateway's own parts. A part of the agent with such a name is dropped."""
+
+_NAME: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{DATA_NAME_MAX}}}")
+
+
+class DataParts:
+    """The ids of the data parts of one turn."""
+
+    __slots__ = ("_ids",)
+
+    def __init__(self) -> None:
+        self._ids: dict[tuple[str, str], None] = {}  # an ordered set
+
+    def add(self, chunk: chunks.DataPart) -> bool:
+        """Record a part that is sent. Returns whether it replaces an earlier one."""
+        if not isinstance(chunk.id, str):
+            return False
+        key = chunk.type, chunk.id
+        is_known = key in self._ids
+        keep(self._ids, key, None, DATA_PARTS_MAX)
+        return is_known
+
+
+def part_chunks(part: DataPart) -> list[chunks.DataPart]:
+    """Return the chunk of a part; none if its name is not allowed."""
+    if part.name in RESERVED or not _NAME.fullmatch(part.name):
+        return []
+    part_id = safe_json.join_surrogates(part.part_id) if part.part_id else UNSET
+    data = safe_json.sanitize(part.data)
+    return [chunks.DataPart(f"data-{part.name}", data, part_id, part.transient or UNSET)]
