@@ -303,7 +303,7 @@ export class Session<C extends AbstractChat<UIMessage>> {
     if (type === "data-agent-status") this.#set({ agent: data as Flags["agent"] });
     if (type === "data-question") {
       const { questionId, state } = data as { questionId: string; state?: unknown };
-      this.#answers.stated(questionId);
+      if (state === "open") this.#answers.stated(questionId);
       this.#set({ agent: { status: state === "open" ? "asking" : "thinking" } });
     }
   }

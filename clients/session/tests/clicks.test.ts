@@ -114,12 +114,38 @@ test("a question is answered once, by the first answer", async () => {
   assert.equal(await session.answer("q1", "tea"), true);
   assert.deepEqual(gateway.bodies("answer").map((body) => body["answer"]), ["tea"]);
 
+  // Also when the agent has closed the question.
+  write(asked("resolved"));
+  await settled();
+  assert.equal(await session.answer("q1", "coffee"), true);
+  assert.deepEqual(gateway.bodies("answer").map((body) => body["answer"]), ["tea"]);
+
   // Another question is another, and one that is asked anew can be answered anew.
   assert.equal(await session.answer("q2", "tea"), true);
   write(asked("open"));
   await settled();
   assert.equal(await session.answer("q1", "coffee"), true);
   assert.deepEqual(gateway.bodies("answer").map((body) => body["answer"]), ["tea", "tea", "coffee"]);
+});
+
+test("a question that is stated again while its answer is under way is not answered twice", async () => {
+  const gateway = new Scripted();
+  const { response, write } = written();
+  gateway.replies.chat = () => response;
+  let reply = (_: Response) => {};
+  gateway.replies.answer = () => new Promise((resolve) => (reply = resolve));
+  const session = await opened(gateway);
+  void session.send({ text: "ask me" });
+  write(...begun("t1"), asked("open"));
+  await until(() => session.getState().agent.status === "asking");
+  const first = session.answer("q1", "tea");
+  write(asked("open"));
+  await settled();
+  const second = session.answer("q1", "coffee");
+  assert.equal(gateway.times("answer"), 1);
+  reply(new Response(null, { status: 202 }));
+  assert.deepEqual(await Promise.all([first, second]), [true, true]);
+  assert.deepEqual(gateway.bodies("answer").map((body) => body["answer"]), ["tea"]);
 });
 
 test("an answer that was not taken can be given again", async () => {
