@@ -45,6 +45,7 @@ export class Tries {
     const length = message.parts.length === 0 ? 0 : JSON.stringify(message.parts).length;
     if (length === 0 || (turn === this.#turn && length <= this.#longest)) return;
     [this.#turn, this.#longest] = [turn, length];
-    this.anew();
+    // The next try waits: an agent may go on so for ever, a little at a time.
+    this.#made = Math.min(this.#made, 1);
   }
 }

@@ -76,13 +76,17 @@ test("streams that bring something new each time are followed to the end of thei
   void session.send({ text: "why?" });
   await until(() => gateway.times("chat") === 1);
   let words = "so";
+  const times: number[] = [];
   gateway.replies.stream = () => {
+    times.push(Date.now());
     words += " on";
     return words.length > 60 ? stream(whole("t1", words)) : stream(begun("t1", words), AT_ONCE);
   };
   await until(() => session.getState().status === "ready" && textsOf(session.getState().messages).at(-1) === words);
   assert.equal(session.getState().notice, null);
   assert.ok(gateway.times("stream") > 2 * TRIES);
+  // Not as fast as they break: an agent may go on so for ever.
+  assert.ok(times.slice(1).every((time, at) => time - times[at]! >= 400), times.join());
 });
 
 test("streams that live for a while are followed, though they bring nothing", async () => {

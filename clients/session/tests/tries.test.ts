@@ -29,11 +29,17 @@ test("there are six tries, until they begin anew", () => {
   assert.deepEqual(left(tries), WAITS);
 });
 
-test("a stream that broke with more than those before it was worth its try", () => {
+test("a stream that broke with more than those before it was worth its try; the next one waits as after the first", () => {
   const tries = tried();
   tries.broke("t1", answer("t1", "so"));
-  tries.next();
+  assert.equal(tries.next(), WAITS[1]);
   tries.broke("t1", answer("t1", "so it is"));
+  assert.deepEqual(left(tries), WAITS.slice(1));
+});
+
+test("before the first try there is no wait, whatever the stream before it brought", () => {
+  const tries = new Tries();
+  tries.broke("t1", answer("t1", "so"));
   assert.deepEqual(left(tries), WAITS);
 });
 
@@ -52,7 +58,7 @@ test("the first words of another turn are new, however few", () => {
   tries.broke("t1", answer("t1", "so it is"));
   tries.next();
   tries.broke("t2", answer("t2", "so"));
-  assert.deepEqual(left(tries), WAITS);
+  assert.deepEqual(left(tries), WAITS.slice(1));
 });
 
 test("streams of a turn without a name are one turn, whatever a chat calls their messages", () => {
