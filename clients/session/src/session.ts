@@ -457,6 +457,7 @@ export class Session<C extends AbstractChat<UIMessage>> {
     if (this.#resume.isUnderWay) return;
     const last = this.chat.lastMessage;
     if (notice.step === null && last?.role === "user") {
+      this.#unsent.drop();
       this.#settle(undefined);
       this.chat.messages = this.chat.messages.slice(0, -1);
       this.#store.refuse(last);

@@ -16,8 +16,11 @@ export interface Sent {
 
 export class Unsent {
   #newest: Sent | null = null;
-  /** Those that another prompt followed before it was known whether they arrived. */
+  /** Those that another prompt followed before it was known whether they arrived, and all that came
+   * after them; the oldest is the first. */
   #older: Sent[] = [];
+  /** Which of the older ones came to the agent: what a history has of them is no other's. */
+  readonly #arrived = new Set<Sent>();
 
   get hasOlder(): boolean {
     return this.#older.length > 0;
@@ -35,8 +38,17 @@ export class Unsent {
     this.#newest = { message, again, before, after: again ? after : messages.at(-2)?.id };
   }
 
-  /** The newest one came to the agent, or is given back. */
+  /** The newest one came to the agent. */
   settle(): void {
+    if (this.#newest !== null && this.hasOlder) {
+      this.#older.push(this.#newest);
+      this.#arrived.add(this.#newest);
+    }
+    this.#newest = null;
+  }
+
+  /** The newest one is given back, and not sent. */
+  drop(): void {
     this.#newest = null;
   }
 
@@ -52,8 +64,10 @@ export class Unsent {
 
   /** The older ones that the history lacks, in the order in which they were written; they are known no more. */
   takeLost(history: readonly UIMessage[]): UIMessage[] {
-    const lost = this.#older.filter((each) => !isAmong(each, history));
+    const there = found(this.#newest === null ? this.#older : [...this.#older, this.#newest], history);
+    const lost = this.#older.filter((each) => !this.#arrived.has(each) && !there.has(each));
     this.#older = [];
+    this.#arrived.clear();
     return lost.map(({ message }) => message);
   }
 }
@@ -64,14 +78,14 @@ export function arrived({ message, after, before, again }: Sent, history: readon
   if (!again && history.some(({ id }) => id === message.id)) return true;
   // Not every agent keeps the id that a client gave its prompt. What stood here before is another.
   const newest = history.findLast(({ role }) => role === "user");
-  if (newest === undefined || last === undefined || textOf(newest) !== textOf(message) || last.id === after) return false;
+  if (newest === undefined || last === undefined || !isSame(newest, message) || last.id === after) return false;
   return again || !before.has(newest.id);
 }
 
 /** The history, and behind it a prompt that the agent never got. */
 export function withUnsent(history: readonly UIMessage[], { message, again }: Sent): UIMessage[] {
   const newest = history.findLast(({ role }) => role === "user");
-  const isShown = again && newest !== undefined && textOf(newest) === textOf(message);
+  const isShown = again && newest !== undefined && isSame(newest, message);
   return isShown ? [...history] : [...history, message];
 }
 
@@ -97,8 +111,39 @@ export function textOf(message: UIMessage | undefined): string {
   return texts?.join("").trim() ?? "";
 }
 
-/** Whether the history has the prompt, with newer ones behind it. */
-function isAmong({ message, before }: Sent, history: readonly UIMessage[]): boolean {
-  const isIt = (each: UIMessage) => each.role === "user" && !before.has(each.id) && textOf(each) === textOf(message);
-  return history.some((each) => each.id === message.id || isIt(each));
+/** Which of these prompts the history has; the oldest is the first. A message of the history is that of one prompt alone:
+ * of the newest that it can be. */
+function found(sent: readonly Sent[], history: readonly UIMessage[]): Set<Sent> {
+  const free = new Set(history);
+  const there = new Set<Sent>();
+  for (const each of sent.toReversed()) {
+    const its = messageOf(each, history, free);
+    if (its === undefined) continue;
+    free.delete(its);
+    there.add(each);
+  }
+  return there;
+}
+
+/** The message of a prompt in a history, one of those that are `free`. */
+function messageOf({ message, before }: Sent, history: readonly UIMessage[], free: ReadonlySet<UIMessage>): UIMessage | undefined {
+  const known = history.find(({ id }) => id === message.id);
+  if (known !== undefined) return known;
+  // It stands behind all that stood here before it.
+  const since = history.findLastIndex(({ id }) => before.has(id)) + 1;
+  return history.slice(since).findLast((each) => each.role === "user" && free.has(each) && isSame(each, message));
+}
+
+/** Whether a message of a history says what this prompt says: the same text, or without one the same files. An agent may
+ * no longer have all of them. */
+function isSame(kept: UIMessage, message: UIMessage): boolean {
+  const text = textOf(message);
+  if (text !== "" || textOf(kept) !== "") return textOf(kept) === text;
+  const files = new Set(filesOf(message));
+  return filesOf(kept).every((file) => files.has(file));
+}
+
+/** The files of a message. Of one in base64 only the bytes: the gateway corrects the type before them. */
+function filesOf({ parts }: UIMessage): string[] {
+  return parts.flatMap((part) => (part.type === "file" ? [part.url.replace(/^data:[^,]*,/i, "")] : []));
 }

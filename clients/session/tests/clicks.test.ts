@@ -245,6 +245,41 @@ test("one that did arrive, though nobody said so, does not", async () => {
   assert.deepEqual(refused(session.getState()), []);
 });
 
+test("of two that say the same, where one arrived, one comes back", async () => {
+  const gateway = new Scripted();
+  const session = await opened(gateway);
+  gateway.replies.chat = () => Promise.reject(new TypeError("fetch failed"));
+  void session.send({ text: "ok" });
+  await until(() => session.getState().notice?.code === "not_sent");
+  gateway.replies.chat = ({ messages }) => {
+    gateway.history = [{ ...(messages as typeof gateway.history)[0]!, id: "own-1" }, answer("t1")];
+    return stream(whole("t1"));
+  };
+  await session.send({ text: "ok" });
+  await until(() => refused(session.getState()).length > 0);
+  assert.deepEqual(refused(session.getState()), ["ok"]);
+  assert.deepEqual(textsOf(session.getState().messages), ["ok", "so"]);
+});
+
+test("one that the gateway refused as it is comes back alone, where one before it that says the same arrived", async () => {
+  const gateway = new Scripted();
+  const session = await opened(gateway);
+  gateway.replies.chat = ({ messages }) => {
+    gateway.history = [{ ...(messages as typeof gateway.history)[0]!, id: "own-1" }];
+    return refusal("of tomorrow", 500);
+  };
+  await session.send({ text: "ok" });
+  gateway.replies.chat = () => refusal("too_large", 413);
+  await session.send({ text: "ok" });
+  gateway.replies.chat = ({ messages }) => {
+    gateway.history = [...gateway.history, { ...(messages as typeof gateway.history)[0]!, id: "own-2" }, answer("t2")];
+    return stream(whole("t2"));
+  };
+  await session.send({ text: "and now?" });
+  await until(() => textsOf(session.getState().messages).length === 3);
+  assert.deepEqual(refused(session.getState()), ["ok"]);
+});
+
 test("a session that has ended sends nothing, and a prompt for it comes back", async () => {
   const gateway = new Scripted();
   gateway.history = [user("u1", "why?"), answer("t1")];
