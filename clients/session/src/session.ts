@@ -20,7 +20,7 @@ import { Resume } from "./resume.js";
 import { type Flags, IDLE, type State, Store, WAITING } from "./state.js";
 import { finishOf } from "./streams.js";
 import { Tries } from "./tries.js";
-import { isNews, type Prompt, Unsent, writtenOf } from "./unsent.js";
+import { isNews, type Prompt, Unsent, withFiles, writtenOf } from "./unsent.js";
 import { Work } from "./work.js";
 /** Another tab began a turn: the agent may know of it a little later. */
 const EXPECTED_MS = [0, 250, 500, 1000];
@@ -175,8 +175,11 @@ export class Session<C extends AbstractChat<UIMessage>> {
 
   /** A prompt; it is refused if a turn is found to run, or if the session has ended. */
   async send(prompt: Prompt, options?: ChatRequestOptions): Promise<void> {
-    const isSent = await this.begin(() => this.chat.sendMessage(prompt, options));
-    if (!isSent && prompt !== undefined) this.#store.refuse(await writtenOf(prompt));
+    const read = withFiles(prompt);
+    // Without files to read, whoever calls is busy at once.
+    const whole = read instanceof Promise ? await read : read;
+    const isSent = await this.begin(() => this.chat.sendMessage(whole, options));
+    if (!isSent && whole !== undefined) this.#store.refuse(writtenOf(whole));
   }
 
   /** Send the last prompt again. */

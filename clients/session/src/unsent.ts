@@ -98,10 +98,17 @@ export function isNews(history: readonly UIMessage[] | null, messages: readonly 
   return messages.every(({ id }) => id !== newest.id);
 }
 
+/** The prompt with the files that are in the list of an input now: the list is empty once the page clears the input.
+ * A promise only where there is such a list. */
+export function withFiles(prompt: Prompt): Prompt | Promise<Prompt> {
+  if (prompt?.files === undefined || Array.isArray(prompt.files)) return prompt;
+  return convertFileListToFileUIParts(prompt.files).then((files) => ({ ...prompt, files }));
+}
+
 /** What a user wrote, as it stands in a history. */
-export async function writtenOf(prompt: NonNullable<Prompt>): Promise<UIMessage> {
+export function writtenOf(prompt: NonNullable<Prompt>): UIMessage {
   if (!("text" in prompt) && !("files" in prompt)) return { id: "", role: "user", ...prompt } as UIMessage;
-  const files = Array.isArray(prompt.files) ? prompt.files : await convertFileListToFileUIParts(prompt.files);
+  const files = Array.isArray(prompt.files) ? prompt.files : [];
   const text = "text" in prompt ? [{ type: "text" as const, text: prompt.text }] : [];
   return { id: "", role: "user", parts: [...files, ...text], metadata: prompt.metadata };
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import type { UIMessageChunk } from "ai";
+import type { UIMessage, UIMessageChunk } from "ai";
 
 import { answer, begun, clock, opened, over, passes, refusal, refused, Scripted, settled, stream, textsOf, until, user, whole, written } from "./scripted.js";
 
@@ -209,6 +209,49 @@ test("the files of a refused prompt come back with it", async () => {
   await session.send({ text: "second", files: [file] });
   await session.send({ files: [file] });
   assert.deepEqual(session.getState().refused.map(({ parts }) => parts), [[file, { type: "text", text: "second" }], [file]]);
+});
+
+/** The list of an input, and the part that each of its files becomes. */
+function chosen(...texts: string[]) {
+  const files = texts.map((text) => new File([text], `${text}.txt`, { type: "text/plain" }));
+  class List {
+    [Symbol.iterator] = () => files[Symbol.iterator]();
+  }
+  class Reader {
+    onload: ((event: unknown) => void) | null = null;
+    readAsDataURL(file: File) {
+      void file.text().then((text) => this.onload?.({ target: { result: `data:text/plain;base64,${btoa(text)}` } }));
+    }
+  }
+  Object.assign(globalThis, { FileList: List, FileReader: Reader });
+  const parts = texts.map((text) => {
+    return { type: "file", mediaType: "text/plain", filename: `${text}.txt`, url: `data:text/plain;base64,${btoa(text)}` };
+  });
+  return { list: new List() as unknown as FileList, parts, clear: () => (files.length = 0) };
+}
+
+test("the files of an input are read before the page clears it, whether the prompt is sent or comes back", async () => {
+  const gateway = new Scripted();
+  let tell = (_: Response) => {};
+  gateway.replies.messages = () => new Promise((resolve) => (tell = resolve));
+  gateway.replies.chat = () => stream([], { open: true });
+  const session = gateway.session();
+  session.open();
+  await settled();
+  const first = chosen("one", "two");
+  void session.send({ text: "look", files: first.list });
+  first.clear();
+  await settled();
+  tell(Response.json([]));
+  await until(() => gateway.times("chat") === 1);
+  const [sent] = gateway.bodies("chat")[0]!["messages"] as UIMessage[];
+  assert.deepEqual(sent!.parts, [...first.parts, { type: "text", text: "look" }]);
+
+  const second = chosen("three");
+  const back = session.send({ files: second.list });
+  second.clear();
+  await over(back);
+  assert.deepEqual(session.getState().refused.map(({ parts }) => parts), [second.parts]);
 });
 
 test("a prompt that never arrived comes back when another was sent in its place", async () => {
