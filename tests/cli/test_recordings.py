@@ -153,6 +153,29 @@ def test_a_recording_of_v2_is_refused_as_one_of_another_wire(capsys: Captured) -
 
 
 @pytest.mark.parametrize(
+    "frames",
+    [
+        '{"type":"error","error":"no"}\n{"type":"user.joined"}\n',
+        (GOLDEN.parent / "session-agent-R/failed_before.jsonl").read_text(),
+    ],
+    ids=["an error of all", "a turn that failed before"],
+)
+def test_the_wire_that_is_named_is_taken_where_no_wire_finds_a_turn(
+    frames: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """The stream ends by `v2` with the error, and the other wire reads on to the end."""
+    file = tmp_path / "error.jsonl"
+    file.write_text(frames)
+
+    assert main(["replay", str(file)]) == 1
+    assert b"has no turn of the wire v2; try --dialect" in capfdbinary.readouterr().err
+    assert main(["replay", str(file), "--dialect", "v2"]) == 0
+    out, err = capfdbinary.readouterr()
+    assert out.endswith(b"data: [DONE]\n\n")
+    assert err == b""
+
+
+@pytest.mark.parametrize(
     "content",
     [
         "",

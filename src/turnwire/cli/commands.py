@@ -73,7 +73,9 @@ def replay_file(
         replayed = replay_turn(
             lines, DIALECTS[name], prompt_id=followed, event_lines=event_lines, usage=usage
         )
-        recordings.check_wire(lines, replayed, dialect=name, prompt_id=followed)
+        recordings.check_wire(
+            lines, replayed, dialect=name, named=dialect is not None, prompt_id=followed
+        )
     except OSError as exc:
         return _fail(f"cannot read {file}: {exc.strerror}")
     except ValueError as exc:  # also `BadRecordingError`, and a time that is not a number
