@@ -1,5 +1,12 @@
 """Files that settings name: what is read of them, and where nothing can be written."""
 
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -81,8 +88,85 @@ def test_a_place_that_takes_no_file_is_refused_though_its_mode_allows_it(place: 
     assert file_problem(f"{place}/file") is not None
 
 
+@pytest.mark.skipif(not Path("/proc/version").is_file(), reason="this system has no /proc")
+def test_a_file_that_nobody_can_append_to_is_refused_though_root_may_open_it() -> None:
+    problem = file_problem("/proc/version")
+
+    assert problem is not None
+    assert problem.startswith("cannot be written (")
+    assert "\n" not in problem
+
+
+def test_what_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
+    """To open a pipe without a reader would wait for one."""
+    os.mkfifo(tmp_path / "pipe")
+
+    assert file_problem(str(tmp_path / "pipe")) is None
+    assert file_problem(os.devnull) is None
+
+
 def test_the_check_leaves_nothing_behind(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    there.write_text("one line\n")
+    os.utime(there, (1, 1))
+
     assert directory_problem(str(tmp_path / "new")) is None
     assert file_problem(str(tmp_path / "samples")) is None
+    assert file_problem(str(there)) is None
 
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [there]
+    assert there.read_text() == "one line\n"
+    assert there.stat().st_mtime == 1
+
+
+def test_a_process_without_a_free_descriptor_starts(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    there.touch()
+    with no_descriptors():
+        problems = [file_problem(str(there)), file_problem(str(tmp_path / "new"))]
+        problems.append(directory_problem(str(tmp_path)))
+        with pytest.raises(OSError, match="Too many open files"):
+            there.open("ab")
+
+    assert problems == [None, None, None]
+
+
+@contextmanager
+def no_descriptors() -> Iterator[None]:
+    """Within it, this process can open nothing."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+IN_A_FULL_FOLDER = """
+import sys
+from pathlib import Path
+from turnwire.config.files import directory_problem, file_problem
+
+folder = Path(sys.argv[1])
+try:
+    (folder / "new").touch()
+except OSError as full:
+    print(full.strerror, directory_problem(str(folder)), file_problem(str(folder / "new")))
+"""
+
+
+def test_a_process_on_a_full_disk_starts(tmp_path: Path) -> None:
+    """A file system in memory, with room for its root alone, which only the child sees."""
+    unshare = shutil.which("unshare") or pytest.skip("no unshare, which is a part of Linux")
+    mount = 'mount -t tmpfs -o nr_inodes=1 full "$0" || exit 77; exec "$@"'
+    alone = [unshare, "--user", "--map-root-user", "--mount", "sh", "-c", mount, str(tmp_path)]
+    told = subprocess.run(
+        [*alone, sys.executable, "-c", IN_A_FULL_FOLDER, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if told.returncode in {1, 77} and "Traceback" not in told.stderr:
+        pytest.skip(f"no file system of its own: {told.stderr.strip()}")
+
+    assert told.stdout == "No space left on device None None\n", told.stderr

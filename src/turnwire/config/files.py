@@ -1,5 +1,6 @@
 """Files and directories that settings name: read secrets, check that a path can be written."""
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -7,6 +8,9 @@ from typing import Final
 
 SECRET_BYTES_MAX: Final = 1_048_576
 """Longest file with a secret. Keys are shorter; a device file may have no end."""
+
+_PASSING: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
+"""Errors that pass, and are no reason to refuse a start: a full disk costs recordings, no turns."""
 
 
 class UnreadableError(ValueError):
@@ -36,11 +40,15 @@ def file_problem(path: str) -> str | None:
     try:
         if file.is_dir():
             return "is a directory"
-        if file.exists():
+        if file.is_file():
+            _append_nothing(file)
+        elif file.exists():  # for example, a pipe: to open one waits for its reader
             return None if os.access(file, os.W_OK) else "cannot be written"
-        return _creation_problem(file.parent)
+        else:
+            return _creation_problem(file.parent)
     except OSError as exc:  # for example, a name that is too long
-        return f"cannot be written ({exc.strerror})"
+        return None if exc.errno in _PASSING else f"cannot be written ({exc.strerror})"
+    return None
 
 
 def directory_problem(path: str) -> str | None:
@@ -59,6 +67,23 @@ def directory_problem(path: str) -> str | None:
         return f"cannot be written ({exc.strerror})"
 
 
+def _append_nothing(file: Path) -> None:
+    """Open a file to append to it, and append no byte.
+
+    The mode of a file does not say whether that works: root passes every mode, and some files of
+    `/proc` can be opened, and refuse each write.
+
+    Raises:
+        OSError: it does not work.
+
+    """
+    descriptor = os.open(file, os.O_WRONLY | os.O_APPEND)
+    try:
+        os.write(descriptor, b"")
+    finally:
+        os.close(descriptor)
+
+
 def _creation_problem(folder: Path) -> str | None:
     """Make a nameless file in a folder, and drop it. Return why that fails; None if it does not.
 
@@ -67,5 +92,6 @@ def _creation_problem(folder: Path) -> str | None:
     try:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as exc:
-        return f"no file can be made in {folder} ({exc.strerror})"
+        if exc.errno not in _PASSING:
+            return f"no file can be made in {folder} ({exc.strerror})"
     return None
