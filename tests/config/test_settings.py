@@ -220,11 +220,11 @@ def test_the_setting_that_was_meant_is_named(given: str, meant: str) -> None:
     ("name", "meant"),
     [
         ("turnwire_port", "TURNWIRE_PORT"),
+        ("turnwire_IDLE_S", "TURNWIRE_IDLE_S"),
         ("Turnwire_Jwt_Key_File", "TURNWIRE_JWT_KEY_FILE"),
-        ("turnwire_AGENTURL", "TURNWIRE_AGENT_URL"),
     ],
 )
-def test_a_name_in_lower_case_is_refused_as_a_misspelt_one(name: str, meant: str) -> None:
+def test_the_name_of_a_setting_in_lower_case_is_refused(name: str, meant: str) -> None:
     with pytest.raises(SettingsError) as refused:
         from_environ({**GOOD, name: "1"})
 
@@ -232,9 +232,13 @@ def test_a_name_in_lower_case_is_refused_as_a_misspelt_one(name: str, meant: str
 
 
 @pytest.mark.parametrize(
-    "name", ["turnwire_home", "turnwire_lab_port", "turnwire", "mturnwire_port"]
+    "name",
+    [
+        *("turnwire_home", "turnwire_lab_port", "turnwire", "mturnwire_port", "turnwire_ports"),
+        *("turnwire_hosts", "turnwire_AGENTURL", "turnwire_port_file", "turnwire_"),
+    ],
 )
-def test_a_name_in_lower_case_that_is_like_no_setting_is_somebody_elses(name: str) -> None:
+def test_another_name_in_lower_case_is_somebody_elses_however_similar(name: str) -> None:
     assert from_environ({**GOOD, name: "1"}) == from_environ(GOOD)
 
 

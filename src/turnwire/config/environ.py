@@ -20,6 +20,9 @@ _NEAR: Final = 0.8
 """How similar an unknown name must be to a variable to be taken for a misspelling: a letter more,
 a letter less, or two letters swapped."""
 
+_NAMES: Final = (*Settings.__struct_fields__, *(f"{field}_file" for field in SECRETS))
+_VARIABLES: Final = frozenset(map(variable, _NAMES))
+
 
 def from_environ(environ: Mapping[str, str]) -> Settings:
     """Return the settings.
@@ -37,8 +40,8 @@ def from_environ(environ: Mapping[str, str]) -> Settings:
             values.setdefault(ALIASES[name], value)
         elif name.startswith(PREFIX) and not name.startswith(LAB_PREFIX):
             _read_variable(name, environ, values, invalid, problems)
-        elif name.upper().startswith(PREFIX) and (likely := _suggestion(name)):
-            problems.append(f"{name}: no such setting{likely}")
+        elif name.upper() in _VARIABLES:  # one that is only similar is somebody else's
+            problems.append(f"{name}: no such setting; did you mean {name.upper()}?")
     settings = _convert(values, invalid, problems)
     problems += conflicts(settings, invalid)
     if problems:
@@ -90,13 +93,9 @@ def _is_text(value: str) -> bool:
 
 
 def _suggestion(name: str) -> str:
-    """The variable with the most similar name, as a question; `""` if no name is similar.
-
-    The case of letters does not count: a name in lower case may be meant for the gateway.
-    """
-    names = (*Settings.__struct_fields__, *(f"{field}_file" for field in SECRETS))
-    given = name.lower().removeprefix(PREFIX.lower())
-    similar = get_close_matches(given, names, n=1, cutoff=_NEAR)
+    """The variable with the most similar name, as a question; `""` if no name is similar."""
+    given = name.removeprefix(PREFIX).lower()
+    similar = get_close_matches(given, _NAMES, n=1, cutoff=_NEAR)
     return f"; did you mean {variable(similar[0])}?" if similar else ""
 
 
