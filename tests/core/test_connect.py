@@ -28,12 +28,25 @@ def test_what_is_no_name_in_lower_case_is_refused(name: str) -> None:
         ConnectRequest(headers={name: "x"})
 
 
+@pytest.mark.parametrize("value", ["\r", "\n", "\0", "a\r\ncookie: b=c", "a\nb", "a\n", "a\0b"])
+def test_a_value_that_would_end_its_header_is_refused_and_not_repeated(value: str) -> None:
+    with pytest.raises(BadConnectRequestError) as refused:
+        ConnectRequest(headers={"accept": "*/*", "x-turn": value})
+
+    assert str(refused.value) == "the header 'x-turn' has a CR, a LF or a NUL in it"
+
+
 def test_a_copy_is_checked_like_the_first() -> None:
     with pytest.raises(BadConnectRequestError):
         replace(ConnectRequest(), headers={"cookie": "a=b"})
 
 
 def test_others_are_the_dialects_own() -> None:
-    headers = {"content-type": "application/json", "x-turn": "1", "hostage": "", "seconds": "2"}
+    headers = {
+        "content-type": "application/json",
+        "x-turn": "a\t\x7f é",
+        "hostage": "",
+        "seconds": "2",
+    }
 
     assert ConnectRequest(headers=headers).headers == headers

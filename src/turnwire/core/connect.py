@@ -23,6 +23,7 @@ RESERVED_PREFIXES: Final = ("proxy-", "sec-", "x-turnwire-")
 """How further names of that kind begin."""
 
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+")
+_VALUE: Final = re.compile(r"[^\r\n\0]*")
 
 
 class BadConnectRequestError(ValueError):
@@ -40,7 +41,8 @@ class ConnectRequest(Struct, frozen=True, kw_only=True):
     use for keep their defaults.
 
     Raises:
-        BadConnectRequestError: one of the `headers` is reserved, or its name is not in lower case.
+        BadConnectRequestError: one of the `headers` is reserved, its name is not in lower case, or
+            its value has a CR, a LF or a NUL.
 
     """
 
@@ -56,11 +58,13 @@ class ConnectRequest(Struct, frozen=True, kw_only=True):
     """The media types of an answer that the dialect reads, if the transport's answers have one."""
 
     def __post_init__(self) -> None:
-        for name in self.headers:
+        for name, value in self.headers.items():
             if is_reserved(name):
                 raise BadConnectRequestError(f"a dialect may not set the header {name!r}")
             if _NAME.fullmatch(name) is None:
                 raise BadConnectRequestError(f"no name of a header in lower case: {name!r}")
+            if _VALUE.fullmatch(value) is None:  # what follows would be read as another header
+                raise BadConnectRequestError(f"the header {name!r} has a CR, a LF or a NUL in it")
 
 
 def is_reserved(name: str) -> bool:
