@@ -11,7 +11,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = re.compile(r"<!-- run: (.+?) -->\n```(\w+)\n(.*?)```", re.DOTALL)
-EXAMPLES = EXAMPLE.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+EXAMPLES = EXAMPLE.findall(README)
 
 pytestmark = pytest.mark.sockets
 
@@ -39,13 +40,29 @@ def test_there_are_examples() -> None:
     assert {language for _, language, _ in EXAMPLES} == {"sh", "python"}
 
 
+def test_no_example_replaces_what_the_demo_gave_its_shell() -> None:
+    """All are pasted into one shell, in any order."""
+    scripts = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    assigned = {name for script in scripts for name in re.findall(r"\b([A-Za-z_]+)=", script)}
+
+    assert "ANN" in assigned
+    assert assigned.isdisjoint({"URL", "TOKEN"})
+
+
 @pytest.mark.parametrize(("expected", "language", "code"), EXAMPLES)
 def test_an_example_does_what_it_says(
     demo: dict[str, str], expected: str, language: str, code: str
 ) -> None:
-    shell = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}[language]
+    shell = {"sh": ["bash", "-euo", "pipefail"], "python": [sys.executable, "-"]}[language]
     ran = subprocess.run(
-        [*shell, code], cwd=ROOT, env=demo, capture_output=True, text=True, timeout=120, check=False
+        shell,
+        input=code,
+        cwd=ROOT,
+        env=demo,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
 
     assert ran.returncode == 0, ran.stderr
