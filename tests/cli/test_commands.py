@@ -36,9 +36,40 @@ def test_good_settings_with_the_flag_off_are_told_apart(
     monkeypatch.setenv("TURNWIRE_ENABLED", "false")
 
     assert main(["check"]) == 0
-    out = capsys.readouterr().out
-    assert "TURNWIRE_ENABLED is not true" in out
-    assert "404" in out
+    assert capsys.readouterr() == (f"{OFF}The other settings are fine.\n", "")
+
+
+OFF = "TURNWIRE_ENABLED is not true: `serve` will answer every chat with 404.\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "lacks"),
+    [
+        (
+            {},
+            [
+                "TURNWIRE_AGENT_URL: required",
+                "TURNWIRE_JWT_KEY: required (or TURNWIRE_JWT_JWKS_URL)",
+            ],
+        ),
+        ({"TURNWIRE_JWT_KEY": KEY}, ["TURNWIRE_AGENT_URL: required"]),
+    ],
+    ids=["nothing", "the key alone"],
+)
+def test_what_a_gateway_lacks_is_named_while_the_flag_is_off(
+    given: dict[str, str], lacks: list[str], capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TURNWIRE_ENABLED", "TURNWIRE_AGENT_URL", "TURNWIRE_JWT_KEY"):
+        monkeypatch.delenv(name)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+
+    assert main(["check"]) == 0
+    lines = "".join(f"  {line}\n" for line in lacks)
+    assert capsys.readouterr() == (
+        f"{OFF}With TURNWIRE_ENABLED=true it will not start:\n{lines}",
+        "",
+    )
 
 
 async def test_everything_that_is_wrong_is_told_one_a_line() -> None:

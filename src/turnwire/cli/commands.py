@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
 
 import jwt
 
@@ -20,10 +19,6 @@ from turnwire.config.settings import Settings, variable
 from turnwire.core.recording.replay import replay_turn
 from turnwire.dialects import DIALECTS
 from turnwire.errors import SettingsError
-
-_OFF: Final = """\
-Nothing is wrong, but TURNWIRE_ENABLED is not true: `serve` will answer every chat with 404.
-A gateway needs TURNWIRE_ENABLED=true, TURNWIRE_AGENT_URL and TURNWIRE_JWT_KEY at least."""
 
 
 def serve(workers: int) -> int:
@@ -55,11 +50,22 @@ def check() -> int:
     if settings.enabled:
         print("The settings are fine.")
     else:
-        print(_OFF)
+        _print_off(verdict.problems_if_enabled(settings))
     for problem in in_use:
         print("Warning: a port is in use, perhaps by the gateway that runs.")
         print(f"Until it is free, `serve` {_printable(problem)}")
     return 0
+
+
+def _print_off(problems: Sequence[str]) -> None:
+    """Say that the flag is off, and with which problems it cannot be on."""
+    print("TURNWIRE_ENABLED is not true: `serve` will answer every chat with 404.")
+    if not problems:
+        print("The other settings are fine.")
+        return
+    print("With TURNWIRE_ENABLED=true it will not start:")
+    for problem in problems:
+        print(f"  {_printable(problem)}")
 
 
 def replay_file(

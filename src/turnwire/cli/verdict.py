@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 
+import msgspec
+
 from turnwire.cli.serving import CannotListenError, open_port
+from turnwire.config.conflicts import conflicts
 from turnwire.config.environ import from_environ
 from turnwire.config.settings import Settings
 from turnwire.errors import SettingsError
@@ -20,6 +23,11 @@ def startable_settings(environ: Mapping[str, str]) -> Settings:
     if startup_problems := problems(settings):
         raise SettingsError(startup_problems)
     return settings
+
+
+def problems_if_enabled(settings: Settings) -> list[str]:
+    """Return one line for each problem that settings with the flag off would have with it on."""
+    return conflicts(msgspec.structs.replace(settings, enabled=True), frozenset())
 
 
 def ports_in_use(settings: Settings) -> list[str]:
