@@ -2,9 +2,6 @@
 
 import os
 import resource
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -140,33 +137,3 @@ def no_descriptors() -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-
-IN_A_FULL_FOLDER = """
-import sys
-from pathlib import Path
-from turnwire.config.files import directory_problem, file_problem
-
-folder = Path(sys.argv[1])
-try:
-    (folder / "new").touch()
-except OSError as full:
-    print(full.strerror, directory_problem(str(folder)), file_problem(str(folder / "new")))
-"""
-
-
-def test_a_process_on_a_full_disk_starts(tmp_path: Path) -> None:
-    """A file system in memory, with room for its root alone, which only the child sees."""
-    unshare = shutil.which("unshare") or pytest.skip("no unshare, which is a part of Linux")
-    mount = 'mount -t tmpfs -o nr_inodes=1 full "$0" || exit 77; exec "$@"'
-    alone = [unshare, "--user", "--map-root-user", "--mount", "sh", "-c", mount, str(tmp_path)]
-    told = subprocess.run(
-        [*alone, sys.executable, "-c", IN_A_FULL_FOLDER, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if told.returncode in {1, 77} and "Traceback" not in told.stderr:
-        pytest.skip(f"no file system of its own: {told.stderr.strip()}")
-
-    assert told.stdout == "No space left on device None None\n", told.stderr
