@@ -10,6 +10,7 @@
           +-- SessionConflict        409
           +-- AnotherTurn            409
           +-- QuestionClosed         409
+          +-- TurnTooLong            410
           +-- BodyTooLarge           413
           +-- WrongMediaType         415
           +-- TooManyStreams         429
@@ -104,6 +105,14 @@ class QuestionClosed(RequestRefused):
     status = 409
     code = "question_closed"
     public = "The question is not open any more"
+
+
+class TurnTooLong(RequestRefused):
+    """The turn log did not keep the turn, since it is too long. The turn itself goes on."""
+
+    status = 410
+    code = "turn_too_long"
+    public = "The turn has become too long to be resumed"
 
 
 class BodyTooLarge(RequestRefused):

@@ -16,3 +16,4 @@ class Rejection(enum.Enum):
     UNSIGNED = "This is an approval: it is answered with its approvalId"
     UNSUPPORTED = "this agent does not offer it"
     SILENT = "the agent did not answer in time, or left"
+    TOO_LONG = "the turn is longer than the turn log keeps"

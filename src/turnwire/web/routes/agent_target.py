@@ -17,6 +17,7 @@ from turnwire.errors import (
     QuestionClosed,
     RequestRefused,
     SessionConflict,
+    TurnTooLong,
     Unauthorized,
     Unavailable,
 )
@@ -38,6 +39,7 @@ _HTTP_ERRORS: Final[dict[Rejection, type[RequestRefused]]] = {
     Rejection.UNSIGNED: BadRequest,
     Rejection.UNSUPPORTED: NotSupported,
     Rejection.SILENT: Unavailable,
+    Rejection.TOO_LONG: TurnTooLong,
     # For a continuation of a turn that is over. A resume answers 204 instead.
     Rejection.NO_TURN: QuestionClosed,
 }

@@ -1,0 +1,144 @@
+"""An output protocol that keeps what it is fed, and passes it on to the output of a client."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from msgspec import Raw
+
+from turnwire.core.events import (
+    Event,
+    Question,
+    QuestionClosed,
+    Reason,
+    ReplayFinished,
+    ReplayStarted,
+    ReplayUncertain,
+    Replied,
+    TurnFinished,
+    TurnStarted,
+)
+from turnwire.core.output import OutputProtocol
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn_log.entries import pack, pack_texts
+from turnwire.core.turn_log.questions import AskedQuestions
+
+Append: TypeAlias = Callable[[bytes, int], object]
+"""Gets packed entries in a row, and how many they are. It must not raise."""
+
+_REPLAY: Final = (ReplayStarted, ReplayUncertain, ReplayFinished)
+
+_OF_ONE_CLIENT: Final = frozenset({Outcome.SLOW_CLIENT.text, Outcome.EXPIRED.text})
+"""Errors that are about the client of the prompt, and mean nothing to a reader."""
+
+_CANCELED: Final = frozenset(
+    {Outcome.CLIENT_GONE, Outcome.ABANDONED, Outcome.SLOW_CLIENT, Outcome.EXPIRED}
+)
+"""Outcomes with which the gateway gives the turn up, because of its client."""
+
+_NO_ANSWERS: Final[Mapping[str, Raw]] = {}
+
+
+class Tee:
+    """One output for the client of a turn, and one copy of the events for its readers.
+
+    `answers`: those that a continued turn begins with, by question. What a continued turn repeats
+    of the log is not kept a second time.
+    """
+
+    __slots__ = (
+        "_answers",
+        "_append",
+        "_is_over",
+        "_is_repeated",
+        "_output",
+        "can_pause",
+        "has_fixed_steps",
+        "has_short_texts",
+        "headers",
+        "is_paused",
+        "keepalive",
+        "questions",
+        "turn_id",
+    )
+
+    def __init__(
+        self,
+        output: OutputProtocol,
+        append: Append,
+        *,
+        asker: str = "",
+        answers: Mapping[str, Raw] = _NO_ANSWERS,
+    ) -> None:
+        self.headers = output.headers
+        self.keepalive = output.keepalive
+        self.can_pause = output.can_pause
+        self.has_short_texts = output.has_short_texts
+        self.has_fixed_steps = output.has_fixed_steps
+        self.questions = AskedQuestions(asker)
+        self.turn_id: str | None = None
+        """The id of the turn for the client; None before it began."""
+        self.is_paused = False
+        """Whether the output ended at requests for approval."""
+        self._output = output
+        self._append = append
+        self._answers = answers
+        self._is_over = self._is_repeated = False
+
+    @property
+    def is_waiting(self) -> bool:
+        return self._output.is_waiting
+
+    def feed(self, event: Event, now: float) -> bytes:
+        if not self._is_over:
+            self._keep(event)
+        return self._output.feed(event, now)
+
+    def ask(self, question: Question, now: float, *, is_over: bool) -> bytes:
+        if not self._is_over:
+            self._keep(question)
+        return self._output.ask(question, now, is_over=is_over)
+
+    def feed_texts(self, texts: Sequence[str], now: float) -> bytes:
+        self._append(pack_texts(texts), len(texts))
+        return self._output.feed_texts(texts, now)
+
+    def pause(self) -> bytes:
+        self.is_paused = True
+        return self._output.pause()
+
+    def fail(self, text: str) -> bytes:
+        if text not in _OF_ONE_CLIENT:
+            self.finish(TurnFinished(reason=Reason.ERROR, error=text))
+        return self._output.fail(text)
+
+    def end(self, outcome: Outcome | None) -> None:
+        """The stream is over with this outcome: no events follow. None: it crashed.
+
+        Readers get an end, if the turn had none and does not wait for its client.
+        """
+        if self.is_paused:
+            return
+        if outcome in _CANCELED:
+            self.finish(TurnFinished(reason=Reason.CANCELED))
+        else:
+            self.finish(TurnFinished(reason=Reason.ERROR, error=Outcome.INTERRUPTED.text))
+
+    def finish(self, end: TurnFinished) -> None:
+        """End the turn for its readers, if it is not over."""
+        if not self._is_over:
+            self._keep(end)
+
+    def _keep(self, event: Event) -> None:
+        self.questions.take(event)
+        if isinstance(event, _REPLAY):
+            self._is_repeated = not isinstance(event, ReplayFinished)
+            if isinstance(event, ReplayStarted):
+                self.turn_id = event.turn_id
+        elif isinstance(event, Replied):
+            answer = self._answers.get(event.question_id)
+            self._append(pack(QuestionClosed(event.question_id, answer=answer)), 1)
+        elif not self._is_repeated:
+            if isinstance(event, TurnStarted):
+                self.turn_id = self.turn_id or event.turn_id
+            self._is_over = isinstance(event, TurnFinished)
+            self._append(pack(event), 1)

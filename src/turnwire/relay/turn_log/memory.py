@@ -1,0 +1,297 @@
+"""A turn log in the memory of one process."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from turnwire.core.events import QuestionClosed, Reason, TurnFinished
+from turnwire.core.operations import StopResult
+from turnwire.core.rejection import Rejection
+from turnwire.core.requests import QuestionReply
+from turnwire.core.turn_log import entries
+from turnwire.core.turn_log.entries import Joined
+from turnwire.relay.agent.failures import DisconnectReason
+from turnwire.relay.agent.port import Listener
+from turnwire.relay.memory_budget import Reservation
+from turnwire.relay.rounds import Rounds
+from turnwire.relay.turn_log.blocks import Blocks, Place
+from turnwire.relay.turn_log.port import ChatKey, TurnControl, TurnState, WaitingTurn
+from turnwire.relay.turn_log.reader import LogConnection
+
+TURN_BYTES: Final = 1_024
+"""What a turn takes beside its entries, about."""
+
+_CANCELED: Final = entries.pack(TurnFinished(reason=Reason.CANCELED))
+
+
+class MemoryTurnLog:
+    """A `TurnLog` for a process that has no other beside it.
+
+    It keeps at most `turn_bytes` of one turn, and about `total_bytes` in all: turns that are over
+    go first, then the largest that waits. If that is not enough, the turn that grows is no longer
+    kept. A turn that is over is kept for `keep_s` seconds.
+    """
+
+    def __init__(self, rounds: Rounds, *, turn_bytes: int, total_bytes: int, keep_s: float) -> None:
+        self.held_bytes = 0
+        self._rounds = rounds
+        self._turn_bytes = turn_bytes
+        self._total_bytes = total_bytes
+        self._keep_s = keep_s
+        self._turns: dict[ChatKey, _Turn] = {}
+        self._over: dict[_Turn, None] = {}
+        """Turns that are over, the oldest first."""
+
+    def __len__(self) -> int:
+        return len(self._turns)
+
+    async def claim(self, key: ChatKey, head: bytes, control: TurnControl) -> "_Turn | None":
+        former = self._turns.get(key)
+        if former is not None:
+            if former.state is TurnState.RUNNING:
+                return None
+            self.forget(former)
+        self._turns[key] = turn = _Turn(self, key, head, control)
+        self.count(turn)
+        return turn
+
+    async def resume_waiting(self, key: ChatKey, control: TurnControl) -> WaitingTurn | None:
+        turn = self._turns.get(key)
+        if turn is None or turn.state is not TurnState.WAITING:
+            return None
+        turn.run_again(control)
+        return WaitingTurn(turn, turn.head, list(turn.blocks.frames(Place())))
+
+    async def open(
+        self, key: ChatKey, listener: Listener, reservation: Reservation
+    ) -> LogConnection:
+        turn = self._turns.get(key)
+        source = _Absent() if turn is None else _Reader(turn)
+        connection = LogConnection(source, listener, reservation, self._rounds)
+        if isinstance(source, _Reader):
+            source.turn.add_reader(source, connection)
+        connection.begin()
+        return connection
+
+    async def stop(self, key: ChatKey, turn_id: str | None) -> StopResult | Rejection:
+        turn = self._turns.get(key)
+        if turn is None or turn.state is TurnState.OVER:
+            return Rejection.UNKNOWN
+        if turn.state is TurnState.WAITING:
+            return turn.stop_waiting(turn_id)
+        return turn.control.stop(turn_id)
+
+    async def answer(
+        self, key: ChatKey, replies: Sequence[QuestionReply], user_id: str
+    ) -> Rejection | None:
+        turn = self._turns.get(key)
+        if turn is None:
+            return Rejection.UNKNOWN
+        if turn.state is not TurnState.RUNNING:
+            return Rejection.CLOSED
+        return turn.control.answer(replies, user_id)
+
+    async def aclose(self) -> None:
+        for turn in list(self._turns.values()):
+            self.forget(turn)
+
+    # Calls of the turns.
+
+    def count(self, turn: "_Turn") -> None:
+        """Count what a turn holds now, and make room if that is too much."""
+        self.held_bytes += turn.count()
+        while self.held_bytes > self._total_bytes and (other := self._next_to_go()) is not None:
+            self.forget(other)
+        if turn.blocks.held_bytes > self._turn_bytes or self.held_bytes > self._total_bytes:
+            turn.drop_entries(self._turn_bytes)
+            self.held_bytes += turn.count()
+
+    def keep_over(self, turn: "_Turn") -> None:
+        """Keep a turn that is over for a while."""
+        self._over[turn] = None
+        self.forget_later(turn, self._keep_s)
+
+    def forget_later(self, turn: "_Turn", seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        turn.set_timer(loop.call_later(seconds, self.forget, turn))
+
+    def forget(self, turn: "_Turn") -> None:
+        """Keep this turn no longer. Readers of a turn that is over have it until they leave."""
+        del self._turns[turn.key]
+        self._over.pop(turn, None)
+        self.held_bytes -= turn.counted_bytes
+        turn.forgotten()
+
+    def _next_to_go(self) -> "_Turn | None":
+        if self._over:
+            return next(iter(self._over))
+        waiting = [turn for turn in self._turns.values() if turn.state is TurnState.WAITING]
+        return max(waiting, key=lambda turn: turn.counted_bytes, default=None)
+
+
+class _Turn:
+    """A turn that is kept. It is its own `TurnWriter`."""
+
+    is_kept = True
+
+    def __init__(self, log: MemoryTurnLog, key: ChatKey, head: bytes, control: TurnControl) -> None:
+        self.key = key
+        self.head = head
+        self.control = control
+        self.state = TurnState.RUNNING
+        self.blocks = Blocks()
+        self.is_received = self.is_too_long = False
+        self.counted_bytes = 0
+        """What the log counts for this turn."""
+        self._log = log
+        self._readers: dict[_Reader, LogConnection] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._waits_until = 0.0
+
+    # Calls of the stream that runs the turn.
+
+    def append(self, packed: bytes, count: int) -> None:
+        if self.state is TurnState.OVER or (self.is_too_long and not self._readers):
+            return
+        self.blocks.add(packed, count)
+        self._log.count(self)
+        for connection in self._readers.values():
+            connection.wake()
+
+    def end(self, *, is_received: bool) -> None:
+        if self.state is TurnState.RUNNING:
+            self.is_received = is_received
+            self._end()
+
+    def wait(self, seconds: float | None) -> None:
+        if self.state is not TurnState.RUNNING:
+            return
+        now = asyncio.get_running_loop().time()
+        if seconds is not None:
+            self._waits_until = now + seconds
+        self.state = TurnState.WAITING
+        self.blocks.seal()
+        self._log.forget_later(self, max(0.0, self._waits_until - now))
+
+    def discard(self) -> None:
+        if self.state is TurnState.RUNNING:
+            self._log.forget(self)
+
+    # Calls of the log.
+
+    def run_again(self, control: TurnControl) -> None:
+        """Continue a turn that waits."""
+        self.set_timer(None)
+        self.state = TurnState.RUNNING
+        self.control = control
+        self._count_readers()
+
+    def stop_waiting(self, turn_id: str | None) -> StopResult | Rejection:
+        """End a turn that waits."""
+        turn_ids = entries.turn_ids(self.blocks.frames(Place()))
+        if turn_id is not None and turn_id not in turn_ids:
+            return Rejection.OTHER_TURN
+        self.state = TurnState.RUNNING  # so that this entry cannot push the turn out
+        self.append(_CANCELED, 1)
+        self._end()
+        return StopResult(
+            stopped=True, turn_id=turn_id or next(iter(turn_ids), None), reason="canceled"
+        )
+
+    def set_timer(self, timer: asyncio.TimerHandle | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = timer
+
+    def count(self) -> int:
+        """Count again what this turn holds. Return how much more that is than before."""
+        before, self.counted_bytes = (
+            self.counted_bytes,
+            TURN_BYTES + len(self.head) + self.blocks.held_bytes,
+        )
+        return self.counted_bytes - before
+
+    def drop_entries(self, most_bytes: int) -> None:
+        """Keep what readers lack, except those that lack more than so many bytes."""
+        self.is_too_long = True
+        for reader, connection in list(self._readers.items()):
+            if self.blocks.unread_bytes(reader.place) > most_bytes:
+                connection.leave(DisconnectReason.NO_ROOM)
+        self.blocks.seal()
+        places = (self.blocks.first_needed(reader.place) for reader in self._readers)
+        self.blocks.forget(min(places, default=None))
+
+    def forgotten(self) -> None:
+        """End the readers of a turn that is not over: nothing more comes."""
+        self.set_timer(None)
+        if self.state is not TurnState.OVER:
+            self.state = TurnState.OVER
+            for connection in list(self._readers.values()):
+                connection.leave(DisconnectReason.CLOSED)
+
+    # Calls of readers.
+
+    def add_reader(self, reader: "_Reader", connection: LogConnection) -> None:
+        self._readers[reader] = connection
+        self._count_readers()
+
+    def remove_reader(self, reader: "_Reader") -> None:
+        self._readers.pop(reader, None)
+        self._count_readers()
+
+    def _count_readers(self) -> None:
+        if self.state is TurnState.RUNNING:
+            self.control.read_by(len(self._readers))
+
+    def _end(self) -> None:
+        self.state = TurnState.OVER
+        self.blocks.seal()
+        self._log.keep_over(self)
+
+
+class _Reader:
+    """The `FrameSource` of one reader."""
+
+    def __init__(self, turn: _Turn) -> None:
+        self.turn = turn
+        self.place = Place()
+        self._is_refused = False
+
+    def open_frame(self) -> Iterator[bytes | None]:
+        if self.turn.is_too_long:
+            self._is_refused = True
+            yield entries.too_long()
+            return
+        backlog = 0
+        closed: list[QuestionClosed] = []
+
+        def frames() -> Iterator[bytes]:
+            nonlocal backlog
+            for frame in self.turn.blocks.frames(Place()):
+                backlog += entries.count_of(frame)
+                yield frame
+
+        for end in entries.closed_questions(frames()):
+            if end is None:
+                yield None
+            else:
+                closed.append(end)
+        yield entries.opening(self.turn.head, Joined(backlog, self.turn.is_received), closed)
+
+    def next_frame(self) -> bytes | None:
+        return None if self._is_refused else self.turn.blocks.next_frame(self.place)
+
+    def close(self) -> None:
+        self.turn.remove_reader(self)
+
+
+class _Absent:
+    """The `FrameSource` of a reader that finds no turn."""
+
+    def open_frame(self) -> Iterator[bytes | None]:
+        yield entries.absent()
+
+    def next_frame(self) -> None:
+        """Return nothing: the first frame is all."""
+
+    def close(self) -> None: ...

@@ -1,0 +1,140 @@
+"""The port between the gateway and the place that keeps running turns for their readers.
+
+A `TurnLog` keeps one turn of each chat. The stream that runs the turn *claims* the chat, and writes
+by the `TurnWriter` that it gets. Readers, a stop and an answer find the turn by the key of its
+chat, in another process too if the log is one for all.
+
+What is kept are the entries of `core.turn_log.entries`. A log does not read them, but for
+`closed_questions`, and for the ids of a turn that waits.
+
+A log never makes a prompt fail, and never makes a stream wait: what cannot be kept is not kept.
+"""
+
+import enum
+import hashlib
+from collections.abc import Sequence
+from typing import NewType, Protocol
+
+import msgspec
+from msgspec import Struct
+
+from turnwire.core.operations import StopResult
+from turnwire.core.rejection import Rejection
+from turnwire.core.requests import Channel, QuestionReply
+from turnwire.relay.agent.port import Connection, Listener
+from turnwire.relay.memory_budget import Reservation
+
+ChatKey = NewType("ChatKey", str)
+"""Names a chat in a log. Nobody can guess or choose one: see `chat_key`."""
+
+_KEY_BYTES = 16
+
+
+def chat_key(session: tuple[str, str], channel: Channel) -> ChatKey:
+    """Return the key of a channel of a session (`RequestContext.session_key`)."""
+    named = msgspec.msgpack.encode([*session, channel.type, channel.id])
+    return ChatKey(hashlib.sha256(named).digest()[:_KEY_BYTES].hex())
+
+
+class TurnControl(Protocol):
+    """The stream that runs a turn, as its log reaches it. No call blocks or raises."""
+
+    def stop(self, turn_id: str | None, /) -> StopResult | Rejection:
+        """Stop the turn; with a `turn_id`, only the turn of this id. Afterwards it is over."""
+        ...
+
+    def answer(self, replies: Sequence[QuestionReply], user_id: str, /) -> Rejection | None:
+        """Give answers of this user to the turn. Return why it takes none of them, if so."""
+        ...
+
+    def read_by(self, readers: int, /) -> None:
+        """Note how many readers follow the turn now, in all processes."""
+        ...
+
+
+class TurnWriter(Protocol):
+    """The claim of a chat, and the way to keep its turn. No call blocks or raises.
+
+    One of `end`, `wait` and `discard` is the last call. It gives the claim up.
+    """
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether readers can get this turn. False: no record of it is kept."""
+        ...
+
+    def append(self, packed: bytes, count: int, /) -> None:
+        """Keep entries: `count` of them in a row, packed (`core.turn_log.entries`)."""
+        ...
+
+    def end(self, *, is_received: bool) -> None:
+        """The turn is over. `is_received`: a client got all of it, so it need not be told again."""
+        ...
+
+    def wait(self, seconds: float | None) -> None:
+        """The turn waits for its client, for so long: `TurnLog.resume_waiting` continues it.
+
+        None: for the rest of the time that it had when it was last continued.
+        """
+        ...
+
+    def discard(self) -> None:
+        """The turn never began: forget it."""
+        ...
+
+
+class WaitingTurn(Struct, frozen=True):
+    """A turn that waited for its client, and runs again."""
+
+    writer: TurnWriter
+    head: bytes
+    """Its `Head`, packed."""
+    frames: Sequence[bytes]
+    """All entries after the head, in frames."""
+
+
+class TurnLog(Protocol):
+    """All turns that are kept."""
+
+    async def claim(self, key: ChatKey, head: bytes, control: TurnControl) -> TurnWriter | None:
+        """Begin a turn. None: a turn of this chat runs.
+
+        A turn that is over or waits is forgotten. `head` is the packed `Head` of the turn.
+        """
+        ...
+
+    async def resume_waiting(self, key: ChatKey, control: TurnControl) -> WaitingTurn | None:
+        """Continue the turn that waits for its client; the chat is claimed again. None: none."""
+        ...
+
+    async def open(self, key: ChatKey, listener: Listener, reservation: Reservation) -> Connection:
+        """Read the turn of this chat from its start on: `listener` gets its frames.
+
+        The first frame is one of `entries.absent`, `entries.too_long` and `entries.opening`. If the
+        process that runs the turn is gone, `agent_left` follows. After the last entry nothing does:
+        the entry itself is the end.
+        """
+        ...
+
+    async def stop(self, key: ChatKey, turn_id: str | None) -> StopResult | Rejection:
+        """Stop the turn that runs or waits. Returns when the turn is over."""
+        ...
+
+    async def answer(
+        self, key: ChatKey, replies: Sequence[QuestionReply], user_id: str
+    ) -> Rejection | None:
+        """Give answers to the turn that runs. Return why it takes none of them, if so."""
+        ...
+
+    async def aclose(self) -> None:
+        """Forget everything, and use nothing any more."""
+        ...
+
+
+class TurnState(enum.Enum):
+    """What a turn of the log does."""
+
+    RUNNING = enum.auto()
+    WAITING = enum.auto()
+    """It continues with the client's next request."""
+    OVER = enum.auto()
