@@ -21,7 +21,11 @@ CHECKOV := .venv/checkov/.stamp
 CRDS := tests/deploy/crds/node_modules/.stamp
 DEPLOY := .venv/.deploy $(CRDS)
 LAB := packages/turnwire-lab
-CODE := src tests packages
+# Two of the agents of examples/agents are part of `make test`, all of `make agents`.
+AGENTS := pydantic-ai langgraph
+MORE_AGENTS := adk agent-framework agno llama-index strands
+REFERENCE := tests/agents/reference
+CODE := src tests packages examples
 UNIT := tests/config tests/core tests/dialects tests/mutants tests/mutation $(wildcard tests/test_*.py)
 
 .PHONY: help
@@ -88,6 +92,31 @@ SUITE_LOCKS := $(SUITES:%=requirements-%.txt)
 	@echo "Installing the tools of the suites: a minute"
 	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes $(SUITE_LOCKS:%=-r %)
 	@touch $(SUITES:%=.venv/.%) $@
+
+# Each agent has an environment of its own: their pins collide.
+.venv/agents/%/.stamp: examples/agents/requirements/%.txt
+	@echo "Installing $* for its agent: a few seconds"
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
+	@touch $@
+
+.venv/agents/reference/.stamp: $(REFERENCE)/requirements.txt
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
+	@touch $@
+
+$(REFERENCE)/node_modules/.stamp: $(REFERENCE)/package-lock.json
+	@cd $(REFERENCE) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error
+	@touch $@
+
+.PHONY: .agents
+.agents: $(AGENTS:%=.venv/agents/%/.stamp)
+
+.PHONY: agents
+agents: $(STAMP)  ## Install the agents of all frameworks, record them anew, say what changed (3 min); ONLY="adk strands"
+	@$(MAKE) --no-print-directory -s -j2 $(patsubst %,.venv/agents/%/.stamp,$(or $(ONLY),$(AGENTS) $(MORE_AGENTS)) reference) $(REFERENCE)/node_modules/.stamp
+	PYTHONPATH=tests $(PY) -m agents.record $(ONLY)
+	git --no-pager diff --stat -- tests/golden/ag-ui
 
 .PHONY: demo
 demo:  ## A page, a site, an agent, a gateway on this machine; ARGS="--port 8799" and so on
@@ -172,7 +201,7 @@ all:  ## What `make test` leaves out: deploy/, five proxies, Prometheus, hostile
 # Downloads wait for others, so they go side by side.
 .PHONY: tools
 tools:
-	@$(MAKE) --no-print-directory -s -j2 .venv/.suites .npm
+	@$(MAKE) --no-print-directory -s -j2 .venv/.suites .npm .agents
 
 .PHONY: .npm
 .npm: node system $(PEERS)/node_modules/.stamp $(PAGE) $(SCRIPT)
@@ -352,10 +381,14 @@ locks: $(STAMP)  ## Write requirements*.txt anew from the project files
 	$(LOCK) --extra redis $(LIBRARIES) -c requirements-dev.txt pyproject.toml -o requirements-lab.txt
 	$(LOCK) --group build -c requirements-dev.txt -o requirements-build.txt
 	$(LOCK) --group checkov -o requirements-checkov.txt
+	for agent in $(AGENTS) $(MORE_AGENTS); do \
+	  $(LOCK) --only-binary :all: examples/agents/requirements/$$agent.in -o examples/agents/requirements/$$agent.txt || exit; \
+	done
+	$(LOCK) --only-binary :all: $(REFERENCE)/requirements.in -o $(REFERENCE)/requirements.txt
 
 .PHONY: clean
 clean:  ## Remove what the other targets made
 	rm -rf .venv .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	rm -rf .import_linter_cache tests/clients/*/node_modules $(PEERS)/node_modules tests/deploy/crds/node_modules dist build
+	rm -rf .import_linter_cache tests/clients/*/node_modules $(PEERS)/node_modules tests/deploy/crds/node_modules $(REFERENCE)/node_modules dist build
 	rm -rf $(WEB)/node_modules $(WEB)/dist $(WIDGET)/node_modules $(WIDGET)/dist
 	rm -rf $(SESSION)/node_modules $(SESSION)/dist $(SESSION)/build

@@ -11,6 +11,8 @@ from collections.abc import Collection, Sequence
 from importlib.metadata import version
 
 from turnwire.cli.arguments import parse_arguments
+from turnwire_lab.agents.ag_ui.server import AgUiAgent
+from turnwire_lab.agents.ag_ui.turn import Habits as AgUiHabits
 from turnwire_lab.agents.session_agent.habits import REVISIONS
 from turnwire_lab.agents.session_agent.habits import Habits as SessionHabits
 from turnwire_lab.agents.session_agent.server import SessionAgent
@@ -66,13 +68,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 async def _agent(asked: argparse.Namespace) -> int:
-    agent: ReferenceAgent | SessionAgent
-    if asked.wire == "session-agent":
-        session_habits = SessionHabits(revision=asked.revision, pace_s=asked.pace)
-        agent = SessionAgent(session_habits, host=asked.host, port=asked.port)
-    else:
-        agent = ReferenceAgent(_habits(asked), host=asked.host, port=asked.port)
-    spoken = asked.wire if asked.wire == "v2" else f"{asked.wire} as of {asked.revision}"
+    agent: AgUiAgent | ReferenceAgent | SessionAgent
+    spoken = asked.wire
+    match asked.wire:
+        case "session-agent":
+            session_habits = SessionHabits(revision=asked.revision, pace_s=asked.pace)
+            agent = SessionAgent(session_habits, host=asked.host, port=asked.port)
+            spoken = f"{asked.wire} as of {asked.revision}"
+        case "ag-ui":
+            agent = AgUiAgent(AgUiHabits(pace_s=asked.pace), host=asked.host, port=asked.port)
+        case _:
+            agent = ReferenceAgent(_habits(asked), host=asked.host, port=asked.port)
     try:
         async with agent:
             print(f"The reference agent speaks {spoken} at {agent.url}", flush=True)
@@ -127,7 +133,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
         help="let the agent's access route say who a token's user is, instead of a signed token",
     )
 
-    summary = "run a reference agent alone: a WebSocket server that speaks one of the wires"
+    summary = "run a reference agent alone: a server that speaks one of the wires"
     command = commands.add_parser("agent", help=summary, description=_sentence(summary))
     command.add_argument(
         "--host",
@@ -136,7 +142,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     )
     command.add_argument("--port", type=_port, default=8788, help="(8788; 0: any)")
     _add_pace(command)
-    _add_wire(command)
+    _add_wire(command, "ag-ui")
     command.add_argument(
         "--told",
         dest="spellings",
@@ -182,10 +188,9 @@ def _add_pace(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_wire(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--wire", choices=("v2", "session-agent"), default="v2", help="what the agent speaks (v2)"
-    )
+def _add_wire(command: argparse.ArgumentParser, *more: str) -> None:
+    wires = ("v2", "session-agent", *more)
+    command.add_argument("--wire", choices=wires, default="v2", help="what the agent speaks (v2)")
     command.add_argument(
         "--revision",
         choices=REVISIONS,

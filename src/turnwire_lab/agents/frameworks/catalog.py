@@ -1,0 +1,41 @@
+"""Which frameworks there are, and what has to be known to start their examples."""
+
+from pathlib import Path
+from typing import Final, NamedTuple
+
+ROOT: Final = Path(__file__).parents[4]
+EXAMPLES: Final = ROOT / "examples" / "agents"
+ENVIRONMENTS: Final = ROOT / ".venv" / "agents"
+
+
+class Framework(NamedTuple):
+    """`path` is the route of its AG-UI endpoint."""
+
+    name: str
+    path: str = "/"
+    asks_server: bool = False
+    """Its model is behind the OpenAI API, which `offline/openai_server.py` plays."""
+
+    @property
+    def application(self) -> str:
+        """The ASGI application, as uvicorn takes it."""
+        return f"{self.name.replace('-', '_')}_agent:app"
+
+    @property
+    def python(self) -> Path:
+        """The interpreter of its environment."""
+        return ENVIRONMENTS / self.name / "bin" / "python"
+
+
+FRAMEWORKS: Final = {
+    framework.name: framework
+    for framework in (
+        Framework("pydantic-ai"),
+        Framework("langgraph"),
+        Framework("agno", "/agui", asks_server=True),
+        Framework("adk"),
+        Framework("strands", asks_server=True),
+        Framework("llama-index", "/run", asks_server=True),
+        Framework("agent-framework", asks_server=True),
+    )
+}

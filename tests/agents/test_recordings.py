@@ -1,0 +1,49 @@
+"""What is recorded of the agents of examples/agents, and that two of them still say it."""
+
+import json
+
+import pytest
+
+from agents.normal import Normal
+from agents.record import GOLDEN, MOST_BYTES, ask
+from agents.scenarios import BAD_BODY, FOLLOWED, PROMPTS, applies, first_request
+from gateway.needed import lacking
+from turnwire_lab.agents.frameworks.agent import FrameworkAgent
+from turnwire_lab.agents.frameworks.catalog import FRAMEWORKS
+
+BODIES = sorted(GOLDEN.glob("*.body"))
+
+
+def test_every_agent_is_recorded_in_every_scenario_that_it_has() -> None:
+    expected = {
+        f"{framework}-{scenario}"
+        for framework in FRAMEWORKS
+        for scenario in (*PROMPTS, *FOLLOWED, BAD_BODY)
+        if applies(framework, scenario)
+    }
+
+    assert {path.stem for path in BODIES} == expected
+    assert {path.stem for path in GOLDEN.glob("*.json")} == expected
+    assert all(path.stat().st_size <= MOST_BYTES for path in BODIES)
+
+
+def test_a_recording_holds_nothing_of_the_machine_that_made_it() -> None:
+    for path in BODIES:
+        text = path.read_text(encoding="utf-8")
+
+        assert Normal().text(text) == text, path.name
+
+
+@pytest.mark.sockets
+@pytest.mark.parametrize("framework", ["pydantic-ai", "langgraph"])
+async def test_an_agent_says_what_was_recorded(framework: str) -> None:
+    FRAMEWORKS[framework].python.exists() or lacking(f"{framework} is not installed: `make agents`")
+    async with FrameworkAgent(framework) as agent:
+        for scenario in PROMPTS:
+            recorded = (GOLDEN / f"{framework}-{scenario}.body").read_text(encoding="utf-8")
+            about = json.loads((GOLDEN / f"{framework}-{scenario}.json").read_text())
+
+            answered = await ask(agent.url, first_request(scenario, PROMPTS[scenario]))
+
+            assert Normal().text(answered["body"]) == recorded, scenario
+            assert answered["status"] == about["status"]

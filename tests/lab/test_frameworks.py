@@ -1,0 +1,43 @@
+"""The start of an agent of a framework; tests/agents has what they say."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from turnwire_lab.agents.frameworks.agent import AgentDown, FrameworkAgent
+from turnwire_lab.agents.frameworks.catalog import EXAMPLES, FRAMEWORKS, Framework
+
+
+def test_every_framework_has_its_file_and_its_lock() -> None:
+    files = {path.name for path in EXAMPLES.glob("*.py")}
+    locks = {path.stem for path in (EXAMPLES / "requirements").glob("*.txt")}
+
+    assert {f"{each.application.partition(':')[0]}.py" for each in FRAMEWORKS.values()} == files
+    assert set(FRAMEWORKS) == locks
+
+
+async def test_a_framework_that_is_not_installed_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(FRAMEWORKS, "none", Framework("none"))
+
+    with pytest.raises(AgentDown, match="none is not installed: `make agents` does it"):
+        async with FrameworkAgent("none"):
+            pass
+
+
+@pytest.mark.sockets
+async def test_an_agent_that_does_not_start_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Broken(Framework):
+        @property
+        def python(self) -> Path:
+            return Path(sys.executable)
+
+    monkeypatch.setitem(FRAMEWORKS, "no-such", Broken("no-such"))
+
+    with pytest.raises(AgentDown, match="no_such_agent:app ended at once"):
+        async with FrameworkAgent("no-such"):
+            pass
