@@ -58,7 +58,7 @@ def recording(seed: int) -> list[bytes]:
 
 
 def _something(dice: Random) -> Iterator[bytes]:
-    match dice.randrange(13):
+    match dice.randrange(16):
         case 0 | 1 | 2:
             text = "".join(dice.choices(PIECES, k=dice.randrange(4)))
             spellings = dice.choice((("chunk",), ("text-delta",), ("chunk", "text-delta")))
@@ -99,6 +99,16 @@ def _something(dice: Random) -> Iterator[bytes]:
                     ),
                 )
             )
+        case 12 | 13:
+            piece = dice.choice((*PIECES, '{"a":', "[1", "}", '"__proto__":{}', "\\ud83d"))
+            call = {"turnId": TURN, "callId": dice.choice(CALLS), "toolName": "calc"}
+            yield _json({"type": "message.part.tool-input-delta", **call, "delta": piece})
+        case 14:
+            part_id = dice.choice(({}, {"dataId": "d"}, {"dataId": "__proto__"}))
+            name = dice.choice(("state", "toString", "my-Data_2", "question"))
+            data = {"dataName": name, **part_id, "transient": dice.random() < 0.3}
+            value = dice.choice(VALUES)
+            yield _json({"type": "message.part.data", "turnId": TURN, **data, "value": value})
         case _:
             yield _json(
                 {"type": "message.part.text-delta", "turnId": "turn-9", "delta": "not ours"}
@@ -116,6 +126,8 @@ def _tool(dice: Random) -> dict[str, Any]:
     for name in ("args", "result"):
         if dice.random() < 0.5:
             frame[name] = dice.choice(VALUES)
+    if dice.random() < 0.2:
+        frame["preliminary"] = True
     if dice.random() < 0.5:
         frame["error"] = dice.choice(("", "it broke", "\0"))
     return frame

@@ -141,6 +141,19 @@ class AnyFrames(RuleBasedStateMachine):
     def use_tool(self, call: str, status: str, fields: dict[str, Any]) -> None:
         self.receive_frame(f.tool(status, call, turn=self.turn_id, **fields))
 
+    @rule(call=CALLS, text=TEXT)
+    def write_input(self, call: str, text: str) -> None:
+        self.receive_frame(f.tool_input(text, call, turn=self.turn_id))
+
+    @rule(call=CALLS, fields=VALUES)
+    def preview(self, call: str, fields: dict[str, Any]) -> None:
+        shown = {"result": 1, **fields}
+        self.receive_frame(f.tool("running", call, turn=self.turn_id, preliminary=True, **shown))
+
+    @rule(part_id=st.sampled_from([None, "d1", "d2"]), transient=st.booleans())
+    def share_data(self, part_id: str | None, *, transient: bool) -> None:
+        self.receive_frame(f.data(turn=self.turn_id, dataId=part_id, transient=transient))
+
     @rule(text=TEXT)
     def think(self, text: str) -> None:
         heard = self.running and not self.client_left
@@ -155,7 +168,7 @@ class AnyFrames(RuleBasedStateMachine):
     def say_noise(self, noise: bytes) -> None:
         self.receive_frame(noise)
 
-    @rule(turn=OTHERS, what=st.integers(0, 7), text=TEXT)
+    @rule(turn=OTHERS, what=st.integers(0, 9), text=TEXT)
     def say_of_another(self, turn: str, what: int, text: str) -> None:
         said = (
             f.create(turn, promptId="p0"),
@@ -166,6 +179,8 @@ class AnyFrames(RuleBasedStateMachine):
             f.frame("question", questionId="q9", turnId=turn),
             f.frame("agentStatus", status="thinking", promptId="p0"),
             f.reasoning("secret", turn),
+            f.tool_input("secret", turn=turn),
+            f.data("secret", turn),
         )[what]
         if what == 0 and turn not in self.ended:  # no turn begins after its end
             self.others.add(turn)

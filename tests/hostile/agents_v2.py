@@ -55,6 +55,14 @@ _ID_FIELDS: Final[Mapping[str, tuple[Json, tuple[str, ...]]]] = {
         {"turnId": TURN, "callId": "c", "toolName": "t", "status": "running"},
         ("turnId", "callId", "toolName"),
     ),
+    "message.part.tool-input-delta": (
+        {"turnId": TURN, "callId": "c", "toolName": "t", "delta": "{"},
+        ("turnId", "callId", "toolName"),
+    ),
+    "message.part.data": (
+        {"turnId": TURN, "dataName": "d", "dataId": "d", "value": 1},
+        ("turnId", "dataName", "dataId"),
+    ),
     "message.part.source": (
         {"turnId": TURN, "sourceId": "s", "url": "https://a.example/"},
         ("turnId", "sourceId"),

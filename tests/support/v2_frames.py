@@ -44,6 +44,17 @@ def tool(
     )
 
 
+def tool_input(
+    text: str, call: str = "c1", name: str = "bash", *, turn: str = OURS, **fields: Any
+) -> bytes:
+    about = {"turnId": turn, "callId": call, "toolName": name}
+    return frame("message.part.tool-input-delta", **about, delta=text, **fields)
+
+
+def data(value: Any = 1, turn: str = OURS, **fields: Any) -> bytes:
+    return frame("message.part.data", turnId=turn, **{"dataName": "state", "value": value} | fields)
+
+
 def file(url: str = "data:image/png;base64,QQ==", turn: str = OURS, **fields: Any) -> bytes:
     return frame("message.part.file", turnId=turn, url=url, mime="image/png", **fields)
 

@@ -49,8 +49,8 @@ OPEN_QUESTIONS_MAX: Final = 64
 INPUT_BYTES_MAX: Final = 262_144
 """Most bytes of tool inputs that come in pieces, in all open calls of a turn together."""
 
-DATA_NAME_MAX: Final = 64
-"""Longest name of a data part, in characters."""
+DATA_NAME: Final = r"^[A-Za-z0-9_-]{1,64}\Z"
+"""The names that a data part may have."""
 
 DATA_PARTS_MAX: Final = 256
 """Most data parts of one turn whose ids are kept. Of more, the oldest is forgotten."""
@@ -99,6 +99,7 @@ Id: TypeAlias = Annotated[str, Meta(min_length=1, max_length=ID_MAX)]
 SomeId: TypeAlias = Annotated[str, Meta(max_length=ID_MAX)]
 """An id that may be empty. An empty id counts as no id."""
 ChannelName: TypeAlias = Annotated[str, Meta(max_length=CHANNEL_MAX)]
+DataName: TypeAlias = Annotated[str, Meta(max_length=64, pattern=DATA_NAME)]
 Word: TypeAlias = Annotated[str, Meta(max_length=WORD_MAX)]
 HandedOn: TypeAlias = Annotated[str, Meta(extra={"kept": False})]
 

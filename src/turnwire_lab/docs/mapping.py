@@ -34,6 +34,17 @@ _SOURCE: Final[Frame] = {
 }
 
 
+_PIECE: Final[Frame] = {
+    "type": "message.part.tool-input-delta",
+    "callId": "c1",
+    "toolName": "bash",
+    "delta": "{",
+    **_TURN,
+}
+_DATA: Final[Frame] = {"type": "message.part.data", "dataName": "d", "value": 1, **_TURN}
+_NAMED: Final[Frame] = {**_DATA, "dataId": "d1"}
+
+
 def _tool(status: str, **more: Any) -> Frame:
     kind = "message.part.tool-update"
     return {"type": kind, "callId": "c1", "toolName": "bash", "status": status, **_TURN, **more}
@@ -46,6 +57,7 @@ def _final(reason: str, **more: Any) -> Frame:
 _PENDING = _tool("pending")
 _RUNNING = _tool("running", args={"n": 1})
 _DONE = _tool("completed", result=2)
+_PRELIMINARY = _tool("running", result=1, preliminary=True)
 _ASKED: Final[Frame] = {"type": "question", "questionId": "q1", "text": "Go?"}
 _APPROVAL: Final[Frame] = {**_ASKED, "kind": "approval", "callId": "c1", "toolName": "bash"}
 
@@ -62,13 +74,21 @@ _ROWS: Final[Sequence[tuple[str, Sequence[Frame], Frame]]] = (
     ("`message.part.tool-update` `pending`", [_CREATE, _TEXT], _PENDING),
     ("… `running` with `args`", [_CREATE, _PENDING], _RUNNING),
     ("… `running` without", [_CREATE, _PENDING], _tool("running")),
+    ("… `running` without, after pieces of the input", [_CREATE, _PIECE], _tool("running")),
+    ("… `running` with a `preliminary` result", [_CREATE, _RUNNING], _PRELIMINARY),
     ("… `completed`", [_CREATE, _PENDING, _RUNNING], _DONE),
     ("… `completed`, first seen", [_CREATE], _DONE),
     ("… `error`", [_CREATE, _RUNNING], _tool("error", error="exit 1")),
     ("… `completed`, repeated", [_CREATE, _RUNNING, _DONE], _DONE),
+    ("the first `message.part.tool-input-delta` of a call", [_CREATE, _TEXT], _PIECE),
+    ("the next one", [_CREATE, _PIECE], _PIECE),
+    ("one after the call's `args`", [_CREATE, _RUNNING], _PIECE),
     ("`message.part.file`", [_CREATE, _TEXT], _FILE),
     ("`message.part.source`", [_CREATE, _TEXT], _SOURCE),
     ("… whose `url` is none of `https:`, `http:`", [_CREATE], {**_SOURCE, "url": "javascript:1"}),
+    ("`message.part.data`", [_CREATE, _TEXT], _NAMED),
+    ("… with the `dataId` of an earlier one", [_CREATE, _NAMED, _TEXT], _NAMED),
+    ("… `transient`", [_CREATE, _TEXT], {**_DATA, "transient": True}),
     ("`agentStatus`", [_CREATE], {"type": "agentStatus", "status": "thinking"}),
     ("`question`", [_CREATE], _ASKED),
     ("… of `kind` `approval`", [_CREATE, _RUNNING], _APPROVAL),
@@ -99,8 +119,9 @@ _ROWS: Final[Sequence[tuple[str, Sequence[Frame], Frame]]] = (
 _NATIVE_ROWS: Final[Sequence[tuple[str, Sequence[Frame], Frame]]] = (
     ("… in the profiles `6` and `7`", [_CREATE, _RUNNING], _APPROVAL),
     ("… while another tool runs", [_CREATE, _RUNNING, {**_RUNNING, "callId": "c2"}], _APPROVAL),
+    ("… in the profiles `6` and `7`", [_CREATE, _RUNNING], _PRELIMINARY),
 )
-"""What differs for a client that asks for a profile; they stand below the last row about it."""
+"""What differs for a client that asks for a profile; each stands below the row of its frame."""
 
 _REQUESTS: Final = ApprovalIssuer(
     signer=Signer(keys=[b"a key"], session_id="S", user_id="U"), epoch=0.0, valid_s=60.0
@@ -111,8 +132,8 @@ def rows() -> Iterator[tuple[str, str]]:
     """Frames of the agent, and the types of the chunks that they become."""
     for label, before, frame in _ROWS:
         yield label, _worth(before, frame)
-        if frame is _APPROVAL:
-            yield from ((n, _worth(b, f, approvals=_REQUESTS)) for n, b, f in _NATIVE_ROWS)
+        native = (row for row in _NATIVE_ROWS if row[2] is frame)
+        yield from ((n, _worth(b, f, approvals=_REQUESTS)) for n, b, f in native)
 
 
 def _worth(
@@ -137,6 +158,7 @@ def _records(
 def _shown(chunk: dict[str, Any]) -> str:
     data = chunk.get("data")
     value = (data.get("state") or data.get("status")) if isinstance(data, dict) else None
-    state = f" ({value})" if value else ""
+    flag = next((name for name in ("preliminary", "transient") if chunk.get(name)), None)
+    state = f" ({value or flag})" if value or flag else ""
     text = f" “{chunk['errorText']}”" if "errorText" in chunk else ""
     return f"`{chunk['type']}`{state}{text}"

@@ -7,13 +7,13 @@ from msgspec import Raw
 
 from support.shown import brief, shown, started
 from turnwire.core.body.client_copy import ClientCopy
-from turnwire.core.bounds import DATA_NAME_MAX, DATA_PARTS_MAX
+from turnwire.core.bounds import DATA_PARTS_MAX
 from turnwire.core.events import DataPart, Event, ReplayStarted, ReplayUncertain, TextDelta
 from turnwire.core.ui_stream import chunks
 from turnwire.core.ui_stream.data_parts import RESERVED, DataParts, part_chunks
 from turnwire.core.ui_stream.translator import Translator
 
-LONGEST = "n" * DATA_NAME_MAX
+LONGEST = "n" * 64
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,14 @@ def test_the_text_of_a_prompt_is_that_of_its_parts() -> None:
         ({"type": "reasoning", "text": "hm"}, events.ReasoningDelta("hm")),
         ({"type": "file", "url": "u", "mime": "m"}, events.FilePart("u", "m")),
         ({"type": "source", "url": "u", "sourceId": "s"}, events.SourceUrl("s", "u", None)),
+        (
+            {"type": "data", "dataName": "s", "dataId": "d", "value": None},
+            events.DataPart("s", "d", Raw(b"null")),
+        ),
+        (
+            {"type": "data", "dataName": "s", "dataId": 7, "value": 1},
+            events.DataPart("s", None, Raw(b"1")),
+        ),
         ({"type": "finish", "reason": "canceled"}, events.TurnFinished(reason=Reason.CANCELED)),
     ],
 )
@@ -162,6 +170,8 @@ def test_a_part_is_the_event_that_it_was(part: Json, event: Event) -> None:
         {"type": "file"},
         {"type": "source"},
         {"type": "no-such-part"},
+        {"type": "data", "value": 1},
+        {"type": "data", "dataName": "s"},
         {"type": "tool-call", "callId": "c1", "status": "exploded"},
         {"type": "tool-call", "status": "running"},
         {"type": "question"},
@@ -171,6 +181,31 @@ def test_a_part_is_the_event_that_it_was(part: Json, event: Event) -> None:
 )
 def test_a_part_that_is_none_has_no_event(part: object) -> None:
     assert events_of(part) == []
+
+
+CALL = {"type": "tool-call", "callId": "c1", "toolName": "bash"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "text", "is_preliminary"),
+    [
+        ({"status": "pending", "inputText": '{"a'}, '{"a', False),
+        ({"status": "completed", "inputText": "[1]"}, "[1]", False),
+        ({"status": "running", "inputText": "[1]", "args": [1]}, None, False),
+        ({"status": "pending", "inputText": ""}, None, False),
+        ({"status": "pending", "inputText": 7}, None, False),
+        ({"status": "running", "args": 1, "result": 2, "preliminary": True}, None, True),
+        ({"status": "running", "args": 1, "result": 2, "preliminary": "yes"}, None, False),
+    ],
+)
+def test_a_call_with_the_beginning_of_its_input_or_of_its_result(
+    fields: Json, text: str | None, *, is_preliminary: bool
+) -> None:
+    *before, update = events_of(CALL | fields)
+
+    assert before == ([] if text is None else [events.ToolInputDelta("c1", "bash", text)])
+    assert isinstance(update, events.ToolUpdate)
+    assert (update.phase.value, update.preliminary) == (fields["status"], is_preliminary)
 
 
 def test_the_end_of_a_turn_is_its_last_event_wherever_it_stands() -> None:

@@ -346,13 +346,18 @@ def test_half_of_a_pair_in_the_hydration_finds_the_other_half() -> None:
         {"type": "reasoning", "text": "\ud83d"},
         {"type": "text", "text": "a\ud83d"},
         {"type": "text", "text": 7},
+        {"type": "tool-call", "callId": "c1", "toolName": "x", "status": "pending"}
+        | {"inputText": '["\ud83d'},
         "no part",
     ]
     init = hello(TURN | {"parts": parts}, "no message", {"parts": 7}, runnerBusy=True)  # type: ignore[arg-type]
 
-    _, written = stream(V2.resume(LOOK), [init, f.part("\ude00b")])
+    rest = [f.tool_input('\ude00"]', name="x"), f.tool("completed", name="x")]
+    _, written = stream(V2.resume(LOOK), [init, f.part("\ude00b"), *rest])
 
-    assert [part.get("text") for part in read(written).parts] == [None, "\ufffd", "a\U0001f600b"]
+    shown = read(written).parts
+    assert [part.get("text") for part in shown] == [None, "\ufffd", "a\ufffd", None, "\ufffdb"]
+    assert shown[3]["input"] == ["\U0001f600"]
 
 
 @pytest.mark.parametrize("session", [b"7", b'{"messages":[7,{"parts":[{"type":"x"}]}]}'])

@@ -185,6 +185,33 @@ def history(*told: Json) -> list[Json]:
     return found
 
 
+@pytest.mark.parametrize("pieces", range(4))
+def test_an_input_in_pieces_is_whole_wherever_its_client_comes_back(pieces: int) -> None:
+    texts = ['{"a', '":"\U0001f600', '"}']
+    rest = [f.tool("completed", result=1), *END]
+    undisturbed = live(*map(f.tool_input, texts), *rest)
+    card = called(status="pending", inputText="".join(texts[:pieces]))
+    del card["args"]
+
+    assert undisturbed[1]["input"] == {"a": "\U0001f600"}
+    assert resumed(card, then=[*map(f.tool_input, texts[pieces:]), *rest]) == undisturbed
+
+
+def test_data_is_the_same_live_resumed_and_later() -> None:
+    undisturbed = live(
+        *(f.data(1, dataId="d"), f.part("a"), f.data(2), f.data(3, dataId="d"), f.part("b")),
+        *(f.data(4, dataName="other", dataId="d", transient=True), f.finalize()),
+    )
+
+    def data(value: int, **fields: str) -> Json:
+        return {"type": "data", "dataName": "state", "value": value, **fields}
+
+    told = [data(3, dataId="d"), text("a"), data(2), text("b")]
+    assert resumed(*told, then=[f.finalize()]) == undisturbed
+    assert history(*told) == undisturbed
+    assert [part.get("data") for part in undisturbed] == [None, 3, None, 2, None]
+
+
 def test_a_turn_that_was_waited_for_is_not_called_like_its_prompt() -> None:
     """A client would overwrite the prompt; and in its own stream it is not either."""
     prompt = {"id": "e1", "role": "user", "promptId": f.PROMPT, "queued": True, "parts": []}

@@ -11,14 +11,14 @@ from typing import Final
 from msgspec import UNSET
 
 from turnwire.core import safe_json
-from turnwire.core.bounds import DATA_NAME_MAX, DATA_PARTS_MAX, keep
+from turnwire.core.bounds import DATA_NAME, DATA_PARTS_MAX, keep
 from turnwire.core.events import DataPart
 from turnwire.core.ui_stream import chunks
 
 RESERVED: Final = frozenset({"agent-status", "question"})
 """Names of the gateway's own parts. A part of the agent with such a name is dropped."""
 
-_NAME: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{DATA_NAME_MAX}}}")
+_is_name: Final = re.compile(DATA_NAME).match
 
 
 class DataParts:
@@ -41,7 +41,7 @@ class DataParts:
 
 def part_chunks(part: DataPart) -> list[chunks.DataPart]:
     """Return the chunk of a part; none if its name is not allowed."""
-    if part.name in RESERVED or not _NAME.fullmatch(part.name):
+    if part.name in RESERVED or not _is_name(part.name):
         return []
     part_id = safe_json.join_surrogates(part.part_id) if part.part_id else UNSET
     data = safe_json.sanitize(part.data)

@@ -3,7 +3,7 @@
 `decoder` decodes a frame and counts one that cannot be decoded. `turn.TurnProtocol`
 calls `decode` itself, to save a call per delta.
 
-A new frame is a struct and a member of `Read`, or of `TurnEnd` or `QuestionEnd` within it.
+A new frame is a struct and a member of `Read`, or of a union within it (such as `Content`).
 mypy then names each `match` that lacks it.
 """
 
@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core import safe_json
-from turnwire.core.bounds import ChannelName, HandedOn, Id, SomeId, Word
+from turnwire.core.bounds import ChannelName, DataName, HandedOn, Id, SomeId, Word
 from turnwire.core.events import Phase
 from turnwire.core.requests import DEFAULT_CHANNEL, Channel
 from turnwire.core.wire.decoder import FrameDecoder, known_frames
@@ -89,6 +89,13 @@ class ReasoningDelta(_Frame, frozen=True, tag="message.part.reasoning-delta"):
     delta: HandedOn
 
 
+class ToolInputDelta(_Frame, frozen=True, tag="message.part.tool-input-delta"):
+    turn_id: Id
+    call_id: Id
+    tool_name: Id
+    delta: HandedOn
+
+
 class ToolUpdate(_Frame, frozen=True, tag="message.part.tool-update"):
     turn_id: Id
     call_id: Id
@@ -97,6 +104,7 @@ class ToolUpdate(_Frame, frozen=True, tag="message.part.tool-update"):
     args: Raw = Raw()
     result: Raw = Raw()
     error: Raw = Raw()
+    preliminary: bool | None = None
 
 
 class File(_Frame, frozen=True, tag="message.part.file"):
@@ -112,6 +120,16 @@ class Source(_Frame, frozen=True, tag="message.part.source"):
     source_id: Id
     url: HandedOn
     title: HandedOn | None = None
+
+
+class Data(_Frame, frozen=True, tag="message.part.data"):
+    """Data for the app. An empty `dataId` counts as none."""
+
+    turn_id: Id
+    data_name: DataName
+    value: Raw
+    data_id: SomeId | None = None
+    transient: bool | None = None
 
 
 class Finalize(_Frame, frozen=True, tag="message.finalize"):
@@ -178,15 +196,15 @@ TurnEnd: TypeAlias = Finalize | Complete | AgentError
 QuestionEnd: TypeAlias = QuestionResolved | QuestionExpired
 """The frames that close a question."""
 
+Content: TypeAlias = ReasoningDelta | ToolInputDelta | ToolUpdate | File | Source | Data
+"""The frames that add to the message of a turn, except for text."""
+
 Read: TypeAlias = (
     Init
     | MessageCreate
     | TextDelta
     | ChunkDelta
-    | ReasoningDelta
-    | ToolUpdate
-    | File
-    | Source
+    | Content
     | TurnEnd
     | AgentStatus
     | Question
@@ -223,7 +241,7 @@ def turn_ref(frame: Unnamed) -> TurnRef:
 def _restore_halves(frame: Read, loose: Any) -> Read:
     """The frame with the half of a surrogate pair that its delta begins or ends with."""
     match frame:
-        case TextDelta() | ReasoningDelta():
+        case TextDelta() | ReasoningDelta() | ToolInputDelta():
             return msgspec.structs.replace(frame, delta=loose["delta"])
         case ChunkDelta():
             return msgspec.structs.replace(frame, content=loose["content"])
@@ -233,6 +251,7 @@ def _restore_halves(frame: Read, loose: Any) -> Read:
             | ToolUpdate()
             | File()
             | Source()
+            | Data()
             | Finalize()
             | Complete()
             | AgentStatus()
@@ -263,6 +282,9 @@ def keep_halves(loose: Any) -> None:
             match part:
                 case {"type": "text" | "reasoning", "text": str(text)}:
                     part["text"], half = safe_json.split_half(text)
+                    part[HALF_FIELD] = ord(half) if half else 0
+                case {"type": "tool-call", "inputText": str(text)}:
+                    part["inputText"], half = safe_json.split_half(text)
                     part[HALF_FIELD] = ord(half) if half else 0
                 case _:
                     pass

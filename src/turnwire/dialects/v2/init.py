@@ -113,8 +113,14 @@ class Part(Struct, frozen=True, rename="camel"):
     filename: Raw = Raw()
     source_id: Raw = Raw()
     title: Raw = Raw()
+    input_text: Raw = Raw()
+    preliminary: Raw = Raw()
+    data_name: Raw = Raw()
+    data_id: Raw = Raw()
+    value: Raw = Raw()
     half: Annotated[int, Meta(ge=0, le=0xDBFF)] = msgspec.field(name=HALF_FIELD, default=0)
-    """The high surrogate that the text ends with; the low one may come in the next delta."""
+    """The high surrogate that `text` or `input_text` ends with; the low one may come in the next
+    delta."""
 
     @property
     def valid_question_id(self) -> str | None:
@@ -323,14 +329,16 @@ def turn_events(entry: Entry) -> Iterator[Event]:
 def _content_events(part: Part) -> Iterator[Event]:
     match part.type:
         case "text":
-            yield from map(events.TextDelta, _pieces(_part_text(part)))
+            yield from map(events.TextDelta, _pieces(_text(part.text, part.half)))
         case "reasoning":
-            yield from map(events.ReasoningDelta, _pieces(_part_text(part)))
+            yield from map(events.ReasoningDelta, _pieces(_text(part.text, part.half)))
         case "file" if file := part.file:
             yield events.FilePart(*file)
         case "source" if url := safe_json.string(part.url):
             source_id, title = safe_json.short_string(part.source_id), safe_json.string(part.title)
             yield events.SourceUrl(source_id or "", url, title)
+        case "data" if (name := safe_json.short_string(part.data_name)) and part.value:
+            yield events.DataPart(name, safe_json.short_string(part.data_id) or None, part.value)
 
 
 def _call_events(part: Part, raw: Raw, finished_calls: dict[str, Raw]) -> Iterator[Event]:
@@ -348,6 +356,9 @@ def _call_events(part: Part, raw: Raw, finished_calls: dict[str, Raw]) -> Iterat
         yield events.ToolUpdate(call_id=call_id, tool_name=name, phase=Phase.PENDING)
     if phase.is_over:
         finished_calls[call_id] = raw
+    input_text = _text(part.input_text, part.half)
+    if input_text and not part.args:
+        yield events.ToolInputDelta(call_id, name, input_text)
     yield events.ToolUpdate(
         call_id=call_id,
         tool_name=name,
@@ -355,6 +366,7 @@ def _call_events(part: Part, raw: Raw, finished_calls: dict[str, Raw]) -> Iterat
         args=part.args or None,
         result=part.result or None,
         error=safe_json.error_message(part.error),
+        preliminary=bytes(part.preliminary) == b"true",
     )
 
 
@@ -364,9 +376,9 @@ def _pieces(text: str) -> Iterator[str]:
         yield text[start : start + _PIECE]
 
 
-def _part_text(part: Part) -> str:
-    """The text of a part, with the half of a surrogate pair that it ends with."""
-    return (safe_json.string(part.text) or "") + (chr(part.half) if part.half else "")
+def _text(text: Raw, half: int) -> str:
+    """A text of a part, with the half of a surrogate pair that it ends with."""
+    return (safe_json.string(text) or "") + (chr(half) if half else "")
 
 
 def _question_events(part: Part, raw: Raw) -> Iterator[Event]:

@@ -20,7 +20,9 @@ class _Session(Struct):
 
 SCHEMA: Final = WireSchema(
     frames=KNOWN,
-    deltas=names("chunk message.part.text-delta message.part.reasoning-delta"),
+    deltas=names(
+        "chunk message.part.text-delta message.part.reasoning-delta message.part.tool-input-delta"
+    ),
     unread={
         **{
             str(kind.__struct_config__.tag): _ROUTING_FIELDS
@@ -41,8 +43,8 @@ SCHEMA: Final = WireSchema(
     },
     types={
         "init.session.messages.parts": names(
-            "text reasoning tool-call question finish error file source"
+            "text reasoning tool-call question finish error file source data"
         )
     },
-    kept=names("promptsQueued"),
+    kept=names("promptsQueued dataName"),
 )

@@ -38,6 +38,8 @@ from turnwire.dialects.v2.frames import (
     AgentStatus,
     ChunkDelta,
     Complete,
+    Content,
+    Data,
     File,
     Finalize,
     Init,
@@ -53,6 +55,7 @@ from turnwire.dialects.v2.frames import (
     Source,
     Status,
     TextDelta,
+    ToolInputDelta,
     ToolUpdate,
     Unnamed,
     UserJoined,
@@ -234,22 +237,23 @@ class TurnProtocol(abc.ABC):
             case Question(turn_id=turn_id, question_id=question_id):
                 self._open_questions.add_elsewhere(question_id, turn_ref(frame))
                 return self._drop_foreign(turn_id, channel_of(frame))
-            case ReasoningDelta(turn_id, delta) if turn_id == ours:
-                return Decoded([events.ReasoningDelta(delta)])
-            case ToolUpdate(turn_id) if turn_id == ours:
-                return Decoded([_tool_update(frame)])
-            case File(turn_id, url, mime) if turn_id == ours:
-                return Decoded([events.FilePart(url, mime)])
-            case Source(turn_id, source_id, url, title) if turn_id == ours:
-                return Decoded([events.SourceUrl(source_id, url, title)])
+            case (
+                ReasoningDelta(turn_id)
+                | ToolInputDelta(turn_id)
+                | ToolUpdate(turn_id)
+                | File(turn_id)
+                | Source(turn_id)
+                | Data(turn_id)
+            ) if turn_id == ours:
+                return Decoded([_content_event(frame)])
             case Finalize(turn_id):
                 self._other_turn_ended(turn_id, None)
                 return self._drop_foreign()
             case ChunkDelta(message_id=turn_id):
                 return self._drop_foreign(turn_id)
-            case TextDelta(turn_id) | ReasoningDelta(turn_id) | ToolUpdate(turn_id):
+            case TextDelta(turn_id) | ReasoningDelta(turn_id) | ToolInputDelta(turn_id):
                 return self._drop_foreign(turn_id)
-            case File(turn_id) | Source(turn_id):
+            case ToolUpdate(turn_id) | File(turn_id) | Source(turn_id) | Data(turn_id):
                 return self._drop_foreign(turn_id)
             case _:
                 assert_never(frame)
@@ -349,15 +353,30 @@ class PromptProtocol(TurnProtocol):
         return [commands.abort(self._request, self._binding.turn_id)]
 
 
-def _tool_update(update: ToolUpdate) -> Event:
-    return events.ToolUpdate(
-        call_id=update.call_id,
-        tool_name=update.tool_name,
-        phase=update.status,
-        args=update.args or None,
-        result=update.result or None,
-        error=safe_json.error_message(update.error),
-    )
+def _content_event(frame: Content) -> Event:
+    match frame:
+        case ReasoningDelta(delta=delta):
+            return events.ReasoningDelta(delta)
+        case ToolUpdate():
+            return events.ToolUpdate(
+                call_id=frame.call_id,
+                tool_name=frame.tool_name,
+                phase=frame.status,
+                args=frame.args or None,
+                result=frame.result or None,
+                error=safe_json.error_message(frame.error),
+                preliminary=bool(frame.preliminary),
+            )
+        case ToolInputDelta(_, call_id, tool_name, delta):
+            return events.ToolInputDelta(call_id, tool_name, delta)
+        case File(_, url, mime):
+            return events.FilePart(url, mime)
+        case Source(_, source_id, url, title):
+            return events.SourceUrl(source_id, url, title)
+        case Data(_, name, value, data_id, transient):
+            return events.DataPart(name, data_id or None, value, transient=bool(transient))
+        case _:
+            assert_never(frame)
 
 
 def _turn_finished(finalize: Finalize) -> Event:
