@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from mutants.edit import decided, unasked, without
 from mutants.fault import Fault, Function
-from mutants.wrong import nothing
+from mutants.wrong import nothing, nothing_is_done
 from turnwire.core.events import Phase, ToolUpdate
 from turnwire.core.safe_json import join_surrogates
 from turnwire.core.ui_stream.chunks import Chunk
@@ -90,7 +90,32 @@ FAULTS: Final = (
         without(ast.If),
     ),
     Fault("a repeated outcome is sent again", f"{_CALLS}._is_new_call", all_but_a_running_one),
-    Fault("an outcome comes without its input", f"{_CALLS}._advance", without(ast.Starred)),
+    Fault("an outcome comes without its input", f"{_CALLS}._advance", without(ast.Starred, 2)),
+    Fault(
+        "a preliminary output comes without its input", f"{_CALLS}._advance", without(ast.Starred)
+    ),
+    Fault("a piece comes after the whole input", f"{_CALLS}.add_input", unasked(2)),
+    Fault(
+        "pieces of inputs are kept without a limit",
+        f"{_CALLS}._append",
+        decided(ast.If, outcome=False, nth=2),
+    ),
+    Fault("a call of an earlier response gets pieces", f"{_CALLS}.stop_deltas", nothing_is_done),
+    Fault(
+        "a client that refuses preliminary outputs gets them",
+        f"{_TRANSLATOR}._may_send_preliminary",
+        unasked(1),
+    ),
+    Fault(
+        "a preliminary output hides the request for an approval",
+        f"{_TRANSLATOR}._may_send_preliminary",
+        unasked(2),
+    ),
+    Fault(
+        "an agent sends data under a name of the gateway's",
+        "turnwire.core.ui_stream.data_parts:part_chunks",
+        unasked(1),
+    ),
     Fault("a reused call id is not told apart", f"{_CALLS}._begin", shown_by_the_id_of_the_agent),
     Fault(
         "finish is not followed by [DONE]", "turnwire.core.ui_stream.sse:record", nothing_follows
