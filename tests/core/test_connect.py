@@ -31,7 +31,7 @@ def test_what_is_no_name_in_lower_case_is_refused(name: str) -> None:
 @pytest.mark.parametrize("value", ["\r", "\n", "\0", "a\r\ncookie: b=c", "a\nb", "a\n", "a\0b"])
 def test_a_value_that_would_end_its_header_is_refused_and_not_repeated(value: str) -> None:
     with pytest.raises(BadConnectRequestError) as refused:
-        ConnectRequest(headers={"accept": "*/*", "x-turn": value})
+        ConnectRequest(headers={"x-other": "a", "x-turn": value})
 
     assert str(refused.value) == "the header 'x-turn' has a CR, a LF or a NUL in it"
 
