@@ -8,8 +8,10 @@ from typing import Final
 import pytest
 
 from gateway.running import settings
+from support.telling_dialect import Telling
 from turnwire.config.environ import from_environ
 from turnwire.config.settings import Settings
+from turnwire.dialects import DIALECTS
 from turnwire.errors import SettingsError
 
 WSS = "wss://agents.example/{session_id}"
@@ -59,6 +61,29 @@ def test_nothing_is_checked_of_an_opaque_token_here(field: str) -> None:
 def test_certificates_do_nothing_without_tls(field: str) -> None:
     with pytest.raises(SettingsError, match="does nothing without"):
         settings("ws://127.0.0.1:1/{session_id}", **{field: "/dev/null"})
+
+
+@pytest.mark.parametrize("name", [name for name, each in DIALECTS.items() if each.keeps_history])
+def test_an_agent_that_keeps_the_conversation_is_not_sent_one(name: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        settings(WSS, dialect=name, history="client")
+
+    assert refused.value.problems == [
+        f"TURNWIRE_HISTORY: an agent that speaks {name} keeps the conversation"
+    ]
+    assert settings(WSS, dialect=name, history="agent").history == "agent"
+
+
+@pytest.mark.parametrize("given", [{"history_messages": 5}, {"client_system": True}])
+def test_bounds_of_a_conversation_do_nothing_where_the_agent_keeps_it(
+    given: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(DIALECTS, Telling.name, Telling())
+
+    for keeps_it in ({}, {"dialect": Telling.name, "history": "agent"}):
+        with pytest.raises(SettingsError, match="does nothing without TURNWIRE_HISTORY=client"):
+            settings(WSS, **keeps_it, **given)
+    assert isinstance(settings(WSS, dialect=Telling.name, **given), Settings)
 
 
 def test_where_all_is_off_nothing_is_in_vain() -> None:

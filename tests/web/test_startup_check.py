@@ -5,6 +5,7 @@ import pytest
 from gateway.running import settings
 from support.framed_transport import FramedTransport
 from support.posting_dialect import Posting, PostingProtocol
+from support.telling_dialect import Telling
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.requests import PromptRequest
 from turnwire.core.session_group import Member
@@ -40,6 +41,13 @@ def test_a_variable_of_tracing_that_is_not_taken_is_told_in_one_line(
 @pytest.mark.parametrize("name", list(DIALECTS))
 def test_every_dialect_asks_its_transport_for_what_that_can(name: str) -> None:
     assert problems(settings(dialect=name)) == []
+
+
+def test_a_dialect_that_is_sent_the_conversation_gets_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`Telling` asserts it."""
+    monkeypatch.setitem(DIALECTS, Telling.name, Telling())
+
+    assert problems(settings(dialect=Telling.name)) == []
 
 
 class Misplaced(Posting):

@@ -23,7 +23,7 @@ from turnwire.config.lists import (
     signing_keys,
     trusted_proxies,
 )
-from turnwire.config.settings import PLACEHOLDER, Settings, variable
+from turnwire.config.settings import PLACEHOLDER, Settings, history_keeper, variable
 from turnwire.config.tls import BadCertificateError, agent_tls
 from turnwire.config.urls import is_loopback, is_origin, url_problem
 from turnwire.core.turn.limits import POLICIES
@@ -235,6 +235,12 @@ def _key_set_problems(settings: Settings) -> list[str]:
     return problems
 
 
+def _history_problems(settings: Settings) -> list[str]:
+    if settings.history == "client" and DIALECTS[settings.dialect].keeps_history:
+        return [f"TURNWIRE_HISTORY: an agent that speaks {settings.dialect} keeps the conversation"]
+    return []
+
+
 def _url_problems(settings: Settings, field: str, scheme: str) -> list[str]:
     """Problems of the URL in `field`, which must contain `{session_id}`.
 
@@ -287,6 +293,11 @@ _REQUIREMENTS: Final[Sequence[tuple[Sequence[str], _Needed, Callable[[Settings],
         lambda s: not s.agent_url.lower().startswith(f"{_agent_scheme(s).name}:"),
     ),
     (("access_url", "access_cache_s"), "TURNWIRE_ACCESS=http", lambda s: s.access == "http"),
+    (
+        ("history_messages", "client_system"),
+        "TURNWIRE_HISTORY=client",
+        lambda s: history_keeper(s) == "client",
+    ),
     (("jwt_issuer", "jwt_audience"), "TURNWIRE_AUTH=jwt", lambda s: s.auth == "jwt"),
     (
         ("attachment_bytes", "attachment_types", "attachment_hosts"),
@@ -319,6 +330,7 @@ _CHECKS: Final[Sequence[Callable[[Settings], list[str]]]] = (
     _key_set_problems,
     _key_problems,
     _agent_url_problems,
+    _history_problems,
     _access_url_problems,
     _agent_token_problems,
     _missing_key_problems,

@@ -30,11 +30,18 @@ SECONDS_MAX: Final = 1_000_000
 WHOLE_MAX: Final = 2**53
 """The greatest count that metrics, which are floats, hold exactly."""
 
+_Keeper = Literal["agent", "client"]
+
 _Seconds = Annotated[float, Meta(gt=0, le=SECONDS_MAX)]
 _Port = Annotated[int, Meta(ge=0, le=65535)]
 _Count = Annotated[int, Meta(ge=0, le=WHOLE_MAX)]
 _Positive = Annotated[int, Meta(gt=0, le=WHOLE_MAX)]
 _Bytes = _Positive
+
+
+def _keeper(dialect: str) -> _Keeper:
+    """Return who keeps the conversation on this wire, where no setting says it."""
+    return "agent" if DIALECTS[dialect].keeps_history else "client"
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -320,6 +327,29 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "otherwise `together`."
         ),
     ] = None
+    history: Annotated[
+        _Keeper | None,
+        Meta(
+            description="Who keeps the conversation. `agent`: the agent, which is sent only what "
+            "is new. `client`: the client, whose messages are sent whole with each request. "
+            "Unset: the default of the dialect ("
+            f"{', '.join(f'{name}: {_keeper(name)}' for name in DIALECTS)})."
+        ),
+    ] = None
+    history_messages: Annotated[
+        _Positive,
+        Meta(
+            description="Most messages of a client that are sent to the agent where the client "
+            "keeps the conversation. The oldest turns are left out first."
+        ),
+    ] = 500
+    client_system: Annotated[
+        bool,
+        Meta(
+            description="Send the system messages of a client that keeps the conversation. A "
+            "client can write any into its request."
+        ),
+    ] = False
     threads: Annotated[
         Literal["shared", "chat"],
         Meta(
@@ -427,6 +457,11 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def __repr__(self) -> str:
         shown = {k: v for k, v in msgspec.structs.asdict(self).items() if k not in SECRETS}
         return f"Settings({', '.join(f'{k}={v!r}' for k, v in shown.items())})"
+
+
+def history_keeper(settings: Settings) -> _Keeper:
+    """Return who keeps the conversation."""
+    return settings.history or _keeper(settings.dialect)
 
 
 def variable(field: str) -> str:

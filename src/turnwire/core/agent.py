@@ -186,7 +186,8 @@ class Dialect(Protocol):
     transport: str
     """The name of the transport that carries this wire."""
     operations: frozenset[OperationName]
-    """What this wire has beside a prompt. The method of another operation is never called."""
+    """What this wire has beside a prompt. The method of another operation is never called, except
+    for `resume` with replies if not `keeps_history`: they go into a new request for the agent."""
     idle_s: float
     """Default of `TURNWIRE_IDLE_S` on this wire."""
     schema: WireSchema
@@ -199,10 +200,12 @@ class Dialect(Protocol):
         """Write a message of a conversation in the words of this wire, as JSON.
 
         Called while the request is read, once for each message, so that `connect_request` only
-        joins bytes. Never called if `keeps_history`.
+        joins bytes. Never called if `keeps_history`. Each item is a whole message, or is empty:
+        then other work may be done before the next item, since a message may have megabytes.
 
         Raises:
-            UnsayableError: this wire has no words for some parts of the message.
+            UnsayableError: this wire has no words for some parts of the message. Raised before
+                the first item.
 
         """
         ...

@@ -4,9 +4,11 @@ import msgspec
 from msgspec import Struct
 
 from turnwire.config.lists import listed, policies
-from turnwire.config.settings import Settings
+from turnwire.config.settings import Settings, history_keeper
 from turnwire.core.agent import Dialect
 from turnwire.core.body.attachments import AttachmentLimits
+from turnwire.core.body.client_history import ClientHistory
+from turnwire.core.body.conversation import ConversationLimits
 from turnwire.core.session_group import SessionGroups
 from turnwire.core.turn.limits import POLICIES, Limits
 from turnwire.core.ui_stream.output import StreamOptions
@@ -34,6 +36,8 @@ class AppContext(Struct, frozen=True):
     stream_options: StreamOptions
     """Those of the settings; a route adds those of its request."""
     attachments: AttachmentLimits
+    history: ClientHistory | None
+    """How messages are written for the agent; None if its wire has no words for them."""
     identity: Identity
     access: Access
     dialler: Dialler
@@ -64,6 +68,21 @@ def attachment_limits(settings: Settings) -> AttachmentLimits:
         characters=settings.attachment_bytes,
         types=listed(settings.attachment_types),
         hosts=listed(settings.attachment_hosts),
+    )
+
+
+def client_history(settings: Settings, dialect: Dialect) -> ClientHistory | None:
+    """Return how messages are written for the agent; None if its wire has no words for them."""
+    if dialect.keeps_history:
+        return None
+    return ClientHistory(
+        write=dialect.write_message,
+        limits=ConversationLimits(
+            messages=settings.history_messages,
+            with_system=settings.client_system,
+            attachments=attachment_limits(settings),
+        ),
+        is_whole=history_keeper(settings) == "client",
     )
 
 

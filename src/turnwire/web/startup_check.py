@@ -8,6 +8,7 @@ from msgspec import Raw
 
 from turnwire.config.settings import Settings
 from turnwire.core.agent import AgentProtocol, Dialect
+from turnwire.core.body.conversation import Conversation, Text, UserMessage
 from turnwire.core.connect import BadConnectRequestError
 from turnwire.core.operations import Operation, OperationName
 from turnwire.core.requests import (
@@ -55,7 +56,12 @@ def _wire_problems(dialect: Dialect) -> list[str]:
 
 def _samples(dialect: Dialect) -> Iterator[tuple[str, AgentProtocol | Operation[Any]]]:
     """One request of each kind that the dialect has, with the name of its kind."""
-    yield "a prompt", dialect.prompt(PromptRequest(text="hi", prompt_id="p1"))
+    conversation = None
+    if not dialect.keeps_history:
+        prompt = UserMessage("m1", (Text("hi"),))
+        conversation = Conversation([item for item in dialect.write_message(prompt) if item], {})
+    request = PromptRequest(text="hi", prompt_id="p1", conversation=conversation)
+    yield "a prompt", dialect.prompt(request)
     operation = {**_WHO, "verdict_s": 1.0}
     if OperationName.RESUME in dialect.operations:
         yield "a resume", dialect.resume(ResumeRequest(**_WHO))

@@ -10,11 +10,13 @@ from prometheus_client import CollectorRegistry
 from turnwire import errors
 from turnwire.config.settings import SECRETS, Settings, variable
 from turnwire.core.turn.outcome import Outcome
+from turnwire.dialects.ag_ui import messages as ag_ui
 from turnwire.metrics import Telemetry
 from turnwire_lab.bench import report
 from turnwire_lab.docs import hostile as hostile_rows
 from turnwire_lab.docs import memory as memory_of
 from turnwire_lab.docs.binding import diagram
+from turnwire_lab.docs.conversation import rows as conversation_rows
 from turnwire_lab.docs.faults import rows as fault_rows
 from turnwire_lab.docs.mapping import rows as mapping_rows
 from turnwire_lab.docs.marks import ROOT
@@ -33,6 +35,11 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 def mapping() -> str:
     """Which frame becomes which chunks."""
     return _table(("The agent sends", "The client gets"), mapping_rows())
+
+
+def history_ag_ui() -> str:
+    """What AG-UI makes of a client's messages."""
+    return _table(("The client has", "The agent is sent"), conversation_rows(ag_ui.write))
 
 
 def traps() -> str:
@@ -235,6 +242,7 @@ def _choices(hint: Any) -> str:
 
 TABLES: Final[dict[str, Callable[[], str]]] = {
     "mapping": mapping,
+    "history-ag-ui": history_ag_ui,
     "traps": traps,
     "binding": binding,
     "nameless-v-two": nameless_v2,

@@ -63,32 +63,46 @@ def refusal(*parts: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("part", "response"),
     [
-        pytest.param(approved(), ApprovalResponse("ap1", approved=True), id="approved"),
+        pytest.param(
+            approved(), ApprovalResponse("ap1", approved=True, call_id="c1"), id="approved"
+        ),
         pytest.param(
             approved(approved=False, reason="No!"),
-            ApprovalResponse("ap1", approved=False, reason="No!"),
+            ApprovalResponse("ap1", approved=False, reason="No!", call_id="c1"),
             id="denied with a reason",
         ),
         pytest.param(
-            approved(reason=""), ApprovalResponse("ap1", approved=True), id="an empty reason"
+            approved(reason=""),
+            ApprovalResponse("ap1", approved=True, call_id="c1"),
+            id="an empty reason",
         ),
         pytest.param(
             approved(signature="x", isAutomatic=False),
-            ApprovalResponse("ap1", approved=True),
+            ApprovalResponse("ap1", approved=True, call_id="c1"),
             id="fields of version 7",
         ),
         pytest.param(
-            approved("x" * 2_048), ApprovalResponse("x" * 2_048, approved=True), id="a long id"
+            approved("x" * 2_048),
+            ApprovalResponse("x" * 2_048, approved=True, call_id="c1"),
+            id="a long id",
         ),
         pytest.param(
             approved() | {"type": "dynamic-tool", "toolName": "bash"},
-            ApprovalResponse("ap1", approved=True),
+            ApprovalResponse("ap1", approved=True, call_id="c1"),
             id="a dynamic tool",
         ),
         pytest.param(
             approved() | {"providerExecuted": None},
-            ApprovalResponse("ap1", approved=True),
+            ApprovalResponse("ap1", approved=True, call_id="c1"),
             id="whoever runs it",
+        ),
+        pytest.param(
+            approved() | {"toolCallId": 7}, ApprovalResponse("ap1", approved=True), id="no call"
+        ),
+        pytest.param(
+            answered("yes", toolCallId="c2"),
+            QuestionAnswer("q1", Raw(b'"yes"'), call_id="c2"),
+            id="a call that a question is about",
         ),
         pytest.param(answered("yes"), QuestionAnswer("q1", Raw(b'"yes"')), id="a text"),
         pytest.param(answered(answer=True), QuestionAnswer("q1", Raw(b"true")), id="a boolean"),
@@ -112,9 +126,9 @@ def test_answers_stay_in_order_and_our_own_output_is_ignored() -> None:
     )
 
     assert found == (
-        ApprovalResponse("ap2", approved=True),
+        ApprovalResponse("ap2", approved=True, call_id="c1"),
         QuestionAnswer("q1", Raw(b'"b"')),
-        ApprovalResponse("ap1", approved=True),
+        ApprovalResponse("ap1", approved=True, call_id="c1"),
     )
 
 
@@ -122,13 +136,13 @@ def test_only_what_follows_the_last_step_is_read() -> None:
     clients_own = OURS | {"providerExecuted": False}
 
     assert responses(clients_own, approved("old"), STEP, answered("old"), STEP, approved()) == (
-        ApprovalResponse("ap1", approved=True),
+        ApprovalResponse("ap1", approved=True, call_id="c1"),
     )
     assert refusal(STEP, approved(), STEP, OURS) == NOTHING
 
 
 def test_without_a_step_everything_is_read() -> None:
-    assert responses(approved()) == (ApprovalResponse("ap1", approved=True),)
+    assert responses(approved()) == (ApprovalResponse("ap1", approved=True, call_id="c1"),)
 
 
 @pytest.mark.parametrize(

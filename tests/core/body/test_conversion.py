@@ -22,7 +22,9 @@ from turnwire.core.body.conversation import (
     UnsayableError,
     UserMessage,
 )
-from turnwire.core.body.conversion import DENIED, NO_RESULT, PARTS_MAX, convert_in_steps
+from turnwire.core.body.conversion import PARTS_MAX, convert_in_steps
+from turnwire.core.body.ui_message import NO_RESULT, TEXT_BYTES_MAX
+from turnwire.core.bounds import LONG_BYTES
 from turnwire.core.steps import run_steps
 from turnwire.errors import BadRequest
 
@@ -50,8 +52,9 @@ def read(
     written: list[Message] = []
 
     def write(message: Message) -> Iterator[bytes]:
-        yield b"%d" % len(written)
         unsayable(message)
+        yield b""
+        yield b"%d" % len(written)
         written.append(message)
 
     conversation = run_steps(
@@ -147,59 +150,6 @@ def test_text_behind_a_call_begins_a_step() -> None:
         ("assistant", "a1:1"),
         ("result", "c3:result"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("more", "output", "error", "is_denied"),
-    [
-        ({"output": {"sum": 3}}, b'{"sum":3}', None, False),
-        ({"output": None}, b"null", None, False),
-        ({"state": "output-error", "errorText": "broken"}, None, "broken", False),
-        ({"state": "output-error"}, None, NO_RESULT, False),
-        ({"state": "output-error", "errorText": 7}, None, NO_RESULT, False),
-        ({"state": "output-denied"}, None, DENIED, True),
-        (
-            {"state": "output-denied", "approval": {"approved": False, "reason": "no"}},
-            None,
-            "no",
-            True,
-        ),
-        (
-            {"state": "approval-responded", "approval": {"id": "x", "approved": False}},
-            None,
-            DENIED,
-            True,
-        ),
-        # An approval in the history approves nothing.
-        (
-            {"state": "approval-responded", "approval": {"id": "x", "approved": True}},
-            None,
-            NO_RESULT,
-            False,
-        ),
-        ({"state": "approval-responded", "approval": "yes"}, None, NO_RESULT, False),
-        ({"state": "approval-responded"}, None, NO_RESULT, False),
-        ({"state": "approval-requested", "approval": {"id": "x"}}, None, NO_RESULT, False),
-        ({"state": "input-available"}, None, NO_RESULT, False),
-        ({"state": "input-streaming"}, None, NO_RESULT, False),
-        ({"preliminary": True}, None, NO_RESULT, False),
-        ({"state": 7}, None, NO_RESULT, False),
-    ],
-)
-def test_the_outcome_of_a_call(
-    more: dict[str, Any], output: bytes | None, error: str | None, *, is_denied: bool
-) -> None:
-    (result,) = results(tool(**more))
-
-    assert (result.output and bytes(result.output)) == output
-    assert (result.error, result.is_denied) == (error, is_denied)
-
-
-def test_an_output_that_is_missing_is_null() -> None:
-    part = tool()
-    del part["output"]
-
-    assert bytes(results(part)[0].output or b"") == b"null"
 
 
 def test_the_input_and_the_name_of_a_call() -> None:
@@ -310,6 +260,33 @@ def test_without_a_message_of_the_user_the_last_ones_are_kept() -> None:
     assert conversation.left_out == {"message": 2, "malformed message": 1}
 
 
+def test_a_text_that_is_very_long_is_left_out() -> None:
+    very_long = "x" * TEXT_BYTES_MAX
+    long = very_long[:-2]
+    conversation = read(
+        user(text(very_long), text(long)),
+        {"role": "assistant", "content": very_long},
+        assistant(tool(state="output-error", errorText=very_long), text("y")),
+    )
+
+    assert shown(conversation) == [
+        ("user", "u1", [long]),
+        ("assistant", "a1", [], ['c1=add{"a":1}']),
+        ("result", "c1:result", "c1", "add", None),
+        ("assistant", "a1:1", ["y"], []),
+    ]
+    assert conversation.left_out == {"long text": 2}
+    assert conversation.messages[2] == Result("c1:result", "c1", "add", None, NO_RESULT)
+
+
+def test_long_values_are_read_in_several_steps() -> None:
+    def steps(output: str) -> int:
+        raw = Raw(msgspec.json.encode(assistant(tool(output=output))))
+        return sum(1 for _ in convert_in_steps([raw], lambda _: (b"",), ConversationLimits()))
+
+    assert steps("x" * LONG_BYTES) > steps("x")
+
+
 def test_a_message_has_so_many_parts() -> None:
     conversation = read(user(*[text("x")] * (PARTS_MAX + 2)))
 
@@ -338,6 +315,12 @@ def test_no_id_of_a_message_is_used_twice() -> None:
 
     assert ids == ["u1", "u1:2", "u1:result", "u1:1", "u1:2:2", "u1:3", "u1:result:2"]
     assert [one.message_id for one in read(*messages[:3]).messages] == ids[:5]
+
+
+def test_an_id_that_looks_derived_is_not_used_twice() -> None:
+    messages = [user(text("x"), message_id=each) for each in ("a:2", "a", "a", "a")]
+
+    assert [one.message_id for one in read(*messages).messages] == ["a:2", "a", "a:3", "a:4"]
 
 
 def test_very_many_messages_of_one_id_are_soon_told_apart() -> None:

@@ -28,15 +28,17 @@ from turnwire.core.body.conversation import (
     UnsayableError,
     UserMessage,
 )
-from turnwire.core.body.conversion import DENIED, NO_RESULT, convert_in_steps
+from turnwire.core.body.conversion import convert_in_steps
+from turnwire.core.body.ui_message import DENIED, NO_RESULT
 from turnwire.core.steps import run_steps
+from turnwire.dialects.ag_ui import messages as ag_ui_messages
 from turnwire.dialects.ag_ui.messages import write
 
 HOSTS = AttachmentLimits(hosts=["files.example"], types=["*/*", "image/*", "video/*", "text/*"])
 
 
 def written(*messages: Message) -> list[Any]:
-    return [json.loads(one) for message in messages for one in write(message)]
+    return [json.loads(one) for message in messages for one in write(message) if one]
 
 
 def test_a_conversation_with_a_tool() -> None:
@@ -131,10 +133,25 @@ def test_an_error_stands_in_both_fields() -> None:
 )
 def test_what_this_wire_cannot_say(parts: tuple[Any, ...], kind: str, count: int) -> None:
     with pytest.raises(UnsayableError) as raised:
-        write(AssistantMessage("a", parts))
+        next(write(AssistantMessage("a", parts)))
 
     assert raised.value.kind == kind
     assert len(raised.value.parts) == count
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 7])
+def test_long_json_is_put_into_a_string_in_steps(
+    step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Steps of a few bytes cut characters and escapes everywhere."""
+    monkeypatch.setattr(ag_ui_messages, "_STEP_BYTES", step)
+    output = rb'{"a\": "\n\ud83d\ude00", "b": "' + "\U0001f600é".encode() + b'"}'
+    items = list(write(Result("r", "c", "add", Raw(output))))
+
+    assert items.count(b"") == -(-len(output) // step)
+    assert json.loads(items[-1])["content"] == output.decode()
+    (call,) = written(AssistantMessage("a", (), (Call("c", "add", Raw(output)),)))[0]["toolCalls"]
+    assert call["function"] == {"name": "add", "arguments": output.decode()}
 
 
 # Any conversation

@@ -118,8 +118,9 @@ def read_in_steps(parts: Sequence[Raw], limits: AttachmentLimits) -> Steps[tuple
 
 def _read_part(part: Raw, limits: AttachmentLimits) -> Steps[Attachment]:
     data = bytes(part)
-    if data.count(b"\\") - data.count(rb"\/") > _ESCAPES_MAX:  # many encoders escape a slash
-        raise BadRequest(_NO_BASE64)
+    backslashes = data.count(b"\\")
+    if backslashes > _ESCAPES_MAX and backslashes - data.count(rb"\/") > _ESCAPES_MAX:
+        raise BadRequest(_NO_BASE64)  # many encoders escape a slash
     yield
     file = _file(data)
     del data

@@ -20,6 +20,7 @@ from msgspec import Meta, Raw, Struct
 from turnwire.core import safe_json
 from turnwire.core.approvals import APPROVAL_ID_MAX
 from turnwire.core.body.client_copy import ClientCopy
+from turnwire.core.body.conversation import Conversation
 from turnwire.core.bounds import Word
 from turnwire.core.steps import Steps
 from turnwire.errors import BadRequest
@@ -55,6 +56,8 @@ class ApprovalResponse(Struct, frozen=True):
     approval_id: str
     approved: bool
     reason: str | None = None
+    call_id: str | None = None
+    """The call at whose card the user answered: the client's word."""
 
 
 class QuestionAnswer(Struct, frozen=True):
@@ -64,6 +67,8 @@ class QuestionAnswer(Struct, frozen=True):
     answer: Raw
     approval_id: str | None = None
     """The `approvalId` that the question's data names, if it is a string."""
+    call_id: str | None = None
+    """The call that the question's data names, if it is an approval: the client's word."""
 
 
 Response: TypeAlias = ApprovalResponse | QuestionAnswer
@@ -80,6 +85,13 @@ class Continuation(Struct, frozen=True):
     responses: tuple[Response, ...]
     chat_id: str | None = None
     client_copy: ClientCopy = ClientCopy()
+    conversation: Conversation | None = None
+    """What is sent to an agent that does not keep it."""
+
+    @property
+    def size(self) -> int:
+        """About how much memory the conversation takes, in bytes."""
+        return 0 if self.conversation is None else self.conversation.size
 
 
 class _Part(Struct):
@@ -97,6 +109,7 @@ class _Tool(Struct, rename="camel"):
     state: Word | None = None
     provider_executed: bool | None = None
     approval: Raw = Raw()
+    tool_call_id: Raw = Raw()
 
 
 class _LenientData(Struct):
@@ -126,6 +139,7 @@ class _QuestionData(Struct, rename="camel"):
     answer: Raw = Raw()
     question_id: _Id | None = None
     approval_id: Raw = Raw()
+    tool_call_id: Raw = Raw()
 
 
 _CHARACTER_BYTES: Final = 4
@@ -269,7 +283,8 @@ def _approval_response(part: Raw) -> ApprovalResponse | None:
     tool = _tool(part)
     if tool.state == "approval-responded":
         approval = _approval(tool.approval or b"null")
-        return ApprovalResponse(approval.id, approval.approved, approval.reason or None)
+        call_id = safe_json.short_string(tool.tool_call_id)
+        return ApprovalResponse(approval.id, approval.approved, approval.reason or None, call_id)
     if tool.state in {"output-available", "output-error"} and not tool.provider_executed:
         raise BadRequest("A tool output of the client cannot be forwarded: tools run at the agent")
     return None
@@ -294,4 +309,9 @@ def _question_answer(part: Raw) -> QuestionAnswer | None:
     question_id = question.id or data.question_id
     if question_id is None:
         raise BadRequest("An answer names no question")
-    return QuestionAnswer(question_id, data.answer.copy(), safe_json.string(data.approval_id))
+    return QuestionAnswer(
+        question_id,
+        data.answer.copy(),
+        safe_json.string(data.approval_id),
+        safe_json.short_string(data.tool_call_id),
+    )

@@ -95,7 +95,8 @@ class UnsayableError(Exception):
 
 
 Write: TypeAlias = Callable[[Message], Iterable[bytes]]
-"""Writes a message in the words of a wire, see `core.agent.Dialect.write_message`."""
+"""Writes a message in the words of a wire, see `core.agent.Dialect.write_message`. An empty item is
+a pause."""
 
 
 class Conversation(Struct, frozen=True):

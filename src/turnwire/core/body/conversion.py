@@ -20,13 +20,13 @@ said is left out, and counted. Only a new prompt is refused. These rules hold on
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from typing import Annotated, Final
+from typing import Final
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import Raw
 
 from turnwire.core import safe_json
-from turnwire.core.body import attachments
+from turnwire.core.body import attachments, ui_message
 from turnwire.core.body.attachments import Attachment
 from turnwire.core.body.conversation import (
     AssistantMessage,
@@ -44,61 +44,18 @@ from turnwire.core.body.conversation import (
     UserMessage,
     Write,
 )
-from turnwire.core.bounds import HandedOn, Word
+from turnwire.core.body.ui_message import TEXT_BYTES_MAX, UIPart, pause_after
 from turnwire.core.steps import Steps
 from turnwire.errors import BadRequest
 
 PARTS_MAX: Final = 10_000
 """Most parts of a message that are read; of more, the last ones."""
 
-VALUES_MAX: Final = 200_000
-"""A message with more parts is malformed."""
-
-NO_RESULT: Final = "No result"
-"""The result of a call that has none in the client's copy."""
-
-DENIED: Final = "The user denied this call"
-
 _UNKNOWN_PART: Final = "part of an unknown type"
-
-
-class _Message(Struct):
-    role: Raw
-    id: Raw = Raw()
-    parts: Annotated[list[Raw], Meta(max_length=VALUES_MAX)] | None = None
-    content: Raw = Raw()
-
-
-class _Part(Struct, rename="camel"):
-    """A part of any type. A field of an unexpected type is left out later."""
-
-    type: Word
-    text: Raw = Raw()
-    tool_call_id: Raw = Raw()
-    tool_name: Raw = Raw()
-    state: Raw = Raw()
-    input: Raw = Raw()
-    raw_input: Raw = Raw()
-    output: Raw = Raw()
-    error_text: Raw = Raw()
-    preliminary: Raw = Raw()
-    approval: Raw = Raw()
-
-
-class _Approval(Struct):
-    approved: bool | None = None
-    reason: HandedOn | None = None
 
 
 _LEFT_OUT: Final = frozenset({"source-url", "source-document", "step-start"})
 """Types of parts that no agent takes back, beside those of data."""
-
-_END: Final = _Part("step-start")
-"""Ends the last step of a message."""
-
-_message = msgspec.json.Decoder(_Message).decode
-_part = msgspec.json.Decoder(_Part).decode
-_approval = msgspec.json.Decoder(_Approval).decode
 
 
 def convert_in_steps(
@@ -109,11 +66,13 @@ def convert_in_steps(
     pending: Collection[str] = (),
     prompt_files: Sequence[Attachment] | None = None,
     first: int = 0,
+    replaced: int = 0,
 ) -> Steps[Conversation]:
     """Convert the messages of a request from number `first` on, in steps.
 
     `pending` are the ids of the calls that wait for an approval in the last message. If that is a
-    new prompt, `prompt_files` are its files, which were checked.
+    new prompt, `prompt_files` are its files, which were checked. `replaced` halves of characters
+    were replaced in the messages.
 
     Raises:
         BadRequest: the wire has no words for a part of the new prompt.
@@ -124,6 +83,8 @@ def convert_in_steps(
     converter = _Converter(write, limits, pending)
     if kept > first:
         converter.left_out["message"] = kept - first
+    if replaced:
+        converter.left_out["half of a character"] = replaced
     for number in range(kept, len(messages)):
         if number == len(messages) - 1:
             converter.begin_last(pending, prompt_files)
@@ -137,7 +98,7 @@ def _first_kept(messages: Sequence[Raw], most: int) -> Steps[int]:
     if not first:
         return 0
     for number in range(first, len(messages)):
-        message = _decoded(messages[number])
+        message = ui_message.decoded(messages[number])
         if message is not None and safe_json.short_string(message.role) == "user":
             return number
         yield
@@ -166,7 +127,8 @@ class _Converter:
         self._prompt_files = None if prompt_files is None else iter(prompt_files)
 
     def read(self, raw: Raw, number: int) -> Steps[None]:
-        message = _decoded(raw)
+        message = ui_message.decoded(raw)
+        yield from pause_after(raw)
         if message is None:
             self.left_out["malformed message"] += 1
             return
@@ -193,45 +155,47 @@ class _Converter:
     def _user(self, message_id: str, raw_parts: Sequence[Raw]) -> Steps[None]:
         parts: list[Text | File] = []
         for raw in raw_parts:
-            part = _decoded_part(raw)
+            part = ui_message.decoded_part(raw)
+            yield from pause_after(raw)
             match part.type:
                 case "text":
-                    parts += _texts(part)
+                    parts += self._texts(part)
                 case "file":
                     parts += yield from self._files(raw)
                 case kind:
                     self._leave_out(kind)
             yield
         if parts:
-            self._add(UserMessage(self._new_id(message_id), tuple(parts)))
+            yield from self._add(UserMessage(self._new_id(message_id), tuple(parts)))
 
     def _system(self, message_id: str, raw_parts: Sequence[Raw]) -> Steps[None]:
         texts: list[Text] = []
         for raw in raw_parts:
-            part = _decoded_part(raw)
+            part = ui_message.decoded_part(raw)
             if part.type == "text":
-                texts += _texts(part)
+                texts += self._texts(part)
             yield
         if texts:
             text = "".join(each.text for each in texts)
-            self._add(SystemMessage(self._new_id(message_id), text))
+            yield from self._add(SystemMessage(self._new_id(message_id), text))
 
     def _assistant(self, message_id: str, raw_parts: Sequence[Raw]) -> Steps[None]:
         step = _Step(message_id)
         for raw in raw_parts:
-            part = _decoded_part(raw)
+            part = ui_message.decoded_part(raw)
+            yield from pause_after(raw)
             new_parts: list[Part] = []
             match part.type:
                 case "step-start":
                     yield from self._end(step)
                 case "text":
-                    new_parts += _texts(part)
+                    new_parts += self._texts(part)
                 case "reasoning":
-                    new_parts += [Reasoning(each.text) for each in _texts(part)]
+                    new_parts += [Reasoning(each.text) for each in self._texts(part)]
                 case "file":
                     new_parts += yield from self._files(raw)
-                case kind if _is_tool(kind):
-                    self._call(step, part)
+                case kind if ui_message.is_tool(kind):
+                    yield from self._call(step, part)
                 case kind:
                     self._leave_out(kind)
             if new_parts and step.calls:  # what is behind a call is of the next step
@@ -240,7 +204,7 @@ class _Converter:
             yield
         yield from self._end(step)
 
-    def _call(self, step: "_Step", part: _Part) -> None:
+    def _call(self, step: "_Step", part: UIPart) -> Steps[None]:
         name = safe_json.short_string(part.tool_name) or part.type.removeprefix("tool-")
         wanted = safe_json.short_string(part.tool_call_id)
         if wanted is None:
@@ -248,14 +212,24 @@ class _Converter:
             return
         is_pending = wanted in self._pending
         call_id = wanted if is_pending else _unused(wanted, self._call_ids)
-        call = Call(call_id, name, _readable(part.input) or _readable(part.raw_input) or Raw(b"{}"))
+        given = yield from ui_message.readable_in_steps(part.input or part.raw_input)
+        call = Call(call_id, name, given or Raw(b"{}"))
         step.calls.append(call)
         if is_pending:
             self._pending.discard(wanted)
             self.open_calls.append(call)
             return
-        output, error, is_denied = _outcome(part)
-        step.results.append(Result(f"{call_id}:result", call_id, name, output, error, is_denied))
+        outcome = yield from ui_message.outcome_in_steps(part)
+        step.results.append(
+            Result(
+                f"{call_id}:result",
+                call_id,
+                name,
+                outcome.output,
+                outcome.error,
+                outcome.is_denied,
+            )
+        )
 
     def _end(self, step: "_Step") -> Steps[None]:
         """Write a step, and empty it."""
@@ -264,19 +238,21 @@ class _Converter:
         parts, calls, results = tuple(step.parts), tuple(step.calls), step.results
         message = AssistantMessage(self._new_id(step.next_id()), parts, calls)
         step.clear()
-        if not self._add(message):
-            return
-        yield
-        for result in results:
-            result_id = self._new_id(result.message_id)
-            self._add(msgspec.structs.replace(result, message_id=result_id))
+        is_written = yield from self._add(message)
+        for result in results if is_written else ():
             yield
+            result_id = self._new_id(result.message_id)
+            yield from self._add(msgspec.structs.replace(result, message_id=result_id))
 
-    def _add(self, message: Message) -> bool:
+    def _add(self, message: Message) -> Steps[bool]:
         """Write a message without the parts that the wire cannot say. False: nothing is left."""
         while True:
             try:
-                written = list(self._write(message))
+                for item in self._write(message):
+                    if item:
+                        self.written.append(item)
+                    else:
+                        yield
             except UnsayableError as problem:
                 if self._prompt_files is not None:
                     raise _refused(problem.kind) from problem
@@ -286,8 +262,15 @@ class _Converter:
                     return False
                 message = rest
             else:
-                self.written += written
                 return True
+
+    def _texts(self, part: UIPart) -> list[Text]:
+        """Return the text of a part; nothing if it is empty, too long or no string."""
+        if len(part.text) > TEXT_BYTES_MAX:
+            self.left_out["long text"] += 1
+            return []
+        text = safe_json.string(part.text)
+        return [Text(text)] if text else []
 
     def _files(self, raw: Raw) -> Steps[list[File]]:
         if self._prompt_files is not None:
@@ -360,59 +343,3 @@ def _unused(wanted: str, used: dict[str, int]) -> str:
     used[wanted] += 1
     used[unused] = 1
     return unused
-
-
-def _decoded(raw: Raw) -> _Message | None:
-    try:
-        return _message(raw)
-    except msgspec.ValidationError:
-        return None
-
-
-def _decoded_part(raw: Raw) -> _Part:
-    try:
-        return _part(raw)
-    except msgspec.ValidationError:
-        return _Part("")
-
-
-def _texts(part: _Part) -> list[Text]:
-    """Return the text of a part; nothing if it is empty or no string."""
-    text = safe_json.string(part.text)
-    return [Text(text)] if text else []
-
-
-def _is_tool(kind: str) -> bool:
-    return kind == "dynamic-tool" or kind.startswith("tool-")
-
-
-def _outcome(part: _Part) -> tuple[Raw | None, str | None, bool]:
-    """Return the output of a call, or its error, and whether the user denied it."""
-    match safe_json.short_string(part.state):
-        case "output-available" if bytes(part.preliminary) != b"true":
-            output = _readable(part.output)
-            return (Raw(b"null") if output is None else output), None, False
-        case "output-error":
-            return None, safe_json.string(part.error_text) or NO_RESULT, False
-        case "output-denied":
-            return None, _decoded_approval(part.approval).reason or DENIED, True
-        case "approval-responded":
-            approval = _decoded_approval(part.approval)
-            if approval.approved is False:
-                return None, approval.reason or DENIED, True
-            return None, NO_RESULT, False  # that it was approved is the client's word
-        case _:
-            return None, NO_RESULT, False
-
-
-def _decoded_approval(raw: Raw) -> _Approval:
-    try:
-        return _approval(raw or b"{}")
-    except msgspec.ValidationError:
-        return _Approval()
-
-
-def _readable(raw: Raw) -> Raw | None:
-    """Return this JSON, if there is any. A decoder skips strings without a check of their UTF-8."""
-    bytes(raw).decode()
-    return raw.copy() if raw else None

@@ -3,22 +3,28 @@
 Use: `extract(body)`, or `extract_in_steps(body, limits)` for long bodies. A body that
 is of none of the known forms raises `BadRequest` with a reason.
 
-The agent owns the history, so only the last message is read. The forms (measured;
-wire/ui-message-stream 4.1) are `{"messages": [...]}` and `{"message": {...}}`. A
-message has `parts` (AI SDK 5 and later) or `content` as a string (AI SDK 4 and
-third-party tools). A message of the user is a prompt. A message of the assistant is a
-continuation (`continuation`).
+The forms (measured; wire/ui-message-stream 4.1) are `{"messages": [...]}` and
+`{"message": {...}}`. A message has `parts` (AI SDK 5 and later) or `content` as a
+string (AI SDK 4 and third-party tools). A message of the user is a prompt. A message
+of the assistant is a continuation (`continuation`).
+
+Where the agent owns the history, only the last message is read. Where the client owns
+it (`client_history`), the messages before it are converted too, and nothing in them is
+a reason to refuse the body.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Final
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import Meta, Raw, Struct, structs
 
 from turnwire.core import safe_json
-from turnwire.core.body import attachments, continuation
+from turnwire.core.body import attachments, continuation, lone_surrogates
 from turnwire.core.body.attachments import Attachment, AttachmentLimits
+from turnwire.core.body.client_history import ClientHistory
 from turnwire.core.body.continuation import Continuation
+from turnwire.core.body.conversation import Conversation
 from turnwire.core.bounds import ID_MAX, LONG_BYTES, WORD_MAX
 from turnwire.core.steps import Steps, run_steps
 from turnwire.core.wire.census import TooDeepError, TooManyError, census
@@ -29,6 +35,9 @@ TEXT_MAX = 100_000
 
 DEPTH_MAX = 64
 """Deepest nesting of a body."""
+
+HISTORY_DEPTH_MAX = 500
+"""Deepest nesting of a body with a history, which may hold the output of any tool."""
 
 VALUES_MAX = 200_000
 """Most messages and parts of a body. Each costs memory and time; real chats have fewer."""
@@ -57,7 +66,9 @@ class Prompt(Struct, frozen=True):
     `regenerates`: the user wants another answer to an earlier prompt. `replaces`
     is the client's id of the message to replace, if the request names one: with
     `regenerates` the id of that answer, else the prompt's own id, which means that
-    the user edited it. `chat_id` is the client's id of the chat.
+    the user edited it. `chat_id` is the client's id of the chat. `conversation`
+    is what is sent to an agent that does not keep it; it holds the files too, so
+    `attachments` is empty.
     """
 
     text: str
@@ -66,11 +77,12 @@ class Prompt(Struct, frozen=True):
     regenerates: bool = False
     replaces: str | None = None
     chat_id: str | None = None
+    conversation: Conversation | None = None
 
     @property
     def size(self) -> int:
         """About how much memory the prompt takes, in bytes."""
-        size = len(self.text)
+        size = len(self.text) if self.conversation is None else self.conversation.size
         for file in self.attachments:
             size += len(file.url)
         return size
@@ -104,6 +116,33 @@ class _Body(Struct, rename="camel"):
         """
         return bool(self.trigger) and _text(self.trigger, WORD_MAX) == "regenerate-message"
 
+    @property
+    def all_messages(self) -> Sequence[Raw]:
+        """The messages of either form.
+
+        Raises:
+            BadRequest: there are none.
+
+        """
+        if self.messages:
+            return self.messages
+        if self.messages is None and self.message:
+            return [self.message]
+        raise BadRequest("The body has no messages")
+
+
+class _Repaired(Struct):
+    """What is known of a body in which halves of characters were replaced."""
+
+    count: int
+    """How many there were."""
+    other: _Body
+    """The body with another character in their places."""
+
+    def cuts(self, body: _Body, number: int) -> bool:
+        """Whether there was one in the message of this number."""
+        return bytes(body.all_messages[number]) != bytes(self.other.all_messages[number])
+
 
 class _Part(Struct):
     type: Raw
@@ -116,17 +155,21 @@ _part = msgspec.json.Decoder(_Part).decode
 _string = msgspec.json.Decoder(str).decode
 
 
-def extract(body: bytes, limits: AttachmentLimits = _LIMITS) -> Prompt | Continuation:
-    """Parse the body of a chat request.
+def extract(
+    body: bytes, limits: AttachmentLimits = _LIMITS, history: ClientHistory | None = None
+) -> Prompt | Continuation:
+    """Parse the body of a chat request. `history`: None if the agent keeps the conversation.
 
     Raises:
         BadRequest: the body holds nothing that can be sent to an agent.
 
     """
-    return run_steps(extract_in_steps(body, limits))
+    return run_steps(extract_in_steps(body, limits, history))
 
 
-def extract_in_steps(body: bytes, limits: AttachmentLimits) -> Steps[Prompt | Continuation]:
+def extract_in_steps(
+    body: bytes, limits: AttachmentLimits, history: ClientHistory | None = None
+) -> Steps[Prompt | Continuation]:
     """Do the work of `extract` in steps, because a long body takes a while.
 
     Raises:
@@ -135,55 +178,92 @@ def extract_in_steps(body: bytes, limits: AttachmentLimits) -> Steps[Prompt | Co
     """
     if not body:
         raise BadRequest("The body is empty")
+    depth_max = DEPTH_MAX if history is None else HISTORY_DEPTH_MAX
     try:
-        return (yield from _parse(body, limits))
+        if len(body) > LONG_BYTES or body.count(b"[") + body.count(b"{") > depth_max:
+            yield from census(body, _COUNT_DEPTH, VALUES_MAX, depth_max)
+        return (yield from _parse(*(yield from _decode(body, history)), limits, history))
     except msgspec.ValidationError as exc:
         raise BadRequest("The body has a field of a wrong type, or lacks one") from exc
     except (msgspec.DecodeError, UnicodeDecodeError) as exc:
         raise BadRequest("The body is not valid JSON, or cuts a character in two") from exc
     except (TooDeepError, RecursionError) as exc:
-        raise BadRequest(f"The body is nested deeper than {DEPTH_MAX}") from exc
+        raise BadRequest(f"The body is nested deeper than {depth_max}") from exc
     except TooManyError as exc:
         raise BadRequest("The body has too many values") from exc
 
 
-def _parse(raw: bytes, limits: AttachmentLimits) -> Steps[Prompt | Continuation]:
-    if len(raw) > LONG_BYTES or raw.count(b"[") + raw.count(b"{") > DEPTH_MAX:
-        yield from census(raw, _COUNT_DEPTH, VALUES_MAX, DEPTH_MAX)
-    body = _body(raw)
+def _decode(data: bytes, history: ClientHistory | None) -> Steps[tuple[_Body, _Repaired | None]]:
+    """Decode a body. With a history, a half of a character spoils nothing but itself."""
+    try:
+        return _body(data), None
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        if history is None:
+            raise
+        yield
+    lone = yield from lone_surrogates.find_in_steps(data)
+    body = _body((yield from lone_surrogates.replace_in_steps(data, lone, rb"\ufffd")))
+    yield
+    other = _body((yield from lone_surrogates.replace_in_steps(data, lone, rb"\ufffe")))
+    return body, _Repaired(len(lone), other)
+
+
+def _parse(
+    body: _Body,
+    repaired: _Repaired | None,
+    limits: AttachmentLimits,
+    history: ClientHistory | None,
+) -> Steps[Prompt | Continuation]:
     yield
     regenerates = bool(body.messages) and body.regenerates
-    message = yield from _last_message(body, regenerates)
+    messages = body.all_messages
+    number = len(messages) - 1
+    if regenerates:
+        number = yield from _last_prompt(messages, is_lenient=history is not None)
+    message = _message(messages[number])
+    yield
+    replaced = 0 if repaired is None else repaired.count
     match _text(message.role, WORD_MAX):
         case "user":
+            if repaired is not None and repaired.cuts(body, number):
+                raise BadRequest("The prompt cuts a character in two")
             regenerates = regenerates or (not body.messages and body.regenerates)
-            return (yield from _prompt(body, message, regenerates, limits))
+            prompt = yield from _prompt(body, message, regenerates, limits)
+            if history is None:
+                return prompt
+            conversation = yield from history.for_prompt_in_steps(
+                messages[: number + 1], prompt.attachments, replaced
+            )
+            return structs.replace(prompt, attachments=(), conversation=conversation)
         case "assistant":
             message_id = _id(message.id) or _id(body.message_id) or None
             chat_id = safe_json.short_string(body.id)
-            return (yield from continuation.read_in_steps(message_id, message.parts or (), chat_id))
+            answers = yield from continuation.read_in_steps(
+                message_id, message.parts or (), chat_id
+            )
+            if history is None:
+                return answers
+            conversation = yield from history.for_answers_in_steps(
+                messages, answers.responses, replaced
+            )
+            return structs.replace(answers, conversation=conversation)
         case _:
             raise BadRequest("The last message is neither the user's nor the assistant's")
 
 
-def _last_message(body: _Body, regenerates: bool) -> Steps[_Message]:  # noqa: FBT001 (as it is handed on)
-    if body.messages:
-        if regenerates:
-            return (yield from _last_user_message(body.messages))
-        message = _message(body.messages[-1])
-    elif body.messages is None and body.message:
-        message = _message(body.message)
-    else:
-        raise BadRequest("The body has no messages")
-    yield
-    return message
-
-
-def _last_user_message(messages: list[Raw]) -> Steps[_Message]:
-    for raw in reversed(messages[-_SEARCHED_MAX:]):
-        message = _message(raw)
-        if _text(message.role, WORD_MAX) == "user":
-            return message
+def _last_prompt(messages: Sequence[Raw], *, is_lenient: bool) -> Steps[int]:
+    """Return the number of the last message of the user."""
+    for number in range(len(messages) - 1, max(-1, len(messages) - 1 - _SEARCHED_MAX), -1):
+        try:
+            role = _text(_message(messages[number]).role, WORD_MAX)
+        except msgspec.ValidationError:
+            if not is_lenient:
+                raise
+            role = ""
+        if role == "user":
+            return number
         yield
     raise BadRequest("There is no message of the user to send again")
 

@@ -10,12 +10,13 @@ Two kinds of parts are left out, since this wire or its servers have no use for 
 * files of the assistant. The content of its messages is text.
 """
 
-from typing import Final, assert_never
+import codecs
+from collections.abc import Generator, Iterator
+from typing import Final, TypeAlias, TypeVar, assert_never
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType
 
-from turnwire.core import safe_json
 from turnwire.core.body.attachments import Attachment
 from turnwire.core.body.conversation import (
     AssistantMessage,
@@ -31,12 +32,22 @@ from turnwire.core.body.conversation import (
     UserMessage,
 )
 
+_Words = TypeVar("_Words")
+
+Writing: TypeAlias = Generator[bytes, None, _Words]
+"""Makes the words of a message in steps: yields an empty item after each, and returns them."""
+
+_STEP_BYTES: Final = 262_144
+"""Bytes of JSON that are put into a string in one step."""
+
+_incremental_decoder = codecs.getincrementaldecoder("utf-8")
+
 _BETWEEN_TEXTS: Final = "\n\n"
 """A step of the assistant has one text on this wire. The client shows its texts as paragraphs."""
 
 
 class _Source(Struct, rename="camel", tag_field="type"):
-    value: str
+    value: Raw
     mime_type: str
 
 
@@ -74,7 +85,7 @@ class _System(Struct, tag_field="role", tag="system"):
 
 class _Function(Struct):
     name: str
-    arguments: str
+    arguments: Raw
 
 
 class _ToolCall(Struct, tag_field="type", tag="function"):
@@ -91,66 +102,79 @@ class _Assistant(Struct, tag_field="role", tag="assistant", rename="camel", omit
 class _Tool(Struct, tag_field="role", tag="tool", rename="camel", omit_defaults=True):
     id: str
     tool_call_id: str
-    content: str
+    content: Raw
     error: str | UnsetType = UNSET
 
 
 _encode = msgspec.json.Encoder().encode
 
 
-def write(message: Message) -> tuple[bytes]:
-    """Write a message.
+def write(message: Message) -> Iterator[bytes]:
+    """Write a message. What is long is written in steps: an empty item ends one.
 
     Raises:
         UnsayableError: it has parts that this wire cannot say.
 
     """
-    return (_encode(_words(message)),)
+    yield _encode((yield from _words(message)))
 
 
-def _words(message: Message) -> _User | _System | _Assistant | _Tool:
+def _words(message: Message) -> Writing[_User | _System | _Assistant | _Tool]:
     match message:
         case UserMessage(message_id, (Text(text),)):
             return _User(message_id, text)
         case UserMessage(message_id, parts):
-            return _User(message_id, [_content(part) for part in parts])
+            content: list[_TextPart | _Media] = []
+            for part in parts:
+                content += [(yield from _content(part))]
+            return _User(message_id, content)
         case SystemMessage(message_id, text):
             return _System(message_id, text)
         case AssistantMessage(message_id, parts, calls):
             texts = _texts(parts)
+            tool_calls: list[_ToolCall] = []
+            for call in calls:
+                tool_calls += [(yield from _tool_call(call))]
             return _Assistant(
-                message_id,
-                _BETWEEN_TEXTS.join(texts) if texts else UNSET,
-                [_tool_call(call) for call in calls] if calls else UNSET,
+                message_id, _BETWEEN_TEXTS.join(texts) if texts else UNSET, tool_calls or UNSET
             )
         case Result(message_id, call_id, _, output, error):
             if output is not None:
-                return _Tool(message_id, call_id, _as_text(output))
-            return _Tool(message_id, call_id, error or "", error or "")
+                return _Tool(message_id, call_id, (yield from _as_string(output)))
+            return _Tool(message_id, call_id, Raw(_encode(error or "")), error or "")
         case _:
             assert_never(message)
 
 
-def _content(part: Text | File) -> _TextPart | _Media:
+def _content(part: Text | File) -> Writing[_TextPart | _Media]:
     match part:
         case Text(text):
             return _TextPart(text)
         case File(attachment):
-            return _media(attachment)
+            return (yield from _media(attachment))
         case _:
             assert_never(part)
 
 
-def _media(attachment: Attachment) -> _Media:
+def _media(attachment: Attachment) -> Writing[_Media]:
     kind = attachment.mime.partition("/")[0]
-    url = attachment.url
+    source: _Data | _Url
+    if attachment.url.startswith("data:"):
+        source = _Data((yield from _base64(attachment.url)), attachment.mime)
+    else:
+        source = _Url(Raw(_encode(attachment.url)), attachment.mime)
     return _Media(
         kind if kind in {"image", "audio", "video"} else "document",
-        _Data(url[url.index(",") + 1 :], attachment.mime)
-        if url.startswith("data:")
-        else _Url(url, attachment.mime),
+        source,
         _Named(attachment.filename) if attachment.filename else UNSET,
     )
+
+
+def _base64(url: str) -> Writing[Raw]:
+    """Return the data of a `data:` URL as a string of JSON. Base64 needs no escapes."""
+    data = url[url.index(",") + 1 :].encode()
+    yield b""
+    return Raw(b'"%b"' % data)
 
 
 def _texts(parts: tuple[Part, ...]) -> list[str]:
@@ -161,15 +185,28 @@ def _texts(parts: tuple[Part, ...]) -> list[str]:
     return [part.text for part in parts if isinstance(part, Text)]
 
 
-def _tool_call(call: Call) -> _ToolCall:
+def _tool_call(call: Call) -> Writing[_ToolCall]:
     """Return a call. Its input is JSON in a string.
 
     An input that is a string was no JSON when the model made it: it is sent as it was.
     """
-    return _ToolCall(call.call_id, _Function(call.name, _as_text(call.input)))
+    return _ToolCall(call.call_id, _Function(call.name, (yield from _as_string(call.input))))
 
 
-def _as_text(raw: msgspec.Raw) -> str:
-    """Return a string as itself, and any other JSON as JSON: what the events of a run do too."""
-    text = safe_json.string(raw)
-    return bytes(raw).decode() if text is None else text
+def _as_string(raw: Raw) -> Writing[Raw]:
+    """Return a string as itself, and any other JSON as a string with the JSON in it.
+
+    The events of a run say it in the same way.
+    """
+    data = bytes(raw)
+    if data.startswith(b'"'):
+        return raw
+    if len(data) <= _STEP_BYTES:
+        return Raw(_encode(data.decode()))
+    pieces = [b'"']
+    decode = _incremental_decoder().decode
+    for begin in range(0, len(data), _STEP_BYTES):
+        pieces.append(_encode(decode(data[begin : begin + _STEP_BYTES]))[1:-1])
+        yield b""
+    pieces.append(b'"')
+    return Raw(b"".join(pieces))

@@ -7,7 +7,7 @@ three revisions of the wire (R, A, V). It recognises the revision by the frames 
 sends, so there is no setting for it. To read the package, start with `turn`, then `binding`.
 """
 
-from typing import NoReturn
+from collections.abc import Iterable
 
 from turnwire.core.body.conversation import Message, UnsayableError
 from turnwire.core.operations import OperationName
@@ -40,7 +40,7 @@ class SessionAgent:
     schema = SCHEMA
     keeps_history = True
 
-    def write_message(self, _message: Message) -> NoReturn:
+    def write_message(self, _message: Message) -> Iterable[bytes]:
         raise UnsayableError("message")
 
     def prompt(self, request: PromptRequest, member: Member | None = None) -> TurnProtocol:

@@ -4,7 +4,7 @@
 each request. Read `turn` first, then `binding`.
 """
 
-from typing import NoReturn
+from collections.abc import Iterable
 
 from turnwire.core.body.conversation import Message, UnsayableError
 from turnwire.core.operations import OperationName
@@ -35,7 +35,7 @@ class V2:
     schema = SCHEMA
     keeps_history = True
 
-    def write_message(self, _message: Message) -> NoReturn:
+    def write_message(self, _message: Message) -> Iterable[bytes]:
         raise UnsayableError("message")
 
     def prompt(self, request: PromptRequest, member: Member | None = None) -> PromptProtocol:

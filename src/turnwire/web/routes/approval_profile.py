@@ -7,6 +7,7 @@ natively (`core.approvals`), under ids that the gateway signs and verifies.
 
 import asyncio
 import time
+from collections.abc import Collection, Sequence
 from typing import Final, assert_never
 
 from msgspec import Raw, json
@@ -85,6 +86,26 @@ def replies(
     for reply in decoded:
         by_question.setdefault(reply.question_id, reply)
     return tuple(by_question.values())
+
+
+def pending_calls(
+    settings: Settings, context: RequestContext, responses: Sequence[Response]
+) -> Collection[str]:
+    """Return the ids of the calls that wait for an approval which one of these responses gives.
+
+    Only an approval id that was signed for this user and session counts. Which call it was signed
+    for is in its subject, which the dialect compares.
+    """
+    if not settings.signing_keys:
+        return ()
+    signer, now = _signer(settings, context), time.time()
+    return {
+        response.call_id
+        for response in responses
+        if response.call_id is not None
+        and response.approval_id is not None
+        and isinstance(signer.read(response.approval_id, now), Signed)
+    }
 
 
 def subject(

@@ -8,10 +8,13 @@ the `Turn` says how the stream ended.
 
 import os
 from collections.abc import Awaitable
+from functools import partial
 
 import msgspec
+import structlog
 from starlette.types import Receive, Send
 
+from turnwire.core.body.client_history import ClientHistory
 from turnwire.core.body.continuation import Continuation
 from turnwire.core.body.prompt import Prompt, extract, extract_in_steps
 from turnwire.core.bounds import LONG_BYTES
@@ -31,6 +34,8 @@ from turnwire.web.routes.agent_target import check_support, http_error_for
 from turnwire.web.routes.endpoint import CHAT_PATH, Endpoint, RequestContext
 from turnwire.web.routes.stream_response import stream
 
+_log = structlog.get_logger("turnwire.http")
+
 
 class Chat(Endpoint):
     """Starts a turn with a prompt, or answers the questions of a waiting turn, and streams it."""
@@ -47,6 +52,14 @@ class Chat(Endpoint):
             app_context.budget.holder(context.user_id) as holder,
         ):
             parsed = await self._read(context, receive, holder)
+            if parsed.conversation is not None and parsed.conversation.left_out:
+                _log.info(
+                    "parts of the conversation were left out",
+                    left_out=dict(parsed.conversation.left_out),
+                    session_id=context.request.session_id,
+                    user_id=context.user_id,
+                    request_id=context.request.id,
+                )
             response: Awaitable[None]
             if isinstance(parsed, Prompt):
                 response = self._prompt(context, parsed, holder, receive, send)
@@ -61,8 +74,9 @@ class Chat(Endpoint):
         """Read and parse the body. A long body is parsed in steps, one at a time for each user."""
         app_context = self.app_context
         body = await context.request.body(receive, app_context.settings.body_bytes, holder)
+        history = self._history(context)
         if len(body) <= LONG_BYTES:
-            return extract(body, app_context.attachments)
+            return extract(body, app_context.attachments, history)
         reserve(holder, 0)
         reservation = holder.reserve()
         if not reservation.set(len(body)):
@@ -75,10 +89,18 @@ class Chat(Endpoint):
                 reservation.on_end = work.end
                 async with holder.user.work_lock():
                     return await run_in_slices(
-                        app_context.dialler.rounds, extract_in_steps(body, app_context.attachments)
+                        app_context.dialler.rounds,
+                        extract_in_steps(body, app_context.attachments, history),
                     )
         finally:
             reservation.release()
+
+    def _history(self, context: RequestContext) -> ClientHistory | None:
+        history = self.app_context.history
+        if history is None:
+            return None
+        pending = partial(approval_profile.pending_calls, self.app_context.settings, context)
+        return msgspec.structs.replace(history, pending=pending)
 
     async def _prompt(
         self,
@@ -108,6 +130,7 @@ class Chat(Endpoint):
             attachments=prompt.attachments,
             regenerates=prompt.regenerates,
             replaces=prompt.replaces,
+            conversation=prompt.conversation,
         )
         workflow = workflow_transport.detect(
             context.request, prompt_request.prompt_id, prompt.chat_id
@@ -155,8 +178,10 @@ class Chat(Endpoint):
     ) -> None:
         """Answer the questions that the turn waits for, and stream the rest of the turn."""
         app_context = self.app_context
-        check_support(app_context, OperationName.RESUME)
-        reserve(holder, 0)
+        has_conversation = continuation.conversation is not None
+        if not has_conversation:
+            check_support(app_context, OperationName.RESUME)
+        reserve(holder, continuation.size)
         settings = app_context.settings
         channel = self.channel(context, continuation.chat_id)
         approvals = approval_profile.approvals(settings, context)
@@ -167,6 +192,7 @@ class Chat(Endpoint):
             init_s=settings.dial_s,
             replies=approval_profile.replies(settings, context, continuation),
             terms=approval_profile.terms(settings),
+            conversation=continuation.conversation,
         )
         limits = disconnect_limits(
             settings, app_context.limits, context.request.query.get("onDisconnect")
@@ -176,7 +202,7 @@ class Chat(Endpoint):
             app_context.stream_options, client_copy=continuation.client_copy, approvals=approvals
         )
         with app_context.session_groups.member(context.session_key) as member:
-            if not await stream(
+            response = stream(
                 app_context,
                 context,
                 app_context.dialect.resume(resume_request, member),
@@ -186,6 +212,10 @@ class Chat(Endpoint):
                 agent_request=resume_request,
                 member=member,
                 holder=holder,
+                prompt_reservation=holder.request_reservation if has_conversation else None,
                 options=options,
-            ):
+            )
+            # Now only the protocol refers to the conversation, until it has sent it.
+            del resume_request, continuation
+            if not await response:
                 raise http_error_for(Rejection.NO_TURN)
