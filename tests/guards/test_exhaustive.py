@@ -18,6 +18,7 @@ import pytest
 import turnwire
 from turnwire.core.events import Event
 from turnwire.core.ui_stream.chunks import Chunk
+from turnwire.dialects.ag_ui.frames import Read as AgUiFrame
 from turnwire.dialects.session_agent.frames import Read as SessionAgentFrame
 from turnwire.dialects.v2.frames import Read as V2Frame
 
@@ -32,6 +33,7 @@ _MEMBERS: Final = {
     "chunks": get_args(Chunk),
     "frames of v2": get_args(V2Frame),
     "frames of session-agent": get_args(SessionAgentFrame),
+    "frames of ag-ui": get_args(AgUiFrame),
 }
 
 _PARTIAL_TABLES: Final = {Path("doctor/proxies.py")}

@@ -14,7 +14,8 @@ SHARED: Final = {"gateway", "support"}
 """Folders of `tests` that every test may use."""
 MIRRORED: Final = (
     *("cli", "config", "core", "core/body", "core/recording", "core/turn", "core/ui_stream"),
-    *("core/turn_log", "core/wire", "dialects", "dialects/ag_ui", "dialects/session_agent"),
+    *("core/turn_log", "core/wire", "dialects", "dialects/ag_ui", "dialects/ag_ui/content"),
+    "dialects/session_agent",
     *("dialects/session_agent/binding", "dialects/v2", "doctor"),
     *("relay", "relay/agent", "relay/turn_log"),
     *("web", "web/auth", "web/observe", "web/routes", "web/server"),

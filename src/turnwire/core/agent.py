@@ -66,6 +66,8 @@ class Decoded(Struct, frozen=True):
     """Close the connection, and open another one for the same turn. Its frames come to the same
     protocol, after another `connection_opened`. Nothing of this is done if one of the events ends
     the turn, or with a rejection."""
+    is_cut: bool = False
+    """Of the end of a connection: the events are the last, and the turn is interrupted."""
 
 
 ALIVE: Final = Decoded()

@@ -4,6 +4,7 @@ The web layer makes a request from an HTTP request. A dialect gets it with the c
 carries it out (`core.agent.Dialect`).
 """
 
+import enum
 from collections.abc import Sequence
 from typing import Final
 
@@ -26,12 +27,31 @@ DEFAULT_CHANNEL: Final = Channel("web", "default")
 """The channel of a request that names none. Both wires mean the same one."""
 
 
+class StateMode(enum.Enum):
+    """What a client is sent of an agent's state: it may hold conversations, and secrets."""
+
+    OFF = "off"
+    TRANSIENT = "transient"
+    """It is shown at once, and never enters the message."""
+    PARTS = "parts"
+    """The latest state is a part of the message."""
+
+
+class DialectOptions(Struct, frozen=True, kw_only=True):
+    """What the settings change in a dialect. A dialect reads those that its wire has a use for."""
+
+    state: StateMode = StateMode.OFF
+    sends_history: bool = True
+    """Whether each request has the whole conversation, since the agent keeps none."""
+
+
 class AgentRequest(Struct, frozen=True, kw_only=True):
     """Base of the requests: who asks, and on which channel."""
 
     user_id: str
     session_id: str = ""
     channel: Channel = DEFAULT_CHANNEL
+    options: DialectOptions = DialectOptions()
 
 
 class PromptRequest(AgentRequest, frozen=True, kw_only=True):

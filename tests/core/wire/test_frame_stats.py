@@ -34,3 +34,15 @@ def test_a_type_that_may_be_a_text_is_not_shown(kind: str) -> None:
     frame_stats.count_unknown(kind)
 
     assert frame_stats.unrecognised == {ODD: 1}
+
+
+def test_what_is_left_out_is_counted_with_its_bytes() -> None:
+    frame_stats = FrameStats()
+
+    for number in range(FrameStats.KINDS_MAX + 2):
+        frame_stats.count_left_out(f"kind {number}", 10)
+    frame_stats.count_left_out("kind 0", 5)
+
+    assert len(frame_stats.left_out) == FrameStats.KINDS_MAX + 1
+    assert (frame_stats.left_out["kind 0"], frame_stats.left_out["other"]) == (2, 2)
+    assert frame_stats.left_out_bytes == 10 * (FrameStats.KINDS_MAX + 2) + 5

@@ -225,9 +225,10 @@ class Turn:
             return NO_OUTPUT
         decoded = self._protocol.connection_lost(now) if self._is_connected else None
         self._is_connected = False
-        if decoded is None:
+        if decoded is not None:
+            self._feed(decoded, now)
+        if decoded is None or decoded.is_cut:
             return self._end(Outcome.INTERRUPTED, now)
-        self._feed(decoded, now)
         return self._flush_unless_gone(now)
 
     def _replied(self, reply: QuestionReply, user_id: str, now: float) -> Output:

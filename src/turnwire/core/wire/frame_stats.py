@@ -7,7 +7,16 @@ from turnwire.core.wire.schema import name_or_odd
 class FrameStats:
     """Counters of one connection, beside its events."""
 
-    __slots__ = ("doubled", "foreign", "malformed", "unrecognised", "wasted")
+    __slots__ = (
+        "doubled",
+        "error_code",
+        "foreign",
+        "left_out",
+        "left_out_bytes",
+        "malformed",
+        "unrecognised",
+        "wasted",
+    )
 
     KINDS_MAX = 32
     """Most unknown frame types that are counted by name in one stream. Further types count as
@@ -25,6 +34,11 @@ class FrameStats:
         """Deltas that repeat what the agent already sent in its other frame type."""
         self.unrecognised: dict[str, int] = {}
         """Frames of unknown types, by type."""
+        self.left_out: dict[str, int] = {}
+        """What was understood, and is not shown to the client, by a word for it."""
+        self.left_out_bytes = 0
+        self.error_code: str | None = None
+        """The agent's code for the error with which the turn failed."""
 
     def count_unreadable(self, frame: bytes) -> None:
         """Count a frame that cannot be decoded at all."""
@@ -49,3 +63,13 @@ class FrameStats:
         if frame_type not in self.unrecognised and len(self.unrecognised) >= self.KINDS_MAX:
             frame_type = "other"
         self.unrecognised[frame_type] = self.unrecognised.get(frame_type, 0) + 1
+
+    def count_left_out(self, what: str, size: int) -> None:
+        """Count something that is not shown to the client, and its bytes.
+
+        The log shows `what`: nothing of it may be the agent's own text.
+        """
+        if what not in self.left_out and len(self.left_out) >= self.KINDS_MAX:
+            what = "other"
+        self.left_out[what] = self.left_out.get(what, 0) + 1
+        self.left_out_bytes += size

@@ -1,1 +1,44 @@
-"""The `ag-ui` dialect: one POST for each run, answered with a stream of events."""
+"""The `ag-ui` dialect: AG-UI over HTTP, one request and its stream of events for each run.
+
+`AgUi` names the dialect and its defaults, and makes the protocol of each prompt. Read `turn` first,
+then `progress`. The agent keeps nothing that this wire could ask for, so it has no operations.
+"""
+
+from typing import Never
+
+from turnwire.core.body.conversation import Message
+from turnwire.core.operations import OperationName
+from turnwire.core.requests import (
+    PromptRequest,
+    ResumeRequest,
+)
+from turnwire.core.session_group import Member
+from turnwire.dialects.ag_ui import messages
+from turnwire.dialects.ag_ui.schema import SCHEMA
+from turnwire.dialects.ag_ui.turn import TurnProtocol
+
+
+class AgUi:
+    """The dialect with the name `ag-ui`."""
+
+    name = "ag-ui"
+    transport = "http"
+    operations = frozenset[OperationName]()
+    idle_s = 300.0
+    """In seconds. A model that thinks, or a node of a graph, may be silent for minutes."""
+    schema = SCHEMA
+    keeps_history = False
+
+    def write_message(self, message: Message) -> tuple[bytes]:
+        return messages.write(message)
+
+    def prompt(self, request: PromptRequest, _member: Member | None = None) -> TurnProtocol:
+        return TurnProtocol(request)
+
+    def resume(self, _request: ResumeRequest, _member: Member | None = None) -> TurnProtocol:
+        raise NotImplementedError
+
+    def _missing(self, _request: object) -> Never:
+        raise NotImplementedError("this wire has no such operation")
+
+    stop = answer = read_history = _missing

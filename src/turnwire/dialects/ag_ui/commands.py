@@ -1,0 +1,55 @@
+"""The request that begins a run: the only thing that the gateway sends on this wire."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+from msgspec import Raw
+
+from turnwire.core.body.conversation import File, Text, UserMessage
+from turnwire.core.connect import ConnectRequest
+from turnwire.core.requests import PromptRequest
+from turnwire.dialects.ag_ui import messages
+
+VERSION: Final = "1.0"
+"""The version of the wire that is declared. Some agents spell an interrupt only as 1.0 does if the
+client declares it; agents of earlier versions ignore it."""
+
+_HEADERS: Final = {"content-type": "application/json"}
+_NOTHING: Final = Raw(b"{}")
+
+
+def prompt(request: PromptRequest) -> Sequence[bytes]:
+    """The messages that a prompt is sent with."""
+    if request.conversation is not None:
+        return request.conversation.written
+    files = (File(attachment) for attachment in request.attachments)
+    message_id = request.client_message_id or request.prompt_id
+    return messages.write(UserMessage(message_id, (Text(request.text), *files)))
+
+
+def run(
+    *,
+    thread_id: str,
+    run_id: str,
+    sent: Iterable[bytes],
+    resume: Raw | None = None,
+    forwarded_props: Raw = _NOTHING,
+) -> ConnectRequest:
+    """The request of a run. `sent` are encoded messages, the oldest one first.
+
+    All fields are sent that some version of the wire requires.
+    """
+    fields = [
+        b'"threadId":' + msgspec.json.encode(thread_id),
+        b'"runId":' + msgspec.json.encode(run_id),
+        b'"protocolVersion":' + msgspec.json.encode(VERSION),
+        b'"state":{}',
+        b'"messages":[' + b",".join(sent) + b"]",
+        b'"tools":[]',
+        b'"context":[]',
+        b'"forwardedProps":' + bytes(forwarded_props),
+    ]
+    if resume is not None:
+        fields.append(b'"resume":' + bytes(resume))
+    return ConnectRequest(method="POST", headers=_HEADERS, body=b"{" + b",".join(fields) + b"}")

@@ -1,0 +1,162 @@
+"""The tool calls of a run: their inputs, which come in pieces, and their outcomes.
+
+    START ─ARGS…─► input told in pieces ─END─► RUNNING with the whole input ─RESULT─► outcome
+      └──END─► no piece came: the input may be in a snapshot; it waits for that, or the outcome
+
+An agent may leave out START or END, or send END when the tool is done, together with the RESULT.
+The methods of `Calls` return the events of a call.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Raw
+
+from turnwire.core import safe_json
+from turnwire.core.bounds import keep
+from turnwire.core.events import Event, Phase, ToolInputDelta, ToolUpdate
+from turnwire.dialects.ag_ui import json_text
+
+OPEN_MAX: Final = 256
+"""Most calls that are open at once."""
+
+DONE_MAX: Final = 4_096
+"""Most calls that are remembered after their outcome."""
+
+INPUT_MAX: Final = 1_048_576
+"""Most characters of the inputs of open calls. Of a longer input, the client gets the pieces."""
+
+UNNAMED: Final = "tool"
+"""The name of a call whose beginning was not told."""
+
+_EMPTY: Final = Raw(b"{}")
+_TOO_LONG: Final = safe_json.TOO_LONG.decode()
+
+
+class _Call:
+    __slots__ = ("chars", "has_ended", "input", "name", "pieces")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.pieces: list[str] = []
+        self.chars = 0
+        self.has_ended = False
+        """Whether END came."""
+        self.input: Raw | None = None
+        """The whole input, once it was told."""
+
+
+class Calls:
+    """The calls of a message. They go on from one run to the next, if that answers a question."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, _Call] = {}
+        self._done: dict[str, int] = {}
+        """Calls that have an outcome: the number of the run in which they got it."""
+        self._run = 0
+        self._input_chars = 0
+
+    def next_run(self) -> None:
+        """Another run of the same message begins. It may repeat calls of the runs before it."""
+        self._run += 1
+
+    @property
+    def waits_for_input(self) -> bool:
+        """Whether a call ended without an input, which a snapshot may have."""
+        return any(call.has_ended and call.input is None for call in self._open.values())
+
+    @property
+    def open_ids(self) -> list[str]:
+        return list(self._open)
+
+    def is_open(self, call_id: str) -> bool:
+        return call_id in self._open
+
+    def is_done(self, call_id: str) -> bool:
+        return call_id in self._done and call_id not in self._open
+
+    def described(self, call_id: str) -> tuple[str, Raw] | None:
+        """The name and the input of an open call."""
+        call = self._open.get(call_id)
+        return None if call is None else (call.name, call.input or _whole(call.pieces) or _EMPTY)
+
+    def start(self, call_id: str, name: str) -> list[Event]:
+        if call_id in self._open or self._is_repeated(call_id):
+            return []
+        events: list[Event] = []
+        if len(self._open) >= OPEN_MAX:
+            events = self.result(next(iter(self._open)), None, error="No result")
+        self._done.pop(call_id, None)
+        self._open[call_id] = _Call(name)
+        return [*events, _update(call_id, name, Phase.PENDING)]
+
+    def args(self, call_id: str, delta: str) -> list[Event]:
+        call = self._open.get(call_id)
+        if call is None or call.has_ended or not delta:
+            return []
+        call.chars += len(delta)
+        self._input_chars += len(delta)
+        if self._input_chars <= INPUT_MAX:
+            call.pieces.append(delta)
+        else:
+            call.pieces = [_TOO_LONG]
+        return [ToolInputDelta(call_id, call.name, delta)]
+
+    def end(self, call_id: str) -> list[Event]:
+        call = self._open.get(call_id)
+        if call is None or call.has_ended:
+            return []
+        call.has_ended = True
+        whole = _whole(call.pieces)
+        return [] if whole is None else self._tell_input(call_id, call, whole)
+
+    def input_found(self, call_id: str, whole: Raw) -> list[Event]:
+        """A snapshot has the input of a call. It counts if no other input came."""
+        call = self._open.get(call_id)
+        if call is None or not call.has_ended or call.input is not None:
+            return []
+        return self._tell_input(call_id, call, whole)
+
+    def result(self, call_id: str, output: Raw | None, *, error: str | None = None) -> list[Event]:
+        """A call has its outcome: an output, or an error. Of several, the first counts."""
+        call = self._open.pop(call_id, None)
+        if call is None and call_id in self._done:
+            return []
+        call = call or _Call(UNNAMED)
+        whole = call.input or _whole(call.pieces)
+        self._input_chars -= call.chars
+        keep(self._done, call_id, self._run, DONE_MAX)
+        return [
+            ToolUpdate(
+                call_id=call_id,
+                tool_name=call.name,
+                phase=Phase.COMPLETED if error is None else Phase.ERROR,
+                args=whole,
+                result=output,
+                error=error,
+            )
+        ]
+
+    def settle_inputs(self) -> Iterator[Event]:
+        """The run is over: tell the inputs that no snapshot had, so that questions show them."""
+        for call_id, call in self._open.items():
+            if call.input is None:
+                yield from self._tell_input(call_id, call, _whole(call.pieces) or _EMPTY)
+
+    def _tell_input(self, call_id: str, call: _Call, whole: Raw) -> list[Event]:
+        call.input = whole
+        call.has_ended = True
+        return [_update(call_id, call.name, Phase.RUNNING, whole)]
+
+    def _is_repeated(self, call_id: str) -> bool:
+        """Whether a call of this id was done in an earlier run: its START is a repetition."""
+        return self._done.get(call_id, self._run) < self._run
+
+
+def _whole(pieces: list[str]) -> Raw | None:
+    """The input that was told in pieces: as JSON; as a text if it is none. None without pieces."""
+    return json_text.parsed("".join(pieces)) if pieces else None
+
+
+def _update(call_id: str, name: str, phase: Phase, args: Raw | None = None) -> ToolUpdate:
+    return ToolUpdate(call_id=call_id, tool_name=name, phase=phase, args=args)

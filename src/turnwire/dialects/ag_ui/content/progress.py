@@ -1,0 +1,324 @@
+"""What the events of our runs tell, one after the other: text, reasoning, calls, steps, state.
+
+`Progress` goes on from one run of a turn to the next. It knows nothing of where a run begins and
+how it ends (`turn`).
+"""
+
+from typing import Final, TypeAlias, assert_never
+
+from msgspec import Raw, Struct
+
+from turnwire.core import safe_json
+from turnwire.core.bounds import OPEN_QUESTIONS_MAX, keep
+from turnwire.core.events import (
+    AgentStatus,
+    Event,
+    ReasoningDelta,
+    TextBreak,
+    TextDelta,
+    ToolUpdate,
+)
+from turnwire.core.requests import StateMode
+from turnwire.core.wire.frame_stats import FrameStats
+from turnwire.core.wire.schema import name_or_odd
+from turnwire.dialects.ag_ui import frames
+from turnwire.dialects.ag_ui.content import results, snapshots
+from turnwire.dialects.ag_ui.content.calls import Calls
+from turnwire.dialects.ag_ui.content.confirmations import Confirmations
+from turnwire.dialects.ag_ui.content.results import Outcome
+from turnwire.dialects.ag_ui.content.shorthand import Lanes
+from turnwire.dialects.ag_ui.content.state import State
+from turnwire.dialects.ag_ui.content.text import ReasoningMessages, TextMessages
+from turnwire.dialects.ag_ui.content.transcript import Transcript
+from turnwire.dialects.ag_ui.content.usage import Usage
+from turnwire.dialects.ag_ui.frames import RunEvent, Shorthand
+from turnwire.dialects.ag_ui.interrupts import Interrupt, from_custom
+
+SUBAGENTS_MAX: Final = 64
+"""Most subagents whose names are kept."""
+
+TOOL_FAILED: Final = "Tool execution failed"
+
+_USAGE: Final = "usage"
+_NO_ID: Final = ""
+"""The id of reasoning that was told without one."""
+
+
+class _Held(Struct, frozen=True):
+    """A result that waits for the mark of its failure."""
+
+    call_id: str
+    message_id: str
+    content: Raw
+    outcome: Outcome
+
+
+StateFrame: TypeAlias = (
+    frames.StateSnapshot | frames.StateDelta | frames.ActivitySnapshot | frames.ActivityDelta
+)
+
+
+class Progress:
+    """What a turn tells the client. `take` returns the events of one event of the wire."""
+
+    def __init__(
+        self, run_id: str, frame_stats: FrameStats, state_mode: StateMode, *, is_kept: bool
+    ) -> None:
+        """`is_kept`: what is told is kept as messages, since the agent keeps none."""
+        self.calls = Calls()
+        self.text = TextMessages(frame_stats)
+        self.usage = Usage()
+        self.transcript = Transcript(is_kept=is_kept)
+        self.interrupts: list[Interrupt] = []
+        """Interrupts that came in events of their own in this run."""
+        self.has_worked = False
+        """Whether this run did anything before its end."""
+        self._run_id = run_id
+        self._reasoning = ReasoningMessages(frame_stats)
+        self._state = State(state_mode, frame_stats)
+        self._confirmations = Confirmations()
+        self._lanes = Lanes()
+        self._held: _Held | None = None
+        self._block: type[TextDelta | ReasoningDelta] | None = None
+        """Of which kind the last delta was."""
+        self._subagents: dict[str, str] = {}
+        self._frame_stats = frame_stats
+
+    @property
+    def fast_id(self) -> str | None:
+        """The message whose next delta is a delta and nothing else; None if there is none."""
+        is_plain = self._held is None and self._block is TextDelta and not self._lanes.holds_calls
+        return self.text.current if is_plain else None
+
+    @property
+    def holds_result(self) -> bool:
+        return self._held is not None
+
+    def next_run(self, run_id: str) -> None:
+        """Another run of this turn begins."""
+        self._run_id = run_id
+        self.interrupts = []
+        self.has_worked = False
+        self.calls.next_run()
+
+    def take(self, frame: RunEvent | Shorthand, raw: bytes) -> list[Event]:
+        """Return the events of an event of our run. `raw` is the same in JSON."""
+        is_mark = isinstance(frame, frames.EncryptedValue)
+        new = [] if is_mark else self.release()
+        expanded = self._lanes.expand(frame)
+        if expanded is None:
+            self._frame_stats.count_malformed(raw)
+            return new
+        for each in expanded:
+            for one in self._confirmations.pass_on(each):
+                new += self._tell(self._take(one, len(raw)))
+        return new
+
+    def release(self, *, is_failure: bool = False) -> list[Event]:
+        """Tell the result that was held, as the failure that it is or as what it seems."""
+        held, self._held = self._held, None
+        if held is None:
+            return []
+        self._reasoning.new_round()
+        new = self._tell(
+            _outcome_events(self.calls, held.call_id, held.outcome, is_failure=is_failure)
+        )
+        self.transcript.result(held.call_id, held.message_id, held.content)
+        return new
+
+    def finish(self, *, is_interrupted: bool) -> list[Event]:
+        """The run is over."""
+        new = self.release()
+        for frame in self._lanes.close_all():
+            new += self._tell(self._take(frame, 0))
+        new += self._reasoning.close()
+        for frame in self._confirmations.end():
+            if is_interrupted:
+                self._frame_stats.doubled += 1
+            else:
+                new += self._tell(self._take(frame, 0))
+        return new
+
+    def settle_inputs(self) -> list[Event]:
+        """Tell the inputs of open calls that nobody told, so that questions show them."""
+        return self._tell(list(self.calls.settle_inputs()))
+
+    def _tell(self, new: list[Event]) -> list[Event]:
+        """Note what goes to the client."""
+        for event in new:
+            if isinstance(event, TextDelta | ReasoningDelta):
+                self._block = type(event)
+            elif isinstance(event, ToolUpdate) and event.args is not None:
+                self.transcript.call(event.call_id, event.tool_name, event.args)
+        return new
+
+    def _take(self, frame: RunEvent, size: int) -> list[Event]:
+        match frame:
+            case frames.TextContent(message_id=message_id, delta=delta):
+                return self._write(message_id, delta)
+            case frames.TextStart(message_id=message_id, role=role):
+                self.text.start(message_id, role)
+                return []
+            case frames.TextEnd(message_id=message_id):
+                new = self.text.end(message_id)
+                return new if self._block is TextDelta else []
+            case frames.ReasoningContent(message_id=message_id, delta=delta):
+                return self._reason(message_id, delta)
+            case frames.ThinkingContent(delta=delta):
+                return self._reason(_NO_ID, delta)
+            case frames.ReasoningEnd(message_id=message_id):
+                return self._end_reasoning(message_id)
+            case frames.ThinkingEnd():
+                return self._end_reasoning(_NO_ID)
+            case frames.ReasoningStart() | frames.ThinkingStart() | frames.Skipped():
+                return []
+            case frames.EncryptedValue():
+                return self._encrypted(frame, size)
+            case frames.CallStart(tool_call_id=call_id, tool_call_name=name):
+                self.has_worked = True
+                return self.calls.start(call_id, name)
+            case frames.CallArgs(tool_call_id=call_id, delta=delta):
+                return self.calls.args(call_id, delta)
+            case frames.CallEnd(tool_call_id=call_id):
+                return self.calls.end(call_id)
+            case frames.CallResult():
+                return self._result(frame)
+            case frames.StepStarted(step_name=name):
+                self.has_worked = True
+                return [AgentStatus("step_started", name)]
+            case frames.StepFinished(step_name=name):
+                return [AgentStatus("step_finished", name)]
+            case frames.SubagentStarted(subagent_run_id=run_id, name=name):
+                keep(self._subagents, run_id, name, SUBAGENTS_MAX)
+                return [AgentStatus("subagent_started", name)]
+            case frames.SubagentFinished(subagent_run_id=run_id):
+                return [AgentStatus("subagent_finished", self._subagents.pop(run_id, None))]
+            case frames.SubagentError(subagent_run_id=run_id, message=message):
+                return [self._subagent_failed(run_id, message)]
+            case frames.MessagesSnapshot(messages=messages):
+                return self._messages(snapshots.read(messages))
+            case frames.StateSnapshot(snapshot=snapshot):
+                return [*self._inputs(snapshot), *self._show_state(frame, size)]
+            case frames.StateDelta() | frames.ActivitySnapshot() | frames.ActivityDelta():
+                return self._show_state(frame, size)
+            case frames.Custom(name=name, value=value):
+                self._custom(name, value, size)
+                return []
+            case _:
+                assert_never(frame)
+
+    def _write(self, message_id: str, delta: str) -> list[Event]:
+        new = self.text.content(message_id, delta)
+        if new:
+            self.has_worked = True
+            self.transcript.text(message_id, delta)
+        return new
+
+    def _reason(self, message_id: str, delta: str) -> list[Event]:
+        self.has_worked = True
+        return self._reasoning.content(message_id, delta)
+
+    def _end_reasoning(self, message_id: str) -> list[Event]:
+        new = self._reasoning.end(message_id)
+        # Text that came meanwhile ended the block of the reasoning, and goes on.
+        return [each for each in new if self._block is ReasoningDelta or each != TextBreak()]
+
+    def _encrypted(self, frame: frames.EncryptedValue, size: int) -> list[Event]:
+        held = self._held
+        if held is not None and results.marked_failure(frame, held.message_id):
+            return self.release(is_failure=True)
+        self._frame_stats.count_left_out("REASONING_ENCRYPTED_VALUE", size)
+        return self.release()
+
+    def _result(self, frame: frames.CallResult) -> list[Event]:
+        """A result: its input is whole now, and the outcome waits for the mark of a failure."""
+        self.has_worked = True
+        call_id = frame.tool_call_id
+        new = self.calls.end(call_id)
+        if self.calls.is_done(call_id):
+            return new
+        self._held = _Held(
+            call_id,
+            safe_json.short_string(frame.message_id) or f"{call_id}:result",
+            frame.content,
+            results.outcome_of(frame.content, self._frame_stats),
+        )
+        return new
+
+    def _messages(self, snapshot: snapshots.Snapshot) -> list[Event]:
+        """A snapshot of the conversation: what calls of ours lack, and nothing else."""
+        new: list[Event] = []
+        for call_id, call in snapshot.calls.items():
+            if not self.calls.is_open(call_id):
+                continue
+            if call.input is not None:
+                new += self.calls.input_found(call_id, call.input)
+            if call.outcome is not None:
+                self._reasoning.new_round()
+                outcome = results.outcome_of(call.outcome.content, self._frame_stats)
+                error = call.outcome.error
+                new += _outcome_events(
+                    self.calls, call_id, outcome, is_failure=error is not None, error=error
+                )
+                self.transcript.result(call_id, call.outcome.message_id, call.outcome.content)
+        for message_id, length in snapshot.text_lengths.items():
+            streamed = self.transcript.length(message_id)
+            if streamed not in {None, length} and message_id != self.text.current:
+                self._frame_stats.count_left_out("contradicted text", length)
+        return new
+
+    def _inputs(self, snapshot: Raw) -> list[Event]:
+        """Inputs that a call did not tell, and the state of a graph has."""
+        if not self.calls.waits_for_input:
+            return []
+        found = snapshots.inputs_in_state(snapshot)
+        return [
+            event
+            for call_id, whole in found.items()
+            for event in self.calls.input_found(call_id, whole)
+        ]
+
+    def _show_state(self, frame: StateFrame, size: int) -> list[Event]:
+        if self._state.is_off:
+            kind = str(type(frame).__struct_config__.tag)
+            self._frame_stats.count_left_out(kind, size)
+            return []
+        match frame:
+            case frames.StateSnapshot(snapshot=snapshot):
+                return self._state.snapshot(snapshot)
+            case frames.StateDelta(delta=patch):
+                return self._state.delta(patch)
+            case frames.ActivitySnapshot():
+                return self._state.activity(frame)
+            case frames.ActivityDelta():
+                return self._state.activity_delta(frame)
+            case _:
+                assert_never(frame)
+
+    def _custom(self, name: str, value: Raw, size: int) -> None:
+        found = from_custom(name, value, f"{self._run_id}:{len(self.interrupts)}")
+        if found is not None:
+            if len(self.interrupts) < OPEN_QUESTIONS_MAX:
+                self.interrupts.append(found)
+        elif name == _USAGE:
+            self.usage.call_used(value)
+        else:
+            self._frame_stats.count_left_out(f"CUSTOM {name_or_odd(name)}", size)
+
+    def _subagent_failed(self, run_id: str, message: Raw) -> AgentStatus:
+        name, text = self._subagents.pop(run_id, None), safe_json.error_message(message)
+        detail = safe_json.error_text(": ".join(filter(None, (name, text))), "")
+        return AgentStatus("subagent_error", detail or None)
+
+
+def _outcome_events(
+    calls: Calls,
+    call_id: str,
+    outcome: Outcome,
+    *,
+    is_failure: bool,
+    error: str | None = None,
+) -> list[Event]:
+    if is_failure:
+        return calls.result(call_id, None, error=error or outcome.text or TOOL_FAILED)
+    return [*outcome.files, *calls.result(call_id, outcome.output)]

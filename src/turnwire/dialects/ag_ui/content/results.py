@@ -1,0 +1,101 @@
+"""The results of calls: what a client is shown of them, and the mark of a failure that comes late.
+
+A result may say nothing of its failure: then a mark follows it, in an event of its own that names
+the result's message. So each result is held for a moment (`HELD_S`), until another event shows that
+no mark comes.
+"""
+
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Raw, Struct
+
+from turnwire.core import safe_json
+from turnwire.core.bounds import MANY, HandedOn, Word
+from turnwire.core.events import Event, FilePart
+from turnwire.core.wire import lenient
+from turnwire.core.wire.frame_stats import FrameStats
+from turnwire.dialects.ag_ui import json_text
+from turnwire.dialects.ag_ui.frames import EncryptedValue
+
+HELD_S: Final = 0.1
+"""How long a result waits for the mark of its failure, in seconds."""
+
+
+class Outcome(Struct, frozen=True):
+    """What a call brought: an output with files, and its text if it turns out to be an error."""
+
+    output: Raw
+    files: tuple[Event, ...]
+    text: str | None
+
+
+class _Source(Struct, frozen=True, rename="camel"):
+    type: Word
+    value: HandedOn
+    mime_type: HandedOn = ""
+
+
+class _Part(Struct, frozen=True):
+    type: Word
+    text: HandedOn = ""
+    source: _Source | None = None
+
+
+class _Mark(Struct, frozen=True):
+    outcome: Literal["failed", "denied"]
+
+
+class _Marks(Struct, frozen=True):
+    pydantic_ai: _Mark
+
+
+_decode_parts = msgspec.json.Decoder(Annotated[list[Raw], MANY]).decode
+_decode_part = msgspec.json.Decoder(_Part).decode
+_decode_marks = msgspec.json.Decoder(_Marks).decode
+
+
+def outcome_of(content: Raw, frame_stats: FrameStats) -> Outcome:
+    """What a result has: a text, or a list of parts with texts and files."""
+    parts = lenient.field(_decode_parts, content)
+    if parts is None:
+        return Outcome(json_text.structured(content), (), safe_json.string(content))
+    texts: list[str] = []
+    files: list[Event] = []
+    for part in lenient.each(_decode_part, parts):
+        if part.type == "text":
+            texts.append(part.text)
+        elif (file := _file(part)) is not None:
+            files.append(file)
+        else:
+            frame_stats.count_left_out("part of a result", 1)
+    text = "".join(texts)
+    return Outcome(json_text.structured(Raw(msgspec.json.encode(text))), tuple(files), text or None)
+
+
+def marked_failure(frame: EncryptedValue, message_id: str) -> bool:
+    """Whether an event says that the result of this message is a failure, or that it was denied."""
+    if safe_json.short_string(frame.entity_id) != message_id:
+        return False
+    value = safe_json.string(frame.encrypted_value)
+    if safe_json.string(frame.subtype) != "message" or value is None:
+        return False
+    try:
+        _decode_marks(value)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def _file(part: _Part) -> FilePart | None:
+    """The file of a part; None if its content is not told, as of a file at a provider."""
+    source = part.source
+    if source is None:
+        return None
+    match source.type, source.mime_type:
+        case "url", mime:
+            return FilePart(source.value, mime or "application/octet-stream")
+        case "data", mime if mime:
+            return FilePart(f"data:{mime};base64,{source.value}", mime)
+        case _:
+            return None

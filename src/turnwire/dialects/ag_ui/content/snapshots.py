@@ -1,0 +1,135 @@
+"""What a snapshot of the conversation adds to a run: inputs and outcomes of its calls, never text.
+
+Agents repeat the conversation, in words of their own: ids, spaces and texts may differ from what
+was streamed. So of a snapshot nothing counts but what a call of this run still lacks. Messages
+before the last one of the user belong to earlier turns, whose calls may have the same ids.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Raw, Struct
+
+from turnwire.core import safe_json
+from turnwire.core.bounds import MANY, VALUES_MAX, SomeId, Word
+from turnwire.core.wire import lenient
+from turnwire.core.wire.census import census
+from turnwire.dialects.ag_ui import json_text
+
+CENSUS_DEPTH: Final = 6
+"""The event, its messages, a message, its calls, a call, its function."""
+
+
+class ToolOutcome(Struct, frozen=True):
+    """The outcome of a call. `error` is the text of an error; None if the call succeeded."""
+
+    message_id: str
+    content: Raw
+    error: str | None
+
+
+class CallInTurn(Struct, frozen=True):
+    """A call of the last turn of a snapshot, as far as it is told."""
+
+    input: Raw | None
+    outcome: ToolOutcome | None = None
+
+
+class _Function(Struct, frozen=True):
+    arguments: Raw = Raw()
+
+
+class _Call(Struct, frozen=True):
+    id: SomeId = ""
+    function: _Function = _Function()
+    args: Raw = Raw()
+    """The input in the state of an agent that is a graph: JSON that is not a string."""
+
+
+class _Message(Struct, frozen=True, rename="camel"):
+    id: SomeId = ""
+    role: Word = ""
+    content: Raw = Raw()
+    error: Raw = Raw()
+    tool_call_id: SomeId = ""
+    tool_calls: Raw = Raw()
+
+
+class _StateMessage(Struct, frozen=True):
+    """A message in the state of an agent that is a graph."""
+
+    tool_calls: Raw = Raw()
+
+
+class _State(Struct, frozen=True):
+    messages: Raw = Raw()
+
+
+_decode_list = msgspec.json.Decoder(Annotated[list[Raw], MANY]).decode
+_decode_message = msgspec.json.Decoder(_Message).decode
+_decode_state_message = msgspec.json.Decoder(_StateMessage).decode
+_decode_state = msgspec.json.Decoder(_State).decode
+_decode_call = msgspec.json.Decoder(_Call).decode
+
+
+class Snapshot(Struct, frozen=True):
+    """The last turn of a conversation."""
+
+    calls: Mapping[str, CallInTurn]
+    text_lengths: Mapping[str, int]
+    """How many characters each message of the assistant has, by its id."""
+
+
+def read(messages: Raw) -> Snapshot:
+    """Read the messages of a snapshot. What cannot be decoded is left out.
+
+    Raises:
+        msgspec.ValidationError: it is no list.
+
+    """
+    calls: dict[str, CallInTurn] = {}
+    text_lengths: dict[str, int] = {}
+    for message in lenient.each(_decode_message, _decode_list(messages)):
+        if message.role == "user":
+            calls.clear()
+            text_lengths.clear()
+        text = safe_json.string(message.content)
+        if message.role == "assistant" and message.id and text is not None:
+            text_lengths[message.id] = len(text)
+        for call in _calls_of(message.tool_calls):
+            arguments = safe_json.string(call.function.arguments)
+            calls[call.id] = CallInTurn(json_text.parsed(arguments) if arguments else None)
+        if message.role == "tool" and message.tool_call_id:
+            call_id = message.tool_call_id
+            message_id = message.id or f"{call_id}:result"
+            outcome = ToolOutcome(message_id, message.content, safe_json.string(message.error))
+            known = calls.get(call_id)
+            calls[call_id] = CallInTurn(None if known is None else known.input, outcome)
+    return Snapshot(calls, text_lengths)
+
+
+def inputs_in_state(snapshot: Raw) -> dict[str, Raw]:
+    """Return the inputs of calls in a state that holds messages, as that of a graph does."""
+    state = lenient.field(_decode_state, snapshot)
+    messages = None if state is None else lenient.field(_decode_list, state.messages)
+    return {
+        call.id: call.args
+        for message in lenient.each(_decode_state_message, messages or ())
+        for call in _calls_of(message.tool_calls)
+        if call.args
+    }
+
+
+def prepare(frame: bytes) -> Iterator[None]:
+    """Count a long snapshot in short steps, before it is decoded.
+
+    Raises:
+        TooManyError: it has more values than a valid one.
+
+    """
+    yield from census(frame, CENSUS_DEPTH, VALUES_MAX)
+
+
+def _calls_of(raw: Raw) -> Iterator[_Call]:
+    return lenient.each(_decode_call, lenient.field(_decode_list, raw) or ())

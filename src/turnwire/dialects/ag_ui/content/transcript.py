@@ -1,0 +1,84 @@
+"""What a turn said so far, in messages of this wire: an agent that keeps nothing needs it again.
+
+A run that ends with an interrupt goes on in another run, whose request has the whole conversation.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Raw, Struct
+
+from turnwire.core.body.conversation import AssistantMessage, Call, Result, Text
+from turnwire.dialects.ag_ui import messages
+
+KEPT_MAX: Final = 1_048_576
+"""Most characters of a turn that are kept. A longer turn cannot be continued in another run."""
+
+LENGTHS_MAX: Final = 256
+"""Most messages whose length is kept."""
+
+
+class _Step(Struct):
+    """A message of the assistant: texts, then calls. Their results follow it."""
+
+    message_id: str
+    pieces: list[str] = []
+    calls: dict[str, tuple[str, Raw]] = {}
+    results: dict[str, tuple[str, Raw]] = {}
+
+
+class Transcript:
+    """The messages of one turn, in order."""
+
+    def __init__(self, *, is_kept: bool) -> None:
+        self.is_whole = is_kept
+        """Whether all of the turn is kept."""
+        self._steps: list[_Step] = []
+        self._lengths: dict[str, int] = {}
+        self._chars = 0
+
+    def text(self, message_id: str, delta: str) -> None:
+        self._lengths[message_id] = self._lengths.get(message_id, 0) + len(delta)
+        if len(self._lengths) > LENGTHS_MAX:
+            del self._lengths[next(iter(self._lengths))]
+        if self._has_room(len(delta)):
+            self._step(message_id).pieces.append(delta)
+
+    def length(self, message_id: str) -> int | None:
+        """How many characters of this message were told; None for none."""
+        return self._lengths.get(message_id)
+
+    def call(self, call_id: str, name: str, whole: Raw) -> None:
+        if self._has_room(len(whole)):
+            self._step(f"{call_id}:message").calls[call_id] = (name, whole)
+
+    def result(self, call_id: str, message_id: str, content: Raw) -> None:
+        """The result of a call that was told. `content` is JSON: a string, or a list of parts."""
+        step = next((step for step in reversed(self._steps) if call_id in step.calls), None)
+        if step is not None and self._has_room(len(content)):
+            step.results[call_id] = (message_id, content)
+
+    def messages(self) -> Iterator[bytes]:
+        """The messages, encoded. A call without a result has none: the agent waits for it."""
+        for step in self._steps:
+            text = "".join(step.pieces)
+            parts = (Text(text),) if text else ()
+            calls = tuple(Call(each, name, whole) for each, (name, whole) in step.calls.items())
+            yield from messages.write(AssistantMessage(step.message_id, parts, calls))
+            for call_id, (message_id, content) in step.results.items():
+                yield from messages.write(Result(message_id, call_id, "", content))
+
+    def _step(self, message_id: str) -> _Step:
+        """The step that is open. When all of its calls have results, another one begins."""
+        last = self._steps[-1] if self._steps else None
+        if last is None or (last.calls and last.calls.keys() <= last.results.keys()):
+            last = _Step(message_id)
+            self._steps.append(last)
+        return last
+
+    def _has_room(self, size: int) -> bool:
+        self._chars += size
+        if self._chars > KEPT_MAX and self.is_whole:
+            self.is_whole = False
+            self._steps.clear()
+        return self.is_whole

@@ -1,0 +1,244 @@
+"""Interrupts: the questions with which a run ends, and the answers that begin the next run.
+
+Agents spell an interrupt in several ways, and some send the same one in two or three of them. An
+interrupt of the run's outcome counts alone; the other spellings count only if there is none.
+"""
+
+import enum
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+
+from turnwire.core import safe_json
+from turnwire.core.bounds import FEW, OPEN_QUESTIONS_MAX, HandedOn, Id, SomeId, Word
+from turnwire.core.events import Approval, Question
+from turnwire.core.wire import lenient
+from turnwire.dialects.ag_ui import json_text
+
+ON_INTERRUPT: Final = "on_interrupt"
+APPROVAL_REQUEST: Final = "function_approval_request"
+
+COMMAND: Final = "command:"
+"""How the id of a question begins whose interrupt has no id: `forwardedProps` answer it."""
+
+GRAPH_REASON: Final = "langgraph:interrupt"
+
+_APPROVED: Final = "approved"
+_YES_OR_NO_REASONS: Final = frozenset({"tool_call", "confirmation"})
+
+
+class Verdict(enum.Enum):
+    """How a run ended, by its `outcome`."""
+
+    SUCCESS = enum.auto()
+    INTERRUPT = enum.auto()
+    CANCELLED = enum.auto()
+
+
+class Interrupt(Struct, frozen=True, kw_only=True):
+    """One interrupt, however it was spelled."""
+
+    question_id: str
+    text: str | None = None
+    reason: str = ""
+    call_id: str | None = None
+    fields: Mapping[str, Raw] = {}
+    """What else the client is shown."""
+    asks_yes_or_no: bool = False
+
+    @property
+    def is_of_graph(self) -> bool:
+        """Whether it comes from a graph, which tells an open interrupt again to each prompt."""
+        return self.reason == GRAPH_REASON or self.question_id.startswith(COMMAND)
+
+
+class Answered(Struct, frozen=True):
+    """The answer to an interrupt. `is_approval`: it asked for a yes or a no."""
+
+    question_id: str
+    answer: Raw
+    is_approval: bool
+
+
+class _Outcome(Struct, frozen=True):
+    type: Word
+    interrupts: Raw = Raw()
+
+
+class _Interrupt(Struct, frozen=True, rename="camel"):
+    id: Id
+    reason: SomeId = ""
+    message: HandedOn | None = None
+    tool_call_id: SomeId | None = None
+    response_schema: Raw = Raw()
+    expires_at: Raw = Raw()
+    metadata: Raw = Raw()
+
+
+class _Schema(Struct, frozen=True):
+    properties: Annotated[dict[HandedOn, Raw], FEW] = {}
+    required: Annotated[list[HandedOn], FEW] = []
+
+
+class _GraphValue(Struct, frozen=True):
+    raw: Raw = Raw()
+
+
+class _Metadata(Struct, frozen=True):
+    langgraph: _GraphValue = _GraphValue()
+
+
+class _FunctionCall(Struct, frozen=True):
+    call_id: SomeId = ""
+
+
+class _ApprovalRequest(Struct, frozen=True):
+    id: Id
+    function_call: _FunctionCall = _FunctionCall()
+
+
+class _Text(Struct, frozen=True):
+    """An object of which one field is likely to be the question."""
+
+    question: HandedOn | None = None
+    message: HandedOn | None = None
+    text: HandedOn | None = None
+
+
+_decode_outcome = msgspec.json.Decoder(_Outcome).decode
+_decode_interrupts = msgspec.json.Decoder(
+    Annotated[list[Raw], Meta(max_length=OPEN_QUESTIONS_MAX)]
+).decode
+_decode_interrupt = msgspec.json.Decoder(_Interrupt).decode
+_decode_schema = msgspec.json.Decoder(_Schema).decode
+_decode_metadata = msgspec.json.Decoder(_Metadata).decode
+_decode_request = msgspec.json.Decoder(_ApprovalRequest).decode
+_decode_text = msgspec.json.Decoder(_Text).decode
+
+
+def verdict_of(outcome: Raw) -> tuple[Verdict, Sequence[Interrupt]]:
+    """How a run ended, and its interrupts. A run of an unknown outcome ended."""
+    decoded = lenient.field(_decode_outcome, outcome) or _Outcome("success")
+    match decoded.type:
+        case "interrupt":
+            entries = lenient.field(_decode_interrupts, decoded.interrupts) or ()
+            found = lenient.each(_decode_interrupt, entries)
+            return Verdict.INTERRUPT, [_from_outcome(each) for each in found]
+        case "cancelled":
+            return Verdict.CANCELLED, ()
+        case _:
+            return Verdict.SUCCESS, ()
+
+
+def from_custom(name: str, value: Raw, question_id: str) -> Interrupt | None:
+    """The interrupt that a CUSTOM event spells; None if it spells none.
+
+    `question_id` is for an interrupt without an id.
+    """
+    if name == ON_INTERRUPT:
+        text = safe_json.string(value)
+        shown = json_text.parsed(text) if text is not None else value
+        return Interrupt(
+            question_id=COMMAND + question_id, text=_text_in(shown), fields=_present(value=shown)
+        )
+    if name != APPROVAL_REQUEST:
+        return None
+    request = lenient.field(_decode_request, value)
+    if request is None:
+        return None
+    return Interrupt(
+        question_id=request.id,
+        call_id=request.function_call.call_id or None,
+        asks_yes_or_no=True,
+        fields=_present(value=value),
+    )
+
+
+def question(interrupt: Interrupt, call: tuple[str, Raw] | None, *, as_approval: bool) -> Question:
+    """The event of an interrupt.
+
+    `call` are the name and the input of the call that it is about. `as_approval`: an approval of
+    that call is asked for, if the interrupt asks for a yes or a no.
+    """
+    fields = dict(interrupt.fields)
+    fields |= _present(text=_encoded(interrupt.text), reason=_encoded(interrupt.reason))
+    if not interrupt.asks_yes_or_no:
+        return Question(interrupt.question_id, Raw(msgspec.json.encode(fields)))
+    fields["kind"] = Raw(b'"approval"')
+    if interrupt.call_id is not None and call is not None:
+        name, input_ = call
+        fields |= {
+            "callId": _encoded(interrupt.call_id),
+            "toolName": _encoded(name),
+            "args": input_,
+        }
+        if as_approval:
+            approval = Approval(interrupt.call_id, name, input_)
+            return Question(interrupt.question_id, Raw(msgspec.json.encode(fields)), approval)
+    payload = Raw(msgspec.json.encode(fields))
+    return Question(interrupt.question_id, payload, shown=payload)
+
+
+def resume_fields(answers: Iterable[Answered]) -> tuple[Raw | None, Raw]:
+    """The fields `resume` and `forwardedProps` of the run that these answers begin."""
+    entries, forwarded = [], Raw(b"{}")
+    for each in answers:
+        if each.question_id.startswith(COMMAND):
+            forwarded = Raw(b'{"command":{"resume":%b}}' % bytes(each.answer))
+            continue
+        entries.append(
+            {
+                "interruptId": each.question_id,
+                "status": "resolved",
+                "payload": _payload(each.answer, is_approval=each.is_approval),
+            }
+        )
+    return (Raw(msgspec.json.encode(entries)) if entries else None), forwarded
+
+
+def _payload(answer: Raw, *, is_approval: bool) -> Raw:
+    """An answer as agents want it: a yes or a no is an object."""
+    if is_approval and bytes(answer) in {b"true", b"false"}:
+        return Raw(b'{"approved":%b}' % bytes(answer))
+    return answer
+
+
+def _from_outcome(found: _Interrupt) -> Interrupt:
+    metadata = lenient.field(_decode_metadata, found.metadata)
+    value = Raw() if metadata is None else metadata.langgraph.raw
+    return Interrupt(
+        question_id=found.id,
+        text=found.message or _text_in(value),
+        reason=found.reason,
+        call_id=found.tool_call_id or None,
+        asks_yes_or_no=_asks_yes_or_no(found),
+        fields=_present(
+            responseSchema=found.response_schema, expiresAt=found.expires_at, value=value
+        ),
+    )
+
+
+def _asks_yes_or_no(found: _Interrupt) -> bool:
+    """Whether a yes or a no is an answer: by the schema of the answer, else by the reason."""
+    schema = lenient.field(_decode_schema, found.response_schema)
+    if schema is None or not schema.properties:
+        return found.reason in _YES_OR_NO_REASONS
+    return _APPROVED in schema.properties and set(schema.required) <= {_APPROVED}
+
+
+def _text_in(value: Raw) -> str | None:
+    """The question in a value of any shape, if there is one."""
+    if (text := safe_json.string(value)) is not None:
+        return text
+    found = lenient.field(_decode_text, value)
+    return None if found is None else found.question or found.message or found.text
+
+
+def _encoded(text: str | None) -> Raw:
+    return Raw(msgspec.json.encode(safe_json.join_surrogates(text))) if text else Raw()
+
+
+def _present(**fields: Raw) -> dict[str, Raw]:
+    return {name: value for name, value in fields.items() if value and bytes(value) != b"null"}

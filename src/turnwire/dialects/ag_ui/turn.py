@@ -1,0 +1,328 @@
+"""A turn on the `ag-ui` wire: one run, or several, if a run ends with questions.
+
+Read this module first, then `progress`. A run is one request and its response. So all events of the
+response are ours, except those between the start of a run that is not ours and the start of ours.
+`TurnProtocol` decides where our runs begin and end. What the events in between tell stands in
+`progress`.
+"""
+
+import enum
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeAlias, assert_never
+
+import msgspec
+
+from turnwire.core import safe_json
+from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded
+from turnwire.core.connect import ConnectRequest
+from turnwire.core.events import (
+    Event,
+    QuestionClosed,
+    Reason,
+    TextDelta,
+    TurnFinished,
+    TurnStarted,
+)
+from turnwire.core.requests import PromptRequest, QuestionReply
+from turnwire.core.wire.frame_stats import FrameStats
+from turnwire.core.wire.thread_id import thread_id
+from turnwire.dialects.ag_ui import commands, frames, interrupts
+from turnwire.dialects.ag_ui.content import snapshots
+from turnwire.dialects.ag_ui.content.progress import Progress
+from turnwire.dialects.ag_ui.content.results import HELD_S
+from turnwire.dialects.ag_ui.frames import (
+    RunError,
+    RunEvent,
+    RunFinished,
+    Shorthand,
+    decode,
+    decoder,
+)
+from turnwire.dialects.ag_ui.interrupts import Answered, Interrupt, Verdict
+
+NO_RESULT: Final = "No result"
+NOT_TAKEN: Final = "The agent did not take this prompt: it still waits for an answer"
+UNREADABLE_QUESTION: Final = "The agent asks something that cannot be shown"
+TOO_LONG: Final = "The agent asks something, but the turn is too long to go on after an answer"
+
+HISTORY_MAX: Final = 524_288
+"""Most bytes of the earlier conversation that are kept for a next run."""
+
+_PIECES_MAX: Final = 256
+"""Most deltas that are kept before they are noted in the transcript."""
+
+_QUESTION_SHOWN_MAX: Final = 200
+
+
+_Decoded: TypeAlias = RunEvent | Shorthand | frames.RunStarted | RunFinished | RunError
+
+
+class _Stage(enum.Enum):
+    STARTING = enum.auto()
+    """A run of ours was requested, and has not begun."""
+    RUNNING = enum.auto()
+    ELSEWHERE = enum.auto()
+    """The events are those of another run."""
+    WAITING = enum.auto()
+    """Our run ended with questions. Their answers begin another."""
+    OVER = enum.auto()
+
+
+_STARTING, _RUNNING, _ELSEWHERE, _WAITING, _OVER = _Stage  # an enum's attributes are slow
+
+
+class TurnProtocol:
+    """One turn, without I/O."""
+
+    accepted = True
+    queued = False
+    has_other_watchers = False
+
+    def __init__(self, request: PromptRequest) -> None:
+        self.frame_stats = FrameStats()
+        self.deadline = NEVER
+        self._turn_id = self._run_id = request.prompt_id
+        self._runs = 1
+        self._thread_id = thread_id(request.session_id, request.channel.type, request.channel.id)
+        self._sent: Sequence[bytes] = commands.prompt(request)
+        """The messages of the first run. They are kept if the next run needs them again."""
+        self._sends_history = request.options.sends_history
+        self._stage = _STARTING
+        self._has_begun = False
+        self._progress = Progress(
+            self._run_id,
+            self.frame_stats,
+            request.options.state,
+            is_kept=self._sends_history and sum(map(len, self._sent)) <= HISTORY_MAX,
+        )
+        self._fast_id: str | None = None
+        self._pieces: list[str] = []
+        """Deltas of the message `_fast_id` that are not in the transcript yet."""
+        self._open: dict[str, Interrupt] = {}
+        self._answers: dict[str, Answered] = {}
+
+    # The connection.
+
+    def connect_request(self) -> ConnectRequest:
+        request = commands.run(thread_id=self._thread_id, run_id=self._run_id, sent=self._sent)
+        if not self._progress.transcript.is_whole:
+            self._sent = ()
+        return request
+
+    def connection_opened(self, _now: float) -> Decoded:
+        return Decoded()
+
+    def connection_lost(self, _now: float) -> Decoded | None:
+        if self._stage is _WAITING:
+            return Decoded()
+        held = self._progress.release()
+        return Decoded(held, is_cut=True) if held else None
+
+    @property
+    def abort_scope(self) -> AbortScope:
+        return (
+            AbortScope.OURS if self._stage in {_STARTING, _RUNNING, _ELSEWHERE} else AbortScope.NONE
+        )
+
+    def abort(self) -> Sequence[bytes]:
+        """Return no frames: to abort is to close the connection."""
+        return ()
+
+    def client_detached(self) -> None:
+        """Do nothing: a run has no other watchers."""
+
+    def unwatched(self) -> None:
+        """Do nothing, as above."""
+
+    def mark_stale(self) -> None:
+        """Do nothing: an abort stops our run alone."""
+
+    # The events.
+
+    def prepare_frame(self, raw: bytes) -> Iterator[None]:
+        return snapshots.prepare(raw)
+
+    def receive_frame(self, raw: bytes, now: float) -> Decoded | str | None:
+        try:
+            frame = decode(raw)
+        except msgspec.ValidationError:
+            decoder.count_rejected(raw, self.frame_stats)
+            return None
+        except (msgspec.DecodeError, RecursionError):
+            if frames.is_raw(raw):
+                return self._leave_out_raw(raw)
+            recovered = decoder.recover(raw, self.frame_stats)
+            if recovered is None:
+                return None
+            frame, raw = recovered
+        # Deltas come first, and in this function, because they come by the hundred thousand.
+        if type(frame) is frames.TextContent and frame.message_id == self._fast_id:
+            self._pieces.append(frame.delta)
+            if len(self._pieces) > _PIECES_MAX:
+                self._note_pieces()
+            return frame.delta or None
+        if isinstance(frame, frames.Unparsed):
+            return self._leave_out_raw(raw)
+        try:
+            return self._interpret(frame, raw, now)
+        except (RecursionError, msgspec.ValidationError):
+            # Nested too deeply, although the event could be decoded, or another type of value.
+            self.frame_stats.count_malformed(raw)
+            return None
+
+    def tick(self, now: float) -> Decoded:
+        if now < self.deadline:
+            return Decoded()
+        self.deadline = NEVER
+        held = self._progress.release()
+        self._fast_id = self._progress.fast_id if self._stage is _RUNNING else None
+        return Decoded(held)
+
+    def reply(self, reply: QuestionReply, _user_id: str, _now: float) -> Decoded:
+        interrupt = self._open.pop(reply.question_id, None)
+        if interrupt is None:
+            return Decoded()
+        self._answers[reply.question_id] = Answered(
+            reply.question_id, reply.answer, interrupt.asks_yes_or_no
+        )
+        closed = QuestionClosed(reply.question_id, answer=reply.answer)
+        if self._open:
+            return Decoded([closed])
+        return self._next_run(closed)
+
+    def _leave_out_raw(self, raw: bytes) -> str:
+        """Events of the framework behind the agent say nothing but that it is alive."""
+        self._progress.has_worked = True
+        self.frame_stats.count_left_out("RAW", len(raw))
+        return ""
+
+    def _note_pieces(self) -> None:
+        if self._pieces and self._fast_id is not None:
+            self._progress.transcript.text(self._fast_id, "".join(self._pieces))
+            self._pieces.clear()
+
+    def _interpret(self, frame: _Decoded, raw: bytes, now: float) -> Decoded | str | None:
+        self._note_pieces()
+        if isinstance(frame, frames.RunStarted):
+            return self._run_started(frame.run_id)
+        if isinstance(frame, RunFinished):
+            if self._is_end(safe_json.short_string(frame.run_id)):
+                return self._run_finished(frame)
+        elif isinstance(frame, RunError):
+            if self._is_end(None):
+                return self._failed(frame)
+        elif self._stage is _RUNNING:
+            return self._take(frame, raw, now)
+        self.frame_stats.foreign += 1
+        return None
+
+    def _take(self, frame: RunEvent | Shorthand, raw: bytes, now: float) -> Decoded | str | None:
+        """What an event of our run tells."""
+        new = self._progress.take(frame, raw)
+        if not new and getattr(frame, "delta", None) == "":
+            return None  # a server sends it to keep the connection, or its model does
+        return self._tell(new, now)
+
+    def _tell(self, new: Sequence[Event], now: float) -> Decoded | str:
+        self._fast_id = self._progress.fast_id
+        self.deadline = now + HELD_S if self._progress.holds_result else NEVER
+        if len(new) == 1 and isinstance(new[0], TextDelta):
+            return new[0].text
+        return Decoded(new) if new else ALIVE
+
+    def _run_started(self, run_id: str | None) -> Decoded | None:
+        if self._stage in {_WAITING, _OVER} or run_id not in {None, "", self._run_id}:
+            self._stage = self._stage if self._stage in {_WAITING, _OVER} else _ELSEWHERE
+            self._fast_id = None
+            self.frame_stats.foreign += 1
+            return None
+        if self._stage is not _RUNNING and not self._has_begun:
+            self._has_begun = True
+            self._stage = _RUNNING
+            return Decoded([TurnStarted(self._turn_id)])
+        self._stage = _RUNNING
+        return ALIVE
+
+    def _is_end(self, run_id: str | None) -> bool:
+        """Whether the end of a run is that of ours. It need not name the run."""
+        if self._stage is _ELSEWHERE:
+            return run_id == self._run_id
+        return self._stage in {_STARTING, _RUNNING} and run_id in {None, "", self._run_id}
+
+    def _failed(self, error: RunError) -> Decoded:
+        """The run failed. Nothing that follows counts, however the body ends."""
+        self._progress.usage.run_ended(error.usage)
+        self.frame_stats.error_code = safe_json.short_string(error.code)
+        text = safe_json.error_message(error.message)
+        return self._over(self._finish(is_interrupted=False), Reason.ERROR, text)
+
+    def _run_finished(self, finished: RunFinished) -> Decoded:
+        progress = self._progress
+        progress.usage.run_ended(finished.usage)
+        verdict, found = interrupts.verdict_of(finished.outcome)
+        spelled_otherwise = progress.interrupts
+        if found:
+            self.frame_stats.doubled += len(spelled_otherwise)
+        asked = found or spelled_otherwise
+        new = self._finish(is_interrupted=bool(asked) or verdict is Verdict.INTERRUPT)
+        if asked:
+            return self._ask(asked, new)
+        match verdict:
+            case Verdict.SUCCESS:
+                return self._over(new, Reason.END_TURN)
+            case Verdict.CANCELLED:
+                return self._over(new, Reason.CANCELED)
+            case Verdict.INTERRUPT:
+                return self._over(new, Reason.ERROR, UNREADABLE_QUESTION)
+            case _:
+                assert_never(verdict)
+
+    def _finish(self, *, is_interrupted: bool) -> list[Event]:
+        """Our run is over. Return what it did not tell yet."""
+        self._fast_id, self.deadline = None, NEVER
+        return self._progress.finish(is_interrupted=is_interrupted)
+
+    def _over(self, new: Sequence[Event], reason: Reason, error: str | None = None) -> Decoded:
+        self._stage = _OVER
+        usage = self._progress.usage.total
+        return Decoded([*new, TurnFinished(reason=reason, error=error, usage=usage)])
+
+    def _ask(self, asked: Sequence[Interrupt], new: Sequence[Event]) -> Decoded:
+        """Our run ended with questions. The next one begins when all of them have an answer."""
+        progress, calls = self._progress, self._progress.calls
+        if not progress.has_worked and all(each.is_of_graph for each in asked):
+            texts = (each.text[:_QUESTION_SHOWN_MAX] for each in asked if each.text)
+            return self._over(new, Reason.ERROR, ": ".join((NOT_TAKEN, *texts)))
+        self._stage = _WAITING
+        self._open = {each.question_id: each for each in asked}
+        about = {each.call_id for each in asked}
+        left = [call_id for call_id in calls.open_ids if call_id not in about]
+        settled = [event for each in left for event in calls.result(each, None, error=NO_RESULT)]
+        inputs = progress.settle_inputs()
+        described = [calls.described(each.call_id or "") for each in asked]
+        # Approvals are answered in another way than questions: so all are questions, if one is.
+        as_approvals = all(each.asks_yes_or_no for each in asked) and None not in described
+        questions = [
+            interrupts.question(each, call, as_approval=as_approvals)
+            for each, call in zip(asked, described, strict=True)
+        ]
+        return Decoded([*new, *settled, *inputs, *questions])
+
+    def _next_run(self, closed: QuestionClosed) -> Decoded:
+        progress = self._progress
+        if self._sends_history and not progress.transcript.is_whole:
+            return self._over([closed], Reason.ERROR, TOO_LONG)
+        self._runs += 1
+        self._run_id = f"{self._turn_id}-{self._runs}"
+        progress.next_run(self._run_id)
+        resume, forwarded_props = interrupts.resume_fields(self._answers.values())
+        self._answers = {}
+        self._stage = _STARTING
+        request = commands.run(
+            thread_id=self._thread_id,
+            run_id=self._run_id,
+            sent=[*self._sent, *progress.transcript.messages()],
+            resume=resume,
+            forwarded_props=forwarded_props,
+        )
+        return Decoded([closed], connect=request)

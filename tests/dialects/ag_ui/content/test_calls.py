@@ -1,0 +1,200 @@
+"""Calls: the input in pieces and whole, the outcome once, whatever the agent leaves out."""
+
+from typing import Any
+
+from msgspec import Raw
+
+from support.ag_ui_turn import plain_event
+from turnwire.core.events import Event
+from turnwire.dialects.ag_ui.content.calls import DONE_MAX, INPUT_MAX, OPEN_MAX, UNNAMED, Calls
+
+START = ("ToolUpdate", {"call_id": "c1", "tool_name": "x", "phase": "pending"})
+
+
+def events_of(events: list[Event]) -> list[Any]:
+    """Each event as a name and its fields."""
+    shown = []
+    for event in events:
+        name, fields = plain_event(event)
+        shown.append((name, {k: getattr(v, "value", v) for k, v in fields.items()}))
+    return shown
+
+
+def input_of(events: list[Event]) -> str | None:
+    """The whole input in the last of these events."""
+    args: str | None = events_of(events)[-1][1].get("args")
+    return args
+
+
+def begun(*deltas: str) -> Calls:
+    calls = Calls()
+    calls.start("c1", "x")
+    for delta in deltas:
+        calls.args("c1", delta)
+    return calls
+
+
+def test_a_call_begins_gets_its_input_and_its_output() -> None:
+    calls = Calls()
+
+    assert events_of(calls.start("c1", "x")) == [START]
+    piece = {"call_id": "c1", "tool_name": "x", "text": '{"a":'}
+    assert events_of(calls.args("c1", '{"a":')) == [("ToolInputDelta", piece)]
+    calls.args("c1", "1}")
+    assert events_of(calls.end("c1")) == [
+        (
+            "ToolUpdate",
+            {"call_id": "c1", "tool_name": "x", "phase": "running", "args": '{"a":1}'},
+        )
+    ]
+    (done,) = events_of(calls.result("c1", Raw(b"2")))
+    assert done[1] == {
+        "call_id": "c1",
+        "tool_name": "x",
+        "phase": "completed",
+        "args": '{"a":1}',
+        "result": "2",
+    }
+
+
+def test_a_start_that_comes_again_changes_nothing() -> None:
+    calls = begun("{}")
+
+    assert calls.start("c1", "x") == []
+
+
+def test_an_input_that_is_no_json_is_a_text() -> None:
+    calls = begun('{"a":')
+
+    assert input_of(calls.end("c1")) == '"{\\"a\\":"'
+
+
+def test_an_end_without_input_waits_for_one() -> None:
+    calls = begun()
+
+    assert calls.end("c1") == []
+    assert calls.waits_for_input
+    assert input_of(calls.input_found("c1", Raw(b'{"a":1}'))) == '{"a":1}'
+    assert not calls.waits_for_input
+    assert calls.input_found("c1", Raw(b"{}")) == []
+
+
+def test_a_result_ends_the_wait_for_an_input() -> None:
+    calls = begun()
+    calls.end("c1")
+
+    (done,) = calls.result("c1", Raw(b"1"))
+
+    assert "args" not in plain_event(done)[1]  # the translator makes up an empty one
+    assert not calls.waits_for_input
+
+
+def test_an_input_of_a_snapshot_does_not_replace_one_that_is_told() -> None:
+    calls = begun('{"a":')
+
+    assert calls.input_found("c1", Raw(b"{}")) == []
+    assert calls.input_found("c9", Raw(b"{}")) == []
+
+
+def test_a_result_before_the_end_has_the_whole_input() -> None:
+    calls = begun('{"a":1}')
+
+    assert input_of(calls.result("c1", Raw(b"1"))) == '{"a":1}'
+    assert calls.end("c1") == []
+    assert calls.args("c1", "more") == []
+
+
+def test_a_result_counts_once() -> None:
+    calls = begun("{}")
+    calls.result("c1", Raw(b"1"))
+
+    assert calls.result("c1", Raw(b"2")) == []
+    assert calls.is_done("c1")
+
+
+def test_a_result_of_a_call_that_never_began_is_shown() -> None:
+    (done,) = events_of(Calls().result("c9", None, error="no"))
+
+    assert done[1] == {"call_id": "c9", "tool_name": UNNAMED, "phase": "error", "error": "no"}
+
+
+def test_an_id_may_be_used_again() -> None:
+    calls = begun("{}")
+    calls.result("c1", Raw(b"1"))
+
+    assert events_of(calls.start("c1", "x")) == [START]
+    assert calls.is_open("c1")
+    assert not calls.is_done("c1")
+
+
+def test_the_next_run_may_repeat_calls_of_the_runs_before() -> None:
+    calls = begun("{}")
+    calls.result("c1", Raw(b"1"))
+    calls.next_run()
+
+    assert calls.start("c1", "x") + calls.args("c1", "{}") + calls.end("c1") == []
+    assert calls.result("c1", Raw(b"1")) == []
+
+
+def test_empty_pieces_and_pieces_after_the_end_are_nothing() -> None:
+    calls = begun("{}")
+
+    assert calls.args("c1", "") == []
+    calls.end("c1")
+    assert calls.args("c1", "x") + calls.end("c1") + calls.end("c9") == []
+
+
+def test_an_input_has_a_bound_and_another_call_has_its_own_room() -> None:
+    calls = begun('"', "x" * INPUT_MAX, '"')
+    calls.start("c2", "y")
+    calls.args("c2", "{}")
+
+    assert input_of(calls.result("c1", None)) == '"(too long)"'
+    assert input_of(calls.end("c2")) == '"(too long)"'
+    calls.result("c2", None)
+    calls.start("c3", "z")
+    calls.args("c3", "{}")
+    assert input_of(calls.end("c3")) == "{}"
+
+
+def test_the_calls_that_are_open_are_bounded_in_number() -> None:
+    calls = Calls()
+    for number in range(OPEN_MAX):
+        calls.start(f"c{number}", "x")
+
+    settled, begun_ = events_of(calls.start("more", "x"))
+
+    assert settled[1]["error"] == "No result"
+    assert begun_[1]["call_id"] == "more"
+    assert len(calls.open_ids) == OPEN_MAX
+
+
+def test_the_calls_that_are_remembered_are_bounded_in_number() -> None:
+    calls = Calls()
+    for number in range(DONE_MAX + 1):
+        calls.result(f"c{number}", None)
+
+    assert not calls.is_done("c0")
+    assert calls.is_done("c1")
+
+
+def test_a_call_is_described_with_its_input_as_far_as_it_is_known() -> None:
+    calls = begun()
+
+    assert calls.described("c9") is None
+    assert calls.described("c1") == ("x", Raw(b"{}"))
+    calls.args("c1", '{"a":1}')
+    assert calls.described("c1") == ("x", Raw(b'{"a":1}'))
+    calls.end("c1")
+    assert calls.described("c1") == ("x", Raw(b'{"a":1}'))
+
+
+def test_at_the_end_of_a_run_the_inputs_that_nobody_told_are_empty() -> None:
+    calls = begun()
+    calls.start("c2", "y")
+    calls.args("c2", "[1]")
+    calls.start("c3", "z")
+    calls.args("c3", "{}")
+    calls.end("c3")
+
+    assert [fields["args"] for _, fields in events_of(list(calls.settle_inputs()))] == ["{}", "[1]"]

@@ -1,0 +1,75 @@
+"""What a turn said, as messages that an agent takes back."""
+
+from msgspec import Raw
+
+from support.ag_ui_messages import Item, read
+from turnwire.dialects.ag_ui.content.transcript import KEPT_MAX, LENGTHS_MAX, Transcript
+
+
+def kept() -> Transcript:
+    return Transcript(is_kept=True)
+
+
+def test_a_step_is_text_and_calls_and_their_results_follow() -> None:
+    said = kept()
+    said.text("m1", "Let me ")
+    said.call("c1", "weather", Raw(b'{"a":1}'))
+    said.text("m1", "look.")
+    said.call("c2", "weather", Raw(b'"no json"'))
+    said.result("c1", "t1", Raw(b'"21"'))
+    said.result("c2", "t2", Raw(b'[{"type":"text","text":"x"}]'))
+    said.text("m2", "Done.")
+
+    assert read(said.messages()) == [
+        Item("assistant", "text", "Let me look."),
+        Item("assistant", "call", ("weather", '{"a":1}'), "c1"),
+        Item("assistant", "call", ("weather", "no json"), "c2"),
+        Item("tool", "result", "21", "c1"),
+        Item("tool", "result", '[{"type":"text","text":"x"}]', "c2"),
+        Item("assistant", "text", "Done."),
+    ]
+
+
+def test_a_call_that_waits_has_no_result() -> None:
+    said = kept()
+    said.call("c1", "delete", Raw(b"{}"))
+
+    assert read(said.messages()) == [Item("assistant", "call", ("delete", "{}"), "c1")]
+
+
+def test_a_result_of_an_unknown_call_is_not_said() -> None:
+    """No agent takes it back."""
+    said = kept()
+    said.result("c9", "t9", Raw(b'"x"'))
+
+    assert list(said.messages()) == []
+
+
+def test_of_a_turn_that_is_too_long_nothing_is_kept() -> None:
+    said = kept()
+    said.text("m1", "x" * KEPT_MAX)
+    assert said.is_whole
+    said.text("m1", "x")
+    said.call("c1", "x", Raw(b"{}"))
+    said.result("c1", "t1", Raw(b"{}"))
+
+    assert not said.is_whole
+    assert list(said.messages()) == []
+    assert said.length("m1") == KEPT_MAX + 1
+
+
+def test_for_an_agent_that_keeps_the_conversation_lengths_are_kept_alone() -> None:
+    said = Transcript(is_kept=False)
+    said.text("m1", "abc")
+
+    assert not said.is_whole
+    assert list(said.messages()) == []
+    assert (said.length("m1"), said.length("m2")) == (3, None)
+
+
+def test_the_lengths_are_bounded_in_number() -> None:
+    said = kept()
+    for number in range(LENGTHS_MAX + 1):
+        said.text(f"m{number}", "a")
+
+    assert (said.length("m0"), said.length("m1")) == (None, 1)

@@ -1,0 +1,59 @@
+"""Tokens: entries, models and runs are summed; what a run says of itself counts alone."""
+
+import json
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from turnwire.dialects.ag_ui.content.usage import Usage
+
+
+def raw(value: Any) -> Raw:
+    return Raw(json.dumps(value).encode())
+
+
+def total(usage: Usage) -> Any:
+    return None if usage.total is None else json.loads(bytes(usage.total))
+
+
+def test_entries_and_runs_are_summed() -> None:
+    usage = Usage()
+
+    usage.run_ended(raw([{"model": "a", "inputTokens": 1}, {"model": "b", "inputTokens": 2}]))
+    usage.run_ended(raw([{"inputTokens": 4, "outputTokens": 8}]))
+
+    assert total(usage) == {"inputTokens": 7, "outputTokens": 8}
+
+
+def test_what_is_told_of_calls_counts_where_the_run_says_nothing() -> None:
+    usage = Usage()
+
+    usage.call_used(raw({"inputTokens": 1}))
+    usage.call_used(raw({"inputTokens": 2}))
+    usage.run_ended(Raw())
+    assert total(usage) == {"inputTokens": 3}
+    usage.call_used(raw({"inputTokens": 9}))
+    usage.run_ended(raw([{"inputTokens": 4}]))
+    assert total(usage) == {"inputTokens": 7}
+
+
+@pytest.mark.parametrize(
+    "odd", [None, 7, {}, [], [7], [{"inputTokens": "1"}], [{"inputTokens": -1}], [{"x": True}]]
+)
+def test_what_is_no_count_is_left_out(odd: Any) -> None:
+    usage = Usage()
+
+    usage.run_ended(raw(odd))
+
+    assert usage.total is None
+
+
+def test_counts_are_bounded() -> None:
+    usage = Usage()
+
+    usage.run_ended(raw([{f"count{number}": 1 for number in range(50)}]))
+    usage.run_ended(raw([{"count0": 2**53}, {"count0": 2**53}]))
+
+    assert len(total(usage)) == 16
+    assert total(usage)["count0"] == 2**53

@@ -1,0 +1,132 @@
+"""P1 to P6 through a whole `Turn`, whatever events come in whatever order, cut wherever."""
+
+import random
+from typing import Any
+
+import pytest
+
+from support import ag_ui_frames as f
+from support.ag_ui_turn import Played
+from support.seeds import each_seed
+from turnwire.core.requests import DialectOptions, StateMode
+
+WORDS = ["a", "b ", "\n\n", "é", "\u2028", "\0", "\U0001f600", 'data: {"x"', ""]
+CALLS = ["c1", "c2", "confirm"]
+SUBAGENTS: list[dict[str, Any]] = [{}, {}, {"subagentRunId": "s1"}, {"subagentRunId": "s2"}]
+VALUES = ["21", "[1]", '{"__proto__":1}', [], [{"type": "text", "text": "x"}], None]
+
+
+def pool(dice: random.Random) -> bytes:
+    """Any event of our run."""
+    word, call = dice.choice(WORDS), dice.choice(CALLS)
+    message = dice.choice(["m1", "m2", call])
+    owner = dice.choice(SUBAGENTS)
+    choices = (
+        *(f.text(word, message, **owner), f.text(word, message), f.text_end(message)),
+        *(f.text_start(message), f.thought(word, message), f.thought_end(message)),
+        f.event("THINKING_TEXT_MESSAGE_CONTENT", delta=word),
+        *(f.text_chunk(messageId=message, delta=word, **owner), f.text_chunk(delta=word, **owner)),
+        *(f.call_chunk(toolCallId=call, toolCallName="x", delta=word, **owner), f.mark()),
+        f.event("REASONING_MESSAGE_CHUNK", messageId=message, delta=word, **owner),
+        *(
+            f.call(call),
+            f.call(call, "confirm_changes"),
+            f.args('{"a":1}', call),
+            f.args(word, call),
+        ),
+        *(f.call_end(call), f.result(dice.choice(VALUES), call), f.mark(message="t1")),
+        f.snapshot(f.user(), f.assistant("other", c1='{"s":1}'), f.tool("snap", call)),
+        f.event(
+            "STATE_SNAPSHOT", snapshot={"messages": [{"tool_calls": [{"id": call, "args": 1}]}]}
+        ),
+        f.event("STATE_DELTA", delta=[{"op": "add", "path": "/a", "value": 1}]),
+        f.event("ACTIVITY_SNAPSHOT", messageId=message, activityType="x", content={}),
+        f.event("STEP_STARTED", stepName=word),
+        f.event("SUBAGENT_ERROR", subagentRunId="s1", message="it broke"),
+        dice.choice(f.NOISE),
+    )
+    return dice.choice(choices)
+
+
+INTERRUPT = {"id": "i1", "reason": "tool_call", "toolCallId": "c1"}
+ENDINGS = [
+    f.finished(),
+    f.finished(outcome={"type": "cancelled"}),
+    f.failed("boom"),
+    f.interrupted({"no": "id"}),
+    None,
+]
+
+
+@pytest.mark.parametrize("state", StateMode)
+@each_seed(60)
+def test_any_events_in_any_order_make_a_stream_that_ends(seed: int, state: StateMode) -> None:
+    dice = random.Random(f"any {seed}")  # noqa: S311 (the same events every time)
+    played = Played(f.started(), options=DialectOptions(state=state))
+
+    for _ in range(80):
+        played.tell(pool(dice))
+        if dice.random() < 0.1:
+            played.wait(dice.choice([0.05, 1.0]))
+    ending = dice.choice(ENDINGS)
+    if ending is None:
+        played.leave()
+    else:
+        played.tell(f.started(), ending, f.text("late"), f.finished())
+
+    assert played.turn.outcome is not None
+    assert "late" not in played.client.text
+    played.client.close()
+
+
+@each_seed(60)
+def test_the_text_is_what_was_told_in_order_and_once(seed: int) -> None:
+    """However it is told: whole or in shorthand, by one subagent or several, among other events."""
+    dice = random.Random(f"text {seed}")  # noqa: S311 (the same events every time)
+    told: list[str] = []
+    played = Played(f.started())
+    others = (
+        *(f.call(), f.args("{}"), f.call_end(), f.result("x"), f.thought("hm"), f.raw()),
+        *(f.event("STEP_STARTED", stepName="x"), f.snapshot(f.user(), f.assistant("other"))),
+    )
+
+    for number in range(80):
+        word, message = dice.choice(WORDS), dice.choice(["m1", "m2", "m3"])
+        match dice.randrange(4):
+            case 0:
+                played.tell(dice.choice(others))
+                continue
+            case 1:
+                played.tell(f.text_chunk(messageId=message, delta=f"{number}{word}"))
+            case 2:
+                played.tell(f.text(f"{number}{word}", message, subagentRunId="s1"))
+            case _:
+                played.tell(f.text(f"{number}{word}", message))
+        told.append(f"{number}{word}")
+    played.tell(f.finished())
+
+    assert played.client.text == "".join(told)
+    played.client.close()
+
+
+@each_seed(40)
+def test_reads_make_no_difference(seed: int) -> None:
+    """All events at once, or each in a read of its own."""
+    dice = random.Random(f"reads {seed}")  # noqa: S311 (the same events every time)
+    frames = [f.started(), *(pool(dice) for _ in range(60)), f.finished()]
+
+    assert Played(*frames).written == Played(*frames, at_once=True).written
+
+
+@each_seed(60)
+def test_after_any_events_a_question_is_asked_answered_and_the_turn_ends(seed: int) -> None:
+    dice = random.Random(f"asked {seed}")  # noqa: S311 (the same events every time)
+    frames = [pool(dice) for _ in range(30)]
+    played = Played(f.started(), *frames, f.text("x"), f.interrupted(INTERRUPT)).leave()
+    assert played.client.questions == {"i1": "open"}
+
+    run = played.reply("i1", answer=True).requests[1]["runId"]
+    played.open_again().tell(f.started(run), *(pool(dice) for _ in range(30)), f.finished(run))
+
+    assert played.client.questions == {"i1": "resolved"}
+    played.client.close()

@@ -1,0 +1,202 @@
+"""Interrupts in all their spellings: what the client is asked, and how an answer is sent."""
+
+import json
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from turnwire.core.events import Question
+from turnwire.dialects.ag_ui.interrupts import (
+    Answered,
+    Interrupt,
+    Verdict,
+    from_custom,
+    question,
+    resume_fields,
+    verdict_of,
+)
+
+YES_OR_NO = {
+    "type": "object",
+    "properties": {"approved": {"type": "boolean"}, "reason": {"type": "string"}},
+    "required": ["approved"],
+}
+
+
+def raw(value: Any) -> Raw:
+    return Raw(json.dumps(value).encode())
+
+
+def one(**fields: Any) -> Interrupt:
+    """The interrupt of an outcome."""
+    outcome = {"type": "interrupt", "interrupts": [{"id": "i1", "reason": "x", **fields}]}
+    verdict, found = verdict_of(raw(outcome))
+    assert verdict is Verdict.INTERRUPT
+    (interrupt,) = found
+    return interrupt
+
+
+def payload(asked: Question) -> Any:
+    return json.loads(bytes(asked.payload))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "verdict"),
+    [
+        ({"type": "success"}, Verdict.SUCCESS),
+        ({"type": "success", "pendingToolCallIds": ["c1"]}, Verdict.SUCCESS),
+        ({"type": "cancelled"}, Verdict.CANCELLED),
+        ({"type": "interrupt"}, Verdict.INTERRUPT),
+        ({"type": "interrupt", "interrupts": [{}, 7]}, Verdict.INTERRUPT),
+        ({"type": "something new"}, Verdict.SUCCESS),
+        (None, Verdict.SUCCESS),
+        (7, Verdict.SUCCESS),
+    ],
+)
+def test_a_run_ends_with_a_verdict(outcome: Any, verdict: Verdict) -> None:
+    assert verdict_of(raw(outcome)) == (verdict, []) or verdict_of(raw(outcome)) == (verdict, ())
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_one"),
+    [
+        ({"responseSchema": YES_OR_NO}, True),
+        ({"reason": "tool_call"}, True),
+        ({"reason": "confirmation", "responseSchema": {}}, True),
+        ({"reason": "tool_call", "responseSchema": {"properties": {"text": {}}}}, False),
+        ({"responseSchema": {**YES_OR_NO, "required": ["approved", "city"]}}, False),
+        ({"reason": "input_required"}, False),
+        ({}, False),
+    ],
+)
+def test_a_yes_or_a_no_is_asked_by_the_schema_or_the_reason(
+    fields: dict[str, Any], *, is_one: bool
+) -> None:
+    assert one(**fields).asks_yes_or_no is is_one
+
+
+def test_an_approval_names_its_call() -> None:
+    interrupt = one(
+        toolCallId="c1", message="Delete?", responseSchema=YES_OR_NO, expiresAt="2027-01-01"
+    )
+
+    asked = question(interrupt, ("delete", Raw(b'{"a":1}')), as_approval=True)
+
+    assert asked.approval is not None
+    assert (asked.approval.call_id, asked.approval.tool_name) == ("c1", "delete")
+    assert payload(asked) == {
+        "kind": "approval",
+        "text": "Delete?",
+        "reason": "x",
+        "callId": "c1",
+        "toolName": "delete",
+        "args": {"a": 1},
+        "responseSchema": YES_OR_NO,
+        "expiresAt": "2027-01-01",
+    }
+
+
+@pytest.mark.parametrize("call", [("delete", Raw(b"{}")), None])
+def test_an_approval_that_cannot_be_one_is_a_question_that_is_signed_all_the_same(
+    call: tuple[str, Raw] | None,
+) -> None:
+    asked = question(one(toolCallId="c1", reason="tool_call"), call, as_approval=False)
+
+    assert asked.approval is None
+    assert asked.is_approval
+    assert ("toolName" in payload(asked)) == (call is not None)
+
+
+def test_any_other_interrupt_is_a_question() -> None:
+    asked = question(one(message="Where to?"), None, as_approval=True)
+
+    assert not asked.is_approval
+    assert payload(asked) == {"text": "Where to?", "reason": "x"}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"question": "delete Paris?"}, "delete Paris?"),
+        ({"message": "delete Paris?"}, "delete Paris?"),
+        ("delete Paris?", "delete Paris?"),
+        ({"x": 1}, None),
+        ([7], None),
+    ],
+)
+def test_a_graph_says_what_it_asks_in_a_value_of_its_own(value: Any, text: str | None) -> None:
+    interrupt = one(metadata={"langgraph": {"raw": value}})
+
+    assert interrupt.text == text
+    assert json.loads(bytes(interrupt.fields["value"])) == value
+    told_as_text = from_custom("on_interrupt", raw(json.dumps(value)), "run-1:0")
+    assert told_as_text is not None
+    assert told_as_text.text == text
+    assert json.loads(bytes(told_as_text.fields["value"])) == value
+    told = from_custom("on_interrupt", raw(value), "run-1:0")
+    assert told is not None
+    assert (told.question_id, told.text) == ("command:run-1:0", text)
+
+
+def test_an_approval_may_be_requested_in_an_event() -> None:
+    value = {"id": "a1", "function_call": {"call_id": "c1", "name": "delete"}}
+
+    interrupt = from_custom("function_approval_request", raw(value), "run-1:0")
+
+    assert interrupt is not None
+    assert (interrupt.question_id, interrupt.call_id) == ("a1", "c1")
+    assert interrupt.asks_yes_or_no
+    without_call = from_custom("function_approval_request", raw({"id": "a1"}), "")
+    assert without_call is not None
+    assert without_call.call_id is None
+
+
+@pytest.mark.parametrize(("name", "value"), [("usage", {}), ("function_approval_request", {})])
+def test_other_events_of_an_agent_ask_nothing(name: str, value: Any) -> None:
+    assert from_custom(name, raw(value), "run-1:0") is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "question_id", "is_one"),
+    [("langgraph:interrupt", "i1", True), ("", "command:r:0", True), ("tool_call", "i1", False)],
+)
+def test_the_interrupts_of_a_graph_are_known(
+    reason: str, question_id: str, *, is_one: bool
+) -> None:
+    assert Interrupt(question_id=question_id, reason=reason).is_of_graph is is_one
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_approval", "sent"),
+    [
+        (b"true", True, {"approved": True}),
+        (b"false", True, {"approved": False}),
+        (b'{"approved":false,"reason":"no"}', True, {"approved": False, "reason": "no"}),
+        (b"true", False, True),
+        (b'"Rome"', False, "Rome"),
+    ],
+)
+def test_an_answer_is_an_entry_of_resume(answer: bytes, sent: Any, *, is_approval: bool) -> None:
+    resume, forwarded = resume_fields([Answered("i1", Raw(answer), is_approval)])
+
+    assert resume is not None
+    assert json.loads(bytes(resume)) == [
+        {"interruptId": "i1", "status": "resolved", "payload": sent}
+    ]
+    assert bytes(forwarded) == b"{}"
+
+
+def test_an_answer_to_an_interrupt_without_an_id_is_a_command() -> None:
+    resume, forwarded = resume_fields(
+        [Answered("command:run-1:0", Raw(b'"yes"'), is_approval=False)]
+    )
+
+    assert resume is None
+    assert json.loads(bytes(forwarded)) == {"command": {"resume": "yes"}}
+
+
+def test_half_of_a_pair_in_a_text_goes_out_as_a_replacement() -> None:
+    asked = question(Interrupt(question_id="i1", text="a\ud83d"), None, as_approval=False)
+
+    assert payload(asked) == {"text": "a\ufffd"}

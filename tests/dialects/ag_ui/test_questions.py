@@ -1,0 +1,200 @@
+"""A run that ends with questions: they are asked once, and their answers begin the next run."""
+
+import pytest
+
+from support import ag_ui_frames as f
+from support.ag_ui_turn import Played, plain, protocol
+from turnwire.core.agent import AbortScope
+from turnwire.core.body.conversation import Conversation
+from turnwire.core.requests import DialectOptions
+from turnwire.core.turn.outcome import Outcome
+from turnwire.dialects.ag_ui.turn import HISTORY_MAX, NOT_TAKEN, TOO_LONG, UNREADABLE_QUESTION
+
+ASK = {"id": "i1", "reason": "input_required", "message": "Where to?"}
+APPROVE = {"id": "i1", "reason": "tool_call", "toolCallId": "c1", "message": "Delete?"}
+CALL = f.whole_call("c1", "delete", '{"a":1}')
+
+
+def test_a_question_is_answered_beside_the_stream_and_the_next_run_goes_on_in_the_message() -> None:
+    played = Played(f.started(), f.text("Hm. "), f.text_end(), f.interrupted(ASK)).leave()
+    assert played.turn.outcome is None
+    assert played.protocol.abort_scope is AbortScope.NONE
+    assert played.client.questions == {"i1": "open"}
+
+    played.reply("i1", "Rome").open_again()
+    first, second = played.requests
+    played.tell(f.started(second["runId"]), f.text("Rome!", "m2"), f.finished(second["runId"]))
+
+    assert second["threadId"] == first["threadId"]
+    assert second["runId"] == f"{f.RUN}-2"
+    assert second["resume"] == [{"interruptId": "i1", "status": "resolved", "payload": "Rome"}]
+    assert [m["role"] for m in second["messages"]] == ["user", "assistant"]
+    assert second["messages"][1]["content"] == "Hm. "
+    assert played.client.text == "Hm. Rome!"
+    assert played.client.questions == {"i1": "resolved"}
+    assert played.kinds.count("start") == 1
+    assert played.turn.outcome is Outcome.COMPLETED
+    played.client.close()
+
+
+def test_an_approval_is_a_question_for_a_client_that_asks_for_none() -> None:
+    played = Played(f.started(), *CALL, f.interrupted(APPROVE)).leave().reply("i1", answer=True)
+
+    assert played.requests[1]["resume"][0]["payload"] == {"approved": True}
+    (call,) = played.requests[1]["messages"][1]["toolCalls"]
+    assert call["function"] == {"name": "delete", "arguments": '{"a":1}'}
+    run = played.requests[1]["runId"]
+    played.open_again().tell(f.started(run), f.result("gone"), f.text("Done."), f.finished(run))
+    assert [chunk["type"] for chunk in played.of_call()][-1] == "tool-output-available"
+    assert played.kinds.count("tool-input-available") == 1
+    played.client.close()
+
+
+def test_a_run_that_repeats_the_call_that_waited_makes_no_second_card() -> None:
+    played = Played(f.started(), *CALL, f.interrupted(APPROVE)).leave().reply("i1", answer=True)
+    run = played.requests[1]["runId"]
+
+    played.open_again().tell(f.started(run), *CALL, f.result("gone"), f.text("."), f.finished(run))
+
+    assert played.kinds.count("tool-input-start") == 1
+    assert played.kinds.count("tool-output-available") == 1
+    played.client.close()
+
+
+def test_the_next_run_begins_when_all_questions_have_an_answer() -> None:
+    played = Played(f.started(), f.text("a"), f.interrupted(ASK, {**ASK, "id": "i2"})).leave()
+
+    played.reply("i1", "x").reply("i1", "twice").reply("i9", "unknown")
+    assert len(played.requests) == 1
+    played.reply("i2", "y")
+
+    assert [entry["payload"] for entry in played.requests[1]["resume"]] == ["x", "y"]
+
+
+def test_an_agent_may_ask_again_in_the_next_run() -> None:
+    played = Played(f.started(), f.text("a"), f.interrupted(ASK)).leave().reply("i1", "x")
+    run = played.requests[1]["runId"]
+    played.open_again().tell(f.started(run), f.text("b", "m2"), f.interrupted(ASK, run=run)).leave()
+    assert played.client.questions == {"i1": "open"}
+
+    played.reply("i1", "y")
+
+    assert played.requests[2]["runId"] == f"{f.RUN}-3"
+    assert played.requests[2]["resume"][0]["payload"] == "y"
+
+
+def test_an_agent_that_keeps_the_conversation_is_sent_the_answers_alone() -> None:
+    played = Played(
+        *(f.started(), f.text("a"), f.interrupted(ASK)), options=DialectOptions(sends_history=False)
+    )
+
+    played.leave().reply("i1", "x")
+
+    assert played.requests[1]["messages"] == []
+
+
+def test_a_turn_that_is_too_long_cannot_go_on_after_an_answer() -> None:
+    long = Conversation([b'{"content":"%b"}' % (b"x" * HISTORY_MAX)], {})
+    played = Played(f.started(), f.text("a"), f.interrupted(ASK), conversation=long).leave()
+
+    played.reply("i1", "x")
+
+    assert played.client.error == TOO_LONG
+    assert len(played.requests) == 1
+    played.client.close()
+
+
+def test_of_one_question_in_three_spellings_one_is_asked() -> None:
+    confirm = f.whole_call("c9", "confirm_changes", '{"function_name":"delete"}')
+    request = {"id": "i1", "function_call": {"call_id": "c1", "name": "delete"}}
+    played = Played(
+        *(f.started(), *CALL, f.custom("function_approval_request", request), *confirm),
+        *(f.custom("on_interrupt", '{"question": "Delete?"}'), f.interrupted(APPROVE)),
+    )
+
+    assert played.kinds.count("data-question") == 1
+    assert played.of_call("c9") == []
+    assert played.protocol.frame_stats.doubled == 5
+
+
+def test_a_confirmation_that_stands_alone_is_a_call() -> None:
+    confirm = f.whole_call("c9", "confirm_changes", '{"a":1}')
+
+    played = Played(f.started(), *confirm, f.finished())
+
+    assert [chunk["type"] for chunk in played.of_call("c9")][-1] == "tool-output-error"
+    assert played.of_call("c9")[-2]["input"] == {"a": 1}
+
+
+def test_the_older_spelling_alone_is_a_question_and_is_answered_by_a_command() -> None:
+    played = Played(
+        *(f.started(), f.text("a"), f.custom("on_interrupt", '{"question": "Delete?"}')),
+        f.finished(),
+    ).leave()
+    (question_id,) = played.client.questions
+
+    played.reply(question_id, "yes")
+
+    assert played.requests[1]["forwardedProps"] == {"command": {"resume": "yes"}}
+    assert "resume" not in played.requests[1]
+
+
+def test_other_calls_do_not_stay_open_at_a_question() -> None:
+    played = Played(f.started(), *CALL, *f.whole_call("c2"), f.interrupted(APPROVE))
+
+    assert played.of_call("c2")[-1]["errorText"] == "No result"
+    assert played.of_call("c1")[-1]["type"] == "tool-input-available"
+
+
+def test_one_that_is_no_approval_makes_all_of_them_questions() -> None:
+    played = protocol(*CALL)
+
+    events = plain(played.receive_frame(f.interrupted(APPROVE, {**ASK, "id": "i2"}), 0))
+
+    assert [name for name, _ in events] == ["Question", "Question"]
+    assert all("approval" not in fields for _, fields in events)
+
+
+def test_an_interrupt_that_cannot_be_read_is_an_error() -> None:
+    played = Played(f.started(), f.text("a"), f.interrupted({"no": "id"}))
+
+    assert played.client.error == UNREADABLE_QUESTION
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [
+            f.custom("on_interrupt", '{"question": "delete Paris?"}'),
+            f.interrupted(
+                {"id": "i1", "reason": "langgraph:interrupt", "message": "delete Paris?"}
+            ),
+        ],
+        [f.custom("on_interrupt", '{"question": "delete Paris?"}'), f.finished()],
+    ],
+)
+def test_a_prompt_that_a_waiting_graph_swallowed_is_not_lost_in_silence(
+    told: list[bytes],
+) -> None:
+    played = Played(f.started(), *told)
+
+    assert played.client.error == f"{NOT_TAKEN}: delete Paris?"
+    assert played.turn.outcome is Outcome.FAILED
+
+
+def test_a_graph_that_worked_before_it_asks_took_the_prompt() -> None:
+    asked = {"id": "i1", "reason": "langgraph:interrupt"}
+
+    played = Played(f.started(), f.event("STEP_STARTED", stepName="x"), f.interrupted(asked))
+
+    assert played.client.questions == {"i1": "open"}
+
+
+def test_nothing_counts_while_the_turn_waits() -> None:
+    played = Played(f.started(), f.text("a"), f.interrupted(ASK))
+
+    played.tell(f.text("b"), f.failed("x"), f.finished(), f.started(), f.text("c"))
+
+    assert played.client.text == "a"
+    assert played.client.questions == {"i1": "open"}
+    assert played.protocol.frame_stats.foreign == 5
