@@ -126,7 +126,7 @@ def _tool(dice: Random) -> dict[str, Any]:
     for name in ("args", "result"):
         if dice.random() < 0.5:
             frame[name] = dice.choice(VALUES)
-    if dice.random() < 0.2:
+    if dice.random() < 0.5:
         frame["preliminary"] = True
     if dice.random() < 0.5:
         frame["error"] = dice.choice(("", "it broke", "\0"))

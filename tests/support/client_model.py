@@ -288,14 +288,16 @@ class Client:
         self._calls[call].update(new, providerExecuted=True, state=state)
 
 
-def read(transcript: bytes) -> Client:
+def read(transcript: bytes, *, native: bool = False) -> Client:
     """Read a whole stream, with or without event lines.
+
+    `native`: the client is one that asks for native approvals.
 
     Raises:
         BrokenPromiseError: it breaks the portable profile or the order of a turn.
 
     """
-    client = Client(named=None)
+    client = Client(named=None, native=native)
     client.read(transcript)
     client.close()
     while client.parts and client.parts[-1]["type"] == "step-start":

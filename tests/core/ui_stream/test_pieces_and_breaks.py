@@ -80,6 +80,14 @@ def test_in_mid_turn(before: list[Event], event: Event, chunks: list[str]) -> No
     assert brief(started(*before).feed(event)) == chunks
 
 
+@pytest.mark.parametrize(
+    "event",
+    [THOUGHT, TextBreak(), ToolInputDelta("c", "bash", "{"), PRELIMINARY, ReplayUncertain()],
+)
+def test_before_the_turn_it_is_nothing(event: Event) -> None:
+    assert Translator(preliminary=True).feed(event) == []
+
+
 def test_the_text_after_a_piece_of_an_input_is_a_segment_of_its_own() -> None:
     """An agent may repeat as its final text what it wrote after the last tool."""
     before = TextDelta("Let me see. "), ToolInputDelta("c", "bash", "{}"), TextDelta("It is")

@@ -125,8 +125,9 @@ def test_pieces_are_kept_up_to_a_limit_for_all_calls_together() -> None:
 
     assert len(play(calls, piece(long))) == 2
     assert play(calls, piece("1", "d"), piece("2", "d")) == ["tool-input-start d"]
-    assert play(calls, tool(Phase.RUNNING, "d")) == ["tool-input-available d (too long)"]
     assert shown(calls.update(RUNS))[0]["input"] == long[1:-1]
+    assert play(calls, piece("3", "d")) == [], "after a gap no piece may come"
+    assert play(calls, tool(Phase.RUNNING, "d")) == ["tool-input-available d (too long)"]
     assert (
         play(calls, piece(long, "e"), tool(Phase.RUNNING, "e"))[1] == f"tool-input-delta e {long}"
     )

@@ -98,7 +98,7 @@ FAULTS: Final = (
     Fault(
         "pieces of inputs are kept without a limit",
         f"{_CALLS}._append",
-        decided(ast.If, outcome=False, nth=2),
+        decided(ast.If, outcome=False, nth=3),
     ),
     Fault("a call of an earlier response gets pieces", f"{_CALLS}.stop_deltas", nothing_is_done),
     Fault(

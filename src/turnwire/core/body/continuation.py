@@ -234,13 +234,10 @@ def _open_call(part: _LenientPart) -> str | None:
     """Return the id of a tool call without an outcome; None if the part is not one."""
     if not _is_tool(part.type):
         return None
-    match safe_json.string(part.state):
-        case "output-error" | "output-denied":
-            return None
-        case "output-available" if bytes(part.preliminary) != b"true":
-            return None
-        case _:
-            return safe_json.short_string(part.tool_call_id)
+    state = safe_json.string(part.state)
+    is_final = state == "output-available" and bytes(part.preliminary) != b"true"
+    has_ended = is_final or state in {"output-error", "output-denied"}
+    return None if has_ended else safe_json.short_string(part.tool_call_id)
 
 
 def _has_input(part: _LenientPart) -> bool:
