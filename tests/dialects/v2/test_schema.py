@@ -1,8 +1,12 @@
 """The schema of this wire: it names frames and fields that exist, and every frame is in it."""
 
+import json
+
 import pytest
 
+from support import v2_frames as f
 from support.schemas import unknown_paths
+from turnwire.core.recording.redact import Redactor
 from turnwire.dialects.v2.frames import KNOWN
 from turnwire.dialects.v2.schema import SCHEMA
 
@@ -21,3 +25,16 @@ def test_its_deltas_are_frames() -> None:
 @pytest.mark.parametrize("table", ["unread", "inside", "types"])
 def test_its_paths_lead_somewhere(table: str) -> None:
     assert unknown_paths(SCHEMA, getattr(SCHEMA, table)) == []
+
+
+def test_data_for_the_app_keeps_its_name_and_its_structure_alone() -> None:
+    redactor = Redactor(kept=SCHEMA.kept, ids=SCHEMA.ids, phrases=SCHEMA.phrases)
+
+    redacted = json.loads(
+        redactor.frame(f.data({"Ann": [2, "x", True]}, dataName="chart-2", dataId="d1"))
+    )
+
+    assert (redacted["dataName"], redacted["dataId"]) == ("chart-2", "d1")
+    assert redacted["value"] == {"xxx": [1, "x", True]}
+    piece = json.loads(redactor.frame(f.tool_input('{"Ann":')))
+    assert (piece["delta"], piece["toolName"]) == ('{"xxx":', "bash")
