@@ -97,6 +97,9 @@ class Translator:
     _client_copy = ClientCopy()
     """Empty: most clients have no part of the message. All translators share it."""
 
+    _data_parts: DataParts | None = None
+    """None until the first data part: most turns have none."""
+
     def __init__(
         self,
         *,
@@ -109,7 +112,6 @@ class Translator:
         self.sent_text = SentText()
         self.calls = Calls()
         self.questions = Questions()
-        self.data_parts = DataParts()
         self._usage = usage
         self._preliminary = preliminary
         self._taken_id = taken_id
@@ -341,8 +343,10 @@ class Translator:
 
     def _data(self, part: events.DataPart) -> list[chunks.Chunk]:
         """Return a data part; one that replaces another leaves the open block open."""
+        if self._data_parts is None:
+            self._data_parts = DataParts()
         for chunk in part_chunks(part):
-            if self.data_parts.add(chunk):
+            if self._data_parts.add(chunk):
                 return [chunk]
             if chunk.id or self._replay is None or not self._replay.take(PartKind.DATA):
                 return self._between_blocks([chunk])
