@@ -35,15 +35,19 @@ class Telling(V2):
 
     def prompt(self, request: PromptRequest, member: Member | None = None) -> PromptProtocol:
         assert request.attachments == ()
-        return PromptProtocol(
-            msgspec.structs.replace(request, text=content(request.conversation), conversation=None),
-            member or Member(),
-        )
+        text = content(request.conversation, sendsHistory=request.options.sends_history)
+        told = msgspec.structs.replace(request, text=text, conversation=None)
+        return PromptProtocol(told, member or Member())
 
     def resume(self, request: ResumeRequest, member: Member | None = None) -> Any:
         assert request.conversation is not None
         replies = {each.question_id: json.loads(bytes(each.answer)) for each in request.replies}
         pending = [each.call_id for each in request.conversation.pending]
-        text = content(request.conversation, replies=replies, pending=pending)
+        text = content(
+            request.conversation,
+            replies=replies,
+            pending=pending,
+            sendsHistory=request.options.sends_history,
+        )
         prompt = PromptRequest(text=text, prompt_id="again", channel=request.channel)
         return PromptProtocol(prompt, member or Member())

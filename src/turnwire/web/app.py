@@ -35,7 +35,13 @@ from turnwire.web.auth.control_plane import ControlPlane
 from turnwire.web.auth.identity import Identity, JwtIdentity, KeySource, OpaqueIdentity, StaticKeys
 from turnwire.web.auth.jwks import Jwks
 from turnwire.web.auth.unknown_tokens import UnknownTokens
-from turnwire.web.context import AppContext, attachment_limits, client_history, limits
+from turnwire.web.context import (
+    AppContext,
+    attachment_limits,
+    client_history,
+    dialect_options,
+    limits,
+)
 from turnwire.web.gauges import MeasuredAccess, bind_gauges
 from turnwire.web.health import Health
 from turnwire.web.load_shedding import Admission
@@ -82,6 +88,7 @@ def create_app(
         stream_options=StreamOptions(event_lines=settings.event_lines, usage=settings.usage),
         attachments=attachment_limits(settings),
         history=client_history(settings, dialect),
+        dialect_options=dialect_options(settings),
         identity=identity or _identity(settings, exit_stack, telemetry),
         access=access or _access(settings, exit_stack, telemetry),
         dialler=dialler,

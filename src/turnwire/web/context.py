@@ -9,6 +9,7 @@ from turnwire.core.agent import Dialect
 from turnwire.core.body.attachments import AttachmentLimits
 from turnwire.core.body.client_history import ClientHistory
 from turnwire.core.body.conversation import ConversationLimits
+from turnwire.core.requests import DialectOptions
 from turnwire.core.session_group import SessionGroups
 from turnwire.core.turn.limits import POLICIES, Limits
 from turnwire.core.ui_stream.output import StreamOptions
@@ -38,6 +39,7 @@ class AppContext(Struct, frozen=True):
     attachments: AttachmentLimits
     history: ClientHistory | None
     """How messages are written for the agent; None if its wire has no words for them."""
+    dialect_options: DialectOptions
     identity: Identity
     access: Access
     dialler: Dialler
@@ -84,6 +86,11 @@ def client_history(settings: Settings, dialect: Dialect) -> ClientHistory | None
         ),
         is_whole=history_keeper(settings) == "client",
     )
+
+
+def dialect_options(settings: Settings) -> DialectOptions:
+    """Return what the settings change in the dialect."""
+    return DialectOptions(sends_history=history_keeper(settings) == "client")
 
 
 def limits(settings: Settings, dialect: Dialect) -> Limits:

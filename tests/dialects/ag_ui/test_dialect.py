@@ -14,7 +14,7 @@ def test_it_has_prompts_alone_over_http() -> None:
     assert (dialect.name, dialect.transport) == ("ag-ui", "http")
     assert not dialect.keeps_history
     assert dialect.operations == frozenset[OperationName]()
-    assert dialect.write_message(UserMessage("u1", (Text("hi"),)))
+    assert list(dialect.write_message(UserMessage("u1", (Text("hi"),))))
     with pytest.raises(NotImplementedError):
         dialect.resume(ResumeRequest(user_id="u", init_s=1))
     with pytest.raises(NotImplementedError):

@@ -90,6 +90,7 @@ async def test_the_agent_is_sent_the_conversation() -> None:
         )
 
     assert said(response.text) == "Hello world"
+    assert chat.sent["sendsHistory"]
     assert chat.sent["messages"] == [
         {"role": "user", "id": "u1", "content": "1 + 2?"},
         {
@@ -109,6 +110,7 @@ async def test_an_agent_that_keeps_it_is_sent_what_is_new() -> None:
         await chat.post(user("a"), assistant(text("b")), user("c", "u2"))
 
     assert chat.messages == [("user", "c")]
+    assert not chat.sent["sendsHistory"]
 
 
 async def test_a_prompt_that_is_answered_again_is_the_last_message() -> None:
@@ -204,6 +206,7 @@ async def test_a_call_with_a_signed_approval_waits(keeper: str, parts: list[Json
 
     assert "start" in outline(response.text)
     assert chat.sent["pending"] == ["c1"]
+    assert chat.sent["sendsHistory"] is (keeper == "client")
     assert chat.sent["replies"] == {"q1": True}
     roles = [role for role, _ in chat.messages]
     assert roles == (["user", "assistant"] if keeper == "client" else [])

@@ -4,6 +4,7 @@
 then `progress`. The agent keeps nothing that this wire could ask for, so it has no operations.
 """
 
+from collections.abc import Iterator
 from typing import Never
 
 from turnwire.core.body.conversation import Message
@@ -29,7 +30,7 @@ class AgUi:
     schema = SCHEMA
     keeps_history = False
 
-    def write_message(self, message: Message) -> tuple[bytes]:
+    def write_message(self, message: Message) -> Iterator[bytes]:
         return messages.write(message)
 
     def prompt(self, request: PromptRequest, _member: Member | None = None) -> TurnProtocol:

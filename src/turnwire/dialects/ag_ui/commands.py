@@ -25,7 +25,8 @@ def prompt(request: PromptRequest) -> Sequence[bytes]:
         return request.conversation.written
     files = (File(attachment) for attachment in request.attachments)
     message_id = request.client_message_id or request.prompt_id
-    return messages.write(UserMessage(message_id, (Text(request.text), *files)))
+    prompt = UserMessage(message_id, (Text(request.text), *files))
+    return [item for item in messages.write(prompt) if item]
 
 
 def run(

@@ -131,6 +131,7 @@ class Chat(Endpoint):
             regenerates=prompt.regenerates,
             replaces=prompt.replaces,
             conversation=prompt.conversation,
+            options=app_context.dialect_options,
         )
         workflow = workflow_transport.detect(
             context.request, prompt_request.prompt_id, prompt.chat_id
@@ -193,6 +194,7 @@ class Chat(Endpoint):
             replies=approval_profile.replies(settings, context, continuation),
             terms=approval_profile.terms(settings),
             conversation=continuation.conversation,
+            options=app_context.dialect_options,
         )
         limits = disconnect_limits(
             settings, app_context.limits, context.request.query.get("onDisconnect")
