@@ -53,16 +53,20 @@ def record(chunk: chunks.Chunk, *, event_line: bool = True) -> bytes:
     json = _json(chunk)
     if not json.isascii():
         json = one_line(json)
-    if isinstance(chunk, chunks.DataPart):
-        line = f"event: {chunk.type}\n".encode() if event_line else b""
-    else:
-        line = _event_line(kind, event_line)
+    line = _event_line(kind, event_line)
+    if not line and event_line and isinstance(chunk, chunks.DataPart):
+        line = f"event: {chunk.type}\n".encode()
     return b"%bdata: %b\n\n%b" % (line, json, end)
 
 
 @functools.cache
 def _event_line(kind: type[chunks.Chunk], event_line: bool) -> bytes:  # noqa: FBT001 (a cache's key)
-    """Return the `event:` line of a chunk of this class; empty without `event_line`."""
+    """Return the `event:` line of a chunk of this class; empty without `event_line`.
+
+    Empty for a `DataPart` too: each has a type of its own.
+    """
+    if kind is chunks.DataPart:
+        return b""
     tag = str(kind.__struct_config__.tag)
     return f"event: {_EVENT_NAMES.get(tag, tag)}\n".encode() if event_line else b""
 
