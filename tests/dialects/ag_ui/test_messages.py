@@ -1,24 +1,20 @@
 """A conversation in the words of AG-UI, read back by a reader of its own."""
 
-import base64
-import importlib
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Raw
 
 from support.ag_ui_messages import Item, calls, read
-from turnwire.core.body.attachments import Attachment, AttachmentLimits
+from support.client_messages import ASSISTANT, USER, converted
+from turnwire.core.body.attachments import Attachment
 from turnwire.core.body.conversation import (
     AssistantMessage,
     Call,
-    Conversation,
-    ConversationLimits,
     File,
     Message,
     Reasoning,
@@ -28,13 +24,9 @@ from turnwire.core.body.conversation import (
     UnsayableError,
     UserMessage,
 )
-from turnwire.core.body.conversion import convert_in_steps
 from turnwire.core.body.ui_message import DENIED, NO_RESULT
-from turnwire.core.steps import run_steps
 from turnwire.dialects.ag_ui import messages as ag_ui_messages
 from turnwire.dialects.ag_ui.messages import write
-
-HOSTS = AttachmentLimits(hosts=["files.example"], types=["*/*", "image/*", "video/*", "text/*"])
 
 
 def written(*messages: Message) -> list[Any]:
@@ -156,73 +148,6 @@ def test_long_json_is_put_into_a_string_in_steps(
 
 # Any conversation
 
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-9, 9) | TEXTS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
-    max_leaves=5,
-)
-IDS = st.sampled_from(["a", "b", "a:1", "a:2", "c:result"])
-PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
-FILES = st.sampled_from(
-    [
-        ("image", "image/png", "data", PNG, f"data:image/png;base64,{PNG}"),
-        ("document", "text/plain", "data", "QUJD", "data:text/plain;base64,QUJD"),
-        ("video", "video/mp4", "url", *["https://files.example/v"] * 2),
-    ]
-)
-
-
-def _text(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text}
-
-
-def _file(kind: Any) -> dict[str, Any]:
-    return {"type": "file", "mediaType": kind[1], "url": kind[4], "filename": "f"}
-
-
-def _tool(state: str, call_id: str, name: str, input_: Any, value: Any) -> dict[str, Any]:
-    error = value if isinstance(value, str) else "broken"
-    fields: dict[str, dict[str, Any]] = {
-        "output-available": {"output": value},
-        "output-error": {"errorText": error},
-        "output-denied": {},
-        "approval-responded": {"approval": {"id": "x", "approved": True}},
-        "input-streaming": {},
-    }
-    tool = {"type": f"tool-{name}", "toolCallId": call_id, "input": input_, "state": state}
-    return tool | fields[state]
-
-
-STATES = ["output-available", "output-error", "output-denied", "approval-responded"]
-TOOLS = st.builds(
-    _tool,
-    st.sampled_from([*STATES, "input-streaming"]),
-    IDS,
-    st.sampled_from(["add", "get"]),
-    st.dictionaries(TEXTS, JSON, max_size=2),
-    JSON,
-)
-OTHERS = st.sampled_from(
-    [{"type": "reasoning", "text": "hm"}, {"type": "data-x", "data": 1}, {"type": "source-url"}]
-)
-STEPS = st.just({"type": "step-start"})
-USER = st.builds(
-    lambda message_id, parts: {"id": message_id, "role": "user", "parts": parts},
-    IDS,
-    st.lists(TEXTS.map(_text) | FILES.map(_file) | OTHERS, max_size=4),
-)
-ASSISTANT = st.builds(
-    lambda message_id, parts: {"id": message_id, "role": "assistant", "parts": parts},
-    IDS,
-    st.lists(TEXTS.map(_text) | TOOLS | STEPS | OTHERS | FILES.map(_file), max_size=6),
-)
-
-
-def converted(messages: Sequence[Any]) -> Conversation:
-    raws = [Raw(msgspec.json.encode(one)) for one in messages]
-    return run_steps(convert_in_steps(raws, write, ConversationLimits(attachments=HOSTS)))
-
 
 def expected(messages: Sequence[Any]) -> Iterable[Item]:
     """What these messages of a client say, without the ids of the calls."""
@@ -302,7 +227,7 @@ def _by_wire(one: Item) -> Item:
 @settings(max_examples=300, deadline=None, database=None)
 @given(st.lists(USER | ASSISTANT, max_size=6))
 def test_what_a_client_says_is_read_back_in_order(messages: list[Any]) -> None:
-    said = read(converted(messages).written)
+    said = read(converted(messages, write).written)
 
     assert [_decoded(one) for one in said] == [_by_wire(one) for one in expected(messages)]
     assert len(set(calls(said))) == len(calls(said))
@@ -317,21 +242,6 @@ def test_what_a_client_says_is_read_back_in_order(messages: list[Any]) -> None:
 @settings(max_examples=100, deadline=None, database=None)
 @given(st.lists(USER | ASSISTANT, max_size=5), USER)
 def test_a_message_is_written_the_same_in_each_request(messages: list[Any], prompt: Any) -> None:
-    before = converted(messages).written
+    before = converted(messages, write).written
 
-    assert converted([*messages, prompt]).written[: len(before)] == before
-
-
-@settings(max_examples=100, deadline=None, database=None)
-@given(st.lists(USER | ASSISTANT, max_size=6))
-def test_the_protocols_own_models_take_what_is_written(messages: list[Any]) -> None:
-    try:
-        models = importlib.import_module("ag_ui.core")
-    except ModuleNotFoundError:
-        pytest.skip("ag-ui-protocol is not installed here")
-
-    told = [json.loads(one) for one in converted(messages).written]
-    run = models.RunAgentInput.model_validate({"threadId": "t", "runId": "r", "messages": told})
-
-    assert [one.model_extra for one in run.messages] == [{}] * len(told)
-    assert json.loads(run.model_dump_json(by_alias=True))["messages"] == told
+    assert converted([*messages, prompt], write).written[: len(before)] == before
