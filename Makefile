@@ -118,10 +118,14 @@ agents: $(STAMP)  ## Install the agents of all frameworks, record them anew, say
 	PYTHONPATH=tests $(PY) -m agents.record $(ONLY)
 	git --no-pager diff --stat -- tests/golden/ag-ui
 
+# AGENT is a framework of examples/agents, or `ag-ui`: the lab's own agent of that wire.
+FRAMEWORK := $(filter $(AGENTS) $(MORE_AGENTS),$(AGENT))
+
 .PHONY: demo
-demo:  ## A page, a site, an agent, a gateway on this machine; ARGS="--port 8799" and so on
-	@$(MAKE) --no-print-directory -s -j2 $(STAMP) $(if $(shell command -v npm),$(PAGE) $(SCRIPT))
-	@TURNWIRE_LAB_MAKE=demo $(PY) -m turnwire_lab demo $(ARGS)
+demo:  ## A page, a site, an agent, a gateway on this machine; AGENT=pydantic-ai; ARGS="--port 8799" and so on
+	@$(if $(filter-out $(AGENTS) $(MORE_AGENTS) ag-ui,$(AGENT)),echo "AGENT is one of: ag-ui $(AGENTS) $(MORE_AGENTS)" >&2; exit 2)
+	@$(MAKE) --no-print-directory -s -j2 $(STAMP) $(if $(shell command -v npm),$(PAGE) $(SCRIPT)) $(FRAMEWORK:%=.venv/agents/%/.stamp)
+	@TURNWIRE_LAB_MAKE=demo $(PY) -m turnwire_lab demo $(if $(AGENT),--wire ag-ui) $(FRAMEWORK:%=--framework %) $(ARGS)
 
 .PHONY: node
 node:  ## Install the AI SDK clients that the tests run (1 min)

@@ -13,6 +13,7 @@ from importlib.metadata import version
 from turnwire.cli.arguments import parse_arguments
 from turnwire_lab.agents.ag_ui.server import AgUiAgent
 from turnwire_lab.agents.ag_ui.turn import Habits as AgUiHabits
+from turnwire_lab.agents.frameworks.catalog import FRAMEWORKS
 from turnwire_lab.agents.session_agent.habits import REVISIONS
 from turnwire_lab.agents.session_agent.habits import Habits as SessionHabits
 from turnwire_lab.agents.session_agent.server import SessionAgent
@@ -40,6 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             case "agent":
                 return run(_agent(asked))
             case "demo":
+                if asked.opaque and asked.wire == "ag-ui":
+                    print("turnwire-lab demo: --opaque: this agent knows no users", file=sys.stderr)
+                    return 2
                 return run(
                     demo(
                         port=asked.port,
@@ -50,6 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                         pace_s=asked.pace,
                         wire=asked.wire,
                         revision=asked.revision,
+                        framework=asked.framework,
                         opaque=asked.opaque,
                         by_make=BY_MAKE in os.environ,
                     )
@@ -128,6 +133,11 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     _add_pace(command)
     _add_wire(command)
     command.add_argument(
+        "--framework",
+        choices=tuple(FRAMEWORKS),
+        help="ag-ui: an agent of this framework, instead of the lab's own",
+    )
+    command.add_argument(
         "--opaque",
         action="store_true",
         help="let the agent's access route say who a token's user is, instead of a signed token",
@@ -142,7 +152,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     )
     command.add_argument("--port", type=_port, default=8788, help="(8788; 0: any)")
     _add_pace(command)
-    _add_wire(command, "ag-ui")
+    _add_wire(command)
     command.add_argument(
         "--told",
         dest="spellings",
@@ -188,8 +198,8 @@ def _add_pace(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_wire(command: argparse.ArgumentParser, *more: str) -> None:
-    wires = ("v2", "session-agent", *more)
+def _add_wire(command: argparse.ArgumentParser) -> None:
+    wires = ("v2", "session-agent", "ag-ui")
     command.add_argument("--wire", choices=wires, default="v2", help="what the agent speaks (v2)")
     command.add_argument(
         "--revision",

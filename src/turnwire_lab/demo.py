@@ -8,6 +8,11 @@ import sys
 from contextlib import AsyncExitStack
 from typing import Final
 
+from turnwire_lab.agents.ag_ui import brain
+from turnwire_lab.agents.ag_ui.server import AgUiAgent
+from turnwire_lab.agents.ag_ui.turn import Habits as AgUiHabits
+from turnwire_lab.agents.frameworks.agent import AgentDown, FrameworkAgent
+from turnwire_lab.agents.frameworks.catalog import PROMPTS
 from turnwire_lab.agents.session_agent.habits import Habits as SessionHabits
 from turnwire_lab.agents.session_agent.habits import Revision
 from turnwire_lab.agents.session_agent.server import SessionAgent
@@ -15,7 +20,7 @@ from turnwire_lab.agents.v2.frames import Habits
 from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.embed.site import BUILT, Site
 from turnwire_lab.gateway import Gateway, GatewayDown, PortTaken
-from turnwire_lab.stage import SESSION, Agent, Stage, new_token
+from turnwire_lab.stage import SESSION, Agent, Prompts, Stage, new_token
 
 __all__ = ["banner", "demo", "new_token"]
 
@@ -27,6 +32,11 @@ REST_S: Final = 1.0
 """Between the death of a gateway and its next start."""
 NO_PAGE: Final = "not built: that needs Node 20 (`make page`). The chat below needs nothing."
 NO_SITE: Final = "not built: that needs Node 20 (`make widget`)."
+TRIES: Final = (
+    "what is 12*7? | what time is it in Tokyo? | search for tokens | think about rivers\n"
+    "  make the tool fail | make the turn fail | say 5000 deltas | hang\n"
+    "  tell me a long story | ask me: tea or coffee? | approve 12*7 | send me a picture"
+)
 PROMPT: Final = (
     '{"messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"what is 12*7?"}]}]}'
 )
@@ -42,12 +52,23 @@ async def demo(
     pace_s: float,
     wire: str = "v2",
     revision: Revision = "V",
+    framework: str | None = None,
     opaque: bool = False,
     by_make: bool = False,
 ) -> int:
-    """Run until canceled; 1 if something does not start, or the gateway was stopped."""
+    """Run until canceled; 1 if something does not start, or the gateway was stopped.
+
+    `framework` is that of an agent which speaks `ag-ui`.
+    """
     agent: Agent
-    if wire == "session-agent":
+    prompts: Prompts = ()
+    if framework is not None:
+        agent = FrameworkAgent(framework, port=agent_port, log=None, offline=False)
+        prompts = PROMPTS
+    elif wire == "ag-ui":
+        agent = AgUiAgent(AgUiHabits(pace_s=pace_s), port=agent_port)
+        prompts = brain.PROMPTS
+    elif wire == "session-agent":
         agent = SessionAgent(SessionHabits(revision=revision, pace_s=pace_s), port=agent_port)
     else:
         agent = ReferenceAgent(Habits(pace_s=pace_s), port=agent_port)
@@ -63,19 +84,21 @@ async def demo(
                     site=Site(site_port) if BUILT.is_file() else None,
                     opaque=opaque,
                     holds_log=True,
+                    prompts=prompts,
                 )
             )
         except PortTaken as taken:
             option = f"{taken.option} {taken.port + (10 if taken.port < ROUND else -10)}"
             way = f'make demo ARGS="{option}"' if by_make else f"turnwire-lab demo {option}"
             return _complain(f"{taken} Choose another: {way}")
-        except GatewayDown as down:
+        except (AgentDown, GatewayDown) as down:
             return _complain(str(down))
         except OSError as error:
             return _complain(f"The agent cannot listen on port {agent_port}: {error.strerror}.")
         page = None if stage.page is None else stage.page.url
         site = None if stage.site is None else stage.site.origin
-        print(banner(stage.gateway.url, agent.url, stage.token, page, site), flush=True)
+        tries = " | ".join(prompt for prompt, _ in prompts) or TRIES
+        print(banner(stage.gateway.url, agent.url, stage.token, page, site, tries), flush=True)
         stage.gateway.tell_log()
         return await _supervised(stage.gateway)
 
@@ -93,7 +116,14 @@ async def _supervised(gateway: Gateway) -> int:
     return _complain(f"The gateway ended by itself (exit {status}).")
 
 
-def banner(url: str, agent_url: str, token: str, page: str | None, site: str | None) -> str:
+def banner(
+    url: str,
+    agent_url: str,
+    token: str,
+    page: str | None,
+    site: str | None,
+    tries: str = TRIES,
+) -> str:
     curl = shlex.join(
         [
             *("curl", "-N", f"{url}/api/sessions/{SESSION}/chat"),
@@ -130,9 +160,7 @@ def banner(url: str, agent_url: str, token: str, page: str | None, site: str | N
             f"  {chat}",
             "",
             "Ask it:",
-            "  what is 12*7? | what time is it in Tokyo? | search for tokens | think about rivers",
-            "  make the tool fail | make the turn fail | say 5000 deltas | hang",
-            "  tell me a long story | ask me: tea or coffee? | approve 12*7 | send me a picture",
+            f"  {tries}",
             "",
             "A turn goes on for 30 s when its page is reloaded or its connection breaks: who comes",
             "back sees all of it. To stop one, stop it: POST /stop, or Ctrl-C in the chat.",

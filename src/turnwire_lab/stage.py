@@ -14,6 +14,8 @@ from typing import Final
 
 import jwt
 
+from turnwire_lab.agents.ag_ui.server import AgUiAgent
+from turnwire_lab.agents.frameworks.agent import FrameworkAgent
 from turnwire_lab.agents.session_agent.server import SessionAgent
 from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.embed.site import Site
@@ -21,6 +23,7 @@ from turnwire_lab.gateway import Gateway, GatewayDown
 from turnwire_lab.page.serving import BUILT, Page, Setup
 from turnwire_lab.service import Service
 from turnwire_lab.wiretap.harm import Harm
+from turnwire_lab.wiretap.http_line import HttpLine
 from turnwire_lab.wiretap.line import Line
 from turnwire_lab.wiretap.wire import Wire
 
@@ -34,7 +37,9 @@ PATIENCE: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Shorter than in production, so that a visitor sees in seconds how a fault ends."""
 
-Agent = ReferenceAgent | SessionAgent
+Agent = AgUiAgent | FrameworkAgent | ReferenceAgent | SessionAgent
+Prompts = tuple[tuple[str, str], ...]
+"""What a visitor may ask, and what comes of it."""
 
 
 class Stage(Service):
@@ -53,6 +58,7 @@ class Stage(Service):
         holds_log: bool = False,
         settings: Mapping[str, str] = PATIENCE,
         built: Path = BUILT,
+        prompts: Prompts = (),
     ) -> None:
         self.agent = agent
         self.page: Page | None = None
@@ -65,12 +71,14 @@ class Stage(Service):
         self._holds_log = holds_log
         self._settings = settings
         self._built = built
+        self._prompts = prompts
         self._restart = asyncio.Event()
 
     async def _start(self, stack: AsyncExitStack) -> None:
         """Start all of it.
 
         Raises:
+            AgentDown: the agent of a framework does not start.
             GatewayDown: the gateway does not start.
             OSError: the agent cannot listen; page and site choose another port.
 
@@ -81,7 +89,12 @@ class Stage(Service):
         self.token = self.new_token()
         await stack.enter_async_context(self.agent)
         wire, harm = Wire(), Harm(self._restart.set)
-        line = await stack.enter_async_context(Line(self.agent.url, wire, harm))
+        line: HttpLine | Line
+        if self.agent.url.startswith("http:"):
+            line = HttpLine(self.agent.url, wire, harm)
+        else:
+            line = Line(self.agent.url, wire, harm)
+        await stack.enter_async_context(line)
         if self.site is not None:
             stack.callback(self.site.close)
         self.gateway = await stack.enter_async_context(
@@ -99,7 +112,9 @@ class Stage(Service):
         if (self._built / "index.html").is_file():
             self.page = Page(
                 gateway_url=self.gateway.url,
-                setup=Setup(token=self.token, session=SESSION, wire=self._wire),
+                setup=Setup(
+                    token=self.token, session=SESSION, wire=self._wire, prompts=self._prompts
+                ),
                 wire=wire,
                 harm=harm,
                 port=page_port,
@@ -124,6 +139,7 @@ class Stage(Service):
         if self.site is not None:
             settings["TURNWIRE_CORS_ORIGINS"] = self.site.origin
         if self._opaque:
+            assert isinstance(self.agent, ReferenceAgent | SessionAgent)
             settings |= {
                 "TURNWIRE_AUTH": "opaque",
                 "TURNWIRE_ACCESS": "http",
@@ -149,4 +165,4 @@ def new_token(key: str, life_s: int = TOKEN_LIFE_S) -> str:
     return jwt.encode(claims, key, algorithm="HS256")
 
 
-__all__ = ["Agent", "GatewayDown", "Stage", "new_token"]
+__all__ = ["Agent", "GatewayDown", "Prompts", "Stage", "new_token"]

@@ -25,6 +25,13 @@ STRUCTURE: Final = {
     "finish-step",
 }
 ENDINGS: Final = {"finish", "error", "abort"}
+AG_UI_CALLS: Final = {
+    "tool-input-start": {"TOOL_CALL_START", "TOOL_CALL_CHUNK"},
+    "tool-input-delta": {"TOOL_CALL_ARGS", "TOOL_CALL_CHUNK"},
+    "tool-input-available": {"TOOL_CALL_END", "TOOL_CALL_CHUNK", "TOOL_CALL_RESULT"},
+    "tool-output-available": {"TOOL_CALL_RESULT"},
+    "tool-output-error": {"TOOL_CALL_RESULT"},
+}
 QUESTIONS: Final = {
     "open": "question",
     "resolved": "question.resolved",
@@ -72,6 +79,8 @@ class Matcher:
 def could_become(frame: Fields, chunk: Fields) -> bool:
     """Whether this chunk may come from this frame."""
     kind, became = str(frame.get("type")), str(chunk.get("type"))
+    if kind.isupper():
+        return _ag_ui_could_become(kind, frame, chunk)
     match became:
         case "text-delta":
             text = frame.get("delta") if kind.endswith("text-delta") else frame.get("content")
@@ -103,6 +112,29 @@ def _by_kind(kind: str, frame: Fields, chunk: Fields) -> bool:
         ids = str(chunk.get("toolCallId", "")).partition("#")[0]
         return frame.get("callId") == ids and _as_far(str(frame.get("status")), became)
     return False
+
+
+def _ag_ui_could_become(kind: str, frame: Fields, chunk: Fields) -> bool:
+    became = str(chunk.get("type"))
+    match became:
+        case "text-delta":
+            return kind.startswith("TEXT_MESSAGE") and frame.get("delta") == chunk.get("delta")
+        case "reasoning-delta":
+            thinks = kind.startswith(("REASONING", "THINKING"))
+            return thinks and frame.get("delta") == chunk.get("delta")
+        case "start":
+            return kind in {"RUN_STARTED", "RUN_ERROR"}
+        case "data-agent-status":
+            return kind.startswith(("STEP", "SUBAGENT"))
+        case "tool-approval-request" | "data-question":
+            return kind in {"RUN_FINISHED", "CUSTOM"}
+        case _ if became in ENDINGS:
+            return kind in {"RUN_FINISHED", "RUN_ERROR"}
+        case _ if became in AG_UI_CALLS:
+            ids = str(chunk.get("toolCallId", "")).partition("#")[0]
+            return kind in AG_UI_CALLS[became] and frame.get("toolCallId") == ids
+        case _:
+            return False
 
 
 def _data(chunk: Fields) -> Fields:

@@ -115,9 +115,9 @@ class Wire:
     def request(self, run: str, session: str, kind: str, body: bytes = b"") -> None:
         self._write(run, session, "request", kind, body)
 
-    def command(self, run: str, session: str, frame: bytes) -> None:
-        """A frame from the gateway to the agent."""
-        self._write(run, session, "command", kind_of(frame), frame)
+    def command(self, run: str, session: str, frame: bytes, kind: str | None = None) -> None:
+        """A frame from the gateway to the agent; `kind` if the frame does not say it."""
+        self._write(run, session, "command", kind or kind_of(frame), frame)
 
     def frame(self, run: str, session: str, frame: bytes) -> None:
         """A frame from the agent to the gateway."""

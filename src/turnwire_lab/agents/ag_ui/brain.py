@@ -29,6 +29,16 @@ from turnwire_lab.agents.common.wording import counted
 FLOOD_DEFAULT: Final = 5000
 STORY_LINES: Final = 200
 
+PROMPTS: Final = (
+    ("what is 12*7?", "runs a calculator"),
+    ("search for keepalive", "looks through the project's pages"),
+    ("think about rivers", "thinks aloud first"),
+    ("approve 12*7", "needs your approval"),
+    ("tell me a long story", "leaves time to reload, or to stop"),
+    ("make the tool fail", "a tool that gives up"),
+    ("make the turn fail", "an answer that breaks off"),
+)
+"""What to try, and what comes of it."""
 TRY: Final = (
     "- `what is 12*7?` runs a calculator\n"
     "- `what time is it in Tokyo?` looks at a clock\n"

@@ -3,7 +3,6 @@
 import asyncio
 import sys
 from asyncio.subprocess import DEVNULL, Process
-from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from signal import SIGKILL
@@ -26,7 +25,8 @@ class AgentDown(Exception):  # noqa: N818 - a message for a person, in one line
 class FrameworkAgent(Service):
     """`async with FrameworkAgent("pydantic-ai") as agent:` answers at `agent.url`.
 
-    `log` is where its standard error goes: None is ours.
+    `log` is where its standard error goes: None is ours. If it is not `offline`, AGENT_MODEL and
+    OPENAI_BASE_URL of our environment choose its model, where they are set.
 
     Raises:
         AgentDown: its environment is not there, or it does not start.
@@ -34,9 +34,15 @@ class FrameworkAgent(Service):
 
     """
 
-    def __init__(self, name: str, *, port: int = 0, log: int | None = DEVNULL) -> None:
+    def __init__(
+        self, name: str, *, port: int = 0, log: int | None = DEVNULL, offline: bool = True
+    ) -> None:
         self._framework = FRAMEWORKS[name]
         self._log = log
+        self._environ = inherited()
+        if offline:
+            for variable in ("AGENT_MODEL", "OPENAI_BASE_URL"):
+                self._environ.pop(variable, None)
         self.port = port
 
     @property
@@ -48,28 +54,21 @@ class FrameworkAgent(Service):
         if not framework.python.exists():
             raise AgentDown(f"{framework.name} is not installed: `make agents` does it.")
         self.port = free_port(self.port)
-        settings: dict[str, str] = {}
-        if framework.asks_server:
+        if framework.asks_server and "OPENAI_BASE_URL" not in self._environ:
             model = free_port()
-            settings["OPENAI_BASE_URL"] = f"http://{HOST}:{model}/v1"
-            settings["OPENAI_API_KEY"] = "none"
-            server = "offline.openai_server:app"
-            await self._serve(stack, Path(sys.executable), server, model, {})
-        await self._serve(stack, framework.python, framework.application, self.port, settings)
+            self._environ["OPENAI_BASE_URL"] = f"http://{HOST}:{model}/v1"
+            self._environ["OPENAI_API_KEY"] = "none"
+            await self._serve(stack, Path(sys.executable), "offline.openai_server:app", model)
+        await self._serve(stack, framework.python, framework.application, self.port)
 
     async def _serve(
-        self,
-        stack: AsyncExitStack,
-        python: Path,
-        application: str,
-        port: int,
-        settings: Mapping[str, str],
+        self, stack: AsyncExitStack, python: Path, application: str, port: int
     ) -> None:
         """Start an application of examples/agents, and wait until it takes connections."""
         process = await asyncio.create_subprocess_exec(
             *(python, "-m", "uvicorn", application, "--port", str(port), "--log-level", "error"),
             cwd=EXAMPLES,
-            env={**inherited(), **SAME, **settings},
+            env={**self._environ, **SAME},
             stdin=DEVNULL,
             stdout=DEVNULL,
             stderr=self._log,

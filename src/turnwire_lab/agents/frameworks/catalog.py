@@ -27,6 +27,16 @@ class Framework(NamedTuple):
         return ENVIRONMENTS / self.name / "bin" / "python"
 
 
+PROMPTS: Final = (
+    ("what is 12*7?", "calls a tool"),
+    ("what is 12*7 and what time is it in Tokyo?", "calls two tools at once"),
+    ("make the tool fail", "a tool that gives up"),
+    ("think about rivers", "thinks aloud first, if its framework tells"),
+    ("delete notes.txt", "needs your approval"),
+    ("tell me a long story", "leaves time to reload, or to stop"),
+    ("make the turn fail", "an answer that breaks off"),
+)
+"""What the offline models know, and what comes of it."""
 FRAMEWORKS: Final = {
     framework.name: framework
     for framework in (

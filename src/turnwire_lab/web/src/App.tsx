@@ -89,7 +89,7 @@ export function App({ setup }: { setup: Setup }) {
         onChoose={choose}
         onNew={add}
       />
-      <ChatPane key={current} conversation={conversation} onFirst={titled} />
+      <ChatPane key={current} conversation={conversation} prompts={setup.prompts} onFirst={titled} />
       {wire && <WirePane setup={setup} conversation={conversation} onClose={() => setWire(false)} />}
     </div>
   );

@@ -16,10 +16,11 @@ import { Welcome } from "./Welcome";
 
 interface Props {
   conversation: Conversation;
+  prompts: [string, string][];
   onFirst: (text: string) => void;
 }
 
-export function ChatPane({ conversation, onFirst }: Props) {
+export function ChatPane({ conversation, prompts, onFirst }: Props) {
   const chat = useChat({ chat: conversation.chat, throttle: REDRAW_MS });
   const view = useView(conversation);
   const files = useMemo(attachments, []);
@@ -72,7 +73,7 @@ export function ChatPane({ conversation, onFirst }: Props) {
               scrollToBottomOnThreadSwitch={talks}
             >
               {view.loading && <p className="loading">Loading the history…</p>}
-              {!talks && !view.loading && <Welcome conversation={conversation} />}
+              {!talks && !view.loading && <Welcome conversation={conversation} prompts={prompts} />}
               <ThreadPrimitive.Messages components={{ UserMessage, AssistantMessage }} />
               {chat.status === "submitted" && (
                 <p className="waiting" aria-hidden="true">

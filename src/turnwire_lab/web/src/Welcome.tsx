@@ -13,7 +13,12 @@ const TRY: [string, string][] = [
   ["cite two sources", "links to what it read"],
 ];
 
-export function Welcome({ conversation }: { conversation: Conversation }) {
+interface Props {
+  conversation: Conversation;
+  prompts: [string, string][];
+}
+
+export function Welcome({ conversation, prompts }: Props) {
   return (
     <section className="welcome" aria-label="Things to try">
       <h2>Any AI SDK client, any agent.</h2>
@@ -23,7 +28,7 @@ export function Welcome({ conversation }: { conversation: Conversation }) {
         gateway between the two. Reload in mid-turn, open a second tab, break things.
       </p>
       <ul>
-        {TRY.map(([prompt, what]) => (
+        {(prompts.length > 0 ? prompts : TRY).map(([prompt, what]) => (
           <li key={prompt}>
             <button type="button" onClick={() => void conversation.send({ text: prompt })}>
               <span>{prompt}</span>

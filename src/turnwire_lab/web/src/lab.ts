@@ -12,6 +12,7 @@ export interface Setup {
   token: string;
   session: string;
   wire: string;
+  prompts: [string, string][];
   faults: Fault[];
 }
 
