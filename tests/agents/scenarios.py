@@ -16,10 +16,14 @@ PROMPTS: Final = {
     "failed": "make the turn fail",
     "approval": "delete notes.txt",
     "approvals": "delete notes.txt and delete plan.txt",
+    "tools_at_once": "call at once: what is 12*7 and what time is it in Tokyo?",
+    "tools_torn": "call torn: what is 12*7 and what time is it in Tokyo?",
 }
 """Scenarios of one run."""
 NO_APPROVALS: Final = {"llama-index"}
 """It has no way to ask on this wire."""
+DROPPED_PIECES: Final = {"tools_at_once", "tools_torn"}
+"""What comes with a tool's name is dropped: by one adapter, where some models bring all of it."""
 BY_MESSAGE: Final = {"agno"}
 """An approval is the result of the call that waits."""
 
@@ -59,6 +63,8 @@ def applies(framework: str, scenario: str) -> bool:
     """Whether a framework is recorded in a scenario."""
     first = FOLLOWED[scenario][0] if scenario in FOLLOWED else scenario
     if first.startswith("approval") and framework in NO_APPROVALS:
+        return False
+    if scenario in DROPPED_PIECES and framework != "langgraph":
         return False
     return scenario != "canceled" or framework not in BY_MESSAGE
 

@@ -1,6 +1,7 @@
 """What is recorded of the agents of examples/agents, and that two of them still say it."""
 
 import json
+from functools import partial
 
 import pytest
 
@@ -39,7 +40,7 @@ def test_a_recording_holds_nothing_of_the_machine_that_made_it() -> None:
 async def test_an_agent_says_what_was_recorded(framework: str) -> None:
     FRAMEWORKS[framework].python.exists() or lacking(f"{framework} is not installed: `make agents`")
     async with FrameworkAgent(framework) as agent:
-        for scenario in PROMPTS:
+        for scenario in filter(partial(applies, framework), PROMPTS):
             recorded = (GOLDEN / f"{framework}-{scenario}.body").read_text(encoding="utf-8")
             about = json.loads((GOLDEN / f"{framework}-{scenario}.json").read_text())
 

@@ -1,6 +1,5 @@
 """The offline model in the form of LangChain, which LangGraph calls."""
 
-import json
 from collections.abc import AsyncIterator
 from typing import Any, Self
 
@@ -49,11 +48,10 @@ class OfflineChatModel(BaseChatModel):
                         content=[{"type": "reasoning", "reasoning": said.text, "index": 0}]
                     )
                 case Call():
-                    arguments = json.dumps(said.arguments)
-                    half = len(arguments) // 2
-                    index = said.number
-                    yield _piece(index, name=said.tool, args=arguments[:half], id=said.id)
-                    yield _piece(index, name=None, args=arguments[half:], id=None)
+                    first, *rest = said.pieces
+                    yield _piece(said.number, name=said.tool, args=first, id=said.id)
+                    for piece in rest:
+                        yield _piece(said.number, name=None, args=piece, id=None)
 
 
 def _chunk(**fields: Any) -> ChatGenerationChunk:

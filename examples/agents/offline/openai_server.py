@@ -49,13 +49,13 @@ async def _chunks(said: AsyncIterator[Said]) -> AsyncIterator[str]:
             case Thought():
                 yield _chunk({"reasoning_content": one.text})
             case Call():
-                arguments = json.dumps(one.arguments)
-                half = len(arguments) // 2
+                first, *rest = one.pieces
                 begun = {"id": one.id, "type": "function"}
-                function = {"name": one.tool, "arguments": arguments[:half]}
+                function = {"name": one.tool, "arguments": first}
                 yield _chunk({"tool_calls": [{**begun, "index": index, "function": function}]})
-                rest = {"index": index, "function": {"arguments": arguments[half:]}}
-                yield _chunk({"tool_calls": [rest]})
+                for piece in rest:
+                    call = {"index": index, "function": {"arguments": piece}}
+                    yield _chunk({"tool_calls": [call]})
                 reason, index = "tool_calls", index + 1
     yield _chunk({}, reason)
     yield _event({**_envelope("chat.completion.chunk"), "choices": [], "usage": USAGE})

@@ -1,6 +1,5 @@
 """The offline model in the form of pydantic-ai."""
 
-import json
 from collections.abc import AsyncIterator
 
 from pydantic_ai.messages import (
@@ -41,12 +40,10 @@ async def _stream(
             case Thought():
                 yield {0: DeltaThinkingPart(content=said.text)}
             case Call():
-                arguments = json.dumps(said.arguments)
-                half = len(arguments) // 2
-                yield {
-                    said.number: DeltaToolCall(said.tool, arguments[:half], tool_call_id=said.id)
-                }
-                yield {said.number: DeltaToolCall(json_args=arguments[half:])}
+                first, *rest = said.pieces
+                yield {said.number: DeltaToolCall(said.tool, first, tool_call_id=said.id)}
+                for piece in rest:
+                    yield {said.number: DeltaToolCall(json_args=piece)}
 
 
 def offline_model() -> FunctionModel:

@@ -5,6 +5,7 @@ results that came after it.
 """
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -24,11 +25,15 @@ class Thought:
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """A call of a tool. `number` counts the calls of one conversation, and is part of its id."""
+    """A call of a tool. `number` counts the calls of one conversation, and is part of its id.
+
+    `pieces` are the JSON of the arguments as it is streamed; the first comes with the tool's name.
+    """
 
     number: int
     tool: str
     arguments: dict[str, str]
+    pieces: tuple[str, ...]
 
     @property
     def id(self) -> str:
@@ -82,9 +87,26 @@ def _calls(text: str, calls_so_far: int) -> list[Call]:
         wanted.append(("calculator", {"expression": "1/0"}))
     wanted += [("delete_file", {"path": path}) for path in re.findall(r"delete (\S+)", text)]
     return [
-        Call(number=calls_so_far + place, tool=tool, arguments=arguments)
+        Call(
+            number=calls_so_far + place,
+            tool=tool,
+            arguments=arguments,
+            pieces=_pieces(json.dumps(arguments), text),
+        )
         for place, (tool, arguments) in enumerate(wanted, 1)
     ]
+
+
+def _pieces(arguments: str, prompt: str) -> tuple[str, ...]:
+    """As most models stream them, or as some do."""
+    half = len(arguments) // 2
+    match re.search(r"call at once|call torn", prompt):
+        case None:
+            return "", arguments[:half], arguments[half:]
+        case found if found[0] == "call at once":
+            return (arguments,)
+        case _:
+            return arguments[:half], arguments[half:]
 
 
 async def _words(text: str) -> AsyncIterator[str]:
