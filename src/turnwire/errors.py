@@ -160,9 +160,17 @@ class NotSupported(RequestRefused):
 
 
 class Unavailable(RequestRefused):
-    """The gateway, or the agent behind it, cannot accept a stream now."""
+    """The gateway, or the agent behind it, cannot accept a stream now.
+
+    `after_s`: seconds until the client may try again; None: the usual time.
+    """
 
     status = 503
     code = "unavailable"
     public = "Temporarily unavailable"
-    headers = MappingProxyType({"retry-after": "5"})
+    headers: Mapping[str, str] = MappingProxyType({"retry-after": "5"})
+
+    def __init__(self, reason: str, after_s: float | None = None) -> None:
+        super().__init__(reason)
+        if after_s is not None:
+            self.headers = {"retry-after": str(max(1, math.ceil(after_s)))}

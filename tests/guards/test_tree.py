@@ -17,7 +17,7 @@ MIRRORED: Final = (
     *("core/turn_log", "core/wire", "dialects", "dialects/ag_ui", "dialects/ag_ui/content"),
     "dialects/session_agent",
     *("dialects/session_agent/binding", "dialects/v2", "doctor"),
-    *("relay", "relay/agent", "relay/turn_log"),
+    *("relay", "relay/agent", "relay/agent/http", "relay/turn_log"),
     *("web", "web/auth", "web/observe", "web/routes", "web/server"),
 )
 """Rooms in which each module has a test of its name."""

@@ -49,12 +49,15 @@ class NoWay:
 
     name: ClassVar = "no-way"
     scheme: ClassVar = Scheme("no")
+    status_is_answer: ClassVar = False
     is_buggy = False
 
     def __init__(self, dialler: Dialler, *, frame_bytes: int) -> None: ...
 
     @classmethod
     def check(cls, _: object) -> None: ...
+
+    def close(self) -> None: ...
 
     async def open(self, *_: object) -> Connection:
         if self.is_buggy:

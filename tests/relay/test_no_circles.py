@@ -15,11 +15,17 @@ from websockets.server import ServerProtocol
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
 from gateway.clients import chatting, post
+from gateway.http_agent import HttpAgent, answers, gateway_of, pool_of
 from gateway.rawagent import RawAgent
 from gateway.reading import App
 from gateway.running import Gateway
 from gateway.waiting import until
+from support.http_dialect import BEGUN, CHUNKED, WHOLE, HttpDialect, chunk, chunked, sized
 from turnwire.core.turn.turn import Turn
+from turnwire.dialects import DIALECTS
+from turnwire.relay.agent.http.exchange import HttpExchange
+from turnwire.relay.agent.http.incoming import Incoming
+from turnwire.relay.agent.http.response import ResponseReader
 from turnwire.relay.agent.link import AgentLink
 from turnwire.relay.agent.websocket_connection import WebSocketConnection
 from turnwire.relay.agent_call import OperationCall
@@ -32,7 +38,7 @@ pytestmark = pytest.mark.sockets
 
 OURS = (
     *(AgentLink, ChunkedBody, ClientWriter, OperationCall, HttpConnection, Protocol, Stream),
-    *(Turn, WebSocketConnection),
+    *(HttpExchange, Incoming, ResponseReader, Turn, WebSocketConnection),
 )
 
 
@@ -121,5 +127,43 @@ async def test_nothing_is_left_of_a_handshake_that_fails(reply: bytes) -> None:
         before = alive()
         for _ in range(5):
             await post(gateway)
+
+        await until(lambda: alive() == before)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        chunked(WHOLE),
+        CHUNKED + chunk(WHOLE),
+        sized(b"", b"HTTP/1.1 500 No\r\n"),
+        b"SSH-2.0\r\n",
+        CHUNKED + chunk(BEGUN) + b"no chunk",
+    ],
+    ids=["whole", "not to its end", "refused", "garbage", "broken"],
+)
+async def test_nothing_is_left_of_a_turn_by_http(
+    response: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(DIALECTS, HttpDialect.name, HttpDialect())
+    async with HttpAgent(answers(response)) as agent, gateway_of(agent) as gateway:
+        before = alive()
+        for _ in range(5):
+            await post(gateway)
+
+        pool_of(gateway).close()
+        await until(lambda: alive() == before)
+
+
+async def test_nothing_is_left_of_a_turn_by_http_whose_client_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(DIALECTS, HttpDialect.name, HttpDialect())
+    hangs = answers(CHUNKED + chunk(BEGUN))
+    async with HttpAgent(hangs) as agent, gateway_of(agent) as gateway:
+        before = alive()
+        for _ in range(5):
+            async with chatting(gateway) as chat:
+                await chat.sees("Hello")
 
         await until(lambda: alive() == before)

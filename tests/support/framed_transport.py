@@ -66,6 +66,12 @@ class FramedConnection(AgentSocket):
         if self._transport is not None and not self._is_over:
             self._transport.resume_reading()
 
+    def may_open_late(self) -> bool:
+        return False
+
+    def finish(self) -> None:
+        self.close()
+
     def close(self) -> None:
         self._is_over = True
         self._reservation.set(0)
@@ -136,6 +142,7 @@ class FramedConnection(AgentSocket):
 class FramedTransport:
     name: ClassVar = "framed"
     scheme: ClassVar = Scheme("framed")
+    status_is_answer: ClassVar = False
 
     def __init__(self, dialler: Dialler, *, frame_bytes: int) -> None:
         self._dialler = dialler
@@ -144,6 +151,8 @@ class FramedTransport:
     @classmethod
     def check(cls, request: ConnectRequest | AgentTarget) -> None:
         """Every request can open a connection."""
+
+    def close(self) -> None: ...
 
     async def open(
         self, target: AgentTarget, listener: Listener, reservation: Reservation

@@ -181,6 +181,20 @@ class AgentProtocol(Protocol):
         ...
 
 
+class OneConnection:
+    """A base of protocols that tell a turn on one connection, and whose answers are operations."""
+
+    __slots__ = ()
+
+    def connection_lost(self, _now: float) -> Decoded | None:
+        """Return None: nothing of the turn can come any more."""
+        return None
+
+    def reply(self, _reply: QuestionReply, _user_id: str, _now: float) -> Decoded:
+        """Ignore it: the wire has an operation that answers, and this is never called."""
+        return Decoded()
+
+
 class Dialect(Protocol):
     """One agent wire."""
 

@@ -22,10 +22,13 @@ Converted = TypeVar("Converted")
 class NotReachedError(Exception):
     """The dial failed. `status` is the HTTP status with which the agent answered it, if any."""
 
-    def __init__(self, why: DialFailure, status: int | None) -> None:
+    def __init__(
+        self, why: DialFailure, status: int | None, retry_after_s: float | None = None
+    ) -> None:
         super().__init__(why.value if status is None else f"{why.value} {status}")
         self.why = why
         self.status = status
+        self.retry_after_s = retry_after_s
 
 
 class OperationCall(Generic[Result]):
@@ -68,7 +71,10 @@ class OperationCall(Generic[Result]):
         finally:
             if self._timer is not None:
                 self._timer.cancel()
-            self._link.close()
+            if self._operation.result is None:
+                self._link.close()
+            else:
+                self._link.finish()
             frame.release()
         if self._is_over_budget:
             return Rejection.SILENT
@@ -102,9 +108,9 @@ class OperationCall(Generic[Result]):
         self._apply(self._operation.connection_opened(self._loop.time()))
 
     def agent_refused(
-        self, why: DialFailure, status: int | None, _retry_after_s: float | None
+        self, why: DialFailure, status: int | None, retry_after_s: float | None
     ) -> None:
-        self._fail(NotReachedError(why, status))
+        self._fail(NotReachedError(why, status, retry_after_s))
 
     def agent_frames(self, frames: Sequence[bytes]) -> None:
         now = self._loop.time()

@@ -18,7 +18,7 @@ from turnwire.core.connect import ConnectRequest
 from turnwire.core.requests import QuestionReply
 from turnwire.core.turn import inputs
 from turnwire.core.turn.inputs import Input
-from turnwire.core.turn.outcome import Outcome, undelivered_outcome
+from turnwire.core.turn.outcome import VERDICTS, Outcome, undelivered_outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
 from turnwire.relay.agent.failures import DialFailure, DisconnectReason
@@ -39,6 +39,9 @@ _CLIENT_GONE: Final = Outcome.CLIENT_GONE
 _ABANDONED: Final = Outcome.ABANDONED
 _INCOMPLETE: Final = frozenset({_SLOW_CLIENT, _CLIENT_GONE, _ABANDONED, None})
 """Outcomes of streams that the client did not receive completely; None: the stream crashed."""
+
+_BY_AGENT: Final = frozenset({*VERDICTS.values(), Outcome.ASKED})
+"""Outcomes by which the agent itself has ended its turn, so that nothing is left to abort."""
 
 Receive = Callable[[], Awaitable[Message]]
 
@@ -178,12 +181,17 @@ class Stream:
                 and self.turn.outcome is None
                 and (self.started or not refusable())
             ):
-                self._handle(inputs.Unreachable())
+                is_answer = self._transport.status_is_answer
+                is_refused = is_answer and self.dial_failure is DialFailure.STATUS
+                self._handle(inputs.Refused() if is_refused else inputs.Unreachable())
         finally:
             # Without an `await`, so that a cancellation cannot interrupt these steps.
             if self._timer is not None:
                 self._timer.cancel()
-            self._link.close()
+            if self.turn.outcome in _BY_AGENT:
+                self._link.finish()
+            else:
+                self._link.close()
 
     def _dial_again(self, connect: ConnectRequest) -> None:
         """Close the connection, if there is one, and open another for the same turn."""
@@ -245,7 +253,7 @@ class Stream:
     def agent_refused(
         self, why: DialFailure, status: int | None, retry_after_s: float | None
     ) -> None:
-        if self.turn.outcome is not None:  # the dial is about to be given up
+        if self.turn.outcome is not None or self.dial_failure is not None:  # it is given up
             return
         self.dial_failure = why
         self.dial_status, self.retry_after_s = status, retry_after_s
@@ -279,9 +287,12 @@ class Stream:
             self._arm(self.turn.deadline)  # or the next check might be a keepalive away
 
     def agent_left(self, why: DisconnectReason, code: int | None) -> None:
-        self.disconnect_reason, self.disconnect_code = why, code
+        if self.turn.outcome is not None:
+            return
         is_unsound = why is DisconnectReason.UNSOUND
         self._handle(inputs.Unsound() if is_unsound else inputs.AgentLeft())
+        if self.turn.outcome is not None:  # else the turn goes on without this connection
+            self.disconnect_reason, self.disconnect_code = why, code
 
     def dial_crashed(self, bug: Exception) -> None:
         self._fail(bug)

@@ -114,6 +114,7 @@ def create_app(
         async with exit_stack:
             admission.start()
             exit_stack.callback(admission.stop)
+            exit_stack.callback(app_context.transport.close)
             loop = asyncio.get_running_loop()
             # Called in the thread that answers `/metrics`.
             app_context.telemetry.tasks.set_function(lambda: len(asyncio.all_tasks(loop)))

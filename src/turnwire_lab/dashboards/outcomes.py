@@ -24,7 +24,7 @@ BY_US: Final = frozenset(
 )
 """Streams that the gateway ended, by an error or a limit (the RFC's server aborts)."""
 
-ERRORS: Final = BY_US | {Outcome.FAILED}
+ERRORS: Final = BY_US | {Outcome.FAILED, Outcome.AGENT_REFUSED}
 """Streams whose client got an error."""
 
 FAILED: Final = ERRORS - {Outcome.EXPIRED, Outcome.SLOW_CLIENT}

@@ -19,6 +19,7 @@ from turnwire.core.turn.inputs import (
     Input,
     Opened,
     Progressed,
+    Refused,
     Replied,
     Tick,
     Unblocked,
@@ -29,6 +30,7 @@ from turnwire.core.turn.inputs import (
 LINES: dict[bytes, Input] = {
     b"#! opened": Opened(),
     b"#! unreachable": Unreachable(),
+    b"#! refused": Refused(),
     b"#! close": AgentLeft(),
     b'#! replied {"questionId":"q 1","answer":{"a": [1]},"userId":"u1"}': Replied(
         QuestionReply("q 1", Raw(b'{"a": [1]}')), "u1"

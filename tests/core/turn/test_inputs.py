@@ -13,6 +13,7 @@ from turnwire.core.turn.inputs import Input
 ARRAYS: list[tuple[Input, list[object]]] = [
     (inputs.Opened(), ["opened"]),
     (inputs.Unreachable(), ["unreachable"]),
+    (inputs.Refused(), ["refused"]),
     (inputs.Frames((b"a", b"b")), ["frames", ["YQ==", "Yg=="]]),
     (inputs.AgentLeft(), ["close"]),
     (

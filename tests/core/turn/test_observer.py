@@ -20,6 +20,7 @@ from turnwire.core.turn.inputs import (
     Input,
     Opened,
     Progressed,
+    Refused,
     Replied,
     Tick,
     Unblocked,
@@ -35,7 +36,7 @@ from turnwire.dialects import DIALECTS
 INPUTS: list[Input] = [
     *(Opened(), Unreachable(), Frames((f.begin(), f.part("a"))), AgentLeft(), Unsound()),
     *(ClientLeft(), ClientStalled(), Blocked(), Progressed(1), Held(2**21), Unblocked()),
-    *(Replied(QuestionReply("q1", Raw(b"1")), "u1"), Drain(), Tick()),
+    *(Replied(QuestionReply("q1", Raw(b"1")), "u1"), Refused(), Drain(), Tick()),
 ]
 
 

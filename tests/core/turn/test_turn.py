@@ -27,6 +27,7 @@ from turnwire.core.turn.inputs import (
     Held,
     Opened,
     Progressed,
+    Refused,
     Tick,
     Unblocked,
     Unreachable,
@@ -71,6 +72,12 @@ def test_opening_asks_and_flushes_the_headers() -> None:
     ("happens", "outcome", "says", "tells"),
     [
         (lambda t: t.handle(Unreachable(), 3), Outcome.UNREACHABLE, "Connection failed", []),
+        (
+            lambda t: t.handle(Refused(), 3),
+            Outcome.AGENT_REFUSED,
+            "The agent refused the request",
+            [],
+        ),
         (lambda t: t.handle(AgentLeft(), 3), Outcome.INTERRUPTED, "Stream interrupted", []),
         (lambda t: t.handle(ClientLeft(), 3), Outcome.CLIENT_GONE, None, ["abort"]),
         (lambda t: t.handle(Tick(), 121), Outcome.SILENT, "Agent stopped responding", ["abort"]),

@@ -29,14 +29,21 @@ class Opened:
 
     unwritten_bytes = 0
 
-    def __init__(self) -> None:
-        self.closed = 0
+    def __init__(self, *, is_late: bool = False) -> None:
+        self.closed = self.finished = 0
+        self.is_late = is_late
 
     def send(self, _: object) -> None: ...
 
     def pause(self) -> None: ...
 
     def resume(self) -> None: ...
+
+    def may_open_late(self) -> bool:
+        return self.is_late
+
+    def finish(self) -> None:
+        self.finished += 1
 
     def close(self) -> None:
         self.closed += 1
@@ -47,6 +54,7 @@ class Waiting:
 
     name: ClassVar = "waiting"
     scheme: ClassVar = Scheme("wait")
+    status_is_answer: ClassVar = False
 
     def __init__(self, *_: object, frame_bytes: int = 1) -> None:
         del frame_bytes
@@ -54,6 +62,8 @@ class Waiting:
 
     @classmethod
     def check(cls, _: object) -> None: ...
+
+    def close(self) -> None: ...
 
     async def open(self, *_: object) -> Any:
         return await self.result
@@ -164,3 +174,44 @@ async def test_after_its_close_it_dials_again_and_the_given_up_dial_does_not_end
 
     await until(second.result.cancelled)
     assert ends.refused == []
+
+
+@pytest.mark.parametrize("is_late", [True, False])
+async def test_a_connection_that_may_open_late_counts_as_open_after_the_time(
+    *, is_late: bool
+) -> None:
+    link, ends, transport = AgentLink(), Ends(), Waiting()
+    transport.result.set_result(Opened(is_late=is_late))
+    link.dial(transport, AgentTarget("wait://h/", {}), ends, Budget().holder("u1").reserve(), 0.01)
+
+    await until(lambda: ends.opened or ends.refused)
+
+    assert ends.opened == is_late
+    assert ends.refused == ([] if is_late else [DialFailure.TIMEOUT])
+    link.close()
+
+
+async def test_a_bug_at_the_end_of_the_time_ends_the_dial() -> None:
+    class Buggy(Ends):
+        def agent_refused(self, *_: object) -> None:
+            raise ZeroDivisionError
+
+    link, ends, transport = AgentLink(), Buggy(), Waiting()
+    reservation = Budget().holder("u1").reserve()
+    link.dial(transport, AgentTarget("wait://h/", {}), ends, reservation, 0.01)
+
+    await until(lambda: ends.bugs)
+
+    assert isinstance(ends.bugs[0], ZeroDivisionError)
+    link.close()
+
+
+async def test_a_connection_is_finished_once() -> None:
+    link, connection = AgentLink(), Opened()
+    link.opened(connection)
+
+    link.finish()
+    link.finish()
+    link.close()
+
+    assert (connection.finished, connection.closed) == (1, 0)

@@ -20,6 +20,12 @@ class Unwritten:
 
     def resume(self) -> None: ...
 
+    def may_open_late(self) -> bool:
+        return False
+
+    def finish(self) -> None:
+        self.close()
+
     def close(self) -> None: ...
 
 

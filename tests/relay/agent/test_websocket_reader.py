@@ -13,8 +13,6 @@ from turnwire.relay.agent.websocket_reader import (
     ForLibrary,
     Reader,
     ReadResult,
-    check_utf8,
-    is_utf8,
 )
 
 PING = head(0x89, 2, mask=False) + b"hi"
@@ -138,22 +136,3 @@ def test_what_was_spent_comes_back_up_to_a_burst() -> None:
     later = [controls.take(1e6) for _ in range(CONTROLS_MAX + 1)]
 
     assert later == [True] * CONTROLS_MAX + [False]
-
-
-@pytest.mark.parametrize(
-    ("text", "is_valid"),
-    [
-        (b"", True),
-        ("é".encode() * 50_000, True),
-        (b"x" + "é".encode() * 50_000, True),  # a step ends within a character
-        (b"\xc3\x28", False),
-        (b"x" * 100_000 + b"\xc3", False),
-    ],
-)
-def test_text_is_checked_at_once_or_in_steps(text: bytes, *, is_valid: bool) -> None:
-    assert is_utf8(text) is is_valid
-    if is_valid:
-        assert len(list(check_utf8(text))) == -(-len(text) // 65_536)
-    else:
-        with pytest.raises(UnicodeDecodeError):
-            list(check_utf8(text))

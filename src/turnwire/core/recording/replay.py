@@ -17,7 +17,8 @@ request and the limits of the stream. Then it lists the inputs with their exact 
     #! at 1.25         the time, in seconds
     #! frame "…"       a frame that does not begin with `{`, as a JSON string
     #! missing …       a part of the stream that is not in the recording
-    #! opened, unreachable, unsound, leave, stall, blocked, progressed N, held N, unblocked, tick
+    #! opened, unreachable, refused, unsound, leave, stall, blocked, progressed N, held N,
+    #! unblocked, tick
     #! replied {…}     a user answered a question beside the stream
 
 If the turn is still open at the end of the recording, the agent closes the connection.

@@ -87,6 +87,7 @@ def when_ended(outcome: Outcome, policy: DisconnectPolicy, client: Client) -> bo
             | Outcome.CLIENT_GONE
             | Outcome.ABANDONED
             | Outcome.UNREACHABLE
+            | Outcome.AGENT_REFUSED
             | Outcome.INTERRUPTED
             | Outcome.UNNAMED
             | Outcome.CRASHED

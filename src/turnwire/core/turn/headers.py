@@ -5,9 +5,9 @@ rejection. So they are held back until the agent's side can no longer reject the
 no longer than `Limits.hold_s` after the connection to the agent opened. Once they are out, a
 rejection can only be an error chunk.
 
-If the dial failed, the web layer decides (`web.routes.stream_response`): a status of the agent that
-is in `web.routes.agent_target.DIAL_REFUSALS` becomes an HTTP error. Any other failure is given to
-the `Turn` as `Unreachable`, and becomes an error in the stream.
+If the dial failed, the web layer decides (`web.routes.stream_response`): some statuses of the agent
+(`web.routes.agent_target.is_http_error`) become an HTTP error. Any other failure is given to the
+`Turn` as `Unreachable` or `Refused`, and becomes an error in the stream.
 """
 
 import enum

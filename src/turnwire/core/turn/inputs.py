@@ -24,6 +24,10 @@ class Unreachable(_Input, frozen=True, tag="unreachable"):
     """The connection to the agent could not be opened."""
 
 
+class Refused(_Input, frozen=True, tag="refused"):
+    """The agent answered the request that opens the connection, and refused it."""
+
+
 class Frames(_Input, frozen=True, tag="frames"):
     """The agent's text frames of one socket read, or one long frame.
 
@@ -95,6 +99,7 @@ class Tick(_Input, frozen=True, tag="tick"):
 Input: TypeAlias = (
     Opened
     | Unreachable
+    | Refused
     | Frames
     | AgentLeft
     | Replied

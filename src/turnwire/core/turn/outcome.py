@@ -53,6 +53,11 @@ class Outcome(enum.Enum):
     CLIENT_GONE = "client_gone", None, "the client hung up, or vanished, before it had the end"
     ABANDONED = "abandoned", None, "the client hung up, and our turn never began"
     UNREACHABLE = "unreachable", "Connection failed", "the agent could not be dialled"
+    AGENT_REFUSED = (
+        "agent_refused",
+        "The agent refused the request",
+        "the agent answered the request with an HTTP status that is an error, such as 400 or 500",
+    )
     INTERRUPTED = (
         "interrupted",
         "Stream interrupted",

@@ -117,6 +117,8 @@ class Turn:
                 return self._replied(reply, user_id, now)
             case inputs.Unreachable():
                 return self._end(Outcome.UNREACHABLE, now)
+            case inputs.Refused():
+                return self._end(Outcome.AGENT_REFUSED, now)
             case inputs.Unsound():
                 return self._end(Outcome.UNSOUND, now)
             case inputs.Drain():

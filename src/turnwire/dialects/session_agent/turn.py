@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias, assert_never
 
 from turnwire.core import events, safe_json
-from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded
+from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, OneConnection
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Reason
 from turnwire.core.rejection import Rejection
-from turnwire.core.requests import PromptRequest, QuestionReply
+from turnwire.core.requests import PromptRequest
 from turnwire.core.session_group import Member
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.dialects.session_agent import commands, frames, init, progress, questions
@@ -37,7 +37,7 @@ _SLASH: Final = re.compile(r"/(?:status|sessions|clear|stop|refresh|help)")
 _Handler: TypeAlias = Callable[[frames.Read, float], Decoded | None]
 
 
-class TurnProtocol:
+class TurnProtocol(OneConnection):
     """The `core.agent.AgentProtocol` of one prompt."""
 
     def __init__(self, request: PromptRequest, member: Member) -> None:
@@ -112,17 +112,9 @@ class TurnProtocol:
         self._response_deadline = now + RESPONSE_S
         return Decoded()
 
-    def connection_lost(self, _now: float) -> Decoded | None:
-        return None  # the agent tells our turn only on its connection
-
-    def reply(self, _reply: QuestionReply, _user_id: str, _now: float) -> Decoded:
-        """Ignore it: this wire has an operation that answers."""
-        return Decoded()
-
     def abort(self) -> Sequence[bytes]:
-        return (
-            [commands.abort(self._binding.channel)] if self.abort_scope is AbortScope.OURS else ()
-        )
+        is_ours = self.abort_scope is AbortScope.OURS
+        return [commands.abort(self._binding.channel)] if is_ours else ()
 
     def tick(self, now: float) -> Decoded:
         if self._binding.stage is Stage.AWAITING_LOCK and self._member.acquire(

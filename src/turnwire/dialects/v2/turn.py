@@ -21,12 +21,12 @@ import msgspec
 from msgspec import Raw
 
 from turnwire.core import events, safe_json
-from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded
+from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, OneConnection
 from turnwire.core.bounds import FEW
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Event, Reason
 from turnwire.core.rejection import Rejection
-from turnwire.core.requests import DEFAULT_CHANNEL, Channel, PromptRequest, QuestionReply
+from turnwire.core.requests import DEFAULT_CHANNEL, Channel, PromptRequest
 from turnwire.core.session_group import Member
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.core.wire.lenient import finish_reason
@@ -69,7 +69,7 @@ from turnwire.dialects.v2.questions import OpenQuestions, TurnRef
 _decode_fields = msgspec.json.Decoder(Annotated[dict[str, Raw], FEW]).decode
 
 
-class TurnProtocol(abc.ABC):
+class TurnProtocol(OneConnection, abc.ABC):
     """One turn on one connection, without I/O. A subclass decides how the turn begins."""
 
     accepted = True
@@ -109,20 +109,13 @@ class TurnProtocol(abc.ABC):
         """The connection is open."""
         ...
 
-    def connection_lost(self, _now: float) -> Decoded | None:
-        return None  # the agent tells our turn only on its connection
-
-    def reply(self, _reply: QuestionReply, _user_id: str, _now: float) -> Decoded:
-        """Ignore it: this wire has an operation that answers."""
-        return Decoded()
-
     def unwatched(self) -> None:
         self._member.unwatched()
 
-    def client_detached(self) -> None:  # noqa: B027 (the default)
+    def client_detached(self) -> None:
         """Do nothing: this is for a stream that may abort, after a prompt or an answer."""
 
-    def mark_stale(self) -> None:  # noqa: B027 (the default)
+    def mark_stale(self) -> None:
         """Do nothing: an abort names its turn, so an abort that is late stops no other turn."""
 
     def abort(self) -> Sequence[bytes]:

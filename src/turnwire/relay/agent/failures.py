@@ -17,6 +17,10 @@ class DialFailure(enum.Enum):
     """The agent's answer to the request is not one of the transport's."""
     REDIRECT = "redirect"
     STATUS = "status"
+    CONTENT_TYPE = "content_type"
+    """The body of the answer is not one that the dialect reads."""
+    CONTENT_ENCODING = "content_encoding"
+    """The body of the answer is compressed, which was not asked for."""
 
 
 class DialError(Exception):

@@ -43,15 +43,20 @@ class AgentLink:
     ) -> None:
         """Begin to dial. The agent has `dial_s` seconds in all until it accepts."""
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(
-            dial_s, partial(listener.agent_refused, DialFailure.TIMEOUT, None, None)
-        )
+        self._timer = loop.call_later(dial_s, partial(self._overdue, listener))
         self._dialling = loop.create_task(self._open(transport, target, listener, reservation))
 
     def opened(self, connection: Connection) -> None:
         """Note that the agent accepted: the time limit is over."""
         self.connection = connection
         self._stop_timer()
+
+    def finish(self) -> None:
+        """Close after the end of the turn: as `close`, but without an abort."""
+        if self.connection is not None:
+            self.connection.finish()
+            self.connection = None
+        self.close()
 
     def close(self) -> None:
         """Give up the dial, or close the connection. May be called again, and `dial` after it."""
@@ -62,6 +67,17 @@ class AgentLink:
         if self.connection is not None:
             self.connection.close()
             self.connection = None
+
+    def _overdue(self, listener: LinkListener) -> None:
+        """The agent had its time, and has not accepted."""
+        connection = self.connection
+        try:
+            if connection is not None and connection.may_open_late():
+                listener.agent_opened(connection)
+            else:
+                listener.agent_refused(DialFailure.TIMEOUT, None, None)
+        except Exception as bug:  # noqa: BLE001 (else nothing would end the stream)
+            listener.dial_crashed(bug)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:

@@ -27,7 +27,7 @@ class AgentTarget(Struct, frozen=True):
     method: str = "GET"
     body: bytes = b""
     offered_protocols: tuple[str, ...] = ()
-    accept: tuple[str, ...] = ()
+    accept: tuple[str, ...] = ("text/event-stream",)
 
 
 class Connection(Protocol):
@@ -48,6 +48,22 @@ class Connection(Protocol):
 
     def resume(self) -> None:
         """Read on."""
+        ...
+
+    def may_open_late(self) -> bool:
+        """The time limit of the dial has passed, and the agent has not accepted.
+
+        True: the request is on its way, and the agent may take longer. From now on the connection
+        counts as open, and `agent_opened` is not called. `agent_refused` may still be.
+        """
+        ...
+
+    def finish(self) -> None:
+        """Close, since the agent has told the end of its turn: nothing needs to be aborted.
+
+        As `close`, but what the agent still sends is read and dropped for a while, if a later
+        connection can use that.
+        """
         ...
 
     def close(self) -> None:
@@ -115,6 +131,10 @@ class Transport(Protocol):
 
     name: ClassVar[str]
     scheme: ClassVar[Scheme]
+    status_is_answer: ClassVar[bool]
+    """Whether a status of the agent's server (`DialFailure.STATUS`) answers the request itself.
+
+    False: it is about the connection alone, and the request would have come after it."""
 
     def __init__(self, dialler: Dialler, *, frame_bytes: int) -> None:
         """`frame_bytes`: the size above which a frame ends its connection."""
@@ -130,6 +150,10 @@ class Transport(Protocol):
             BadConnectRequestError: it cannot, for example since no connection begins with a body.
 
         """
+        ...
+
+    def close(self) -> None:
+        """Close what is kept between connections. Called when the gateway stops."""
         ...
 
     async def open(

@@ -18,6 +18,7 @@ class WebSocketTransport:
 
     name: ClassVar = "websocket"
     scheme: ClassVar = Scheme("ws")
+    status_is_answer: ClassVar = False
 
     def __init__(self, dialler: Dialler, *, frame_bytes: int) -> None:
         self._dialler = dialler
@@ -35,6 +36,9 @@ class WebSocketTransport:
             what = f"a {request.method} with {len(request.body)} bytes of body"
             message = f"a WebSocket is opened by a GET without a body, not by {what}"
             raise BadConnectRequestError(message)
+
+    def close(self) -> None:
+        """Do nothing: no WebSocket is kept."""
 
     async def open(
         self, target: AgentTarget, listener: Listener, reservation: Reservation

@@ -18,14 +18,13 @@ from turnwire.relay.agent import websocket_fast_path, websocket_handshake, webso
 from turnwire.relay.agent.dialer import AgentSocket
 from turnwire.relay.agent.failures import DialFailure, DisconnectReason
 from turnwire.relay.agent.port import Listener
+from turnwire.relay.agent.utf8 import check_utf8, is_utf8
 from turnwire.relay.agent.websocket_library import OPEN, WebSocket, accept_key, generate_key
 from turnwire.relay.agent.websocket_reader import (
     BATCH,
     Controls,
     ForLibrary,
     Reader,
-    check_utf8,
-    is_utf8,
 )
 from turnwire.relay.memory_budget import Reservation
 from turnwire.relay.rounds import Rounds, Slices
@@ -126,6 +125,12 @@ class WebSocketConnection(AgentSocket):
         self._is_paused = False
         self._update_reading()
         self._slices.set_paused(is_paused=False)
+
+    def may_open_late(self) -> bool:
+        return False
+
+    def finish(self) -> None:
+        self.close()
 
     def close(self) -> None:
         """Send the close frame without waiting for the answer, and deliver no more frames.

@@ -9,7 +9,6 @@ one frame at a time: the library decides what is valid.
 `tests/relay/agent/test_websocket_fast_path.py` compares both paths with the library.
 """
 
-import codecs
 import io
 from collections.abc import Iterator
 from typing import Final, TypeAlias
@@ -25,9 +24,6 @@ PIECE_BYTES: Final = 4_096
 
 BATCH: Final = 256
 """Short messages that are yielded together."""
-
-_UTF8_BYTES: Final = 65_536
-"""Bytes of a long message that are checked in one step."""
 
 _FIN: Final = 0x80
 _TEXT: Final = 0x1
@@ -229,25 +225,3 @@ class _Head(Struct, frozen=True):
         """Whether it is a valid control frame. The library gets it when the frame is complete."""
         is_valid = self.is_plain and self.is_last and self.payload <= _CONTROL_BYTES_MAX
         return is_valid and self.opcode >= _CONTROL
-
-
-def is_utf8(message: bytes) -> bool:
-    try:
-        message.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def check_utf8(message: bytes) -> Iterator[None]:
-    """Check a long message in short steps.
-
-    Raises:
-        UnicodeDecodeError: the message is not valid UTF-8.
-
-    """
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    for first in range(0, len(message), _UTF8_BYTES):
-        decoder.decode(message[first : first + _UTF8_BYTES])
-        yield
-    decoder.decode(b"", final=True)

@@ -72,6 +72,12 @@ class LogConnection:
             self._slices.set_paused(is_paused=False)
             self.wake()
 
+    def may_open_late(self) -> bool:
+        return False
+
+    def finish(self) -> None:
+        self.close()
+
     def close(self) -> None:
         if not self._is_closed:
             self._is_closed = True
@@ -119,6 +125,7 @@ class LogTransport:
 
     name: ClassVar[str] = "turn-log"
     scheme: ClassVar[Scheme] = Scheme("turn-log")
+    status_is_answer: ClassVar[bool] = False
 
     def __init__(self, turn_log: TurnLog, key: ChatKey) -> None:
         self._turn_log = turn_log
@@ -127,6 +134,9 @@ class LogTransport:
     @classmethod
     def check(cls, request: ConnectRequest | AgentTarget, /) -> None:
         """Every request can open a connection."""
+
+    def close(self) -> None:
+        """Do nothing: no connection is kept."""
 
     async def open(
         self, _target: AgentTarget, listener: Listener, reservation: Reservation

@@ -1,6 +1,7 @@
 """URL and headers of the agent for a request, and the HTTP errors for the agent's rejections."""
 
 import functools
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
 
@@ -25,9 +26,20 @@ from turnwire.relay.agent.port import AgentTarget
 from turnwire.web.context import AppContext
 from turnwire.web.routes.endpoint import RequestContext
 
-DIAL_REFUSALS: Final[dict[int | None, type[RequestRefused]]] = {401: Unauthorized, 404: NotFound}
-"""The statuses of a dial that are answered with an HTTP error, and not in the stream. Each has the
-error for a request with the user's own token; with another token it is 503."""
+_CONNECTION_REFUSALS: Final[Mapping[int, type[RequestRefused]]] = {
+    401: Unauthorized,
+    404: NotFound,
+}
+_REQUEST_REFUSALS: Final[Mapping[int, type[RequestRefused]]] = {
+    **_CONNECTION_REFUSALS,
+    403: NotFound,
+}
+"""The statuses of a dial that are about the user, if it has the user's own token: their errors.
+
+The second one is for a transport whose status answers the request (`status_is_answer`)."""
+
+_BUSY: Final = frozenset({429, 503, 529})
+"""Statuses of such a transport that ask to try again later."""
 
 _HTTP_ERRORS: Final[dict[Rejection, type[RequestRefused]]] = {
     Rejection.SESSION: SessionConflict,
@@ -76,15 +88,30 @@ def http_error_for(rejection: Rejection) -> RequestRefused:
     return _HTTP_ERRORS[rejection](rejection.value)
 
 
-def http_error_for_status(status: int, agent_auth: str) -> RequestRefused:
-    """Return the HTTP error for a dial that the agent answered with a status of `DIAL_REFUSALS`.
+def is_http_error(status: int | None, *, is_answer: bool) -> bool:
+    """Whether a status of a dial is answered with an HTTP error, and not in the stream.
 
-    It is the same status if the gateway forwards the user's own token. Otherwise it is 503. An
-    operation has no stream for an error, so it calls this with any status.
+    `is_answer`: the transport's `status_is_answer`.
     """
-    if agent_auth == "forward" and status in DIAL_REFUSALS:
-        return DIAL_REFUSALS[status](f"the agent answered {status} to the user's token")
-    return Unavailable(f"the agent answered {status} to the gateway")
+    return status in _refusals(is_answer=is_answer) or (is_answer and status in _BUSY)
+
+
+def http_error_for_status(
+    status: int, agent_auth: str, *, is_answer: bool, retry_after_s: float | None = None
+) -> RequestRefused:
+    """Return the HTTP error for a dial that the agent answered with such a status.
+
+    If the gateway forwards the user's own token, it is the status that this user gets. Otherwise it
+    is 503. An operation has no stream for an error, so it calls this with any status.
+    """
+    refusals = _refusals(is_answer=is_answer)
+    if agent_auth == "forward" and status in refusals:
+        return refusals[status](f"the agent answered {status} to the user's token")
+    return Unavailable(f"the agent answered {status} to the gateway", retry_after_s)
+
+
+def _refusals(*, is_answer: bool) -> Mapping[int, type[RequestRefused]]:
+    return _REQUEST_REFUSALS if is_answer else _CONNECTION_REFUSALS
 
 
 def _with_path(url: str, path: str) -> str:

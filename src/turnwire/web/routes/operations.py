@@ -136,7 +136,12 @@ class OperationEndpoint(Endpoint):
         except NotReachedError as exc:
             app_context.telemetry.dial_failures.labels(exc.why.value).inc()
             if exc.status is not None:
-                raise http_error_for_status(exc.status, app_context.settings.agent_auth) from exc
+                raise http_error_for_status(
+                    exc.status,
+                    app_context.settings.agent_auth,
+                    is_answer=app_context.transport.status_is_answer,
+                    retry_after_s=exc.retry_after_s,
+                ) from exc
             raise Unavailable(f"the agent was not reached: {exc}") from exc
         if isinstance(result, Rejection):
             raise http_error_for(result)

@@ -25,9 +25,9 @@ from turnwire.relay.turn_stream import BODY_EXTENSION, SOCKET_EXTENSION, Stream
 from turnwire.web.context import AppContext
 from turnwire.web.observe.observers import ObservedStream
 from turnwire.web.routes.agent_target import (
-    DIAL_REFUSALS,
     http_error_for,
     http_error_for_status,
+    is_http_error,
     target_for,
 )
 from turnwire.web.routes.endpoint import RequestContext
@@ -97,13 +97,14 @@ async def stream(
         sample=app_context.telemetry.relay.observe,
     )
     member.on_change = turn_stream.wake
+    is_answer = app_context.transport.status_is_answer
     dialled_at = loop.time()
     with app_context.streams.register(turn_stream):  # a refusal here is not reported as a stream
         try:
             await turn_stream.run(
                 app_context.transport,
                 target_for(app_context, context, protocol.connect_request()),
-                refusable=lambda: turn_stream.dial_status in DIAL_REFUSALS,
+                refusable=lambda: is_http_error(turn_stream.dial_status, is_answer=is_answer),
                 next_target=partial(target_for, app_context, context),
             )
         finally:
@@ -122,7 +123,9 @@ async def stream(
                     dialled_at,
                 )
             )
-    return turn_stream.started or _check_outcome(turn_stream, settings.agent_auth)
+    return turn_stream.started or _check_outcome(
+        turn_stream, settings.agent_auth, is_answer=is_answer
+    )
 
 
 def _finish(
@@ -154,7 +157,7 @@ def _expires_at(settings: Settings, context: RequestContext, now: float) -> floa
     return now + context.caller.expires_at - time.time()
 
 
-def _check_outcome(turn_stream: Stream, agent_auth: str) -> bool:
+def _check_outcome(turn_stream: Stream, agent_auth: str, *, is_answer: bool) -> bool:
     """Check why a stream ended before its headers. False: the agent has no turn to stream.
 
     True: the client disconnected, so there is nothing to answer.
@@ -169,5 +172,10 @@ def _check_outcome(turn_stream: Stream, agent_auth: str) -> bool:
     if turn.outcome is Outcome.REFUSED:
         raise http_error_for(turn.rejection or Rejection.SESSION)
     if turn.outcome is None and turn_stream.dial_status is not None:
-        raise http_error_for_status(turn_stream.dial_status, agent_auth)
+        raise http_error_for_status(
+            turn_stream.dial_status,
+            agent_auth,
+            is_answer=is_answer,
+            retry_after_s=turn_stream.retry_after_s,
+        )
     return True

@@ -5,7 +5,12 @@ from collections import deque
 
 import pytest
 
-from turnwire.relay.agent.http_response import HEAD_BYTES_MAX, BrokenResponseError, ResponseReader
+from turnwire.relay.agent.http.response import (
+    FIELDS_MAX,
+    HEAD_BYTES_MAX,
+    BrokenResponseError,
+    ResponseReader,
+)
 
 SIZED = b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n2;x=y\r\nbc\r\n0\r\n"
@@ -121,3 +126,41 @@ def test_a_long_body_behind_a_short_head_is_no_long_head() -> None:
 
     assert reader.is_complete
     assert received == body
+
+
+@pytest.mark.parametrize("is_trailer", [False, True])
+def test_the_fields_have_a_bound(*, is_trailer: bool) -> None:
+    begin = CHUNKED if is_trailer else b"HTTP/1.1 200 OK\r\n"
+    reader, _ = read(begin + b"x: y\r\n" * FIELDS_MAX)
+
+    with pytest.raises(BrokenResponseError):
+        reader.read(b"x: y\r\n" * 2)
+
+
+@pytest.mark.parametrize("data", [b"x", b"x: " + b"y" * 1_000 + b"\r\n"])
+def test_a_trailer_has_a_bound(data: bytes) -> None:
+    reader, _ = read(CHUNKED)
+
+    with pytest.raises(BrokenResponseError):
+        deque(map(reader.read, itertools.repeat(data, HEAD_BYTES_MAX + 1)), maxlen=0)
+
+
+def test_what_comes_before_the_problem_in_the_same_bytes_is_kept() -> None:
+    reader = ResponseReader()
+    with pytest.raises(BrokenResponseError) as problem:
+        reader.read(CHUNKED.replace(b"0\r\n", b"zz"))
+    assert problem.value.body == b"abc"
+
+    reader = ResponseReader()
+    with pytest.raises(BrokenResponseError) as problem:
+        reader.read(SIZED + b"more")
+    assert (problem.value.body, reader.is_complete, reader.is_reusable) == (b"abc", True, False)
+
+
+def test_a_reader_is_untouched_until_a_byte_came() -> None:
+    reader = ResponseReader()
+    assert reader.is_untouched
+
+    reader.read(b"H")
+
+    assert not reader.is_untouched

@@ -1,0 +1,171 @@
+"""Sockets that are kept between two requests.
+
+A socket is kept only after a complete response, and only for a short time: usual servers close an
+idle connection after five seconds or more, and a request that meets their close may be lost. While
+a socket is kept, whatever the server sends ends it: no byte of it can reach the next request.
+"""
+
+import asyncio
+from typing import Final
+
+from turnwire.relay.agent.dialer import Address
+from turnwire.relay.agent.http.response import BrokenResponseError, ResponseReader
+from turnwire.relay.agent.http.socket import HttpSocket
+
+IDLE_S: Final = 4.0
+"""Seconds for which a socket is kept."""
+
+LIFETIME_S: Final = 60.0
+"""Seconds after its dial from which a socket is kept no more: its name may lead elsewhere now."""
+
+IDLE_MAX: Final = 100
+"""Most sockets that are kept at once."""
+
+REST_S: Final = 10.0
+"""Longest wait for the end of a response after its turn ended, in seconds.
+
+Agents often still work then, such as to store the conversation, and a close would cancel that.
+"""
+
+REST_BYTES: Final = 1_048_576
+"""Most bytes that are read and dropped in that time."""
+
+
+class Pool:
+    """The kept sockets of a process, the newest one taken first."""
+
+    def __init__(self) -> None:
+        self._idle: dict[Address, list[_Idle]] = {}
+        self._rests: set[_Rest] = set()
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def take(self, address: Address) -> HttpSocket | None:
+        """Return a socket to this address that is still open; None: there is none."""
+        idle = self._idle.get(address)
+        while idle:
+            kept = idle[-1]
+            self.forget(kept)
+            if kept.socket.is_silent:
+                kept.socket.user = None
+                kept.socket.is_reused = True
+                return kept.socket
+            kept.socket.abort()
+        return None
+
+    def keep(self, address: Address, socket: HttpSocket) -> None:
+        """Keep a socket whose response is complete, if there is room for it."""
+        if self._count >= IDLE_MAX or socket.is_closing or socket.age_s > LIFETIME_S:
+            socket.abort()
+            return
+        self._count += 1
+        self._idle.setdefault(address, []).append(_Idle(self, address, socket))
+
+    def keep_after_rest(
+        self, address: Address, socket: HttpSocket, response: ResponseReader
+    ) -> None:
+        """Keep a socket once its response is complete, of which nobody needs the rest."""
+        rest = _Rest(self, address, socket, response)
+        self._rests.add(rest)
+
+    def forget(self, idle: "_Idle") -> None:
+        """Keep this socket no longer. It stays open."""
+        idle.timer.cancel()
+        self._count -= 1
+        of_address = self._idle[idle.address]
+        of_address.remove(idle)
+        if not of_address:
+            del self._idle[idle.address]
+
+    def forget_rest(self, rest: "_Rest") -> None:
+        self._rests.discard(rest)
+
+    def close(self) -> None:
+        """Close all sockets that no exchange has."""
+        for idle in [each for of_address in self._idle.values() for each in of_address]:
+            idle.end()
+        for rest in list(self._rests):
+            rest.end()
+
+
+class _Idle:
+    """A socket that waits for its next exchange."""
+
+    __slots__ = ("_pool", "address", "socket", "timer")
+
+    def __init__(self, pool: Pool, address: Address, socket: HttpSocket) -> None:
+        self._pool = pool
+        self.address = address
+        self.socket = socket
+        socket.user = self
+        socket.set_reading(is_reading=True)
+        self.timer = asyncio.get_running_loop().call_later(IDLE_S, self.end)
+
+    def end(self) -> None:
+        self._pool.forget(self)
+        self.socket.abort()
+
+    def data_received(self, _data: bytes) -> None:
+        self.end()
+
+    def eof_received(self) -> None:
+        self.end()
+
+    def connection_lost(self) -> None:
+        self._pool.forget(self)
+
+    def writing_resumed(self) -> None: ...
+
+
+class _Rest:
+    """A socket whose response nobody reads any more, until the response is complete."""
+
+    __slots__ = ("_address", "_bytes", "_pool", "_response", "_socket", "_timer")
+
+    def __init__(
+        self, pool: Pool, address: Address, socket: HttpSocket, response: ResponseReader
+    ) -> None:
+        self._pool = pool
+        self._address = address
+        self._socket = socket
+        self._response = response
+        self._bytes = 0
+        socket.user = self
+        socket.set_reading(is_reading=True)
+        self._timer = asyncio.get_running_loop().call_later(REST_S, self.end)
+
+    def end(self) -> None:
+        """Give up."""
+        self._drop()
+        self._socket.abort()
+
+    def data_received(self, data: bytes) -> None:
+        self._bytes += len(data)
+        try:
+            self._response.read(data)
+        except BrokenResponseError:
+            self.end()
+            return
+        if self._response.is_complete:
+            self._drop()
+            if self._response.is_reusable:
+                self._pool.keep(self._address, self._socket)
+            else:
+                self._socket.abort()
+        elif self._bytes > REST_BYTES:
+            self.end()
+
+    def eof_received(self) -> None:
+        self.end()
+
+    def connection_lost(self) -> None:
+        self._drop()
+
+    def writing_resumed(self) -> None: ...
+
+    def _drop(self) -> None:
+        self._timer.cancel()
+        self._response.close()
+        self._pool.forget_rest(self)

@@ -1,0 +1,187 @@
+"""Connections that are kept for the next request, and requests that are sent once more."""
+
+import asyncio
+
+import pytest
+
+from gateway.clients import (
+    chatting,
+    errors,
+    is_whole,
+    post,
+)
+from gateway.http_agent import (
+    LONG_TEXT,
+    Asked,
+    HttpAgent,
+    answers,
+    gateway_of,
+    pool_of,
+    post_long,
+)
+from gateway.waiting import until
+from support.http_dialect import (
+    BEGUN,
+    CHUNKED,
+    END,
+    WHOLE,
+    HttpDialect,
+    chunk,
+    chunked,
+)
+from turnwire.dialects import DIALECTS
+
+pytestmark = pytest.mark.sockets
+
+
+@pytest.fixture(autouse=True)
+def dialect(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(DIALECTS, HttpDialect.name, HttpDialect())
+
+
+async def test_the_next_request_goes_on_the_same_connection() -> None:
+    async with HttpAgent(answers(chunked(WHOLE))) as agent, gateway_of(agent) as gateway:
+        for _ in range(3):
+            assert is_whole((await post(gateway)).text)
+
+    assert [asked.connection for asked in agent.requests] == [0, 0, 0]
+
+
+async def test_two_requests_at_once_have_a_connection_each() -> None:
+    both = asyncio.Barrier(2)
+
+    async def script(asked: Asked) -> None:
+        await both.wait()
+        await asked.say(chunked(WHOLE))
+
+    async with HttpAgent(script) as agent, gateway_of(agent) as gateway:
+        await asyncio.gather(post(gateway), post(gateway))
+        await asyncio.gather(post(gateway), post(gateway))
+
+    assert sorted(asked.connection for asked in agent.requests) == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        chunked(WHOLE).replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n", 1),
+        chunked(WHOLE).replace(b"HTTP/1.1", b"HTTP/1.0"),
+        chunked(WHOLE) + b"HTTP/1.1 200 OK\r\n",
+        chunked(WHOLE) + b"x",
+        CHUNKED + chunk(WHOLE) + b"no chunk",
+    ],
+)
+async def test_a_connection_that_may_not_be_used_again_is_not(response: bytes) -> None:
+    async with HttpAgent(answers(response)) as agent, gateway_of(agent) as gateway:
+        for _ in range(2):
+            assert is_whole((await post(gateway)).text)
+
+    assert [asked.connection for asked in agent.requests] == [0, 1]
+
+
+async def test_the_connection_of_a_cut_turn_is_not_used_again() -> None:
+    async with (
+        HttpAgent(answers(CHUNKED + chunk(BEGUN))) as agent,
+        gateway_of(agent) as gateway,
+    ):
+        for _ in range(2):
+            async with chatting(gateway) as chat:
+                await chat.sees("Hello")
+        await agent.all_left()
+
+    assert [asked.connection for asked in agent.requests] == [0, 1]
+
+
+async def test_the_end_of_a_response_may_come_after_the_end_of_its_turn() -> None:
+    """The agent still works then: its connection is not closed, and used again."""
+    is_told = asyncio.Event()
+
+    async def script(asked: Asked) -> None:
+        await asked.say(CHUNKED + chunk(WHOLE))
+        await is_told.wait()
+        await asked.say(chunk(b"data: whatever\n\n"), END)
+
+    async with HttpAgent(script) as agent, gateway_of(agent) as gateway:
+        assert is_whole((await post(gateway)).text)
+        await gateway.has_ended("completed")
+        assert agent.open == 1
+        is_told.set()
+        await until(lambda: len(pool_of(gateway)) == 1)
+        assert is_whole((await post(gateway)).text)
+
+    assert [asked.connection for asked in agent.requests] == [0, 0]
+
+
+async def test_an_idle_connection_that_the_agent_closed_is_not_used() -> None:
+    async with HttpAgent(answers(chunked(WHOLE))) as agent, gateway_of(agent) as gateway:
+        await post(gateway)
+        agent.close_all()
+        assert is_whole((await post(gateway)).text)
+
+    assert [asked.connection for asked in agent.requests] == [0, 1]
+
+
+async def test_a_request_that_meets_the_close_of_its_connection_is_not_sent_again() -> None:
+    """The agent may have begun: it has the whole request."""
+
+    async def script(asked: Asked) -> None:
+        if len(agent.requests) == 1:
+            await asked.say(chunked(WHOLE))
+        else:
+            asked.close()
+
+    async with HttpAgent(script) as agent, gateway_of(agent) as gateway:
+        await post(gateway)
+        answer = await post(gateway)
+
+    assert errors(answer.text) == ["Connection failed"]
+    assert [asked.connection for asked in agent.requests] == [0, 0]
+
+
+async def test_a_request_that_was_not_sent_whole_is_sent_again_on_another_connection() -> None:
+    async def script(asked: Asked) -> None:
+        if len(agent.requests) == 1:
+            agent.reads_body = False
+            await asked.say(chunked(WHOLE))
+        elif len(agent.requests) == 2:
+            agent.reads_body = True
+            asked.reset()
+        else:
+            await asked.say(chunked(WHOLE))
+
+    async with HttpAgent(script) as agent, gateway_of(agent) as gateway:
+        await post(gateway)
+        answer = await post_long(gateway)
+
+    assert is_whole(answer.text), answer.text
+    assert [asked.connection for asked in agent.requests] == [0, 0, 1]
+    assert LONG_TEXT.encode() in agent.requests[2].body
+
+
+async def test_a_request_on_a_new_connection_is_never_sent_again() -> None:
+    async def script(asked: Asked) -> None:
+        asked.reset()
+
+    async with HttpAgent(script, reads_body=False) as agent, gateway_of(agent) as gateway:
+        answer = await post_long(gateway)
+
+    assert errors(answer.text) == ["Connection failed"]
+    assert len(agent.requests) == 1
+
+
+async def test_a_second_connection_that_cannot_be_made_is_a_failed_dial() -> None:
+    async def script(asked: Asked) -> None:
+        if len(agent.requests) == 1:
+            agent.reads_body = False
+            await asked.say(chunked(WHOLE))
+        else:
+            agent.stop_listening()
+            asked.reset()
+
+    async with HttpAgent(script) as agent, gateway_of(agent) as gateway:
+        await post(gateway)
+        answer = await post_long(gateway)
+        assert gateway.counted("turnwire_dial_failures_total", reason="connect") == 1
+
+    assert errors(answer.text) == ["Connection failed"]
+    assert len(agent.requests) == 2
