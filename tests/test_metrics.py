@@ -106,6 +106,9 @@ def test_the_names_of_the_metrics_are_those_that_dashboards_use() -> None:
         "turnwire_deltas_doubled",
         "turnwire_drift_frames",
         "turnwire_recordings",
+        "turnwire_turn_log_turns",
+        "turnwire_turn_log_bytes",
+        "turnwire_turn_log_too_long",
         "turnwire_build_info",
     }
     build = metrics.registry.get_sample_value("turnwire_build_info", {"version": __version__})

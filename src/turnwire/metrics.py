@@ -125,6 +125,23 @@ class Telemetry:
         self.admitted_limit = Gauge(
             "turnwire_streams_limit", "TURNWIRE_MAX_STREAMS; +Inf: no limit.", registry=registry
         )
+        self.turn_log_turns = Gauge(
+            "turnwire_turn_log_turns",
+            "Turns in the turn log of this process: running, waiting for an approval, or over for "
+            "less than TURNWIRE_TURN_LOG_KEEP_S.",
+            registry=registry,
+        )
+        self.turn_log_bytes = Gauge(
+            "turnwire_turn_log_bytes",
+            "Bytes of turns that this process holds for its turn log.",
+            registry=registry,
+        )
+        self.turn_log_too_long = PlainCounter(
+            "turnwire_turn_log_too_long",
+            "Turns that were no longer kept, as they were longer than TURNWIRE_TURN_LOG_BYTES or "
+            "the log was full. They cannot be resumed.",
+            registry=registry,
+        )
         self.requests = Counter(
             "turnwire_requests",
             "Requests to the routes of sessions, by route.",

@@ -184,3 +184,15 @@ def test_it_runs_as_a_module_and_returns_its_exit_code() -> None:
     ]
 
     assert done == [0, 1, 2]
+
+
+def test_a_turn_log_in_memory_is_for_one_process(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TURNWIRE_TURN_LOG", "memory")
+
+    assert main(["serve", "--workers", "2"]) == 1
+    assert capsys.readouterr().err == (
+        "turnwire: TURNWIRE_TURN_LOG: `memory` is for one process: name a Redis for several "
+        "workers, or `off`\n"
+    )

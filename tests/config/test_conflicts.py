@@ -1,5 +1,6 @@
 """Settings that would do nothing are told, and so is what they need."""
 
+import importlib.util
 import tempfile
 import uuid
 from pathlib import Path
@@ -32,6 +33,10 @@ IN_VAIN: list[tuple[dict[str, object], dict[str, object]]] = [
     ({"record_bytes": 5}, {"record_dir": NOWHERE}),
     ({"record_files": 5}, {"record_dir": NOWHERE}),
     ({"record_text": True}, {"record_dir": NOWHERE}),
+    ({"turn_log_bytes": 5}, {"turn_log": "memory"}),
+    ({"turn_log_total_bytes": 5}, {"turn_log": "memory"}),
+    ({"turn_log_keep_s": 5}, {"turn_log": "memory"}),
+    ({"question_keep_s": 5}, {"turn_log": "memory"}),
 ]
 OFF: dict[str, object] = {"attachments": 0, "drift": False}
 
@@ -110,3 +115,37 @@ def test_a_file_with_nothing_in_it_is_no_secret(secret: str, content: str, tmp_p
         from_environ({f"TURNWIRE_{secret}_FILE": str(file)})
 
     assert f"TURNWIRE_{secret}_FILE: there is nothing in the file" in refused.value.problems
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "off",
+        "memory",
+        "redis://h",
+        "rediss://:secret@h:6380/1",
+        "redis+cluster://h:7000,h:7001",
+        "redis+sentinel://h:26379/name",
+    ],
+)
+def test_where_turns_may_be_kept(place: str) -> None:
+    assert settings(WSS, turn_log=place).turn_log == place
+
+
+@pytest.mark.parametrize("place", ["MEMORY", "on", "http://h", "redis", "redis+odd://:secret@h"])
+def test_where_no_turn_can_be_kept(place: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        settings(WSS, turn_log=place)
+
+    (problem,) = refused.value.problems
+    assert problem == (
+        "TURNWIRE_TURN_LOG: must be off, memory, or a URL of "
+        "redis:, rediss:, redis+cluster:, redis+sentinel:"
+    )
+
+
+def test_a_turn_log_in_a_redis_needs_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+
+    with pytest.raises(SettingsError, match=r"TURNWIRE_TURN_LOG: needs pip install 'turnwire"):
+        settings(WSS, turn_log="redis://h")

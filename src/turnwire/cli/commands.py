@@ -15,7 +15,7 @@ from turnwire.cli import fd_limit, recordings, serving, supervisor, verdict
 from turnwire.cli.logs import configure_logs
 from turnwire.config.environ import from_environ
 from turnwire.config.lists import keys
-from turnwire.config.settings import Settings, variable
+from turnwire.config.settings import Settings, turn_log_place, variable
 from turnwire.core.recording.replay import replay_turn
 from turnwire.dialects import DIALECTS
 from turnwire.errors import SettingsError
@@ -26,6 +26,9 @@ def serve(workers: int) -> int:
     settings = _settings(verdict.startable_settings)
     if settings is None:
         return 1
+    if workers > 1 and settings.enabled and turn_log_place(settings) == "memory":
+        problem = "`memory` is for one process: name a Redis for several workers, or `off`"
+        return _fail(f"{variable('turn_log')}: {problem}")
     configure_logs(settings.log_format, settings.log_level)
     fd_limit.prepare(settings)
     try:

@@ -23,7 +23,13 @@ from turnwire.config.lists import (
     signing_keys,
     trusted_proxies,
 )
-from turnwire.config.settings import PLACEHOLDER, Settings, history_keeper, variable
+from turnwire.config.settings import (
+    PLACEHOLDER,
+    Settings,
+    history_keeper,
+    turn_log_place,
+    variable,
+)
 from turnwire.config.tls import BadCertificateError, agent_tls
 from turnwire.config.urls import is_loopback, is_origin, url_problem
 from turnwire.core.turn.limits import POLICIES
@@ -32,6 +38,8 @@ from turnwire.relay.agent.port import Scheme
 from turnwire.relay.agent.transports import TRANSPORTS
 
 _MIME_PATTERN: Final = re.compile(r"[a-z0-9!#$&^_.+-]+/(?:\*|[a-z0-9!#$&^_.+-]+)")
+REDIS: Final = ("redis://", "rediss://", "redis+cluster://", "redis+sentinel://")
+"""How the URL of a Redis begins."""
 _HOST: Final = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*")
 
 
@@ -92,6 +100,18 @@ def _tracing_problems(settings: Settings) -> list[str]:
 def _rates_problems(settings: Settings) -> list[str]:
     if settings.rates_url and not _is_installed("redis"):
         return ["TURNWIRE_RATES_URL: needs pip install 'turnwire[redis]'"]
+    return []
+
+
+def _turn_log_problems(settings: Settings) -> list[str]:
+    log = turn_log_place(settings)
+    if log in {"off", "memory"}:
+        return []
+    if not log.startswith(REDIS):
+        schemes = ", ".join(scheme.removesuffix("//") for scheme in REDIS)
+        return [f"TURNWIRE_TURN_LOG: must be off, memory, or a URL of {schemes}"]
+    if not _is_installed("redis"):
+        return ["TURNWIRE_TURN_LOG: needs pip install 'turnwire[redis]'"]
     return []
 
 
@@ -285,6 +305,11 @@ _Needed: TypeAlias = str | Callable[[Settings], str]
 
 _REQUIREMENTS: Final[Sequence[tuple[Sequence[str], _Needed, Callable[[Settings], object]]]] = (
     (("rates_url",), "TURNWIRE_TURNS_PER_MINUTE", lambda s: s.turns_per_minute),
+    (
+        ("turn_log_bytes", "turn_log_total_bytes", "turn_log_keep_s", "question_keep_s"),
+        "TURNWIRE_TURN_LOG",
+        lambda s: turn_log_place(s) != "off",
+    ),
     (("agent_token",), "TURNWIRE_AGENT_AUTH=service", lambda s: s.agent_auth == "service"),
     (("agent_cert_key_file",), "TURNWIRE_AGENT_CERT_FILE", lambda s: s.agent_cert_file),
     (
@@ -319,6 +344,7 @@ _CHECKS: Final[Sequence[Callable[[Settings], list[str]]]] = (
     _opaque_problems,
     _tracing_problems,
     _rates_problems,
+    _turn_log_problems,
     _attachment_problems,
     _policy_problems,
     _signing_problems,

@@ -8,6 +8,8 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from turnwire.config import dialect_defaults
+from turnwire.config.dialect_defaults import Keeper
 from turnwire.config.keys import Algorithm
 from turnwire.core.turn.limits import POLICIES
 from turnwire.dialects import DIALECTS
@@ -19,7 +21,7 @@ LAB_PREFIX: Final = "TURNWIRE_LAB_"
 ALIASES: Final = {"ENABLE_AI_SDK_ADAPTER": "enabled"}
 """Other names of variables: the RFC's name of the feature flag."""
 
-SECRETS: Final = ("jwt_key", "agent_token", "signing_keys")
+SECRETS: Final = ("jwt_key", "agent_token", "signing_keys", "turn_log")
 """Fields that can also be set by `…_FILE`: the path of a file that holds the value."""
 
 PLACEHOLDER: Final = "{session_id}"
@@ -30,18 +32,11 @@ SECONDS_MAX: Final = 1_000_000
 WHOLE_MAX: Final = 2**53
 """The greatest count that metrics, which are floats, hold exactly."""
 
-_Keeper = Literal["agent", "client"]
-
 _Seconds = Annotated[float, Meta(gt=0, le=SECONDS_MAX)]
 _Port = Annotated[int, Meta(ge=0, le=65535)]
 _Count = Annotated[int, Meta(ge=0, le=WHOLE_MAX)]
 _Positive = Annotated[int, Meta(gt=0, le=WHOLE_MAX)]
 _Bytes = _Positive
-
-
-def _keeper(dialect: str) -> _Keeper:
-    """Return who keeps the conversation on this wire, where no setting says it."""
-    return "agent" if DIALECTS[dialect].keeps_history else "client"
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -310,6 +305,36 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "counts for itself."
         ),
     ] = ""
+    turn_log: Annotated[
+        str,
+        Meta(
+            description="Where turns are kept for clients that come back, if the agent cannot "
+            "repeat them. `off`: nowhere. `memory`: in this process, the only one. A `redis:` URL: "
+            "in a Redis for all (`pip install 'turnwire[redis]'`). Empty: the dialect's default "
+            f"({', '.join(f'{name}: {dialect_defaults.turn_log(name)}' for name in DIALECTS)})."
+        ),
+    ] = ""
+    turn_log_bytes: Annotated[
+        _Bytes,
+        Meta(description="Most bytes of a turn in the turn log. A longer one cannot be resumed."),
+    ] = 8_388_608
+    turn_log_total_bytes: Annotated[
+        _Bytes,
+        Meta(
+            description="Most bytes of all turns that this process keeps in its turn log. Turns "
+            "that are over go first."
+        ),
+    ] = 134_217_728
+    turn_log_keep_s: Annotated[
+        _Seconds, Meta(description="How long the turn log keeps a turn that is over.")
+    ] = 60.0
+    question_keep_s: Annotated[
+        _Seconds,
+        Meta(
+            description="How long the turn log keeps a turn that waits for an approval, or until "
+            "the approval expires if that is sooner."
+        ),
+    ] = 86_400.0
     lag_s: Annotated[
         float,
         Meta(
@@ -328,12 +353,12 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = None
     history: Annotated[
-        _Keeper | None,
+        Keeper | None,
         Meta(
             description="Who keeps the conversation. `agent`: the agent, which is sent only what "
             "is new. `client`: the client, whose messages are sent whole with each request. "
             "Unset: the default of the dialect ("
-            f"{', '.join(f'{name}: {_keeper(name)}' for name in DIALECTS)})."
+            f"{', '.join(f'{name}: {dialect_defaults.keeper(name)}' for name in DIALECTS)})."
         ),
     ] = None
     history_messages: Annotated[
@@ -459,9 +484,14 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return f"Settings({', '.join(f'{k}={v!r}' for k, v in shown.items())})"
 
 
-def history_keeper(settings: Settings) -> _Keeper:
+def history_keeper(settings: Settings) -> Keeper:
     """Return who keeps the conversation."""
-    return settings.history or _keeper(settings.dialect)
+    return settings.history or dialect_defaults.keeper(settings.dialect)
+
+
+def turn_log_place(settings: Settings) -> str:
+    """Return where turns are kept: `off`, `memory`, or the URL of a Redis."""
+    return settings.turn_log or dialect_defaults.turn_log(settings.dialect)
 
 
 def variable(field: str) -> str:

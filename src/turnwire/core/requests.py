@@ -13,6 +13,7 @@ from msgspec import Raw, Struct
 
 from turnwire.core.body.attachments import Attachment
 from turnwire.core.body.conversation import Conversation
+from turnwire.core.events import Event
 from turnwire.core.terms import Terms
 
 
@@ -107,6 +108,9 @@ class ResumeRequest(AgentRequest, frozen=True, kw_only=True):
     conversation: Conversation | None = None
     """With replies: what the client says was said, up to the message that holds the questions. Its
     calls that wait for one of the replies are `pending`. None: as for a prompt."""
+    waiting: Sequence[Event] | None = None
+    """With replies: the events of the turn that waits, if a turn log kept them. Deltas in a row are
+    one event. Then the protocol returns what is new alone, and the caller repeats the rest."""
     prompt_id: str | None = None
     """If set, only the turn of this prompt is followed. Not every agent names the prompt of a
     turn."""

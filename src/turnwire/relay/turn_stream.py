@@ -104,6 +104,8 @@ class Stream:
         self.dial_took_s: float | None = None
         self.arrived: bool | None = None
         """Whether the client received everything that was written; None: unknown."""
+        self.has_client = True
+        """Whether the client is not known to have left."""
         self.blocks = 0
         """How often the client's buffer was full."""
         self._sample = sample
@@ -232,6 +234,14 @@ class Stream:
     def reply(self, reply: QuestionReply, user_id: str) -> None:
         """A user answered a question of the turn, in a request beside this stream."""
         self._handle_or_fail(inputs.Replied(reply, user_id))
+
+    def stop(self) -> None:
+        """A user stopped the turn, in a request beside this stream. Afterwards it is over."""
+        self._handle_or_fail(inputs.Stopped())
+
+    def read_by(self, readers: int) -> None:
+        """So many clients read the turn in the turn log now."""
+        self._handle_or_fail(inputs.Readers(readers))
 
     def drain(self) -> None:
         """The gateway stops. Never raises: the other streams get this notice too."""
@@ -431,6 +441,7 @@ class Stream:
         self._client_left()
 
     def _client_left(self) -> None:
+        self.has_client = False
         is_stalled = self._client_socket is not None and self._client_socket.stalled
         self._handle_or_fail(inputs.ClientStalled() if is_stalled else inputs.ClientLeft())
 

@@ -17,9 +17,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from turnwire.config.lists import keys, origins, trusted_proxies
-from turnwire.config.settings import Settings
+from turnwire.config.settings import Settings, turn_log_place
 from turnwire.config.tls import agent_tls
 from turnwire.core.agent import Dialect
+from turnwire.core.operations import OperationName
 from turnwire.core.session_group import SessionGroups
 from turnwire.core.ui_stream.output import StreamOptions
 from turnwire.dialects import DIALECTS
@@ -29,6 +30,9 @@ from turnwire.relay.agent.transports import TRANSPORTS
 from turnwire.relay.file_writer import FileWriter
 from turnwire.relay.memory_budget import Budget
 from turnwire.relay.registry import RequestRegistry
+from turnwire.relay.rounds import Rounds
+from turnwire.relay.turn_log.memory import MemoryTurnLog
+from turnwire.relay.turn_log.port import TurnLog
 from turnwire.web.auth.access import Access, ClaimsAccess, OpenAccess
 from turnwire.web.auth.access_cache import CachedAccess
 from turnwire.web.auth.control_plane import ControlPlane
@@ -94,6 +98,7 @@ def create_app(
         dialler=dialler,
         transport=TRANSPORTS[dialect.transport](dialler, frame_bytes=settings.frame_bytes),
         session_groups=SessionGroups(apart=settings.sessions == "apart"),
+        turn_log=_turn_log(settings, dialler.rounds, telemetry, exit_stack),
         rates=Rates(
             settings.turns_per_minute, settings.rates_url, on_failure=telemetry.rates_uncounted.inc
         ),
@@ -152,7 +157,10 @@ def new_registry(settings: Settings) -> RequestRegistry:
 
 def _routes(app_context: AppContext, health: Health) -> Sequence[Route]:
     # Encoded once, for all requests: the document needs no token.
-    openapi_json = JSONResponse(document(app_context.settings, app_context.dialect.operations)).body
+    operations = app_context.dialect.operations
+    if app_context.turn_log is not None:
+        operations |= {OperationName.RESUME}
+    openapi_json = JSONResponse(document(app_context.settings, operations)).body
 
     async def openapi(_: Request) -> Response:
         headers = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
@@ -178,6 +186,22 @@ def _routes(app_context: AppContext, health: Health) -> Sequence[Route]:
         Route(Messages.path, Messages(app_context), methods=["GET"]),
         *public_routes,
     ]
+
+
+def _turn_log(
+    settings: Settings, rounds: Rounds, telemetry: Telemetry, exit_stack: AsyncExitStack
+) -> TurnLog | None:
+    if turn_log_place(settings) == "off":
+        return None
+    turn_log = MemoryTurnLog(
+        rounds,
+        turn_bytes=settings.turn_log_bytes,
+        total_bytes=settings.turn_log_total_bytes,
+        keep_s=settings.turn_log_keep_s,
+        on_too_long=telemetry.turn_log_too_long.inc,
+    )
+    exit_stack.push_async_callback(turn_log.aclose)
+    return turn_log
 
 
 def _tracing(settings: Settings, dialect: Dialect, exit_stack: AsyncExitStack) -> Tracing:

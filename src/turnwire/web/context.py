@@ -4,14 +4,15 @@ import msgspec
 from msgspec import Struct
 
 from turnwire.config.lists import listed, policies
-from turnwire.config.settings import Settings, history_keeper
+from turnwire.config.settings import SECONDS_MAX, Settings, history_keeper
 from turnwire.core.agent import Dialect
 from turnwire.core.body.attachments import AttachmentLimits
 from turnwire.core.body.client_history import ClientHistory
 from turnwire.core.body.conversation import ConversationLimits
+from turnwire.core.operations import OperationName
 from turnwire.core.requests import DialectOptions
 from turnwire.core.session_group import SessionGroups
-from turnwire.core.turn.limits import POLICIES, Limits
+from turnwire.core.turn.limits import POLICIES, DisconnectPolicy, Limits
 from turnwire.core.ui_stream.output import StreamOptions
 from turnwire.errors import BadRequest
 from turnwire.metrics import Telemetry
@@ -19,6 +20,7 @@ from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.port import Transport
 from turnwire.relay.memory_budget import Budget
 from turnwire.relay.registry import RequestRegistry
+from turnwire.relay.turn_log.port import TurnLog
 from turnwire.web.auth.access import Access
 from turnwire.web.auth.identity import Identity
 from turnwire.web.load_shedding import Admission
@@ -50,6 +52,8 @@ class AppContext(Struct, frozen=True):
     """Operations have a registry of their own, with the same limits: a user at the limit of streams
     can still stop one."""
     session_groups: SessionGroups
+    turn_log: TurnLog | None
+    """Keeps running turns for their readers; None: nobody does, or the agent repeats them."""
     rates: Rates
     proxies: Proxies
     admission: Admission
@@ -108,6 +112,25 @@ def limits(settings: Settings, dialect: Dialect) -> Limits:
         backlog_bytes=settings.backlog_bytes,
         on_disconnect=POLICIES[settings.on_disconnect],
         grace_s=settings.grace_s,
+        holds_turn=OperationName.RESUME not in dialect.operations,
+    )
+
+
+def reader_limits(limits: Limits) -> Limits:
+    """Return the limits of a stream that only reads in the turn log.
+
+    It ends with its turn, which has limits of its own, and it leaves the turn alone.
+    """
+    return msgspec.structs.replace(
+        limits,
+        on_disconnect=DisconnectPolicy.LET_GO,
+        idle_s=SECONDS_MAX,
+        tool_silence_s=SECONDS_MAX,
+        question_wait_s=SECONDS_MAX,
+        queue_wait_s=SECONDS_MAX,
+        turn_s=SECONDS_MAX,
+        # The log says at once what there is, or within this time that it has nothing.
+        hold_s=2 * limits.hold_s,
     )
 
 

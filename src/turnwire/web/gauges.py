@@ -51,6 +51,9 @@ def bind_gauges(app_context: AppContext, health: Health) -> None:
     telemetry.admitted_limit.set(settings.max_streams or _NO_LIMIT)
     telemetry.held.set_function(lambda: app_context.budget.held_bytes)
     telemetry.held_limit.set(settings.held_bytes or _NO_LIMIT)
+    if (turn_log := app_context.turn_log) is not None:
+        telemetry.turn_log_turns.set_function(lambda: turn_log.turns)
+        telemetry.turn_log_bytes.set_function(lambda: turn_log.held_bytes)
     telemetry.late.set_function(lambda: app_context.admission.late_s)
     telemetry.ready.set_function(lambda: float(health.is_ready))
     telemetry.stopping.set_function(lambda: health.stopping_s)

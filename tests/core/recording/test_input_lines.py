@@ -19,8 +19,10 @@ from turnwire.core.turn.inputs import (
     Input,
     Opened,
     Progressed,
+    Readers,
     Refused,
     Replied,
+    Stopped,
     Tick,
     Unblocked,
     Unreachable,
@@ -38,6 +40,8 @@ LINES: dict[bytes, Input] = {
     b'#! replied {"questionId":"q1","answer":"x","userId":"","subject":"AP8="}': Replied(
         QuestionReply("q1", Raw(b'"x"'), b"\0\xff"), ""
     ),
+    b"#! stopped": Stopped(),
+    b"#! readers 2": Readers(2),
     b"#! unsound": Unsound(),
     b"#! leave": ClientLeft(),
     b"#! stall": ClientStalled(),

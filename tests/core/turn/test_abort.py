@@ -46,7 +46,7 @@ def test_a_client_that_is_gone_never_aborts_the_turn_of_another(
     assert when_client_is_gone(scope) is decision
 
 
-ALWAYS = {Outcome.UNSOUND, Outcome.SLOW_CLIENT}
+ALWAYS = {Outcome.UNSOUND, Outcome.SLOW_CLIENT, Outcome.CANCELED}
 TIMERS = {Outcome.SILENT, Outcome.TOO_LONG}
 
 

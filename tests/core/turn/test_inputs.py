@@ -20,6 +20,8 @@ ARRAYS: list[tuple[Input, list[object]]] = [
         inputs.Replied(QuestionReply("q1", Raw(b"1")), "u1"),
         ["replied", {"question_id": "q1", "answer": 1, "subject": None}, "u1"],
     ),
+    (inputs.Stopped(), ["stopped"]),
+    (inputs.Readers(2), ["readers", 2]),
     (inputs.Unsound(), ["unsound"]),
     (inputs.ClientLeft(), ["leave"]),
     (inputs.ClientStalled(), ["stall"]),

@@ -8,6 +8,7 @@ DERIVED = {
     "idle_s",  # the dialect's
     "hold_s",  # the dial's time, or that of `init`
     "on_disconnect",  # a word in the settings
+    "holds_turn",  # the dialect's
 }
 
 

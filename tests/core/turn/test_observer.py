@@ -20,8 +20,10 @@ from turnwire.core.turn.inputs import (
     Input,
     Opened,
     Progressed,
+    Readers,
     Refused,
     Replied,
+    Stopped,
     Tick,
     Unblocked,
     Unreachable,
@@ -37,6 +39,7 @@ INPUTS: list[Input] = [
     *(Opened(), Unreachable(), Frames((f.begin(), f.part("a"))), AgentLeft(), Unsound()),
     *(ClientLeft(), ClientStalled(), Blocked(), Progressed(1), Held(2**21), Unblocked()),
     *(Replied(QuestionReply("q1", Raw(b"1")), "u1"), Refused(), Drain(), Tick()),
+    *(Stopped(), Readers(1)),
 ]
 
 

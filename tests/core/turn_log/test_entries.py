@@ -203,3 +203,15 @@ def test_the_first_frames() -> None:
         Joined(2),
         closed,
     ]
+
+
+def test_the_head_of_a_turn() -> None:
+    head = Head("p1", "u1", "m1")
+
+    assert entries.read_head(pack(head)) == head
+
+
+@pytest.mark.parametrize("packed_head", [b"", b"\xff", pack(Absent())])
+def test_what_is_no_head(packed_head: bytes) -> None:
+    with pytest.raises(UnreadableError):
+        entries.read_head(packed_head)

@@ -107,3 +107,22 @@ def test_what_is_kept_is_bounded() -> None:
 
     assert questions.answer([reply("q0")], "u1", ANY) is Rejection.UNKNOWN
     assert questions.answer([reply("q1")], "u1", ANY) is None
+
+
+@pytest.mark.parametrize(
+    ("payloads", "until"),
+    [
+        ([b"{}"], None),
+        ([b'{"expiresAt":2500}'], 2.5),
+        ([b'{"expiresAt":9000}', b"{}", b'{"expiresAt":3000}'], 3.0),
+        ([b'{"expiresAt":"soon"}', b"[]", b"{", b'{"expiresAt":null}'], None),
+        ([b'{"a":' + b"[" * 5_000], None),
+    ],
+)
+def test_until_when_the_open_questions_wait(payloads: list[bytes], until: float | None) -> None:
+    questions = asked()
+    for number, payload in enumerate(payloads):
+        questions.take(Question(f"q{number}", Raw(payload)))
+
+    assert questions.open_until() == until
+    assert questions.open_ids == {f"q{number}" for number in range(len(payloads))}

@@ -71,7 +71,7 @@ class Log:
 
     def __init__(self, dice: Random, options: StreamOptions, *, asks: bool) -> None:
         self.pieces: list[bytes] = []
-        self.tee = Tee(UIMessageStream(options), self.append)
+        self.tee = Tee(UIMessageStream(options), self)
         decoded = [
             made.text
             if isinstance(made := any_event(dice, asks=asks), TextDelta)
@@ -98,6 +98,12 @@ class Log:
             case _:
                 pass
         self.tee.end(self.turn.outcome)
+
+    def over(self) -> None: ...
+
+    def paused(self) -> None: ...
+
+    def failed(self) -> None: ...
 
     def append(self, packed: bytes, count: int) -> None:
         rows = entries.read(frame(packed, count))

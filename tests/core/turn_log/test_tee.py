@@ -29,10 +29,20 @@ class Kept:
     def __init__(self) -> None:
         self.packed = b""
         self.count = 0
+        self.notes: list[str] = []
 
     def append(self, packed: bytes, count: int) -> None:
         self.packed += packed
         self.count += count
+
+    def over(self) -> None:
+        self.notes.append("over")
+
+    def paused(self) -> None:
+        self.notes.append("paused")
+
+    def failed(self) -> None:
+        self.notes.append("failed")
 
     @property
     def entries(self) -> list[Entry]:
@@ -46,7 +56,7 @@ def kept() -> Kept:
 
 @pytest.fixture
 def tee(kept: Kept) -> Tee:
-    return Tee(PlainText(), kept.append, asker="u1", answers={"q1": Raw(b"7")})
+    return Tee(PlainText(), kept, asker="u1", answers={"q1": Raw(b"7")})
 
 
 def feed(tee: Tee, *fed: Event) -> bytes:
@@ -91,13 +101,24 @@ def test_its_questions_take_answers(tee: Tee) -> None:
 
 
 def test_a_failure_of_the_gateway_is_the_end_for_readers(tee: Tee, kept: Kept) -> None:
+    feed(tee, TurnStarted("t1"))
     assert tee.fail("Gateway restarting") == b"\n[error: Gateway restarting]\n"
 
     feed(tee, END)
     feed(tee, ASKED)
+    tee.fail("again")
     tee.end(Outcome.DRAINING)
 
-    assert kept.entries == [TurnFinished(reason=Reason.ERROR, error="Gateway restarting")]
+    assert kept.entries[1:] == [TurnFinished(reason=Reason.ERROR, error="Gateway restarting")]
+    assert kept.notes == ["over"]
+
+
+def test_a_turn_that_never_began_is_not_kept(tee: Tee, kept: Kept) -> None:
+    assert tee.fail("Connection failed") == b"\n[error: Connection failed]\n"
+    tee.end(Outcome.UNREACHABLE)
+
+    assert kept.count == 0
+    assert kept.notes == ["failed"]
 
 
 @pytest.mark.parametrize(
@@ -107,20 +128,24 @@ def test_a_failure_of_the_gateway_is_the_end_for_readers(tee: Tee, kept: Kept) -
 def test_a_turn_that_is_given_up_for_its_client_is_canceled_for_readers(
     outcome: Outcome, tee: Tee, kept: Kept
 ) -> None:
+    feed(tee, TurnStarted("t1"))
     if outcome.text is not None:
         assert outcome.text.encode() in tee.fail(outcome.text)
     tee.end(outcome)
 
-    assert kept.entries == [TurnFinished(reason=Reason.CANCELED)]
+    assert kept.entries[1:] == [TurnFinished(reason=Reason.CANCELED)]
 
 
 @pytest.mark.parametrize("outcome", [None, Outcome.REFUSED])
 def test_a_turn_without_an_end_is_interrupted_for_readers(
     outcome: Outcome | None, tee: Tee, kept: Kept
 ) -> None:
+    tee.feed_texts(["a"], 0)
+    tee.feed_texts(["b"], 0)
     tee.end(outcome)
 
-    assert kept.entries == [TurnFinished(reason=Reason.ERROR, error="Stream interrupted")]
+    assert kept.entries[2:] == [TurnFinished(reason=Reason.ERROR, error="Stream interrupted")]
+    assert kept.notes == ["over"]
 
 
 def test_a_turn_that_waits_for_its_client_has_no_end(tee: Tee, kept: Kept) -> None:
@@ -129,24 +154,36 @@ def test_a_turn_that_waits_for_its_client_has_no_end(tee: Tee, kept: Kept) -> No
     assert tee.pause() == b"[waiting]\n"
     tee.end(Outcome.ASKED)
 
-    assert tee.is_paused
     assert kept.entries == [ASKED]
+    assert kept.notes == ["paused"]
+
+
+REPEATED = (
+    events.ReplayStarted("t1"),
+    ASKED,
+    events.Replied("q1"),
+    events.ReplayUncertain(),
+    events.AgentStatus("busy"),
+    events.ReplayFinished(),
+)
 
 
 def test_what_a_continued_turn_repeats_is_not_kept_again(tee: Tee, kept: Kept) -> None:
-    feed(
-        tee,
-        events.ReplayStarted("t1"),
-        ASKED,
-        events.Replied("q1"),
-        events.ReplayUncertain(),
-        events.AgentStatus("busy"),
-        events.ReplayFinished(),
-        events.ReasoningDelta("so"),
-    )
+    feed(tee, *REPEATED)
+    assert kept.count == 0, "the next run may fail to begin, and the turn waits for answers again"
+
+    feed(tee, events.ReasoningDelta("so"))
 
     assert tee.turn_id == "t1"
     assert kept.entries == [
         QuestionClosed("q1", answer=Raw(b"7")),
         events.ReasoningDelta("so"),
     ]
+
+
+def test_a_continued_turn_whose_next_run_fails_keeps_nothing(tee: Tee, kept: Kept) -> None:
+    feed(tee, *REPEATED)
+    tee.end(Outcome.CLIENT_GONE)
+
+    assert kept.count == 0
+    assert kept.notes == ["failed"]

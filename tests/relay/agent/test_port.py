@@ -273,7 +273,7 @@ async def test_a_request_that_its_transport_cannot_send_is_not_dialled(
 async def test_what_the_wire_lacks_is_refused_without_a_dial(
     method: str, route: str, body: Any
 ) -> None:
-    async with Agent() as agent, gateway_of(agent) as gateway:
+    async with Agent() as agent, gateway_of(agent, turn_log="off") as gateway:
         response = await call(gateway, method, route, body)
 
     assert response.status_code == 501, response.text
@@ -282,7 +282,11 @@ async def test_what_the_wire_lacks_is_refused_without_a_dial(
 
 
 async def test_the_document_says_that_a_resume_is_a_501() -> None:
-    async with Agent() as agent, gateway_of(agent) as gateway, new_client() as client:
+    async with (
+        Agent() as agent,
+        gateway_of(agent, turn_log="off") as gateway,
+        new_client() as client,
+    ):
         document = (await client.get(f"{gateway.url}/openapi.json")).json()
 
     path = "/api/sessions/{session_id}/chat/{chat_id}/stream"

@@ -18,6 +18,7 @@ STATUSES = {
     Rejection.SILENT: 503,
     Rejection.TOO_LONG: 410,
     Rejection.NO_TURN: 409,
+    Rejection.TOO_LONG: 410,
 }
 
 

@@ -75,7 +75,7 @@ class Talk:
 async def talk(**given: Any) -> AsyncIterator[Talk]:
     async with (
         ScriptedAgent() as agent,
-        Gateway(agent.url(), dialect=Telling.name, given=given) as gateway,
+        Gateway(agent.url(), dialect=Telling.name, turn_log="off", given=given) as gateway,
         new_client() as client,
     ):
         yield Talk(agent, gateway, client)
@@ -251,7 +251,9 @@ async def test_a_conversation_counts_until_it_is_sent() -> None:
     may_admit = asyncio.Event()
     async with (
         ScriptedAgent(forget, admits=may_admit) as agent,
-        Gateway(agent.url(), dialect=Telling.name, given={"signing_keys": KEY}) as gateway,
+        Gateway(
+            agent.url(), dialect=Telling.name, turn_log="off", given={"signing_keys": KEY}
+        ) as gateway,
         new_client() as client,
     ):
         budget = gateway.dialler.budget

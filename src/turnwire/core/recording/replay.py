@@ -20,6 +20,8 @@ request and the limits of the stream. Then it lists the inputs with their exact 
     #! opened, unreachable, refused, unsound, leave, stall, blocked, progressed N, held N,
     #! unblocked, tick
     #! replied {…}     a user answered a question beside the stream
+    #! stopped         a user stopped the turn beside the stream
+    #! readers N       so many clients read the turn in the turn log
 
 If the turn is still open at the end of the recording, the agent closes the connection.
 """

@@ -71,8 +71,8 @@ def when_ended(outcome: Outcome, policy: DisconnectPolicy, client: Client) -> bo
     that left aborts its turn is decided before that outcome, in the functions above.
     """
     match outcome:
-        case Outcome.UNSOUND | Outcome.SLOW_CLIENT:
-            return True
+        case Outcome.UNSOUND | Outcome.SLOW_CLIENT | Outcome.CANCELED:
+            return True  # the last one: a user stopped the turn beside the stream
         case Outcome.SILENT | Outcome.TOO_LONG:
             return client is not Client.ABSENT  # it left under `CONTINUE`: its turn goes on
         case Outcome.EXPIRED:
@@ -80,7 +80,6 @@ def when_ended(outcome: Outcome, policy: DisconnectPolicy, client: Client) -> bo
         case (
             Outcome.COMPLETED
             | Outcome.FAILED
-            | Outcome.CANCELED
             | Outcome.REFUSED
             | Outcome.NOTHING
             | Outcome.ASKED

@@ -52,6 +52,16 @@ class Replied(_Input, frozen=True, tag="replied"):
     user_id: str
 
 
+class Stopped(_Input, frozen=True, tag="stopped"):
+    """A user stopped this turn, in a request beside the stream."""
+
+
+class Readers(_Input, frozen=True, tag="readers"):
+    """So many clients read this turn in the turn log now, beside the client of this stream."""
+
+    count: int
+
+
 class Unsound(_Input, frozen=True, tag="unsound"):
     """The agent sends data that no sound agent sends, such as many unreadable frames."""
 
@@ -103,6 +113,8 @@ Input: TypeAlias = (
     | Frames
     | AgentLeft
     | Replied
+    | Stopped
+    | Readers
     | Unsound
     | ClientLeft
     | ClientStalled

@@ -57,3 +57,6 @@ class Limits(Struct, frozen=True, kw_only=True):
     grace_s: float = 30.0
     """How long a client may be disconnected before its turn is aborted, under
     `DisconnectPolicy.GRACE`."""
+    holds_turn: bool = False
+    """Whether the agent's turn ends with the stream. So a stream without a client goes on while
+    others read the turn in the turn log."""

@@ -1,7 +1,7 @@
 """The output of a `Turn` for one input: what the caller shall do now."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct
 
@@ -23,3 +23,15 @@ class Output(Struct, frozen=True):
 
 
 NO_OUTPUT: Final = Output()
+
+
+def with_connect(
+    to_client: bytes, to_agent: Sequence[bytes | ConnectRequest], *, is_over: bool
+) -> Output:
+    """Return an output with the request that is the last of `to_agent`, unless the turn is over."""
+    *frames, connect = to_agent
+    return Output(
+        to_client,
+        cast("list[bytes]", frames),
+        connect=None if is_over else cast("ConnectRequest", connect),
+    )

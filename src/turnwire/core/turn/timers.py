@@ -55,6 +55,8 @@ class Deadlines:
     @property
     def ends_on_drain(self) -> bool:
         """Whether the stream ends now, as the gateway stops and the turn needs no stream."""
+        if self._limits.holds_turn:
+            return False
         is_accepted = self.last_frame_at < NEVER and self._protocol.accepted
         return self._client_state.client is ABSENT and is_accepted and self.drain_at < NEVER
 

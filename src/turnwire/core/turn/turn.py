@@ -17,7 +17,7 @@ from turnwire.core import events
 from turnwire.core.agent import NEVER, AgentProtocol, Decoded
 from turnwire.core.bounds import MALFORMED_MAX
 from turnwire.core.connect import ConnectRequest
-from turnwire.core.events import Question, find_open_questions
+from turnwire.core.events import Question, Reason, find_open_questions
 from turnwire.core.output import OutputProtocol
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import QuestionReply
@@ -30,12 +30,13 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.observer import TurnObserver
 from turnwire.core.turn.open_work import OpenWork, WorkEvent
 from turnwire.core.turn.outcome import VERDICTS, Outcome, outcome_of
-from turnwire.core.turn.output import NO_OUTPUT, Output
+from turnwire.core.turn.output import NO_OUTPUT, Output, with_connect
 from turnwire.core.turn.portions import portions
 from turnwire.core.turn.timers import Deadlines
 
 _STARTS = (events.TurnStarted, events.ReplayStarted)
 _FINISHED = events.TurnFinished
+_STOPPED = _FINISHED(reason=Reason.CANCELED)
 
 
 class Turn:
@@ -53,6 +54,9 @@ class Turn:
     _observers: Sequence[TurnObserver] = ()
     """`_observe` empties it while it calls `handle`, since `handle` calls `_observe` if there are
     observers."""
+
+    _readers = 0
+    """How many clients read the turn in the turn log. Few turns set an attribute of their own."""
 
     def __init__(
         self,
@@ -115,6 +119,11 @@ class Turn:
                 return self._agent_left(now)
             case inputs.Replied(reply, user_id):
                 return self._replied(reply, user_id, now)
+            case inputs.Stopped():
+                return self._end(Outcome.CANCELED, now)
+            case inputs.Readers(count):
+                self._readers = count
+                return self._flush_unless_gone(now)
             case inputs.Unreachable():
                 return self._end(Outcome.UNREACHABLE, now)
             case inputs.Refused():
@@ -240,6 +249,11 @@ class Turn:
         self._feed(self._protocol.reply(reply, user_id, now), now)
         return self._flush_unless_gone(now)
 
+    @property
+    def _is_followed(self) -> bool:
+        """Whether other clients follow our turn, or our user came back."""
+        return self._readers > 0 or self._protocol.has_other_watchers
+
     def _client_left(self, now: float) -> Output:
         """Abort, wait, or go on alone, as `core.turn.abort` decides.
 
@@ -266,11 +280,17 @@ class Turn:
         return self._flush(now)
 
     def _wait_for_client(self, now: float) -> Output:
-        """The client may come back. If it did already, or others follow the turn, end at once."""
+        """The client may come back. If it did already, or others follow the turn, wait no more."""
         self._protocol.client_detached()
-        if self._protocol.has_other_watchers:
-            return self._end(Outcome.CLIENT_GONE, now)
         self._client_state.mark_detached(now)
+        return self._flush_unless_gone(now)
+
+    def _leave_to_followers(self, now: float) -> Output:
+        """Others follow the turn. End the stream, or go on for them if the turn would end too."""
+        if not self._limits.holds_turn:
+            return self._end(Outcome.CLIENT_GONE, now)
+        self._client_state.mark_absent()
+        self._protocol.unwatched()
         return self._flush(now)
 
     def _flush_unless_drained(self, now: float) -> Output:
@@ -283,8 +303,8 @@ class Turn:
         wasted, client = self._frame_stats.wasted, self._client_state.client
         if wasted > MALFORMED_MAX and 2 * wasted > self.frames_received:
             return self._end(Outcome.UNSOUND, now)
-        if client is DETACHED and self._protocol.has_other_watchers:
-            return self._end(Outcome.CLIENT_GONE, now)
+        if client is DETACHED and self._is_followed:
+            return self._leave_to_followers(now)
         if client is GONE:
             self._abort_unless_shared()
         return self._flush(now)
@@ -306,8 +326,8 @@ class Turn:
             return self._end(Outcome.DRAINING, now)
         if now >= self._timers.expires_at:
             return self._end(Outcome.EXPIRED, now)
-        if self._client_state.client is DETACHED and self._protocol.has_other_watchers:
-            return self._end(Outcome.CLIENT_GONE, now)
+        if self._client_state.client is DETACHED and self._is_followed:
+            return self._leave_to_followers(now)
         if now >= self._client_state.deadline:
             return self._client_overdue(now)
         if now >= self._timers.silence_at:
@@ -420,6 +440,8 @@ class Turn:
             self._to_agent += self._protocol.abort()
         if outcome.text is not None:
             self._to_client.append(self._output.fail(outcome.text))
+        elif outcome is Outcome.CANCELED:
+            self._to_client.append(self._output.feed(_STOPPED, now))
         if outcome is Outcome.CLIENT_GONE:
             self.outcome = outcome
         else:
@@ -452,19 +474,9 @@ class Turn:
         if self._to_agent:
             to_agent, self._to_agent = self._to_agent, []
             if isinstance(to_agent[-1], ConnectRequest):
-                return self._output_with_connect(to_client, to_agent)
+                return with_connect(to_client, to_agent, is_over=self.outcome is not None)
             return Output(to_client, cast("list[bytes]", to_agent))
         return Output(to_client) if to_client else NO_OUTPUT
-
-    def _output_with_connect(
-        self, to_client: bytes, to_agent: Sequence[bytes | ConnectRequest]
-    ) -> Output:
-        *frames, connect = to_agent
-        return Output(
-            to_client,
-            cast("list[bytes]", frames),
-            connect=cast("ConnectRequest", connect) if self.outcome is None else None,
-        )
 
     def _update_deadline(self) -> None:
         self.deadline = (

@@ -166,6 +166,19 @@ def read(data: bytes) -> list[Entry]:
         raise UnreadableError(str(exc)) from exc
 
 
+def read_head(packed: bytes) -> Head:
+    """Return the head of a turn.
+
+    Raises:
+        UnreadableError: as `read`.
+
+    """
+    entry, *_ = read(frame(packed, 1))
+    if not isinstance(entry, Head):
+        raise UnreadableError(f"no head: {entry}")
+    return entry
+
+
 def absent() -> bytes:
     """Return the first frame where there is no turn."""
     return frame(pack(Absent()), 1)

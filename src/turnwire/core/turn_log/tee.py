@@ -1,7 +1,7 @@
 """An output protocol that keeps what it is fed, and passes it on to the output of a client."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final, Protocol
 
 from msgspec import Raw
 
@@ -22,8 +22,27 @@ from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn_log.entries import pack, pack_texts
 from turnwire.core.turn_log.questions import AskedQuestions
 
-Append: TypeAlias = Callable[[bytes, int], object]
-"""Gets packed entries in a row, and how many they are. It must not raise."""
+
+class Keeper(Protocol):
+    """Where a tee keeps the events of its turn. No call blocks or raises."""
+
+    @property
+    def append(self) -> Callable[[bytes, int], object]:
+        """Keeps entries in a row: packed, and how many they are."""
+        ...
+
+    def over(self) -> None:
+        """The turn is over: the last entry was its end."""
+        ...
+
+    def paused(self) -> None:
+        """The turn waits for its client. Nothing follows."""
+        ...
+
+    def failed(self) -> None:
+        """The turn did not begin, or did not go on. Nothing was kept, and nothing follows."""
+        ...
+
 
 _REPLAY: Final = (ReplayStarted, ReplayUncertain, ReplayFinished)
 
@@ -41,21 +60,23 @@ _NO_ANSWERS: Final[Mapping[str, Raw]] = {}
 class Tee:
     """One output for the client of a turn, and one copy of the events for its readers.
 
-    `answers`: those that a continued turn begins with, by question. What a continued turn repeats
-    of the log is not kept a second time.
+    `asker`: who sent the prompt. `answers`: those that a continued turn begins with, by question.
+    What a continued turn repeats of the log is not kept a second time. The answers are kept once
+    the turn goes on: until then it may wait for them again.
     """
 
     __slots__ = (
+        "_answered",
         "_answers",
-        "_append",
+        "_has_kept",
         "_is_over",
         "_is_repeated",
+        "_keeper",
         "_output",
         "can_pause",
         "has_fixed_steps",
         "has_short_texts",
         "headers",
-        "is_paused",
         "keepalive",
         "questions",
         "turn_id",
@@ -64,7 +85,7 @@ class Tee:
     def __init__(
         self,
         output: OutputProtocol,
-        append: Append,
+        keeper: Keeper,
         *,
         asker: str = "",
         answers: Mapping[str, Raw] = _NO_ANSWERS,
@@ -77,38 +98,40 @@ class Tee:
         self.questions = AskedQuestions(asker)
         self.turn_id: str | None = None
         """The id of the turn for the client; None before it began."""
-        self.is_paused = False
-        """Whether the output ended at requests for approval."""
         self._output = output
-        self._append = append
+        self._keeper = keeper
         self._answers = answers
-        self._is_over = self._is_repeated = False
+        self._answered: list[QuestionClosed] = []
+        """The ends of answered questions, until the turn goes on."""
+        self._has_kept = self._is_over = self._is_repeated = False
 
     @property
     def is_waiting(self) -> bool:
         return self._output.is_waiting
 
     def feed(self, event: Event, now: float) -> bytes:
-        if not self._is_over:
-            self._keep(event)
+        self._keep(event)
         return self._output.feed(event, now)
 
     def ask(self, question: Question, now: float, *, is_over: bool) -> bytes:
-        if not self._is_over:
-            self._keep(question)
+        self._keep(question)
         return self._output.ask(question, now, is_over=is_over)
 
     def feed_texts(self, texts: Sequence[str], now: float) -> bytes:
-        self._append(pack_texts(texts), len(texts))
+        if self._has_kept:
+            self._keeper.append(pack_texts(texts), len(texts))
+        else:
+            self._append(pack_texts(texts), len(texts))
         return self._output.feed_texts(texts, now)
 
     def pause(self) -> bytes:
-        self.is_paused = True
+        self._is_over = True
+        self._keeper.paused()
         return self._output.pause()
 
     def fail(self, text: str) -> bytes:
         if text not in _OF_ONE_CLIENT:
-            self.finish(TurnFinished(reason=Reason.ERROR, error=text))
+            self._fail(TurnFinished(reason=Reason.ERROR, error=text))
         return self._output.fail(text)
 
     def end(self, outcome: Outcome | None) -> None:
@@ -116,19 +139,21 @@ class Tee:
 
         Readers get an end, if the turn had none and does not wait for its client.
         """
-        if self.is_paused:
-            return
         if outcome in _CANCELED:
-            self.finish(TurnFinished(reason=Reason.CANCELED))
+            self._fail(TurnFinished(reason=Reason.CANCELED))
         else:
-            self.finish(TurnFinished(reason=Reason.ERROR, error=Outcome.INTERRUPTED.text))
+            self._fail(TurnFinished(reason=Reason.ERROR, error=Outcome.INTERRUPTED.text))
 
-    def finish(self, end: TurnFinished) -> None:
-        """End the turn for its readers, if it is not over."""
-        if not self._is_over:
+    def _fail(self, end: TurnFinished) -> None:
+        if self._has_kept:
             self._keep(end)
+        elif not self._is_over:
+            self._is_over = True
+            self._keeper.failed()
 
     def _keep(self, event: Event) -> None:
+        if self._is_over:
+            return
         self.questions.take(event)
         if isinstance(event, _REPLAY):
             self._is_repeated = not isinstance(event, ReplayFinished)
@@ -136,9 +161,18 @@ class Tee:
                 self.turn_id = event.turn_id
         elif isinstance(event, Replied):
             answer = self._answers.get(event.question_id)
-            self._append(pack(QuestionClosed(event.question_id, answer=answer)), 1)
+            self._answered.append(QuestionClosed(event.question_id, answer=answer))
         elif not self._is_repeated:
             if isinstance(event, TurnStarted):
                 self.turn_id = self.turn_id or event.turn_id
-            self._is_over = isinstance(event, TurnFinished)
             self._append(pack(event), 1)
+            if isinstance(event, TurnFinished):
+                self._is_over = True
+                self._keeper.over()
+
+    def _append(self, packed: bytes, count: int) -> None:
+        if not self._has_kept:
+            self._has_kept = True
+            for closed in self._answered:
+                self._keeper.append(pack(closed), 1)
+        self._keeper.append(packed, count)

@@ -1,7 +1,7 @@
 """A turn log in the memory of one process."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from turnwire.core.events import QuestionClosed, Reason, TurnFinished
@@ -24,15 +24,29 @@ TURN_BYTES: Final = 1_024
 _CANCELED: Final = entries.pack(TurnFinished(reason=Reason.CANCELED))
 
 
+def _ignore() -> None:
+    """Do nothing."""
+
+
 class MemoryTurnLog:
     """A `TurnLog` for a process that has no other beside it.
 
     It keeps at most `turn_bytes` of one turn, and about `total_bytes` in all: turns that are over
     go first, then the largest that waits. If that is not enough, the turn that grows is no longer
-    kept. A turn that is over is kept for `keep_s` seconds.
+    kept. A turn that is over is kept for `keep_s` seconds. `on_too_long` is called for each turn
+    that is no longer kept.
     """
 
-    def __init__(self, rounds: Rounds, *, turn_bytes: int, total_bytes: int, keep_s: float) -> None:
+    def __init__(
+        self,
+        rounds: Rounds,
+        *,
+        turn_bytes: int,
+        total_bytes: int,
+        keep_s: float,
+        on_too_long: Callable[[], object] = _ignore,
+    ) -> None:
+        self._on_too_long = on_too_long
         self.held_bytes = 0
         self._rounds = rounds
         self._turn_bytes = turn_bytes
@@ -42,10 +56,11 @@ class MemoryTurnLog:
         self._over: dict[_Turn, None] = {}
         """Turns that are over, the oldest first."""
 
-    def __len__(self) -> int:
+    @property
+    def turns(self) -> int:
         return len(self._turns)
 
-    async def claim(self, key: ChatKey, head: bytes, control: TurnControl) -> "_Turn | None":
+    async def claim(self, key: ChatKey, head: bytes, control: TurnControl) -> "_Writer | None":
         former = self._turns.get(key)
         if former is not None:
             if former.state is TurnState.RUNNING:
@@ -53,14 +68,14 @@ class MemoryTurnLog:
             self.forget(former)
         self._turns[key] = turn = _Turn(self, key, head, control)
         self.count(turn)
-        return turn
+        return turn.writer
 
     async def resume_waiting(self, key: ChatKey, control: TurnControl) -> WaitingTurn | None:
         turn = self._turns.get(key)
         if turn is None or turn.state is not TurnState.WAITING:
             return None
         turn.run_again(control)
-        return WaitingTurn(turn, turn.head, list(turn.blocks.frames(Place())))
+        return WaitingTurn(turn.writer, turn.head, list(turn.blocks.frames(Place())))
 
     async def open(
         self, key: ChatKey, listener: Listener, reservation: Reservation
@@ -103,6 +118,8 @@ class MemoryTurnLog:
         while self.held_bytes > self._total_bytes and (other := self._next_to_go()) is not None:
             self.forget(other)
         if turn.blocks.held_bytes > self._turn_bytes or self.held_bytes > self._total_bytes:
+            if not turn.is_too_long:
+                self._on_too_long()
             turn.drop_entries(self._turn_bytes)
             self.held_bytes += turn.count()
 
@@ -129,10 +146,31 @@ class MemoryTurnLog:
         return max(waiting, key=lambda turn: turn.counted_bytes, default=None)
 
 
-class _Turn:
-    """A turn that is kept. It is its own `TurnWriter`."""
+class _Writer:
+    """The `TurnWriter` of one claim. It is of no use once the turn has another one."""
 
     is_kept = True
+
+    def __init__(self, turn: "_Turn") -> None:
+        self.append = turn.append
+        self._turn = turn
+
+    def end(self, *, is_received: bool) -> None:
+        if self._turn.writer is self:
+            self._turn.is_received = is_received
+            self._turn.end()
+
+    def wait(self, seconds: float | None) -> None:
+        if self._turn.writer is self:
+            self._turn.wait(seconds)
+
+    def discard(self) -> None:
+        if self._turn.writer is self:
+            self._turn.discard()
+
+
+class _Turn:
+    """A turn that is kept."""
 
     def __init__(self, log: MemoryTurnLog, key: ChatKey, head: bytes, control: TurnControl) -> None:
         self.key = key
@@ -143,25 +181,27 @@ class _Turn:
         self.is_received = self.is_too_long = False
         self.counted_bytes = 0
         """What the log counts for this turn."""
+        self.writer = _Writer(self)
         self._log = log
         self._readers: dict[_Reader, LogConnection] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._waits_until = 0.0
 
-    # Calls of the stream that runs the turn.
+    # Calls of its writer.
 
     def append(self, packed: bytes, count: int) -> None:
-        if self.state is TurnState.OVER or (self.is_too_long and not self._readers):
+        if self.state is not TurnState.RUNNING or (self.is_too_long and not self._readers):
             return
         self.blocks.add(packed, count)
         self._log.count(self)
         for connection in self._readers.values():
             connection.wake()
 
-    def end(self, *, is_received: bool) -> None:
+    def end(self) -> None:
         if self.state is TurnState.RUNNING:
-            self.is_received = is_received
-            self._end()
+            self.state = TurnState.OVER
+            self.blocks.seal()
+            self._log.keep_over(self)
 
     def wait(self, seconds: float | None) -> None:
         if self.state is not TurnState.RUNNING:
@@ -182,6 +222,7 @@ class _Turn:
     def run_again(self, control: TurnControl) -> None:
         """Continue a turn that waits."""
         self.set_timer(None)
+        self.writer = _Writer(self)
         self.state = TurnState.RUNNING
         self.control = control
         self._count_readers()
@@ -193,7 +234,7 @@ class _Turn:
             return Rejection.OTHER_TURN
         self.state = TurnState.RUNNING  # so that this entry cannot push the turn out
         self.append(_CANCELED, 1)
-        self._end()
+        self.end()
         return StopResult(
             stopped=True, turn_id=turn_id or next(iter(turn_ids), None), reason="canceled"
         )
@@ -242,11 +283,6 @@ class _Turn:
     def _count_readers(self) -> None:
         if self.state is TurnState.RUNNING:
             self.control.read_by(len(self._readers))
-
-    def _end(self) -> None:
-        self.state = TurnState.OVER
-        self.blocks.seal()
-        self._log.keep_over(self)
 
 
 class _Reader:

@@ -55,7 +55,8 @@ class TurnControl(Protocol):
 class TurnWriter(Protocol):
     """The claim of a chat, and the way to keep its turn. No call blocks or raises.
 
-    One of `end`, `wait` and `discard` is the last call. It gives the claim up.
+    One of `end`, `wait` and `discard` gives the claim up. After it, all calls but a second `end` do
+    nothing.
     """
 
     @property
@@ -68,7 +69,10 @@ class TurnWriter(Protocol):
         ...
 
     def end(self, *, is_received: bool) -> None:
-        """The turn is over. `is_received`: a client got all of it, so it need not be told again."""
+        """The turn is over. `is_received`: its client gets all of it, so it need not be told again.
+
+        The second call takes that back: it turned out that the client did not.
+        """
         ...
 
     def wait(self, seconds: float | None) -> None:
@@ -95,6 +99,16 @@ class WaitingTurn(Struct, frozen=True):
 
 class TurnLog(Protocol):
     """All turns that are kept."""
+
+    @property
+    def turns(self) -> int:
+        """How many turns this process keeps, or writes elsewhere."""
+        ...
+
+    @property
+    def held_bytes(self) -> int:
+        """How many bytes of turns this process holds."""
+        ...
 
     async def claim(self, key: ChatKey, head: bytes, control: TurnControl) -> TurnWriter | None:
         """Begin a turn. None: a turn of this chat runs.

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
-from typing import ClassVar, Protocol
+from typing import ClassVar, Final, Protocol
 
 from turnwire.core.bounds import LONG_BYTES
 from turnwire.core.connect import ConnectRequest
@@ -118,6 +118,10 @@ class LogConnection:
             self._reservation.set(0)
         else:
             self.leave(DisconnectReason.NO_ROOM)
+
+
+LOG_TARGET: Final = AgentTarget("", {})
+"""What a `LogTransport` is asked to connect to: the log needs no address."""
 
 
 class LogTransport:

@@ -22,19 +22,26 @@ from turnwire.core.operations import OperationName
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.turn.headers import hold_for_init
-from turnwire.errors import Unavailable
+from turnwire.core.turn_log.entries import Head
+from turnwire.errors import AnotherTurn, Unavailable
 from turnwire.relay.interrupted import Interruptible
 from turnwire.relay.memory_budget import SMALL_BYTES, Holder
 from turnwire.relay.rounds import run_in_slices
+from turnwire.relay.turn_log.port import chat_key
 from turnwire.web.auth.access import Role
 from turnwire.web.context import disconnect_limits
 from turnwire.web.request import BUDGET_SPENT, WhileClientWaits, reserve
-from turnwire.web.routes import approval_profile, workflow_transport
+from turnwire.web.routes import approval_profile, logged_continuation, workflow_transport
 from turnwire.web.routes.agent_target import check_support, http_error_for
 from turnwire.web.routes.endpoint import CHAT_PATH, Endpoint, RequestContext
+from turnwire.web.routes.logged_turn import LoggedTurn
 from turnwire.web.routes.stream_response import stream
 
 _log = structlog.get_logger("turnwire.http")
+
+
+def _new_prompt_id() -> str:
+    return os.urandom(16).hex()
 
 
 class Chat(Endpoint):
@@ -62,7 +69,10 @@ class Chat(Endpoint):
                 )
             response: Awaitable[None]
             if isinstance(parsed, Prompt):
-                response = self._prompt(context, parsed, holder, receive, send)
+                prompting = self._prompt if app_context.turn_log is None else self._logged_prompt
+                response = prompting(context, parsed, holder, receive, send)
+            elif logged_continuation.is_due(app_context):
+                response = self._continue_logged(context, parsed, holder, receive, send)
             else:
                 response = self._continue_turn(context, parsed, holder, receive, send)
             del parsed  # a stream may last for hours
@@ -109,6 +119,9 @@ class Chat(Endpoint):
         holder: Holder,
         receive: Receive,
         send: Send,
+        *,
+        prompt_id: str | None = None,
+        logged: LoggedTurn | None = None,
     ) -> None:
         app_context = self.app_context
         if prompt.size > SMALL_BYTES or holder.request_reservation is not None:
@@ -122,7 +135,7 @@ class Chat(Endpoint):
                 await app_context.rates.take(context.user_id)
         prompt_request = PromptRequest(
             text=prompt.text,
-            prompt_id=os.urandom(16).hex(),
+            prompt_id=prompt_id or _new_prompt_id(),
             client_message_id=prompt.message_id,
             channel=channel,
             user_id=context.user_id,
@@ -164,10 +177,63 @@ class Chat(Endpoint):
                 prompt_reservation=holder.request_reservation,
                 options=options,
                 headers=() if workflow is None else workflow.headers,
+                logged=logged,
             )
             # Now only the protocol refers to the text and the files, until it has sent them.
             del prompt_request, prompt
             await response
+
+    async def _logged_prompt(
+        self,
+        context: RequestContext,
+        prompt: Prompt,
+        holder: Holder,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        """Run a turn that the turn log keeps.
+
+        Raises:
+            AnotherTurn: a turn of this chat runs, and the agent has no queue.
+
+        """
+        app_context = self.app_context
+        assert app_context.turn_log is not None
+        key = chat_key(context.session_key, self.channel(context, prompt.chat_id))
+        head = Head(_new_prompt_id(), context.user_id, prompt.message_id)
+        logged = LoggedTurn(app_context)
+        is_claimed = await logged.claim(app_context.turn_log, key, head)
+        if not is_claimed and OperationName.RESUME not in app_context.dialect.operations:
+            raise AnotherTurn("a turn of this chat runs")
+        with logged:
+            response = self._prompt(
+                context,
+                prompt,
+                holder,
+                receive,
+                send,
+                prompt_id=head.prompt_id,
+                logged=logged if is_claimed else None,
+            )
+            del prompt  # a stream may last for hours
+            await response
+
+    async def _continue_logged(
+        self,
+        context: RequestContext,
+        continuation: Continuation,
+        holder: Holder,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        """Answer the questions of a turn that the turn log keeps, and stream the rest of it."""
+        reserve(holder, continuation.size)
+        channel = self.channel(context, continuation.chat_id)
+        response = logged_continuation.stream_rest(
+            self.app_context, context, continuation, channel, holder, receive, send
+        )
+        del continuation  # a stream may last for hours
+        await response
 
     async def _continue_turn(
         self,

@@ -41,6 +41,7 @@ REFUSALS: dict[str, tuple[type[RequestRefused], ...]] = {
         *_ALWAYS,
         *_BODY,
         SessionConflict,
+        AnotherTurn,
         QuestionClosed,
         TooManyTurns,
         NotSupported,
@@ -61,7 +62,7 @@ def document(
 ) -> dict[str, Any]:
     """Return the document. It leaves the chat routes out where they are not enabled.
 
-    `operations`: what the agent's wire has.
+    `operations`: what the agent's wire has, or the turn log has in its place.
     """
     return {
         "openapi": "3.1.0",
@@ -145,6 +146,10 @@ _STREAM = {
     "headers": {
         "x-vercel-ai-ui-message-stream": {"schema": {"const": "v1"}},
         "x-request-id": {"schema": STRING},
+        "x-turnwire-resume": {
+            "schema": {"const": "no"},
+            "description": "The turn log cannot keep this turn: it cannot be resumed",
+        },
         "x-workflow-run-id": {"schema": STRING, "description": "To a `WorkflowChatTransport`"},
     },
     "content": {"text/event-stream": {"schema": ref("Event")}},

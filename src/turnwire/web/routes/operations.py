@@ -13,9 +13,15 @@ from starlette.types import Receive, Send
 
 from turnwire.core import steps
 from turnwire.core.approvals import APPROVAL_ID_MAX
-from turnwire.core.operations import Operation, OperationName
+from turnwire.core.operations import Operation, OperationName, StopResult
 from turnwire.core.rejection import Rejection
-from turnwire.core.requests import AnswerRequest, HistoryRequest, QuestionReply, StopRequest
+from turnwire.core.requests import (
+    AnswerRequest,
+    Channel,
+    HistoryRequest,
+    QuestionReply,
+    StopRequest,
+)
 from turnwire.core.steps import Steps
 from turnwire.core.ui_stream.messages import ui_messages_in_steps
 from turnwire.errors import BadRequest, Unavailable
@@ -23,6 +29,7 @@ from turnwire.relay.agent_call import NotReachedError, OperationCall
 from turnwire.relay.memory_budget import Holder
 from turnwire.relay.registry import RequestRegistry
 from turnwire.relay.reply import Reply
+from turnwire.relay.turn_log.port import TurnLog, chat_key
 from turnwire.web.auth.access import Role
 from turnwire.web.request import WhileClientWaits, reserve
 from turnwire.web.routes import approval_profile
@@ -75,6 +82,18 @@ class _StopReply(Struct, rename="camel"):
 Body = TypeVar("Body", bound=Struct)
 
 
+def accepted(result: Result | Rejection) -> Result:
+    """Return the result of an operation.
+
+    Raises:
+        RequestRefused: it was rejected.
+
+    """
+    if isinstance(result, Rejection):
+        raise http_error_for(result)
+    return result
+
+
 class OperationEndpoint(Endpoint):
     """Base of endpoints that run an `Operation` on the agent and answer with its result."""
 
@@ -82,6 +101,9 @@ class OperationEndpoint(Endpoint):
 
     operation: ClassVar[OperationName]
     """What the wire must have."""
+
+    is_logged: ClassVar[bool] = False
+    """Whether the turn log can do it for a wire that does not have it."""
 
     @property
     def registry(self) -> RequestRegistry:
@@ -95,12 +117,19 @@ class OperationEndpoint(Endpoint):
             NotSupported: the agent's wire has no such operation. The agent is not dialled.
 
         """
-        check_support(self.app_context, self.operation)
+        if self.turn_log is None:
+            check_support(self.app_context, self.operation)
         with (
             self.registry.slot(context.user_id),
             self.app_context.budget.holder(context.user_id) as holder,
         ):
             await self.respond(context, holder, receive, send)
+
+    @property
+    def turn_log(self) -> TurnLog | None:
+        """What carries the operation out, as the agent cannot; None: the agent does."""
+        has_own = self.operation in self.app_context.dialect.operations
+        return None if has_own or not self.is_logged else self.app_context.turn_log
 
     @abstractmethod
     async def respond(
@@ -143,9 +172,7 @@ class OperationEndpoint(Endpoint):
                     retry_after_s=exc.retry_after_s,
                 ) from exc
             raise Unavailable(f"the agent was not reached: {exc}") from exc
-        if isinstance(result, Rejection):
-            raise http_error_for(result)
-        return result
+        return accepted(result)
 
     async def read(
         self, context: RequestContext, holder: Holder, receive: Receive, shape: type[Body]
@@ -205,6 +232,7 @@ class StopTurn(OperationEndpoint):
 
     route = "stop"
     operation = OperationName.STOP
+    is_logged = True
     path = f"{SESSION_PATH}/stop"
 
     async def respond(
@@ -212,20 +240,29 @@ class StopTurn(OperationEndpoint):
     ) -> None:
         body = await self.read(context, holder, receive, _StopBody)
         channel = self.channel(context, context.request.query.get("chatId"))
+        if self.turn_log is None:
+            receipt = await self._stop(context, holder, channel, body.turn_id)
+        else:
+            key = chat_key(context.session_key, channel)
+            receipt = accepted(await self.turn_log.stop(key, body.turn_id))
+        waited_s = asyncio.get_running_loop().time() - context.arrived
+        reply = _StopReply(receipt.stopped, receipt.turn_id, receipt.reason, round(waited_s * 1000))
+        await self.reply(context, holder, [msgspec.json.encode(reply)], 200, send)
+
+    async def _stop(
+        self, context: RequestContext, holder: Holder, channel: Channel, turn_id: str | None
+    ) -> StopResult:
         stop = StopRequest(
             user_id=context.user_id,
             session_id=context.request.session_id,
             channel=channel,
-            turn_id=body.turn_id,
+            turn_id=turn_id,
             init_s=self.app_context.settings.dial_s,
             verdict_s=self.app_context.settings.verdict_s,
         )
-        receipt = await self.run_operation(
+        return await self.run_operation(
             context, holder, self.app_context.dialect.stop(stop), steps.done
         )
-        waited_s = asyncio.get_running_loop().time() - context.arrived
-        reply = _StopReply(receipt.stopped, receipt.turn_id, receipt.reason, round(waited_s * 1000))
-        await self.reply(context, holder, [msgspec.json.encode(reply)], 200, send)
 
 
 class AnswerQuestion(OperationEndpoint):
@@ -233,6 +270,7 @@ class AnswerQuestion(OperationEndpoint):
 
     route = "answer"
     operation = OperationName.ANSWER
+    is_logged = True
     path = f"{SESSION_PATH}/answer"
 
     async def respond(
@@ -243,11 +281,23 @@ class AnswerQuestion(OperationEndpoint):
         settings = self.app_context.settings
         channel = self.channel(context, context.request.query.get("chatId"))
         subject = approval_profile.subject(settings, context, body.question_id, body.approval_id)
+        reply = QuestionReply(body.question_id, body.answer, subject)
+        if self.turn_log is None:
+            await self._answer(context, holder, channel, reply)
+        else:
+            key = chat_key(context.session_key, channel)
+            accepted(await self.turn_log.answer(key, [reply], context.user_id))
+        await self.reply(context, holder, [b"{}"], 202, send)
+
+    async def _answer(
+        self, context: RequestContext, holder: Holder, channel: Channel, reply: QuestionReply
+    ) -> None:
+        settings = self.app_context.settings
         answer = AnswerRequest(
             user_id=context.user_id,
             session_id=context.request.session_id,
             channel=channel,
-            reply=QuestionReply(body.question_id, body.answer, subject),
+            reply=reply,
             terms=approval_profile.terms(settings),
             init_s=settings.dial_s,
             verdict_s=settings.verdict_s,
@@ -255,7 +305,6 @@ class AnswerQuestion(OperationEndpoint):
         await self.run_operation(
             context, holder, self.app_context.dialect.answer(answer), steps.done
         )
-        await self.reply(context, holder, [b"{}"], 202, send)
 
     def _check(self, answer: Raw) -> None:
         """Decode the answer before it is passed on: a `Raw` may hold malformed JSON.

@@ -1,5 +1,6 @@
 """`GET /api/sessions/{session_id}/chat/{chat_id}/stream`: the running turn, from its start."""
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
@@ -9,12 +10,17 @@ from starlette.types import Receive, Send
 
 from turnwire.core.operations import OperationName
 from turnwire.core.requests import HistoryRequest, ResumeRequest
+from turnwire.core.session_group import Member
 from turnwire.core.turn.headers import hold_for_init
-from turnwire.core.turn.limits import DisconnectPolicy
+from turnwire.core.turn.limits import DisconnectPolicy, Limits
+from turnwire.core.turn_log.protocol import ReaderProtocol
 from turnwire.core.ui_stream.output import HEADERS
 from turnwire.relay.memory_budget import Holder
 from turnwire.relay.registry import RequestRegistry
+from turnwire.relay.turn_log.port import chat_key
+from turnwire.relay.turn_log.reader import LogTransport
 from turnwire.web.auth.access import Role
+from turnwire.web.context import reader_limits
 from turnwire.web.request import WhileClientWaits
 from turnwire.web.routes import approval_profile, workflow_transport
 from turnwire.web.routes.endpoint import CHAT_PATH, RequestContext
@@ -31,6 +37,7 @@ class Resume(OperationEndpoint):
     min_role = Role.VIEWER
     route = "resume"
     operation = OperationName.RESUME
+    is_logged = True
     path = f"{CHAT_PATH}/{{chat_id}}/stream"
 
     @property
@@ -71,28 +78,63 @@ class Resume(OperationEndpoint):
             approvals=approvals,
             skip=None if workflow is None else workflow.skip,
         )
+        headers = () if workflow is None else workflow.headers
         with app_context.session_groups.member(context.session_key) as member:
-            protocol = app_context.dialect.resume(resume_request, member)
-            if not await stream(
+            follow = partial(
+                stream,
                 app_context,
                 context,
-                protocol,
-                limits,
-                receive,
-                send,
+                receive=receive,
+                send=send,
                 agent_request=resume_request,
                 member=member,
                 holder=holder,
                 options=options,
-                headers=() if workflow is None else workflow.headers,
-            ) and (
-                workflow is None
-                or not await self._send_missing(context, holder, workflow, resume_request, send)
+                headers=headers,
+            )
+            if (
+                not await self._follow_in_log(context, resume_request, member, follow)
+                and not await self._follow_at_agent(resume_request, limits, member, follow)
+                and (
+                    workflow is None
+                    or not await self._send_missing(context, holder, workflow, resume_request, send)
+                )
             ):
                 no_content = Response(status_code=204, headers=_NO_STORE)
                 no_content.headers["x-request-id"] = request.id
                 request.trace.answered(no_content.status_code)
                 await no_content(request.scope, receive, send)
+
+    async def _follow_in_log(
+        self,
+        context: RequestContext,
+        resume_request: ResumeRequest,
+        member: Member,
+        follow: Callable[..., Awaitable[bool]],
+    ) -> bool:
+        """Stream the turn from the turn log. Return False if the log has none."""
+        app_context = self.app_context
+        if app_context.turn_log is None:
+            return False
+        key = chat_key(context.session_key, resume_request.channel)
+        return await follow(
+            ReaderProtocol(resume_request, member),
+            reader_limits(app_context.limits),
+            log_reader=LogTransport(app_context.turn_log, key),
+        )
+
+    async def _follow_at_agent(
+        self,
+        resume_request: ResumeRequest,
+        limits: Limits,
+        member: Member,
+        follow: Callable[..., Awaitable[bool]],
+    ) -> bool:
+        """Stream the turn as the agent repeats it. Return False if it does not, or has none."""
+        dialect = self.app_context.dialect
+        if OperationName.RESUME not in dialect.operations:
+            return False
+        return await follow(dialect.resume(resume_request, member), limits)
 
     async def _send_missing(
         self,

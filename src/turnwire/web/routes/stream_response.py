@@ -12,18 +12,21 @@ from starlette.types import Receive, Send
 
 from turnwire.config.settings import Settings
 from turnwire.core.agent import NEVER, AgentProtocol
+from turnwire.core.output import OutputProtocol
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.session_group import Member
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome, final_outcome
 from turnwire.core.turn.turn import Turn
+from turnwire.core.turn_log.protocol import ReaderOutput, ReaderProtocol
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.relay.memory_budget import Holder, Reservation
+from turnwire.relay.turn_log.reader import LOG_TARGET, LogTransport
 from turnwire.relay.turn_stream import BODY_EXTENSION, SOCKET_EXTENSION, Stream
 from turnwire.web.context import AppContext
-from turnwire.web.observe.observers import ObservedStream
+from turnwire.web.observe.observers import ObservedStream, Observers
 from turnwire.web.routes.agent_target import (
     http_error_for,
     http_error_for_status,
@@ -31,6 +34,7 @@ from turnwire.web.routes.agent_target import (
     target_for,
 )
 from turnwire.web.routes.endpoint import RequestContext
+from turnwire.web.routes.logged_turn import LoggedTurn
 from turnwire.web.routes.stream_log import report
 
 _JITTER: Final = 0.2
@@ -51,12 +55,15 @@ async def stream(
     prompt_reservation: Reservation | None = None,
     options: StreamOptions,
     headers: Sequence[tuple[bytes, bytes]] = (),
+    logged: LoggedTurn | None = None,
+    log_reader: LogTransport | None = None,
 ) -> bool:
     """Stream the turn of `protocol` to the client, to the end. False: there is no turn to stream.
 
     `agent_request` is the request that `protocol` was made for. `holder` counts the bytes that the
     stream holds; `prompt_reservation` is the part of them that goes to the agent. `headers` are
-    response headers beside those of every stream.
+    response headers beside those of every stream. `logged`: the turn is kept in the turn log.
+    `log_reader`: the turn is read from there, by a `ReaderProtocol`.
 
     Raises:
         RequestRefused: the agent's side rejected the request before the stream began.
@@ -69,8 +76,10 @@ async def stream(
     limits = msgspec.structs.replace(
         limits, keepalive_s=keepalive_s, expires_at=_expires_at(settings, context, loop.time())
     )
-    output = UIMessageStream(options)
-    observed = app_context.observers.attach(
+    output: OutputProtocol = UIMessageStream(options)
+    # Frames of the log are not the agent's: neither do they drift, nor can they be replayed.
+    observers = app_context.observers if log_reader is None else Observers()
+    observed = observers.attach(
         agent_request,
         limits,
         request_id=request.id,
@@ -81,6 +90,11 @@ async def stream(
         extra_observers=request.trace.observers(output.keepalive),
     )
     del agent_request  # its files: only the protocol keeps them, until it has sent them
+    if logged is not None:
+        output = logged.tee(output)
+        headers = [*headers, *logged.headers]
+    elif isinstance(protocol, ReaderProtocol):
+        output = ReaderOutput(output, protocol)
     turn = Turn(protocol, limits, output, observers=observed.observers)
     extensions = request.scope.get("extensions", {})
     turn_stream = Stream(
@@ -97,17 +111,22 @@ async def stream(
         sample=app_context.telemetry.relay.observe,
     )
     member.on_change = turn_stream.wake
+    if logged is not None:
+        logged.attach(turn_stream)
     is_answer = app_context.transport.status_is_answer
     dialled_at = loop.time()
     with app_context.streams.register(turn_stream):  # a refusal here is not reported as a stream
         try:
+            connect = protocol.connect_request()
             await turn_stream.run(
-                app_context.transport,
-                target_for(app_context, context, protocol.connect_request()),
+                log_reader or app_context.transport,
+                LOG_TARGET if log_reader else target_for(app_context, context, connect),
                 refusable=lambda: is_http_error(turn_stream.dial_status, is_answer=is_answer),
                 next_target=partial(target_for, app_context, context),
             )
         finally:
+            if logged is not None:
+                logged.end(turn_stream)
             seconds = loop.time() - context.arrived
             request.trace.defer_end()
             frame_stats = protocol.frame_stats
@@ -121,6 +140,7 @@ async def stream(
                     frame_stats,
                     seconds,
                     dialled_at,
+                    logged,
                 )
             )
     return turn_stream.started or _check_outcome(
@@ -136,8 +156,11 @@ def _finish(
     frame_stats: FrameStats,
     seconds: float,
     dialled_at: float,
+    logged: LoggedTurn | None,
 ) -> None:
     """Report the stream. Called when the client has taken the end of it, or has not in time."""
+    if logged is not None and turn_stream.arrived is False:
+        logged.missed()
     report(app_context.telemetry, context, turn_stream, frame_stats, seconds)
     observed.finish(turn_stream, frame_stats)
     outcome = final_outcome(turn_stream.turn.outcome, turn_stream.dial_status)
