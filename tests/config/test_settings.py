@@ -23,6 +23,7 @@ DEFAULTS: dict[str, Any] = {
     "TURNWIRE_AGENT_URL": "",
     "TURNWIRE_AGENT_AUTH": "forward",
     "TURNWIRE_AGENT_TOKEN": "",
+    "TURNWIRE_AGENT_HEADERS": "",
     "TURNWIRE_AGENT_CA_FILE": "",
     "TURNWIRE_AGENT_CERT_FILE": "",
     "TURNWIRE_AGENT_CERT_KEY_FILE": "",
@@ -279,7 +280,8 @@ def test_the_flag_has_a_second_name_and_its_own_wins_in_any_order() -> None:
 @pytest.mark.parametrize("secret", SECRETS)
 def test_a_secret_may_come_from_a_file(secret: str, tmp_path: Path) -> None:
     file = tmp_path / "secret"
-    value = f"redis://:{NEXT_KEY}@h" if secret == "turn_log" else NEXT_KEY
+    values = {"turn_log": f"redis://:{NEXT_KEY}@h", "agent_headers": '{"x-key": "hush"}'}
+    value = values.get(secret, NEXT_KEY)
     file.write_text(f"  {value}\n")
     rest = {name: value for name, value in GOOD.items() if name != variable(secret)}
     if secret == "agent_token":
@@ -336,7 +338,9 @@ def test_no_secret_shows_in_a_repr() -> None:
     assert "hush" not in shown
     assert "idle_s=None" in shown
     assert set(SECRETS) - {"turn_log"} == {
-        name for name in Settings.__struct_fields__ if re.search("keys?$|token$|secret", name)
+        name
+        for name in Settings.__struct_fields__
+        if re.search("keys?$|token$|secret|headers$", name)
     }
 
 

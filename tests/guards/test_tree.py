@@ -22,6 +22,7 @@ MIRRORED: Final = (
 )
 """Rooms in which each module has a test of its name."""
 WITHOUT_A_TEST: Final = {
+    "config/values.py": "types alone, whose bounds test_settings.py finds in each setting",
     "core/agent.py": "the ports of a wire",
     "core/body/conversation.py": "structs alone, which test_conversion.py and the dialects compare",
     "core/events.py": "structs alone, which every test of a dialect and of a stream compares",

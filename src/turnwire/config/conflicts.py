@@ -14,6 +14,7 @@ from typing import Final, TypeAlias, cast
 import msgspec
 
 from turnwire.config.files import directory_problem, file_problem
+from turnwire.config.headers import BadHeadersError, agent_headers
 from turnwire.config.keys import HMAC_KEY_BYTES_MIN, BadKeyError
 from turnwire.config.lists import (
     keys,
@@ -124,7 +125,13 @@ def _proxy_problems(settings: Settings) -> list[str]:
 def _agent_url_problems(settings: Settings) -> list[str]:
     if not settings.agent_url:
         return ["TURNWIRE_AGENT_URL: required"] if settings.enabled else []
-    return _url_problems(settings, "agent_url", _agent_scheme(settings).name)
+    scheme = _agent_scheme(settings)
+    given = settings.agent_url.partition("://")[0].lower()
+    if given in _SCHEMES - {scheme.name, scheme.with_tls}:
+        wanted = f"{scheme.name}:// or {scheme.with_tls}://"
+        dialect = f"TURNWIRE_DIALECT={settings.dialect}"
+        return [f"TURNWIRE_AGENT_URL: must start with {wanted}, not {given}://, for {dialect}"]
+    return _url_problems(settings, "agent_url", scheme.name, needs_session=scheme.needs_session)
 
 
 def _agent_scheme(settings: Settings) -> Scheme:
@@ -134,6 +141,14 @@ def _agent_scheme(settings: Settings) -> Scheme:
     except _InvalidFieldError:  # the rest of the URL can be checked all the same
         dialect = _DEFAULTS["dialect"]
     return TRANSPORTS[DIALECTS[dialect].transport].scheme
+
+
+def _agent_headers_problems(settings: Settings) -> list[str]:
+    try:
+        agent_headers(settings)
+    except BadHeadersError as exc:
+        return [f"TURNWIRE_AGENT_HEADERS: {exc}"]
+    return []
 
 
 def _access_url_problems(settings: Settings) -> list[str]:
@@ -261,25 +276,33 @@ def _history_problems(settings: Settings) -> list[str]:
     return []
 
 
-def _url_problems(settings: Settings, field: str, scheme: str) -> list[str]:
-    """Problems of the URL in `field`, which must contain `{session_id}`.
+def _url_problems(
+    settings: Settings, field: str, scheme: str, *, needs_session: bool = True
+) -> list[str]:
+    """Problems of the URL in `field`, which must contain `{session_id}` if `needs_session`.
 
     `scheme` is its scheme without TLS.
     """
     plain: str | None = "a token would travel"
+    url: str = getattr(settings, field)
     try:
-        if settings.insecure or (field == "agent_url" and settings.agent_auth == "none"):
+        if settings.insecure or (field == "agent_url" and _sends_no_secret(settings)):
             plain = None
     except _InvalidFieldError:  # plain connections may be allowed
         plain = None
     problem = url_problem(
-        getattr(settings, field),
+        url,
         scheme,
         plain=plain,
         waiver="TURNWIRE_INSECURE=true",
-        placeholder=PLACEHOLDER,
+        placeholder=PLACEHOLDER if needs_session or PLACEHOLDER in url else None,
     )
     return [] if problem is None else [f"{variable(field)}: {problem}"]
+
+
+def _sends_no_secret(settings: Settings) -> bool:
+    """Whether the agent gets neither a token nor a header that is a secret."""
+    return settings.agent_auth == "none" and not settings.agent_headers
 
 
 def _idle_problems(settings: Settings) -> list[str]:
@@ -298,6 +321,13 @@ def _idle_problems(settings: Settings) -> list[str]:
                 ]
     return problems
 
+
+_SCHEMES: Final = frozenset(
+    name
+    for transport in TRANSPORTS.values()
+    for name in (transport.scheme.name, transport.scheme.with_tls)
+)
+"""Those of all transports."""
 
 _DEFAULTS: Final = msgspec.structs.asdict(Settings())
 
@@ -359,6 +389,7 @@ _CHECKS: Final[Sequence[Callable[[Settings], list[str]]]] = (
     _history_problems,
     _access_url_problems,
     _agent_token_problems,
+    _agent_headers_problems,
     _missing_key_problems,
     _tls_problems,
     _idle_problems,

@@ -11,6 +11,7 @@ from msgspec import Meta, Struct
 from turnwire.config import dialect_defaults
 from turnwire.config.dialect_defaults import Keeper
 from turnwire.config.keys import Algorithm
+from turnwire.config.values import SECONDS_MAX, Bytes, Count, Port, Positive, Seconds
 from turnwire.core.turn.limits import POLICIES
 from turnwire.dialects import DIALECTS
 
@@ -21,22 +22,10 @@ LAB_PREFIX: Final = "TURNWIRE_LAB_"
 ALIASES: Final = {"ENABLE_AI_SDK_ADAPTER": "enabled"}
 """Other names of variables: the RFC's name of the feature flag."""
 
-SECRETS: Final = ("jwt_key", "agent_token", "signing_keys", "turn_log")
+SECRETS: Final = ("jwt_key", "agent_token", "agent_headers", "signing_keys", "turn_log")
 """Fields that can also be set by `…_FILE`: the path of a file that holds the value."""
 
 PLACEHOLDER: Final = "{session_id}"
-
-SECONDS_MAX: Final = 1_000_000
-"""Eleven days. Sockets hold their timeouts in milliseconds, in 31 bits."""
-
-WHOLE_MAX: Final = 2**53
-"""The greatest count that metrics, which are floats, hold exactly."""
-
-_Seconds = Annotated[float, Meta(gt=0, le=SECONDS_MAX)]
-_Port = Annotated[int, Meta(ge=0, le=65535)]
-_Count = Annotated[int, Meta(ge=0, le=WHOLE_MAX)]
-_Positive = Annotated[int, Meta(gt=0, le=WHOLE_MAX)]
-_Bytes = _Positive
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -47,13 +36,16 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     enabled: Annotated[bool, Meta(description="The feature flag. Off: no chat routes.")] = False
     host: Annotated[str, Meta(min_length=1, description="Address to listen on.")] = "127.0.0.1"
-    port: Annotated[_Port, Meta(description="Port to listen on.")] = 8787
+    port: Annotated[Port, Meta(description="Port to listen on.")] = 8787
     metrics_port: Annotated[
-        _Port, Meta(description="Port of `/metrics`, on the same address. 0: none.")
+        Port, Meta(description="Port of `/metrics`, on the same address. 0: none.")
     ] = 9787
     agent_url: Annotated[
         str,
-        Meta(description="`ws:` or `wss:` URL of the agent, with `{session_id}` after the host."),
+        Meta(
+            description="URL of the agent: `ws:` or `wss:`, with `{session_id}` after the host. "
+            "For a dialect over HTTP: `http:` or `https:`, with or without it."
+        ),
     ] = ""
     agent_auth: Annotated[
         Literal["forward", "service", "none"],
@@ -64,6 +56,13 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = "forward"
     agent_token: Annotated[str, Meta(description="Token for `TURNWIRE_AGENT_AUTH=service`.")] = ""
+    agent_headers: Annotated[
+        str,
+        Meta(
+            description="Headers that the gateway adds to each request to the agent, as a JSON "
+            'object: `{"x-api-key": "..."}`. None that the gateway sets itself.'
+        ),
+    ] = ""
     agent_ca_file: Annotated[
         str,
         Meta(
@@ -175,27 +174,27 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = 5.0
     idle_s: Annotated[
-        _Seconds | None,
+        Seconds | None,
         Meta(
             description="Longest silence of the agent. Unset: the default of its dialect "
             f"({', '.join(f'{name}: {dialect.idle_s:g}' for name, dialect in DIALECTS.items())})."
         ),
     ] = None
-    tool_silence_s: Annotated[_Seconds, Meta(description="Longest silence while a tool runs.")] = (
+    tool_silence_s: Annotated[Seconds, Meta(description="Longest silence while a tool runs.")] = (
         600.0
     )
     question_wait_s: Annotated[
-        _Seconds, Meta(description="Longest silence while a question is open.")
+        Seconds, Meta(description="Longest silence while a question is open.")
     ] = 330.0
     queue_wait_s: Annotated[
-        _Seconds, Meta(description="Longest silence while a prompt waits in the queue.")
+        Seconds, Meta(description="Longest silence while a prompt waits in the queue.")
     ] = 600.0
-    turn_s: Annotated[_Seconds, Meta(description="Longest turn.")] = 3600.0
+    turn_s: Annotated[Seconds, Meta(description="Longest turn.")] = 3600.0
     keepalive_s: Annotated[
-        _Seconds, Meta(description="After this time without a byte, the stream gets a comment.")
+        Seconds, Meta(description="After this time without a byte, the stream gets a comment.")
     ] = 15.0
     stall_s: Annotated[
-        _Seconds,
+        Seconds,
         Meta(
             description=(
                 "A client that takes no bytes for this time is cut. The sockets of agents "
@@ -204,20 +203,20 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = 20.0
     dial_s: Annotated[
-        _Seconds,
+        Seconds,
         Meta(
             description="Longest time to connect to the agent, with the handshake. Also the "
             "longest wait for the control plane and for the key set."
         ),
     ] = 5.0
     verdict_s: Annotated[
-        _Seconds,
+        Seconds,
         Meta(
             description="How long the gateway waits for the agent's reply to a stop or an answer."
         ),
     ] = 5.0
     drain_s: Annotated[
-        _Seconds, Meta(description="How long open turns may go on after SIGTERM.")
+        Seconds, Meta(description="How long open turns may go on after SIGTERM.")
     ] = 30.0
     lameduck_s: Annotated[
         float,
@@ -226,10 +225,10 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = 0.0
     backlog_bytes: Annotated[
-        _Bytes, Meta(description="Most bytes held for a client that does not read.")
+        Bytes, Meta(description="Most bytes held for a client that does not read.")
     ] = 1_048_576
     held_bytes: Annotated[
-        _Count,
+        Count,
         Meta(
             description="Most bytes that a process holds for all users together: request bodies "
             "that are being read; prompts and files that the agent's socket has not taken; frames "
@@ -239,22 +238,22 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = 201_326_592
     held_bytes_per_user: Annotated[
-        _Count,
+        Count,
         Meta(
             description="Most of these bytes for one user with several requests. When the limit "
             "is reached, the largest of these requests ends. 0: no separate limit for a user."
         ),
     ] = 35_651_584
     body_bytes: Annotated[
-        _Bytes,
+        Bytes,
         Meta(description="Largest request body. A prompt's text has 100,000 characters at most."),
     ] = 16_777_216
-    frame_bytes: Annotated[_Bytes, Meta(description="Largest frame of the agent.")] = 33_554_432
+    frame_bytes: Annotated[Bytes, Meta(description="Largest frame of the agent.")] = 33_554_432
     attachments: Annotated[
-        _Count, Meta(description="Most files in one prompt. 0: files are refused.")
+        Count, Meta(description="Most files in one prompt. 0: files are refused.")
     ] = 8
     attachment_bytes: Annotated[
-        _Bytes,
+        Bytes,
         Meta(
             description="Largest file, measured as the URL that carries it: base64 is a third "
             "longer than the file."
@@ -277,21 +276,21 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = ""
     max_streams: Annotated[
-        _Count,
+        Count,
         Meta(
             description="Most open streams of this process; beyond that the answer is 503. 0: no "
             "limit."
         ),
     ] = 8000
     max_streams_per_user: Annotated[
-        _Count,
+        Count,
         Meta(
             description="Most open streams of one user in this process; beyond that the answer is "
             "429. 0: no limit."
         ),
     ] = 20
     turns_per_minute: Annotated[
-        _Count,
+        Count,
         Meta(
             description="Most turns that a user may begin in a minute; beyond that the answer is "
             "429. 0: no limit."
@@ -315,21 +314,21 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = ""
     turn_log_bytes: Annotated[
-        _Bytes,
+        Bytes,
         Meta(description="Most bytes of a turn in the turn log. A longer one cannot be resumed."),
     ] = 8_388_608
     turn_log_total_bytes: Annotated[
-        _Bytes,
+        Bytes,
         Meta(
             description="Most bytes of all turns that this process keeps in its turn log. Turns "
             "that are over go first."
         ),
     ] = 134_217_728
     turn_log_keep_s: Annotated[
-        _Seconds, Meta(description="How long the turn log keeps a turn that is over.")
+        Seconds, Meta(description="How long the turn log keeps a turn that is over.")
     ] = 60.0
     question_keep_s: Annotated[
-        _Seconds,
+        Seconds,
         Meta(
             description="How long the turn log keeps a turn that waits for an approval, or until "
             "the approval expires if that is sooner."
@@ -362,7 +361,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = None
     history_messages: Annotated[
-        _Positive,
+        Positive,
         Meta(
             description="Most messages of a client that are sent to the agent where the client "
             "keeps the conversation. The oldest turns are left out first."
@@ -403,7 +402,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = ""
     grace_s: Annotated[
-        _Seconds, Meta(description="How long a client may stay away under `grace`.")
+        Seconds, Meta(description="How long a client may stay away under `grace`.")
     ] = 30.0
     cors_origins: Annotated[
         str,
@@ -461,14 +460,14 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = ""
     record_bytes: Annotated[
-        _Bytes,
+        Bytes,
         Meta(
             description="Most bytes of frames in the recording of one stream: its beginning and "
             "its end. The process holds them in memory while the stream runs."
         ),
     ] = 262_144
     record_files: Annotated[
-        _Positive,
+        Positive,
         Meta(description="Most recordings in the directory. The oldest are deleted first."),
     ] = 100
     record_text: Annotated[

@@ -4,7 +4,8 @@ import msgspec
 from msgspec import Struct
 
 from turnwire.config.lists import listed, policies
-from turnwire.config.settings import SECONDS_MAX, Settings, history_keeper
+from turnwire.config.settings import Settings, history_keeper
+from turnwire.config.values import SECONDS_MAX
 from turnwire.core.agent import Dialect
 from turnwire.core.body.attachments import AttachmentLimits
 from turnwire.core.body.client_history import ClientHistory

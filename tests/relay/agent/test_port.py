@@ -446,7 +446,10 @@ def test_a_url_of_another_transport_is_a_settings_error() -> None:
         settings("ws://127.0.0.1:1/{session_id}", dialect="posting")
 
     assert refused.value.problems == [
-        "TURNWIRE_AGENT_URL: must start with framed:// or frameds:// and a host"
+        (
+            "TURNWIRE_AGENT_URL: must start with framed:// or frameds://, not ws://,"
+            " for TURNWIRE_DIALECT=posting"
+        )
     ]
 
 

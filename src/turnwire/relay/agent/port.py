@@ -120,6 +120,8 @@ class Scheme(Struct, frozen=True):
     port: int = 80
     """The port of a URL that names none, without TLS and with it."""
     tls_port: int = 443
+    needs_session: bool = True
+    """Whether a URL must hold the session's id: nothing else of a connection says it."""
 
     @property
     def with_tls(self) -> str:

@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 from prometheus_client import Counter
 
+from turnwire.config.headers import agent_headers
 from turnwire.config.settings import Settings
 from turnwire.core.agent import Dialect
 from turnwire.core.recording.recorder import Header, Recording
@@ -43,7 +44,9 @@ class FlightRecorder:
         self._max_files = settings.record_files
         self._keeps_text = settings.record_text
         self._schema = dialect.schema
-        self._secrets = (settings.agent_token.encode(),)
+        self._secrets = tuple(
+            value.encode() for value in (settings.agent_token, *agent_headers(settings).values())
+        )
         self._file_writer = file_writer
         self._results = results
         for result in ("written", "failed", "dropped"):

@@ -6,6 +6,7 @@ from typing import Final
 from urllib.parse import quote
 
 from turnwire import __version__
+from turnwire.config.headers import agent_headers
 from turnwire.config.settings import PLACEHOLDER
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.operations import OperationName
@@ -126,6 +127,7 @@ def _headers(
     settings = app_context.settings
     headers = {
         **connect.headers,
+        **agent_headers(settings),
         "user-agent": f"turnwire/{__version__}",
         "x-request-id": context.request.id,
         **context.request.trace.headers,

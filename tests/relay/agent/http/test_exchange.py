@@ -15,6 +15,7 @@ from gateway.http_agent import (
     answers,
     gateway_of,
 )
+from gateway.running import Gateway
 from gateway.tokens import bearer
 from support.http_dialect import (
     BEGUN,
@@ -125,6 +126,11 @@ BODY_AT = RESPONSE.index(b"\r\n\r\n") + 4
 
 @pytest.mark.parametrize("at", [*range(1, BODY_AT, 13), *range(BODY_AT, len(RESPONSE), 9)])
 @pytest.mark.parametrize("resets", [False, True])
+@pytest.mark.fault(
+    "the response of an HTTP agent is cut or reset at any byte",
+    "“Connection failed” before its head, “Stream interrupted” after it; a cut behind the verdict"
+    " changes nothing",
+)
 async def test_a_response_that_is_cut(at: int, *, resets: bool) -> None:
     """What came before the cut is shown, unless a reset overtakes it."""
 
@@ -164,3 +170,39 @@ async def test_a_body_that_ends_before_the_turn(rest: bytes) -> None:
 
     assert said(answer.text) == "Hello"
     assert errors(answer.text) == ["Stream interrupted"]
+
+
+@pytest.mark.parametrize(
+    ("auth", "sent"),
+    [
+        ({"agent_auth": "none"}, {"x-turnwire-user": "u1"}),
+        (
+            {"agent_auth": "service", "agent_token": "t0"},
+            {"x-turnwire-user": "u1", "authorization": "Bearer t0"},
+        ),
+        ({}, {}),
+    ],
+)
+async def test_the_operators_headers_and_who_asks(
+    auth: dict[str, str], sent: dict[str, str]
+) -> None:
+    own = '{"X-Api-Key": "k 1", "x-wire": "mine"}'
+    async with (
+        HttpAgent(answers(chunked(WHOLE))) as agent,
+        gateway_of(agent, agent_headers=own, **auth) as gateway,
+    ):
+        await post(gateway)
+
+    headers = agent.requests[0].headers
+    assert headers.items() >= {"x-api-key": "k 1", "x-wire": "mine"}.items() | sent.items()
+    assert ("x-turnwire-user" in headers) is ("x-turnwire-user" in sent)
+    assert list(headers).count("x-wire") == 1
+
+
+async def test_a_url_need_not_name_the_session() -> None:
+    async with HttpAgent(answers(chunked(WHOLE))) as agent:
+        url = f"http://127.0.0.1:{agent.port}/agent?x=y"
+        async with Gateway(url, dialect=HttpDialect.name) as gateway:
+            assert is_whole((await post(gateway)).text)
+
+    assert agent.requests[0].line == "POST /agent/runs?x=y HTTP/1.1"

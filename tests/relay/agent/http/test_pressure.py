@@ -86,6 +86,10 @@ class Flood:
             await asyncio.sleep(0.15)
 
 
+@pytest.mark.fault(
+    "an HTTP agent floods a slow client",
+    "the agent is read no faster than the client reads; memory stays bounded",
+)
 async def test_a_flood_against_a_slow_client_is_held_back_in_bounded_memory() -> None:
     """Of 100 MB, the sockets and the gateway hold a small part; the rest waits at the agent."""
     flood = Flood(2_000)

@@ -60,6 +60,10 @@ def dialect(monkeypatch: pytest.MonkeyPatch) -> None:
         (b"HTTP/1.1 200 OK\r\n" + b"x: y\r\n" * 1_000 + b"\r\n", "handshake"),
     ],
 )
+@pytest.mark.fault(
+    "an HTTP agent answers with garbage, a redirect, another type, compressed",
+    "“Connection failed”; a redirect is not followed",
+)
 async def test_a_response_that_is_no_stream_of_events(
     response: bytes, reason: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,6 +88,10 @@ async def test_a_response_that_is_no_stream_of_events(
     ],
 )
 @pytest.mark.parametrize("auth", ["forward", "service"])
+@pytest.mark.fault(
+    "an HTTP agent answers with 4xx or 5xx",
+    "401, 404 or 503 as the status says, else “The agent refused the request”; never tried again",
+)
 async def test_a_request_that_the_agent_refuses(
     status: int, forwarded: int, of_the_gateway: int, auth: str
 ) -> None:
@@ -200,6 +208,10 @@ async def test_a_refusal_after_that_is_an_error_in_the_stream(
     assert errors(body) == [text]
 
 
+@pytest.mark.fault(
+    "an HTTP agent never answers",
+    "keepalives after `TURNWIRE_DIAL_S`, “Agent stopped responding” after `TURNWIRE_IDLE_S`",
+)
 async def test_a_head_that_never_comes_is_silence() -> None:
     async def script(asked: Asked) -> None:
         await asked.is_left()

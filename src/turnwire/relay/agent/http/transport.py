@@ -15,7 +15,7 @@ class HttpTransport:
     """Sends requests by HTTP/1.1. It follows no redirect, and uses no proxy."""
 
     name: ClassVar = "http"
-    scheme: ClassVar = Scheme("http")
+    scheme: ClassVar = Scheme("http", needs_session=False)
     status_is_answer: ClassVar = True
 
     def __init__(self, dialler: Dialler, *, frame_bytes: int) -> None:

@@ -1,0 +1,60 @@
+"""The operator's own headers for the agent (`TURNWIRE_AGENT_HEADERS`), parsed and checked."""
+
+import functools
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+import msgspec
+
+from turnwire.config.settings import Settings
+from turnwire.core.connect import is_reserved
+
+CHARACTERS_MAX: Final = 8_192
+"""Longest value of the setting: servers refuse longer heads."""
+
+_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+")
+_VALUE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+_OF_THE_WIRE: Final = frozenset({"content-type", "content-encoding"})
+"""Headers of the body, which the dialect writes."""
+
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
+_decode: Final = msgspec.json.Decoder(dict[str, str]).decode
+
+
+class BadHeadersError(ValueError):
+    """The setting is not such headers. The message has no value of it: they are secrets."""
+
+
+def agent_headers(settings: Settings) -> Mapping[str, str]:
+    """Return the headers, with names in lower case.
+
+    Raises:
+        BadHeadersError: the setting is not such headers.
+
+    """
+    return _parsed(settings.agent_headers) if settings.agent_headers else _NONE
+
+
+@functools.lru_cache(maxsize=8)
+def _parsed(text: str) -> Mapping[str, str]:
+    if len(text) > CHARACTERS_MAX:
+        raise BadHeadersError(f"must have {CHARACTERS_MAX} characters at most")
+    try:
+        given = _decode(text.encode())
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        raise BadHeadersError(
+            'must be a JSON object of names and values, like {"x-api-key": "..."}'
+        ) from None
+    headers = {name.lower(): value for name, value in given.items()}
+    for name, value in headers.items():
+        if _NAME.fullmatch(name) is None:
+            raise BadHeadersError(f"{name!r} is no name of a header")
+        if is_reserved(name) or name in _OF_THE_WIRE:
+            raise BadHeadersError(f"the gateway sets {name!r} itself")
+        if _VALUE.fullmatch(value) is None:
+            raise BadHeadersError(f"the value of {name!r} must be visible ASCII, or spaces within")
+    if len(headers) < len(given):
+        raise BadHeadersError("a name is there twice, in upper and lower case")
+    return MappingProxyType(headers)
