@@ -107,7 +107,7 @@ def continuation(data: bytes) -> None:
         message = _responded(approval)
         told = extract(json.dumps({"messages": [message]}).encode(), LIMITS)
         assert isinstance(told, Continuation)
-        assert told.responses == (ApprovalResponse(approval, approved=True),)
+        assert told.responses == (ApprovalResponse(approval, approved=True, call_id="c"),)
 
 
 def _responded(approval: str) -> dict[str, Any]:
