@@ -138,8 +138,8 @@ class Connection(Exchange):
 class Offline:
     """A gateway whose agents tell such turns."""
 
-    def __init__(self, says: Says) -> None:
-        self.app = create_app(settings(), dialler=OfflineDialler(says))
+    def __init__(self, says: Says, turn_log: str = "off") -> None:
+        self.app = create_app(settings(turn_log=turn_log), dialler=OfflineDialler(says))
         self._headers: Mapping[str, str] = bearer() | {"content-type": "application/json"}
         self._body = json.dumps(ask()).encode()
 

@@ -111,9 +111,9 @@ def test_a_frame_cut_out_of_a_read() -> None:
     hold("relay: bytecodes a frame cut out", more / (MANY - FEW))
 
 
-async def gateway(*reads: int) -> int:
+async def gateway(*reads: int, turn_log: str = "off") -> int:
     """Bytecodes of a turn of the gateway, all of it but its server and its loop."""
-    offline = Offline(turns(*reads))
+    offline = Offline(turns(*reads), turn_log=turn_log)
     for _ in range(STREAMS_FIRST + 1):  # which are watched, and fill what is remembered
         await offline.turn()
     with counted() as count:
@@ -135,6 +135,12 @@ async def test_a_paced_frame_of_the_gateway() -> None:
     more = await gateway(*[1] * 96) - await gateway(*[1] * 32)
 
     hold("gateway: bytecodes a frame in a read of its own", more / 64)
+
+
+async def test_a_paced_frame_that_the_turn_log_keeps() -> None:
+    more = await gateway(*[1] * 96, turn_log="memory") - await gateway(*[1] * 32, turn_log="memory")
+
+    hold("turn log: bytecodes a frame in a read of its own", more / 64)
 
 
 def test_code_beside_the_packages_is_not_counted(tmp_path: Path) -> None:

@@ -5,13 +5,20 @@ import sys
 import tracemalloc
 from collections import Counter
 from types import FunctionType, ModuleType
+from typing import NoReturn
+
+import pytest
 
 from gateway import frames
 from guards.counting import peak_bytes
 from guards.limits import hold
 from guards.offline import Offline, begun_turn, deltas, turns
 from turnwire.core.turn.turn import Turn
+from turnwire.core.turn_log.entries import Head, pack
 from turnwire.relay.agent.websocket_fast_path import split_text_frames
+from turnwire.relay.rounds import Rounds
+from turnwire.relay.turn_log.memory import MemoryTurnLog
+from turnwire.relay.turn_log.port import ChatKey
 
 FEW, MANY = 300, 900
 
@@ -78,8 +85,49 @@ def test_what_a_turn_holds() -> None:
     hold("core: bytes of a turn that streams", held / MANY)
 
 
-async def test_a_gateway_does_not_grow_with_its_turns() -> None:
-    gateway = Offline(turns(5))
+async def test_what_a_turn_of_10_kb_takes_in_the_turn_log() -> None:
+    log = MemoryTurnLog(Rounds(), turn_bytes=2**23, total_bytes=2**27, keep_s=60)
+    control = Unreached()
+    texts = ["hello"] * 2_000
+
+    async def turn(number: int) -> None:
+        writer = await log.claim(ChatKey(f"{number:032}"), pack(Head("p" * 32, "user")), control)
+        assert writer is not None
+        for text in texts:
+            writer.append_texts([text])
+
+    await turn(0)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for number in range(1, FEW + 1):
+            await turn(number)
+        gc.collect()
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    await log.aclose()
+
+    hold("turn log: bytes of a turn of 10 KB", held / FEW)
+    assert held / FEW < 20_000_000 / 1_000
+
+
+class Unreached:
+    """The stream of a turn that nobody reads, stops or answers."""
+
+    def stop(self, turn_id: str | None) -> NoReturn:
+        raise AssertionError(turn_id)
+
+    def answer(self, replies: object, user_id: str) -> NoReturn:
+        raise AssertionError(replies, user_id)
+
+    def read_by(self, readers: int) -> NoReturn:
+        raise AssertionError(readers)
+
+
+@pytest.mark.parametrize("turn_log", ["off", "memory"])
+async def test_a_gateway_does_not_grow_with_its_turns(turn_log: str) -> None:
+    gateway = Offline(turns(5), turn_log=turn_log)
     for _ in range(20):
         await gateway.turn()
     gc.collect()

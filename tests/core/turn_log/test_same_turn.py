@@ -1,6 +1,6 @@
 """What a reader gets is the turn as it was: joined at any moment, in any reads, with any end."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from random import Random
 from typing import Any, Final
@@ -104,6 +104,9 @@ class Log:
     def paused(self) -> None: ...
 
     def failed(self) -> None: ...
+
+    def append_texts(self, texts: Sequence[str]) -> None:
+        self.append(entries.pack_texts(texts), len(texts))
 
     def append(self, packed: bytes, count: int) -> None:
         rows = entries.read(frame(packed, count))

@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import pytest
 from msgspec import Raw
 
@@ -16,7 +18,7 @@ from turnwire.core.rejection import Rejection
 from turnwire.core.requests import QuestionReply
 from turnwire.core.terms import Terms
 from turnwire.core.turn.outcome import Outcome
-from turnwire.core.turn_log.entries import Entry, frame, read
+from turnwire.core.turn_log.entries import Entry, frame, pack_texts, read
 from turnwire.core.turn_log.tee import Tee
 
 ASKED = Question("q1", Raw(b"{}"))
@@ -34,6 +36,9 @@ class Kept:
     def append(self, packed: bytes, count: int) -> None:
         self.packed += packed
         self.count += count
+
+    def append_texts(self, texts: Sequence[str]) -> None:
+        self.append(pack_texts(texts), len(texts))
 
     def over(self) -> None:
         self.notes.append("over")

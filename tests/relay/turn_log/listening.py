@@ -6,7 +6,7 @@ from turnwire.core.events import Event
 from turnwire.core.operations import StopResult
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import QuestionReply
-from turnwire.core.turn_log.entries import Entry, Head, pack, pack_texts, read
+from turnwire.core.turn_log.entries import Entry, Head, pack, read
 from turnwire.relay.agent.failures import DialFailure, DisconnectReason
 from turnwire.relay.agent.port import Connection
 from turnwire.relay.turn_log.port import TurnWriter
@@ -70,4 +70,7 @@ class Control:
 
 def write(writer: TurnWriter, *events: Event | str) -> None:
     for event in events:
-        writer.append(pack_texts([event]) if isinstance(event, str) else pack(event), 1)
+        if isinstance(event, str):
+            writer.append_texts([event])
+        else:
+            writer.append(pack(event), 1)

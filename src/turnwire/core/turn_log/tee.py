@@ -19,7 +19,7 @@ from turnwire.core.events import (
 )
 from turnwire.core.output import OutputProtocol
 from turnwire.core.turn.outcome import Outcome
-from turnwire.core.turn_log.entries import pack, pack_texts
+from turnwire.core.turn_log.entries import pack
 from turnwire.core.turn_log.questions import AskedQuestions
 
 
@@ -29,6 +29,11 @@ class Keeper(Protocol):
     @property
     def append(self) -> Callable[[bytes, int], object]:
         """Keeps entries in a row: packed, and how many they are."""
+        ...
+
+    @property
+    def append_texts(self) -> Callable[[Sequence[str]], object]:
+        """Keeps text deltas in a row."""
         ...
 
     def over(self) -> None:
@@ -118,10 +123,9 @@ class Tee:
         return self._output.ask(question, now, is_over=is_over)
 
     def feed_texts(self, texts: Sequence[str], now: float) -> bytes:
-        if self._has_kept:
-            self._keeper.append(pack_texts(texts), len(texts))
-        else:
-            self._append(pack_texts(texts), len(texts))
+        if not self._has_kept:
+            self._begin()
+        self._keeper.append_texts(texts)
         return self._output.feed_texts(texts, now)
 
     def pause(self) -> bytes:
@@ -165,14 +169,15 @@ class Tee:
         elif not self._is_repeated:
             if isinstance(event, TurnStarted):
                 self.turn_id = self.turn_id or event.turn_id
-            self._append(pack(event), 1)
+            if not self._has_kept:
+                self._begin()
+            self._keeper.append(pack(event), 1)
             if isinstance(event, TurnFinished):
                 self._is_over = True
                 self._keeper.over()
 
-    def _append(self, packed: bytes, count: int) -> None:
-        if not self._has_kept:
-            self._has_kept = True
-            for closed in self._answered:
-                self._keeper.append(pack(closed), 1)
-        self._keeper.append(packed, count)
+    def _begin(self) -> None:
+        """The turn begins, or goes on after it waited."""
+        self._has_kept = True
+        for closed in self._answered:
+            self._keeper.append(pack(closed), 1)

@@ -27,12 +27,11 @@ class _Block(Struct, frozen=True):
 
 
 class Blocks:
-    """Entries in a row. `count` and `size` are all that were added."""
+    """Entries in a row."""
 
-    __slots__ = ("_complete", "_first", "_open", "_open_count", "count", "held_bytes")
+    __slots__ = ("_complete", "_first", "_open", "_open_count", "held_bytes")
 
     def __init__(self) -> None:
-        self.count = 0
         self.held_bytes = 0
         self._complete: deque[_Block] = deque()
         self._first = 0
@@ -42,12 +41,12 @@ class Blocks:
 
     def add(self, packed: bytes, count: int) -> None:
         """Add packed entries in a row."""
-        if len(packed) >= BLOCK_BYTES:
+        size = len(packed)
+        if size >= BLOCK_BYTES:
             self.seal()
         self._open += packed
         self._open_count += count
-        self.count += count
-        self.held_bytes += len(packed)
+        self.held_bytes += size
         if len(self._open) >= BLOCK_BYTES:
             self.seal()
 

@@ -9,7 +9,7 @@ from turnwire.core.operations import StopResult
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import QuestionReply
 from turnwire.core.turn_log import entries
-from turnwire.core.turn_log.entries import Joined
+from turnwire.core.turn_log.entries import Joined, pack_texts
 from turnwire.relay.agent.failures import DisconnectReason
 from turnwire.relay.agent.port import Listener
 from turnwire.relay.memory_budget import Reservation
@@ -20,6 +20,10 @@ from turnwire.relay.turn_log.reader import LogConnection
 
 TURN_BYTES: Final = 1_024
 """What a turn takes beside its entries, about."""
+
+TEXTS: Final = 64
+TEXT_LENGTH: Final = 256
+"""Most deltas that wait to be packed together, and the longest of them, in characters."""
 
 _CANCELED: Final = entries.pack(TurnFinished(reason=Reason.CANCELED))
 
@@ -67,7 +71,7 @@ class MemoryTurnLog:
                 return None
             self.forget(former)
         self._turns[key] = turn = _Turn(self, key, head, control)
-        self.count(turn)
+        self.grown(turn, turn.count())
         return turn.writer
 
     async def resume_waiting(self, key: ChatKey, control: TurnControl) -> WaitingTurn | None:
@@ -112,9 +116,13 @@ class MemoryTurnLog:
 
     # Calls of the turns.
 
-    def count(self, turn: "_Turn") -> None:
-        """Count what a turn holds now, and make room if that is too much."""
-        self.held_bytes += turn.count()
+    def grown(self, turn: "_Turn", size: int) -> None:
+        """Count so many bytes that a turn holds more, and make room if that is too much."""
+        self.held_bytes += size
+        if turn.counted_bytes > self._turn_bytes or self.held_bytes > self._total_bytes:
+            self._make_room(turn)
+
+    def _make_room(self, turn: "_Turn") -> None:
         while self.held_bytes > self._total_bytes and (other := self._next_to_go()) is not None:
             self.forget(other)
         if turn.blocks.held_bytes > self._turn_bytes or self.held_bytes > self._total_bytes:
@@ -153,6 +161,7 @@ class _Writer:
 
     def __init__(self, turn: "_Turn") -> None:
         self.append = turn.append
+        self.append_texts = turn.append_texts
         self._turn = turn
 
     def end(self, *, is_received: bool) -> None:
@@ -182,6 +191,8 @@ class _Turn:
         self.counted_bytes = 0
         """What the log counts for this turn."""
         self.writer = _Writer(self)
+        self._texts: list[str] = []
+        """Deltas that are not packed yet, while nobody reads them: that is faster for many."""
         self._log = log
         self._readers: dict[_Reader, LogConnection] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -189,15 +200,35 @@ class _Turn:
 
     # Calls of its writer.
 
+    def append_texts(self, texts: Sequence[str]) -> None:
+        waiting = self._texts
+        waiting += texts
+        if self._readers or len(waiting) >= TEXTS or len(texts[-1]) > TEXT_LENGTH:
+            self.pack_waiting()
+
+    def pack_waiting(self) -> None:
+        """Keep the deltas that wait as other entries are kept."""
+        texts, self._texts = self._texts, []
+        if texts:
+            self._append(pack_texts(texts), len(texts))
+
     def append(self, packed: bytes, count: int) -> None:
+        if self._texts:
+            self.pack_waiting()
+        self._append(packed, count)
+
+    def _append(self, packed: bytes, count: int) -> None:
         if self.state is not TurnState.RUNNING or (self.is_too_long and not self._readers):
             return
         self.blocks.add(packed, count)
-        self._log.count(self)
-        for connection in self._readers.values():
-            connection.wake()
+        self.counted_bytes += len(packed)
+        self._log.grown(self, len(packed))
+        if self._readers:
+            for connection in self._readers.values():
+                connection.wake()
 
     def end(self) -> None:
+        self.pack_waiting()
         if self.state is TurnState.RUNNING:
             self.state = TurnState.OVER
             self.blocks.seal()
@@ -206,6 +237,7 @@ class _Turn:
     def wait(self, seconds: float | None) -> None:
         if self.state is not TurnState.RUNNING:
             return
+        self.pack_waiting()
         now = asyncio.get_running_loop().time()
         if seconds is not None:
             self._waits_until = now + seconds
@@ -273,6 +305,7 @@ class _Turn:
     # Calls of readers.
 
     def add_reader(self, reader: "_Reader", connection: LogConnection) -> None:
+        self.pack_waiting()
         self._readers[reader] = connection
         self._count_readers()
 

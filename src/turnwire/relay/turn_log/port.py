@@ -68,6 +68,10 @@ class TurnWriter(Protocol):
         """Keep entries: `count` of them in a row, packed (`core.turn_log.entries`)."""
         ...
 
+    def append_texts(self, texts: Sequence[str], /) -> None:
+        """Keep text deltas: what `append` does with `pack_texts`. They are far the most entries."""
+        ...
+
     def end(self, *, is_received: bool) -> None:
         """The turn is over. `is_received`: its client gets all of it, so it need not be told again.
 

@@ -28,6 +28,13 @@ def _ignore(_packed: bytes, _count: int) -> None:
     """Keep nothing: the chat is not claimed."""
 
 
+AppendTexts: TypeAlias = Callable[[Sequence[str]], object]
+
+
+def _ignore_texts(_texts: Sequence[str]) -> None:
+    """Keep nothing: the chat is not claimed."""
+
+
 _NO_ANSWERS: Final[Mapping[str, Raw]] = {}
 
 
@@ -49,23 +56,28 @@ class LoggedTurn:
         self._readers = 0
         self._has_waited = self._has_streamed = self._is_over = False
         self.append: Append = _ignore
-        """Keeps entries: the writer's own method, without a call between."""
+        """Keeps entries: the writer's own method, without a call between. So does the next."""
+        self.append_texts: AppendTexts = _ignore_texts
 
     async def claim(self, turn_log: TurnLog, key: ChatKey, head: Head) -> bool:
         """Claim the chat for a new turn. False: a turn of this chat runs."""
         self._asker = head.user_id
         writer = await turn_log.claim(key, pack(head), self)
         if writer is not None:
-            self._writer, self.append = writer, writer.append
+            self._write_by(writer)
         return writer is not None
 
     async def resume_waiting(self, turn_log: TurnLog, key: ChatKey) -> WaitingTurn | None:
         """Claim the chat for the turn that waits for its client. None: none does."""
         waiting = await turn_log.resume_waiting(key, self)
         if waiting is not None:
-            self._writer, self.append = waiting.writer, waiting.writer.append
+            self._write_by(waiting.writer)
             self._has_waited = True
         return waiting
+
+    def _write_by(self, writer: TurnWriter) -> None:
+        self._writer = writer
+        self.append, self.append_texts = writer.append, writer.append_texts
 
     def __enter__(self) -> Self:
         return self
