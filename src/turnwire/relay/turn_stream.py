@@ -40,8 +40,11 @@ _ABANDONED: Final = Outcome.ABANDONED
 _INCOMPLETE: Final = frozenset({_SLOW_CLIENT, _CLIENT_GONE, _ABANDONED, None})
 """Outcomes of streams that the client did not receive completely; None: the stream crashed."""
 
-_BY_AGENT: Final = frozenset({*VERDICTS.values(), Outcome.ASKED})
-"""Outcomes by which the agent itself has ended its turn, so that nothing is left to abort."""
+_BY_AGENT: Final = frozenset({*VERDICTS.values(), Outcome.ASKED}) - {Outcome.CANCELED}
+"""Outcomes by which the agent itself has ended its turn, so that nothing is left to abort.
+
+A turn is also canceled by a stop beside the stream: then the agent still works.
+"""
 
 Receive = Callable[[], Awaitable[Message]]
 

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from gateway.asking_agent import call
 from gateway.clients import (
     chatting,
     errors,
@@ -30,6 +31,7 @@ from support.http_dialect import (
     chunked,
 )
 from turnwire.dialects import DIALECTS
+from turnwire.relay.agent.http.pool import REST_S
 
 pytestmark = pytest.mark.sockets
 
@@ -77,6 +79,21 @@ async def test_a_connection_that_may_not_be_used_again_is_not(response: bytes) -
             assert is_whole((await post(gateway)).text)
 
     assert [asked.connection for asked in agent.requests] == [0, 1]
+
+
+async def test_the_connection_of_a_turn_that_a_user_stops_is_closed() -> None:
+    async with (
+        HttpAgent(answers(CHUNKED + chunk(BEGUN))) as agent,
+        gateway_of(agent) as gateway,
+        chatting(gateway) as chat,
+    ):
+        await chat.sees("Hello")
+        stopped = await call(gateway, "stop", {})
+        # Not after the time that the rest of a response gets.
+        async with asyncio.timeout(REST_S / 2):
+            await agent.all_left()
+
+    assert stopped.status_code == 200
 
 
 async def test_the_connection_of_a_cut_turn_is_not_used_again() -> None:
