@@ -1,12 +1,13 @@
 """`wss`: certificates are checked, and against the agent's name."""
 
 import ssl
-import subprocess
 from pathlib import Path
 
 import pytest
 
+import gateway.certificates
 from gateway.agent import ScriptedAgent
+from gateway.certificates import authority_and_agent, openssl
 from gateway.clients import errors, is_whole, post, said
 from gateway.process import Process
 from gateway.rawagent import RawAgent
@@ -17,49 +18,28 @@ from turnwire.errors import SettingsError
 pytestmark = pytest.mark.sockets
 
 
-def _openssl(*arguments: str, within: Path) -> None:
-    subprocess.run(["openssl", *arguments], cwd=within, check=True, capture_output=True)
-
-
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An authority of our own, and a certificate for `localhost` that it signed."""
     folder = tmp_path_factory.mktemp("tls")
-    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
-    _openssl(
-        *("req", "-x509", *key, "-days", "2", "-subj", "/CN=An authority for tests"),
-        *("-keyout", "ca.key", "-out", "ca.pem"),
-        within=folder,
-    )
-    _openssl(
-        *("req", *key, "-subj", "/CN=localhost", "-keyout", "agent.key", "-out", "agent.csr"),
-        within=folder,
-    )
-    (folder / "names").write_text("subjectAltName=DNS:localhost\n")
-    _openssl(
-        *("x509", "-req", "-in", "agent.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-days", "2"),
-        *("-CAcreateserial", "-extfile", "names", "-out", "agent.pem"),
-        within=folder,
-    )
+    authority_and_agent(folder)
     return folder
 
 
 @pytest.fixture
 def of_agent(certificates: Path) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificates / "agent.pem", certificates / "agent.key")
-    return context
+    return gateway.certificates.of_agent(certificates)
 
 
 @pytest.fixture
 def trusting(certificates: Path) -> ssl.SSLContext:
-    return ssl.create_default_context(cafile=str(certificates / "ca.pem"))
+    return gateway.certificates.trusting(certificates)
 
 
 def _new_client(folder: Path, name: str) -> None:
     """A certificate of its own authority, and its key."""
     key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
-    _openssl(
+    openssl(
         *("req", "-x509", *key, "-days", "2", "-subj", f"/CN={name}"),
         *("-keyout", f"{name}.key", "-out", f"{name}.pem"),
         within=folder,
@@ -73,7 +53,7 @@ def ours(certificates: Path) -> Path:
     """Where our own certificate is, another one, and its key with a password."""
     _new_client(certificates, "gateway")
     _new_client(certificates, "stranger")
-    _openssl(
+    openssl(
         *("ec", "-in", "gateway.key", "-aes128", "-passout", "pass:hush", "-out", "locked.key"),
         within=certificates,
     )

@@ -1,6 +1,7 @@
 """An HTTP server that answers each request with exact bytes, cuts and pauses as a script says."""
 
 import asyncio
+import ssl
 from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any
@@ -85,7 +86,11 @@ def answers(response: bytes) -> Script:
 class HttpAgent(Listening):
     """Runs the script for each request. Connections stay open between requests."""
 
-    def __init__(self, script: Script, *, reads_body: bool = True) -> None:
+    def __init__(
+        self, script: Script, *, reads_body: bool = True, tls: ssl.SSLContext | None = None
+    ) -> None:
+        self.tls = tls
+        self.receive_buffer = 65_536
         self._script = script
         self.reads_body = reads_body
         self.requests: list[Asked] = []
@@ -95,7 +100,8 @@ class HttpAgent(Listening):
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/api/{{session_id}}"
+        origin = "http://127.0.0.1" if self.tls is None else "https://localhost"
+        return f"{origin}:{self.port}/api/{{session_id}}"
 
     async def all_left(self) -> None:
         await until(lambda: self.open == 0)
@@ -154,7 +160,8 @@ def pool_of(gateway: Gateway) -> Pool:
     return pool
 
 
-LONG_TEXT = "A" * 4_000_000
+LONG_TEXT = "A" * 11_000_000
+"""More than the kernel takes for an agent that does not read."""
 LONG_PROMPT: dict[str, object] = {
     "id": "m1",
     "role": "user",

@@ -105,7 +105,7 @@ async def test_an_agent_that_stops_within_a_frame() -> None:
     part = event(Text("x" * 100_000))[:80_000]
     async with (
         HttpAgent(answers(CHUNKED + chunk(BEGUN) + chunk(part))) as agent,
-        gateway_of(agent, stall_s=0.3) as gateway,
+        gateway_of(agent, stall_s=0.3, idle_s=600, keepalive_s=600) as gateway,
     ):
         answer = await post(gateway)
         await agent.all_left()

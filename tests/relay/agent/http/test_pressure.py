@@ -17,6 +17,7 @@ from gateway.http_agent import (
     HttpAgent,
     answers,
     gateway_of,
+    pool_of,
     post_long,
 )
 from gateway.waiting import until
@@ -174,5 +175,6 @@ async def test_a_refusal_may_come_before_the_request_is_sent() -> None:
     async with HttpAgent(script, reads_body=False) as agent, gateway_of(agent) as gateway:
         answer = await post_long(gateway)
         await agent.all_left()
+        assert len(pool_of(gateway)) == 0
 
     assert errors(answer.text) == [REFUSED]

@@ -138,7 +138,7 @@ async def test_a_refusal_whose_body_does_not_end_is_told_soon(
 ) -> None:
     monkeypatch.setattr(exchange, "EXCERPT_S", 0.05)
     head = b"HTTP/1.1 503 No\r\ncontent-length: 100\r\n\r\nsoon"
-    async with HttpAgent(answers(head)) as agent, gateway_of(agent) as gateway:
+    async with HttpAgent(answers(head)) as agent, gateway_of(agent, dial_s=600) as gateway:
         answer = await post(gateway)
         await agent.all_left()
 

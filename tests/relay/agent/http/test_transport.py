@@ -1,11 +1,18 @@
 """Which requests can be sent by HTTP."""
 
+import asyncio
+from collections.abc import Sequence
+
 import pytest
 
+from gateway.http_agent import Asked, HttpAgent, answers
+from gateway.waiting import until
 from support.dialled import Counting
+from support.http_dialect import chunked
 from turnwire.core.connect import BadConnectRequestError, ConnectRequest
 from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.http.transport import HttpTransport
+from turnwire.relay.agent.link import AgentLink
 from turnwire.relay.agent.port import AgentTarget
 from turnwire.relay.memory_budget import Budget
 
@@ -40,3 +47,50 @@ async def test_a_request_that_cannot_be_sent(request_: ConnectRequest, problem: 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
 def test_a_request_that_can(method: str) -> None:
     HttpTransport.check(ConnectRequest(method=method, body=b"x"))
+
+
+class Ends(Counting):
+    """A listener that keeps the bugs and the frames, too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.frames: list[bytes] = []
+
+    def agent_frames(self, frames: Sequence[bytes]) -> None:
+        self.frames += frames
+
+    def dial_crashed(self, bug: Exception) -> None:
+        raise AssertionError from bug
+
+
+@pytest.mark.sockets
+async def test_a_head_that_comes_late_opens_nothing_a_second_time() -> None:
+    ends, link = Ends(), AgentLink()
+    goes_on = asyncio.Event()
+
+    async def script(asked: Asked) -> None:
+        await goes_on.wait()
+        await asked.say(chunked(b"data: a\n\n"))
+
+    async with HttpAgent(script) as agent:
+        transport = HttpTransport(Dialler(user_timeout_s=5), frame_bytes=1_000)
+        target = AgentTarget(f"http://127.0.0.1:{agent.port}/", {})
+        link.dial(transport, target, ends, Budget().holder("u1").reserve(), 0.05)
+        await until(lambda: ends.opened)
+        goes_on.set()
+        await until(lambda: ends.left)
+        transport.close()
+        link.close()
+
+    assert (ends.frames, ends.opened, ends.refused) == ([b"a"], 1, [])
+
+
+async def test_a_dialect_of_this_transport_sends_nothing_after_its_request() -> None:
+    transport = HttpTransport(Dialler(user_timeout_s=5), frame_bytes=1_000)
+
+    async with HttpAgent(answers(chunked(b""))) as agent:
+        target = AgentTarget(f"http://127.0.0.1:{agent.port}/", {})
+        exchange = await transport.open(target, Counting(), Budget().holder("u1").reserve())
+        with pytest.raises(NotImplementedError):
+            exchange.send([b"x"])
+        exchange.close()

@@ -100,7 +100,9 @@ class HttpSocket(AgentSocket):
             self._transport.abort()
             return
         self._made_at = asyncio.get_running_loop().time()
-        self._transport.set_write_buffer_limits(high=0)
+        # TLS pauses at the limit, and not only above it.
+        is_tls = self._transport.get_extra_info("ssl_object") is not None
+        self._transport.set_write_buffer_limits(high=1 if is_tls else 0, low=0)
 
     def data_received(self, data: bytes) -> None:
         if self.user is not None:
