@@ -34,7 +34,7 @@ def every_kind(dialect: Dialect) -> Iterator[AgentProtocol | Operation[Any]]:
     yield dialect.read_history(HistoryRequest(**operation, limit=10))
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", OFFERED)
 def test_a_handshake_is_the_same_for_all_that_is_asked(name: str) -> None:
     dialect = DIALECTS[name]
 
@@ -56,6 +56,16 @@ def test_a_turn_needs_its_one_connection_and_takes_no_answer_beside_it(name: str
 
 
 @pytest.mark.parametrize("name", DIALECTS)
-def test_a_wire_has_a_transport_and_all_operations(name: str) -> None:
+def test_a_wire_has_a_transport(name: str) -> None:
     assert DIALECTS[name].transport in TRANSPORTS
+
+
+@pytest.mark.parametrize("name", OFFERED)
+def test_a_wire_of_a_websocket_has_all_operations(name: str) -> None:
     assert DIALECTS[name].operations == frozenset(OperationName)
+
+
+def test_every_wire_of_a_websocket_is_asked() -> None:
+    websockets = {name for name, each in DIALECTS.items() if each.transport == "websocket"}
+
+    assert set(OFFERED) == websockets

@@ -93,10 +93,10 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
 
 def _add_replay(replay: argparse.ArgumentParser) -> None:
     replay.description = (
-        "Reads one frame a line, as the agent sent it, and writes the SSE body that a client "
-        "would have got to standard output."
+        "Reads one frame a line, or the body of an agent's response, as the agent sent it, and "
+        "writes the SSE body that a client would have got to standard output."
     )
-    replay.add_argument("file", type=Path, metavar="FILE.jsonl", help="`-`: standard input")
+    replay.add_argument("file", type=Path, metavar="FILE", help="`-`: standard input")
     replay.add_argument(
         "--dialect", choices=sorted(DIALECTS), help="default: what the recording says, else v2"
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from turnwire.core.recording.event_stream_body import as_lines, is_body
 from turnwire.core.recording.recorder import find_header, missing
 from turnwire.core.recording.replay import PROMPT_ID, Replayed, replay_turn
 from turnwire.dialects import DIALECTS
@@ -16,9 +17,10 @@ class UnclearRecordingError(ValueError):
     """The turn to follow, or the dialect, is unclear or wrong. The message says what to do."""
 
 
-class _Create(Struct):
+class _Create(Struct, rename="camel"):
     type: str
-    prompt_id: str | None = msgspec.field(default=None, name="promptId")
+    prompt_id: str | None = None
+    run_id: str | None = None
 
 
 _decode_create = msgspec.json.Decoder(_Create).decode
@@ -27,12 +29,15 @@ _decode_create = msgspec.json.Decoder(_Create).decode
 def read(file: Path) -> list[bytes]:
     """Return the lines of a file; of standard input, if the file is `-`.
 
+    The body of a response with server-sent events is a recording too.
+
     Raises:
         OSError: the file cannot be read.
+        UnicodeDecodeError: it is a body with an event that is not UTF-8.
 
     """
     data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    return data.splitlines()
+    return as_lines(data) if is_body(data) else data.splitlines()
 
 
 def prompt_id(recording: Sequence[bytes], requested: str | None) -> str:
@@ -113,9 +118,15 @@ def lacks(recording: Sequence[bytes]) -> list[str]:
 
 
 def _prompt_id(line: bytes) -> str | None:
-    """The prompt id of a `message.create` frame; None for any other line."""
+    """The prompt id of a frame in which a turn begins; None for any other line."""
     try:
         frame = _decode_create(line)
     except (msgspec.DecodeError, RecursionError):
         return None
-    return frame.prompt_id if frame.type == "message.create" else None
+    match frame.type:
+        case "message.create":
+            return frame.prompt_id
+        case "RUN_STARTED":  # a run has the id of its prompt
+            return frame.run_id
+        case _:
+            return None

@@ -26,6 +26,7 @@ SECRETS: Final = ("jwt_key", "agent_token", "agent_headers", "signing_keys", "tu
 """Fields that can also be set by `…_FILE`: the path of a file that holds the value."""
 
 PLACEHOLDER: Final = "{session_id}"
+_STATE: Final = "What of an agent's state a client gets: it may hold conversations and secrets."
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -351,6 +352,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "otherwise `together`."
         ),
     ] = None
+    state: Annotated[Literal["off", "transient", "parts"], Meta(description=_STATE)] = "off"
     history: Annotated[
         Keeper | None,
         Meta(

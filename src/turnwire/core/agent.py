@@ -240,6 +240,10 @@ class Dialect(Protocol):
         If there is no turn, it returns the rejection `Rejection.NO_TURN`. With replies it first
         sends the answers, then returns the events after the questions (`ReplayStarted`), and may
         abort this turn. If one of the questions is not open, it returns `Rejection.CLOSED`.
+
+        Raises:
+            RejectedError: the replies cannot be accepted, and that is known before a connection.
+
         """
         ...
 

@@ -17,3 +17,11 @@ class Rejection(enum.Enum):
     UNSUPPORTED = "this agent does not offer it"
     SILENT = "the agent did not answer in time, or left"
     TOO_LONG = "the turn is longer than the turn log keeps"
+
+
+class RejectedError(Exception):
+    """A request is rejected before a connection is opened for it."""
+
+    def __init__(self, rejection: Rejection) -> None:
+        super().__init__(rejection.value)
+        self.rejection = rejection

@@ -108,6 +108,8 @@ class ResumeRequest(AgentRequest, frozen=True, kw_only=True):
     conversation: Conversation | None = None
     """With replies: what the client says was said, up to the message that holds the questions. Its
     calls that wait for one of the replies are `pending`. None: as for a prompt."""
+    message_id: str | None = None
+    """With replies: the client's id of the message that holds the questions."""
     waiting: Sequence[Event] | None = None
     """With replies: the events of the turn that waits, if a turn log kept them. Deltas in a row are
     one event. Then the protocol returns what is new alone, and the caller repeats the rest."""

@@ -6,7 +6,10 @@ A new dialect is a package here and an entry in `DIALECTS`.
 from typing import Final
 
 from turnwire.core.agent import Dialect
+from turnwire.dialects.ag_ui import AgUi
 from turnwire.dialects.session_agent import SessionAgent
 from turnwire.dialects.v2 import V2
 
-DIALECTS: Final[dict[str, Dialect]] = {dialect.name: dialect for dialect in (V2(), SessionAgent())}
+DIALECTS: Final[dict[str, Dialect]] = {
+    dialect.name: dialect for dialect in (V2(), SessionAgent(), AgUi())
+}

@@ -11,7 +11,7 @@ from turnwire.core.body.attachments import AttachmentLimits
 from turnwire.core.body.client_history import ClientHistory
 from turnwire.core.body.conversation import ConversationLimits
 from turnwire.core.operations import OperationName
-from turnwire.core.requests import DialectOptions
+from turnwire.core.requests import DialectOptions, StateMode
 from turnwire.core.session_group import SessionGroups
 from turnwire.core.turn.limits import POLICIES, DisconnectPolicy, Limits
 from turnwire.core.ui_stream.output import StreamOptions
@@ -95,7 +95,9 @@ def client_history(settings: Settings, dialect: Dialect) -> ClientHistory | None
 
 def dialect_options(settings: Settings) -> DialectOptions:
     """Return what the settings change in the dialect."""
-    return DialectOptions(sends_history=history_keeper(settings) == "client")
+    return DialectOptions(
+        state=StateMode(settings.state), sends_history=history_keeper(settings) == "client"
+    )
 
 
 def limits(settings: Settings, dialect: Dialect) -> Limits:

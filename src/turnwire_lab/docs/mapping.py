@@ -139,7 +139,7 @@ def rows() -> Iterator[tuple[str, str]]:
 def _worth(
     before: Sequence[Frame], frame: Frame, *, approvals: ApprovalIssuer | None = None
 ) -> str:
-    kinds = [_shown(record) for record in _records(before, frame, approvals)]
+    kinds = [shown(record) for record in _records(before, frame, approvals)]
     return " → ".join(kinds) or "nothing"
 
 
@@ -155,7 +155,7 @@ def _records(
     return [json.loads(line.removeprefix("data: ")) for line in lines]
 
 
-def _shown(chunk: dict[str, Any]) -> str:
+def shown(chunk: dict[str, Any]) -> str:
     data = chunk.get("data")
     value = (data.get("state") or data.get("status")) if isinstance(data, dict) else None
     flag = next((name for name in ("preliminary", "transient") if chunk.get(name)), None)

@@ -19,6 +19,7 @@ from turnwire_lab.docs.binding import diagram
 from turnwire_lab.docs.conversation import rows as conversation_rows
 from turnwire_lab.docs.faults import rows as fault_rows
 from turnwire_lab.docs.mapping import rows as mapping_rows
+from turnwire_lab.docs.mapping_ag_ui import rows as mapping_ag_ui_rows
 from turnwire_lab.docs.marks import ROOT
 from turnwire_lab.docs.nameless import SESSION_AGENT, V2
 from turnwire_lab.docs.nameless import rows as nameless_rows
@@ -35,6 +36,11 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 def mapping() -> str:
     """Which frame becomes which chunks."""
     return _table(("The agent sends", "The client gets"), mapping_rows())
+
+
+def mapping_ag_ui() -> str:
+    """Which event of AG-UI becomes which chunks."""
+    return _table(("The agent sends", "The client gets"), mapping_ag_ui_rows())
 
 
 def history_ag_ui() -> str:
@@ -242,6 +248,7 @@ def _choices(hint: Any) -> str:
 
 TABLES: Final[dict[str, Callable[[], str]]] = {
     "mapping": mapping,
+    "mapping-ag-ui": mapping_ag_ui,
     "history-ag-ui": history_ag_ui,
     "traps": traps,
     "binding": binding,

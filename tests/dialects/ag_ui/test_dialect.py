@@ -4,7 +4,7 @@ import pytest
 
 from turnwire.core.body.conversation import Text, UserMessage
 from turnwire.core.operations import OperationName
-from turnwire.core.requests import ResumeRequest, StopRequest
+from turnwire.core.requests import StopRequest
 from turnwire.dialects.ag_ui import AgUi
 
 
@@ -15,7 +15,5 @@ def test_it_has_prompts_alone_over_http() -> None:
     assert not dialect.keeps_history
     assert dialect.operations == frozenset[OperationName]()
     assert list(dialect.write_message(UserMessage("u1", (Text("hi"),))))
-    with pytest.raises(NotImplementedError):
-        dialect.resume(ResumeRequest(user_id="u", init_s=1))
     with pytest.raises(NotImplementedError):
         dialect.stop(StopRequest(user_id="u", init_s=1, verdict_s=1))

@@ -7,7 +7,7 @@ import pytest
 
 from support import ag_ui_frames as f
 from turnwire.core.wire.frame_stats import FrameStats
-from turnwire.dialects.ag_ui.frames import KNOWN, SKIPPED, Skipped, decode, decoder, is_raw
+from turnwire.dialects.ag_ui.frames import KNOWN, SKIPPED, Skipped, decode, decoder
 
 
 def test_every_type_of_the_protocol_is_known() -> None:
@@ -75,9 +75,3 @@ def test_a_wrong_field_does_not_hide_an_end(frame: bytes) -> None:
     odd = frame.replace(b'"r"', b"[7]").replace(b'"no"', b"{}")
 
     assert decode(odd) is not None
-
-
-def test_an_event_of_the_framework_is_told_by_its_beginning() -> None:
-    assert is_raw(b'{"type":"RAW","event":NaN}')
-    assert is_raw(b'{"type": "RAW"')
-    assert not is_raw(f.text("RAW"))

@@ -71,6 +71,17 @@ def test_a_second_call_without_its_input_gets_it_from_the_state() -> None:
     }
 
 
+def test_a_call_without_the_first_piece_of_its_input_gets_it_from_the_frameworks_event() -> None:
+    answer = {"output": {"tool_calls": [{"id": "c1", "args": {"city": "Paris"}}]}}
+    played = Played(
+        *(f.started(), f.call(), f.args('": "Paris"}'), f.call_end()),
+        f.event("RAW", event={"event": "on_chat_model_end", "data": answer}),
+        *(f.result("21"), f.text("Warm."), f.finished()),
+    )
+
+    assert calls_of(played) == {"c1": ({"city": "Paris"}, "21")}
+
+
 def test_without_a_state_before_the_result_the_input_is_empty() -> None:
     played = Played(
         *(f.started(), f.call("c2"), f.call_end("c2"), f.result("22", "c2", "c2")),
@@ -230,6 +241,20 @@ def test_thoughts_that_the_last_event_repeats_inside_of_the_text() -> None:
     assert list(played.client.texts.values()) == ["Hello world"]
 
 
+def test_a_confirmation_asks_about_the_call_that_waits() -> None:
+    original = {"id": "c1", "name": "weather", "args": {}}
+    asks = {"id": "adk-1", "reason": "confirmation", "toolCallId": "adk-1"}
+    played = Played(
+        *(f.started(), *f.whole_call(), *f.whole_call("adk-1", "adk_request_confirmation")),
+        f.interrupted({**asks, "metadata": {"adk": {"originalFunctionCall": original}}}),
+    )
+
+    (question,) = [chunk["data"] for chunk in played.chunks if chunk["type"] == "data-question"]
+    assert (question["callId"], question["toolName"]) == ("c1", "weather")
+    assert played.of_call("adk-1") == []
+    assert played.of_call("c1")[-1]["type"] == "tool-input-available"
+
+
 # Microsoft Agent Framework
 
 
@@ -245,13 +270,13 @@ def test_text_that_stays_open_across_its_calls() -> None:
     played.client.close()
 
 
-def test_usage_comes_for_each_call_of_the_model() -> None:
+def test_usage_comes_in_running_totals() -> None:
     played = Played(
-        *(f.started(), f.custom("usage", {"inputTokens": 1}), f.text("a")),
-        *(f.custom("usage", {"inputTokens": 2}), f.finished()),
+        *(f.started(), f.custom("usage", {"input_token_count": 12}), f.text("a")),
+        *(f.custom("usage", {"input_token_count": 24}), f.finished()),
     )
 
-    assert played.client.metadata == {"usage": {"inputTokens": 3}}
+    assert played.client.metadata == {"usage": {"inputTokens": 24}}
 
 
 # Reported of several

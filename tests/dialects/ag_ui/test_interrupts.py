@@ -137,6 +137,7 @@ def test_a_graph_says_what_it_asks_in_a_value_of_its_own(value: Any, text: str |
     told = from_custom("on_interrupt", raw(value), "run-1:0")
     assert told is not None
     assert (told.question_id, told.text) == ("command:run-1:0", text)
+    assert told.is_of_graph
 
 
 def test_an_approval_may_be_requested_in_an_event() -> None:
@@ -158,13 +159,28 @@ def test_other_events_of_an_agent_ask_nothing(name: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "question_id", "is_one"),
-    [("langgraph:interrupt", "i1", True), ("", "command:r:0", True), ("tool_call", "i1", False)],
+    ("metadata", "is_one"),
+    [
+        ({"langgraph": {"raw": 1}}, True),
+        ({"langgraph": {}}, True),
+        ({"adk": {}}, False),
+        (7, False),
+    ],
 )
-def test_the_interrupts_of_a_graph_are_known(
-    reason: str, question_id: str, *, is_one: bool
-) -> None:
-    assert Interrupt(question_id=question_id, reason=reason).is_of_graph is is_one
+def test_the_interrupts_of_a_graph_are_known(metadata: Any, *, is_one: bool) -> None:
+    assert one(metadata=metadata).is_of_graph is is_one
+
+
+def test_an_invented_call_stands_for_the_call_that_it_asks_about() -> None:
+    original = {"id": "c1", "name": "delete", "args": {}}
+
+    interrupt = one(toolCallId="adk-1", metadata={"adk": {"originalFunctionCall": original}})
+
+    assert interrupt.call_id == "c1"
+
+
+def test_what_is_asked_may_stand_in_the_metadata() -> None:
+    assert one(metadata={"reason": "Delete notes.txt?"}).text == "Delete notes.txt?"
 
 
 @pytest.mark.parametrize(

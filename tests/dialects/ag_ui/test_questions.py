@@ -12,6 +12,7 @@ from turnwire.dialects.ag_ui.turn import HISTORY_MAX, NOT_TAKEN, TOO_LONG, UNREA
 
 ASK = {"id": "i1", "reason": "input_required", "message": "Where to?"}
 APPROVE = {"id": "i1", "reason": "tool_call", "toolCallId": "c1", "message": "Delete?"}
+GRAPH = {"id": "i1", "reason": "x", "metadata": {"langgraph": {"raw": 1}}}
 CALL = f.whole_call("c1", "delete", '{"a":1}')
 
 
@@ -146,6 +147,16 @@ def test_other_calls_do_not_stay_open_at_a_question() -> None:
     assert played.of_call("c1")[-1]["type"] == "tool-input-available"
 
 
+def test_at_a_question_that_names_no_call_all_calls_stay_open() -> None:
+    """The next run may have their results."""
+    played = Played(f.started(), *CALL, f.interrupted(ASK)).leave().reply("i1", "yes")
+    run = played.requests[1]["runId"]
+
+    played.open_again().tell(f.started(run), f.result("gone"), f.text("."), f.finished(run))
+
+    assert played.of_call()[-1]["output"] == "gone"
+
+
 def test_one_that_is_no_approval_makes_all_of_them_questions() -> None:
     played = protocol(*CALL)
 
@@ -166,9 +177,7 @@ def test_an_interrupt_that_cannot_be_read_is_an_error() -> None:
     [
         [
             f.custom("on_interrupt", '{"question": "delete Paris?"}'),
-            f.interrupted(
-                {"id": "i1", "reason": "langgraph:interrupt", "message": "delete Paris?"}
-            ),
+            f.interrupted(GRAPH | {"message": "delete Paris?"}),
         ],
         [f.custom("on_interrupt", '{"question": "delete Paris?"}'), f.finished()],
     ],
@@ -183,9 +192,7 @@ def test_a_prompt_that_a_waiting_graph_swallowed_is_not_lost_in_silence(
 
 
 def test_a_graph_that_worked_before_it_asks_took_the_prompt() -> None:
-    asked = {"id": "i1", "reason": "langgraph:interrupt"}
-
-    played = Played(f.started(), f.event("STEP_STARTED", stepName="x"), f.interrupted(asked))
+    played = Played(f.started(), f.event("STEP_STARTED", stepName="x"), f.interrupted(GRAPH))
 
     assert played.client.questions == {"i1": "open"}
 

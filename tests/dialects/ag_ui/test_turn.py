@@ -197,6 +197,13 @@ def test_an_event_of_the_framework_is_not_read_twice_though_it_is_no_json() -> N
     assert asked.frame_stats.malformed == 0
 
 
+def test_an_event_of_the_framework_may_say_last_what_it_is() -> None:
+    asked = protocol()
+
+    assert asked.receive_frame(b'{"event":1,"type":"RAW"}', 0) == ""
+    assert asked.frame_stats.left_out == {"RAW": 1}
+
+
 def test_half_of_a_pair_meets_its_other_half() -> None:
     halves = [f.text("x").replace(b'"x"', half) for half in (rb'"\ud83d"', rb'"\ude00"')]
 

@@ -69,7 +69,9 @@ class FrameStats:
 
         The log shows `what`: nothing of it may be the agent's own text.
         """
-        if what not in self.left_out and len(self.left_out) >= self.KINDS_MAX:
-            what = "other"
-        self.left_out[what] = self.left_out.get(what, 0) + 1
+        left_out = self.left_out
+        if what not in left_out:
+            what = what if len(left_out) < self.KINDS_MAX else "other"
+            left_out.setdefault(what, 0)
+        left_out[what] += 1
         self.left_out_bytes += size

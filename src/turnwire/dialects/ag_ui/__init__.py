@@ -4,7 +4,7 @@
 then `progress`. The agent keeps nothing that this wire could ask for, so it has no operations.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Never
 
 from turnwire.core.body.conversation import Message
@@ -15,8 +15,9 @@ from turnwire.core.requests import (
 )
 from turnwire.core.session_group import Member
 from turnwire.dialects.ag_ui import messages
+from turnwire.dialects.ag_ui.continuation import ContinuationProtocol
 from turnwire.dialects.ag_ui.schema import SCHEMA
-from turnwire.dialects.ag_ui.turn import TurnProtocol
+from turnwire.dialects.ag_ui.turn import PromptProtocol, TurnProtocol
 
 
 class AgUi:
@@ -30,14 +31,14 @@ class AgUi:
     schema = SCHEMA
     keeps_history = False
 
-    def write_message(self, message: Message) -> Iterator[bytes]:
+    def write_message(self, message: Message) -> Iterable[bytes]:
         return messages.write(message)
 
     def prompt(self, request: PromptRequest, _member: Member | None = None) -> TurnProtocol:
-        return TurnProtocol(request)
+        return PromptProtocol(request)
 
-    def resume(self, _request: ResumeRequest, _member: Member | None = None) -> TurnProtocol:
-        raise NotImplementedError
+    def resume(self, request: ResumeRequest, _member: Member | None = None) -> TurnProtocol:
+        return ContinuationProtocol(request)
 
     def _missing(self, _request: object) -> Never:
         raise NotImplementedError("this wire has no such operation")

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 from msgspec import Raw
 
-from turnwire.core.body.conversation import File, Text, UserMessage
+from turnwire.core.body.conversation import File, Message, Text, UserMessage
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.requests import PromptRequest
 from turnwire.dialects.ag_ui import messages
@@ -25,8 +25,12 @@ def prompt(request: PromptRequest) -> Sequence[bytes]:
         return request.conversation.written
     files = (File(attachment) for attachment in request.attachments)
     message_id = request.client_message_id or request.prompt_id
-    prompt = UserMessage(message_id, (Text(request.text), *files))
-    return [item for item in messages.write(prompt) if item]
+    return written(UserMessage(message_id, (Text(request.text), *files)))
+
+
+def written(message: Message) -> list[bytes]:
+    """A message in the words of this wire, in one go."""
+    return [item for item in messages.write(message) if item]
 
 
 def run(

@@ -236,12 +236,8 @@ KNOWN = known_frames(Read.__args__, Skipped, SKIPPED)
 
 decode: Callable[[bytes], Read] = msgspec.json.Decoder(Union[KNOWN]).decode  # noqa: UP007 (built at run time)
 
-_RAW_BEGINNINGS: Final = (b'{"type":"RAW"', b'{"type": "RAW"')
-
-
-def is_raw(frame: bytes) -> bool:
-    """Whether a frame that could not be decoded is one of those that are skipped anyway."""
-    return frame.startswith(_RAW_BEGINNINGS)
+RAW_BEGINNINGS: Final = (b'{"type":"RAW"', b'{"type": "RAW"')
+"""How nearly all events of the framework behind the agent begin."""
 
 
 _Delta: TypeAlias = TextContent | ReasoningContent | ThinkingContent | CallArgs | Shorthand

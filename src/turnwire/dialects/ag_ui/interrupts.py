@@ -23,8 +23,6 @@ APPROVAL_REQUEST: Final = "function_approval_request"
 COMMAND: Final = "command:"
 """How the id of a question begins whose interrupt has no id: `forwardedProps` answer it."""
 
-GRAPH_REASON: Final = "langgraph:interrupt"
-
 _APPROVED: Final = "approved"
 _YES_OR_NO_REASONS: Final = frozenset({"tool_call", "confirmation"})
 
@@ -47,11 +45,8 @@ class Interrupt(Struct, frozen=True, kw_only=True):
     fields: Mapping[str, Raw] = {}
     """What else the client is shown."""
     asks_yes_or_no: bool = False
-
-    @property
-    def is_of_graph(self) -> bool:
-        """Whether it comes from a graph, which tells an open interrupt again to each prompt."""
-        return self.reason == GRAPH_REASON or self.question_id.startswith(COMMAND)
+    is_of_graph: bool = False
+    """Whether it comes from a graph, which tells an open interrupt again to each prompt."""
 
 
 class Answered(Struct, frozen=True):
@@ -86,12 +81,21 @@ class _GraphValue(Struct, frozen=True):
     raw: Raw = Raw()
 
 
-class _Metadata(Struct, frozen=True):
-    langgraph: _GraphValue = _GraphValue()
-
-
 class _FunctionCall(Struct, frozen=True):
     call_id: SomeId = ""
+    id: SomeId = ""
+
+
+class _Confirmation(Struct, frozen=True, rename="camel"):
+    original_function_call: _FunctionCall = _FunctionCall()
+
+
+class _Metadata(Struct, frozen=True):
+    """What frameworks add to an interrupt, each under its own name."""
+
+    langgraph: _GraphValue | None = None
+    adk: _Confirmation = _Confirmation()
+    reason: HandedOn | None = None
 
 
 class _ApprovalRequest(Struct, frozen=True):
@@ -141,7 +145,10 @@ def from_custom(name: str, value: Raw, question_id: str) -> Interrupt | None:
         text = safe_json.string(value)
         shown = json_text.parsed(text) if text is not None else value
         return Interrupt(
-            question_id=COMMAND + question_id, text=_text_in(shown), fields=_present(value=shown)
+            question_id=COMMAND + question_id,
+            text=_text_in(shown),
+            fields=_present(value=shown),
+            is_of_graph=True,
         )
     if name != APPROVAL_REQUEST:
         return None
@@ -206,13 +213,15 @@ def _payload(answer: Raw, *, is_approval: bool) -> Raw:
 
 
 def _from_outcome(found: _Interrupt) -> Interrupt:
-    metadata = lenient.field(_decode_metadata, found.metadata)
-    value = Raw() if metadata is None else metadata.langgraph.raw
+    metadata = lenient.field(_decode_metadata, found.metadata) or _Metadata()
+    value = Raw() if metadata.langgraph is None else metadata.langgraph.raw
     return Interrupt(
         question_id=found.id,
-        text=found.message or _text_in(value),
+        text=found.message or _text_in(value) or metadata.reason,
         reason=found.reason,
-        call_id=found.tool_call_id or None,
+        # Of an invented call that only asks: the call that it asks about.
+        call_id=metadata.adk.original_function_call.id or found.tool_call_id or None,
+        is_of_graph=metadata.langgraph is not None,
         asks_yes_or_no=_asks_yes_or_no(found),
         fields=_present(
             responseSchema=found.response_schema, expiresAt=found.expires_at, value=value

@@ -16,6 +16,11 @@ def parsed(text: str) -> Raw:
     return _json(text) or Raw(msgspec.json.encode(text))
 
 
+def valid(text: str) -> Raw | None:
+    """Return the JSON that a text is; None if it is none."""
+    return _json(safe_json.join_surrogates(text))
+
+
 def structured(content: Raw) -> Raw:
     """Return the JSON object or list that a JSON string holds; any other value as it is.
 

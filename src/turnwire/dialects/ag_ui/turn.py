@@ -23,7 +23,7 @@ from turnwire.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from turnwire.core.requests import PromptRequest, QuestionReply
+from turnwire.core.requests import AgentRequest, PromptRequest, QuestionReply
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.core.wire.thread_id import thread_id
 from turnwire.dialects.ag_ui import commands, frames, interrupts
@@ -78,22 +78,25 @@ class TurnProtocol:
     queued = False
     has_other_watchers = False
 
-    def __init__(self, request: PromptRequest) -> None:
+    def __init__(
+        self, request: AgentRequest, turn_id: str, run_id: str, sent: Sequence[bytes]
+    ) -> None:
+        """Make the turn `turn_id`, whose next run is `run_id`. `sent` are the messages for it."""
         self.frame_stats = FrameStats()
         self.deadline = NEVER
-        self._turn_id = self._run_id = request.prompt_id
+        self._turn_id, self._run_id = turn_id, run_id
         self._runs = 1
         self._thread_id = thread_id(request.session_id, request.channel.type, request.channel.id)
-        self._sent: Sequence[bytes] = commands.prompt(request)
+        self._sent = sent
         """The messages of the first run. They are kept if the next run needs them again."""
         self._sends_history = request.options.sends_history
         self._stage = _STARTING
         self._has_begun = False
         self._progress = Progress(
-            self._run_id,
+            run_id,
             self.frame_stats,
             request.options.state,
-            is_kept=self._sends_history and sum(map(len, self._sent)) <= HISTORY_MAX,
+            is_kept=self._sends_history and sum(map(len, sent)) <= HISTORY_MAX,
         )
         self._fast_id: str | None = None
         self._pieces: list[str] = []
@@ -104,7 +107,16 @@ class TurnProtocol:
     # The connection.
 
     def connect_request(self) -> ConnectRequest:
-        request = commands.run(thread_id=self._thread_id, run_id=self._run_id, sent=self._sent)
+        """Return the request of the next run, with the answers that it begins with."""
+        resume, forwarded_props = interrupts.resume_fields(self._answers.values())
+        self._answers = {}
+        request = commands.run(
+            thread_id=self._thread_id,
+            run_id=self._run_id,
+            sent=[*self._sent, *self._progress.transcript.messages()],
+            resume=resume,
+            forwarded_props=forwarded_props,
+        )
         if not self._progress.transcript.is_whole:
             self._sent = ()
         return request
@@ -143,14 +155,14 @@ class TurnProtocol:
         return snapshots.prepare(raw)
 
     def receive_frame(self, raw: bytes, now: float) -> Decoded | str | None:
+        if raw.startswith(frames.RAW_BEGINNINGS):  # may be most of the bytes: not even checked
+            return self._take_raw(raw)
         try:
             frame = decode(raw)
         except msgspec.ValidationError:
             decoder.count_rejected(raw, self.frame_stats)
             return None
         except (msgspec.DecodeError, RecursionError):
-            if frames.is_raw(raw):
-                return self._leave_out_raw(raw)
             recovered = decoder.recover(raw, self.frame_stats)
             if recovered is None:
                 return None
@@ -162,7 +174,7 @@ class TurnProtocol:
                 self._note_pieces()
             return frame.delta or None
         if isinstance(frame, frames.Unparsed):
-            return self._leave_out_raw(raw)
+            return self._take_raw(raw)
         try:
             return self._interpret(frame, raw, now)
         except (RecursionError, msgspec.ValidationError):
@@ -190,11 +202,10 @@ class TurnProtocol:
             return Decoded([closed])
         return self._next_run(closed)
 
-    def _leave_out_raw(self, raw: bytes) -> str:
-        """Events of the framework behind the agent say nothing but that it is alive."""
-        self._progress.has_worked = True
-        self.frame_stats.count_left_out("RAW", len(raw))
-        return ""
+    def _take_raw(self, raw: bytes) -> Decoded | str:
+        """Take an event of the framework behind the agent: mostly, it says that it is alive."""
+        found = self._progress.take_raw(raw) if self._stage is _RUNNING else ()
+        return Decoded(found) if found else ""
 
     def _note_pieces(self) -> None:
         if self._pieces and self._fast_id is not None:
@@ -295,18 +306,20 @@ class TurnProtocol:
             return self._over(new, Reason.ERROR, ": ".join((NOT_TAKEN, *texts)))
         self._stage = _WAITING
         self._open = {each.question_id: each for each in asked}
-        about = {each.call_id for each in asked}
-        left = [call_id for call_id in calls.open_ids if call_id not in about]
-        settled = [event for each in left for event in calls.result(each, None, error=NO_RESULT)]
-        inputs = progress.settle_inputs()
         described = [calls.described(each.call_id or "") for each in asked]
         # Approvals are answered in another way than questions: so all are questions, if one is.
         as_approvals = all(each.asks_yes_or_no for each in asked) and None not in described
+        settled: list[Event] = []
+        if as_approvals:  # a client answers approvals only when no other call is open
+            about = {each.call_id for each in asked}
+            for call_id in calls.open_ids:
+                if call_id not in about:
+                    settled += calls.result(call_id, None, error=NO_RESULT)
         questions = [
             interrupts.question(each, call, as_approval=as_approvals)
             for each, call in zip(asked, described, strict=True)
         ]
-        return Decoded([*new, *settled, *inputs, *questions])
+        return Decoded([*new, *settled, *questions])
 
     def _next_run(self, closed: QuestionClosed) -> Decoded:
         progress = self._progress
@@ -315,14 +328,13 @@ class TurnProtocol:
         self._runs += 1
         self._run_id = f"{self._turn_id}-{self._runs}"
         progress.next_run(self._run_id)
-        resume, forwarded_props = interrupts.resume_fields(self._answers.values())
-        self._answers = {}
         self._stage = _STARTING
-        request = commands.run(
-            thread_id=self._thread_id,
-            run_id=self._run_id,
-            sent=[*self._sent, *progress.transcript.messages()],
-            resume=resume,
-            forwarded_props=forwarded_props,
-        )
-        return Decoded([closed], connect=request)
+        return Decoded([closed], connect=self.connect_request())
+
+
+class PromptProtocol(TurnProtocol):
+    """A turn that begins with a prompt."""
+
+    def __init__(self, request: PromptRequest) -> None:
+        prompt_id = request.prompt_id
+        super().__init__(request, prompt_id, prompt_id, commands.prompt(request))

@@ -14,13 +14,15 @@ import msgspec
 import structlog
 from starlette.types import Receive, Send
 
+from turnwire.core.agent import AgentProtocol
 from turnwire.core.body.client_history import ClientHistory
 from turnwire.core.body.continuation import Continuation
 from turnwire.core.body.prompt import Prompt, extract, extract_in_steps
 from turnwire.core.bounds import LONG_BYTES
 from turnwire.core.operations import OperationName
-from turnwire.core.rejection import Rejection
+from turnwire.core.rejection import RejectedError, Rejection
 from turnwire.core.requests import PromptRequest, ResumeRequest
+from turnwire.core.session_group import Member
 from turnwire.core.turn.headers import hold_for_init
 from turnwire.core.turn_log.entries import Head
 from turnwire.errors import AnotherTurn, Unavailable
@@ -235,6 +237,18 @@ class Chat(Endpoint):
         del continuation  # a stream may last for hours
         await response
 
+    def _resumed(self, request: ResumeRequest, member: Member) -> AgentProtocol:
+        """Return the protocol that sends the answers.
+
+        Raises:
+            RequestRefused: they cannot be accepted, and that is known before a dial.
+
+        """
+        try:
+            return self.app_context.dialect.resume(request, member)
+        except RejectedError as exc:
+            raise http_error_for(exc.rejection) from exc
+
     async def _continue_turn(
         self,
         context: RequestContext,
@@ -260,6 +274,7 @@ class Chat(Endpoint):
             replies=approval_profile.replies(settings, context, continuation),
             terms=approval_profile.terms(settings),
             conversation=continuation.conversation,
+            message_id=continuation.message_id,
             options=app_context.dialect_options,
         )
         limits = disconnect_limits(
@@ -273,7 +288,7 @@ class Chat(Endpoint):
             response = stream(
                 app_context,
                 context,
-                app_context.dialect.resume(resume_request, member),
+                self._resumed(resume_request, member),
                 limits,
                 receive,
                 send,

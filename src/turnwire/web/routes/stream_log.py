@@ -1,14 +1,27 @@
 """The metrics and the log line of a stream that has ended."""
 
+from typing import Any
+
 import structlog
 
 from turnwire.core.turn.outcome import final_outcome
 from turnwire.core.wire.frame_stats import FrameStats
+from turnwire.core.wire.schema import name_or_odd
 from turnwire.metrics import Telemetry
 from turnwire.relay.turn_stream import Stream
 from turnwire.web.routes.endpoint import RequestContext
 
 _log = structlog.get_logger("turnwire.stream")
+
+
+def _left_out(frame_stats: FrameStats) -> dict[str, Any]:
+    """The fields of what an agent sent and no client is shown."""
+    fields: dict[str, Any] = {}
+    if frame_stats.left_out:
+        fields |= {"left_out": frame_stats.left_out, "left_out_bytes": frame_stats.left_out_bytes}
+    if frame_stats.error_code is not None:
+        fields["error_code"] = name_or_odd(frame_stats.error_code)
+    return fields
 
 
 def report(
@@ -66,6 +79,7 @@ def report(
         malformed=frame_stats.malformed,
         doubled=frame_stats.doubled,
         unrecognised=frame_stats.unrecognised or None,
+        **_left_out(frame_stats),
         bytes_written=stream.bytes_written,
         arrived=stream.arrived,
         dial_failure=None if stream.dial_failure is None else stream.dial_failure.value,

@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import Raw
 
 from support.ag_ui_turn import plain_event
-from turnwire.core.events import Event
+from turnwire.core.events import Event, Phase, ToolUpdate
 from turnwire.dialects.ag_ui.content.calls import DONE_MAX, INPUT_MAX, OPEN_MAX, UNNAMED, Calls
 
 START = ("ToolUpdate", {"call_id": "c1", "tool_name": "x", "phase": "pending"})
@@ -63,10 +63,40 @@ def test_a_start_that_comes_again_changes_nothing() -> None:
     assert calls.start("c1", "x") == []
 
 
-def test_an_input_that_is_no_json_is_a_text() -> None:
+def test_an_input_that_is_no_json_waits_for_another_and_is_a_text_at_last() -> None:
     calls = begun('{"a":')
 
-    assert input_of(calls.end("c1")) == '"{\\"a\\":"'
+    assert calls.end("c1") == []
+    assert calls.waits_for_input
+    assert calls.described("c1") == ("x", Raw(b'"{\\"a\\":"'))
+    assert input_of(calls.result("c1", None)) == '"{\\"a\\":"'
+
+
+def test_a_fragment_of_an_input_is_replaced_by_that_of_a_snapshot() -> None:
+    """Some agents leave out the first piece."""
+    calls = begun('n": 1}')
+    calls.end("c1")
+
+    assert input_of(calls.input_found("c1", Raw(b'{"n": 1}'))) == '{"n": 1}'
+
+
+def test_a_call_of_an_earlier_run_is_known_and_not_begun_again() -> None:
+    calls = Calls()
+    calls.adopt("c1", "x", Raw(b"{}"))
+
+    assert calls.start("c1", "x") + calls.args("c1", "{}") + calls.end("c1") == []
+    assert events_of(calls.result("c1", Raw(b"1")))[0][1]["tool_name"] == "x"
+
+
+def test_what_an_earlier_run_told_is_followed() -> None:
+    calls = Calls()
+    calls.follow(ToolUpdate(call_id="c1", tool_name="x", phase=Phase.PENDING))
+    calls.follow(ToolUpdate(call_id="c2", tool_name="y", phase=Phase.RUNNING, args=Raw(b"[1]")))
+    calls.follow(ToolUpdate(call_id="c3", tool_name="z", phase=Phase.COMPLETED))
+
+    assert calls.described("c1") == ("x", Raw(b"{}"))
+    assert calls.described("c2") == ("y", Raw(b"[1]"))
+    assert calls.is_done("c3")
 
 
 def test_an_end_without_input_waits_for_one() -> None:

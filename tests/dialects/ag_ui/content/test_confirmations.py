@@ -3,7 +3,7 @@
 from typing import Any
 
 from support import ag_ui_frames as f
-from turnwire.dialects.ag_ui.content.confirmations import HELD_MAX, NAME, Confirmations
+from turnwire.dialects.ag_ui.content.confirmations import HELD_MAX, NAMES, Confirmations
 from turnwire.dialects.ag_ui.frames import decode
 
 
@@ -11,7 +11,7 @@ def events_of(frame: bytes) -> Any:
     return decode(frame)
 
 
-START, ARGS, END = (events_of(frame) for frame in f.whole_call("c1", NAME))
+START, ARGS, END = (events_of(frame) for frame in f.whole_call("c1", min(NAMES)))
 OTHER = events_of(f.call("c2"))
 
 

@@ -196,6 +196,21 @@ def test_a_state_has_the_input_that_no_event_told() -> None:
     assert events_of(*CALL, snapshot) == []
 
 
+def test_an_event_of_the_framework_has_the_input_that_no_event_told() -> None:
+    answer = {"output": {"tool_calls": [{"id": "c1", "args": {"a": 1}}]}}
+    raw = f.event("RAW", event={"event": "on_chat_model_end", "data": answer})
+
+    ((_, fields),) = events_of(f.call(), f.args('": 1}'), f.call_end(), raw)
+    assert json.loads(fields["args"]) == {"a": 1}
+    assert events_of(*CALL, raw) == ""
+
+
+def test_an_input_that_nobody_told_well_is_a_text_at_the_end() -> None:
+    events = events_of(f.call(), f.args('": 1}'), f.call_end(), f.finished())
+
+    assert json.loads(events[0][1]["args"]) == '": 1}'
+
+
 def test_a_snapshot_says_nothing_of_calls_that_are_not_open() -> None:
     assert events_of(*CALL, f.snapshot(f.tool("x", "c9"))) == []
 

@@ -99,6 +99,32 @@ def test_another_state_has_none(state: Any) -> None:
     assert snapshots.inputs_in_state(raw(state)) == {}
 
 
+def answered(**output: Any) -> bytes:
+    data = {"output": output, "input": {"messages": [{"content": "secret"}]}}
+    return f.event("RAW", event={"event": "on_chat_model_end", "data": data})
+
+
+def test_an_event_of_a_graph_has_inputs() -> None:
+    frame = answered(tool_calls=[{"name": "x", "args": {"a": 1}, "id": "c1"}])
+
+    assert snapshots.inputs_in_raw(frame) == {"c1": raw({"a": 1})}
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        answered(),
+        answered(tool_calls=None),
+        f.raw(),
+        f.event("RAW"),
+        f.event("RAW", event=7),
+        b'{"type":"RAW","event":NaN}',
+    ],
+)
+def test_other_events_of_a_framework_have_none(frame: bytes) -> None:
+    assert snapshots.inputs_in_raw(frame) == {}
+
+
 def test_a_long_snapshot_is_counted_in_steps_before_it_is_decoded() -> None:
     fine = f.snapshot(*[f.user("x" * 100)] * 1_000)
 

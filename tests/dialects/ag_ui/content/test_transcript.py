@@ -73,3 +73,23 @@ def test_the_lengths_are_bounded_in_number() -> None:
         said.text(f"m{number}", "a")
 
     assert (said.length("m0"), said.length("m1")) == (None, 1)
+
+
+def test_the_result_of_a_call_that_others_say_follows_it() -> None:
+    said = kept()
+    said.adopt("c1", "delete", Raw(b"{}"))
+    said.adopt("c2", "delete", Raw(b"{}"))
+    said.text("m2", "Hm.")
+    said.result("c2", "t2", Raw(b'"gone"'))
+
+    assert read(said.messages()) == [
+        Item("tool", "result", "gone", "c2"),
+        Item("assistant", "text", "Hm."),
+    ]
+
+
+def test_for_an_agent_that_keeps_the_conversation_nothing_is_adopted() -> None:
+    said = Transcript(is_kept=False)
+    said.adopt("c1", "delete", Raw(b"{}"))
+
+    assert list(said.messages()) == []

@@ -26,16 +26,18 @@ def test_entries_and_runs_are_summed() -> None:
     assert total(usage) == {"inputTokens": 7, "outputTokens": 8}
 
 
-def test_what_is_told_of_calls_counts_where_the_run_says_nothing() -> None:
+def test_counts_before_the_end_are_running_totals_and_count_where_the_end_has_none() -> None:
     usage = Usage()
 
-    usage.call_used(raw({"inputTokens": 1}))
-    usage.call_used(raw({"inputTokens": 2}))
+    usage.used_so_far(
+        raw({"input_token_count": 1, "total_token_count": 3, "output_token_count": 2})
+    )
+    usage.used_so_far(raw({"input_token_count": 2}))
     usage.run_ended(Raw())
-    assert total(usage) == {"inputTokens": 3}
-    usage.call_used(raw({"inputTokens": 9}))
+    assert total(usage) == {"inputTokens": 2, "totalTokens": 3, "outputTokens": 2}
+    usage.used_so_far(raw({"inputTokens": 9}))
     usage.run_ended(raw([{"inputTokens": 4}]))
-    assert total(usage) == {"inputTokens": 7}
+    assert total(usage) == {"inputTokens": 6, "totalTokens": 3, "outputTokens": 2}
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """The tool calls of a run: their inputs, which come in pieces, and their outcomes.
 
     START ─ARGS…─► input told in pieces ─END─► RUNNING with the whole input ─RESULT─► outcome
-      └──END─► no piece came: the input may be in a snapshot; it waits for that, or the outcome
+      └──END─► the pieces are no JSON, or none came: the input waits for a snapshot, or the outcome
+
+Some agents leave out the first piece of an input, or all of it, and tell it in a snapshot.
 
 An agent may leave out START or END, or send END when the tool is done, together with the RESULT.
 The methods of `Calls` return the events of a call.
@@ -62,7 +64,9 @@ class Calls:
 
     @property
     def waits_for_input(self) -> bool:
-        """Whether a call ended without an input, which a snapshot may have."""
+        """Whether a call ended without a valid input, which a snapshot may have."""
+        if not self._open:
+            return False
         return any(call.has_ended and call.input is None for call in self._open.values())
 
     @property
@@ -79,6 +83,19 @@ class Calls:
         """The name and the input of an open call."""
         call = self._open.get(call_id)
         return None if call is None else (call.name, call.input or _whole(call.pieces) or _EMPTY)
+
+    def adopt(self, call_id: str, name: str, whole: Raw) -> None:
+        """Know a call of an earlier run, which the client has with its input."""
+        call = self._open[call_id] = _Call(name)
+        call.has_ended = True
+        call.input = whole
+
+    def follow(self, update: ToolUpdate) -> None:
+        """Know what an earlier run told of a call."""
+        if update.phase.is_over:
+            self.result(update.call_id, None)
+        else:
+            self.adopt(update.call_id, update.tool_name, update.args or _EMPTY)
 
     def start(self, call_id: str, name: str) -> list[Event]:
         if call_id in self._open or self._is_repeated(call_id):
@@ -107,7 +124,7 @@ class Calls:
         if call is None or call.has_ended:
             return []
         call.has_ended = True
-        whole = _whole(call.pieces)
+        whole = json_text.valid("".join(call.pieces))
         return [] if whole is None else self._tell_input(call_id, call, whole)
 
     def input_found(self, call_id: str, whole: Raw) -> list[Event]:
@@ -138,7 +155,7 @@ class Calls:
         ]
 
     def settle_inputs(self) -> Iterator[Event]:
-        """The run is over: tell the inputs that no snapshot had, so that questions show them."""
+        """The run is over: tell the inputs that no snapshot had."""
         for call_id, call in self._open.items():
             if call.input is None:
                 yield from self._tell_input(call_id, call, _whole(call.pieces) or _EMPTY)

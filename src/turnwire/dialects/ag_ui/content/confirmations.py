@@ -10,8 +10,8 @@ from typing import Final
 from turnwire.dialects.ag_ui import frames
 from turnwire.dialects.ag_ui.frames import RunEvent
 
-NAME: Final = "confirm_changes"
-"""The name of such calls."""
+NAMES: Final = frozenset({"confirm_changes", "adk_request_confirmation"})
+"""The names of such calls."""
 
 HELD_MAX: Final = 256
 """Most events that are held back."""
@@ -28,7 +28,7 @@ class Confirmations:
         self._ids: set[str] = set()
 
     def pass_on(self, frame: RunEvent) -> Sequence[RunEvent]:
-        if isinstance(frame, frames.CallStart) and frame.tool_call_name == NAME:
+        if isinstance(frame, frames.CallStart) and frame.tool_call_name in NAMES:
             self._ids.add(frame.tool_call_id)
         elif not isinstance(frame, _OF_A_CALL) or frame.tool_call_id not in self._ids:
             return (frame,)

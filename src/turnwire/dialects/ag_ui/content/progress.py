@@ -4,6 +4,7 @@
 how it ends (`turn`).
 """
 
+from collections.abc import Mapping
 from typing import Final, TypeAlias, assert_never
 
 from msgspec import Raw, Struct
@@ -114,6 +115,14 @@ class Progress:
                 new += self._tell(self._take(one, len(raw)))
         return new
 
+    def take_raw(self, raw: bytes) -> list[Event]:
+        """Take an event of the framework behind the agent: it may have the input of a call."""
+        self.has_worked = True
+        self._frame_stats.count_left_out("RAW", len(raw))
+        if not self.calls.waits_for_input:
+            return []
+        return self._tell(self._find_inputs(snapshots.inputs_in_raw(raw)))
+
     def release(self, *, is_failure: bool = False) -> list[Event]:
         """Tell the result that was held, as the failure that it is or as what it seems."""
         held, self._held = self._held, None
@@ -132,16 +141,13 @@ class Progress:
         for frame in self._lanes.close_all():
             new += self._tell(self._take(frame, 0))
         new += self._reasoning.close()
+        new += self._tell(list(self.calls.settle_inputs()))
         for frame in self._confirmations.end():
             if is_interrupted:
                 self._frame_stats.doubled += 1
             else:
                 new += self._tell(self._take(frame, 0))
         return new
-
-    def settle_inputs(self) -> list[Event]:
-        """Tell the inputs of open calls that nobody told, so that questions show them."""
-        return self._tell(list(self.calls.settle_inputs()))
 
     def _tell(self, new: list[Event]) -> list[Event]:
         """Note what goes to the client."""
@@ -198,7 +204,9 @@ class Progress:
             case frames.MessagesSnapshot(messages=messages):
                 return self._messages(snapshots.read(messages))
             case frames.StateSnapshot(snapshot=snapshot):
-                return [*self._inputs(snapshot), *self._show_state(frame, size)]
+                waits = self.calls.waits_for_input
+                found = snapshots.inputs_in_state(snapshot) if waits else {}
+                return [*self._find_inputs(found), *self._show_state(frame, size)]
             case frames.StateDelta() | frames.ActivitySnapshot() | frames.ActivityDelta():
                 return self._show_state(frame, size)
             case frames.Custom(name=name, value=value):
@@ -267,11 +275,8 @@ class Progress:
                 self._frame_stats.count_left_out("contradicted text", length)
         return new
 
-    def _inputs(self, snapshot: Raw) -> list[Event]:
-        """Inputs that a call did not tell, and the state of a graph has."""
-        if not self.calls.waits_for_input:
-            return []
-        found = snapshots.inputs_in_state(snapshot)
+    def _find_inputs(self, found: Mapping[str, Raw]) -> list[Event]:
+        """Tell inputs that calls did not tell."""
         return [
             event
             for call_id, whole in found.items()
@@ -301,7 +306,7 @@ class Progress:
             if len(self.interrupts) < OPEN_QUESTIONS_MAX:
                 self.interrupts.append(found)
         elif name == _USAGE:
-            self.usage.call_used(value)
+            self.usage.used_so_far(value)
         else:
             self._frame_stats.count_left_out(f"CUSTOM {name_or_odd(name)}", size)
 

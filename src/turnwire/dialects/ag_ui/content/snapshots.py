@@ -21,6 +21,9 @@ CENSUS_DEPTH: Final = 6
 """The event, its messages, a message, its calls, a call, its function."""
 
 
+_MODEL_ANSWERED: Final = "on_chat_model_end"
+
+
 class ToolOutcome(Struct, frozen=True):
     """The outcome of a call. `error` is the text of an error; None if the call succeeded."""
 
@@ -66,10 +69,24 @@ class _State(Struct, frozen=True):
     messages: Raw = Raw()
 
 
+class _Answer(Struct, frozen=True):
+    output: _StateMessage = _StateMessage()
+
+
+class _GraphEvent(Struct, frozen=True):
+    event: Word = ""
+    data: _Answer = _Answer()
+
+
+class _Unparsed(Struct, frozen=True):
+    event: _GraphEvent = _GraphEvent()
+
+
 _decode_list = msgspec.json.Decoder(Annotated[list[Raw], MANY]).decode
 _decode_message = msgspec.json.Decoder(_Message).decode
 _decode_state_message = msgspec.json.Decoder(_StateMessage).decode
 _decode_state = msgspec.json.Decoder(_State).decode
+_decode_unparsed = msgspec.json.Decoder(_Unparsed).decode
 _decode_call = msgspec.json.Decoder(_Call).decode
 
 
@@ -113,12 +130,19 @@ def inputs_in_state(snapshot: Raw) -> dict[str, Raw]:
     """Return the inputs of calls in a state that holds messages, as that of a graph does."""
     state = lenient.field(_decode_state, snapshot)
     messages = None if state is None else lenient.field(_decode_list, state.messages)
-    return {
-        call.id: call.args
-        for message in lenient.each(_decode_state_message, messages or ())
-        for call in _calls_of(message.tool_calls)
-        if call.args
-    }
+    found: dict[str, Raw] = {}
+    for message in lenient.each(_decode_state_message, messages or ()):
+        found |= _inputs(message)
+    return found
+
+
+def inputs_in_raw(frame: bytes) -> dict[str, Raw]:
+    """Return the inputs of calls in the event in which a graph says what its model answered."""
+    try:
+        event = _decode_unparsed(frame).event
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+    return _inputs(event.data.output) if event.event == _MODEL_ANSWERED else {}
 
 
 def prepare(frame: bytes) -> Iterator[None]:
@@ -129,6 +153,10 @@ def prepare(frame: bytes) -> Iterator[None]:
 
     """
     yield from census(frame, CENSUS_DEPTH, VALUES_MAX)
+
+
+def _inputs(message: _StateMessage) -> dict[str, Raw]:
+    return {call.id: call.args for call in _calls_of(message.tool_calls) if call.args}
 
 
 def _calls_of(raw: Raw) -> Iterator[_Call]:

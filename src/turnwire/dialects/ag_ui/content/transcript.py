@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Raw, Struct
 
 from turnwire.core.body.conversation import AssistantMessage, Call, Result, Text
-from turnwire.dialects.ag_ui import messages
+from turnwire.dialects.ag_ui import commands
 
 KEPT_MAX: Final = 1_048_576
 """Most characters of a turn that are kept. A longer turn cannot be continued in another run."""
@@ -25,6 +25,8 @@ class _Step(Struct):
     pieces: list[str] = []
     calls: dict[str, tuple[str, Raw]] = {}
     results: dict[str, tuple[str, Raw]] = {}
+    is_sent: bool = False
+    """Whether the agent is sent the message by others, and only its results are to be said."""
 
 
 class Transcript:
@@ -36,6 +38,13 @@ class Transcript:
         self._steps: list[_Step] = []
         self._lengths: dict[str, int] = {}
         self._chars = 0
+
+    def adopt(self, call_id: str, name: str, whole: Raw) -> None:
+        """Know a call of a message that the agent is sent anyway: its result follows that."""
+        if self.is_whole:
+            if not self._steps:
+                self._steps.append(_Step("", is_sent=True))
+            self._steps[0].calls[call_id] = (name, whole)
 
     def text(self, message_id: str, delta: str) -> None:
         self._lengths[message_id] = self._lengths.get(message_id, 0) + len(delta)
@@ -49,29 +58,31 @@ class Transcript:
         return self._lengths.get(message_id)
 
     def call(self, call_id: str, name: str, whole: Raw) -> None:
-        if self._has_room(len(whole)):
+        if self._step_of(call_id) is None and self._has_room(len(whole)):
             self._step(f"{call_id}:message").calls[call_id] = (name, whole)
 
     def result(self, call_id: str, message_id: str, content: Raw) -> None:
         """The result of a call that was told. `content` is JSON: a string, or a list of parts."""
-        step = next((step for step in reversed(self._steps) if call_id in step.calls), None)
+        step = self._step_of(call_id)
         if step is not None and self._has_room(len(content)):
             step.results[call_id] = (message_id, content)
 
     def messages(self) -> Iterator[bytes]:
         """The messages, encoded. A call without a result has none: the agent waits for it."""
         for step in self._steps:
-            text = "".join(step.pieces)
-            parts = (Text(text),) if text else ()
-            calls = tuple(Call(each, name, whole) for each, (name, whole) in step.calls.items())
-            yield from messages.write(AssistantMessage(step.message_id, parts, calls))
+            if not step.is_sent:
+                yield from commands.written(_message(step))
             for call_id, (message_id, content) in step.results.items():
-                yield from messages.write(Result(message_id, call_id, "", content))
+                yield from commands.written(Result(message_id, call_id, "", content))
+
+    def _step_of(self, call_id: str) -> _Step | None:
+        return next((step for step in reversed(self._steps) if call_id in step.calls), None)
 
     def _step(self, message_id: str) -> _Step:
         """The step that is open. When all of its calls have results, another one begins."""
         last = self._steps[-1] if self._steps else None
-        if last is None or (last.calls and last.calls.keys() <= last.results.keys()):
+        has_results = last is not None and last.calls and last.calls.keys() <= last.results.keys()
+        if last is None or last.is_sent or has_results:
             last = _Step(message_id)
             self._steps.append(last)
         return last
@@ -82,3 +93,9 @@ class Transcript:
             self.is_whole = False
             self._steps.clear()
         return self.is_whole
+
+
+def _message(step: _Step) -> AssistantMessage:
+    text = "".join(step.pieces)
+    calls = tuple(Call(call_id, name, whole) for call_id, (name, whole) in step.calls.items())
+    return AssistantMessage(step.message_id, (Text(text),) if text else (), calls)

@@ -1,0 +1,164 @@
+"""A client that answers approvals in a request of its own: the next run goes on in its message."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from support import ag_ui_frames as f
+from turnwire.core.agent import AgentProtocol
+from turnwire.core.approvals import subject
+from turnwire.core.body.client_copy import ClientCopy
+from turnwire.core.body.conversation import Call, Conversation
+from turnwire.core.events import (
+    Approval,
+    Event,
+    Phase,
+    Question,
+    ToolUpdate,
+    TurnStarted,
+)
+from turnwire.core.rejection import RejectedError, Rejection
+from turnwire.core.requests import QuestionReply, ResumeRequest
+from turnwire.core.turn.inputs import Opened
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
+from turnwire.dialects.ag_ui import AgUi
+
+MESSAGE = "run-1"
+CALL = Call("c1", "delete", Raw(b'{"a":1}'))
+PENDING = Conversation([b'{"id":"u1"}', b'{"id":"run-1"}'], {}, (CALL,))
+
+
+def signed(
+    turn: str = MESSAGE, args: bytes = b'{"a": 1}', answer: bytes = b"true"
+) -> QuestionReply:
+    return QuestionReply("i1", Raw(answer), subject(turn, Approval("c1", "delete", Raw(args))))
+
+
+def resumed(*replies: QuestionReply, **asked: Any) -> AgentProtocol:
+    given: dict[str, Any] = {"message_id": MESSAGE, "conversation": PENDING, **asked}
+    return AgUi().resume(
+        ResumeRequest(user_id="u1", session_id="s1", init_s=5, replies=replies, **given)
+    )
+
+
+def sent(protocol: AgentProtocol) -> Any:
+    return json.loads(protocol.connect_request().body)
+
+
+def test_the_answers_begin_the_next_run_of_the_same_thread() -> None:
+    request = sent(resumed(signed()))
+
+    assert request["resume"] == [
+        {"interruptId": "i1", "status": "resolved", "payload": {"approved": True}}
+    ]
+    assert request["messages"] == [{"id": "u1"}, {"id": "run-1"}]
+    assert request["runId"].startswith("run-1-")
+    assert request["runId"] == sent(resumed(signed()))["runId"]
+    assert request["runId"] != sent(resumed(signed(answer=b"false")))["runId"]
+
+
+KNOWN = ClientCopy(message_id=MESSAGE, pending=frozenset({"c1"}), text_chars=3, text_blocks=1)
+
+
+@pytest.mark.parametrize("repeated", [[], f.whole_call("c1", "delete", '{"a":1}')])
+def test_the_result_goes_to_the_card_that_the_client_has(repeated: list[bytes]) -> None:
+    protocol = resumed(signed())
+    run = sent(protocol)["runId"]
+    turn = Turn(protocol, Limits(), UIMessageStream(StreamOptions(client_copy=KNOWN)))
+    written = turn.handle(Opened(), 0).to_client
+    frames = [f.started(run), *repeated, f.result("gone"), f.text("Done."), f.finished(run)]
+    written += turn.frames(frames, 1).to_client
+
+    chunks = [
+        json.loads(line[6:]) for line in written.decode().split("\n") if line.startswith("data: {")
+    ]
+    assert [chunk["type"] for chunk in chunks] == [
+        *("start", "tool-output-available", "start-step", "text-start", "text-delta", "text-end"),
+        *("finish-step", "finish"),
+    ]
+    assert chunks[0]["messageId"] == MESSAGE
+    assert chunks[3]["id"] == "run-1:t1"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        signed(turn="run-9"),
+        signed(args=b'{"a": 2}'),
+        QuestionReply("i1", Raw(b"true"), b"forged"),
+        QuestionReply("i1", Raw(b"true"), None),
+    ],
+)
+def test_an_answer_that_was_signed_for_something_else_is_refused_before_a_dial(
+    reply: QuestionReply,
+) -> None:
+    with pytest.raises(RejectedError) as refused:
+        resumed(reply)
+
+    assert refused.value.rejection is Rejection.CLOSED
+
+
+def test_without_calls_that_wait_there_is_nothing_to_answer() -> None:
+    with pytest.raises(RejectedError):
+        resumed(signed(), conversation=None)
+
+
+def test_the_results_are_sent_again_if_the_run_asks_again() -> None:
+    protocol = resumed(signed())
+    run = sent(protocol)["runId"]
+    protocol.connection_opened(0)
+    asks = {"id": "i2", "reason": "input_required", "message": "Why?"}
+    for frame in (f.started(run), f.result("gone"), f.text("Hm."), f.interrupted(asks, run=run)):
+        protocol.receive_frame(frame, 0)
+
+    request = protocol.reply(QuestionReply("i2", Raw(b'"so"')), "u1", 0).connect
+
+    assert request is not None
+    said = json.loads(request.body)
+    assert [each.get("role", each["id"]) for each in said["messages"]] == [
+        *("u1", "run-1", "tool", "assistant")
+    ]
+    assert said["runId"] == "run-1-2"
+
+
+def kept(*more: Event) -> Sequence[Event]:
+    """The events of a turn that waits."""
+    approval = Approval("c1", "delete", Raw(b'{"a":1}'))
+    return [
+        TurnStarted("run-7"),
+        ToolUpdate(call_id="c0", tool_name="x", phase=Phase.COMPLETED, result=Raw(b"1")),
+        ToolUpdate(call_id="c1", tool_name="delete", phase=Phase.RUNNING, args=Raw(b'{"a":1}')),
+        Question("i1", Raw(b"{}"), approval),
+        *more,
+    ]
+
+
+def test_a_turn_log_knows_what_waits_and_repeats_it_itself() -> None:
+    protocol = resumed(QuestionReply("i1", Raw(b"true")), waiting=kept(), conversation=None)
+    request = sent(protocol)
+
+    assert request["resume"][0]["payload"] == {"approved": True}
+    assert request["runId"].startswith("run-7-")
+    assert protocol.connection_opened(0).events == ()
+    protocol.receive_frame(f.started(request["runId"]), 0)
+    for repeated in (*f.whole_call("c0", "x"), f.result("1", "c0", "t0"), *f.whole_call("c1")):
+        told = protocol.receive_frame(repeated, 0)
+        assert not getattr(told, "events", ())
+
+
+def test_an_answer_to_what_does_not_wait_is_refused() -> None:
+    with pytest.raises(RejectedError):
+        resumed(QuestionReply("i9", Raw(b"true")), waiting=kept())
+
+
+def test_a_turn_without_questions_is_only_followed() -> None:
+    """A recording has no answers."""
+    protocol = AgUi().resume(ResumeRequest(user_id="u1", init_s=5))
+
+    assert "resume" not in sent(protocol)
+    assert protocol.connection_opened(0).events == ()

@@ -1,0 +1,107 @@
+"""An AG-UI agent over real HTTP: prompts, the conversation, approvals."""
+
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+import pytest
+
+from gateway.clients import ask, chunks, new_client
+from gateway.running import Gateway
+from gateway.tokens import bearer
+from support.client_model import Client
+from turnwire_lab.agents.ag_ui.server import AgUiAgent
+from turnwire_lab.agents.ag_ui.turn import Habits
+
+pytestmark = pytest.mark.sockets
+
+KEY: Final = "a key that signs approvals and nothing else"
+
+
+@pytest.fixture
+async def agent() -> AsyncIterator[AgUiAgent]:
+    async with AgUiAgent(Habits(pace_s=0, slow_s=0)) as agent:
+        yield agent
+
+
+async def chat(gateway: Gateway, body: Any, **headers: str) -> Client:
+    """Post, and read the stream to its end."""
+    async with new_client() as client:
+        response = await client.post(
+            f"{gateway.url}/api/sessions/s1/chat", json=body, headers=bearer("u1") | headers
+        )
+    assert response.status_code == 200, response.text
+    reader = Client(named=None, native="x-turnwire-profile" in headers)
+    reader.read(response.content)
+    reader.close()
+    return reader
+
+
+def message(client: Client, **more: Any) -> Any:
+    """The assistant's message as the client has it, to be sent back."""
+    return {"id": client.message_id, "role": "assistant", "parts": client.parts} | more
+
+
+USER: Final = ask("approve 12*7")["messages"][0]
+HELLO: Final = {"id": "m2", "role": "user", "parts": [{"type": "text", "text": "hello"}]}
+NATIVE: Final = {"x-turnwire-profile": "6"}
+
+
+def approved(client: Client, approval_id: str) -> Any:
+    """The body of an answer: the whole message, with the user's yes at the card."""
+    answer = {"state": "approval-responded", "approval": {"id": approval_id, "approved": True}}
+    parts = [
+        part | answer if part.get("state") == "input-available" else part for part in client.parts
+    ]
+    return ask() | {"messages": [USER, message(client, parts=parts)]}
+
+
+async def test_a_turn_with_a_tool_and_the_conversation(agent: AgUiAgent) -> None:
+    async with Gateway(f"{agent.url}?session={{session_id}}", dialect="ag-ui") as gateway:
+        first = await chat(gateway, ask("what is 12*7?"))
+        again = ask("hello") | {
+            "messages": [*ask("what is 12*7?")["messages"], message(first), HELLO]
+        }
+        await chat(gateway, again)
+
+    assert set(first.tools.values()) == {"output"}
+    one, two = (run.input for run in agent.runs)
+    assert two["threadId"] == one["threadId"]
+    assert [each["role"] for each in two["messages"]][:3] == ["user", "assistant", "tool"]
+    assert two["messages"][-1]["id"] == "m2"
+
+
+async def test_an_approval_is_answered_and_the_next_run_goes_on_in_the_message(
+    agent: AgUiAgent,
+) -> None:
+    async with (
+        Gateway(
+            f"{agent.url}?session={{session_id}}", dialect="ag-ui", signing_keys=KEY
+        ) as gateway,
+        new_client() as client,
+    ):
+        url = f"{gateway.url}/api/sessions/s1/chat"
+        headers = bearer("u1") | NATIVE
+        asked = await client.post(url, json=ask("approve 12*7"), headers=headers)
+        reader = Client(named=None, native=True)
+        seen = chunks(asked.content)
+        (request,) = [each for each in seen if each["type"] == "tool-approval-request"]
+        plain = b"".join(
+            record + b"\n\n"
+            for record in asked.content.split(b"\n\n")
+            if record and b"tool-approval-request" not in record
+        )
+        reader.read(plain.partition(b"event: finish-step")[0])
+        body = approved(reader, request["approvalId"])
+        answered = await client.post(url, json=body, headers=headers)
+        forged = await client.post(
+            url, json=approved(reader, request["approvalId"][:-2] + "AA"), headers=headers
+        )
+
+    told = chunks(answered.content)
+    assert told[0] == {"type": "start", "messageId": reader.message_id}
+    assert [each["type"] for each in told].count("tool-output-available") == 1
+    assert not [each for each in told if each["type"].startswith("tool-input")]
+    assert told[-1]["type"] == "finish"
+    assert agent.runs[-1].input["resume"][0]["payload"] == {"approved": True}
+    assert forged.status_code == 400
+    assert len(agent.runs) == 2
