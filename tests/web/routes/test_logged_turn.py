@@ -473,3 +473,23 @@ async def test_the_document_says_what_there_is(place: str, agent: AskingAgent) -
     resume = document["paths"]["/api/sessions/{session_id}/chat/{chat_id}/stream"]["get"]
     assert ("501" in resume["responses"]) is (place == "off")
     assert "410" in resume["responses"]
+
+
+async def test_the_log_says_which_streams_are_kept_and_read(
+    agent: AskingAgent, gateway: Gateway, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with prompting(gateway) as prompt:
+        run = await agent.run()
+        await run.say(*BEGUN)
+        await prompt.sees("Hello")
+        async with resuming(gateway) as reader:
+            await reader.sees("Hello")
+            await run.say(*END)
+            await reader.end()
+        await prompt.end()
+    await gateway.has_ended("completed", times=2)
+
+    out = capsys.readouterr().out
+    lines = [line for line in out.splitlines() if "stream ended" in line]
+    assert sorted("turn_log=kept" in line for line in lines) == [False, True]
+    assert sorted("turn_log=read" in line for line in lines) == [False, True]

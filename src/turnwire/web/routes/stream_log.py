@@ -30,8 +30,11 @@ def report(
     stream: Stream,
     frame_stats: FrameStats,
     seconds: float,
+    turn_log: str | None = None,
 ) -> None:
     """Add the counters of a stream to the metrics, and log one line. `seconds` is its duration.
+
+    `turn_log`: whether the turn is `kept` there, or `read` from there.
 
     Neither contains a prompt, a delta or a token. Where the agent answered the dial with a status,
     the turn has no outcome: the stream counts as refused.
@@ -87,4 +90,5 @@ def report(
         dial_error=stream.dial_error,
         agent_left=None if stream.disconnect_reason is None else stream.disconnect_reason.value,
         close_code=stream.disconnect_code,
+        **({} if turn_log is None else {"turn_log": turn_log}),
     )

@@ -141,6 +141,7 @@ async def stream(
                     seconds,
                     dialled_at,
                     logged,
+                    "read" if log_reader else None if logged is None else "kept",
                 )
             )
     return turn_stream.started or _check_outcome(
@@ -157,11 +158,12 @@ def _finish(
     seconds: float,
     dialled_at: float,
     logged: LoggedTurn | None,
+    turn_log: str | None,
 ) -> None:
     """Report the stream. Called when the client has taken the end of it, or has not in time."""
     if logged is not None and turn_stream.arrived is False:
         logged.missed()
-    report(app_context.telemetry, context, turn_stream, frame_stats, seconds)
+    report(app_context.telemetry, context, turn_stream, frame_stats, seconds, turn_log)
     observed.finish(turn_stream, frame_stats)
     outcome = final_outcome(turn_stream.turn.outcome, turn_stream.dial_status)
     trace = context.request.trace
