@@ -10,7 +10,7 @@ from starlette.types import Receive, Send
 from turnwire.core.body.continuation import Continuation
 from turnwire.core.events import Event
 from turnwire.core.operations import OperationName
-from turnwire.core.rejection import Rejection
+from turnwire.core.rejection import RejectedError, Rejection
 from turnwire.core.requests import Channel, ResumeRequest
 from turnwire.core.turn_log.continuation import (
     ContinuationProtocol,
@@ -65,6 +65,7 @@ async def stream_rest(
         replies=approval_profile.replies(settings, context, continuation),
         terms=approval_profile.terms(settings),
         conversation=continuation.conversation,
+        message_id=continuation.message_id,
         options=app_context.dialect_options,
     )
     options = msgspec.structs.replace(
@@ -116,7 +117,12 @@ async def _run(
     logged.continues(head.user_id, {each.question_id: each.answer for each in request.replies})
     has_conversation = request.conversation is not None
     with app_context.session_groups.member(context.session_key) as member:
-        run = app_context.dialect.resume(msgspec.structs.replace(request, waiting=events), member)
+        try:
+            run = app_context.dialect.resume(
+                msgspec.structs.replace(request, waiting=events), member
+            )
+        except RejectedError as exc:
+            raise http_error_for(exc.rejection) from exc
         protocol = ContinuationProtocol(run, events, request.replies)
         response = stream(
             app_context,
