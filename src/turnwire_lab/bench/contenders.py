@@ -24,6 +24,10 @@ NGINX: Final = "nginx"
 DIRECT: Final = "no gateway"
 SESSION_AGENT: Final = "turnwire, session-agent"
 TWO_WORKERS: Final = "turnwire, two workers"
+AG_UI: Final = "turnwire, ag-ui"
+AG_UI_LOGGED: Final = "turnwire, ag-ui, turn log in memory"
+AG_UI_NODE: Final = "Node with AG-UI's client"
+AG_UI_PYTHON: Final = "httpx by hand"
 
 USER: Final = "bench"
 """Whom the agent names as the author of prompts."""
@@ -76,15 +80,19 @@ def node() -> str | None:
     return shutil.which("node")
 
 
+_LIBRARIES: Final = {NAIVE: ("fastapi", "sse_starlette"), AG_UI_PYTHON: ("httpx_sse",)}
+"""What a peer in Python needs beside what turnwire needs."""
+
+
 def missing(name: str) -> str | None:
     """Why a contender cannot be started here; None: it can."""
-    if name in {HELPER, HANDWRITTEN}:
+    if name in {HELPER, HANDWRITTEN, AG_UI_NODE}:
         if node() is None:
             return "Node is not installed"
         if not (_PEERS / "node" / "node_modules").is_dir():
             return "its npm packages are not installed (`make bench` installs them)"
-    if name == NAIVE:
-        for library in ("fastapi", "sse_starlette"):
+    if name in _LIBRARIES:
+        for library in _LIBRARIES[name]:
             if importlib.util.find_spec(library) is None:
                 return f"{library} is not installed (`make bench` installs it)"
     if name == NGINX and _nginx() is None:
@@ -98,7 +106,13 @@ def contender(name: str, setting: Setting) -> Contender:
 
 
 def _turnwire(
-    setting: Setting, *, name: str = TURNWIRE, dialect: str = "v2", workers: int = 1
+    setting: Setting,
+    *,
+    name: str = TURNWIRE,
+    dialect: str = "v2",
+    scheme: str = "ws",
+    workers: int = 1,
+    more: Mapping[str, str] | None = None,
 ) -> Contender:
     """As in production: every check and every limit is on but the caps on streams."""
     port = free_port()
@@ -111,12 +125,13 @@ def _turnwire(
             "TURNWIRE_HOST": HOST,
             "TURNWIRE_PORT": str(port),
             "TURNWIRE_METRICS_PORT": str(free_port()),
-            "TURNWIRE_AGENT_URL": f"ws://{HOST}:{setting.agent_port}/{dialect}/{{session_id}}",
+            "TURNWIRE_AGENT_URL": f"{scheme}://{HOST}:{setting.agent_port}/{dialect}/{{session_id}}",
             "TURNWIRE_DIALECT": dialect,
             "TURNWIRE_JWT_KEY": setting.key,
             "TURNWIRE_MAX_STREAMS": "0",
             "TURNWIRE_MAX_STREAMS_PER_USER": "0",
             "TURNWIRE_DRAIN_S": "1",
+            **(more or {}),
         },
     )
 
@@ -127,6 +142,15 @@ def _session_agent(setting: Setting) -> Contender:
 
 def _two_workers(setting: Setting) -> Contender:
     return _turnwire(setting, name=TWO_WORKERS, workers=2)
+
+
+def _ag_ui(setting: Setting, *, name: str = AG_UI, turn_log: str = "off") -> Contender:
+    more = {"TURNWIRE_TURN_LOG": turn_log, "TURNWIRE_AGENT_AUTH": "none"}
+    return _turnwire(setting, name=name, dialect="ag-ui", scheme="http", more=more)
+
+
+def _ag_ui_logged(setting: Setting) -> Contender:
+    return _ag_ui(setting, name=AG_UI_LOGGED, turn_log="memory")
 
 
 def _own_relay(setting: Setting) -> Contender:
@@ -140,21 +164,29 @@ def _own_relay(setting: Setting) -> Contender:
     )
 
 
-def _node(name: str, script: str) -> Callable[[Setting], Contender]:
+def _node(
+    name: str, script: str, agent_url: Callable[[Setting], str] | None = None
+) -> Callable[[Setting], Contender]:
     def start(setting: Setting) -> Contender:
         port = free_port()
         path = str(_PEERS / "node" / script)
         return Contender(
             name=name,
             port=port,
-            command=(node() or "node", path, str(port), _agent_url(setting)),
+            command=(node() or "node", path, str(port), (agent_url or _agent_url)(setting)),
             environ={"NODE_ENV": "production"},
         )
 
     return start
 
 
-def _uvicorn(name: str, module: str, *, passes_frames: bool) -> Callable[[Setting], Contender]:
+def _uvicorn(
+    name: str,
+    module: str,
+    *,
+    passes_frames: bool = False,
+    agent_url: Callable[[Setting], str] | None = None,
+) -> Callable[[Setting], Contender]:
     def start(setting: Setting) -> Contender:
         port = free_port()
         app = f"turnwire_lab.bench.peers.{module}:app"
@@ -162,7 +194,7 @@ def _uvicorn(name: str, module: str, *, passes_frames: bool) -> Callable[[Settin
             name=name,
             port=port,
             command=(sys.executable, *_UVICORN, "--port", str(port), app),
-            environ={"BENCH_AGENT_URL": _agent_url(setting)},
+            environ={"BENCH_AGENT_URL": (agent_url or _agent_url)(setting)},
             passes_frames=passes_frames,
         )
 
@@ -215,6 +247,10 @@ def _agent_url(setting: Setting) -> str:
     return f"ws://{HOST}:{setting.agent_port}/v2"
 
 
+def _ag_ui_url(setting: Setting) -> str:
+    return f"http://{HOST}:{setting.agent_port}/ag-ui"
+
+
 _STARTS: Final[Mapping[str, Callable[[Setting], Contender]]] = {
     TURNWIRE: _turnwire,
     SESSION_AGENT: _session_agent,
@@ -223,7 +259,11 @@ _STARTS: Final[Mapping[str, Callable[[Setting], Contender]]] = {
     HELPER: _node(HELPER, "helper.mjs"),
     HANDWRITTEN: _node(HANDWRITTEN, "handwritten.mjs"),
     FORWARDING: _uvicorn(FORWARDING, "forwarding", passes_frames=True),
-    NAIVE: _uvicorn(NAIVE, "naive", passes_frames=False),
+    NAIVE: _uvicorn(NAIVE, "naive"),
+    AG_UI: _ag_ui,
+    AG_UI_LOGGED: _ag_ui_logged,
+    AG_UI_NODE: _node(AG_UI_NODE, "ag-ui.mjs", _ag_ui_url),
+    AG_UI_PYTHON: _uvicorn(AG_UI_PYTHON, "ag_ui_by_hand", agent_url=_ag_ui_url),
     NGINX: _proxy,
     DIRECT: _direct,
 }

@@ -6,6 +6,10 @@ from typing import Final
 from msgspec import Struct
 
 from turnwire_lab.bench.contenders import (
+    AG_UI,
+    AG_UI_LOGGED,
+    AG_UI_NODE,
+    AG_UI_PYTHON,
     DIRECT,
     FORWARDING,
     HANDWRITTEN,
@@ -59,10 +63,16 @@ class Goal(Struct, frozen=True):
         return ""
 
 
-def _rate(case: str, theirs: str, mode: str = "burst", name: str = "frames_per_core_s") -> Measure:
+def _rate(
+    case: str,
+    theirs: str,
+    mode: str = "burst",
+    name: str = "frames_per_core_s",
+    ours: str = TURNWIRE,
+) -> Measure:
     """How many times as much of something as another contender has."""
     return lambda rounds: ratio(
-        rounds.values(mode, case, TURNWIRE, name), rounds.values(mode, case, theirs, name)
+        rounds.values(mode, case, ours, name), rounds.values(mode, case, theirs, name)
     )
 
 
@@ -82,12 +92,14 @@ def _between(mode: str, cases: tuple[str, str], contenders: tuple[str, str]) -> 
     )
 
 
-def added_us(rounds: Rounds, case: str, contender: str, point: str) -> Mapping[int, float]:
+def added_us(
+    rounds: Rounds, case: str, contender: str, point: str, mode: str = "paced"
+) -> Mapping[int, float]:
     """Latency by round, without the rig's own hop in the same round."""
     ours, rig = (
         {
             each.number: float(getattr(each.latency_us, point))
-            for each in rounds.of("paced", case, name)
+            for each in rounds.of(mode, case, name)
             if each.latency_us is not None
         }
         for name in (contender, DIRECT)
@@ -199,4 +211,39 @@ def _rest() -> Iterator[Goal]:
     yield Goal("… agent's sockets closed after its client went", closed, "s", at_most=1)
 
 
-GOALS: Final[Sequence[Goal]] = (*_bursts(), *_paced(), *_turns(), *_rest())
+def _http() -> Iterator[Goal]:
+    """Agents over HTTP."""
+    for name, theirs, at_least in (
+        ("`v2`", TURNWIRE, 0.6),
+        ("Node, `@ag-ui/client`", AG_UI_NODE, 8.0),
+        ("httpx by hand", AG_UI_PYTHON, 12.0),
+    ):
+        for case in _BURSTS:
+            what = f"`ag-ui`, burst, {case}: frames/s/core vs {name}"
+            rate = _rate(case, theirs, "http-burst", ours=AG_UI)
+            yield Goal(what, rate, at_least=at_least, is_headline=case == _BURSTS[0])
+    case = "100 x 50/s"
+    cost = _rate(case, TURNWIRE, "http-paced", "us_per_frame", AG_UI)
+    yield Goal(f"`ag-ui`, {case}: CPU/frame vs `v2`", cost, at_most=1.3, is_headline=True)
+    p99 = _http_p99(case, AG_UI)
+    yield Goal(f"`ag-ui`, {case}: added latency p99", p99, "µs", at_most=300, is_headline=True)
+    cost = _rate(case, AG_UI, "http-paced", "us_per_frame", AG_UI_LOGGED)
+    yield Goal("… CPU/frame with a turn log in memory vs without", cost, at_most=1.1)
+    yield Goal("… added latency p99 with it", _http_p99(case, AG_UI_LOGGED), "µs", at_most=300)
+    case = "32 clients"
+    rate = _rate(case, TURNWIRE, "http-short", "turns_per_s", AG_UI)
+    yield Goal(f"`ag-ui`, short turns/s, {case} vs `v2`", rate, at_least=1.2, is_headline=True)
+    cost = _between("http-noise", ("1 MB/s of noise", "quiet"), (AG_UI, AG_UI))
+    yield Goal("`ag-ui`, CPU/delta beside 1 MB/s of noise vs without", cost, at_most=1.5)
+    for name, contender in (("", AG_UI), (", turn log in memory", AG_UI_LOGGED)):
+        held = _value("http-memory", "1000", "mb_per_1000", contender)
+        yield Goal(f"`ag-ui`, memory of 1,000 open streams{name}", held, "MB", at_most=28)
+
+
+def _http_p99(case: str, contender: str) -> Measure:
+    return lambda rounds: figure(
+        list(added_us(rounds, case, contender, "p99", "http-paced").values())
+    )
+
+
+GOALS: Final[Sequence[Goal]] = (*_bursts(), *_paced(), *_turns(), *_rest(), *_http())

@@ -17,13 +17,20 @@ class Plan(Struct, frozen=True, kw_only=True):
     spellings: int = 1
     """How many frames carry each delta: one, or two that repeat each other."""
     tools: int = 0
+    noise: int = 0
+    """Bytes beside each delta that no client is shown, on a wire that has such."""
     hold: bool = False
     """Wait behind the first delta until `POST /go` comes to the agent."""
+
+    def with_noise(self, noise: int) -> "Plan":
+        """The same plan with so many bytes beside each delta."""
+        return msgspec.structs.replace(self, noise=noise)
 
     @property
     def words(self) -> str:
         words = f"n={self.deltas} s={self.size} r={self.rate:g} b={self.batch}"
-        return f"{words} spellings={self.spellings} tools={self.tools} hold={self.hold:d}"
+        words = f"{words} spellings={self.spellings} tools={self.tools} noise={self.noise}"
+        return f"{words} hold={self.hold:d}"
 
 
 MARK = "bench "

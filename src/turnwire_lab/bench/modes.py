@@ -20,17 +20,14 @@ from turnwire_lab.bench.contenders import (
 )
 from turnwire_lab.bench.farm import Farm
 from turnwire_lab.bench.load import Load, Plan
+from turnwire_lab.bench.measuring import MIB, RAMP_US, as_long_as, open_streams, streams_of
+from turnwire_lab.bench.modes_http import HTTP_MODES
 from turnwire_lab.bench.programs import wait_for
 from turnwire_lab.bench.rounds import Round
 from turnwire_lab.bench.run import Mode, Run
 
-MIB: Final = 1 << 20
-_FIRST_DELTAS: Final = 20_000
-"""Of a first look, in all."""
-_FIRST_BYTES: Final = 40_000_000
 _SHARED_RATE: Final = 4_000
 """Deltas a second that a crowd of any size shares."""
-_RAMP_US: Final = 500
 _CROWD_RAMP_US: Final = 2_500
 """Slower than any gateway here opens them, or the kernel drops what it has no room for in the
 queue of the listening socket, and the last ones come after half a minute of its patience."""
@@ -44,9 +41,9 @@ def burst(run: Run) -> None:
     more = [] if quick else [SESSION_AGENT, NAIVE, NGINX]
     with run.farm(*names, *more) as farm:
         for streams in (1, 100) if quick else (1, 10, 100):
-            loads = _as_long_as(run, farm, Load(plan=Plan(deltas=0), streams=streams))
+            loads = as_long_as(run, farm, Load(plan=Plan(deltas=0), streams=streams))
             for number, name in run.order(farm):
-                run.load(farm, "burst", _streams(streams), number, name, loads[name])
+                run.load(farm, "burst", streams_of(streams), number, name, loads[name])
 
 
 def paced(run: Run) -> None:
@@ -116,7 +113,7 @@ def _crowds(run: Run, contender: str, counts: Sequence[int]) -> None:
 def large(run: Run) -> None:
     """Deltas of 20 KB, translated and only copied."""
     with run.farm(TURNWIRE, OWN_RELAY) as farm:
-        loads = _as_long_as(run, farm, Load(plan=Plan(deltas=0, size=20_480, batch=2)))
+        loads = as_long_as(run, farm, Load(plan=Plan(deltas=0, size=20_480, batch=2)))
         for number, name in run.order(farm):
             run.load(farm, "large", "20 KB", number, name, loads[name])
 
@@ -124,7 +121,7 @@ def large(run: Run) -> None:
 def twice(run: Run) -> None:
     """Deltas in one frame, and in both delta frames."""
     with run.farm(TURNWIRE) as farm:
-        once = _as_long_as(run, farm, Load(plan=Plan(deltas=0)))
+        once = as_long_as(run, farm, Load(plan=Plan(deltas=0)))
         for number, name in run.order(farm):
             deltas = once[name].plan.deltas
             for spellings, case in ((1, "once"), (2, "twice")):
@@ -135,32 +132,12 @@ def twice(run: Run) -> None:
 def memory(run: Run) -> None:
     """What open streams hold. Each round is of processes that had few before."""
     count = run.effort.streams_of_memory
-    load = Load(plan=Plan(deltas=1, hold=True), streams=count, ramp_us=_RAMP_US)
+    load = Load(plan=Plan(deltas=1, hold=True), streams=count, ramp_us=RAMP_US)
     for number in range(min(3, run.effort.rounds)):
         with run.farm(TURNWIRE, HELPER, HANDWRITTEN, FORWARDING, NGINX) as farm:
             for name in farm.names:
-                measure = partial(_open, farm, name, number, load)
+                measure = partial(open_streams, farm, name, number, load)
                 run.add("memory", f"{count}", number, name, measure)
-
-
-def _open(farm: Farm, name: str, number: int, load: Load) -> Round:
-    before = farm.pss_bytes(name)
-    client = farm.start(name, load)
-    try:
-        farm.all_held(load.streams, load.patience_s)
-        held = farm.pss_bytes(name) - before
-        farm.go()
-        found = client.found()
-    finally:
-        client.kill()
-    return Round(
-        mode="memory",
-        case=f"{load.streams}",
-        contender=name,
-        number=number,
-        figures={"mb_per_1000": held / MIB * 1000 / load.streams, "before_mb": before / MIB},
-        void=found.fault,
-    )
 
 
 def growth(run: Run) -> None:
@@ -238,24 +215,6 @@ def _stall(farm: Farm, number: int, load: Load, watch_s: float) -> Round:
     )
 
 
-def _as_long_as(run: Run, farm: Farm, load: Load) -> Mapping[str, Load]:
-    """For each contender the load that keeps it busy for as long as a round is to be."""
-    first = max(20, min(_FIRST_DELTAS, _FIRST_BYTES // load.plan.size) // load.streams)
-    looks = {name: load.with_deltas(first) for name in farm.names}
-    run.calibrated(farm, looks)  # Node is slow until it has seen its work
-    found = run.calibrated(farm, looks)
-    return {
-        name: load.with_deltas(
-            max(20, int(each.deltas / each.wall_s * run.effort.seconds / load.streams))
-        )
-        for name, each in found.items()
-    }
-
-
-def _streams(count: int) -> str:
-    return f"{count} stream{'s' if count > 1 else ''}"
-
-
 MODES: Final[Mapping[str, Mode]] = {
     "burst": burst,
     "paced": paced,
@@ -267,6 +226,7 @@ MODES: Final[Mapping[str, Mode]] = {
     "memory": memory,
     "growth": growth,
     "slow": slow,
+    **HTTP_MODES,
 }
 
 QUICK_MODES: Final[Sequence[str]] = ("burst", "paced", "short")

@@ -7,7 +7,8 @@
 //
 // WebSocket under any path: the `v2` wire, or `session-agent` where the path says so. A prompt
 // whose text is a plan (common.h) starts a turn. Plain HTTP: POST /sse streams a turn as finished
-// records; POST /go lets turns that are held go on; GET /stats tells what happened so far.
+// records, POST /ag-ui as events of that wire; POST /go lets turns that are held go on; GET /stats
+// tells what happened so far.
 #define _GNU_SOURCE
 #include <sys/un.h>
 
@@ -95,7 +96,9 @@ static void start_turn(struct connection *c, const char *json, size_t length) {
   *turn = (struct turn){.wire = c->wire};
   if (!read_plan(json, length, &turn->plan)) return;
   snprintf(turn->id, sizeof turn->id, "turn-%08llx", ++count);
-  field(json, length, "promptId", turn->prompt_id, sizeof turn->prompt_id);
+  field(json, length, c->wire == AG_UI ? "runId" : "promptId", turn->prompt_id,
+        sizeof turn->prompt_id);
+  field(json, length, "threadId", turn->thread_id, sizeof turn->thread_id);
   field(json, length, "content", turn->text, sizeof turn->text);
   turn->is_open = true;
   stats.open++;
@@ -142,7 +145,7 @@ static void respond(struct connection *c, const char *head, const char *body, si
         "Transfer-Encoding: chunked\r\n\r\n";
     put(&c->out, stream, sizeof stream - 1);
     c->state = SSE;
-    c->wire = READY_MADE;
+    c->wire = strstr(head, "/ag-ui") ? AG_UI : READY_MADE;
     start_turn(c, body, length);
   }
 }

@@ -3,7 +3,10 @@
 
 #include "websocket.h"
 
-enum wire { V2, SESSION_AGENT, READY_MADE };  // the last one: finished records, for a plain proxy
+enum wire { V2, SESSION_AGENT, AG_UI, READY_MADE };  // the last one: finished records, for a plain proxy
+
+// Whether a turn is the body of a response, in chunks, and not frames of a WebSocket.
+static inline bool is_chunked(enum wire wire) { return wire == READY_MADE || wire == AG_UI; }
 
 enum { ID_BYTES = 64, TEXT_BYTES = 512 };
 
@@ -14,7 +17,8 @@ struct turn {
   bool is_open, is_held;
   uint64_t due_ns, period_ns;
   char id[24];
-  char prompt_id[ID_BYTES];
+  char prompt_id[ID_BYTES];  // on the wire AG_UI: the run's id
+  char thread_id[ID_BYTES];
   char text[TEXT_BYTES];  // of the prompt, still escaped
   struct spelling {
     char before[192], after[96];
@@ -26,7 +30,9 @@ static char filler[SIZE_MAX_BYTES];
 
 static void tell(struct buffer *out, enum wire wire, const char *text) {
   size_t length = strlen(text);
-  if (wire == READY_MADE) {
+  if (wire == AG_UI) {
+    print(out, "%zx\r\ndata: %s\n\n\r\n", length + 8, text);
+  } else if (wire == READY_MADE) {
     print(out, "%zx\r\n%s\r\n", length, text);
   } else {
     put_frame_head(out, TEXT, length);
@@ -84,6 +90,14 @@ static void tell_start(struct buffer *out, struct turn *turn) {
       spell(&turn->spellings[0], "{\"type\":\"chunk\",\"content\":\"", id,
             "\",\"messageId\":\"%s\"," CHANNEL "}");
       break;
+    case AG_UI:
+      tellf(out, AG_UI, "{\"type\":\"RUN_STARTED\",\"threadId\":\"%s\",\"runId\":\"%s\"}",
+            turn->thread_id, turn->prompt_id);
+      tellf(out, AG_UI, "{\"type\":\"TEXT_MESSAGE_START\",\"messageId\":\"%s\","
+            "\"role\":\"assistant\"}", id);
+      spell(&turn->spellings[0], "data: {\"type\":\"TEXT_MESSAGE_CONTENT\",\"messageId\":\"%s\","
+            "\"delta\":\"", id, turn->plan.noise ? "\",\"rawEvent\":{\"data\":\"" : "\"}\n\n");
+      break;
     case READY_MADE:
       tellf(out, READY_MADE, "event: message-start\ndata: {\"type\":\"start\","
             "\"messageId\":\"%s\"}\n\nevent: text-start\ndata: {\"type\":\"text-start\","
@@ -106,6 +120,15 @@ static void tell_tool(struct buffer *out, const struct turn *turn, long number) 
           "\"toolName\":\"calculator\",\"status\":%s}", turn->id, number, states[i]);
 }
 
+// What real servers say beside a delta, and no client is shown: half of the noise in an event of its
+// own, half in the delta's `rawEvent`.
+static void tell_noise(struct buffer *out, size_t noise) {
+  static const char before[] = "data: {\"type\":\"RAW\",\"event\":{\"data\":\"", after[] = "\"}}\n\n";
+  print(out, "%zx\r\n%s", sizeof before - 1 + noise + sizeof after - 1, before);
+  put(out, filler, noise);
+  print(out, "%s\r\n", after);
+}
+
 static void tell_delta(struct buffer *out, struct turn *turn, uint64_t now) {
   static const char digits[] = "0123456789abcdef";
   char head[HEAD_BYTES];
@@ -114,10 +137,14 @@ static void tell_delta(struct buffer *out, struct turn *turn, uint64_t now) {
   for (int i = 0; i < 3; i++) head[17 + i] = digits[turn->sent >> (8 - 4 * i) & 15];
   size_t size = (size_t)turn->plan.size;
   int spellings = turn->plan.spellings == 2 && turn->wire == V2 ? 2 : 1;
+  static const char noise_end[] = "\"}}\n\n";
+  size_t noise = turn->wire == AG_UI ? (size_t)turn->plan.noise / 2 : 0;
+  size_t more = noise ? noise + sizeof noise_end - 1 : 0;
+  if (noise) tell_noise(out, noise);
   for (int i = 0; i < spellings; i++) {
     const struct spelling *s = &turn->spellings[i];
-    size_t length = s->before_length + size + s->after_length;
-    if (turn->wire == READY_MADE) {
+    size_t length = s->before_length + size + s->after_length + more;
+    if (is_chunked(turn->wire)) {
       char chunk_head[24];
       put(out, chunk_head, (size_t)snprintf(chunk_head, sizeof chunk_head, "%zx\r\n", length));
     } else {
@@ -129,8 +156,12 @@ static void tell_delta(struct buffer *out, struct turn *turn, uint64_t now) {
     memcpy(at, head, sizeof head);
     memcpy(at + sizeof head, filler, size - sizeof head);
     memcpy(at + size, s->after, s->after_length);
-    out->end += length;
-    if (turn->wire == READY_MADE) put(out, "\r\n", 2);
+    out->end += length - more;
+    if (noise) {
+      put(out, filler, noise);
+      put(out, noise_end, sizeof noise_end - 1);
+    }
+    if (is_chunked(turn->wire)) put(out, "\r\n", 2);
   }
   turn->sent++;
   if (turn->plan.tools) {
@@ -152,6 +183,12 @@ static void tell_end(struct buffer *out, const struct turn *turn) {
             "\"reason\":\"end_turn\"}]," CHANNEL "}}", id);
       tellf(out, SESSION_AGENT, "{\"type\":\"status\",\"data\":{\"runnerBusy\":false,"
             "\"messageId\":\"prompt-%s\"}}", id);
+      break;
+    case AG_UI:
+      tellf(out, AG_UI, "{\"type\":\"TEXT_MESSAGE_END\",\"messageId\":\"%s\"}", id);
+      tellf(out, AG_UI, "{\"type\":\"RUN_FINISHED\",\"threadId\":\"%s\",\"runId\":\"%s\"}",
+            turn->thread_id, turn->prompt_id);
+      put(out, "0\r\n\r\n", 5);
       break;
     case READY_MADE:
       tellf(out, READY_MADE, "event: text-end\ndata: {\"type\":\"text-end\",\"id\":\"%s\"}\n\n"
