@@ -109,6 +109,10 @@ def test_the_names_of_the_metrics_are_those_that_dashboards_use() -> None:
         "turnwire_turn_log_turns",
         "turnwire_turn_log_bytes",
         "turnwire_turn_log_too_long",
+        "turnwire_turn_log_failures",
+        "turnwire_agent_requests",
+        "turnwire_agent_heads_late",
+        "turnwire_agent_connections_kept",
         "turnwire_build_info",
     }
     build = metrics.registry.get_sample_value("turnwire_build_info", {"version": __version__})

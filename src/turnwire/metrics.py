@@ -8,7 +8,7 @@ outside, so only the first `TYPES_MAX` get a label of their own.
 import functools
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Final
 
@@ -56,6 +56,42 @@ class PlainCounter(Collector):
 
     def collect(self) -> Sequence[CounterMetricFamily]:
         return [CounterMetricFamily(self._name, self._documentation, value=self._value)]
+
+
+class ReadCounter(Collector):
+    """A counter whose values are read from an object when the metrics are collected.
+
+    `bind` says how. Until then, and for an object that there is not, all values are 0.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        documentation: str,
+        label: str | None = None,
+        values: Sequence[str] = ("",),
+        *,
+        registry: CollectorRegistry,
+    ) -> None:
+        self._name = name
+        self._documentation = documentation
+        self._labels = [] if label is None else [label]
+        self._values = values
+        self._read: Callable[[], Sequence[float]] = lambda: [0.0] * len(values)
+        registry.register(self)
+
+    def bind(self, read: Callable[[], Sequence[float]]) -> None:
+        """Read the numbers from here: one for each value of the label, in their order."""
+        self._read = read
+
+    def describe(self) -> Sequence[CounterMetricFamily]:
+        return [CounterMetricFamily(self._name, self._documentation, labels=self._labels)]
+
+    def collect(self) -> Sequence[CounterMetricFamily]:
+        family = CounterMetricFamily(self._name, self._documentation, labels=self._labels)
+        for value, number in zip(self._values, self._read(), strict=True):
+            family.add_metric([value] if self._labels else [], number)
+        return [family]
 
 
 class PlainHistogram(Collector):
@@ -142,6 +178,11 @@ class Telemetry:
             "the log was full. They cannot be resumed.",
             registry=registry,
         )
+        self.turn_log_failures = PlainCounter(
+            "turnwire_turn_log_failures",
+            "How often the Redis of TURNWIRE_TURN_LOG did not answer. Turns go on without it.",
+            registry=registry,
+        )
         self.requests = Counter(
             "turnwire_requests",
             "Requests to the routes of sessions, by route.",
@@ -182,7 +223,8 @@ class Telemetry:
         )
         self.dial = PlainHistogram(
             "turnwire_dial_seconds",
-            "From the dial until the agent accepts the handshake.",
+            "From the dial until the agent accepts: the handshake, or the request by a head. A "
+            "late head counts with TURNWIRE_DIAL_S.",
             registry=registry,
             buckets=FIRST_BYTE_BUCKETS_S,
         )
@@ -190,6 +232,25 @@ class Telemetry:
             "turnwire_dial_failures",
             "Connections to the agent that failed to open, by reason.",
             ["reason"],
+            registry=registry,
+        )
+        self.agent_requests = ReadCounter(
+            "turnwire_agent_requests",
+            "Requests to agents over HTTP, by their connection: a new one, or one that was kept. "
+            "`again`: on a new one after the kept one was found dead.",
+            "connection",
+            ("new", "kept", "again"),
+            registry=registry,
+        )
+        self.agent_heads_late = ReadCounter(
+            "turnwire_agent_heads_late",
+            "Requests to agents over HTTP that had no head of a response within TURNWIRE_DIAL_S. "
+            "Their streams begin without it, and wait for it up to TURNWIRE_IDLE_S.",
+            registry=registry,
+        )
+        self.agent_connections_kept = Gauge(
+            "turnwire_agent_connections_kept",
+            "Connections to agents over HTTP that wait for their next request.",
             registry=registry,
         )
         self.frames = PlainCounter(

@@ -81,6 +81,8 @@ HEALTHY: Final = {
     'turnwire_access_check_seconds_count{result="granted"}': each(60),
     'turnwire_access_check_seconds_count{result="failed"}': always(0),
     "turnwire_rate_store_failures_total": always(0),
+    "turnwire_turn_log_too_long_total": always(0),
+    "turnwire_turn_log_failures_total": always(0),
     "turnwire_stopping_seconds": always(0),
     "turnwire_stopping_limit_seconds": always(55),
     "turnwire_worker_restarts_total": always(0),
@@ -174,6 +176,16 @@ CASES: Final = (
         "TurnwireMalformedFrames",
         fires={"turnwire_frames_malformed_total": "0x115 2x5"},
         quiet={"turnwire_frames_malformed_total": always(2)},
+    ),
+    Case(
+        "TurnwireTurnsTooLong",
+        fires={"turnwire_turn_log_too_long_total": "0x115 1x5"},
+        quiet={"turnwire_turn_log_too_long_total": always(1)},
+    ),
+    Case(
+        "TurnwireTurnLogFailing",
+        fires={"turnwire_turn_log_failures_total": each(1)},
+        quiet={"turnwire_turn_log_failures_total": "0x118 9 9"},  # it answers again
     ),
     Case(
         "TurnwireStreamsNearLimit",

@@ -32,6 +32,7 @@ async def test_all_labels_of_closed_sets_are_there_from_the_start() -> None:
         ("turnwire_access_check_seconds_count", "result"): ACCESS_RESULTS,
         ("turnwire_jwks_fetches_total", "result"): ["ok", "failed"],
         ("turnwire_frames_unrecognised_total", "type"): ["other"],
+        ("turnwire_agent_requests_total", "connection"): ["new", "kept", "again"],
     }
     async with Gateway() as gateway:
         for (name, label), values in closed.items():

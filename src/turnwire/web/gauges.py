@@ -14,6 +14,8 @@ from turnwire.core.turn.outcome import Outcome
 from turnwire.errors import RequestRefused, Unauthorized, Unavailable
 from turnwire.metrics import Telemetry
 from turnwire.relay.agent.failures import DialFailure
+from turnwire.relay.agent.http.pool import HttpStats
+from turnwire.relay.agent.http.transport import HttpTransport
 from turnwire.web.auth.access import Access, Grant
 from turnwire.web.auth.identity import Caller
 from turnwire.web.auth.jwks import FETCH_RESULTS
@@ -54,11 +56,19 @@ def bind_gauges(app_context: AppContext, health: Health) -> None:
     if (turn_log := app_context.turn_log) is not None:
         telemetry.turn_log_turns.set_function(lambda: turn_log.turns)
         telemetry.turn_log_bytes.set_function(lambda: turn_log.held_bytes)
+    if isinstance(app_context.transport, HttpTransport):
+        _bind_http(telemetry, app_context.transport.stats)
     telemetry.late.set_function(lambda: app_context.admission.late_s)
     telemetry.ready.set_function(lambda: float(health.is_ready))
     telemetry.stopping.set_function(lambda: health.stopping_s)
     stopping_s = settings.lameduck_s + settings.drain_s + settings.stall_s + LAST_BYTES_S
     telemetry.stopping_limit.set(stopping_s)
+
+
+def _bind_http(telemetry: Telemetry, stats: HttpStats) -> None:
+    telemetry.agent_connections_kept.set_function(lambda: stats.kept)
+    telemetry.agent_heads_late.bind(lambda: [stats.late_heads])
+    telemetry.agent_requests.bind(lambda: [stats.on_new, stats.on_kept, stats.sent_again])
 
 
 def _create_labels(telemetry: Telemetry) -> None:

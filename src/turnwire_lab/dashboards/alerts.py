@@ -160,6 +160,24 @@ _AGENT: Final = (
         "Frames that are not JSON, or of a known type with wrong fields, within 15 minutes.",
         show="humanize",
     ),
+    Alert(
+        "TurnwireTurnsTooLong",
+        Severity.INFO,
+        _over(_rises("turnwire_turn_log_too_long_total", "15m"), 0),
+        "0s",
+        "Turns are too long for the turn log",
+        "Turns within 15 minutes that outgrew their room in the log, and cannot be resumed.",
+        show="humanize",
+    ),
+    Alert(
+        "TurnwireTurnLogFailing",
+        Severity.WARNING,
+        _over(_rises("turnwire_turn_log_failures_total", "10m"), 0),
+        "5m",
+        "The Redis of the turn log does not answer",
+        "Failures within ten minutes; turns go on meanwhile, and cannot be resumed.",
+        show="humanize",
+    ),
 )
 
 _SATURATION: Final = (

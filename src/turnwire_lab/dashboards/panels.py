@@ -2,7 +2,8 @@
 
 from typing import Final
 
+from turnwire_lab.dashboards.panels_http import HTTP
 from turnwire_lab.dashboards.panels_means import AGENT, PROCESS, SATURATION, SECURITY
 from turnwire_lab.dashboards.panels_turns import LATENCY, OUTCOMES, TRAFFIC
 
-ROWS: Final = (TRAFFIC, OUTCOMES, LATENCY, AGENT, SATURATION, SECURITY, PROCESS)
+ROWS: Final = (TRAFFIC, OUTCOMES, LATENCY, AGENT, HTTP, SATURATION, SECURITY, PROCESS)

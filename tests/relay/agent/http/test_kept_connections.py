@@ -20,6 +20,7 @@ from gateway.http_agent import (
     pool_of,
     post_long,
 )
+from gateway.running import Gateway
 from gateway.waiting import until
 from support.http_dialect import (
     BEGUN,
@@ -41,10 +42,18 @@ def dialect(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(DIALECTS, HttpDialect.name, HttpDialect())
 
 
+def requests_of(gateway: Gateway) -> dict[str, float]:
+    """How many requests went on connections of each kind, as the metrics say it."""
+    name = "turnwire_agent_requests_total"
+    return {each: gateway.counted(name, connection=each) for each in ("new", "kept", "again")}
+
+
 async def test_the_next_request_goes_on_the_same_connection() -> None:
     async with HttpAgent(answers(chunked(WHOLE))) as agent, gateway_of(agent) as gateway:
         for _ in range(3):
             assert is_whole((await post(gateway)).text)
+        assert requests_of(gateway) == {"new": 1, "kept": 2, "again": 0}
+        assert gateway.counted("turnwire_agent_connections_kept") == 1
 
     assert [asked.connection for asked in agent.requests] == [0, 0, 0]
 
@@ -177,6 +186,7 @@ async def test_a_request_that_was_not_sent_whole_is_sent_again_on_another_connec
     async with HttpAgent(script) as agent, gateway_of(agent) as gateway:
         await post(gateway)
         answer = await post_long(gateway)
+        assert requests_of(gateway) == {"new": 1, "kept": 1, "again": 1}
 
     assert is_whole(answer.text), answer.text
     assert [asked.connection for asked in agent.requests] == [0, 0, 1]

@@ -12,7 +12,7 @@ from support.http_dialect import CHUNKED, END, chunk
 from support.http_socket import real_pair
 from turnwire.relay.agent.dialer import Address
 from turnwire.relay.agent.http import pool as pooling
-from turnwire.relay.agent.http.pool import IDLE_MAX, LIFETIME_S, Pool
+from turnwire.relay.agent.http.pool import IDLE_MAX, LIFETIME_S, HttpStats, Pool
 from turnwire.relay.agent.http.response import ResponseReader
 from turnwire.relay.agent.http.socket import HttpSocket
 
@@ -32,7 +32,7 @@ async def pairs(stack: AsyncExitStack, count: int) -> list[tuple[HttpSocket, soc
 
 
 async def test_the_newest_one_of_the_address_is_taken(stack: AsyncExitStack) -> None:
-    pool = Pool()
+    pool = Pool(HttpStats())
     first, second, elsewhere = [ours for ours, _ in await pairs(stack, 3)]
     pool.keep(HERE, first)
     pool.keep(HERE, second)
@@ -49,7 +49,7 @@ async def test_the_newest_one_of_the_address_is_taken(stack: AsyncExitStack) -> 
 
 
 async def test_what_the_server_closed_or_spoke_into_is_not_taken(stack: AsyncExitStack) -> None:
-    pool = Pool()
+    pool = Pool(HttpStats())
     (closed, far), (spoken, farther), (good, _) = await pairs(stack, 3)
     for ours in (good, closed, spoken):
         pool.keep(HERE, ours)
@@ -62,7 +62,7 @@ async def test_what_the_server_closed_or_spoke_into_is_not_taken(stack: AsyncExi
 
 @pytest.mark.parametrize("speaks", [True, False])
 async def test_the_loop_notices_it_too(stack: AsyncExitStack, *, speaks: bool) -> None:
-    pool = Pool()
+    pool = Pool(HttpStats())
     ((ours, theirs),) = await pairs(stack, 1)
     pool.keep(HERE, ours)
 
@@ -76,7 +76,7 @@ async def test_the_loop_notices_it_too(stack: AsyncExitStack, *, speaks: bool) -
 
 
 async def test_a_socket_that_is_lost_is_forgotten(stack: AsyncExitStack) -> None:
-    pool = Pool()
+    pool = Pool(HttpStats())
     ((ours, _),) = await pairs(stack, 1)
     pool.keep(HERE, ours)
     ours.cut()
@@ -88,7 +88,7 @@ async def test_it_is_closed_after_its_time(
     stack: AsyncExitStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pooling, "IDLE_S", 0.01)
-    pool = Pool()
+    pool = Pool(HttpStats())
     ((ours, _),) = await pairs(stack, 1)
     pool.keep(HERE, ours)
 
@@ -97,7 +97,7 @@ async def test_it_is_closed_after_its_time(
 
 
 async def test_one_that_is_closing_or_too_old_is_not_kept(stack: AsyncExitStack) -> None:
-    pool = Pool()
+    pool = Pool(HttpStats())
     (closing, _), (old, _) = await pairs(stack, 2)
     closing.cut()
     old._made_at -= LIFETIME_S + 1
@@ -110,7 +110,7 @@ async def test_one_that_is_closing_or_too_old_is_not_kept(stack: AsyncExitStack)
 
 
 async def test_their_number_has_a_bound(stack: AsyncExitStack) -> None:
-    pool = Pool()
+    pool = Pool(HttpStats())
     many = await pairs(stack, IDLE_MAX + 1)
     for ours, _ in many:
         pool.keep(HERE, ours)
@@ -128,7 +128,7 @@ def response() -> ResponseReader:
 async def test_the_rest_of_a_response_is_dropped_and_its_socket_kept(
     stack: AsyncExitStack,
 ) -> None:
-    pool = Pool()
+    pool = Pool(HttpStats())
     ((ours, theirs),) = await pairs(stack, 1)
     ours.set_reading(is_reading=False)
     pool.keep_after_rest(HERE, ours, response())
@@ -147,7 +147,7 @@ async def test_the_rest_of_a_response_is_dropped_and_its_socket_kept(
     ids=["broken", "behind", "closed", "long"],
 )
 async def test_a_rest_that_is_not_usual_ends_its_socket(stack: AsyncExitStack, rest: bytes) -> None:
-    pool = Pool()
+    pool = Pool(HttpStats())
     ((ours, theirs),) = await pairs(stack, 1)
     pool.keep_after_rest(HERE, ours, response())
 
@@ -168,7 +168,7 @@ async def test_a_rest_that_does_not_end_is_given_up(
     stack: AsyncExitStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pooling, "REST_S", 0.01)
-    pool = Pool()
+    pool = Pool(HttpStats())
     ((ours, _),) = await pairs(stack, 1)
     pool.keep_after_rest(HERE, ours, response())
 
@@ -176,7 +176,7 @@ async def test_a_rest_that_does_not_end_is_given_up(
 
 
 async def test_a_rest_whose_socket_is_lost_is_forgotten(stack: AsyncExitStack) -> None:
-    pool = Pool()
+    pool = Pool(HttpStats())
     ((ours, _),) = await pairs(stack, 1)
     pool.keep_after_rest(HERE, ours, response())
     ours.cut()
@@ -185,7 +185,7 @@ async def test_a_rest_whose_socket_is_lost_is_forgotten(stack: AsyncExitStack) -
 
 
 async def test_a_rest_after_which_the_server_closes_is_the_last_one(stack: AsyncExitStack) -> None:
-    pool = Pool()
+    pool = Pool(HttpStats())
     ((ours, theirs),) = await pairs(stack, 1)
     reader = ResponseReader()
     reader.read(CHUNKED.replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n"))
@@ -197,7 +197,7 @@ async def test_a_rest_after_which_the_server_closes_is_the_last_one(stack: Async
 
 
 async def test_all_are_closed_at_the_end(stack: AsyncExitStack) -> None:
-    pool = Pool()
+    pool = Pool(HttpStats())
     (idle, _), (resting, _) = await pairs(stack, 2)
     pool.keep(HERE, idle)
     pool.keep_after_rest(HERE, resting, response())

@@ -167,6 +167,7 @@ async def test_the_head_may_come_after_the_time_of_the_dial() -> None:
             headers_out.set()
             body = (await chat.end()).decode()
         await gateway.has_ended("completed")
+        assert gateway.counted("turnwire_agent_heads_late_total") == 1
 
     assert said(body) == "Hello world"
 

@@ -17,7 +17,7 @@ from turnwire.relay.agent.dialer import Address, Dialler
 from turnwire.relay.agent.failures import DialError, DialFailure, DisconnectReason
 from turnwire.relay.agent.http.delivery import Delivery
 from turnwire.relay.agent.http.incoming import Incoming
-from turnwire.relay.agent.http.pool import Pool
+from turnwire.relay.agent.http.pool import HttpStats, Pool
 from turnwire.relay.agent.http.refusal import excerpt, retry_after_s
 from turnwire.relay.agent.http.request import RequestWriter
 from turnwire.relay.agent.http.socket import HttpSocket
@@ -54,6 +54,7 @@ class HttpExchange:
         "_reservation",
         "_slices",
         "_socket",
+        "_stats",
         "_target",
         "_timer",
         "_unread",
@@ -67,6 +68,7 @@ class HttpExchange:
         *,
         dialler: Dialler,
         pool: Pool,
+        stats: HttpStats,
         frame_bytes: int,
         reservation: Reservation,
     ) -> None:
@@ -76,6 +78,7 @@ class HttpExchange:
         self._listener = listener
         self._dialler = dialler
         self._pool = pool
+        self._stats = stats
         self._reservation = reservation
         self._socket: HttpSocket | None = None
         self._request: RequestWriter | None = RequestWriter(target)
@@ -135,6 +138,7 @@ class HttpExchange:
         if self._is_over or self._socket is None:
             return False
         self._is_opened = True
+        self._stats.late_heads += 1
         return True
 
     def finish(self) -> None:
@@ -224,6 +228,7 @@ class HttpExchange:
             self._fail(failure.why)
         else:
             self._has_eof = self._is_lost = False
+            self._stats.sent_again += 1
             self.begin(socket)
 
     # The response, in time slices.

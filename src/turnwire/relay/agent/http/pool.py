@@ -8,6 +8,8 @@ a socket is kept, whatever the server sends ends it: no byte of it can reach the
 import asyncio
 from typing import Final
 
+from msgspec import Struct
+
 from turnwire.relay.agent.dialer import Address
 from turnwire.relay.agent.http.response import BrokenResponseError, ResponseReader
 from turnwire.relay.agent.http.socket import HttpSocket
@@ -31,16 +33,31 @@ REST_BYTES: Final = 1_048_576
 """Most bytes that are read and dropped in that time."""
 
 
+class HttpStats(Struct):
+    """What the transport counts in a process. The metrics read it when they are collected."""
+
+    kept: int = 0
+    """Sockets that are kept for a next request now."""
+    on_new: int = 0
+    """Requests that were sent on a new socket."""
+    on_kept: int = 0
+    """Requests that were sent on a kept socket."""
+    sent_again: int = 0
+    """Those of them that were sent once more, on a new socket, as the kept one was dead."""
+    late_heads: int = 0
+    """Requests whose response had no head within `TURNWIRE_DIAL_S`, and that went on."""
+
+
 class Pool:
     """The kept sockets of a process, the newest one taken first."""
 
-    def __init__(self) -> None:
+    def __init__(self, stats: HttpStats) -> None:
+        self._stats = stats
         self._idle: dict[Address, list[_Idle]] = {}
         self._rests: set[_Rest] = set()
-        self._count = 0
 
     def __len__(self) -> int:
-        return self._count
+        return self._stats.kept
 
     def take(self, address: Address) -> HttpSocket | None:
         """Return a socket to this address that is still open; None: there is none."""
@@ -57,10 +74,10 @@ class Pool:
 
     def keep(self, address: Address, socket: HttpSocket) -> None:
         """Keep a socket whose response is complete, if there is room for it."""
-        if self._count >= IDLE_MAX or socket.is_closing or socket.age_s > LIFETIME_S:
+        if len(self) >= IDLE_MAX or socket.is_closing or socket.age_s > LIFETIME_S:
             socket.abort()
             return
-        self._count += 1
+        self._stats.kept += 1
         self._idle.setdefault(address, []).append(_Idle(self, address, socket))
 
     def keep_after_rest(
@@ -73,7 +90,7 @@ class Pool:
     def forget(self, idle: "_Idle") -> None:
         """Keep this socket no longer. It stays open."""
         idle.timer.cancel()
-        self._count -= 1
+        self._stats.kept -= 1
         of_address = self._idle[idle.address]
         of_address.remove(idle)
         if not of_address:

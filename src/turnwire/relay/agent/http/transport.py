@@ -5,7 +5,7 @@ from typing import ClassVar
 from turnwire.core.connect import BadConnectRequestError, ConnectRequest
 from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.http.exchange import HttpExchange
-from turnwire.relay.agent.http.pool import Pool
+from turnwire.relay.agent.http.pool import HttpStats, Pool
 from turnwire.relay.agent.http.socket import HttpSocket
 from turnwire.relay.agent.port import AgentTarget, Listener, Scheme, address_of
 from turnwire.relay.memory_budget import Reservation
@@ -21,7 +21,8 @@ class HttpTransport:
     def __init__(self, dialler: Dialler, *, frame_bytes: int) -> None:
         self._dialler = dialler
         self._frame_bytes = frame_bytes
-        self._pool = Pool()
+        self.stats = HttpStats()
+        self._pool = Pool(self.stats)
 
     @classmethod
     def check(cls, request: ConnectRequest | AgentTarget) -> None:
@@ -60,11 +61,15 @@ class HttpTransport:
             listener,
             dialler=self._dialler,
             pool=self._pool,
+            stats=self.stats,
             frame_bytes=self._frame_bytes,
             reservation=reservation,
         )
         socket = self._pool.take(address)
         if socket is None:
             socket = await self._dialler.dial(address, HttpSocket)
+            self.stats.on_new += 1
+        else:
+            self.stats.on_kept += 1
         exchange.begin(socket)
         return exchange
