@@ -9,7 +9,7 @@ import pytest
 from httpx import Response
 from msgspec import Raw
 
-from gateway.clients import chatting, errors, is_whole, post, said
+from gateway.clients import SMALL_BUFFER, RawClient, chatting, errors, is_whole, post, said
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import closed, until
@@ -22,6 +22,7 @@ from turnwire.relay.turn_stream import Stream
 
 pytestmark = pytest.mark.sockets
 
+MIB = 1_048_576
 REPLY = QuestionReply("q1", Raw(b'"yes"'))
 
 
@@ -42,6 +43,8 @@ class Agent:
         self.bodies: list[bytes] = []
         self.heads: list[RequestHead] = []
         self.left = 0
+        self.sent = 0
+        """Frames of a long run that the gateway took, or its kernel."""
 
     @property
     def url(self) -> str:
@@ -69,8 +72,13 @@ class Agent:
         self.bodies.append(await piece())
         run = next(self._runs)
         writer.write(framed(b"404") if run is None else framed(b"200"))
-        for frame in run or ():
-            writer.write(framed(frame))
+        if sum(map(len, run or ())) <= MIB:
+            writer.write(b"".join(map(framed, run or ())))
+        else:
+            for frame in run or ():
+                writer.write(framed(frame))
+                await writer.drain()
+                self.sent += 1
         if self._stays:
             await reader.read()
             self.left += 1
@@ -178,3 +186,27 @@ async def test_a_client_that_leaves_while_the_turn_waits_ends_it(dialect: Serial
         await chat.hang_up()
 
         await gateway.has_ended("client_gone")
+
+
+async def test_the_next_connection_is_not_read_while_the_client_does_not_read() -> None:
+    """Its own writes block the client just before it is dialled."""
+    text, count = b"x" * 60_000, 400
+    async with (
+        Agent([text, text, text, b"again"], [*[text] * count, b"end"]) as agent,
+        Gateway(agent.url, dialect="serial", stall_s=30) as gateway,
+    ):
+        gateway.narrow()
+        async with RawClient(gateway, receive_buffer=SMALL_BUFFER) as client:
+            await client.chat(connection="close")
+            await until(lambda: agent.sent)
+            before = -1
+            while before != agent.sent:
+                before = agent.sent
+                await asyncio.sleep(0.15)
+            assert agent.sent < count
+            assert gateway.dialler.budget.held_bytes < MIB
+
+            body = await client.read_all()
+
+    assert body.count(b"x" * len(text)) == count + 3
+    assert b"data: [DONE]" in body

@@ -20,7 +20,6 @@ _OF_THE_WIRE: Final = frozenset({"content-type", "content-encoding"})
 """Headers of the body, which the dialect writes."""
 
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
-_decode: Final = msgspec.json.Decoder(dict[str, str]).decode
 
 
 class BadHeadersError(ValueError):
@@ -42,7 +41,7 @@ def _parsed(text: str) -> Mapping[str, str]:
     if len(text) > CHARACTERS_MAX:
         raise BadHeadersError(f"must have {CHARACTERS_MAX} characters at most")
     try:
-        given = _decode(text.encode())
+        given = msgspec.json.decode(text.encode(), type=dict[str, str])
     except (msgspec.DecodeError, UnicodeEncodeError):
         raise BadHeadersError(
             'must be a JSON object of names and values, like {"x-api-key": "..."}'

@@ -1,12 +1,14 @@
 """A turn over several connections: it waits without one, and goes on over the next."""
 
+from collections.abc import Sequence
+
 import pytest
 from msgspec import Raw
 
 from support.hesitant import Hesitant
 from support.serial_protocol import Serial
 from support.turns import verdict
-from turnwire.core.agent import Decoded
+from turnwire.core.agent import AbortScope, Decoded
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import QuestionReply
@@ -142,16 +144,39 @@ def test_a_turn_that_is_rejected_needs_none() -> None:
     assert turn.outcome is Outcome.REFUSED
 
 
-def test_a_turn_whose_client_is_gone_needs_none() -> None:
+class Waiting(Hesitant):
+    """A frame after `wait` asks for the next run, and then nothing is left to abort."""
+
+    def receive_frame(self, frame: bytes, now: float) -> Decoded | None:
+        if frame != b"next":
+            return super().receive_frame(frame, now)
+        self.queued, self.has_asked = False, True
+        return Decoded(connect=NEXT_RUN)
+
+    has_asked = False
+
+    @property
+    def abort_scope(self) -> AbortScope:
+        return AbortScope.NONE if self.has_asked else super().abort_scope
+
+    def abort(self) -> Sequence[bytes]:
+        return () if self.has_asked else super().abort()
+
+
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_a_turn_whose_client_is_gone_needs_none(*, is_gone: bool) -> None:
     """It waited for what an abort would stop, and the next run does not begin."""
-    turn = Turn(Hesitant(late=Decoded(connect=NEXT_RUN), deadline=3), Limits(), UIMessageStream())
+    turn = Turn(Waiting(), Limits(), UIMessageStream())
     turn.handle(Opened(), 0)
     turn.frames([b"wait"], 1)
-    turn.handle(ClientLeft(), 2)
-    assert turn.outcome is None
+    if is_gone:
+        turn.handle(ClientLeft(), 2)
+        assert turn.outcome is None
 
-    assert turn.handle(AgentLeft(), 3) == Output()
-    assert turn.outcome is Outcome.ABANDONED
+    output = turn.frames([b"next"], 3)
+
+    assert output.connect == (None if is_gone else NEXT_RUN)
+    assert turn.outcome is (Outcome.CLIENT_GONE if is_gone else None)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,14 @@ from turnwire.relay.agent.http.socket import HttpSocket
 
 pytestmark = pytest.mark.sockets
 
+
+@pytest.fixture(autouse=True)
+def no_haste(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing here ends by its time, unless a test says so."""
+    monkeypatch.setattr(pooling, "IDLE_S", 600)
+    monkeypatch.setattr(pooling, "REST_S", 600)
+
+
 HERE, THERE = Address("h", 80, is_tls=False), Address("h", 443, is_tls=True)
 
 

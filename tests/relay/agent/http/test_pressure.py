@@ -174,7 +174,7 @@ async def test_a_refusal_may_come_before_the_request_is_sent() -> None:
 
     async with HttpAgent(script, reads_body=False) as agent, gateway_of(agent) as gateway:
         answer = await post_long(gateway)
-        await agent.all_left()
         assert len(pool_of(gateway)) == 0
+        await agent.all_left()
 
     assert errors(answer.text) == [REFUSED]
