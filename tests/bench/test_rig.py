@@ -11,6 +11,8 @@ import pytest
 from bench.streams import RIGHT, response, served
 from turnwire_lab.bench import contenders, machine, modes
 from turnwire_lab.bench.contenders import (
+    AG_UI,
+    AG_UI_LOGGED,
     DIRECT,
     FORWARDING,
     HANDWRITTEN,
@@ -52,11 +54,13 @@ HELD = Load(plan=Plan(deltas=3, rate=2, hold=True), streams=3)
 @pytest.fixture(scope="module")
 def farm(load_tools: Tools, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
     folder = tmp_path_factory.mktemp("farm")
-    with Farm(load_tools, [TURNWIRE, SESSION_AGENT, OWN_RELAY, DIRECT], folder) as farm:
+    with Farm(
+        load_tools, [TURNWIRE, SESSION_AGENT, AG_UI, AG_UI_LOGGED, OWN_RELAY, DIRECT], folder
+    ) as farm:
         yield farm
 
 
-@pytest.mark.parametrize("name", [TURNWIRE, SESSION_AGENT, OWN_RELAY, DIRECT])
+@pytest.mark.parametrize("name", [TURNWIRE, SESSION_AGENT, AG_UI, AG_UI_LOGGED, OWN_RELAY, DIRECT])
 def test_a_burst_comes_through_whole(farm: Farm, name: str) -> None:
     found, spent = farm.run(name, Load(plan=Plan(deltas=5_000), streams=3, total=6))
 
@@ -71,6 +75,14 @@ def test_turns_told_twice_and_with_tools_come_through_once(farm: Farm) -> None:
     found, _ = farm.run(TURNWIRE, Load(plan=plan, total=3))
 
     assert (found.fault, found.deltas) == (None, 1_500)
+
+
+def test_noise_beside_the_deltas_comes_to_no_client(farm: Farm) -> None:
+    """The agent sends two megabytes of it, and the client gets a tenth of that."""
+    found, _ = farm.run(AG_UI, Load(plan=Plan(deltas=500, noise=4_000), total=1))
+
+    assert (found.fault, found.deltas) == (None, 500)
+    assert found.bytes < 200_000
 
 
 @pytest.mark.parametrize("name", [TURNWIRE, DIRECT])

@@ -1,4 +1,4 @@
-"""The modes: which loads, on whom."""
+"""The modes about agents behind WebSockets: which loads, on whom."""
 
 import math
 import time
@@ -20,8 +20,7 @@ from turnwire_lab.bench.contenders import (
 )
 from turnwire_lab.bench.farm import Farm
 from turnwire_lab.bench.load import Load, Plan
-from turnwire_lab.bench.measuring import MIB, RAMP_US, as_long_as, open_streams, streams_of
-from turnwire_lab.bench.modes_http import HTTP_MODES
+from turnwire_lab.bench.modes.measuring import MIB, RAMP_US, as_long_as, open_streams, streams_of
 from turnwire_lab.bench.programs import wait_for
 from turnwire_lab.bench.rounds import Round
 from turnwire_lab.bench.run import Mode, Run
@@ -215,7 +214,7 @@ def _stall(farm: Farm, number: int, load: Load, watch_s: float) -> Round:
     )
 
 
-MODES: Final[Mapping[str, Mode]] = {
+WEBSOCKET_MODES: Final[Mapping[str, Mode]] = {
     "burst": burst,
     "paced": paced,
     "short": short,
@@ -226,7 +225,4 @@ MODES: Final[Mapping[str, Mode]] = {
     "memory": memory,
     "growth": growth,
     "slow": slow,
-    **HTTP_MODES,
 }
-
-QUICK_MODES: Final[Sequence[str]] = ("burst", "paced", "short")

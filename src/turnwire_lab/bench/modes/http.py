@@ -14,7 +14,7 @@ from turnwire_lab.bench.contenders import (
     TURNWIRE,
 )
 from turnwire_lab.bench.load import Load, Plan
-from turnwire_lab.bench.measuring import RAMP_US, as_long_as, open_streams, streams_of
+from turnwire_lab.bench.modes.measuring import RAMP_US, as_long_as, open_streams, streams_of
 from turnwire_lab.bench.run import Mode, Run
 
 _RATE: Final = 50

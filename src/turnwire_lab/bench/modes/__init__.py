@@ -1,0 +1,12 @@
+"""The modes: which loads, on whom."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from turnwire_lab.bench.modes.http import HTTP_MODES
+from turnwire_lab.bench.modes.websocket import WEBSOCKET_MODES
+from turnwire_lab.bench.run import Mode
+
+MODES: Final[Mapping[str, Mode]] = {**WEBSOCKET_MODES, **HTTP_MODES}
+
+QUICK_MODES: Final[Sequence[str]] = ("burst", "paced", "short")
