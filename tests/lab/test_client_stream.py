@@ -20,6 +20,7 @@ OPEN: Chunk = {"type": "text-start", "id": "t1:t0"}
 DELTA: Chunk = {"type": "text-delta", "id": "t1:t0", "delta": "Hi"}
 CLOSE: Chunk = {"type": "text-end", "id": "t1:t0"}
 GIVEN: Chunk = {"type": "tool-input-available", "toolCallId": "c1", "toolName": "t", "input": {}}
+PIECE: Chunk = {"type": "tool-input-delta", "toolCallId": "c1", "inputTextDelta": "{}"}
 OUTPUT: Chunk = {"type": "tool-output-available", "toolCallId": "c1", "output": None}
 ERROR: Chunk = {"type": "error", "errorText": "Broken"}
 FINISH: Chunk = {"type": "finish"}
@@ -57,8 +58,10 @@ def test_a_message_from_all_kinds_of_chunks() -> None:
         DELTA,
         CLOSE,
         {"type": "tool-input-start", "toolCallId": "c1", "toolName": "t"},
+        PIECE,
         GIVEN,
         {"type": "tool-approval-request", "toolCallId": "c1", "approvalId": "a1"},
+        {**OUTPUT, "output": "half", "preliminary": True},
         OUTPUT,
         {**GIVEN, "toolCallId": "c2"},
         {"type": "tool-output-error", "toolCallId": "c2", "errorText": "Broken"},
@@ -117,6 +120,8 @@ def test_a_message_from_all_kinds_of_chunks() -> None:
         ([START, OPEN, FINISH], "open at the finish"),
         ([START, OUTPUT], "'c1' was not told before"),
         ([START, GIVEN, FINISH], "'c1' has no outcome"),
+        ([START, PIECE], "'c1' was not told before"),
+        ([START, GIVEN, PIECE], "'c1' goes on after its end"),
         (
             [START, GIVEN, {"type": "tool-input-start", "toolCallId": "c1", "toolName": "t"}],
             "'c1' begins twice",

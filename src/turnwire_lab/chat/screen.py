@@ -93,7 +93,7 @@ class Screen:
             case chunks.ToolInputAvailable(call, name, given):
                 self._tools[call] = name, given
                 self.wait(f"running {_clean(name)}")
-            case chunks.ToolOutputAvailable(call, output):
+            case chunks.ToolOutputAvailable(call, output, preliminary=False):
                 self._card(call, "output", output, style="green")
             case chunks.ToolOutputError(call, why):
                 self._card(call, "failed", why, style="red")

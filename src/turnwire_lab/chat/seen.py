@@ -53,7 +53,7 @@ class Seen:
             case chunks.ToolInputStart(call_id) | chunks.ToolInputAvailable(call_id):
                 return self._first(chunk, type(chunk), call_id)
             case (
-                chunks.ToolOutputAvailable(call_id)
+                chunks.ToolOutputAvailable(call_id, preliminary=False)
                 | chunks.ToolOutputError(call_id)
                 | chunks.ToolOutputDenied(call_id)
             ):

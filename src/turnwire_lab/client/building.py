@@ -68,6 +68,7 @@ class Building:
                 self._close(Reasoning, block_id)
             case (
                 chunks.ToolInputStart()
+                | chunks.ToolInputDelta()
                 | chunks.ToolInputAvailable()
                 | chunks.ToolApprovalRequest()
                 | chunks.ToolOutputAvailable()
@@ -97,6 +98,9 @@ class Building:
         match chunk:
             case chunks.ToolInputStart(call_id, name):
                 self._call(call_id, name)
+            case chunks.ToolInputDelta(call_id):
+                if self._tool(call_id).state != "input-streaming":
+                    raise Malformed(f"the input of the call {call_id!r} goes on after its end")
             case chunks.ToolInputAvailable(call_id, name, given):
                 tool = self._tools.get(call_id) or self._call(call_id, name)
                 tool.state, tool.input = "input-available", given
@@ -104,6 +108,7 @@ class Building:
                 tool = self._tool(call_id)
                 tool.state, tool.approval_id = "approval-requested", approval_id
             case chunks.ToolOutputAvailable(call_id, output):
+                # A preliminary one is replaced by the next.
                 tool = self._tool(call_id)
                 tool.state, tool.output = "output-available", output
             case chunks.ToolOutputError(call_id, text):

@@ -80,6 +80,11 @@ class ToolInputStart(_Chunk, frozen=True, tag="tool-input-start"):
     tool_name: str
 
 
+class ToolInputDelta(_Chunk, frozen=True, tag="tool-input-delta"):
+    tool_call_id: str
+    input_text_delta: str
+
+
 class ToolInputAvailable(_Chunk, frozen=True, tag="tool-input-available"):
     tool_call_id: str
     tool_name: str
@@ -94,6 +99,7 @@ class ToolApprovalRequest(_Chunk, frozen=True, tag="tool-approval-request"):
 class ToolOutputAvailable(_Chunk, frozen=True, tag="tool-output-available"):
     tool_call_id: str
     output: Any
+    preliminary: bool = False
 
 
 class ToolOutputError(_Chunk, frozen=True, tag="tool-output-error"):
@@ -134,6 +140,7 @@ class Data(Struct, frozen=True):
 
 OfTool: TypeAlias = (
     ToolInputStart
+    | ToolInputDelta
     | ToolInputAvailable
     | ToolApprovalRequest
     | ToolOutputAvailable
