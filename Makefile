@@ -160,7 +160,7 @@ PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py t
 # These run without measuring coverage, which would double the work of Python: they run almost only
 # code that the other tests run too. Of 23,500 lines and branches they alone reach 230, none of them
 # in core/ or dialects/. A worker takes a whole file, the longest first.
-UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests/lab/test_page.py tests/conformance \
+UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests/lab/test_page.py tests/conformance tests/agents \
   $(sort $(wildcard tests/relay/test_session_agent*.py)) \
   $(patsubst %,tests/relay/test_%.py,agent_call isolation turns endings_of_the_agent endings_of_the_client no_circles pressure) \
   tests/relay/agent/test_dialer.py tests/relay/agent/test_refused_handshakes.py \

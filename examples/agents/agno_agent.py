@@ -39,6 +39,7 @@ agent = Agent(
     instructions="Be brief. Use your tools.",
     tools=[calculator, clock, delete_file],
     db=InMemoryDb(),
+    add_history_to_context=True,
     telemetry=False,
 )
 app = AgentOS(agents=[agent], interfaces=[AGUI(agent=agent)], telemetry=False).get_app()

@@ -136,6 +136,8 @@ class Stage(Service):
             "TURNWIRE_SIGNING_KEYS": secrets.token_hex(32),
             **self._settings,
         }
+        if isinstance(self.agent, FrameworkAgent):
+            settings["TURNWIRE_HISTORY"] = self.agent.history
         if self.site is not None:
             settings["TURNWIRE_CORS_ORIGINS"] = self.site.origin
         if self._opaque:

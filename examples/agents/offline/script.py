@@ -60,8 +60,8 @@ async def answer(prompt: str, results: Sequence[str], calls_so_far: int) -> Asyn
         async for piece in _words("I begin well, and then "):
             yield piece
         raise ModelFailed("the model is overloaded")
-    elif "story" in text:
-        for line in range(1, STORY_LINES + 1):
+    elif found := re.search(r"\bstory(?: of (\d+) lines)?", text):
+        for line in range(1, int(found[1] or STORY_LINES) + 1):
             yield f"Line {line} of the story. "
             await asyncio.sleep(STORY_PAUSE_S)
     elif calls := _calls(text, calls_so_far):

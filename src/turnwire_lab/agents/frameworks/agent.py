@@ -49,6 +49,11 @@ class FrameworkAgent(Service):
     def url(self) -> str:
         return f"http://{HOST}:{self.port}{self._framework.path}"
 
+    @property
+    def history(self) -> str:
+        """Who keeps the conversation, in the words of TURNWIRE_HISTORY."""
+        return self._framework.history
+
     async def _start(self, stack: AsyncExitStack) -> None:
         framework = self._framework
         if not framework.python.exists():

@@ -1,7 +1,7 @@
 """Which frameworks there are, and what has to be known to start their examples."""
 
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 ROOT: Final = Path(__file__).parents[4]
 EXAMPLES: Final = ROOT / "examples" / "agents"
@@ -15,6 +15,8 @@ class Framework(NamedTuple):
     path: str = "/"
     asks_server: bool = False
     """Its model is behind the OpenAI API, which `offline/openai_server.py` plays."""
+    history: Literal["agent", "client"] = "client"
+    """Who keeps the conversation: TURNWIRE_HISTORY of a gateway before it."""
 
     @property
     def application(self) -> str:
@@ -41,8 +43,8 @@ FRAMEWORKS: Final = {
     framework.name: framework
     for framework in (
         Framework("pydantic-ai"),
-        Framework("langgraph"),
-        Framework("agno", "/agui", asks_server=True),
+        Framework("langgraph", history="agent"),
+        Framework("agno", "/agui", asks_server=True, history="agent"),
         Framework("adk"),
         Framework("strands", asks_server=True),
         Framework("llama-index", "/run", asks_server=True),

@@ -1,0 +1,171 @@
+"""Turns with agents of real frameworks that end otherwise: hung up, stopped, cut, reloaded."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from agents.before import NEWEST, SETTINGS, TESTED, converse, gateway_before, job, outline
+from conformance.clients import Job
+from gateway.needed import lacking
+from gateway.tokens import KEY, bearer
+from turnwire_lab.agents.frameworks.agent import FrameworkAgent
+from turnwire_lab.agents.frameworks.catalog import EXAMPLES, FRAMEWORKS
+from turnwire_lab.faultproxy import FaultProxy, Way
+from turnwire_lab.gateway import Gateway
+from turnwire_lab.process import HOST, free_port
+
+pytestmark = pytest.mark.sockets
+
+COUNTED: Final = Path(__file__).parent / "counted.py"
+STORY: Final = {
+    "messages": [
+        {"id": "u1", "role": "user", "parts": [{"type": "text", "text": "tell me a long story"}]}
+    ]
+}
+STORY_PIECES: Final = 100
+WORKS_ON: Final = {"langgraph"}
+"""Its adapter runs a graph to its end, whoever listens."""
+CUT_AT: Final = {"pydantic-ai": 2_500, "langgraph": 20_000}
+"""Bytes of a response: a few pieces of the story, and whatever its framework tells beside them."""
+LINES: Final = 30
+"""A turn of three seconds, so that it still runs when its client is back."""
+SETTLED_S: Final = 1.0
+START_S: Final = 30
+
+
+class Counted:
+    """An agent whose model's pieces are counted."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.pieces = 0
+        self._more = asyncio.Condition()
+
+    async def follow(self, output: asyncio.StreamReader) -> None:
+        while await output.readline():
+            async with self._more:
+                self.pieces += 1
+                self._more.notify_all()
+
+    async def until(self, pieces: int) -> None:
+        async with self._more:
+            await self._more.wait_for(lambda: self.pieces >= pieces)
+
+
+@asynccontextmanager
+async def counted(name: str) -> AsyncIterator[Counted]:
+    framework = FRAMEWORKS[name]
+    framework.python.exists() or lacking(f"{name} is not installed: `make agents`")
+    port = free_port()
+    process = await asyncio.create_subprocess_exec(
+        *(framework.python, COUNTED, framework.application.partition(":")[0], str(port)),
+        cwd=EXAMPLES,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    agent = Counted(f"http://{HOST}:{port}{framework.path}")
+    following = asyncio.create_task(agent.follow(process.stdout))
+    try:
+        async with asyncio.timeout(START_S):
+            while True:
+                with suppress(OSError):
+                    _, writer = await asyncio.open_connection(HOST, port)
+                    writer.close()
+                    break
+                await asyncio.sleep(0.05)
+        yield agent
+    finally:
+        process.kill()
+        await following
+        await process.wait()
+
+
+def chunks(body: str) -> list[dict[str, Any]]:
+    data = [line[6:] for line in body.splitlines() if line.startswith("data: {")]
+    return [json.loads(each) for each in data]
+
+
+@pytest.mark.parametrize("framework", sorted({*TESTED} - WORKS_ON))
+async def test_a_hang_up_stops_the_model(framework: str) -> None:
+    async with (
+        counted(framework) as agent,
+        Gateway(agent_url=agent.url, jwt_key=KEY, settings=SETTINGS) as gateway,
+        httpx.AsyncClient(base_url=gateway.url, trust_env=False, timeout=30) as client,
+    ):
+        url = "/api/sessions/s1/chat"
+        async with client.stream("POST", url, json=STORY, headers=bearer()) as response:
+            assert response.status_code == 200
+            await agent.until(3)
+        await asyncio.sleep(SETTLED_S)
+        at_rest = agent.pieces
+        await asyncio.sleep(SETTLED_S)
+
+        assert agent.pieces == at_rest < STORY_PIECES / 2
+
+
+@pytest.mark.parametrize("framework", TESTED)
+async def test_a_body_that_is_cut_is_a_turn_that_was_interrupted(framework: str) -> None:
+    FRAMEWORKS[framework].python.exists() or lacking(f"{framework} is not installed: `make agents`")
+    async with FrameworkAgent(framework) as agent, FaultProxy(agent.port) as line:
+        url = urlsplit(agent.url)._replace(netloc=f"{HOST}:{line.port}").geturl()
+        async with (
+            Gateway(agent_url=url, jwt_key=KEY, settings=SETTINGS) as gateway,
+            httpx.AsyncClient(base_url=gateway.url, trust_env=False, timeout=30) as client,
+        ):
+            line.back = Way(cut_after=CUT_AT[framework])
+            response = await client.post("/api/sessions/s1/chat", json=STORY, headers=bearer())
+
+    told = chunks(response.text)
+    assert [each["errorText"] for each in told if each["type"] == "error"] == ["Stream interrupted"]
+    assert told[-1]["type"] == "finish"
+    assert any(each["type"] == "text-delta" for each in told)
+
+
+@pytest.mark.parametrize("framework", TESTED)
+async def test_a_stop_ends_the_turn_and_the_model(framework: str) -> None:
+    async with (
+        counted(framework) as agent,
+        Gateway(agent_url=agent.url, jwt_key=KEY, settings=SETTINGS) as gateway,
+        httpx.AsyncClient(base_url=gateway.url, trust_env=False, timeout=30) as client,
+    ):
+        path = "/api/sessions/s1"
+        asking = asyncio.create_task(client.post(f"{path}/chat", json=STORY, headers=bearer()))
+        await agent.until(3)
+        stopped = await client.post(f"{path}/stop", json={}, headers=bearer())
+        told = chunks((await asking).text)
+        at_rest = agent.pieces
+        await asyncio.sleep(SETTLED_S)
+
+    assert stopped.status_code == 200
+    assert [each["type"] for each in told[-2:]] == ["abort", "finish"]
+    assert agent.pieces <= at_rest + 2 < STORY_PIECES / 2 or framework in WORKS_ON
+
+
+@pytest.mark.node
+@pytest.mark.parametrize("framework", TESTED)
+async def test_a_reload_in_mid_turn_shows_the_same_message(framework: str) -> None:
+    def jobs(client: str) -> list[Job]:
+        return [
+            job(
+                client,
+                "reloaded",
+                {"send": f"tell me a story of {LINES} lines", "cut": 8},
+                {"drop": True},
+                {"resume": True},
+            )
+        ]
+
+    async with gateway_before(framework, TURNWIRE_ON_DISCONNECT="continue") as gateway:
+        reports = await converse(gateway, jobs, [NEWEST])
+
+    (message,) = reports[NEWEST].job("reloaded").answers
+    (shown,) = outline(message)
+    story = "".join(f"Line {line} of the story. " for line in range(1, LINES + 1))
+    assert shown == f"text: {story.strip()}"
