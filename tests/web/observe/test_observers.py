@@ -6,11 +6,12 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from msgspec import Raw
 from prometheus_client import CollectorRegistry
 
 from support import v2_frames as f
 from turnwire.core.recording.drift import STREAMS_FIRST
-from turnwire.core.requests import PromptRequest
+from turnwire.core.requests import PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.turn.inputs import Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
@@ -19,6 +20,7 @@ from turnwire.dialects import DIALECTS
 from turnwire.metrics import Telemetry
 from turnwire.relay.file_writer import FileWriter
 from turnwire.web.observe.drift_monitor import DriftMonitor
+from turnwire.web.observe.flight_recorder import lacks
 from turnwire.web.observe.observers import ObservedStream, Observers
 
 V2 = DIALECTS["v2"]
@@ -90,3 +92,11 @@ def test_a_watched_stream_looks_into_few_of_its_deltas(frames: int) -> None:
     assert counted["Turn._observe"] == frames + 3  # the opening too
     assert counted["DriftMonitor.on_input"] == frames + 3
     assert counted["Drift._inspect_frame"] < 50
+
+
+def test_a_recording_says_that_it_lacks_the_answers_of_its_request() -> None:
+    followed = ResumeRequest(user_id="u1", init_s=1.0)
+    answered = ResumeRequest(user_id="u1", init_s=1.0, replies=[QuestionReply("q1", Raw(b"true"))])
+
+    assert [*lacks(ASK, StreamOptions()), *lacks(followed, StreamOptions())] == []
+    assert lacks(answered, StreamOptions()) == ["the answers that the turn went on with"]

@@ -21,7 +21,14 @@ from msgspec import Struct
 from turnwire.core.recording.input_lines import BREAKS, REPLIED, encode, reply_json
 from turnwire.core.recording.redact import Redactor
 from turnwire.core.recording.secret_mask import SecretMask
-from turnwire.core.requests import DEFAULT_CHANNEL, Channel, PromptRequest, ResumeRequest
+from turnwire.core.requests import (
+    DEFAULT_CHANNEL,
+    Channel,
+    DialectOptions,
+    PromptRequest,
+    ResumeRequest,
+    StateMode,
+)
 from turnwire.core.turn.inputs import Frames, Input, Replied, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.output import Output
@@ -60,6 +67,7 @@ class Header(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="came
     taken_id: str | None = None
     event_lines: bool = True
     usage: bool = False
+    state: StateMode = StateMode.OFF
     apart: bool = False
     """Whether other processes may also have had streams of the session."""
     limits: Limits
@@ -72,6 +80,7 @@ class Header(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="came
             client_message_id=self.client_message_id,
             channel=Channel(self.channel_type, self.channel_id),
             user_id=self.user_id,
+            options=DialectOptions(state=self.state),
         )
 
     def resume_request(self) -> ResumeRequest:
@@ -80,6 +89,7 @@ class Header(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="came
             channel=Channel(self.channel_type, self.channel_id),
             init_s=self.init_s,
             prompt_id=self.prompt_id,
+            options=DialectOptions(state=self.state),
         )
 
     def redacted(self, redactor: Redactor) -> "Header":
@@ -119,6 +129,7 @@ def header(
         taken_id=options.taken_id,
         event_lines=options.event_lines,
         usage=options.usage,
+        state=request.options.state,
         apart=apart,
         limits=limits,
     )

@@ -16,6 +16,7 @@ from turnwire.config.settings import Settings
 from turnwire.core.agent import Dialect
 from turnwire.core.recording.recorder import Header, Recording
 from turnwire.core.recording.redact import Redactor
+from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.ui_stream.output import StreamOptions
 from turnwire.relay.file_writer import FileWriter
@@ -123,9 +124,13 @@ class FlightRecorder:
             path.unlink(missing_ok=True)
 
 
-def lacks(options: StreamOptions) -> Sequence[str]:
-    """Return descriptions of what the recording of a stream with these options leaves out."""
+def lacks(request: PromptRequest | ResumeRequest, options: StreamOptions) -> Sequence[str]:
+    """Return descriptions of what the recording of such a stream leaves out."""
     left_out = (
+        (
+            isinstance(request, ResumeRequest) and bool(request.replies),
+            "the answers that the turn went on with",
+        ),
         (options.client_copy is not None, "what the client had of the answer that went on"),
         (options.is_native, "native approvals, which are questions in a replay"),
         (options.skip is not None, "how a workflow client counts its chunks"),

@@ -54,7 +54,8 @@ class Observers(Struct, frozen=True):
                 )
             )
             observers.append(recording)
-        return ObservedStream(self, observers, recording, request_id, token, lacks(options))
+        left_out = lacks(agent_request, options)
+        return ObservedStream(self, observers, recording, request_id, token, left_out)
 
 
 class ObservedStream(Struct, frozen=True):

@@ -1,0 +1,97 @@
+"""What the flight recorder keeps of an agent over HTTP, and what drift sees in its events."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from support.recorded import PLENTY, redactor, shape
+from turnwire.core.recording.drift import Drift
+from turnwire.core.recording.recorder import Recording, find_header, header
+from turnwire.core.recording.replay import replay_turn
+from turnwire.core.requests import DialectOptions, PromptRequest, StateMode
+from turnwire.core.turn.inputs import AgentLeft, Frames, Input, Opened
+from turnwire.core.turn.limits import Limits
+from turnwire.core.wire.event_stream import EventStreamReader, NamedEvent
+from turnwire.dialects import DIALECTS
+
+AG_UI: Final = DIALECTS["ag-ui"]
+GOLDEN: Final = Path(__file__).parents[2] / "golden/ag-ui"
+TORN: Final = {"langgraph-tools_at_once", "langgraph-tools_torn"}
+"""Bodies whose pieces of arguments are in the wrong call: redacted, they are other pieces."""
+
+
+def about(body: Path) -> Any:
+    return json.loads(body.with_suffix(".json").read_text())
+
+
+BODIES: Final = [path for path in sorted(GOLDEN.glob("*.body")) if about(path)["status"] == 200]
+
+
+def frames_of(body: Path) -> list[bytes]:
+    return EventStreamReader(PLENTY).read(body.read_bytes())
+
+
+def recorded(frames: list[bytes], prompt_id: str, state: StateMode = StateMode.OFF) -> Recording:
+    asked = PromptRequest(
+        text="the-secret", prompt_id=prompt_id, user_id="ann", options=DialectOptions(state=state)
+    )
+    recording = Recording(header(asked, dialect="ag-ui", limits=Limits()), PLENTY)
+    happened: list[Input] = [Opened(), Frames(frames), AgentLeft()]
+    for at, each in enumerate(happened):
+        recording.on_input(each, float(at))
+    return recording
+
+
+@pytest.mark.parametrize(
+    "body", [body for body in BODIES if body.stem not in TORN], ids=lambda path: path.stem
+)
+def test_redacted_it_replays_to_the_same_chunks_of_the_same_lengths(body: Path) -> None:
+    recording = recorded(frames_of(body), about(body)["request"]["runId"])
+
+    whole = replay_turn(recording.lines(redactor=None), AG_UI)
+    redacted = replay_turn(recording.lines(redactor=redactor(AG_UI.schema)), AG_UI)
+
+    assert whole.known_frames > 0
+    assert shape(redacted.body) == shape(whole.body)
+
+
+def test_no_event_of_the_servers_is_drift() -> None:
+    drift = Drift(AG_UI.schema)
+
+    assert [each for body in BODIES for each in drift.inspect(frames_of(body))] == []
+
+
+def test_the_name_of_an_event_is_no_part_of_its_frame() -> None:
+    frames: list[bytes] = [NamedEvent(b'{"type":"RUN_STARTED","runId":"p1"}', "message", "1")]
+    lines = list(recorded(frames, "p1").lines(redactor=None))
+
+    assert b'{"type":"RUN_STARTED","runId":"p1"}' in lines
+
+
+def test_a_new_type_of_event_is_drift_and_its_words_are_redacted() -> None:
+    event = b'{"type":"PLAN_UPDATED","note":"the-secret"}'
+    (found,) = Drift(AG_UI.schema).inspect([event])
+    lines = b"\n".join(recorded([event], "p1").lines(redactor=redactor(AG_UI.schema)))
+
+    assert (found.kind, found.type) == ("type", "PLAN_UPDATED")
+    assert b"the-secret" not in lines
+    assert b"PLAN_UPDATED" in lines
+
+
+def test_a_state_that_was_shown_is_shown_in_a_replay() -> None:
+    frames = [
+        b'{"type":"RUN_STARTED","runId":"p1"}',
+        b'{"type":"STATE_SNAPSHOT","snapshot":{"done":1}}',
+        b'{"type":"RUN_FINISHED","runId":"p1"}',
+    ]
+    shown = list(recorded(frames, "p1", StateMode.PARTS).lines(redactor=None))
+    told = find_header(shown)
+
+    assert told is not None
+    assert told.resume_request().options == told.prompt_request().options
+    assert b'"data-state"' in replay_turn(shown, AG_UI).body
+    assert (
+        b'"data-state"' not in replay_turn(recorded(frames, "p1").lines(redactor=None), AG_UI).body
+    )
