@@ -80,7 +80,7 @@ def framed(*made: Entry) -> bytes:
     return frame(b"".join(map(pack, made)), len(made))
 
 
-@pytest.mark.parametrize("entry", EACH, ids=repr)
+@pytest.mark.parametrize("entry", EACH, ids=[f"{n}-{type(e).__name__}" for n, e in enumerate(EACH)])
 def test_an_entry_comes_back_as_it_was(entry: Entry) -> None:
     assert read(framed(entry)) == [entry]
 

@@ -219,6 +219,7 @@ async def test_a_call_with_a_signed_approval_waits(keeper: str, parts: list[Json
         (signed(user_id="u2"), 400),
         (signed(valid_s=-1), 409),
     ],
+    ids=["forged", "of another user", "expired"],
 )
 async def test_any_other_approval_is_refused(approval_id: str, status: int) -> None:
     async with talk(signing_keys=KEY) as chat:
