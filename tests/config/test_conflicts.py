@@ -140,7 +140,7 @@ def test_where_no_turn_can_be_kept(place: str) -> None:
     (problem,) = refused.value.problems
     assert problem == (
         "TURNWIRE_TURN_LOG: must be off, memory, or a URL of "
-        "redis:, rediss:, redis+cluster:, redis+sentinel:"
+        "redis:, rediss:, redis+cluster:, rediss+cluster:, redis+sentinel:, rediss+sentinel:"
     )
 
 

@@ -27,6 +27,31 @@ def test_options_that_the_store_does_not_know_are_told_without_its_password() ->
     assert "pw" not in problem
 
 
+@pytest.mark.parametrize(
+    "url", ["redis://h:1/0", "redis+cluster://a:1,b", "rediss+sentinel://a,b:2/name/1"]
+)
+def test_the_url_of_a_turn_log_that_the_library_takes(url: str) -> None:
+    assert problems(settings(turn_log=url)) == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://:hunter2@h:1?nonsense=1",
+        "redis://:hunter2@h:port",
+        "redis://:hunter2@a,b",
+        "redis://",
+        "redis+cluster://:hunter2@a,b/1",
+        "redis+sentinel://:hunter2@a,b",
+    ],
+)
+def test_the_url_of_a_turn_log_that_is_of_no_use_is_told_without_its_password(url: str) -> None:
+    (problem,) = problems(settings(turn_log=url))
+
+    assert problem.startswith("TURNWIRE_TURN_LOG: ")
+    assert "hunter2" not in problem
+
+
 def test_a_variable_of_tracing_that_is_not_taken_is_told_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -39,7 +39,9 @@ from turnwire.relay.agent.port import Scheme
 from turnwire.relay.agent.transports import TRANSPORTS
 
 _MIME_PATTERN: Final = re.compile(r"[a-z0-9!#$&^_.+-]+/(?:\*|[a-z0-9!#$&^_.+-]+)")
-REDIS: Final = ("redis://", "rediss://", "redis+cluster://", "redis+sentinel://")
+REDIS: Final = tuple(
+    f"{scheme}{kind}://" for kind in ("", "+cluster", "+sentinel") for scheme in ("redis", "rediss")
+)
 """How the URL of a Redis begins."""
 _HOST: Final = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*")
 

@@ -2,10 +2,10 @@
 
 import asyncio
 import importlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import assert_never
+from typing import TypedDict, assert_never
 
 import structlog
 from prometheus_client import CollectorRegistry
@@ -188,18 +188,35 @@ def _routes(app_context: AppContext, health: Health) -> Sequence[Route]:
     ]
 
 
+class _LogBounds(TypedDict):
+    """What both kinds of turn log take from the settings."""
+
+    turn_bytes: int
+    total_bytes: int
+    keep_s: float
+    on_too_long: Callable[[], object]
+
+
 def _turn_log(
     settings: Settings, rounds: Rounds, telemetry: Telemetry, exit_stack: AsyncExitStack
 ) -> TurnLog | None:
-    if turn_log_place(settings) == "off":
+    place = turn_log_place(settings)
+    if place == "off":
         return None
-    turn_log = MemoryTurnLog(
-        rounds,
-        turn_bytes=settings.turn_log_bytes,
-        total_bytes=settings.turn_log_total_bytes,
-        keep_s=settings.turn_log_keep_s,
-        on_too_long=telemetry.turn_log_too_long.inc,
-    )
+    bounds: _LogBounds = {
+        "turn_bytes": settings.turn_log_bytes,
+        "total_bytes": settings.turn_log_total_bytes,
+        "keep_s": settings.turn_log_keep_s,
+        "on_too_long": telemetry.turn_log_too_long.inc,
+    }
+    turn_log: TurnLog
+    if place == "memory":
+        turn_log = MemoryTurnLog(rounds, **bounds)
+    else:
+        # Imported only here: its library comes with an extra.
+        store = importlib.import_module("turnwire.relay.turn_log.redis.store")
+        on_failure = telemetry.turn_log_failures.inc
+        turn_log = store.RedisTurnLog(place, rounds, on_failure=on_failure, **bounds)
     exit_stack.push_async_callback(turn_log.aclose)
     return turn_log
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from msgspec import Raw
 
-from turnwire.config.settings import Settings
+from turnwire.config.settings import Settings, turn_log_place
 from turnwire.core.agent import AgentProtocol, Dialect
 from turnwire.core.body.conversation import Conversation, Text, UserMessage
 from turnwire.core.connect import BadConnectRequestError
@@ -31,6 +31,11 @@ def problems(settings: Settings) -> list[str]:
     lines = _wire_problems(DIALECTS[settings.dialect])
     if settings.rates_url and (problem := rate_limit.problem(settings.rates_url)):
         lines.append(f"TURNWIRE_RATES_URL: {problem}")
+    place = turn_log_place(settings)
+    if place not in {"off", "memory"}:
+        address = importlib.import_module("turnwire.relay.turn_log.redis.address")
+        if problem := address.problem(place):
+            lines.append(f"TURNWIRE_TURN_LOG: {problem}")
     if settings.tracing == "otlp":
         try:
             importlib.import_module("turnwire.web.observe.otel").check_variables(

@@ -195,30 +195,56 @@ def opening(head: bytes, joined: Joined, closed: Iterable[QuestionClosed] = ()) 
     return frame(b"".join(rows), len(rows))
 
 
+class QuestionEnds:
+    """The questions of a turn that are closed, each with its last end. Frames come in order."""
+
+    __slots__ = ("_ends", "_open_ids")
+
+    def __init__(self) -> None:
+        self._open_ids: dict[str, None] = {}
+        self._ends: dict[str, QuestionClosed] = {}
+
+    def add(self, data: bytes) -> bool:
+        """Note what a frame opens and closes. Return whether it has any of that.
+
+        A frame without a question is hardly read.
+
+        Raises:
+            UnreadableError: as `read`.
+
+        """
+        if not any(mark in data for mark in _MARKS):
+            return False
+        for entry in read(data):
+            if isinstance(entry, events.Question):
+                self._open_ids[entry.question_id] = None
+                self._ends.pop(entry.question_id, None)
+            elif isinstance(entry, QuestionClosed):
+                if self._open_ids.pop(entry.question_id, True) is None:
+                    self._ends[entry.question_id] = entry
+            elif isinstance(entry, events.TurnFinished):
+                self._ends |= {each: QuestionClosed(each, expired=True) for each in self._open_ids}
+        return True
+
+    def all(self) -> Iterable[QuestionClosed]:
+        """Return them."""
+        return self._ends.values()
+
+
 def closed_questions(frames: Iterable[bytes]) -> Iterator[QuestionClosed | None]:
     """Find the questions of these frames that are closed, each with its last end.
 
-    Works in steps: yields None after each frame, and the ends after the last one. Frames without
-    a question are hardly read.
+    Works in steps: yields None after each frame, and the ends after the last one.
 
     Raises:
         UnreadableError: as `read`.
 
     """
-    open_ids: dict[str, None] = {}
-    ends: dict[str, QuestionClosed] = {}
+    ends = QuestionEnds()
     for data in frames:
-        for entry in read(data) if any(mark in data for mark in _MARKS) else ():
-            if isinstance(entry, events.Question):
-                open_ids[entry.question_id] = None
-                ends.pop(entry.question_id, None)
-            elif isinstance(entry, QuestionClosed):
-                if open_ids.pop(entry.question_id, True) is None:
-                    ends[entry.question_id] = entry
-            elif isinstance(entry, events.TurnFinished):
-                ends |= {each: QuestionClosed(each, expired=True) for each in open_ids}
+        ends.add(data)
         yield None
-    yield from ends.values()
+    yield from ends.all()
 
 
 def turn_ids(frames: Iterable[bytes]) -> list[str]:

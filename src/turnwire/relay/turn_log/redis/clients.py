@@ -1,0 +1,163 @@
+"""The library's clients for the three kinds of address, behind one port. The only user of them.
+
+No client tries again by itself: the caller knows how long a reply is worth waiting for.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final, Protocol, TypeAlias
+
+from redis.asyncio import Redis, RedisCluster, Sentinel, SSLConnection
+from redis.asyncio.cluster import ClusterNode
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import SlotNotCoveredError
+
+from turnwire.relay.turn_log.redis.address import Address, Kind
+
+_GIVE_UP_S: Final = 1.0
+"""When a connection gives up, in seconds. Who asks does so before that."""
+
+_SENTINEL_S: Final = 0.1
+"""How long one Sentinel may take, so that another can be asked in time."""
+
+_new_sentinels: Any = Sentinel  # the library has no types here
+
+Command: TypeAlias = Sequence[str | bytes | int]
+
+
+class Client(Protocol):
+    """One client. Its methods raise what the library raises."""
+
+    takes_many: bool
+    """Whether one script may have the keys of several chats."""
+
+    def node(self, key: str) -> str:
+        """The name of the server that keeps a key. Servers fail one by one."""
+        ...
+
+    async def run(self, commands: Sequence[Command]) -> list[Any]:
+        """Run commands in one pipeline. An error reply is an exception in the result."""
+        ...
+
+    async def refresh(self) -> None:
+        """Ask who keeps what now."""
+        ...
+
+    async def ping(self, node: str) -> None:
+        """Return if a server answers, or keeps nothing any more."""
+        ...
+
+    async def subscriber(self) -> Redis:
+        """A client for the connection that gets hints. The caller closes it."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        ...
+
+
+def new_client(address: Address) -> Client:
+    """Return the client for an address. It connects when it is first used."""
+    return _Cluster(address) if address.kind is Kind.CLUSTER else _Server(address)
+
+
+def _options(options: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "protocol": 2,
+        "socket_timeout": _GIVE_UP_S,
+        "socket_connect_timeout": _GIVE_UP_S,
+        **{key: value for key, value in options.items() if key != "connection_class"},
+        "ssl": options.get("connection_class") is SSLConnection,
+        "retry": Retry(NoBackoff(), 0),
+    }
+
+
+class _Server:
+    """One server, or the primary that Sentinels name."""
+
+    takes_many = True
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._options = _options(address.options)
+        self._sentinels: Any = None
+        if address.kind is Kind.SENTINEL:
+            of_sentinels = {
+                **self._options,
+                "username": None,
+                "password": None,
+                "db": 0,
+                **address.sentinel_options,
+                "socket_timeout": _SENTINEL_S,
+                "socket_connect_timeout": _SENTINEL_S,
+            }
+            self._sentinels = _new_sentinels(address.hosts, sentinel_kwargs=of_sentinels)
+        self._redis = self._new()
+
+    def _new(self) -> Redis:
+        if self._sentinels is not None:
+            primary: Redis = self._sentinels.master_for(self._address.primary, **self._options)
+            return primary
+        host, port = self._address.hosts[0]
+        return Redis(host=host, port=port, **self._options)
+
+    def node(self, key: str) -> str:  # noqa: ARG002 (all keys are on one server)
+        return ""
+
+    async def run(self, commands: Sequence[Command]) -> list[Any]:
+        async with self._redis.pipeline(transaction=False) as pipeline:
+            for command in commands:
+                pipeline.execute_command(*command)
+            return list(await pipeline.execute(raise_on_error=False))
+
+    async def refresh(self) -> None:
+        """Nothing: a new connection asks the Sentinels."""
+
+    async def ping(self, node: str) -> None:  # noqa: ARG002 (there is one)
+        await self._redis.ping()
+
+    async def subscriber(self) -> Redis:
+        return self._new()
+
+    async def aclose(self) -> None:
+        await self._redis.aclose()
+        if self._sentinels is not None:
+            await self._sentinels.aclose()
+
+
+class _Cluster:
+    takes_many = False
+
+    def __init__(self, address: Address) -> None:
+        self._options = _options(address.options)
+        nodes = [ClusterNode(host, port) for host, port in address.hosts]
+        self._redis = RedisCluster(startup_nodes=nodes, **self._options)
+
+    def node(self, key: str) -> str:
+        try:
+            found = self._redis.get_node_from_key(key)
+        except SlotNotCoveredError:  # as before the first call
+            return ""
+        return "" if found is None else found.name
+
+    async def run(self, commands: Sequence[Command]) -> list[Any]:
+        async with self._redis.pipeline() as pipeline:
+            for command in commands:
+                pipeline.execute_command(*command)
+            return list(await pipeline.execute(raise_on_error=False))
+
+    async def refresh(self) -> None:
+        await self._redis.nodes_manager.initialize()
+
+    async def ping(self, node: str) -> None:
+        for primary in self._redis.get_primaries():
+            if primary.name == node:
+                await self._redis.execute_command("PING", target_nodes=primary)
+
+    async def subscriber(self) -> Redis:
+        await self._redis.initialize()
+        node = self._redis.get_random_node()  # what one publishes, each passes on
+        return Redis(host=node.host, port=int(node.port), **self._options)
+
+    async def aclose(self) -> None:
+        await self._redis.aclose()

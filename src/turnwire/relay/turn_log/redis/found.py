@@ -1,0 +1,64 @@
+"""What Redis says of the last turn of a chat."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from turnwire.core.events import QuestionClosed
+from turnwire.core.turn_log import entries
+from turnwire.core.turn_log.entries import Joined
+from turnwire.relay.turn_log.redis.turn import LONG, LOST, RECEIVED, RUNNING
+
+
+class FoundTurn(Struct, frozen=True):
+    """The turn, as the hash has it."""
+
+    turn_id: str
+    state: str
+    head: bytes
+    count: int
+    closed: Sequence[QuestionClosed]
+    note: str
+    base: int
+    lives: bool
+    """Whether its process does."""
+
+    @property
+    def is_running(self) -> bool:
+        return self.state == RUNNING and self.lives
+
+    @property
+    def is_read(self) -> bool:
+        """Whether readers get it."""
+        return self.note not in {LONG, LOST}
+
+    def opening(self) -> bytes:
+        """Return the first frame of a reader."""
+        joined = Joined(self.count, self.note == RECEIVED)
+        return entries.opening(self.head, joined, self.closed)
+
+
+def found_turn(reply: Sequence[Any]) -> FoundTurn | None:
+    """Read a reply to `scripts.FIND`. None: the chat has no turn, or one of another release."""
+    try:
+        turn_id, state, head, count, closed, note, base, lives = reply
+        if not turn_id:
+            return None
+        return FoundTurn(
+            turn_id.decode(),
+            state.decode(),
+            bytes(head),
+            int(count or 0),
+            _closed(closed),
+            note.decode(),
+            int(base or 0),
+            bool(lives),
+        )
+    except (TypeError, ValueError, AttributeError):
+        return None
+
+
+def _closed(data: bytes) -> list[QuestionClosed]:
+    found = entries.read(data) if data else []
+    return [entry for entry in found if isinstance(entry, QuestionClosed)]

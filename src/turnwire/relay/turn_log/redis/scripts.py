@@ -1,0 +1,308 @@
+"""What Redis does with the keys of a chat in one step, as Lua.
+
+A script for "each chat" takes several chats in one call, in the order of their keys, since one
+call for all running turns costs a tenth of a call for each. A cluster gets one chat a call: its
+chats are on different nodes. A script that is sent twice does no harm: an entry has an index, a
+turn and a message have an id. So a call whose answer was lost can be sent again.
+"""
+
+import hashlib
+from typing import Final
+
+from msgspec import Struct
+
+CHANNEL: Final = "turnwire:process:"
+"""Before the id of a process: the channel of its hints."""
+
+TO_READERS: Final = "r"
+TO_WRITER: Final = "w"
+"""How a hint begins. The key of a chat follows: it has more for its readers, or for its writer."""
+
+PARTS: Final = ("lease", "turn", "entries", "readers", "inbox", "replies")
+"""The keys of one chat.
+
+`lease` holds the id of the running turn, and expires with its process. `turn` is a hash about the
+last turn, and `entries` is a list of its frames, without the first `base` ones. `readers` are the
+processes that read it. `inbox` holds messages to the process that runs it, `replies` its replies.
+"""
+
+_HEAD: Final = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local at = 0
+local function take()
+  at = at + 1
+  return ARGV[at]
+end
+local function hint(kind, chat, process)
+  redis.call('PUBLISH', 'turnwire:process:' .. process, kind .. chat)
+end
+local function hint_readers(chat, readers)
+  local found = redis.call('ZRANGEBYSCORE', readers, now, '+inf')
+  for _, process in ipairs(found) do
+    hint('r', chat, process)
+  end
+  return #found
+end
+local function is_error(answer)
+  return type(answer) == 'table' and answer.err
+end
+local answers = {}
+for first = 1, #KEYS, 6 do
+  local lease, turn, entries = KEYS[first], KEYS[first + 1], KEYS[first + 2]
+  local readers, inbox, replies = KEYS[first + 3], KEYS[first + 4], KEYS[first + 5]
+  local chat, id = take(), take()
+  local held = redis.call('GET', lease)
+  local answer = {}
+  local function holds(lease_ms)
+    if held then
+      return held == id
+    end
+    local last = redis.call('HMGET', turn, 'id', 'state')
+    if last[1] ~= id or last[2] ~= 'running' then
+      return false
+    end
+    return not is_error(redis.pcall('SET', lease, id, 'PX', lease_ms))
+  end
+"""
+
+_TAIL: Final = """
+  answers[#answers + 1] = answer
+end
+return answers
+"""
+
+
+class Script(Struct, frozen=True):
+    """A script, and the digest by which Redis knows it once it ran."""
+
+    text: str
+    digest: str
+
+
+def _script(body: str) -> Script:
+    text = f"{_HEAD}{body}{_TAIL}"
+    return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
+
+
+CLAIM: Final = _script("""
+  local former, process, lease_ms, kept_ms, head = take(), take(), take(), take(), take()
+  if held and held ~= id and held ~= former then
+    answer = {0}
+  else
+    redis.call('SET', lease, id, 'PX', lease_ms)  -- raises if the memory is full, before a change
+    redis.call('DEL', turn, entries, inbox, replies)
+    redis.call('HSET', turn, 'id', id, 'process', process, 'state', 'running', 'head', head)
+    redis.call('PEXPIRE', turn, kept_ms)
+    hint_readers(chat, readers)
+    answer = {1}
+  end
+""")
+"""Begin a turn, unless another one runs than `former`. Returns whether the turn has the chat."""
+
+LOST: Final = -1
+HOLE: Final = -2
+FULL: Final = -3
+
+APPEND: Final = _script("""
+  local lease_ms, ends, kept_ms, fields = take(), take(), tonumber(take()), tonumber(take())
+  local about = {}
+  for field = 1, fields do
+    about[field] = take()
+  end
+  local from, count, base = tonumber(take()), tonumber(take()), tonumber(take())
+  local begin = at + 1
+  at = at + count
+  if not holds(lease_ms) then
+    answer = {-1, 0}
+  else
+    local gone = tonumber(redis.call('HGET', turn, 'base') or 0)
+    local has = gone + redis.call('LLEN', entries) - from
+    if has < 0 then
+      answer = {-2, 0}
+    else
+      local done = nil
+      if has < count then
+        done = redis.pcall('RPUSH', entries, unpack(ARGV, begin + has, at))
+      end
+      if not is_error(done) and base > gone then
+        redis.call('LTRIM', entries, base - gone, -1)
+        done = redis.pcall('HSET', turn, 'base', base)
+      end
+      if not is_error(done) and fields > 0 then
+        done = redis.pcall('HSET', turn, unpack(about))
+      end
+      if not is_error(done) and ends ~= '' then
+        local ends_at = now + kept_ms
+        if kept_ms < 0 then
+          ends_at = tonumber(redis.call('HGET', turn, 'until') or now)
+          kept_ms = math.max(1, ends_at - now)
+        end
+        done = redis.pcall('HSET', turn, 'state', ends, 'until', ends_at)
+      end
+      if is_error(done) then
+        answer = {-3, 0}
+      else
+        if ends ~= '' then
+          redis.call('DEL', lease, inbox)
+          redis.call('PEXPIRE', turn, kept_ms)
+        end
+        redis.call('PEXPIRE', entries, kept_ms)
+        answer = {from + count, hint_readers(chat, readers)}
+      end
+    end
+  end
+""")
+"""Add frames, the first of which has the index `from`, and forget those before `base`.
+
+`ends`: the state in which the turn gives the chat up, or empty. `kept_ms`: how long it is kept
+after that; -1: until the time of the last such state.
+
+Returns how many frames there were in all, and how many processes read them. Or `LOST`: another turn
+has the chat. `HOLE`: Redis lost frames before these. `FULL`: it has no memory.
+"""
+
+KEEP: Final = _script("""
+  local lease_ms, kept_ms = take(), take()
+  if not holds(lease_ms) then
+    answer = {-1}
+  else
+    redis.call('PEXPIRE', lease, lease_ms)
+    for _, key in ipairs({turn, entries, inbox}) do
+      redis.call('PEXPIRE', key, kept_ms)
+    end
+    answer = redis.call('HGETALL', inbox)
+    table.insert(answer, 1, redis.call('ZCOUNT', readers, now, '+inf'))
+  end
+""")
+"""Renew the lease. Returns how many processes read the turn, and the messages to this one.
+
+Or `LOST`.
+"""
+
+READ: Final = _script("""
+  local from, most, process, reader_ms = tonumber(take()), tonumber(take()), take(), take()
+  local last = redis.call('HMGET', turn, 'id', 'state', 'base', 'process')
+  from = from - tonumber(last[3] or 0)
+  if last[1] ~= id or from < 0 then
+    answer = {'', 0}
+  else
+    answer = {last[2], held == id and redis.call('PTTL', lease) or 0}
+    local size = 0
+    while size < most do
+      local some = redis.call('LRANGE', entries, from, from + 31)
+      for _, entry in ipairs(some) do
+        answer[#answer + 1] = entry
+        size = size + #entry
+      end
+      from = from + 32
+      if #some < 32 then
+        break
+      end
+    end
+    if process ~= '' then  -- a full memory is no reason not to read
+      if redis.pcall('ZADD', readers, now + reader_ms, process) == 1 then
+        hint('w', chat, last[4])
+      end
+      redis.call('PEXPIRE', readers, reader_ms)
+      for _, key in ipairs({turn, entries}) do
+        if redis.call('PTTL', key) < tonumber(reader_ms) then
+          redis.call('PEXPIRE', key, reader_ms)
+        end
+      end
+    end
+  end
+""")
+"""Read frames from an index on, `most` bytes or a little more; this process reads for a while.
+
+Returns the state of the turn (empty if the chat has another turn, or the frames are forgotten), for
+how many milliseconds its process surely lives, and the frames.
+"""
+
+LEAVE: Final = _script("""
+  local process = take()
+  if redis.call('ZREM', readers, process) == 1 then
+    local owner = redis.call('HGET', turn, 'process')
+    if owner then
+      hint('w', chat, owner)
+    end
+  end
+""")
+"""Note that this process does not read any more."""
+
+FIND: Final = _script("""
+  local last = redis.call('HMGET', turn, 'id', 'state', 'head', 'count', 'closed', 'note', 'base')
+  for field = 1, 7 do
+    answer[field] = last[field] or ''
+  end
+  answer[8] = held and held == last[1] and 1 or 0
+""")
+"""Return what the hash says of the last turn, and whether its process lives."""
+
+RESUME: Final = _script("""
+  local process, lease_ms, kept_ms = take(), take(), take()
+  local last = redis.call('HMGET', turn, 'id', 'head', 'base', 'state')
+  if held or last[4] ~= 'waiting' then
+    answer = {''}
+  else
+    redis.call('SET', lease, last[1], 'PX', lease_ms)
+    redis.call('HSET', turn, 'state', 'running', 'process', process)
+    for _, key in ipairs({turn, entries}) do
+      redis.call('PEXPIRE', key, kept_ms)
+    end
+    answer = {last[1], last[2], last[3] or '', redis.call('LLEN', entries)}
+    hint_readers(chat, readers)
+  end
+""")
+"""Continue the turn that waits. Returns its id, head and base, and how many frames it has.
+
+Or one empty text: no turn waits.
+"""
+
+FORGET: Final = _script("""
+  local note, ends, kept_ms = take(), take(), tonumber(take())
+  if redis.call('HGET', turn, 'id') == id then
+    redis.call('DEL', entries)
+    if ends ~= '' and held == id then
+      redis.call('DEL', lease, inbox)
+    end
+    if ends ~= '' and kept_ms == 0 then
+      redis.call('DEL', turn, replies)
+    else
+      local state = ends ~= '' and ends or 'running'
+      redis.pcall('HSET', turn, 'state', state, 'note', note, 'base', '9007199254740991')
+      if ends ~= '' then
+        redis.call('PEXPIRE', turn, kept_ms)
+      end
+    end
+    hint_readers(chat, readers)
+  end
+""")
+"""Forget the frames of a turn, and note why. `ends` and `kept_ms` as for `APPEND`; 0: all of it."""
+
+SEND: Final = _script("""
+  local number, message, kept_ms = take(), take(), take()
+  if held ~= id then
+    answer = {0}
+  else
+    redis.call('HSET', inbox, number, message)
+    redis.call('PEXPIRE', inbox, kept_ms)
+    hint('w', chat, redis.call('HGET', turn, 'process'))
+    answer = {1}
+  end
+""")
+"""Give the process that runs a turn a message. Returns whether the turn runs."""
+
+REPLY: Final = _script("""
+  local number, process, reply, kept_ms = take(), take(), take(), take()
+  redis.call('HDEL', inbox, number)
+  redis.call('HSET', replies, number, reply)
+  redis.call('PEXPIRE', replies, kept_ms)
+  hint('r', chat, process)
+""")
+"""Answer a message, and forget it."""
+
+ASK: Final = _script("""
+  answer = {held == id and 1 or 0, redis.call('HGET', replies, take()) or ''}
+""")
+"""Return whether the turn runs, and the reply to a message; empty: there is none yet."""

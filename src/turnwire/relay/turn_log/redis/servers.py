@@ -1,0 +1,173 @@
+"""The servers of the turn log: runs scripts on them, within a time, and never raises.
+
+No caller waits longer than `ANSWER_S`. A server that does not answer is not asked again before
+`probe` finds it, so that one prompt waits for it, and not each.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, Final, TypeAlias, cast
+
+from msgspec import Struct
+from redis.exceptions import NoScriptError, RedisError, ResponseError
+
+from turnwire.relay.turn_log.redis.address import Address
+from turnwire.relay.turn_log.redis.clients import Command, new_client
+from turnwire.relay.turn_log.redis.patience import patience
+from turnwire.relay.turn_log.redis.scripts import PARTS, Script
+
+_QUIET_S: Final = 2.0
+"""Seconds without a hint after which the connection for hints is tested."""
+
+_FAILURES: Final = (RedisError, OSError, TimeoutError, ValueError, LookupError)
+"""What the library raises where a server fails. The last two: a reply of a bad shape."""
+
+
+class Call(Struct, frozen=True):
+    """A script for one chat or several."""
+
+    script: Script
+    chats: Sequence[str]
+    arguments: Sequence[str | bytes | int]
+
+
+class Failed(Struct, frozen=True):
+    """A call without a reply: nobody knows whether it ran."""
+
+    reason: str
+    """A word for metrics and logs: the type of an exception, never its text."""
+
+
+Reply: TypeAlias = list[list[Any]] | Failed
+"""The reply to a call: one list for each chat."""
+
+
+def _ignore(_: str) -> None:
+    """Do nothing."""
+
+
+class Servers:
+    """What stands behind an address. `on_failure` gets the reason of each failure."""
+
+    def __init__(self, address: Address, on_failure: Callable[[str], object] = _ignore) -> None:
+        self._client = new_client(address)
+        self._on_failure = on_failure
+        self._down: set[str] = set()
+
+    @property
+    def takes_many(self) -> bool:
+        """Whether one call may have several chats."""
+        return self._client.takes_many
+
+    def is_down(self, chat: str) -> bool:
+        """Whether the server of this chat did not answer of late."""
+        return bool(self._down) and self._node(chat) in self._down
+
+    async def run(self, calls: Sequence[Call]) -> list[Reply]:
+        """Run calls, as one pipeline a server. Returns their replies in order."""
+        nodes: dict[str, list[int]] = {}
+        for index, call in enumerate(calls):
+            nodes.setdefault(self._node(call.chats[0]), []).append(index)
+        replies: list[Reply] = [Failed("down")] * len(calls)
+        groups = [
+            (node, indexes, [calls[index] for index in indexes])
+            for node, indexes in nodes.items()
+            if node not in self._down
+        ]
+        answers = await asyncio.gather(*(self._run(node, group) for node, _, group in groups))
+        for (_, indexes, _), group_replies in zip(groups, answers, strict=True):
+            for index, reply in zip(indexes, group_replies, strict=True):
+                replies[index] = reply
+        return replies
+
+    async def _run(self, node: str, calls: Sequence[Call]) -> list[Reply]:
+        try:
+            async with patience():
+                found = await self._client.run([_command("EVALSHA", call) for call in calls])
+                unknown = [
+                    index for index, each in enumerate(found) if isinstance(each, NoScriptError)
+                ]
+                if unknown:
+                    again = [_command("EVAL", calls[index]) for index in unknown]
+                    for index, each in zip(unknown, await self._client.run(again), strict=True):
+                        found[index] = each
+        except _FAILURES as exc:
+            self._down.add(node)
+            return [self._fail(exc)] * len(calls)
+        return [self._reply(call, each) for call, each in zip(calls, found, strict=True)]
+
+    def _reply(self, call: Call, found: object) -> Reply:
+        if isinstance(found, list) and len(found) == len(call.chats):
+            return cast("list[list[Any]]", found)
+        error = found if isinstance(found, Exception) else ValueError()
+        if not isinstance(error, ResponseError):
+            self._down.add(self._node(call.chats[0]))
+        return self._fail(error)
+
+    def failed(self, reason: str) -> None:
+        """Note a failure that only the caller can see."""
+        self._on_failure(reason)
+
+    def _fail(self, error: Exception) -> Failed:
+        reason = type(error).__name__
+        self._on_failure(reason)
+        return Failed(reason)
+
+    async def probe(self) -> None:
+        """Find out whether servers answer again that did not."""
+        if not self._down:
+            return
+        try:
+            async with patience():
+                await self._client.refresh()
+            for node in list(self._down):
+                async with patience():
+                    await self._client.ping(node)
+                self._down.discard(node)
+        except _FAILURES as exc:
+            self._fail(exc)
+
+    async def hints(self, channel: str) -> AsyncIterator[str]:
+        """Yield what is published on a channel; first an empty text, when it is subscribed.
+
+        Ends when the connection is lost.
+        """
+        try:
+            async with patience():
+                subscriber = await self._client.subscriber()
+            async with subscriber, subscriber.pubsub(ignore_subscribe_messages=True) as pubsub:
+                async with patience():
+                    await pubsub.subscribe(channel)
+                yield ""
+                is_tested = False
+                while True:
+                    message = await pubsub.get_message(timeout=_QUIET_S)
+                    if message is not None:
+                        is_tested = False
+                        if message["type"] == "message":
+                            yield bytes(message["data"]).decode(errors="replace")
+                    elif is_tested:
+                        return
+                    else:
+                        is_tested = True
+                        async with patience():
+                            await pubsub.ping()
+        except _FAILURES as exc:
+            self._fail(exc)
+
+    async def aclose(self) -> None:
+        await self._client.aclose()
+
+    def _node(self, chat: str) -> str:
+        return self._client.node(_key(chat, PARTS[0]))
+
+
+def _key(chat: str, part: str) -> str:
+    """The key of a part of a chat. The braces keep all parts on one node of a cluster."""
+    return f"turnwire:{{{chat}}}:{part}"
+
+
+def _command(name: str, call: Call) -> Command:
+    script = call.script.digest if name == "EVALSHA" else call.script.text
+    keys = [_key(chat, part) for chat in call.chats for part in PARTS]
+    return (name, script, len(keys), *keys, *call.arguments)

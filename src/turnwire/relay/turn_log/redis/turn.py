@@ -1,0 +1,290 @@
+"""A turn that runs in this process, and what Redis does not have of it yet."""
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from turnwire.core.turn_log.entries import QuestionEnds, count_of, frame, pack, pack_texts
+from turnwire.relay.turn_log.port import ChatKey, TurnControl
+
+FRAME_BYTES: Final = 16_384
+"""A frame of this size is complete. What is added at once is never divided."""
+
+_BATCH_BYTES: Final = 1_048_576
+"""A batch has at most one frame more than that."""
+
+_BATCH_FRAMES: Final = 512
+"""A script takes a few thousand arguments."""
+
+TURN_BYTES: Final = 1_024
+"""What a turn takes in Redis beside its frames, about."""
+
+FRAME_COST_BYTES: Final = 16
+"""What a frame takes in Redis beside its bytes, about."""
+
+RECEIVED: Final = "received"
+LONG: Final = "long"
+LOST: Final = "lost"
+"""What Redis notes of a turn: a client has its end; it is longer than is kept; something of it was
+lost. The last two are not read any more."""
+
+RUNNING: Final = "running"
+OVER: Final = "over"
+WAITING: Final = "waiting"
+GONE: Final = "gone"
+"""The states of a turn. The last one: its process stopped, and left it."""
+
+Fields: TypeAlias = Mapping[str, bytes | str | int]
+
+
+class Batch(Struct, frozen=True):
+    """What is written of a turn at once. `first` is the index of the first frame."""
+
+    first: int
+    frames: Sequence[bytes]
+    fields: Fields
+    base: int
+    """The frames before this index are forgotten."""
+    ends: str
+    """The state in which the turn gives the chat up; empty: it runs on."""
+    kept_ms: int
+    """How long it is kept after its end; -1: as long as it was to wait before."""
+
+
+class RedisTurn:
+    """A `TurnWriter`.
+
+    `on_change` gets the turn when there is something to write. `on_held` gets each change of
+    `pending_bytes`. `on_too_long` is called when new readers cannot get the turn any more.
+
+    `is_kept`: Redis has each entry, or will have it. `has_lease`: Redis knows that the turn runs.
+    `is_written`: Redis knows that it does not run any more.
+    """
+
+    def __init__(
+        self,
+        key: ChatKey,
+        turn_id: str,
+        head: bytes,
+        control: TurnControl,
+        *,
+        on_change: "Callable[[RedisTurn], object]",
+        on_held: "Callable[[RedisTurn, int], object]",
+        on_too_long: Callable[[], object],
+        turn_bytes: int,
+        keep_s: float,
+    ) -> None:
+        self.key = key
+        self.id = turn_id
+        self.head = head
+        self.control = control
+        self.is_kept = self.is_running = True
+        self.has_lease = self.is_written = False
+        self.readers = 0
+        self.note = ""
+        self.pending_bytes = 0
+        """Of entries that Redis has not confirmed."""
+        self.replies: dict[bytes, tuple[str, bytes]] = {}
+        """Whom it replied what, by the number of the message: a message may come twice."""
+        self._on_change = on_change
+        self._on_held = on_held
+        self._on_too_long = on_too_long
+        self._turn_bytes = turn_bytes
+        self._keep_ms = round(keep_s * 1_000)
+        self._size = TURN_BYTES + len(head)
+        self._count = self._confirmed = self._base = 0
+        """The entries and the frames that Redis has, and how many of the frames it forgot."""
+        self._question_ends = QuestionEnds()
+        self._frames: deque[bytes] = deque()
+        """Those after the confirmed ones. Redis may have some of them."""
+        self._sizes: deque[int] = deque()
+        """Of the confirmed frames from `_base` on."""
+        self._open = bytearray()
+        self._open_count = 0
+        self._fields: dict[str, bytes | str | int] = {}
+        self._ends = ""
+        self._kept_ms = 0
+
+    def continue_after(self, base: int, frames: Sequence[bytes]) -> None:
+        """Redis has these frames of the turn already."""
+        self._base = base
+        self._confirmed = base + len(frames)
+        for data in frames:
+            self._count += count_of(data)
+            self._size += len(data) + FRAME_COST_BYTES
+            self._sizes.append(len(data))
+            self._question_ends.add(data)
+
+    # Calls of the stream that runs the turn.
+
+    def append(self, packed: bytes, count: int) -> None:
+        if not self.is_kept or not self.is_running:
+            return
+        if len(self._open) + len(packed) > FRAME_BYTES:
+            self._seal()
+        self._open += packed
+        self._open_count += count
+        self._size += len(packed)
+        self._add_pending(len(packed))
+        if self._size > self._turn_bytes:
+            self._become_long()
+        self._on_change(self)
+
+    def append_texts(self, texts: Sequence[str]) -> None:
+        self.append(pack_texts(texts), len(texts))
+
+    def end(self, *, is_received: bool) -> None:
+        if is_received and self.is_kept and not self.note:
+            self.note = self._fields["note"] = RECEIVED
+        self._give_up(OVER, self._keep_ms if self.is_kept or self.note == LONG else 0)
+
+    def wait(self, seconds: float | None) -> None:
+        if self.is_kept and not self.is_long:
+            self._give_up(WAITING, -1 if seconds is None else max(1, round(seconds * 1_000)))
+        else:
+            self.end(is_received=False)
+
+    def discard(self) -> None:
+        self.lose(LOST)
+        self._give_up(OVER, 0)
+
+    def leave(self) -> None:
+        """The process stops."""
+        self._give_up(GONE, self._keep_ms)
+
+    # Calls of the log.
+
+    @property
+    def is_long(self) -> bool:
+        return self.note == LONG
+
+    def batch(self) -> Batch:
+        """Return what to write next. Until `confirm` it is the same again, or more."""
+        self._seal()
+        frames: list[bytes] = []
+        size = 0
+        for data in self._frames:
+            if size > _BATCH_BYTES or len(frames) == _BATCH_FRAMES:
+                break
+            frames.append(data)
+            size += len(data)
+        is_all = len(frames) == len(self._frames)
+        fields = dict(self._fields) if is_all else {}
+        if frames:
+            fields["count"] = self._count + sum(map(count_of, frames))
+        ends = self._ends if is_all else ""
+        base = self._forgettable(size) if self.is_long else self._base
+        return Batch(self._confirmed, frames, fields, base, ends, self._kept_ms)
+
+    def confirm(self, batch: Batch, readers: int) -> None:
+        """Redis has this batch."""
+        for data in batch.frames:
+            self._frames.popleft()
+            self._sizes.append(len(data))
+            self._count += count_of(data)
+            self._add_pending(-len(data))
+        self._confirmed += len(batch.frames)
+        for _ in range(batch.base - self._base):
+            self._sizes.popleft()
+        self._base = batch.base
+        for name, value in batch.fields.items():
+            if self._fields.get(name) == value:
+                del self._fields[name]
+        self.confirm_end(batch.ends)
+        self.set_readers(readers)
+
+    def confirm_end(self, ends: str) -> None:
+        """Redis knows that the turn is in this state."""
+        self.is_written = bool(ends)
+
+    def confirm_lost(self, note: str, ends: str) -> None:
+        """Redis has forgotten the turn, and knows why."""
+        if note == self.note:
+            self._fields = {}
+        self.confirm_end(ends)
+
+    def claim_without_frames(self) -> None:
+        """Redis may know, or knows now, that the turn runs; it has nothing of it."""
+        self.has_lease = True
+        self.lose(LOST)
+        self._fields = {"note": self.note}
+        self._on_change(self)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether something is to be written."""
+        return not self.is_written and bool(
+            self._open_count or self._frames or self._fields or self._ends
+        )
+
+    @property
+    def ends(self) -> tuple[str, int]:
+        """As in a batch: the state in which the turn gives the chat up, and for how long."""
+        return self._ends, self._kept_ms
+
+    def lose(self, note: str) -> None:
+        """Keep nothing of this turn from now on, and say why."""
+        if self.is_kept:
+            self.is_kept = False
+            self.note = note
+            self._frames.clear()
+            self._open.clear()
+            self._open_count = 0
+            self._add_pending(-self.pending_bytes)
+            self._fields = {"note": note}
+            if self._ends == WAITING:
+                self._ends = OVER
+
+    def set_readers(self, readers: int) -> None:
+        """So many processes read the turn."""
+        if readers != self.readers and self.is_running:
+            self.readers = readers
+            self.control.read_by(readers)
+            if self.is_long and not readers:
+                self.lose(LONG)
+
+    # Inside.
+
+    def _give_up(self, ends: str, kept_ms: int) -> None:
+        if self.is_running:
+            self.is_running = False
+            self._ends, self._kept_ms = ends, kept_ms
+            self._on_change(self)
+
+    def _add_pending(self, size: int) -> None:
+        self.pending_bytes += size
+        self._on_held(self, size)
+
+    def _seal(self) -> None:
+        if not self._open_count:
+            return
+        data = frame(bytes(self._open), self._open_count)
+        self._frames.append(data)
+        self._size += FRAME_COST_BYTES
+        self._add_pending(len(data) - len(self._open))
+        self._open.clear()
+        self._open_count = 0
+        if self._question_ends.add(data):
+            ends = list(self._question_ends.all())
+            self._fields["closed"] = frame(b"".join(map(pack, ends)), len(ends))
+
+    def _become_long(self) -> None:
+        """From here on the turn is written for those who read it already."""
+        if not self.is_long:
+            self.note = self._fields["note"] = LONG
+            self._on_too_long()
+        if not self.readers or self.pending_bytes > self._turn_bytes:
+            self.lose(LONG)
+
+    def _forgettable(self, size: int) -> int:
+        """The index before which a long turn is forgotten, when `size` bytes more are written."""
+        base = self._base
+        size += sum(self._sizes)
+        for each in self._sizes:
+            if size <= self._turn_bytes:
+                break
+            size -= each
+            base += 1
+        return base

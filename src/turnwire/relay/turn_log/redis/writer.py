@@ -1,0 +1,276 @@
+"""Writes the running turns of this process, and shows that the process lives."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
+
+from turnwire.relay.turn_log.redis import scripts
+from turnwire.relay.turn_log.redis.batches import Item, run_all
+from turnwire.relay.turn_log.redis.patience import ANSWER_S
+from turnwire.relay.turn_log.redis.scripts import Script
+from turnwire.relay.turn_log.redis.servers import Servers
+from turnwire.relay.turn_log.redis.turn import LOST, Batch, RedisTurn
+
+LEASE_S: Final = 6.0
+"""A process that was not seen for so long is gone, and its turns with it."""
+
+KEEP_S: Final = 2.0
+"""Seconds between two renewals of the leases."""
+
+BATCH_S: Final = 0.02
+"""How long an entry waits for others, in seconds."""
+
+_LOOK_S: Final = 1.0
+"""Seconds between two tries with a server that failed."""
+
+_FLUSH_BYTES: Final = 8_388_608
+"""Most bytes of one pipeline, but for one turn more."""
+
+_LEASE_MS: Final = round(LEASE_S * 1_000)
+
+OnMessages: TypeAlias = Callable[[RedisTurn, Sequence[bytes]], object]
+"""Gets the messages to the process of a turn: number, message, number, and so on."""
+
+
+class _Write(Struct):
+    """What is written of one turn: a batch, or that it ends, or that it is lost."""
+
+    turn: RedisTurn
+    item: Item
+    batch: Batch | None = None
+    note: str = ""
+    ends: str = ""
+
+
+class Writer:
+    """Writes what changes within `BATCH_S`, for all turns in one pipeline.
+
+    `process` is the id of this one. At most `total_bytes` wait for Redis.
+    """
+
+    def __init__(
+        self,
+        servers: Servers,
+        process: str,
+        *,
+        on_messages: OnMessages,
+        on_done: Callable[[RedisTurn], object],
+        total_bytes: int,
+        keep_s: float,
+    ) -> None:
+        self._servers = servers
+        self._process = process
+        self._on_messages = on_messages
+        self._on_done = on_done
+        self._total_bytes = total_bytes
+        self._held_bytes = 0
+        self._keep_s = keep_s
+        self._turns: dict[RedisTurn, float | None] = {}
+        """Those that Redis does not have to the end, and how long that is tried after their end."""
+        self._dirty: dict[RedisTurn, None] = {}
+        self._stuck: dict[RedisTurn, None] = {}
+        """Those that could not be written."""
+        self._wake, self._urgent = asyncio.Event(), asyncio.Event()
+        self._settling: dict[RedisTurn, asyncio.Future[None]] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def held_bytes(self) -> int:
+        return self._held_bytes
+
+    def __len__(self) -> int:
+        return len(self._turns)
+
+    @property
+    def kept_ms(self) -> int:
+        """How long Redis keeps a running turn whose process it does not see."""
+        return round((LEASE_S + self._keep_s) * 1_000)
+
+    def add(self, turn: RedisTurn) -> None:
+        """Write this turn from now on."""
+        if not self._tasks:
+            self._tasks = [asyncio.create_task(each) for each in (self._write(), self._look())]
+        self._turns[turn] = None
+
+    def on_change(self, turn: RedisTurn) -> None:
+        if turn in self._turns:
+            self._dirty[turn] = None
+            self._wake.set()
+            if not turn.is_running:
+                self._urgent.set()
+
+    def on_held(self, turn: RedisTurn, size: int) -> None:
+        self._held_bytes += size
+        if size > 0 and self._held_bytes > self._total_bytes:
+            turn.lose(LOST)
+
+    def forget(self, turn: RedisTurn) -> None:
+        """Write nothing more of this turn: another one has its chat."""
+        turn.lose(LOST)
+        self._remove(turn)
+
+    async def settle(self, turn: RedisTurn) -> None:
+        """Wait until Redis has the end of this turn, for `ANSWER_S` at most."""
+        if turn in self._turns:
+            future = self._settling.setdefault(turn, asyncio.get_running_loop().create_future())
+            await asyncio.wait([future], timeout=ANSWER_S)
+
+    async def keep(self, turns: Iterable[RedisTurn]) -> None:
+        """Renew the leases of these turns, and take their messages."""
+        # One that is being claimed is not in `_turns` yet.
+        writes = [self._renewal(turn) for turn in turns if turn.is_running and turn in self._turns]
+        for write, reply in await self._run(writes):
+            if not write.turn.is_running or reply is None:
+                continue
+            status = reply[0]
+            if write.item.script is scripts.CLAIM:
+                if status:
+                    write.turn.claim_without_frames()
+            elif status < 0:
+                self._lost_lease(write.turn)
+            else:
+                write.turn.set_readers(status)
+                self._on_messages(write.turn, reply[1:])
+
+    async def aclose(self) -> None:
+        """Leave the turns that run, so that their readers end at once."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for turn in list(self._turns):
+            turn.leave()
+        await self._flush(list(self._turns))
+
+    # The two tasks.
+
+    async def _write(self) -> None:
+        while True:
+            await self._wake.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(BATCH_S):
+                    await self._urgent.wait()
+            self._wake.clear()
+            self._urgent.clear()
+            turns, self._dirty = list(self._dirty), {}
+            await self._flush(turns)
+
+    async def _look(self) -> None:
+        """Renew leases, and try again what failed."""
+        loop = asyncio.get_running_loop()
+        keep_at = loop.time() + KEEP_S
+        while True:
+            await asyncio.sleep(_LOOK_S)
+            await self._servers.probe()
+            for turn in self._stuck:
+                self._dirty[turn] = None
+                self._wake.set()
+            self._stuck.clear()
+            if loop.time() >= keep_at:
+                keep_at = loop.time() + KEEP_S
+                await self.keep(list(self._turns))
+                self._drop_old(loop.time())
+
+    def _drop_old(self, now: float) -> None:
+        """Forget turns whose end Redis did not take for too long."""
+        for turn, until in list(self._turns.items()):
+            if turn.is_running:
+                continue
+            if until is None:
+                self._turns[turn] = now + self._keep_s
+            elif now > until:
+                self.forget(turn)
+
+    # Calls.
+
+    async def _flush(self, turns: Sequence[RedisTurn]) -> None:
+        writes = []
+        size = 0
+        for turn in turns:
+            if turn not in self._turns:
+                continue
+            if self._servers.is_down(turn.key):
+                self._stuck[turn] = None
+            elif not turn.has_lease:
+                self._check_done(turn)
+            elif size > _FLUSH_BYTES:
+                self.on_change(turn)
+            elif turn.has_more:
+                writes.append(self._next_write(turn))
+                size += writes[-1].item.size
+        for write, reply in await self._run(writes):
+            if reply is None:
+                self._stuck[write.turn] = None
+            else:
+                self._written(write, reply)
+
+    def _written(self, write: _Write, reply: Sequence[Any]) -> None:
+        turn = write.turn
+        if write.batch is None:
+            turn.confirm_lost(write.note, write.ends)
+        else:
+            status, readers = reply
+            if status == scripts.FULL:
+                self._servers.failed("full")
+                if turn.is_running:
+                    self._stuck[turn] = None
+                    return
+                turn.lose(LOST)  # to give the chat up needs no memory
+            elif status == scripts.HOLE:
+                turn.lose(LOST)
+            elif status == scripts.LOST:
+                self._lost_lease(turn)
+            elif turn.is_kept:
+                turn.confirm(write.batch, readers)
+        self._check_done(turn)
+        if turn.has_more:
+            self.on_change(turn)
+
+    def _lost_lease(self, turn: RedisTurn) -> None:
+        turn.has_lease = False
+        turn.lose(LOST)
+
+    def _check_done(self, turn: RedisTurn) -> None:
+        if turn.is_written or not (turn.is_running or turn.has_lease):
+            self._remove(turn)
+
+    def _remove(self, turn: RedisTurn) -> None:
+        for turns in (self._turns, self._dirty, self._stuck):
+            turns.pop(turn, None)
+        if (future := self._settling.pop(turn, None)) is not None and not future.done():
+            future.set_result(None)
+        self._on_done(turn)
+
+    async def _run(self, writes: Sequence[_Write]) -> list[tuple[_Write, Sequence[Any] | None]]:
+        """Run these writes. Returns each with its reply; None: it failed."""
+        replies = await run_all(self._servers, [write.item for write in writes])
+        return list(zip(writes, replies, strict=True))
+
+    def _renewal(self, turn: RedisTurn) -> _Write:
+        if turn.has_lease:
+            return _write(turn, scripts.KEEP, (_LEASE_MS, self.kept_ms))
+        arguments = ("", self._process, _LEASE_MS, self.kept_ms, turn.head)
+        return _write(turn, scripts.CLAIM, arguments)
+
+    def _next_write(self, turn: RedisTurn) -> _Write:
+        if not turn.is_kept:
+            ends, kept_ms = turn.ends
+            write = _write(turn, scripts.FORGET, (turn.note, ends, kept_ms))
+            write.note, write.ends = turn.note, ends
+            return write
+        batch = turn.batch()
+        fields = [word for pair in batch.fields.items() for word in pair]
+        arguments: list[str | bytes | int] = [_LEASE_MS, batch.ends]
+        arguments += [batch.kept_ms if batch.ends else self.kept_ms, len(fields), *fields]
+        arguments += [batch.first, len(batch.frames), batch.base, *batch.frames]
+        write = _write(turn, scripts.APPEND, arguments, sum(map(len, batch.frames)))
+        write.batch = batch
+        return write
+
+
+def _write(
+    turn: RedisTurn, script: Script, arguments: Sequence[str | bytes | int], size: int = 0
+) -> _Write:
+    return _Write(turn, Item(script, turn.key, turn.id, arguments, size))

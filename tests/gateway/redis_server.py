@@ -1,0 +1,101 @@
+"""Debian's Redis on loopback, to be killed, stopped and filled."""
+
+import asyncio
+import signal
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from gateway.needed import program
+from gateway.waiting import PATIENCE_S
+from turnwire_lab.process import free_port
+
+
+async def ask(port: int, *words: str) -> str:
+    """What `redis-cli` prints for one command; empty if nobody listens."""
+    process = await asyncio.create_subprocess_exec(
+        *(program("redis-cli"), "-p", str(port), *words),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    printed, _ = await asyncio.wait_for(process.communicate(), PATIENCE_S)
+    return printed.decode().strip() if process.returncode == 0 else ""
+
+
+class RedisServer:
+    """`async with RedisServer(tmp_path) as redis:` listens on `redis.port` until it is harmed."""
+
+    def __init__(self, folder: Path, *options: str, configuration: str = "") -> None:
+        """`folder` is its own. `configuration` is a file, for a Sentinel."""
+        self.port = free_port()
+        self._folder = folder
+        own = ("--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(folder))
+        kept = () if configuration else ("--save", "")
+        file = (configuration,) if configuration else ()
+        self._command = (program("redis-server"), *file, *own, *kept, *options)
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}"
+
+    async def start(self) -> None:
+        """Start it, or start it again: empty, on the same port."""
+        with (self._folder / f"{self.port}.log").open("ab") as output:
+            self._process = await asyncio.create_subprocess_exec(
+                *self._command, stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=output
+            )
+        async with asyncio.timeout(PATIENCE_S):
+            while not await self._listens():
+                assert self._process.returncode is None, self.log()
+                await asyncio.sleep(0.01)
+
+    def log(self) -> str:
+        return (self._folder / f"{self.port}.log").read_text()
+
+    async def kill(self) -> None:
+        """SIGKILL, and wait for its end. What it kept is lost."""
+        with suppress(ProcessLookupError):
+            self._process.kill()
+        await self._process.wait()
+
+    def pause(self) -> None:
+        """SIGSTOP: its connections stay open, and nothing answers."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def unpause(self) -> None:
+        with suppress(ProcessLookupError):  # it was killed
+            self._process.send_signal(signal.SIGCONT)
+
+    async def fill(self) -> None:
+        """From here on each write that needs memory is refused."""
+        assert await self.ask("CONFIG", "SET", "maxmemory", "1") == "OK"
+
+    async def make_room(self) -> None:
+        assert await self.ask("CONFIG", "SET", "maxmemory", "0") == "OK"
+
+    async def ask(self, *words: str) -> str:
+        return await ask(self.port, *words)
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.kill()
+
+    async def _listens(self) -> bool:
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        except OSError:
+            return False
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+        return True

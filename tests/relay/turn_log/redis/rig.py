@@ -1,0 +1,84 @@
+"""Two processes with one Redis, as two turn logs on one loop."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from gateway.waiting import until
+from relay.turn_log.listening import HEAD, Control, Reader
+from turnwire.core.turn_log.entries import Entry
+from turnwire.relay.memory_budget import Budget
+from turnwire.relay.rounds import Rounds
+from turnwire.relay.turn_log.port import ChatKey
+from turnwire.relay.turn_log.redis.store import RedisTurnLog
+from turnwire.relay.turn_log.redis.turn import RedisTurn
+
+CHAT, OTHER = ChatKey("chat"), ChatKey("other")
+KIB = 1_024
+
+
+class Rig:
+    """`logs` are the processes; `failures` are what they counted."""
+
+    def __init__(self, url: str, *, turn_bytes: int, total_bytes: int, keep_s: float) -> None:
+        self.failures = self.too_long = 0
+        self.logs = [
+            RedisTurnLog(
+                url,
+                Rounds(),
+                turn_bytes=turn_bytes,
+                total_bytes=total_bytes,
+                keep_s=keep_s,
+                on_too_long=self._count_too_long,
+                on_failure=self._count_failure,
+            )
+            for _ in range(2)
+        ]
+
+    def _count_too_long(self) -> None:
+        self.too_long += 1
+
+    def _count_failure(self) -> None:
+        self.failures += 1
+
+
+@asynccontextmanager
+async def new_rig(
+    url: str, *, turn_bytes: int = 64 * KIB, total_bytes: int = 512 * KIB, keep_s: float = 600
+) -> AsyncIterator[Rig]:
+    rig = Rig(url, turn_bytes=turn_bytes, total_bytes=total_bytes, keep_s=keep_s)
+    try:
+        yield rig
+    finally:
+        for log in rig.logs:
+            await log.aclose()
+
+
+async def claim(
+    log: RedisTurnLog, key: ChatKey = CHAT, control: Control | None = None
+) -> RedisTurn:
+    turn = await log.claim(key, HEAD, control or Control())
+    assert turn is not None
+    return turn
+
+
+async def open_reader(log: RedisTurnLog, key: ChatKey = CHAT) -> Reader:
+    reader = Reader()
+    with Budget().holder("u") as holder:
+        connection = await log.open(key, reader, holder.reserve())
+    assert reader.connection is connection
+    return reader
+
+
+async def gets(reader: Reader, *expected: Entry) -> None:
+    await until(lambda: len(reader.entries) >= len(expected))
+    assert reader.entries == list(expected)
+
+
+async def gets_texts(reader: Reader, text: str) -> None:
+    """Wait until the texts that came are these in all."""
+    await until(lambda: len(texts(reader)) >= len(text))
+    assert texts(reader) == text
+
+
+def texts(reader: Reader) -> str:
+    return "".join(getattr(entry, "text", "") for entry in reader.entries)

@@ -1,0 +1,285 @@
+"""The turn log in Redis, with two processes: what one writes, the other reads, stops, continues."""
+
+import asyncio
+
+import pytest
+from msgspec import Raw
+
+from gateway.redis_server import RedisServer
+from gateway.waiting import until
+from relay.turn_log.listening import HEAD, Control, write
+from relay.turn_log.redis.rig import CHAT, KIB, OTHER, Rig, claim, gets, new_rig, open_reader
+from turnwire.core import events
+from turnwire.core.events import Question, QuestionClosed, Reason, TextDelta, TurnFinished
+from turnwire.core.operations import StopResult
+from turnwire.core.rejection import Rejection
+from turnwire.core.requests import QuestionReply
+from turnwire.core.turn_log.entries import Absent, Entry, Head, Joined, TooLong
+from turnwire.relay.agent.failures import DisconnectReason
+
+pytestmark = pytest.mark.sockets
+
+END = TurnFinished(reason=Reason.END_TURN)
+FIRST: list[Entry] = [Head("p1", "u1"), Joined(2), TextDelta("a"), TextDelta("b")]
+
+
+async def test_another_process_reads_what_there_is_and_what_follows(rig: Rig) -> None:
+    one, other = rig.logs
+    writer = await claim(one)
+    assert writer.is_kept
+    write(writer, "a", "b")
+    await until(lambda: not writer.has_more)
+    reader = await open_reader(other)
+    await gets(reader, *FIRST)
+
+    write(writer, "c")
+    write(writer, END)
+    writer.end(is_received=True)
+
+    await gets(reader, *FIRST, TextDelta("c"), END)
+    late = await open_reader(other)
+    await gets(late, FIRST[0], Joined(4, is_received=True), *FIRST[2:], TextDelta("c"), END)
+    assert (reader.left, late.left, rig.failures) == (None, None, 0)
+
+
+async def test_no_turn(rig: Rig) -> None:
+    reader = await open_reader(rig.logs[0])
+
+    assert reader.entries == [Absent()]
+
+
+async def test_another_chat_is_another_turn(rig: Rig) -> None:
+    write(await claim(rig.logs[0]), "a")
+
+    assert (await open_reader(rig.logs[1], OTHER)).entries == [Absent()]
+
+
+async def test_exactly_one_of_many_prompts_begins(rig: Rig) -> None:
+    turns = await asyncio.gather(
+        *(log.claim(CHAT, HEAD, Control()) for log in rig.logs for _ in range(10))
+    )
+
+    assert len([turn for turn in turns if turn is not None]) == 1
+
+
+async def test_the_next_turn_begins_at_once_in_any_process(rig: Rig) -> None:
+    one, other = rig.logs
+    for log in (one, other, one, one, other):
+        writer = await claim(log)
+        write(writer, "a", END)
+        writer.end(is_received=True)
+
+
+async def test_a_turn_that_never_began_is_forgotten(rig: Rig) -> None:
+    writer = await claim(rig.logs[0])
+    writer.discard()
+    await until(lambda: not rig.logs[0].turns)
+
+    assert (await open_reader(rig.logs[1])).entries == [Absent()]
+    await claim(rig.logs[1])
+
+
+async def test_the_next_turn_ends_the_readers_of_one_that_waits(rig: Rig) -> None:
+    writer = await claim(rig.logs[0])
+    write(writer, "a", "b")
+    await until(lambda: not writer.has_more)
+    reader = await open_reader(rig.logs[1])
+    await gets(reader, *FIRST)
+    writer.wait(60)
+    await until(lambda: not rig.logs[0].turns)
+
+    await claim(rig.logs[1])
+
+    await until(lambda: reader.left)
+    assert reader.left is DisconnectReason.LINE_LOST
+
+
+async def test_a_stop_reaches_the_process_of_the_turn(rig: Rig) -> None:
+    stopped = StopResult(stopped=True, turn_id="t1", reason="canceled")
+    control = Control(stopped)
+    await claim(rig.logs[0], control=control)
+
+    assert await rig.logs[1].stop(CHAT, "t1") == stopped
+    assert await rig.logs[0].stop(CHAT, None) == stopped
+    assert control.stopped == ["t1", None]
+
+
+async def test_a_stop_that_is_refused(rig: Rig) -> None:
+    await claim(rig.logs[0], control=Control(Rejection.OTHER_TURN))
+
+    assert await rig.logs[1].stop(CHAT, "t2") is Rejection.OTHER_TURN
+
+
+async def test_nothing_to_stop(rig: Rig) -> None:
+    assert await rig.logs[1].stop(CHAT, None) is Rejection.UNKNOWN
+    writer = await claim(rig.logs[0])
+    write(writer, END)
+    writer.end(is_received=True)
+    await until(lambda: not rig.logs[0].turns)
+
+    assert await rig.logs[1].stop(CHAT, None) is Rejection.UNKNOWN
+
+
+async def test_an_answer_reaches_the_process_of_the_turn(rig: Rig) -> None:
+    control = Control()
+    await claim(rig.logs[0], control=control)
+    replies = [QuestionReply("q1", Raw(b'{"x": 1}'), b"\x00s"), QuestionReply("q2", Raw(b"2"))]
+
+    assert await rig.logs[1].answer(CHAT, replies, "ann") is Rejection.CLOSED
+    ((got, user_id),) = control.answers
+    assert [(each.question_id, bytes(each.answer), each.subject) for each in got] == [
+        ("q1", b'{"x": 1}', b"\x00s"),
+        ("q2", b"2", None),
+    ]
+    assert user_id == "ann"
+
+
+async def test_nothing_to_answer(rig: Rig) -> None:
+    reply = [QuestionReply("q1", Raw(b"1"))]
+    assert await rig.logs[1].answer(CHAT, reply, "ann") is Rejection.UNKNOWN
+    writer = await claim(rig.logs[0])
+    writer.end(is_received=False)
+    await until(lambda: not rig.logs[0].turns)
+
+    assert await rig.logs[1].answer(CHAT, reply, "ann") is Rejection.CLOSED
+
+
+async def test_a_turn_that_waits_goes_on_in_another_process(rig: Rig) -> None:
+    one, other = rig.logs
+    writer = await claim(one)
+    write(writer, "a", "b")
+    writer.wait(60)
+    await until(lambda: not one.turns)
+
+    waiting = await other.resume_waiting(CHAT, Control())
+    assert waiting is not None
+    assert waiting.head == HEAD
+    assert await one.claim(CHAT, HEAD, Control()) is None
+    assert await one.resume_waiting(CHAT, Control()) is None
+    write(waiting.writer, "c")
+    waiting.writer.wait(None)
+
+    again = await other.resume_waiting(CHAT, Control())
+    assert again is not None
+    write(again.writer, END)
+    again.writer.end(is_received=False)
+    await until(lambda: not other.turns)
+    reader = await open_reader(one)
+    await gets(reader, FIRST[0], Joined(4), *FIRST[2:], TextDelta("c"), END)
+
+
+async def test_a_turn_waits_no_longer_than_at_first(rig: Rig) -> None:
+    writer = await claim(rig.logs[0])
+    writer.wait(0.4)
+    waiting = await rig.logs[0].resume_waiting(CHAT, Control())
+    assert waiting is not None
+    waiting.writer.wait(None)
+    await asyncio.sleep(0.5)
+
+    assert await rig.logs[0].resume_waiting(CHAT, Control()) is None
+    assert (await open_reader(rig.logs[1])).entries == [Absent()]
+
+
+async def test_a_turn_that_waits_is_stopped_from_anywhere(rig: Rig) -> None:
+    writer = await claim(rig.logs[0])
+    write(writer, events.TurnStarted("t1"), "a")
+    writer.wait(60)
+    await until(lambda: not rig.logs[0].turns)
+
+    assert await rig.logs[1].stop(CHAT, "t2") is Rejection.OTHER_TURN
+    await until(lambda: not rig.logs[1].turns)
+    assert await rig.logs[1].stop(CHAT, None) == StopResult(
+        stopped=True, turn_id="t1", reason="canceled"
+    )
+    reader = await open_reader(rig.logs[0])
+    canceled = TurnFinished(reason=Reason.CANCELED)
+    await gets(reader, FIRST[0], Joined(3), events.TurnStarted("t1"), TextDelta("a"), canceled)
+
+
+async def test_the_questions_that_are_closed_are_known_at_once(rig: Rig) -> None:
+    writer = await claim(rig.logs[0])
+    asked = Question("q1", Raw(b"{}"))
+    closed = QuestionClosed("q1", answer=Raw(b"1"))
+    write(writer, asked, closed)
+    await until(lambda: not writer.has_more)
+
+    reader = await open_reader(rig.logs[1])
+
+    await gets(reader, FIRST[0], Joined(2), closed, asked, closed)
+
+
+async def test_a_reader_of_another_process_counts(rig: Rig) -> None:
+    control = Control()
+    await claim(rig.logs[0], control=control)
+    readers = [await open_reader(rig.logs[1]) for _ in range(2)]
+    await until(lambda: control.readers == [1])
+
+    for reader in readers:
+        assert reader.connection is not None
+        reader.connection.close()
+    await until(lambda: control.readers == [1, 0])
+
+
+async def test_a_long_turn_is_not_read_but_goes_on_for_its_readers(redis: RedisServer) -> None:
+    async with new_rig(redis.url, turn_bytes=40 * KIB) as rig:
+        writer = await claim(rig.logs[0])
+        write(writer, "a", "b")
+        await until(lambda: not writer.has_more)
+        reader = await open_reader(rig.logs[1])
+        await gets(reader, *FIRST)
+        await until(lambda: writer.readers)
+        for number in range(100):
+            write(writer, f"{number:02}" * 500)
+            await asyncio.sleep(0.002)
+
+        assert (await open_reader(rig.logs[1])).entries == [TooLong()]
+        write(writer, END)
+        writer.end(is_received=True)
+        await until(lambda: reader.entries[-1] == END)
+        assert len(reader.entries) == len(FIRST) + 100 + 1
+        assert int(await redis.ask("MEMORY", "USAGE", "turnwire:{chat}:entries")) < 60 * KIB
+        assert (await open_reader(rig.logs[1])).entries == [TooLong()]
+
+
+async def test_a_long_turn_without_readers_is_forgotten(redis: RedisServer) -> None:
+    async with new_rig(redis.url, turn_bytes=40 * KIB) as rig:
+        writer = await claim(rig.logs[0])
+        write(writer, "a" * 41 * KIB)
+        await until(lambda: not writer.has_more)
+
+        assert (await open_reader(rig.logs[1])).entries == [TooLong()]
+        assert await redis.ask("EXISTS", "turnwire:{chat}:entries") == "0"
+        assert await rig.logs[1].claim(CHAT, HEAD, Control()) is None
+        writer.end(is_received=True)
+        await claim(rig.logs[1])
+
+
+async def test_nothing_is_kept_for_ever(redis: RedisServer) -> None:
+    async with new_rig(redis.url, keep_s=0.3) as rig:
+        writer = await claim(rig.logs[0])
+        write(writer, "a")
+        await until(lambda: not writer.has_more)
+        keys = (await redis.ask("KEYS", "*")).split()
+        assert len(keys) == 3
+        for key in keys:
+            assert 0 < int(await redis.ask("PTTL", key)) <= 6_300
+        writer.end(is_received=True)
+        await until(lambda: not rig.logs[0].turns)
+        await asyncio.sleep(0.4)
+
+        assert await redis.ask("KEYS", "*") == ""
+
+
+async def test_a_process_that_stops_ends_its_readers_at_once(rig: Rig) -> None:
+    one, other = rig.logs
+    writer = await claim(one)
+    write(writer, "a", "b")
+    await until(lambda: not writer.has_more)
+    reader = await open_reader(other)
+    await gets(reader, *FIRST)
+
+    await one.aclose()
+
+    await until(lambda: reader.left, within_s=3)
+    assert reader.left is DisconnectReason.LINE_LOST
+    await claim(other)
