@@ -116,6 +116,7 @@ $(REFERENCE)/node_modules/.stamp: $(REFERENCE)/package-lock.json
 agents: $(STAMP)  ## Install the agents of all frameworks, record them anew, say what changed (3 min); ONLY="adk strands"
 	@$(MAKE) --no-print-directory -s -j2 $(patsubst %,.venv/agents/%/.stamp,$(or $(ONLY),$(AGENTS) $(MORE_AGENTS)) reference) $(REFERENCE)/node_modules/.stamp
 	PYTHONPATH=tests $(PY) -m agents.record $(ONLY)
+	GOLDEN=rewrite $(PY) -m pytest -q tests/core/recording/test_golden.py
 	git --no-pager diff --stat -- tests/golden/ag-ui
 
 # AGENT is a framework of examples/agents, or `ag-ui`: the lab's own agent of that wire.

@@ -7,7 +7,7 @@ from typing import Any
 
 from turnwire.core.agent import Dialect
 from turnwire.core.recording import replay as replaying
-from turnwire.core.recording.recorder import Recording, header
+from turnwire.core.recording.recorder import Recording, find_header, header
 from turnwire.core.recording.redact import Redactor
 from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.turn.inputs import AgentLeft, Opened
@@ -41,7 +41,10 @@ def recorded(
     lines = [line.strip() for line in lines]
     limits = Limits(idle_s=of.idle_s)
     asked: PromptRequest | ResumeRequest
-    if b"#! resume" in lines:
+    if (given := find_header(lines)) is not None:
+        limits, asked = given.limits, given.prompt_request()
+        conversation = of.prompt(asked)
+    elif b"#! resume" in lines:
         asked = ResumeRequest(user_id="u1", init_s=limits.hold_s)
         conversation = of.resume(asked)
     else:
@@ -54,7 +57,8 @@ def recorded(
     for line in lines:
         acts, now = replaying._apply(line, turn, now)
         written += [act.to_client for act in acts]
-    written.append(turn.handle(AgentLeft(), now).to_client)
+    while turn.outcome is None:
+        written.append(turn.handle(AgentLeft(), now).to_client)
     return b"".join(written), recording
 
 

@@ -1,5 +1,6 @@
 """Recordings of whole turns, and byte for byte the streams that they become."""
 
+import json
 import os
 from pathlib import Path
 
@@ -7,11 +8,18 @@ import pytest
 
 from support.client_model import Client, check_record
 from turnwire.core.agent import Dialect
+from turnwire.core.recording.event_stream_body import as_lines
 from turnwire.core.recording.replay import replay
 from turnwire.dialects import DIALECTS
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 RECORDINGS = sorted(GOLDEN.glob("*/*.jsonl"))
+BODIES = [
+    path
+    for path in sorted(GOLDEN.glob("*/*.body"))
+    if json.loads(path.with_suffix(".json").read_text())["status"] == 200
+]
+"""What servers sent over HTTP; beside each, the request that it answers."""
 STREAMS = sorted(GOLDEN.glob("*/*.sse"))
 
 
@@ -35,8 +43,20 @@ def test_a_recording_gives_its_stream_byte_for_byte(recording: Path) -> None:
     assert stream.decode() == expected.read_bytes().decode()
 
 
+@pytest.mark.parametrize("body", BODIES, ids=name)
+def test_a_servers_body_gives_its_stream_byte_for_byte(body: Path) -> None:
+    expected = body.with_suffix(".sse")
+    asked = json.loads(body.with_suffix(".json").read_text())["request"]
+
+    stream = replay(as_lines(body.read_bytes()), dialect(body), prompt_id=asked["runId"])
+
+    if os.environ.get("GOLDEN") == "rewrite":
+        expected.write_bytes(stream)
+    assert stream.decode() == expected.read_bytes().decode()
+
+
 def test_every_recording_has_its_stream_and_every_stream_its_recording() -> None:
-    assert [name(path) for path in RECORDINGS] == [name(path) for path in STREAMS]
+    assert sorted(map(name, (*RECORDINGS, *BODIES))) == sorted(map(name, STREAMS))
     assert len(RECORDINGS) > 50
 
 

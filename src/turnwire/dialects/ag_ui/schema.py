@@ -37,6 +37,6 @@ SCHEMA: Final = WireSchema(
     },
     inside={},
     types={},
-    kept=names("toolCallName subtype outcome name"),
+    kept=names("toolCallName subtype outcome name op"),
     phrases=('{"pydantic_ai": {"outcome": "failed"}}', '{"pydantic_ai": {"outcome": "denied"}}'),
 )
