@@ -84,6 +84,14 @@ def test_an_agent_may_ask_again_in_the_next_run() -> None:
     assert played.requests[2]["resume"][0]["payload"] == "y"
 
 
+def test_the_next_run_is_sent_each_delta_of_the_turn() -> None:
+    deltas = [f.text(f"{number} ") for number in range(600)]
+    played = Played(f.started(), *deltas, f.interrupted(ASK)).leave().reply("i1", "x")
+
+    said = played.requests[1]["messages"][1]["content"]
+    assert said == "".join(f"{number} " for number in range(600))
+
+
 def test_an_agent_that_keeps_the_conversation_is_sent_the_answers_alone() -> None:
     played = Played(
         *(f.started(), f.text("a"), f.interrupted(ASK)), options=DialectOptions(sends_history=False)

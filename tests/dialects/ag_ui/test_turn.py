@@ -41,9 +41,9 @@ def test_events_of_another_run_are_foreign() -> None:
     assert played.protocol.frame_stats.foreign == 4
     assert played.client.at == "before"
 
-    played.tell(f.started(), f.text("a"), f.finished("run-9"), f.finished())
+    played.tell(f.started(), f.text("a"), f.finished("run-9"), f.text("b"), f.finished())
 
-    assert played.client.text == "a"
+    assert played.client.text == "ab"
     assert played.turn.outcome is Outcome.COMPLETED
     assert b"secret" not in played.written
 
@@ -126,6 +126,15 @@ def test_a_result_that_waits_is_shown_in_a_moment() -> None:
     assert played.of_call()[-1]["output"] == "21"
     played.tell(f.text("b"), f.finished()).client.close()
     assert played.client.text == "ab"
+
+
+def test_a_result_that_waits_is_shown_before_the_text_that_goes_on_behind_it() -> None:
+    played = Played(f.started(), f.text("a"), *CALL, f.result("21"), f.text("b"))
+
+    assert played.kinds[-6:] == [
+        "tool-input-available",
+        *("tool-output-available", "finish-step", "start-step", "text-start", "text-delta"),
+    ]
 
 
 def test_a_canceled_run() -> None:
