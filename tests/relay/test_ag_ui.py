@@ -1,14 +1,18 @@
 """An AG-UI agent over real HTTP: prompts, the conversation, approvals."""
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any, Final
 
 import pytest
 
 from gateway.clients import ask, chunks, new_client
+from gateway.http_agent import Asked, HttpAgent
 from gateway.running import Gateway
 from gateway.tokens import bearer
+from support import ag_ui_frames as f
 from support.client_model import Client
+from support.http_dialect import CHUNKED, chunk
 from turnwire_lab.agents.ag_ui.server import AgUiAgent
 from turnwire_lab.agents.ag_ui.turn import Habits
 
@@ -105,3 +109,30 @@ async def test_an_approval_is_answered_and_the_next_run_goes_on_in_the_message(
     assert agent.runs[-1].input["resume"][0]["payload"] == {"approved": True}
     assert forged.status_code == 400
     assert len(agent.runs) == 2
+
+
+async def test_an_event_that_never_ends_is_read_no_further_than_the_longest_frame(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    piece, sent, most = b"x" * 65_536, 0, 2**26
+
+    async def script(asked: Asked) -> None:
+        nonlocal sent
+        begun = f.event("RUN_STARTED"), f.text("Hello")
+        await asked.say(CHUNKED + chunk(b"".join(b"data: %b\n\n" % each for each in begun)))
+        with suppress(ConnectionError):
+            await asked.say(chunk(b"data: " + f.text("")[:-2]))
+            while sent < most:
+                await asked.say(chunk(piece))
+                sent += len(piece)
+
+    async with (
+        HttpAgent(script) as agent,
+        Gateway(agent.url, dialect="ag-ui", frame_bytes=100_000) as gateway,
+    ):
+        client = await chat(gateway, ask("hello"))
+        await agent.all_left()
+
+    assert client.error == "Stream interrupted"
+    assert sent < most / 4  # more than the limit only by what the sockets hold
+    assert "too_big" in capsys.readouterr().out

@@ -17,7 +17,8 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from attacks.fuzz.targets import AGENTS, V2
+from attacks.fuzz.targets import AG_UI, AGENTS, V2
+from support import ag_ui_frames as g
 from support import session_agent_frames as s
 from support import v2_frames as f
 from turnwire.core.agent import AgentProtocol, Dialect
@@ -64,8 +65,8 @@ def block(seed: int) -> Counter[str]:
             ended["frames"] += len(read)
             now += dice.choice((0.0, 0.1, 20.0))
             turn.handle(Tick(), now)
-        turn.handle(AgentLeft(), now)
-        assert turn.outcome is not None
+        while turn.outcome is None:  # one that waits for an answer ends at the second
+            turn.handle(AgentLeft(), now)
         ended[turn.outcome.value] += 1
     return ended
 
@@ -73,6 +74,9 @@ def block(seed: int) -> Counter[str]:
 def _new(dice: Random) -> tuple[AgentProtocol, list[bytes]]:
     look = ResumeRequest(user_id=s.ME, init_s=5)
     dialect: Dialect
+    if dice.random() < 0.3:
+        asked = PromptRequest(text="hi", prompt_id=g.RUN)
+        return DIALECTS["ag-ui"].prompt(asked), list(AG_UI)
     if dice.random() < 0.5:
         dialect, pool = DIALECTS["v2"], list(V2)
         ask = PromptRequest(text="hi", prompt_id=f.PROMPT)

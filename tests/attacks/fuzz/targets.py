@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Raw
 
 from attacks.fuzz.script import END, Counted, frame, play, steps
+from support import ag_ui_frames as g
 from support import session_agent_frames as s
 from support import v2_frames as f
 from support.session_agent_pool import pool
@@ -21,10 +22,12 @@ from turnwire.core.operations import Answered, History, Operation, StopResult
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import (
     AnswerRequest,
+    DialectOptions,
     HistoryRequest,
     PromptRequest,
     QuestionReply,
     ResumeRequest,
+    StateMode,
     StopRequest,
 )
 from turnwire.core.ui_stream.messages import ui_messages
@@ -42,6 +45,25 @@ AGENTS: Final = {
     ]
     for revision in s.REVISIONS
 }
+_STATE: Final = {"messages": [{"tool_calls": [{"id": "c1", "args": {"a": 1}}]}]}
+_ACTIVITY: Final = {"messageId": "a1", "activityType": "PLAN"}
+_SET: Final = [{"op": "add", "path": "/a", "value": 1}]
+AG_UI: Final = (
+    *(g.started(), g.text_start(), g.text("a"), g.text("b", "m2"), g.text_end(), g.thought("hm")),
+    *(g.thought_end(), g.call(), g.call("c9", "confirm_changes"), g.args('{"a":1}'), g.args("{")),
+    *(g.call_end(), g.result("21"), g.result([{"type": "text", "text": "x"}], "c2"), g.mark()),
+    *(g.text_chunk(messageId="m3", delta="c"), g.text_chunk(delta="d", subagentRunId="s1")),
+    *(g.call_chunk(toolCallId="c2", toolCallName="x", delta="{}"), g.raw(), g.custom("usage", {})),
+    g.snapshot(g.user(), g.assistant("other", c1='{"s":1}'), g.tool("snap")),
+    *(g.event("STATE_SNAPSHOT", snapshot=_STATE), g.event("STATE_DELTA", delta=_SET)),
+    g.event("ACTIVITY_SNAPSHOT", **_ACTIVITY, content={}),
+    g.event("ACTIVITY_DELTA", **_ACTIVITY, patch=_SET),
+    *(g.event("STEP_STARTED", stepName="x"), g.event("SUBAGENT_ERROR", subagentRunId="s1")),
+    *(g.custom("on_interrupt", '{"question":"ok?"}'), g.started("run-9"), g.finished("run-9")),
+    g.interrupted({"id": "i1", "reason": "tool_call", "toolCallId": "c1", "message": "ok?"}),
+    *(g.finished(usage=[{"inputTokens": 1}]), g.finished(outcome={"type": "cancelled"})),
+    g.failed("boom"),
+)
 LIMITS: Final = AttachmentLimits(
     count=3, characters=10_000, types=("image/*", "text/*"), hosts=("a.b",)
 )
@@ -68,6 +90,13 @@ def session_agent(data: bytes) -> None:
         play(dialect.prompt(asked), data[1:], AGENTS[revision])
     else:
         play(dialect.resume(_look()), data[1:], AGENTS[revision])
+
+
+def ag_ui(data: bytes) -> None:
+    """Events of the `ag-ui` wire, with and without the agent's state."""
+    state = [*StateMode][(data[0] if data else 0) % len(StateMode)]
+    asked = PromptRequest(text="hi", prompt_id=g.RUN, options=DialectOptions(state=state))
+    play(DIALECTS["ag-ui"].prompt(asked), data[1:], AG_UI)
 
 
 def _look() -> ResumeRequest:
@@ -239,6 +268,7 @@ TARGETS: Final[Mapping[str, Target]] = {
         ],
         _WORDS,
     ),
+    "ag-ui": Target(ag_ui, _scripts(AG_UI, (0, 1, 2)), _WORDS),
     "body": Target(body, [each.encode() for each in _BODIES], _WORDS),
     "continuation": Target(continuation, _PARTS, _WORDS),
     "errands": Target(
