@@ -335,7 +335,7 @@ release: .venv/.deploy  ## Wheels, sdists, SBOM, sums, notes, image to dist/; up
 
 .PHONY: golden
 golden: $(STAMP)  ## Write the transcripts anew; their diff is the review
-	GOLDEN=rewrite $(PY) -m pytest -q tests/core/recording/test_golden.py
+	GOLDEN=rewrite $(PY) -m pytest -q tests/core/recording/test_golden.py tests/dialects/ag_ui/test_native_transcripts.py
 	git --no-pager diff --stat -- tests/golden
 
 .PHONY: guards-write
