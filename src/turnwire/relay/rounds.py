@@ -169,6 +169,16 @@ class Slices:
         if not is_paused:
             self._enqueue()
 
+    def run_out(self, steps: int) -> None:
+        """Run at most so many steps of the work now, also while it is paused."""
+        for _ in range(steps):
+            if (work := self._work) is None:
+                return
+            try:
+                next(work)
+            except StopIteration:
+                self._work = None
+
     def drop(self) -> None:
         """Forget the work that is not done."""
         self._work = None

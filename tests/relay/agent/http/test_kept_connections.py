@@ -138,6 +138,27 @@ async def test_the_end_of_a_response_may_come_after_the_end_of_its_turn() -> Non
     assert [asked.connection for asked in agent.requests] == [0, 0]
 
 
+async def test_a_slice_that_ends_with_the_turn_does_not_end_its_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a slow machine each step is a slice: the last one is still to be run as the turn ends."""
+    monkeypatch.setattr("turnwire.relay.rounds.SLICE_S", 0.0)
+    is_told = asyncio.Event()
+
+    async def script(asked: Asked) -> None:
+        await asked.say(CHUNKED + chunk(WHOLE))  # the head comes with all frames: work for slices
+        await is_told.wait()
+        await asked.say(END)
+
+    async with HttpAgent(script) as agent, gateway_of(agent) as gateway:
+        assert is_whole((await post(gateway)).text)
+        await gateway.has_ended("completed")
+        is_told.set()
+        await until(lambda: len(pool_of(gateway)) == 1)
+
+        assert agent.open == 1
+
+
 async def test_an_idle_connection_that_the_agent_closed_is_not_used() -> None:
     async with HttpAgent(answers(chunked(WHOLE))) as agent, gateway_of(agent) as gateway:
         await post(gateway)

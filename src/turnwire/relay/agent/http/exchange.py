@@ -29,6 +29,9 @@ EXCERPT_S: Final = 0.5
 """Longest wait for the body of a refusal, for the log, in seconds."""
 
 _LONG_READ_BYTES: Final = 8_192
+_LAST_STEPS: Final = 8
+"""Most steps of a slice that are run at once behind the end of the turn."""
+
 _PIECE_BYTES: Final = 16_384
 """Bytes of a long read that are parsed in one step."""
 _log = structlog.get_logger("turnwire.agent")
@@ -143,6 +146,7 @@ class HttpExchange:
 
     def finish(self) -> None:
         """Leave the rest of the response to the pool, which keeps the socket then."""
+        self._slices.run_out(_LAST_STEPS)  # the frame that ended the turn may have ended a slice
         socket = self._socket
         if (
             self._is_over
