@@ -48,7 +48,9 @@ class RedisCluster:
             folder = self._folder / f"node-{number}"
             folder.mkdir()
             options = ("--cluster-enabled", "yes", "--cluster-node-timeout", NOTICED_MS)
-            node = RedisServer(folder, *options, "--cluster-port", str(free_port()))
+            # A replica that never had all of its primary does not take its place.
+            at_once = ("--repl-diskless-sync-delay", "0", "--cluster-port", str(free_port()))
+            node = RedisServer(folder, *options, *at_once)
             self.nodes.append(await self._stack.enter_async_context(node))
         hosts = [f"127.0.0.1:{node.port}" for node in self.nodes]
         command = ("--cluster", "create", *hosts, "--cluster-replicas", "1", "--cluster-yes")
