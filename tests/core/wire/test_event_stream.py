@@ -9,6 +9,7 @@ import pytest
 from support.seeds import each_seed
 from turnwire.core.bounds import ID_MAX
 from turnwire.core.wire.event_stream import (
+    LINES_MAX,
     EventStreamReader,
     EventTooLongError,
     JsonLinesReader,
@@ -145,6 +146,18 @@ def test_an_event_that_is_too_long_ends_the_reading(pieces: list[bytes]) -> None
 
     with pytest.raises(EventTooLongError):
         read(reader, *pieces)
+
+
+@pytest.mark.parametrize("line", [b"data:\n", b":\n", b"data: x\n"])
+def test_an_event_of_too_many_lines_ends_the_reading(line: bytes) -> None:
+    with pytest.raises(EventTooLongError):
+        read(EventStreamReader(PLENTY), b"data: first\n" + line * LINES_MAX + b"\n")
+
+
+def test_an_event_may_have_many_lines() -> None:
+    (event,) = EventStreamReader(PLENTY).read(b"data: x\n" * LINES_MAX + b"\n")
+
+    assert event == b"\n".join([b"x"] * LINES_MAX)
 
 
 def test_an_event_of_the_longest_length_is_read() -> None:

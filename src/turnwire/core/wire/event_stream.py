@@ -19,6 +19,10 @@ _DATA: Final = b"data: "
 _DATA_BYTES: Final = len(_DATA)
 
 
+LINES_MAX: Final = 10_000
+"""Most lines of an event, comments and all. Each costs time; real agents write one."""
+
+
 class EventTooLongError(ValueError):
     """An event, or a line, is longer than the limit. Nothing can be read any more."""
 
@@ -138,6 +142,8 @@ class EventStreamReader:
 
     def _event(self, block: bytes) -> bytes | None:
         """Return the event of these lines; None if no line has data."""
+        if block.count(b"\n") >= LINES_MAX:
+            raise EventTooLongError
         name = ""
         values = []
         for line in block.split(b"\n"):

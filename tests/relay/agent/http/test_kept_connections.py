@@ -138,6 +138,23 @@ async def test_the_end_of_a_response_may_come_after_the_end_of_its_turn() -> Non
     assert [asked.connection for asked in agent.requests] == [0, 0]
 
 
+async def test_responses_that_never_end_after_their_turns_hold_few_connections(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("turnwire.relay.agent.http.pool.RESTS_MAX", 2)
+
+    async def script(asked: Asked) -> None:
+        await asked.say(CHUNKED)
+        await asked.say(chunk(WHOLE))
+
+    async with HttpAgent(script) as agent, gateway_of(agent) as gateway:
+        for _ in range(5):
+            assert is_whole((await post(gateway)).text)
+        await until(lambda: agent.open == 2)
+
+    assert len(agent.requests) == 5
+
+
 async def test_a_slice_that_ends_with_the_turn_does_not_end_its_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

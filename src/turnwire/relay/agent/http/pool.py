@@ -32,6 +32,9 @@ Agents often still work then, such as to store the conversation, and a close wou
 REST_BYTES: Final = 1_048_576
 """Most bytes that are read and dropped in that time."""
 
+RESTS_MAX: Final = 100
+"""Most sockets that wait for such an end at once. Beyond that, the oldest is closed."""
+
 
 class HttpStats(Struct):
     """What the transport counts in a process. The metrics read it when they are collected."""
@@ -54,7 +57,7 @@ class Pool:
     def __init__(self, stats: HttpStats) -> None:
         self._stats = stats
         self._idle: dict[Address, list[_Idle]] = {}
-        self._rests: set[_Rest] = set()
+        self._rests: dict[_Rest, None] = {}  # an ordered set
 
     def __len__(self) -> int:
         return self._stats.kept
@@ -84,8 +87,9 @@ class Pool:
         self, address: Address, socket: HttpSocket, response: ResponseReader
     ) -> None:
         """Keep a socket once its response is complete, of which nobody needs the rest."""
-        rest = _Rest(self, address, socket, response)
-        self._rests.add(rest)
+        if len(self._rests) >= RESTS_MAX:
+            next(iter(self._rests)).end()
+        self._rests[_Rest(self, address, socket, response)] = None
 
     def forget(self, idle: "_Idle") -> None:
         """Keep this socket no longer. It stays open."""
@@ -97,7 +101,7 @@ class Pool:
             del self._idle[idle.address]
 
     def forget_rest(self, rest: "_Rest") -> None:
-        self._rests.discard(rest)
+        self._rests.pop(rest, None)
 
     def close(self) -> None:
         """Close all sockets that no exchange has."""
