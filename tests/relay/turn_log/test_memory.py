@@ -1,5 +1,7 @@
 import asyncio
-from collections.abc import AsyncIterator
+import gc
+import weakref
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 from msgspec import Raw
@@ -427,3 +429,37 @@ async def test_no_delta_is_left_behind(end: str, log: MemoryTurnLog) -> None:
 
     await until(lambda: TextDelta("a") in reader.entries)
     assert reader.entries[2] == TextDelta("a")
+
+
+async def _ends(log: MemoryTurnLog, writer: TurnWriter) -> None:
+    writer.end(is_received=False)
+    await claim(log)
+
+
+async def _never_begins(_log: MemoryTurnLog, writer: TurnWriter) -> None:
+    writer.discard()
+
+
+async def _waits(log: MemoryTurnLog, writer: TurnWriter) -> None:
+    writer.wait(60)
+    await log.aclose()
+
+
+@pytest.mark.parametrize("goes", [_ends, _never_begins, _waits])
+async def test_a_turn_that_is_forgotten_is_freed_at_once(
+    log: MemoryTurnLog, goes: Callable[[MemoryTurnLog, TurnWriter], Awaitable[None]]
+) -> None:
+    """Its stream refers to its writer. A cycle would keep its text until the next collection."""
+    control = Control()
+    writer = await claim(log, control=control)
+    control.writer = writer  # type: ignore[attr-defined]  # as a stream does
+    write(writer, TextDelta(LONG))
+    freed = weakref.ref(writer)
+    gc.collect()
+    gc.disable()
+    try:
+        await goes(log, writer)
+        del writer, control
+        assert freed() is None
+    finally:
+        gc.enable()

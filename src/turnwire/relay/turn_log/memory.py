@@ -72,14 +72,14 @@ class MemoryTurnLog:
             self.forget(former)
         self._turns[key] = turn = _Turn(self, key, head, control)
         self.grown(turn, turn.count())
-        return turn.writer
+        return _Writer(turn)
 
     async def resume_waiting(self, key: ChatKey, control: TurnControl) -> WaitingTurn | None:
         turn = self._turns.get(key)
         if turn is None or turn.state is not TurnState.WAITING:
             return None
         turn.run_again(control)
-        return WaitingTurn(turn.writer, turn.head, list(turn.blocks.frames(Place())))
+        return WaitingTurn(_Writer(turn), turn.head, list(turn.blocks.frames(Place())))
 
     async def open(
         self, key: ChatKey, listener: Listener, reservation: Reservation
@@ -163,34 +163,55 @@ class _Writer:
         self.append = turn.append
         self.append_texts = turn.append_texts
         self._turn = turn
+        self._claim = turn.claim
 
     def end(self, *, is_received: bool) -> None:
-        if self._turn.writer is self:
+        if self._turn.claim == self._claim:
             self._turn.is_received = is_received
             self._turn.end()
 
     def wait(self, seconds: float | None) -> None:
-        if self._turn.writer is self:
+        if self._turn.claim == self._claim:
             self._turn.wait(seconds)
 
     def discard(self) -> None:
-        if self._turn.writer is self:
+        if self._turn.claim == self._claim:
             self._turn.discard()
 
 
+class _Nobody:
+    """The `TurnControl` of a turn that does not run. It keeps no stream alive."""
+
+    def stop(self, _turn_id: str | None) -> Rejection:
+        return Rejection.UNKNOWN
+
+    def answer(self, _replies: Sequence[QuestionReply], _user_id: str) -> Rejection:
+        return Rejection.CLOSED
+
+    def read_by(self, readers: int) -> None: ...
+
+
+_NOBODY: Final = _Nobody()
+
+
 class _Turn:
-    """A turn that is kept."""
+    """A turn that is kept.
+
+    It refers to no writer, and to its stream only while it runs: so no reference cycle keeps a
+    turn that is forgotten, with all its text, until the next collection.
+    """
 
     def __init__(self, log: MemoryTurnLog, key: ChatKey, head: bytes, control: TurnControl) -> None:
         self.key = key
         self.head = head
-        self.control = control
+        self.control: TurnControl = control
+        self.claim = 1
+        """The number of its last claim: an earlier writer is of no use any more."""
         self.state = TurnState.RUNNING
         self.blocks = Blocks()
         self.is_received = self.is_too_long = False
         self.counted_bytes = 0
         """What the log counts for this turn."""
-        self.writer = _Writer(self)
         self._texts: list[str] = []
         """Deltas that are not packed yet, while nobody reads them: that is faster for many."""
         self._log = log
@@ -231,6 +252,7 @@ class _Turn:
         self.pack_waiting()
         if self.state is TurnState.RUNNING:
             self.state = TurnState.OVER
+            self.control = _NOBODY
             self.blocks.seal()
             self._log.keep_over(self)
 
@@ -242,6 +264,7 @@ class _Turn:
         if seconds is not None:
             self._waits_until = now + seconds
         self.state = TurnState.WAITING
+        self.control = _NOBODY
         self.blocks.seal()
         self._log.forget_later(self, max(0.0, self._waits_until - now))
 
@@ -254,7 +277,7 @@ class _Turn:
     def run_again(self, control: TurnControl) -> None:
         """Continue a turn that waits."""
         self.set_timer(None)
-        self.writer = _Writer(self)
+        self.claim += 1
         self.state = TurnState.RUNNING
         self.control = control
         self._count_readers()
@@ -297,6 +320,7 @@ class _Turn:
     def forgotten(self) -> None:
         """End the readers of a turn that is not over: nothing more comes."""
         self.set_timer(None)
+        self.control = _NOBODY
         if self.state is not TurnState.OVER:
             self.state = TurnState.OVER
             for connection in list(self._readers.values()):
