@@ -182,6 +182,11 @@ def test_a_body_gives_its_prompt(given: bytes, prompt: Prompt) -> None:
             "There is no message of the user to send again",
             id="the user's last message is too far back",
         ),
+        pytest.param(
+            body(USER, {"role": 7}, trigger="regenerate-message"),
+            WRONG_TYPE,
+            id="a message behind the user's last one is malformed",
+        ),
         pytest.param(body({"role": "user", "parts": "hi"}), WRONG_TYPE, id="parts are no list"),
         pytest.param(body({"role": "user", "parts": ["hi"]}), WRONG_TYPE, id="a part no object"),
         pytest.param(body({"role": "user", "parts": [{}]}), WRONG_TYPE, id="a part of no type"),
