@@ -46,7 +46,7 @@ async def _is_kept(log: RedisTurnLog, key: ChatKey) -> bool:
     return is_kept
 
 
-async def _is_told_again(rig: Rig, key: ChatKey) -> None:
+async def _is_resumed(rig: Rig, key: ChatKey) -> None:
     """As soon as each process has found that there is a primary again."""
     async with asyncio.timeout(PATIENCE_S):
         for log in rig.logs:
@@ -67,7 +67,7 @@ async def test_a_cluster_keeps_turns_and_goes_on_without_a_primary(
         await (await cluster.primary_of(f"turnwire:{{{CHATS[0]}}}:lease")).kill()
 
         for key in CHATS:
-            await _is_told_again(rig, key)
+            await _is_resumed(rig, key)
 
 
 async def test_sentinels_name_the_next_primary(tmp_path: Path) -> None:
@@ -76,4 +76,4 @@ async def test_sentinels_name_the_next_primary(tmp_path: Path) -> None:
 
         await watched.primary.kill()
 
-        await _is_told_again(rig, CHATS[0])
+        await _is_resumed(rig, CHATS[0])
