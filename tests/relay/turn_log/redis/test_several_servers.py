@@ -20,7 +20,7 @@ END = TurnFinished(reason=Reason.END_TURN)
 CHATS = [ChatKey(f"chat-{number}") for number in range(12)]
 
 
-async def _is_told(rig: Rig, key: ChatKey) -> None:
+async def _is_read(rig: Rig, key: ChatKey) -> None:
     """One turn of a chat, told by one process and read in the other."""
     one, other = rig.logs
     writer = await one.claim(key, HEAD, Control())
@@ -54,7 +54,7 @@ async def _is_resumed(rig: Rig, key: ChatKey) -> None:
                 await asyncio.sleep(0.1)
             while log.turns:  # noqa: ASYNC110 (what Redis has, has no event)
                 await asyncio.sleep(0.01)
-    await _is_told(rig, key)
+    await _is_read(rig, key)
 
 
 async def test_a_cluster_keeps_turns_and_goes_on_without_a_primary(
@@ -62,7 +62,7 @@ async def test_a_cluster_keeps_turns_and_goes_on_without_a_primary(
 ) -> None:
     async with RedisCluster(tmp_path) as cluster, new_rig(cluster.url) as rig:
         for key in CHATS:
-            await _is_told(rig, key)
+            await _is_read(rig, key)
 
         await (await cluster.primary_of(f"turnwire:{{{CHATS[0]}}}:lease")).kill()
 
@@ -72,7 +72,7 @@ async def test_a_cluster_keeps_turns_and_goes_on_without_a_primary(
 
 async def test_sentinels_name_the_next_primary(tmp_path: Path) -> None:
     async with WatchedRedis(tmp_path) as watched, new_rig(watched.url) as rig:
-        await _is_told(rig, CHATS[0])
+        await _is_read(rig, CHATS[0])
 
         await watched.primary.kill()
 
