@@ -42,6 +42,22 @@ async def test_another_process_reads_what_there_is_and_what_follows(rig: Rig) ->
     assert (reader.left, late.left, rig.failures) == (None, None, 0)
 
 
+@pytest.mark.parametrize("is_settled", [False, True])
+async def test_a_client_that_did_not_get_the_end_after_all(rig: Rig, *, is_settled: bool) -> None:
+    writer = await claim(rig.logs[0])
+    write(writer, "a", END)
+    writer.end(is_received=True)
+    if is_settled:
+        await until(lambda: not rig.logs[0].turns)
+
+    writer.end(is_received=False)
+
+    await until(lambda: not rig.logs[0].turns and not rig.logs[0]._taking_back)
+    await rig.logs[0]._lane.aclose()
+    late = await open_reader(rig.logs[1])
+    await gets(late, FIRST[0], Joined(2), TextDelta("a"), END)
+
+
 async def test_no_turn(rig: Rig) -> None:
     reader = await open_reader(rig.logs[0])
 

@@ -1,6 +1,6 @@
 """What one process asks of the process that runs a turn, and the replies, as bytes.
 
-Another process may run another release: what it does not understand it answers as unsupported.
+Another process may run another release: what it does not understand stays without a reply.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ class Answer(Struct, frozen=True, tag="answer"):
 Message: TypeAlias = Stop | Answer
 
 
-class Result(Struct, frozen=True):
+class Result(Struct, frozen=True, tag="result"):
     """What became of a message: a rejection by name, the result of a stop, or neither."""
 
     rejection: str | None = None

@@ -280,6 +280,14 @@ FORGET: Final = _script("""
 """)
 """Forget the frames of a turn, and note why. `ends` and `kept_ms` as for `APPEND`; 0: all of it."""
 
+NOT_RECEIVED: Final = _script("""
+  local note = redis.call('HMGET', turn, 'id', 'note')
+  if note[1] == id and note[2] == 'received' then
+    redis.call('HDEL', turn, 'note')
+  end
+""")
+"""Note that the client did not get the end of the turn after all."""
+
 SEND: Final = _script("""
   local number, message, kept_ms = take(), take(), take()
   if held ~= id then

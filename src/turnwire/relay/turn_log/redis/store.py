@@ -101,6 +101,7 @@ class RedisTurnLog:
         self._listening: asyncio.Task[None] | None = None
         self._has_mail: dict[RedisTurn, None] = {}
         self._taking_mail: asyncio.Task[None] | None = None
+        self._taking_back: set[asyncio.Task[None]] = set()
 
     @property
     def turns(self) -> int:
@@ -206,6 +207,8 @@ class RedisTurnLog:
         return result if result is None or isinstance(result, Rejection) else Rejection.SILENT
 
     async def aclose(self) -> None:
+        if self._taking_back:
+            await asyncio.wait(self._taking_back)
         tasks = [task for task in (self._listening, self._taking_mail) if task is not None]
         for task in tasks:
             task.cancel()
@@ -226,6 +229,7 @@ class RedisTurnLog:
             on_change=self._writer.on_change,
             on_held=self._writer.on_held,
             on_too_long=self._on_too_long,
+            on_not_received=self._take_back,
             turn_bytes=self._turn_bytes,
             keep_s=self._keep_s,
         )
@@ -271,6 +275,16 @@ class RedisTurnLog:
     def _done(self, turn: RedisTurn) -> None:
         if self._turns.get(turn.key) is turn:
             del self._turns[turn.key]
+
+    def _take_back(self, turn: RedisTurn) -> None:
+        """Say that the client of a turn did not get its end, once Redis has the end."""
+        task = asyncio.create_task(self._not_received(turn))
+        self._taking_back.add(task)
+        task.add_done_callback(self._taking_back.discard)
+
+    async def _not_received(self, turn: RedisTurn) -> None:
+        await self._writer.settle(turn)
+        self._lane.send(Call(scripts.NOT_RECEIVED, (turn.key,), (turn.key, turn.id)))
 
     # Asking.
 

@@ -57,7 +57,8 @@ class RedisTurn:
     """A `TurnWriter`.
 
     `on_change` gets the turn when there is something to write. `on_held` gets each change of
-    `pending_bytes`. `on_too_long` is called when new readers cannot get the turn any more.
+    `pending_bytes`. `on_too_long` is called when new readers cannot get the turn any more, and
+    `on_not_received` when Redis may have that a client has the end, and the client does not.
 
     `is_kept`: Redis has each entry, or will have it. `has_lease`: Redis knows that the turn runs.
     `is_written`: Redis knows that it does not run any more.
@@ -73,6 +74,7 @@ class RedisTurn:
         on_change: "Callable[[RedisTurn], object]",
         on_held: "Callable[[RedisTurn, int], object]",
         on_too_long: Callable[[], object],
+        on_not_received: "Callable[[RedisTurn], object]",
         turn_bytes: int,
         keep_s: float,
     ) -> None:
@@ -91,6 +93,7 @@ class RedisTurn:
         self._on_change = on_change
         self._on_held = on_held
         self._on_too_long = on_too_long
+        self._on_not_received = on_not_received
         self._turn_bytes = turn_bytes
         self._keep_ms = round(keep_s * 1_000)
         self._size = TURN_BYTES + len(head)
@@ -136,6 +139,11 @@ class RedisTurn:
         self.append(pack_texts(texts), len(texts))
 
     def end(self, *, is_received: bool) -> None:
+        if not self.is_running:
+            if not is_received and self.note == RECEIVED:
+                self.note = self._fields["note"] = ""
+                self._on_not_received(self)
+            return
         if is_received and self.is_kept and not self.note:
             self.note = self._fields["note"] = RECEIVED
         self._give_up(OVER, self._keep_ms if self.is_kept or self.note == LONG else 0)
