@@ -59,6 +59,8 @@ class RedisCluster:
         for node in self.nodes:
             await _comes(partial(_prints, node, "cluster_state:ok", "CLUSTER", "INFO"))
             await _comes(partial(_prints, node, "cluster_known_nodes:6", "CLUSTER", "INFO"))
+        for node in self.nodes[PRIMARIES:]:  # `create` makes these the replicas
+            await _comes(partial(_prints, node, "master_link_status:up", "INFO"))
         return self
 
     async def __aexit__(
