@@ -23,8 +23,13 @@ DEPLOY := .venv/.deploy $(CRDS)
 LAB := packages/turnwire-lab
 # Two of the agents of examples/agents are part of `make test`, all of `make agents`.
 AGENTS := pydantic-ai langgraph
-MORE_AGENTS := adk agent-framework agno llama-index strands
+MORE_AGENTS := adk agent-framework agno crewai llama-index strands
+# A model on this machine: its weights are a package, whose other dependencies nobody needs.
+MODEL := local-model
+# Those of other wires than AG-UI: none of them is recorded.
+OTHER_AGENTS := acp
 REFERENCE := tests/agents/reference
+MODELS := tests/models
 CODE := src tests packages examples
 UNIT := tests/config tests/core tests/dialects tests/mutants tests/mutation $(wildcard tests/test_*.py)
 
@@ -97,7 +102,16 @@ SUITE_LOCKS := $(SUITES:%=requirements-%.txt)
 .venv/agents/%/.stamp: examples/agents/requirements/%.txt
 	@echo "Installing $* for its agent: a few seconds"
 	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes -r $<
+	@touch $@
+
+.venv/models/.stamp: $(MODELS)/requirements.txt
+	@$(PYTHON) -m venv $(@D)
 	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
+	@touch $@
+
+$(MODELS)/node_modules/.stamp: $(MODELS)/package-lock.json
+	@cd $(MODELS) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
 .venv/agents/reference/.stamp: $(REFERENCE)/requirements.txt
@@ -110,21 +124,24 @@ $(REFERENCE)/node_modules/.stamp: $(REFERENCE)/package-lock.json
 	@touch $@
 
 .PHONY: .agents
-.agents: $(AGENTS:%=.venv/agents/%/.stamp)
+.agents: $(AGENTS:%=.venv/agents/%/.stamp) .venv/models/.stamp $(OTHER_AGENTS:%=.venv/agents/%/.stamp)
+
+TRIED := $(or $(ONLY),$(AGENTS) $(MORE_AGENTS))
 
 .PHONY: agents
-agents: $(STAMP)  ## Install the agents of all frameworks, record them anew, say what changed (3 min); ONLY="adk strands"
-	@$(MAKE) --no-print-directory -s -j2 $(patsubst %,.venv/agents/%/.stamp,$(or $(ONLY),$(AGENTS) $(MORE_AGENTS)) reference) $(REFERENCE)/node_modules/.stamp
+agents: $(STAMP) $(PAGE) $(BROWSER) system  ## Record the agents of all frameworks anew, say what changed, try them in a browser (9 min); ONLY="adk strands"
+	@$(MAKE) --no-print-directory -s -j2 $(TRIED:%=.venv/agents/%/.stamp) .venv/agents/$(MODEL)/.stamp .venv/agents/reference/.stamp $(REFERENCE)/node_modules/.stamp node
 	PYTHONPATH=tests $(PY) -m agents.record $(ONLY)
-	GOLDEN=rewrite $(PY) -m pytest -q tests/core/recording/test_golden.py
-	git --no-pager diff --stat -- tests/golden/ag-ui
+	GOLDEN=rewrite $(PYTEST) -q -p no:cov tests/core/recording/test_golden.py
+	@changed="$$(git status --short -- tests/golden/ag-ui)"; echo "$${changed:-The agents say what they said before.}"
+	FRAMEWORKS="$(TRIED)" $(PYTEST) -q -p no:cov -n 2 --dist loadfile tests/agents/test_endings.py tests/e2e/test_frameworks.py tests/agents/test_local_model.py
 
 # AGENT is a framework of examples/agents, or `ag-ui`: the lab's own agent of that wire.
-FRAMEWORK := $(filter $(AGENTS) $(MORE_AGENTS),$(AGENT))
+FRAMEWORK := $(filter $(AGENTS) $(MORE_AGENTS) $(MODEL),$(AGENT))
 
 .PHONY: demo
 demo:  ## A page, a site, an agent, a gateway on this machine; AGENT=pydantic-ai; ARGS="--port 8799" and so on
-	@$(if $(filter-out $(AGENTS) $(MORE_AGENTS) ag-ui,$(AGENT)),echo "AGENT is one of: ag-ui $(AGENTS) $(MORE_AGENTS)" >&2; exit 2)
+	@$(if $(filter-out $(AGENTS) $(MORE_AGENTS) $(MODEL) ag-ui,$(AGENT)),echo "AGENT is one of: ag-ui $(AGENTS) $(MORE_AGENTS) $(MODEL)" >&2; exit 2)
 	@$(MAKE) --no-print-directory -s -j2 $(STAMP) $(if $(shell command -v npm),$(PAGE) $(SCRIPT)) $(FRAMEWORK:%=.venv/agents/%/.stamp)
 	@TURNWIRE_LAB_MAKE=demo $(PY) -m turnwire_lab demo $(if $(AGENT),--wire ag-ui) $(FRAMEWORK:%=--framework %) $(ARGS)
 
@@ -158,10 +175,14 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (30 s)
 # `soak` need the whole machine. So these come last, one at a time.
 OWN := tests/chaos tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load tests/proxies tests/soak
 PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py tests/web/routes/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
+# They start processes of `turnwire`, whose imports take twice as long while they are measured.
+PROCESSES := $(patsubst %,tests/cli/test_%.py,verdict supervisor doctor fd_limit commands) tests/lab/test_cli.py \
+  tests/lab/session_agent/test_session_agent_cli.py $(patsubst %,tests/docs/test_%.py,examples readme v2_agent)
 # These run without measuring coverage, which would double the work of Python: they run almost only
-# code that the other tests run too. Of 23,500 lines and branches they alone reach 230, none of them
-# in core/ or dialects/. A worker takes a whole file, the longest first.
-UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests/lab/test_page.py tests/conformance tests/agents \
+# code that the other tests run too. Few lines are reached by them alone, none in core/ or
+# dialects/. A worker takes a whole file, the longest first.
+UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests/lab/test_page.py $(PROCESSES) tests/dialects/test_short_steps.py \
+  tests/conformance tests/agents \
   $(sort $(wildcard tests/relay/test_session_agent*.py)) \
   $(patsubst %,tests/relay/test_%.py,agent_call isolation turns endings_of_the_agent endings_of_the_client no_circles pressure) \
   tests/relay/agent/test_dialer.py tests/relay/agent/test_refused_handshakes.py \
@@ -209,7 +230,7 @@ tools:
 	@$(MAKE) --no-print-directory -s -j2 .venv/.suites .npm .agents
 
 .PHONY: .npm
-.npm: node system $(PEERS)/node_modules/.stamp $(PAGE) $(SCRIPT)
+.npm: node system $(PEERS)/node_modules/.stamp $(MODELS)/node_modules/.stamp $(PAGE) $(SCRIPT)
 
 # Types and the site each have a core.
 .PHONY: static
@@ -274,11 +295,11 @@ load: $(STAMP)  ## Thousands of streams on one process, with figures; by hand (6
 	$(PYTEST) -q -p no:cov tests/load
 
 .PHONY: e2e
-e2e: $(PAGE) $(SCRIPT) $(BROWSER) system  ## The page and the widget in a real browser (5 min)
+e2e: $(PAGE) $(SCRIPT) $(BROWSER) .venv/agents/pydantic-ai/.stamp system  ## The page and the widget in a real browser (5 min)
 	$(PYTEST) -q -p no:cov -n 2 --dist loadfile tests/e2e
 
 .PHONY: pictures
-pictures: $(PAGE) $(BROWSER) system  ## Take docs/pictures/*.png of the page anew
+pictures: $(PAGE) $(BROWSER) .venv/agents/langgraph/.stamp system  ## Take docs/pictures/*.png of the page anew
 	PICTURES=docs/pictures $(PYTEST) -q -p no:cov tests/e2e/pictures.py
 
 $(PEERS)/node_modules/.stamp: $(PEERS)/package-lock.json
@@ -335,7 +356,7 @@ release: .venv/.deploy  ## Wheels, sdists, SBOM, sums, notes, image to dist/; up
 
 .PHONY: golden
 golden: $(STAMP)  ## Write the transcripts anew; their diff is the review
-	GOLDEN=rewrite $(PY) -m pytest -q tests/core/recording/test_golden.py tests/dialects/ag_ui/test_native_transcripts.py
+	GOLDEN=rewrite $(PY) -m pytest -q tests/core/recording/test_golden.py tests/dialects/ag_ui/test_native_transcripts.py tests/dialects/ui_stream/test_native_transcripts.py
 	git --no-pager diff --stat -- tests/golden
 
 .PHONY: guards-write
@@ -369,7 +390,7 @@ fuzz: $(FUZZERS)  ## Made-up frames and bodies against every decision (5 min); F
 fuzz-many: $(STAMP)  ## Ten million random frames through decoder and turn, from seeds (6 min); FRAMES=100000
 	$(PY) tests/attacks/fuzz/many.py --frames $(or $(FRAMES),10000000)
 
-LOCK := $(PY) -m uv pip compile -q --no-header --no-emit-index-url --no-annotate --generate-hashes \
+LOCK := $(PY) -m uv pip compile -q --no-strip-extras --no-header --no-emit-index-url --no-annotate --generate-hashes \
   --universal --python-version 3.11
 # The lab names its libraries in a project file of its own.
 LIBRARIES := --group $(LAB)/pyproject.toml:libraries
@@ -386,14 +407,17 @@ locks: $(STAMP)  ## Write requirements*.txt anew from the project files
 	$(LOCK) --extra redis $(LIBRARIES) -c requirements-dev.txt pyproject.toml -o requirements-lab.txt
 	$(LOCK) --group build -c requirements-dev.txt -o requirements-build.txt
 	$(LOCK) --group checkov -o requirements-checkov.txt
-	for agent in $(AGENTS) $(MORE_AGENTS); do \
-	  $(LOCK) --only-binary :all: examples/agents/requirements/$$agent.in -o examples/agents/requirements/$$agent.txt || exit; \
+	# What crewai pins has no solution for every Python and every system.
+	for agent in $(AGENTS) $(MORE_AGENTS) $(OTHER_AGENTS); do \
+	  $$(test $$agent = crewai && echo '$(filter-out --universal,$(LOCK))' || echo '$(LOCK)') --only-binary :all: examples/agents/requirements/$$agent.in -o examples/agents/requirements/$$agent.txt || exit; \
 	done
+	$(LOCK) --no-deps --only-binary :all: examples/agents/requirements/$(MODEL).in -o examples/agents/requirements/$(MODEL).txt
 	$(LOCK) --only-binary :all: $(REFERENCE)/requirements.in -o $(REFERENCE)/requirements.txt
+	$(LOCK) --only-binary :all: $(MODELS)/requirements.in -o $(MODELS)/requirements.txt
 
 .PHONY: clean
 clean:  ## Remove what the other targets made
 	rm -rf .venv .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	rm -rf .import_linter_cache tests/clients/*/node_modules $(PEERS)/node_modules tests/deploy/crds/node_modules $(REFERENCE)/node_modules dist build
+	rm -rf .import_linter_cache tests/clients/*/node_modules $(PEERS)/node_modules tests/deploy/crds/node_modules $(REFERENCE)/node_modules $(MODELS)/node_modules dist build
 	rm -rf $(WEB)/node_modules $(WEB)/dist $(WIDGET)/node_modules $(WIDGET)/dist
 	rm -rf $(SESSION)/node_modules $(SESSION)/dist $(SESSION)/build

@@ -99,6 +99,7 @@ def test_the_names_of_the_metrics_are_those_that_dashboards_use() -> None:
         "turnwire_time_to_first_byte_seconds",
         "turnwire_turn_duration_seconds",
         "turnwire_dial_failures",
+        "turnwire_history_left_out",
         "turnwire_frames",
         "turnwire_frames_foreign",
         "turnwire_frames_malformed",

@@ -1,6 +1,7 @@
 """A pydantic-ai agent that speaks AG-UI: `uvicorn pydantic_ai_agent:app --port 8000`.
 
-AGENT_MODEL names its model, such as `openai:gpt-5`; without it a model answers that needs no key.
+AGENT_MODEL names its model, such as `openai:gpt-5`, which needs the package `openai` and
+OPENAI_API_KEY; without it a model answers that needs no key.
 """
 
 import os

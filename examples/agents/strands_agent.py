@@ -5,8 +5,8 @@ OPENAI_BASE_URL and OPENAI_API_KEY say where its model is, AGENT_MODEL which one
 
 import os
 
-from ag_ui_strands import StrandsAgent, create_strands_app
-from strands import Agent, ToolContext, tool
+from ag_ui_strands import StrandsAgent, StrandsAgentConfig, ToolBehavior, create_strands_app
+from strands import Agent, tool
 from strands.models.openai import OpenAIModel
 
 from offline.tools import calculate, delete, tell_time
@@ -24,11 +24,10 @@ def clock(city: str) -> str:
     return tell_time(city)
 
 
-@tool(context=True)
-def delete_file(path: str, tool_context: ToolContext) -> str:
+@tool
+def delete_file(path: str) -> str:
     """Delete a file, if the user approves."""
-    answer = tool_context.interrupt("delete_file", reason=f"Delete {path}?")
-    return delete(path) if answer.get("approved") else f"{path} is kept"
+    return delete(path)
 
 
 agent = Agent(
@@ -36,4 +35,5 @@ agent = Agent(
     system_prompt="Be brief. Use your tools.",
     tools=[calculator, clock, delete_file],
 )
-app = create_strands_app(StrandsAgent(agent, name="agent"), "/")
+approvals = StrandsAgentConfig(tool_behaviors={"delete_file": ToolBehavior(interrupt_on_call=True)})
+app = create_strands_app(StrandsAgent(agent, name="agent", config=approvals), "/")

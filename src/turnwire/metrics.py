@@ -253,6 +253,12 @@ class Telemetry:
             "Connections to agents over HTTP that wait for their next request.",
             registry=registry,
         )
+        self.history_left_out = PlainCounter(
+            "turnwire_history_left_out",
+            "Parts of conversations that clients sent and agents were not: the wire has no words "
+            "for them, or they are over a limit. The log has their kinds.",
+            registry=registry,
+        )
         self.frames = PlainCounter(
             "turnwire_frames", "Frames received from agents.", registry=registry
         )

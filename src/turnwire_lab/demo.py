@@ -12,7 +12,7 @@ from turnwire_lab.agents.ag_ui import brain
 from turnwire_lab.agents.ag_ui.server import AgUiAgent
 from turnwire_lab.agents.ag_ui.turn import Habits as AgUiHabits
 from turnwire_lab.agents.frameworks.agent import AgentDown, FrameworkAgent
-from turnwire_lab.agents.frameworks.catalog import PROMPTS
+from turnwire_lab.agents.frameworks.catalog import LOCAL_MODEL, LOCAL_PROMPTS, PROMPTS
 from turnwire_lab.agents.session_agent.habits import Habits as SessionHabits
 from turnwire_lab.agents.session_agent.habits import Revision
 from turnwire_lab.agents.session_agent.server import SessionAgent
@@ -58,13 +58,14 @@ async def demo(
 ) -> int:
     """Run until canceled; 1 if something does not start, or the gateway was stopped.
 
-    `framework` is that of an agent which speaks `ag-ui`.
+    `framework` is that of an agent over HTTP, which has a wire of its own.
     """
     agent: Agent
     prompts: Prompts = ()
     if framework is not None:
         agent = FrameworkAgent(framework, port=agent_port, log=None, offline=False)
-        prompts = PROMPTS
+        wire = agent.wire
+        prompts = LOCAL_PROMPTS if framework == LOCAL_MODEL else PROMPTS
     elif wire == "ag-ui":
         agent = AgUiAgent(AgUiHabits(pace_s=pace_s), port=agent_port)
         prompts = brain.PROMPTS

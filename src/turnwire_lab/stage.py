@@ -22,7 +22,7 @@ from turnwire_lab.embed.site import Site
 from turnwire_lab.gateway import Gateway, GatewayDown
 from turnwire_lab.page.serving import BUILT, Page, Setup
 from turnwire_lab.service import Service
-from turnwire_lab.wiretap.harm import Harm
+from turnwire_lab.wiretap.harm import FAULTS, Harm
 from turnwire_lab.wiretap.http_line import HttpLine
 from turnwire_lab.wiretap.line import Line
 from turnwire_lab.wiretap.wire import Wire
@@ -112,9 +112,7 @@ class Stage(Service):
         if (self._built / "index.html").is_file():
             self.page = Page(
                 gateway_url=self.gateway.url,
-                setup=Setup(
-                    token=self.token, session=SESSION, wire=self._wire, prompts=self._prompts
-                ),
+                setup=self._setup(),
                 wire=wire,
                 harm=harm,
                 port=page_port,
@@ -129,6 +127,18 @@ class Stage(Service):
         """A token of the demo's visitor; one of a negative life is over already."""
         return VISITOR if self._opaque else new_token(self._key, life_s)
 
+    def _setup(self) -> Setup:
+        over_http = self.agent.url.startswith("http:")
+        return Setup(
+            token=self.token,
+            session=SESSION,
+            wire=self._wire,
+            agent=self.agent.title if isinstance(self.agent, FrameworkAgent) else "",
+            prompts=self._prompts,
+            # What makes a client slow is a flood, which such an agent is not asked for.
+            faults=tuple(each for each in FAULTS if not over_http or each != "slow-client"),
+        )
+
     def _gateway_settings(self) -> dict[str, str]:
         settings = {
             "TURNWIRE_DIALECT": self._wire,
@@ -138,6 +148,7 @@ class Stage(Service):
         }
         if isinstance(self.agent, FrameworkAgent):
             settings["TURNWIRE_HISTORY"] = self.agent.history
+            settings |= self.agent.settings
         if self.site is not None:
             settings["TURNWIRE_CORS_ORIGINS"] = self.site.origin
         if self._opaque:

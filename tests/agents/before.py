@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import subprocess
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -18,8 +19,8 @@ from turnwire_lab.agents.frameworks.agent import FrameworkAgent
 from turnwire_lab.agents.frameworks.catalog import FRAMEWORKS
 from turnwire_lab.gateway import Gateway
 
-TESTED: Final = ("pydantic-ai", "langgraph")
-"""Frameworks whose agents are installed for `make test`."""
+TESTED: Final = tuple(os.environ.get("FRAMEWORKS", "pydantic-ai langgraph").split())
+"""Frameworks that are tried; without a word those whose agents are installed for `make test`."""
 NEWEST: Final = "v7.0.173"
 NATIVE: Final = [client for client in CLIENTS if version(client) >= (6,)]
 SETTINGS: Final = {

@@ -20,12 +20,18 @@ PROMPTS: Final = {
     "tools_torn": "call torn: what is 12*7 and what time is it in Tokyo?",
 }
 """Scenarios of one run."""
-NO_APPROVALS: Final = {"llama-index"}
-"""It has no way to ask on this wire."""
+NO_APPROVALS: Final = {"crewai", "llama-index"}
+"""They have no way to ask about a call on this wire."""
 DROPPED_PIECES: Final = {"tools_at_once", "tools_torn"}
 """What comes with a tool's name is dropped: by one adapter, where some models bring all of it."""
 BY_MESSAGE: Final = {"agno"}
 """An approval is the result of the call that waits."""
+SILENT_APPROVALS: Final = NO_APPROVALS | BY_MESSAGE
+"""Nothing on the wire says that a call waits."""
+MARKED_FAILURES: Final = {"pydantic-ai", "langgraph"}
+"""The result of a tool that failed is marked as one."""
+DROPPED_THOUGHTS: Final = {"agno", "llama-index", "agent-framework"}
+"""They do not pass on what their model thinks."""
 
 
 def approve(framework: str, interrupts: Sequence[Json], messages: Sequence[Json]) -> Json:

@@ -46,6 +46,8 @@ async def test_the_demo_answers(agent: tuple[str, ...], told: str) -> None:
             setup = (await http.get(f"{lines['page'].split()[1]}lab/setup")).json()
         assert setup["wire"] == "ag-ui"
         assert ([list(prompt) for prompt in PROMPTS] == setup["prompts"]) == (len(told) < 12)
+        assert setup["agent"] == ("pydantic-ai" if "--framework" in agent else "")
+        assert "slow-client" not in setup["faults"]
     demo.terminate()
     await demo.communicate()
 

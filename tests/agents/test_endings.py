@@ -3,8 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from pathlib import Path
+from contextlib import asynccontextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -12,79 +11,39 @@ import httpx
 import pytest
 
 from agents.before import NEWEST, SETTINGS, TESTED, converse, gateway_before, job, outline
+from agents.counting import CountedAgent
 from conformance.clients import Job
 from gateway.needed import lacking
 from gateway.tokens import KEY, bearer
 from turnwire_lab.agents.frameworks.agent import FrameworkAgent
-from turnwire_lab.agents.frameworks.catalog import EXAMPLES, FRAMEWORKS
+from turnwire_lab.agents.frameworks.catalog import FRAMEWORKS
 from turnwire_lab.faultproxy import FaultProxy, Way
 from turnwire_lab.gateway import Gateway
-from turnwire_lab.process import HOST, free_port
+from turnwire_lab.process import HOST
 
 pytestmark = pytest.mark.sockets
 
-COUNTED: Final = Path(__file__).parent / "counted.py"
 STORY: Final = {
     "messages": [
         {"id": "u1", "role": "user", "parts": [{"type": "text", "text": "tell me a long story"}]}
     ]
 }
 STORY_PIECES: Final = 100
-WORKS_ON: Final = {"langgraph"}
-"""Its adapter runs a graph to its end, whoever listens."""
-CUT_AT: Final = {"pydantic-ai": 2_500, "langgraph": 20_000}
+WORKS_ON: Final = {"adk", "langgraph", "llama-index"}
+"""Their adapters take a run to its end, whoever listens."""
+CUT_AT: Final = 2_500
+CUT_LATE_AT: Final = {"langgraph": 20_000}
 """Bytes of a response: a few pieces of the story, and whatever its framework tells beside them."""
 LINES: Final = 30
 """A turn of three seconds, so that it still runs when its client is back."""
 SETTLED_S: Final = 1.0
-START_S: Final = 30
-
-
-class Counted:
-    """An agent whose model's pieces are counted."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.pieces = 0
-        self._more = asyncio.Condition()
-
-    async def follow(self, output: asyncio.StreamReader) -> None:
-        while await output.readline():
-            async with self._more:
-                self.pieces += 1
-                self._more.notify_all()
-
-    async def until(self, pieces: int) -> None:
-        async with self._more:
-            await self._more.wait_for(lambda: self.pieces >= pieces)
 
 
 @asynccontextmanager
-async def counted(name: str) -> AsyncIterator[Counted]:
-    framework = FRAMEWORKS[name]
-    framework.python.exists() or lacking(f"{name} is not installed: `make agents`")
-    port = free_port()
-    process = await asyncio.create_subprocess_exec(
-        *(framework.python, COUNTED, framework.application.partition(":")[0], str(port)),
-        cwd=EXAMPLES,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    agent = Counted(f"http://{HOST}:{port}{framework.path}")
-    following = asyncio.create_task(agent.follow(process.stdout))
-    try:
-        async with asyncio.timeout(START_S):
-            while True:
-                with suppress(OSError):
-                    _, writer = await asyncio.open_connection(HOST, port)
-                    writer.close()
-                    break
-                await asyncio.sleep(0.05)
+async def counted(name: str) -> AsyncIterator[CountedAgent]:
+    FRAMEWORKS[name].python.exists() or lacking(f"{name} is not installed: `make agents`")
+    async with CountedAgent(name) as agent:
         yield agent
-    finally:
-        process.kill()
-        await following
-        await process.wait()
 
 
 def chunks(body: str) -> list[dict[str, Any]]:
@@ -92,8 +51,8 @@ def chunks(body: str) -> list[dict[str, Any]]:
     return [json.loads(each) for each in data]
 
 
-@pytest.mark.parametrize("framework", sorted({*TESTED} - WORKS_ON))
-async def test_a_hang_up_stops_the_model(framework: str) -> None:
+@pytest.mark.parametrize("framework", TESTED)
+async def test_a_hang_up_reaches_the_model_within_a_second(framework: str) -> None:
     async with (
         counted(framework) as agent,
         Gateway(agent_url=agent.url, jwt_key=KEY, settings=SETTINGS) as gateway,
@@ -107,7 +66,8 @@ async def test_a_hang_up_stops_the_model(framework: str) -> None:
         at_rest = agent.pieces
         await asyncio.sleep(SETTLED_S)
 
-        assert agent.pieces == at_rest < STORY_PIECES / 2
+        assert (agent.pieces > at_rest) == (framework in WORKS_ON)
+        assert agent.pieces < STORY_PIECES / 2
 
 
 @pytest.mark.parametrize("framework", TESTED)
@@ -119,7 +79,7 @@ async def test_a_body_that_is_cut_is_a_turn_that_was_interrupted(framework: str)
             Gateway(agent_url=url, jwt_key=KEY, settings=SETTINGS) as gateway,
             httpx.AsyncClient(base_url=gateway.url, trust_env=False, timeout=30) as client,
         ):
-            line.back = Way(cut_after=CUT_AT[framework])
+            line.back = Way(cut_after=CUT_LATE_AT.get(framework, CUT_AT))
             response = await client.post("/api/sessions/s1/chat", json=STORY, headers=bearer())
 
     told = chunks(response.text)

@@ -53,7 +53,8 @@ async def test_no_status_of_any_route_may_be_kept() -> None:
     async with (
         ScriptedAgent(hello) as agent,
         Gateway(
-            agent.url(), given={"dial_s": 0.2, "verdict_s": 0.05, "body_bytes": 200_000}
+            agent.url(),
+            given={"dial_s": 0.2, "idle_s": 1.0, "verdict_s": 0.05, "body_bytes": 200_000},
         ) as gateway,
         new_client() as client,
     ):

@@ -13,6 +13,7 @@ from turnwire_lab.bench import contenders, machine, modes
 from turnwire_lab.bench.contenders import (
     AG_UI,
     AG_UI_LOGGED,
+    AG_UI_REDIS,
     DIRECT,
     FORWARDING,
     HANDWRITTEN,
@@ -48,19 +49,18 @@ TINY = Effort(
     slow_s=0.2,
     is_quick=True,
 )
+WHOLE = [TURNWIRE, SESSION_AGENT, AG_UI, AG_UI_LOGGED, AG_UI_REDIS, OWN_RELAY, DIRECT]
 HELD = Load(plan=Plan(deltas=3, rate=2, hold=True), streams=3)
 
 
 @pytest.fixture(scope="module")
 def farm(load_tools: Tools, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
     folder = tmp_path_factory.mktemp("farm")
-    with Farm(
-        load_tools, [TURNWIRE, SESSION_AGENT, AG_UI, AG_UI_LOGGED, OWN_RELAY, DIRECT], folder
-    ) as farm:
+    with Farm(load_tools, WHOLE, folder) as farm:
         yield farm
 
 
-@pytest.mark.parametrize("name", [TURNWIRE, SESSION_AGENT, AG_UI, AG_UI_LOGGED, OWN_RELAY, DIRECT])
+@pytest.mark.parametrize("name", WHOLE)
 def test_a_burst_comes_through_whole(farm: Farm, name: str) -> None:
     found, spent = farm.run(name, Load(plan=Plan(deltas=5_000), streams=3, total=6))
 

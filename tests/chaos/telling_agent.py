@@ -9,20 +9,22 @@ from gateway.http_agent import Asked, HttpAgent
 
 
 class TellingAgent(HttpAgent):
-    """`texts` has the whole text of each session's turn, from its first piece on."""
+    """`texts` has the whole texts of the turns of each prompt, from their first pieces on."""
 
     def __init__(self, dice: Random, *, pieces: int, pause_s: float) -> None:
         super().__init__(self._tell)
-        self.texts: dict[str, str] = {}
+        self.texts: dict[str, list[str]] = {}
         self._dice = dice
         self._pieces = pieces
         self._pause_s = pause_s
 
     async def _tell(self, asked: Asked) -> None:
-        session = asked.line.split()[1].rpartition("/")[2]
-        words = [f"{session}:{number} " for number in range(self._pieces)]
-        self.texts[session] = "".join(words)
-        ids = {name: json.loads(asked.body)[name] for name in ("threadId", "runId")}
+        request = json.loads(asked.body)
+        prompt = request["messages"][-1]["content"]
+        turns = self.texts.setdefault(prompt, [])
+        words = [f"{prompt}:{len(turns)}:{number} " for number in range(self._pieces)]
+        turns.append("".join(words))
+        ids = {name: request[name] for name in ("threadId", "runId")}
         await asked.say(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")
         await _say(asked, {"type": "RUN_STARTED", **ids})
         await _say(asked, {"type": "TEXT_MESSAGE_START", "messageId": "m1", "role": "assistant"})

@@ -27,7 +27,13 @@ Captured = pytest.CaptureFixture[str]
 
 def test_good_settings_are_fine(capsys: Captured) -> None:
     assert main(["check"]) == 0
-    assert capsys.readouterr() == ("The settings are fine.\n", "")
+    assert capsys.readouterr() == (
+        (
+            "The settings are fine.\n"
+            "The agent was not asked: `turnwire doctor --yes` does that, through the gateway.\n"
+        ),
+        "",
+    )
 
 
 def test_good_settings_with_the_flag_off_are_told_apart(

@@ -70,13 +70,14 @@ def test_certificates_do_nothing_without_tls(field: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name, each in DIALECTS.items() if each.keeps_history])
 def test_an_agent_that_keeps_the_conversation_is_not_sent_one(name: str) -> None:
+    needed = dict.fromkeys(DIALECTS[name].needs, "/work")
     with pytest.raises(SettingsError) as refused:
-        settings(WSS, dialect=name, history="client")
+        settings(WSS, dialect=name, history="client", **needed)
 
     assert refused.value.problems == [
         f"TURNWIRE_HISTORY: an agent that speaks {name} keeps the conversation"
     ]
-    assert settings(WSS, dialect=name, history="agent").history == "agent"
+    assert settings(WSS, dialect=name, history="agent", **needed).history == "agent"
 
 
 @pytest.mark.parametrize("given", [{"history_messages": 5}, {"client_system": True}])

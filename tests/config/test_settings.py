@@ -13,6 +13,7 @@ from turnwire.config.environ import from_environ
 from turnwire.config.lists import keys
 from turnwire.config.settings import LAB_PREFIX, SECRETS, Settings, variable
 from turnwire.core.turn.limits import POLICIES, DisconnectPolicy
+from turnwire.dialects import DIALECTS
 from turnwire.errors import SettingsError
 
 DEFAULTS: dict[str, Any] = {
@@ -21,7 +22,9 @@ DEFAULTS: dict[str, Any] = {
     "TURNWIRE_PORT": 8787,
     "TURNWIRE_METRICS_PORT": 9787,
     "TURNWIRE_AGENT_URL": "",
-    "TURNWIRE_AGENT_AUTH": "forward",
+    "TURNWIRE_AGENT_AUTH": None,
+    "TURNWIRE_AGENT_MODEL": "",
+    "TURNWIRE_AGENT_REQUEST": "",
     "TURNWIRE_AGENT_TOKEN": "",
     "TURNWIRE_AGENT_HEADERS": "",
     "TURNWIRE_AGENT_CA_FILE": "",
@@ -94,6 +97,8 @@ DEFAULTS: dict[str, Any] = {
     "TURNWIRE_TURN_LOG_TOTAL_BYTES": 134_217_728,
     "TURNWIRE_TURN_LOG_KEEP_S": 60.0,
     "TURNWIRE_QUESTION_KEEP_S": 86_400.0,
+    "TURNWIRE_SESSION_KEEP_S": 2_592_000,
+    "TURNWIRE_AGENT_CWD": "",
 }
 
 
@@ -233,6 +238,8 @@ def test_the_setting_that_was_meant_is_named(given: str, meant: str) -> None:
     [
         ("turnwire_port", "TURNWIRE_PORT"),
         ("turnwire_IDLE_S", "TURNWIRE_IDLE_S"),
+        ("turnwire_host", "TURNWIRE_HOST"),
+        ("enable_ai_sdk_adapter", "ENABLE_AI_SDK_ADAPTER"),
         ("Turnwire_Jwt_Key_File", "TURNWIRE_JWT_KEY_FILE"),
     ],
 )
@@ -279,9 +286,13 @@ def test_the_flag_has_a_second_name_and_its_own_wins_in_any_order() -> None:
 
 
 @pytest.mark.parametrize("secret", SECRETS)
-def test_a_secret_may_come_from_a_file(secret: str, tmp_path: Path) -> None:
+def test_a_secret_may_come_from_a_file(
+    secret: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(DIALECTS["v2"], "request_fields", frozenset({"model"}), raising=False)
     file = tmp_path / "secret"
     values = {"turn_log": f"redis://:{NEXT_KEY}@h", "agent_headers": '{"x-key": "hush"}'}
+    values["agent_request"] = '{"user": "hush"}'
     value = values.get(secret, NEXT_KEY)
     file.write_text(f"  {value}\n")
     rest = {name: value for name, value in GOOD.items() if name != variable(secret)}
@@ -338,7 +349,7 @@ def test_no_secret_shows_in_a_repr() -> None:
     assert KEY not in shown
     assert "hush" not in shown
     assert "idle_s=None" in shown
-    assert set(SECRETS) - {"turn_log"} == {
+    assert set(SECRETS) - {"turn_log", "agent_request"} == {
         name
         for name in Settings.__struct_fields__
         if re.search("keys?$|token$|secret|headers$", name)

@@ -122,6 +122,7 @@ def test_an_id_that_would_not_be_taken_back_is_not_signed() -> None:
         ("t1", Approval("c1", "rm", CALL.args)),
         ("t1", Approval("c1", "bash", Raw(b'{"rm":"y"}'))),
         ("t1", Approval("c1", "bash", Raw(b"null"))),
+        ("t1", Approval("c1", "bash", Raw(b'{"rm":true}'))),
         ("t1", Approval("c1", "bash", None)),
         ("t1c", Approval("1", "bash", CALL.args)),
     ],
@@ -139,6 +140,9 @@ def test_another_call_is_another_subject(turn_id: str, about: Approval) -> None:
         ),
         (b"[" * 5_000 + b"]" * 5_000, b"[" * 5_000 + b"]" * 5_000),
         (b'{"n":123456789012345678901234567890}', b'{"n": 123456789012345678901234567890}'),
+        (b'{"n":1.0}', b'{"n":1}'),
+        (b"[1e2,-0.0,0.10,1E20]", b"[100,0,0.1,100000000000000000000]"),
+        (b'{"n":1e21}', b'{"n":1e+21}'),
     ],
 )
 def test_an_input_is_the_same_however_it_is_spelled(one: bytes, same: bytes) -> None:

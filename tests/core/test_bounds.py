@@ -15,6 +15,7 @@ OWN = (
     "turnwire.cli",  # a person's own files
     "turnwire.doctor",
     "turnwire.core.recording.recorder",
+    "turnwire.core.recording.recorded_answers",  # what a recording has, redacted
     "turnwire.core.recording.replay",
     "turnwire.core.recording.drift",  # a copy, looked at and not kept
     "turnwire.web.auth.jwks",  # answers of the operator's own services, of bounded length

@@ -14,7 +14,7 @@ import pytest
 from msgspec import Raw
 
 from turnwire.core.bounds import PARTS_MAX
-from turnwire.core.operations import History
+from turnwire.core.operations import History, OperationName
 from turnwire.core.requests import (
     AnswerRequest,
     HistoryRequest,
@@ -36,6 +36,9 @@ CALLS_MAX: Final = 40 * PARTS_MAX
 
 PARTS: Final = 30_000
 """Of a hydration: a fifth of what it may have."""
+
+HYDRATED: Final = [name for name, each in DIALECTS.items() if OperationName.STOP in each.operations]
+"""The wires whose connections begin with all turns of the session."""
 
 Part = dict[str, Any]
 ERRAND: Final[dict[str, Any]] = {"user_id": "u1", "init_s": 5.0, "verdict_s": 5.0}
@@ -125,7 +128,7 @@ def most_calls(steps: Iterator[None]) -> int:
 @pytest.mark.parametrize("busy", [True, False])
 @pytest.mark.parametrize("each", [100, PARTS_MAX - 1])
 @pytest.mark.parametrize("part", [failed, asked, unreadable])
-@pytest.mark.parametrize("dialect", [name for name, each in DIALECTS.items() if each.operations])
+@pytest.mark.parametrize("dialect", HYDRATED)
 def test_no_step_is_long(
     dialect: str, part: Callable[[int], Part], each: int, *, busy: bool
 ) -> None:

@@ -2,13 +2,19 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Browser, expect
 
 from e2e.conftest import NewTalk
+from e2e.talking import Talk
+from turnwire_lab.agents.frameworks.agent import FrameworkAgent
+from turnwire_lab.agents.frameworks.catalog import PROMPTS
+from turnwire_lab.stage import Stage
 
 SIZE = {"width": 1360, "height": 850}
+LOOKS: dict[str, Any] = {"viewport": SIZE, "device_scale_factor": 1.5, "reduced_motion": "reduce"}
 FOLDER = Path(os.environ.get("PICTURES", "docs/pictures"))
 
 
@@ -16,10 +22,8 @@ FOLDER = Path(os.environ.get("PICTURES", "docs/pictures"))
 async def test_pictures_of_a_talk(new_talk: NewTalk, scheme: str) -> None:
     talk = await new_talk(
         f"tour-{scheme}",
-        viewport=SIZE,
         color_scheme=scheme,
-        device_scale_factor=1.5,
-        reduced_motion="reduce",
+        **LOOKS,
     )
     page = talk.page
     await page.screenshot(path=FOLDER / f"page-welcome-{scheme}.png")
@@ -56,3 +60,18 @@ async def test_a_picture_of_a_narrow_screen(new_talk: NewTalk) -> None:
     await talk.ask("approve 12*7")
     await expect(talk.page.get_by_role("button", name="Approve", exact=True)).to_be_visible()
     await talk.page.screenshot(path=FOLDER / "page-narrow.png")
+
+
+async def test_a_picture_before_an_agent_of_langgraph(browser: Browser) -> None:
+    async with (
+        Stage(FrameworkAgent("langgraph"), wire="ag-ui", prompts=PROMPTS) as stage,
+        Talk(browser, stage, "langgraph", **LOOKS) as talk,
+    ):
+        await talk.ask_and_wait("what is 12*7?")
+        await talk.tool.locator("summary").click()
+        await talk.ask("delete notes.txt")
+        await expect(talk.page.get_by_role("button", name="Approve", exact=True)).to_be_visible()
+        await talk.page.get_by_role("log").evaluate("log => log.scrollTop = log.scrollHeight")
+        asked = talk.page.locator(".rows [data-kind=tool-approval-request] button")
+        await asked.click()
+        await talk.page.screenshot(path=FOLDER / "page-langgraph.png")

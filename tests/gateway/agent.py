@@ -125,7 +125,7 @@ class ScriptedAgent:
         self.lines: list[Line] = []
         self.requests: list[Request] = []
         self.port = 0
-        self._status = status
+        self.status = status
         self._tls = tls
         self._options: dict[str, Any] = {"subprotocols": subprotocols, "compression": compression}
         self._host = host
@@ -184,9 +184,9 @@ class ScriptedAgent:
         self.requests.append(request)
         if self._admits is not None:
             await self._admits.wait()
-        if self._status is None:
+        if self.status is None:
             return None
-        response = connection.respond(HTTPStatus(self._status), "no\n")
-        if self._status < 400:
+        response = connection.respond(HTTPStatus(self.status), "no\n")
+        if self.status < 400:
             response.headers["location"] = f"ws://{self._host}:{self.port}/elsewhere"
         return response

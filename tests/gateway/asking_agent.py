@@ -14,7 +14,7 @@ from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import PATIENCE_S, closed
 from support.asking_dialect import Asking, Run
-from support.framed_transport import LENGTH_BYTES, framed
+from support.framed_transport import LENGTH_BYTES, OPEN, framed
 
 
 class AgentRun:
@@ -43,6 +43,12 @@ class AskingAgent:
     def __init__(self) -> None:
         self.runs: asyncio.Queue[AgentRun] = asyncio.Queue()
         self.port = 0
+        self.status = OPEN
+        """How it answers a request: any other refuses it."""
+        self.holds: asyncio.Event | None = None
+        """If there is one, it answers no request before."""
+        self.asked = 0
+        """How many requests came."""
         self._writers: list[asyncio.StreamWriter] = []
 
     @property
@@ -87,8 +93,13 @@ class AskingAgent:
 
         try:
             await piece()
+            self.asked += 1
+            if self.holds is not None:
+                await self.holds.wait()
             run = AgentRun(msgspec.json.decode(await piece(), type=Run), writer)
-            writer.write(framed(b"200"))
+            writer.write(framed(b"%d" % self.status))
+            if self.status != OPEN:
+                return
             self.runs.put_nowait(run)
             await reader.read()
             run.has_left = True

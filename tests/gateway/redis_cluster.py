@@ -14,6 +14,7 @@ from turnwire_lab.process import free_port
 
 PRIMARIES: Final = 3
 SENTINELS: Final = 3
+SLOTS: Final = 16_384
 NOTICED_MS: Final = "1000"
 """After this time without an answer a node counts as dead."""
 
@@ -72,11 +73,58 @@ class RedisCluster:
         await self._stack.aclose()
 
 
+class SmallCluster:
+    """Three primaries without replicas, in two seconds. One that dies leaves the others at work."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.nodes: list[RedisServer] = []
+        self._buses: list[str] = []
+        self._folder = folder
+        self._options = options
+        self._stack = AsyncExitStack()
+
+    @property
+    def url(self) -> str:
+        return f"redis+cluster://{_hosts(self.nodes)}"
+
+    async def __aenter__(self) -> Self:
+        for number in range(PRIMARIES):
+            folder = self._folder / f"node-{number}"
+            folder.mkdir()
+            self._buses.append(str(free_port()))
+            options = ("--cluster-enabled", "yes", "--cluster-port", self._buses[-1])
+            in_part = ("--cluster-require-full-coverage", "no")
+            node = RedisServer(folder, *options, *in_part, *self._options)
+            self.nodes.append(await self._stack.enter_async_context(node))
+        each = SLOTS // PRIMARIES + 1
+        for number, node in enumerate(self.nodes):
+            last = min(SLOTS, (number + 1) * each) - 1
+            await node.ask("CLUSTER", "SET-CONFIG-EPOCH", str(number + 1))
+            await node.ask("CLUSTER", "ADDSLOTSRANGE", str(number * each), str(last))
+            where = ("127.0.0.1", str(node.port), self._buses[number])
+            for other in self.nodes[:number]:
+                await other.ask("CLUSTER", "MEET", *where)
+        for node in self.nodes:
+            for fact in (f"cluster_slots_ok:{SLOTS}", "cluster_state:ok"):
+                await _comes(partial(_prints, node, fact, "CLUSTER", "INFO"))
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._stack.aclose()
+
+
 class WatchedRedis:
     """A primary and its replica with three Sentinels: `async with WatchedRedis(tmp_path)`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *options: str) -> None:
+        """`options` are those of primary and replica."""
         self._folder = folder
+        self._options = options
         self._stack = AsyncExitStack()
         self._sentinels: list[RedisServer] = []
 
@@ -108,7 +156,7 @@ class WatchedRedis:
         folder = self._folder / name
         folder.mkdir()
         if not sentinel:
-            return RedisServer(folder, *options)
+            return RedisServer(folder, *options, *self._options)
         file = folder / "sentinel.conf"
         file.write_text(sentinel)
         return RedisServer(folder, "--sentinel", configuration=str(file))

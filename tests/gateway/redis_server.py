@@ -2,7 +2,9 @@
 
 import asyncio
 import signal
-from contextlib import suppress
+import socket
+import subprocess
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -42,31 +44,38 @@ class RedisServer:
 
     async def start(self) -> None:
         """Start it, or start it again: empty, on the same port."""
+        await asyncio.to_thread(self.begin)
+
+    def begin(self) -> None:
+        """The same without a loop: for a server that outlives the loop of a test."""
         with (self._folder / f"{self.port}.log").open("ab") as output:
-            self._process = await asyncio.create_subprocess_exec(
-                *self._command, stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=output
+            self._process = subprocess.Popen(
+                self._command, stdin=subprocess.DEVNULL, stdout=output, stderr=output
             )
-        async with asyncio.timeout(PATIENCE_S):
-            while not await self._listens():
-                assert self._process.returncode is None, self.log()
-                await asyncio.sleep(0.01)
+        until = time.monotonic() + PATIENCE_S
+        while not self._listens():
+            assert self._process.poll() is None, self.log()
+            assert time.monotonic() < until
+            time.sleep(0.005)
 
     def log(self) -> str:
         return (self._folder / f"{self.port}.log").read_text()
 
     async def kill(self) -> None:
         """SIGKILL, and wait for its end. What it kept is lost."""
-        with suppress(ProcessLookupError):
-            self._process.kill()
-        await self._process.wait()
+        await asyncio.to_thread(self.end)
+
+    def end(self) -> None:
+        """The same without a loop."""
+        self._process.kill()
+        self._process.wait()
 
     def pause(self) -> None:
         """SIGSTOP: its connections stay open, and nothing answers."""
         self._process.send_signal(signal.SIGSTOP)
 
     def unpause(self) -> None:
-        with suppress(ProcessLookupError):  # it was killed
-            self._process.send_signal(signal.SIGCONT)
+        self._process.send_signal(signal.SIGCONT)  # does nothing to one that was killed
 
     async def fill(self) -> None:
         """From here on each write that needs memory is refused."""
@@ -90,12 +99,6 @@ class RedisServer:
     ) -> None:
         await self.kill()
 
-    async def _listens(self) -> bool:
-        try:
-            _, writer = await asyncio.open_connection("127.0.0.1", self.port)
-        except OSError:
-            return False
-        writer.close()
-        with suppress(OSError):
-            await writer.wait_closed()
-        return True
+    def _listens(self) -> bool:
+        with socket.socket() as client:
+            return client.connect_ex(("127.0.0.1", self.port)) == 0

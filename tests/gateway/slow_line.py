@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from types import TracebackType
 from typing import Final
 
 from gateway.listening import Listening
@@ -16,8 +17,24 @@ class SlowLine(Listening):
         self.delay_s = 0.0
         """May be changed; it holds for what is read after that."""
         self._to_port = port
+        self._conversations: set[asyncio.Task[object]] = set()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for task in self._conversations:
+            task.cancel()
+        await asyncio.gather(*self._conversations, return_exceptions=True)
+        await super().__aexit__(kind, error, traceback)
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._conversations.add(task)
+        task.add_done_callback(self._conversations.discard)
         try:
             there, back = await asyncio.open_connection("127.0.0.1", self._to_port)
         except OSError:
@@ -32,6 +49,7 @@ class SlowLine(Listening):
         finally:
             for each in (back, writer):
                 each.close()
+            for each in (back, writer):
                 with suppress(OSError):
                     await each.wait_closed()
 

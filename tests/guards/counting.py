@@ -5,6 +5,7 @@ has made of it since. So the count depends on the code and on Python's minor ver
 nothing else.
 """
 
+import gc
 import os
 import sys
 import tracemalloc
@@ -52,11 +53,13 @@ def counted() -> Iterator[Count]:
         return trace
 
     before = sys.gettrace()  # coverage has one
+    gc.disable()  # what the collector calls back would be counted
     sys.settrace(trace)
     try:
         yield count
     finally:
         sys.settrace(before)
+        gc.enable()
 
 
 def opcodes(call: Callable[[], object]) -> int:

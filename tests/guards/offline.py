@@ -14,7 +14,7 @@ from websockets.server import ServerProtocol
 from gateway import frames
 from gateway.asgi import Exchange, Headers, Message
 from gateway.clients import ask
-from gateway.running import settings
+from gateway.running import NOWHERE, settings
 from gateway.tokens import bearer
 from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import Opened
@@ -23,7 +23,7 @@ from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.dialer import AgentSocket, Dialler, Socket
-from turnwire.relay.turn_stream import BODY_EXTENSION
+from turnwire.relay.client_writer import BODY_EXTENSION
 from turnwire.web.app import create_app
 
 DELTA: Final = frames.text(frames.delta("T0000000000000000ab")).encode()
@@ -136,10 +136,10 @@ class Connection(Exchange):
 
 
 class Offline:
-    """A gateway whose agents tell such turns."""
+    """A gateway whose agents are those of the dialler."""
 
-    def __init__(self, says: Says, turn_log: str = "off") -> None:
-        self.app = create_app(settings(turn_log=turn_log), dialler=OfflineDialler(says))
+    def __init__(self, dialler: Dialler, agent_url: str = NOWHERE, **given: object) -> None:
+        self.app = create_app(settings(agent_url, **given), dialler=dialler)
         self._headers: Mapping[str, str] = bearer() | {"content-type": "application/json"}
         self._body = json.dumps(ask()).encode()
 

@@ -1,9 +1,8 @@
 """Bytecodes a frame, a read and a turn: speed that is lost shows here, on whatever machine."""
 
 import asyncio
-import gc
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from gateway import frames
 from guards.counting import counted, opcodes
 from guards.limits import hold
-from guards.offline import DELTA, Offline, begun_turn, deltas, turns
+from guards.offline import DELTA, Offline, OfflineDialler, begun_turn, deltas, turns
 from turnwire.core.recording.drift import STREAMS_FIRST
 from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import Opened
@@ -28,14 +27,6 @@ pytestmark = pytest.mark.skipif(
 
 FEW, MANY = 300, 900
 GOLDEN = Path(__file__).parents[1] / "golden"
-
-
-@pytest.fixture(autouse=True)
-def no_collector() -> Iterator[None]:
-    """What the collector calls back would be counted."""
-    gc.disable()
-    yield
-    gc.enable()
 
 
 def test_a_delta_in_the_core() -> None:
@@ -113,7 +104,7 @@ def test_a_frame_cut_out_of_a_read() -> None:
 
 async def gateway(*reads: int, turn_log: str = "off") -> int:
     """Bytecodes of a turn of the gateway, all of it but its server and its loop."""
-    offline = Offline(turns(*reads), turn_log=turn_log)
+    offline = Offline(OfflineDialler(turns(*reads)), turn_log=turn_log)
     for _ in range(STREAMS_FIRST + 1):  # which are watched, and fill what is remembered
         await offline.turn()
     with counted() as count:

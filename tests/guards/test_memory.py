@@ -12,7 +12,9 @@ import pytest
 from gateway import frames
 from guards.counting import peak_bytes
 from guards.limits import hold
-from guards.offline import Offline, begun_turn, deltas, turns
+from guards.offline import Offline, OfflineDialler, begun_turn, deltas, turns
+from guards.offline_http import DELTA as HTTP_DELTA
+from guards.offline_http import offline
 from turnwire.core.turn.turn import Turn
 from turnwire.core.turn_log.entries import Head, pack
 from turnwire.relay.agent.websocket_fast_path import split_text_frames
@@ -127,7 +129,16 @@ class Unreached:
 
 @pytest.mark.parametrize("turn_log", ["off", "memory"])
 async def test_a_gateway_does_not_grow_with_its_turns(turn_log: str) -> None:
-    gateway = Offline(turns(5), turn_log=turn_log)
+    await no_growth(Offline(OfflineDialler(turns(5)), turn_log=turn_log))
+
+
+@pytest.mark.parametrize("turn_log", ["off", "memory"])
+async def test_a_gateway_does_not_grow_with_its_turns_over_http(turn_log: str) -> None:
+    with offline([HTTP_DELTA] * 5, turn_log=turn_log) as gateway:
+        await no_growth(gateway)
+
+
+async def no_growth(gateway: Offline) -> None:
     for _ in range(20):
         await gateway.turn()
     gc.collect()

@@ -15,7 +15,13 @@ SHARED: Final = {"gateway", "support"}
 MIRRORED: Final = (
     *("cli", "config", "core", "core/body", "core/recording", "core/turn", "core/ui_stream"),
     *("core/turn_log", "core/wire", "dialects", "dialects/ag_ui", "dialects/ag_ui/content"),
-    "dialects/session_agent",
+    *(
+        "dialects/openai_chat",
+        "dialects/openai_responses",
+        "dialects/session_agent",
+        "dialects/ui_stream",
+        "dialects/acp",
+    ),
     *("dialects/session_agent/binding", "dialects/v2", "doctor"),
     *("relay", "relay/agent", "relay/agent/http", "relay/turn_log"),
     *("web", "web/auth", "web/observe", "web/routes", "web/server"),

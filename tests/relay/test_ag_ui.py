@@ -1,18 +1,21 @@
 """An AG-UI agent over real HTTP: prompts, the conversation, approvals."""
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any, Final
 
 import pytest
+from structlog.testing import capture_logs
 
 from gateway.clients import ask, chunks, new_client
 from gateway.http_agent import Asked, HttpAgent
 from gateway.running import Gateway
 from gateway.tokens import bearer
+from gateway.waiting import until
 from support import ag_ui_frames as f
 from support.client_model import Client
-from support.http_dialect import CHUNKED, chunk
+from support.http_dialect import CHUNKED, END, chunk
 from turnwire_lab.agents.ag_ui.server import AgUiAgent
 from turnwire_lab.agents.ag_ui.turn import Habits
 
@@ -136,3 +139,50 @@ async def test_an_event_that_never_ends_is_read_no_further_than_the_longest_fram
     assert client.error == "Stream interrupted"
     assert sent < most / 4  # more than the limit only by what the sockets hold
     assert "too_big" in capsys.readouterr().out
+
+
+@pytest.mark.fault(
+    "an agent of ag-ui mixes another run into the response",
+    "nothing of it is shown; its events are counted as foreign",
+)
+async def test_a_run_that_is_spliced_into_the_response_is_not_shown() -> None:
+    async def script(asked: Asked) -> None:
+        run = json.loads(asked.body)
+        ids = {"threadId": run["threadId"], "runId": run["runId"]}
+        other = {"threadId": run["threadId"], "runId": "run-9"}
+        frames = [
+            *(f.event("RUN_STARTED", **other), f.text("secret"), f.event("RUN_FINISHED", **other)),
+            *(f.event("RUN_STARTED", **ids), f.text("ours"), f.event("RUN_STARTED", **other)),
+            *(f.text("secret"), f.event("RUN_FINISHED", **other)),
+            f.event("RUN_FINISHED", **ids),
+        ]
+        await asked.say(CHUNKED, *(chunk(b"data: %b\n\n" % frame) for frame in frames), END)
+
+    async with HttpAgent(script) as agent, Gateway(agent.url, dialect="ag-ui") as gateway:
+        client = await chat(gateway, ask("hello"))
+        foreign = gateway.counted("turnwire_frames_foreign_total")
+
+    assert client.text == "ours"
+    assert foreign == 6
+
+
+async def test_what_no_client_is_shown_is_in_the_line_of_the_log() -> None:
+    async def script(asked: Asked) -> None:
+        events = (
+            f.event("RUN_STARTED", protocolVersion="1.0"),
+            f.event("STATE_SNAPSHOT", snapshot={"secret": 1}),
+            f.custom("progress", "secret"),
+            f.failed("no quota", code="rate_limit"),
+        )
+        await asked.say(CHUNKED + chunk(b"".join(b"data: %b\n\n" % each for each in events)))
+
+    with capture_logs() as logs:
+        async with HttpAgent(script) as agent, Gateway(agent.url, dialect="ag-ui") as gateway:
+            await chat(gateway, ask("hello"))
+            await until(lambda: any(each["event"] == "stream ended" for each in logs))
+
+    (line,) = [each for each in logs if each["event"] == "stream ended"]
+    assert line["protocol_version"] == "1.0"
+    assert line["error_code"] == "rate_limit"
+    assert line["left_out"] == {"STATE_SNAPSHOT": 1, "CUSTOM progress": 1}
+    assert "secret" not in str(line)

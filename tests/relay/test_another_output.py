@@ -22,8 +22,9 @@ from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.port import AgentTarget
 from turnwire.relay.agent.websocket import WebSocketTransport
+from turnwire.relay.client_writer import BODY_EXTENSION, SOCKET_EXTENSION
 from turnwire.relay.registry import RequestRegistry
-from turnwire.relay.turn_stream import BODY_EXTENSION, SOCKET_EXTENSION, Stream
+from turnwire.relay.turn_stream import Stream
 from turnwire.web.health import Health
 from turnwire.web.server.server import listen, new_server
 

@@ -3,8 +3,11 @@
 import json
 from typing import Any, Final
 
+from turnwire.core.requests import DEFAULT_CHANNEL
+from turnwire.core.wire.thread_id import thread_id
+
 RUN: Final = "run-1"
-THREAD: Final = "thread-1"
+THREAD: Final = thread_id("s1", DEFAULT_CHANNEL.type, DEFAULT_CHANNEL.id)
 
 
 def event(kind: str, **fields: Any) -> bytes:

@@ -8,7 +8,7 @@ from msgspec import Raw
 
 from support import ag_ui_frames as f
 from support.client_model import Client
-from turnwire.core.agent import Decoded
+from turnwire.core.agent import Decoded, Dialect
 from turnwire.core.events import Event
 from turnwire.core.requests import DialectOptions, PromptRequest, QuestionReply, StateMode
 from turnwire.core.turn.inputs import AgentLeft, Opened, Replied, Tick
@@ -53,12 +53,14 @@ def plain_event(event: Event) -> Any:
 class Played:
     """A turn whose agent told these events, each in a read of its own, or all in one."""
 
+    dialect: Dialect = AgUi()
+
     def __init__(
         self, *frames: bytes, at_once: bool = False, native: bool = False, **asked: Any
     ) -> None:
         options: StreamOptions = asked.pop("options_of_stream", StreamOptions(usage=True))
         given = {"text": "hi", "prompt_id": f.RUN, "session_id": "s1"}
-        self.protocol = AgUi().prompt(PromptRequest(**{**given, **asked}))
+        self.protocol = self.dialect.prompt(PromptRequest(**{**given, **asked}))
         self.turn = Turn(self.protocol, Limits(), UIMessageStream(options))
         self.client = Client(native=native)
         self.written = b""
@@ -105,6 +107,14 @@ class Played:
 
     def of_call(self, call_id: str = "c1") -> list[dict[str, Any]]:
         return [chunk for chunk in self.chunks if chunk.get("toolCallId") == call_id]
+
+    def calls(self) -> dict[str, Any]:
+        """Each call's input and its outcome, as the client has them."""
+        return {
+            part["toolCallId"]: (part.get("input"), part.get("output", part.get("errorText")))
+            for part in self.client.parts
+            if part["type"].startswith("tool-")
+        }
 
     def _do(self, output: Output) -> None:
         self.written += output.to_client

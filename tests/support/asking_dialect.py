@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import msgspec
 from msgspec import Raw, Struct
 
-from turnwire.core.agent import NEVER, AbortScope, Decoded
+from turnwire.core.agent import NEVER, AbortScope, Decoded, Feature, KeepsNothing
 from turnwire.core.body.conversation import Message
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import (
@@ -72,7 +72,7 @@ class Run(Struct):
 _read = msgspec.json.Decoder(Begun | Text | Called | Asks | Waits | Over).decode
 
 
-class AskingProtocol:
+class AskingProtocol(KeepsNothing):
     """One turn, from run to run."""
 
     accepted = True
@@ -162,6 +162,10 @@ class Asking:
     operations = frozenset[OperationName]()
     idle_s = 20.0
     keeps_history = True
+    features = frozenset[Feature]()
+    names_sessions = False
+    needs = frozenset[str]()
+    request_fields = frozenset[str]()
     schema = WireSchema(
         frames=(Begun, Text, Called, Asks, Waits, Over),
         deltas=frozenset({"text"}),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from turnwire.core import events
-from turnwire.core.agent import NEVER, AbortScope, Decoded
+from turnwire.core.agent import NEVER, AbortScope, Decoded, KeepsNothing
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Reason
 from turnwire.core.rejection import Rejection
@@ -13,7 +13,7 @@ from turnwire.core.wire.frame_stats import FrameStats
 ABORT = b"abort"
 
 
-class Hesitant:
+class Hesitant(KeepsNothing):
     """A wire with the frames `yes`, `no`, `wait` and `end`; it decides at its deadline."""
 
     def __init__(self, *, late: Decoded | None = None, deadline: float = NEVER) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import msgspec
 from msgspec import Struct
 
-from turnwire.core.agent import NEVER, AbortScope, Decoded
+from turnwire.core.agent import NEVER, AbortScope, Decoded, Feature, KeepsNothing
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Reason, TurnFinished, TurnStarted
 from turnwire.core.operations import OperationName, StopResult
@@ -47,7 +47,7 @@ OFFERED = ("posting.v2", "posting.v1")
 OWN_HEADERS = {"content-type": "application/json", "x-wire": "posting"}
 
 
-class PostingProtocol:
+class PostingProtocol(KeepsNothing):
     """One prompt and its turn."""
 
     accepted = True
@@ -147,6 +147,10 @@ class Posting:
     operations = frozenset({OperationName.STOP})
     idle_s = 20.0
     keeps_history = True
+    features = frozenset[Feature]()
+    names_sessions = False
+    needs = frozenset[str]()
+    request_fields = frozenset[str]()
     schema = WireSchema(
         frames=(Begun, Text, Over, Stopped),
         deltas=frozenset({"text"}),

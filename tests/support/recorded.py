@@ -8,13 +8,11 @@ from typing import Any
 from turnwire.core.agent import Dialect
 from turnwire.core.recording import replay as replaying
 from turnwire.core.recording.recorder import Recording, find_header, header
-from turnwire.core.recording.redact import Redactor
 from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.turn.inputs import AgentLeft, Opened
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
-from turnwire.core.wire.schema import WireSchema
 from turnwire.dialects import DIALECTS
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -24,10 +22,6 @@ PLENTY = 10**9
 
 def dialect(path: Path) -> Dialect:
     return next(made for named, made in DIALECTS.items() if path.parent.name.startswith(named))
-
-
-def redactor(words: WireSchema) -> Redactor:
-    return Redactor(kept=words.kept, ids=words.ids, phrases=words.phrases)
 
 
 def run(path: Path, most_bytes: int = PLENTY) -> tuple[bytes, Recording]:

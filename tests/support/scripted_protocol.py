@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from turnwire.core import events
-from turnwire.core.agent import NEVER, AbortScope, Decoded
+from turnwire.core.agent import NEVER, AbortScope, Decoded, KeepsNothing
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.requests import QuestionReply
 from turnwire.core.wire.frame_stats import FrameStats
@@ -12,7 +12,7 @@ from turnwire.core.wire.frame_stats import FrameStats
 FrameResult: TypeAlias = Decoded | str | None
 
 
-class Scripted:
+class Scripted(KeepsNothing):
     """A protocol that decodes each frame to the next of these."""
 
     accepted = True

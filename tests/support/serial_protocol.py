@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 from msgspec import Raw
 
 from turnwire.core import events
-from turnwire.core.agent import NEVER, AbortScope, Decoded
+from turnwire.core.agent import NEVER, AbortScope, Decoded, Feature, KeepsNothing
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Question, Reason
 from turnwire.core.operations import OperationName
@@ -18,7 +18,7 @@ from turnwire.core.wire.schema import WireSchema
 END = Decoded([events.TurnFinished(reason=Reason.END_TURN)])
 
 
-class Serial:
+class Serial(KeepsNothing):
     """A wire with the frames `ask`, `wait`, `next`, `end`; every other frame is text.
 
     After `ask` or `wait` the turn waits without a connection. The reply to a question makes the
@@ -114,6 +114,10 @@ class SerialDialect:
     transport = "framed"
     operations: frozenset[OperationName] = frozenset()
     keeps_history = True
+    features = frozenset[Feature]()
+    names_sessions = False
+    needs = frozenset[str]()
+    request_fields = frozenset[str]()
     idle_s = 20.0
     schema = WireSchema(frames=(), deltas=frozenset(), unread={}, inside={}, types={})
 

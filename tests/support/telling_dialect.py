@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from turnwire.core.agent import Feature
 from turnwire.core.body.conversation import Conversation, Message
 from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.session_group import Member
@@ -29,6 +30,10 @@ class Telling(V2):
     name = "telling"
     operations = frozenset()
     keeps_history = False
+    features = frozenset[Feature]()
+    names_sessions = False
+    needs = frozenset[str]()
+    request_fields = frozenset[str]()
 
     def write_message(self, message: Message) -> Iterable[bytes]:
         return write(message)

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from turnwire.errors import BadRequest
+from turnwire.relay.client_writer import SOCKET_EXTENSION
 from turnwire.relay.memory_budget import Budget
 from turnwire.relay.tcp import ClientSocket
-from turnwire.relay.turn_stream import SOCKET_EXTENSION
 from turnwire.web.request import Request
 
 

@@ -67,8 +67,9 @@ def test_a_variable_of_tracing_that_is_not_taken_is_told_in_one_line(
 def test_every_dialect_asks_its_transport_for_what_that_can(name: str) -> None:
     scheme = {"websocket": "ws", "http": "http"}[DIALECTS[name].transport]
     url = f"{scheme}://127.0.0.1:9/{{session_id}}"
+    needed = dict.fromkeys(DIALECTS[name].needs, "none")
 
-    assert problems(settings(url, dialect=name)) == []
+    assert problems(settings(url, dialect=name, **needed)) == []
 
 
 def test_a_dialect_that_is_sent_the_conversation_gets_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ export { type Init, PlainChat } from "./chat.js";
 export { CutShort, NoSlot } from "./errors.js";
 export type { Code, Notice, Step, Turn } from "./notice.js";
 export { noticeOfEnd } from "./notice.js";
-export type { Endings, Options, Slots } from "./ports.js";
+export type { Endings, Memory, Options, Slots } from "./ports.js";
 export { openSession, Session } from "./session.js";
 export { type AgentStatus, type Flags, type Progress, type State } from "./state.js";
 export { finishOf, type Finish } from "./streams.js";

@@ -29,6 +29,8 @@ interface Parts {
   headers: Record<string, string>;
   silenceMs: number;
   slots: Slots | undefined;
+  /** Whether a prompt goes out with all that was said before. */
+  sendsAll: () => boolean;
 }
 
 export class Line implements ChatTransport<UIMessage> {
@@ -51,9 +53,9 @@ export class Line implements ChatTransport<UIMessage> {
       api: parts.api,
       headers: parts.headers,
       fetch: (input, init) => this.#fetch(input, init),
-      // The agent owns the history, and only the last message is read.
+      // Where the agent owns the history, only the last message is read.
       prepareSendMessagesRequest: ({ id, messages, trigger, messageId }) => ({
-        body: { id, messages: messages.slice(-1), trigger, messageId },
+        body: { id, messages: parts.sendsAll() ? messages : messages.slice(-1), trigger, messageId },
       }),
     });
   }

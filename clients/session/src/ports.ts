@@ -17,6 +17,8 @@ export interface Options {
   silenceMs?: number;
   slots?: Slots;
   endings?: Endings;
+  /** Where the conversation is kept if the agent states no history. Without it a reload loses what was said. */
+  memory?: Memory;
   /** Called when a turn of this client began, and when it is over; not for one that it only follows. */
   onTurn?: (now: "began" | "over") => void;
 }
@@ -26,6 +28,13 @@ export interface Slots {
   /** A function that gives the slot back; null if all are taken. `follows` is true for a stream of
    * a turn that runs already. */
   take(follows: boolean): Promise<(() => void) | null>;
+}
+
+/** Where a client keeps one conversation. */
+export interface Memory {
+  /** What was written last, by any client that shares this; none if nothing was. */
+  read(): UIMessage[];
+  write(messages: readonly UIMessage[]): void;
 }
 
 /** Where it is kept how turns ended that did not end well. */

@@ -12,6 +12,7 @@ import { Answers } from "./answers.js";
 import { asksApproval, stopped } from "./asking.js";
 import { type Init, PlainChat } from "./chat.js";
 import { Endpoint } from "./endpoint.js";
+import { History } from "./history.js";
 import { Line } from "./line.js";
 import { found, type Notice, noticeOf, noticeOfAnswer, noticeOfEnd, noticeOfLook, type Turn } from "./notice.js";
 import { pause } from "./pause.js";
@@ -36,6 +37,7 @@ export class Session<C extends AbstractChat<UIMessage>> {
   readonly chat: C;
   readonly #options: Options;
   readonly #endpoint: Endpoint;
+  readonly #history: History;
   readonly #line: Line;
   readonly #store = new Store();
   readonly #answers = new Answers();
@@ -72,9 +74,10 @@ export class Session<C extends AbstractChat<UIMessage>> {
     };
     this.#options = options;
     this.#endpoint = new Endpoint(`${url}/api/sessions/${encodeURIComponent(session)}`, send);
+    this.#history = new History(this.#endpoint, options.memory);
     const headers: Record<string, string> = nativeApprovals ? { "x-turnwire-profile": "7" } : {};
     this.#line = new Line(
-      { api: this.#endpoint.url("chat"), send, headers, silenceMs, slots },
+      { api: this.#endpoint.url("chat"), send, headers, silenceMs, slots, sendsAll: () => this.#history.isOurs },
       {
         sending: (prompt) => this.#sending(prompt),
         accepted: () => {
@@ -286,6 +289,7 @@ export class Session<C extends AbstractChat<UIMessage>> {
     if (goesOn && isStopped === true) this.#settle(this.chat.lastMessage?.id);
     if (asked !== undefined && isStopped !== null) {
       this.chat.messages = this.chat.messages.map((each) => (each.id === asked.id ? stopped(each) : each));
+      this.#history.keep(this.chat.messages);
       this.#endings?.ended(asked.id, "stopped");
     }
     this.#set({ stopping: false, agent: IDLE });
@@ -312,6 +316,7 @@ export class Session<C extends AbstractChat<UIMessage>> {
   }
 
   #over(message: UIMessage, isError: boolean, isAbort: boolean): void {
+    this.#history.keep(this.chat.messages);
     if (finishOf(message)?.reason === "canceled") this.#endings?.ended(message.id, "stopped");
     else if (!isError) this.#endings?.ended(message.id, null);
     // Who could not follow sees now that the answer is whole.
@@ -333,6 +338,7 @@ export class Session<C extends AbstractChat<UIMessage>> {
 
   #sending({ messages, trigger }: Parameters<Line["sendMessages"]>[0]): void {
     const message = messages.at(-1);
+    this.#history.keep(messages);
     this.#tries.anew();
     this.#endings?.ended(message?.id, null);
     this.#set({ progress: "sent" });
@@ -364,7 +370,7 @@ export class Session<C extends AbstractChat<UIMessage>> {
       this.#set({ looking: true, recovering: wait > 0 || this.#flags.notice !== null });
       try {
         this.chat.clearError();
-        const history = await this.#endpoint.history();
+        const history = await this.#history.read();
         if (this.busy || isOld()) return leave(); // What began meanwhile is newer.
         const isFound = await this.#compare(history, isOld);
         if (isOld()) return leave();
@@ -387,7 +393,7 @@ export class Session<C extends AbstractChat<UIMessage>> {
     const { chat } = this;
     const broke = this.#turn !== "none";
     // All but the newest prompt and its answer was told by the agent before.
-    const forgotten = history !== null && history.length < Math.min(chat.messages.length - 2, PAGE);
+    const forgotten = history !== null && !this.#history.isOurs && history.length < Math.min(chat.messages.length - 2, PAGE);
     let shown = history;
     this.#show(history);
     const before = chat.messages.length;
@@ -397,7 +403,7 @@ export class Session<C extends AbstractChat<UIMessage>> {
     if (chat.status === "error") return this.#flags.notice?.automatic === false ? "old" : "again";
     // It may have ended between the two requests.
     if (!this.busy && chat.messages.length === before && chat.lastMessage?.role === "user") {
-      shown = await this.#endpoint.history();
+      shown = await this.#history.read();
       if (this.busy || isOld()) return "old";
       this.#show(shown);
     }
@@ -417,7 +423,7 @@ export class Session<C extends AbstractChat<UIMessage>> {
       return this.#complete(broke ? noticeOfEnd(last) : null);
     }
     if (this.#line.crowded) return found("crowded");
-    const code = forgotten ? "forgotten" : lost ? "not_sent" : broke ? "unanswered" : null;
+    const code = forgotten ? "forgotten" : lost ? "not_sent" : broke || this.#history.isOurs ? "unanswered" : null;
     if (code === null) return null;
     if (last?.role === "user") this.#endings?.ended(last.id, found(code));
     return found(code);
@@ -440,15 +446,17 @@ export class Session<C extends AbstractChat<UIMessage>> {
   async #readBehind(): Promise<void> {
     if (this.busy || this.asking || this.#ended) return;
     const begun = this.#begun;
-    const history = await this.#endpoint.history().catch(() => null);
+    const history = await this.#history.read().catch(() => null);
     if (history !== null && !this.busy && begun === this.#begun) this.#show(history);
   }
 
   /** Whether the history has something newer than this client. */
   async #changed(): Promise<boolean> {
-    const history = await this.#endpoint.history();
-    const isOpen = this.asking || this.#turn !== "none";
-    return this.#behind || isNews(history, this.chat.messages, isOpen);
+    const history = await this.#history.read();
+    if (this.#behind) return true;
+    // What this client kept last stands here, unless another one that shares it went on.
+    if (this.#history.isOurs) return history !== null && JSON.stringify(history) !== JSON.stringify(this.chat.messages);
+    return isNews(history, this.chat.messages, this.asking || this.#turn !== "none");
   }
 
   #failed(error: Error): void {

@@ -31,7 +31,10 @@ const WORDS: Partial<Record<Code, Words>> = {
   crowded: ["Too many tabs", "The answer appears here when it is whole."],
 };
 
-export function wordsOf({ code, turn, detail }: Notice): Words {
+export function wordsOf({ code, turn, automatic, detail }: Notice): Words {
+  // A look has found that the turn does not go on.
+  const brokeOff = !automatic && (code === "agent_hung_up" || code === "gateway_restarting");
+  if (brokeOff) return WORDS.cut_short as Words;
   const words = WORDS[code];
   if (words !== undefined) return words;
   if (code === "turn_failed") return ["The turn failed", detail];

@@ -13,9 +13,10 @@ import jwt
 
 from turnwire.cli import fd_limit, recordings, serving, supervisor, verdict
 from turnwire.cli.logs import configure_logs
+from turnwire.config.effective import turn_log_place
 from turnwire.config.environ import from_environ
 from turnwire.config.lists import keys
-from turnwire.config.settings import Settings, turn_log_place, variable
+from turnwire.config.settings import Settings, variable
 from turnwire.core.recording.replay import replay_turn
 from turnwire.dialects import DIALECTS
 from turnwire.errors import SettingsError
@@ -52,6 +53,7 @@ def check() -> int:
         return _fail(str(exc))
     if settings.enabled:
         print("The settings are fine.")
+        print("The agent was not asked: `turnwire doctor --yes` does that, through the gateway.")
     else:
         _print_off(verdict.problems_if_enabled(settings))
     for problem in in_use:

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias, cast
 
 import msgspec
 
+from turnwire.config.effective import history_keeper, turn_log_place
 from turnwire.config.files import directory_problem, file_problem
 from turnwire.config.headers import BadHeadersError, agent_headers
 from turnwire.config.keys import HMAC_KEY_BYTES_MIN, BadKeyError
@@ -24,15 +25,10 @@ from turnwire.config.lists import (
     signing_keys,
     trusted_proxies,
 )
-from turnwire.config.settings import (
-    PLACEHOLDER,
-    Settings,
-    history_keeper,
-    turn_log_place,
-    variable,
-)
+from turnwire.config.settings import PLACEHOLDER, Settings, variable
 from turnwire.config.tls import BadCertificateError, agent_tls
 from turnwire.config.urls import is_loopback, is_origin, url_problem
+from turnwire.config.wire import wire_problems
 from turnwire.core.turn.limits import POLICIES
 from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.port import Scheme
@@ -389,6 +385,7 @@ _CHECKS: Final[Sequence[Callable[[Settings], list[str]]]] = (
     _key_problems,
     _agent_url_problems,
     _history_problems,
+    wire_problems,
     _access_url_problems,
     _agent_token_problems,
     _agent_headers_problems,

@@ -1,11 +1,26 @@
 """Defaults of settings that depend on the dialect."""
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from turnwire.core.operations import OperationName
 from turnwire.dialects import DIALECTS
 
+Auth: TypeAlias = Literal["forward", "service", "none"]
 Keeper: TypeAlias = Literal["agent", "client"]
+
+
+QUESTION_KEEP: Final = (
+    "How long the turn log keeps a turn that waits for an approval, or until the approval expires "
+    "if that is sooner."
+)
+SESSION_KEEP: Final = (
+    "How long it is kept which of the agent's sessions belongs to a chat, after its last use, for "
+    "a wire whose agent names its sessions itself. Afterwards the chat begins anew."
+)
+AGENT_CWD: Final = (
+    "The working directory of the agent's sessions, an absolute path on its machine, for a wire "
+    "that has one."
+)
 
 
 def keeper(dialect: str) -> Keeper:
@@ -16,3 +31,8 @@ def keeper(dialect: str) -> Keeper:
 def turn_log(dialect: str) -> str:
     """Return where the turns of this wire are kept: nowhere if the agent can repeat them."""
     return "off" if OperationName.RESUME in DIALECTS[dialect].operations else "memory"
+
+
+def needing(setting: str) -> str:
+    """Return the names of the wires whose operators must set this, for a text."""
+    return ", ".join(f"`{name}`" for name, each in DIALECTS.items() if setting in each.needs)

@@ -21,7 +21,7 @@ _NEAR: Final = 0.8
 a letter less, or two letters swapped."""
 
 _NAMES: Final = (*Settings.__struct_fields__, *(f"{field}_file" for field in SECRETS))
-_VARIABLES: Final = frozenset(map(variable, _NAMES))
+_VARIABLES: Final = frozenset((*map(variable, _NAMES), *ALIASES))
 
 
 def from_environ(environ: Mapping[str, str]) -> Settings:

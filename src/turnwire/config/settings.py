@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Meta, Struct
 
 from turnwire.config import dialect_defaults
-from turnwire.config.dialect_defaults import Keeper
+from turnwire.config.dialect_defaults import Auth, Keeper
 from turnwire.config.keys import Algorithm
-from turnwire.config.values import SECONDS_MAX, Bytes, Count, Port, Positive, Seconds
+from turnwire.config.values import SECONDS_MAX, Bytes, Count, LongTime, Port, Positive, Seconds
 from turnwire.core.turn.limits import POLICIES
 from turnwire.dialects import DIALECTS
 
@@ -22,7 +22,9 @@ LAB_PREFIX: Final = "TURNWIRE_LAB_"
 ALIASES: Final = {"ENABLE_AI_SDK_ADAPTER": "enabled"}
 """Other names of variables: the RFC's name of the feature flag."""
 
-SECRETS: Final = ("jwt_key", "agent_token", "agent_headers", "signing_keys", "turn_log")
+SECRETS: Final = (
+    *("jwt_key", "agent_token", "agent_headers", "agent_request", "signing_keys", "turn_log"),
+)
 """Fields that can also be set by `…_FILE`: the path of a file that holds the value."""
 
 PLACEHOLDER: Final = "{session_id}"
@@ -49,19 +51,31 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = ""
     agent_auth: Annotated[
-        Literal["forward", "service", "none"],
+        Auth | None,
         Meta(
             description="What the gateway sends to the agent in `Authorization`. `forward`: the "
             "user's token. `service`: `TURNWIRE_AGENT_TOKEN`. `none`: nothing. Under `service` "
-            "and `none` the header `x-turnwire-user` has the user's id."
+            "and `none` the header `x-turnwire-user` has the user's id. Unset: `forward`, but "
+            f"required by {dialect_defaults.needing('agent_auth')}."
         ),
-    ] = "forward"
+    ] = None
     agent_token: Annotated[str, Meta(description="Token for `TURNWIRE_AGENT_AUTH=service`.")] = ""
     agent_headers: Annotated[
         str,
         Meta(
             description="Headers that the gateway adds to each request to the agent, as a JSON "
             'object: `{"x-api-key": "..."}`. None that the gateway sets itself.'
+        ),
+    ] = ""
+    agent_cwd: Annotated[str, Meta(description=dialect_defaults.AGENT_CWD)] = ""
+    agent_model: Annotated[
+        str, Meta(description="The name of the model that requests to the agent have.")
+    ] = ""
+    agent_request: Annotated[
+        str,
+        Meta(
+            description='Fields to add to each request, in JSON: `{"temperature": 0.2}`. None that '
+            "the gateway sets itself."
         ),
     ] = ""
     agent_ca_file: Annotated[
@@ -75,11 +89,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str, Meta(description="PEM file with the certificate that the gateway shows to the agent.")
     ] = ""
     agent_cert_key_file: Annotated[
-        str,
-        Meta(
-            description="PEM file with the key of that certificate, unencrypted. Empty: the key "
-            "is in the certificate's file."
-        ),
+        str, Meta(description="PEM file with its key, unencrypted. Empty: it is in the same file.")
     ] = ""
     dialect: Annotated[
         str, Meta(description="The wire that the agent speaks.", extra={"table": DIALECTS})
@@ -321,20 +331,15 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     turn_log_total_bytes: Annotated[
         Bytes,
         Meta(
-            description="Most bytes of all turns that this process keeps in its turn log. Turns "
-            "that are over go first."
+            description="Most bytes of all turns that this process keeps in its turn log. The user "
+            "with most makes room; turns that are over go first."
         ),
     ] = 134_217_728
     turn_log_keep_s: Annotated[
         Seconds, Meta(description="How long the turn log keeps a turn that is over.")
     ] = 60.0
-    question_keep_s: Annotated[
-        Seconds,
-        Meta(
-            description="How long the turn log keeps a turn that waits for an approval, or until "
-            "the approval expires if that is sooner."
-        ),
-    ] = 86_400.0
+    question_keep_s: Annotated[Seconds, Meta(description=dialect_defaults.QUESTION_KEEP)] = 86_400.0
+    session_keep_s: Annotated[LongTime, Meta(description=dialect_defaults.SESSION_KEEP)] = 2_592_000
     lag_s: Annotated[
         float,
         Meta(
@@ -483,16 +488,6 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def __repr__(self) -> str:
         shown = {k: v for k, v in msgspec.structs.asdict(self).items() if k not in SECRETS}
         return f"Settings({', '.join(f'{k}={v!r}' for k, v in shown.items())})"
-
-
-def history_keeper(settings: Settings) -> Keeper:
-    """Return who keeps the conversation."""
-    return settings.history or dialect_defaults.keeper(settings.dialect)
-
-
-def turn_log_place(settings: Settings) -> str:
-    """Return where turns are kept: `off`, `memory`, or the URL of a Redis."""
-    return settings.turn_log or dialect_defaults.turn_log(settings.dialect)
 
 
 def variable(field: str) -> str:

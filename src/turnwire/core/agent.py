@@ -34,6 +34,26 @@ from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.core.wire.schema import WireSchema
 
 
+class Feature(enum.Enum):
+    """What a wire can say beside texts and tool calls, so that a client can see or send it."""
+
+    FILES_SENT = enum.auto()
+    """The user's files reach the agent."""
+    QUESTIONS = enum.auto()
+    """The agent asks its user anything."""
+    APPROVALS = enum.auto()
+    """The agent asks whether a tool call may run."""
+    REASONING = enum.auto()
+    TOOL_INPUT = enum.auto()
+    """The input of a tool call comes in pieces, while the model writes it."""
+    FILES_MADE = enum.auto()
+    """The agent sends files."""
+    SOURCES = enum.auto()
+    """The agent names the web pages that it used."""
+    USAGE = enum.auto()
+    """The agent counts the tokens of a turn."""
+
+
 class AbortScope(enum.Enum):
     """Which turns an abort would stop now."""
 
@@ -152,6 +172,18 @@ class AgentProtocol(Protocol):
         ...
 
     @property
+    def kept_bytes(self) -> int:
+        """About how many bytes it keeps of the turn, for another connection."""
+        ...
+
+    def forget(self) -> None:
+        """Give these bytes back: the memory of the process is spent.
+
+        The turn goes on. If it needs another connection later, it ends with an error.
+        """
+        ...
+
+    @property
     def has_other_watchers(self) -> bool:
         """Whether another client follows our turn, or our user returned since `client_detached`."""
         ...
@@ -181,7 +213,17 @@ class AgentProtocol(Protocol):
         ...
 
 
-class OneConnection:
+class KeepsNothing:
+    """A base of protocols that keep nothing of the turn."""
+
+    __slots__ = ()
+    kept_bytes = 0
+
+    def forget(self) -> None:
+        """Do nothing: nothing is kept."""
+
+
+class OneConnection(KeepsNothing):
     """A base of protocols that tell a turn on one connection, and whose answers are operations."""
 
     __slots__ = ()
@@ -204,6 +246,8 @@ class Dialect(Protocol):
     operations: frozenset[OperationName]
     """What this wire has beside a prompt. The method of another operation is never called, except
     for `resume` with replies if not `keeps_history`: they go into a new request for the agent."""
+    features: frozenset[Feature]
+    """What this wire can say beside texts and tool calls."""
     idle_s: float
     """Default of `TURNWIRE_IDLE_S` on this wire."""
     schema: WireSchema
@@ -212,12 +256,22 @@ class Dialect(Protocol):
     """Whether the agent keeps the conversation, so that it is sent only what is new. A prompt or a
     resume on another wire has a `Conversation`: it is written by `write_message`."""
 
+    names_sessions: bool
+    """Whether the agent gives its sessions ids of its own, so that the caller keeps which of them
+    belongs to a channel (`AgentRequest.agent_session`)."""
+    needs: frozenset[str]
+    """Fields of the settings that have no default on this wire: its operator sets each."""
+    request_fields: frozenset[str]
+    """The fields of a request that the dialect sets itself. The operator may add others
+    (`DialectOptions.fields`). Empty: nobody adds any on this wire."""
+
     def write_message(self, message: Message, /) -> Iterable[bytes]:
         """Write a message of a conversation in the words of this wire, as JSON.
 
         Called while the request is read, once for each message, so that `connect_request` only
-        joins bytes. Never called if `keeps_history`. Each item is a whole message, or is empty:
-        then other work may be done before the next item, since a message may have megabytes.
+        joins bytes. Never called if `keeps_history`. Each item is a whole message, or a part of one
+        that `connect_request` joins with others. An empty item means that other work may be done
+        before the next one, since a message may have megabytes.
 
         Raises:
             UnsayableError: this wire has no words for some parts of the message. Raised before

@@ -40,6 +40,8 @@ _NO_TURN: Final = ""
 _DIGEST_BYTES: Final = 16
 """Each digest is half of a SHA-256: that keeps ids short, and a collision has odds of 2**-128."""
 
+_EXPONENT_FROM: Final = 1e21
+
 _PURPOSE: Final = b"turnwire approval 1"
 """Part of the signed data, so that no other data signed with the same keys is taken for an id."""
 
@@ -50,7 +52,17 @@ class _Body(Struct, frozen=True, array_like=True):
     subject: bytes
 
 
+def _number(text: str) -> int | float:
+    """A number with a fraction or an exponent, in the form that a browser would send it back.
+
+    JavaScript writes `1.0` as `1`, and `1e2` as `100`; it has exponents from 1e21 on.
+    """
+    number = float(text)
+    return int(number) if number.is_integer() and abs(number) < _EXPONENT_FROM else number
+
+
 _decode_body = msgspec.msgpack.Decoder(_Body).decode
+_decode_args = msgspec.json.Decoder(float_hook=_number).decode
 _decode_fields = msgspec.json.Decoder(dict[str, Raw]).decode
 _pack = msgspec.msgpack.Encoder().encode
 
@@ -170,10 +182,13 @@ def _digest(*items: bytes) -> bytes:
 
 
 def _canonical(args: Raw | None) -> bytes:
-    """A tool's input in canonical form, so that key order and white space make no difference."""
+    """A tool's input in canonical form.
+
+    Key order, white space and the spelling of a number make no difference.
+    """
     data = b"" if args is None else bytes(args)
     try:
-        return msgspec.json.encode(msgspec.json.decode(data), order="deterministic")
+        return msgspec.json.encode(_decode_args(data), order="deterministic")
     except (msgspec.MsgspecError, RecursionError):
         return data
 

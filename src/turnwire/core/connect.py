@@ -1,5 +1,6 @@
 """What a protocol or an operation asks of the agent's server, before a connection is open."""
 
+import functools
 import re
 from collections.abc import Mapping
 from typing import Final
@@ -59,12 +60,23 @@ class ConnectRequest(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         for name, value in self.headers.items():
-            if is_reserved(name):
-                raise BadConnectRequestError(f"a dialect may not set the header {name!r}")
-            if _NAME.fullmatch(name) is None:
-                raise BadConnectRequestError(f"no name of a header in lower case: {name!r}")
+            _check_name(name)
             if _VALUE.fullmatch(value) is None:  # what follows would be read as another header
                 raise BadConnectRequestError(f"the header {name!r} has a CR, a LF or a NUL in it")
+
+
+@functools.cache  # dialects have few names
+def _check_name(name: str) -> None:
+    """Check that a dialect may set this header.
+
+    Raises:
+        BadConnectRequestError: it may not.
+
+    """
+    if is_reserved(name):
+        raise BadConnectRequestError(f"a dialect may not set the header {name!r}")
+    if _NAME.fullmatch(name) is None:
+        raise BadConnectRequestError(f"no name of a header in lower case: {name!r}")
 
 
 def is_reserved(name: str) -> bool:

@@ -191,6 +191,8 @@ class TurnFinished(Struct, frozen=True, kw_only=True):
     final_text: str | None = None
     error: str | None = None
     usage: Raw | None = None
+    cut_short: str | None = None
+    """Why an answer that is no error is not whole, such as `length`; None if it is whole."""
 
 
 class Queued(Struct, frozen=True):

@@ -14,6 +14,7 @@ class Rejection(enum.Enum):
     UNKNOWN = "no such question"
     CLOSED = "the question is closed"
     UNSIGNED = "This is an approval: it is answered with its approvalId"
+    NO_VERDICT = "An approval is answered with true or false, or with approved and a reason alone"
     UNSUPPORTED = "this agent does not offer it"
     SILENT = "the agent did not answer in time, or left"
     TOO_LONG = "the turn is longer than the turn log keeps"

@@ -5,7 +5,7 @@ carries it out (`core.agent.Dialect`).
 """
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -44,6 +44,27 @@ class DialectOptions(Struct, frozen=True, kw_only=True):
     state: StateMode = StateMode.OFF
     sends_history: bool = True
     """Whether each request has the whole conversation, since the agent keeps none."""
+    has_turn_log: bool = True
+    """Whether a turn log brings an answer to the turn that asks."""
+    model: str = ""
+    """The name of the model that requests have."""
+    fields: Mapping[str, Raw] = {}
+    """Fields that the operator adds to each request."""
+    cwd: str = ""
+    """The working directory that the agent's sessions have."""
+
+
+def _ignore(_session_id: str) -> None:
+    """Keep nothing."""
+
+
+class AgentSession(Struct, frozen=True, kw_only=True):
+    """The agent's own session for a channel, on a wire whose agent names its sessions itself."""
+
+    known: str | None = None
+    """The agent's id of the session that was kept for this channel; None: none was."""
+    keep: Callable[[str], object] = _ignore
+    """Keep the id of a session, for the next request of this channel. It never blocks."""
 
 
 class AgentRequest(Struct, frozen=True, kw_only=True):
@@ -53,6 +74,8 @@ class AgentRequest(Struct, frozen=True, kw_only=True):
     session_id: str = ""
     channel: Channel = DEFAULT_CHANNEL
     options: DialectOptions = DialectOptions()
+    agent_session: AgentSession = AgentSession()
+    """Set only for a dialect that has `names_sessions`."""
 
 
 class PromptRequest(AgentRequest, frozen=True, kw_only=True):
@@ -71,6 +94,8 @@ class PromptRequest(AgentRequest, frozen=True, kw_only=True):
     replaces: str | None = None
     """The client's id of the message that this prompt replaces. If `regenerates`, that is the old
     answer; otherwise it is the prompt as it was before the user edited it."""
+    has_earlier: bool = False
+    """Whether the client has messages before this one."""
     conversation: Conversation | None = None
     """What the agent is sent: what the client says was said, with this prompt as its end. It holds
     the text and the files too, so `attachments` is empty. None: the wire has no words for it."""

@@ -11,5 +11,9 @@ from turnwire.dialects.session_agent import SessionAgent
 from turnwire.dialects.v2 import V2
 
 DIALECTS: Final[dict[str, Dialect]] = {
-    dialect.name: dialect for dialect in (V2(), SessionAgent(), AgUi())
+    dialect.name: dialect
+    for dialect in (
+        *(V2(), SessionAgent()),
+        *(AgUi()),
+    )
 }

@@ -26,6 +26,8 @@ class Record(Struct, frozen=True):
 
     arrived_at: float
     kind: str
+    error: str = ""
+    """The text of an error."""
 
 
 class Capture:
@@ -50,12 +52,17 @@ class Capture:
         rest = b""
         for piece in self.pieces:
             *complete, rest = (rest + piece.data).split(b"\n\n")
-            records += [Record(piece.arrived_at, _kind(record)) for record in complete]
+            records += [Record(piece.arrived_at, *_kind(record)) for record in complete]
         return records
 
     @property
     def kinds(self) -> list[str]:
         return [record.kind for record in self.records]
+
+    @property
+    def error(self) -> str | None:
+        """The text of the stream's error; None if it has none."""
+        return next((record.error for record in self.records if record.kind == "error"), None)
 
     @property
     def is_complete(self) -> bool:
@@ -82,14 +89,16 @@ class Capture:
         return max((b - a for a, b in pairwise(times)), default=0.0)
 
 
-def _kind(record: bytes) -> str:
+def _kind(record: bytes) -> tuple[str, str]:
+    """The kind of a record, and the text of an error."""
     if record.startswith(b":"):
-        return "keepalive"
+        return "keepalive", ""
     data = b"\n".join(line[6:] for line in record.split(b"\n") if line.startswith(b"data: "))
     if data == b"[DONE]":
-        return "[DONE]"
+        return "[DONE]", ""
     try:
-        kind = json.loads(data).get("type")
+        chunk = json.loads(data)
+        kind, error = chunk.get("type"), chunk.get("errorText")
     except (ValueError, AttributeError, RecursionError):
-        return ""
-    return kind if isinstance(kind, str) else ""
+        return "", ""
+    return kind if isinstance(kind, str) else "", error if isinstance(error, str) else ""

@@ -9,6 +9,7 @@ from statistics import median
 from typing import Final
 
 from turnwire.doctor.capture import SAME_TIME_S, Capture
+from turnwire.doctor.failed_turns import failed_turn_symptom
 from turnwire.doctor.findings import Code
 
 Symptom = tuple[Code, str]
@@ -51,6 +52,8 @@ def header_symptoms(headers: Mapping[str, str], request_id: str) -> Iterator[Sym
             yield code, f"{name}: {value}"
     if (encoding := headers.get("content-encoding", "identity")) != "identity":
         yield Code.ENCODED, f"content-encoding: {encoding}"
+    if headers.get("x-turnwire-resume") == "no":
+        yield Code.TURN_NOT_KEPT, "x-turnwire-resume: no"
     if (value := headers.get("x-request-id")) != request_id:
         text = f"x-request-id: sent {request_id}, "
         yield Code.REQUEST_ID, text + ("none came back" if value is None else f"got {value}")
@@ -66,8 +69,8 @@ def arrival_symptoms(capture: Capture, request_id: str) -> Iterator[Symptom]:
         yield Code.KEEPALIVES_LOST, f"{capture.longest_silence_s:.1f} s without a byte"
     if capture.ended_at is None and not capture.is_complete:
         yield Code.UNFINISHED, "the turn was not over when there was no more time"
-    if "error" in capture.kinds:
-        yield Code.TURN_FAILED, f"the stream of request {request_id} had an error chunk"
+    if capture.error is not None:
+        yield failed_turn_symptom(capture.error, request_id)
 
 
 def break_symptom(capture: Capture) -> Symptom:

@@ -26,7 +26,9 @@ from turnwire.doctor.client import (
     Stream,
     Target,
 )
+from turnwire.doctor.failed_turns import BEYOND_REPAIR
 from turnwire.doctor.findings import Code, Finding, Severity
+from turnwire.doctor.kept_turns import resume_symptoms
 from turnwire.doctor.lateness import Lateness, measuring
 from turnwire.doctor.proxies import Proxy, finding, recognise_proxy
 
@@ -124,6 +126,8 @@ class Checkup:
     def _untried_checks(self, codes: AbstractSet[Code]) -> Iterator[str]:
         if not self._turns and not self._has_checked_token:
             yield "whether the token is taken, and whether the agent answers"
+        elif not self._turns and Code.NO_HISTORY in codes:
+            yield "whether the agent answers"
         if not self._turns:
             yield "whether a prompt is taken"
         if not self._turns or codes & {Code.INCONCLUSIVE, Code.UNFINISHED, Code.BUSY}:
@@ -231,6 +235,9 @@ class Checkup:
         if symptom is None:
             return True
         self._add_symptom(*symptom)
+        if symptom[0] is Code.NO_HISTORY:
+            with self._or_symptom(Code.NO_ANSWER):
+                self._symptoms += await resume_symptoms(self._client)
         return symptom[0] not in _NO_PROMPT_CODES
 
     async def _check_turns(self, prompt: str, quiet_prompt: str | None, *, idle: bool) -> None:
@@ -241,7 +248,7 @@ class Checkup:
             return
         if capture is None or capture.is_broken or idle:
             return
-        if Code.BUFFERED not in {code for code, _ in self._symptoms}:
+        if not {code for code, _ in self._symptoms} & {Code.BUFFERED, *BEYOND_REPAIR}:
             await self._check_hang_up(quiet_prompt or prompt, is_quiet=quiet_prompt is not None)
 
     async def _check_stream(self, prompt: str) -> Capture | None:

@@ -32,6 +32,7 @@ class Code(enum.Enum):
     HISTORY_ELSEWHERE = "history-elsewhere"
     HISTORY_LATE = "history-late"
     NO_HISTORY = "no-history"
+    NO_RESUME = "no-resume"
     TOO_MANY = "too-many"
     UNAVAILABLE = "unavailable"
     REFUSED = "refused"
@@ -57,7 +58,12 @@ class Code(enum.Enum):
     ABORT_LOST = "abort-lost"
     ABORT_UNKNOWN = "abort-unknown"
     ABORT_UNTRIED = "abort-untried"
+    AGENT_NOT_DIALLED = "agent-not-dialled"
+    AGENT_REFUSED = "agent-refused"
+    AGENT_CUT = "agent-cut"
+    AGENT_SILENT = "agent-silent"
     TURN_FAILED = "turn-failed"
+    TURN_NOT_KEPT = "turn-not-kept"
     INCONCLUSIVE = "inconclusive"
     UNFINISHED = "unfinished"
     BUSY = "busy"
@@ -151,9 +157,19 @@ AILMENTS: Final[Mapping[Code, Ailment]] = MappingProxyType(
         ),
         Code.NO_HISTORY: Ailment(
             _N,
-            "The agent does not tell what was said before, so that a page that is reloaded begins"
-            " empty. The token was taken, and the agent was reached.",
-            "Nothing, if the agent is meant to keep no history.",
+            "Nobody behind the gateway tells what was said before: the agent keeps no history, or"
+            " is sent the conversation by its client each time (as ag-ui agents are). A page that"
+            " is reloaded begins empty, unless it keeps the conversation itself. The token was"
+            " taken; an agent that is sent the conversation was not asked.",
+            "Keep the conversation in the browser, where the client has it (docs/history.md)."
+            " Whether the agent answers is seen with --yes.",
+        ),
+        Code.NO_RESUME: Ailment(
+            _N,
+            "The agent does not repeat a turn that runs, and the gateway keeps none: a reload loses"
+            " the answer, no button can stop it, and no question is answered beside its stream.",
+            "TURNWIRE_TURN_LOG=memory for one process, the URL of a Redis for several; nothing, if"
+            " it is off on purpose.",
         ),
         Code.TOO_MANY: Ailment(
             _W,
@@ -278,9 +294,11 @@ AILMENTS: Final[Mapping[Code, Ailment]] = MappingProxyType(
         ),
         Code.ABORT_UNKNOWN: Ailment(
             _N,
-            "Whether a hang-up stops the turn is seen by asking for that turn afterwards, and this"
-            " agent tells no turns that run. It could not be judged.",
-            "Look in the agent's own log for an abort when the doctor hangs up.",
+            "Whether a hang-up stops the turn is seen by asking for that turn afterwards, and"
+            " neither this agent nor the turn log tells of turns that run; or the request reached"
+            " another replica, which cannot know of them. It could not be judged.",
+            "Look in the agent's own log for an abort when the doctor hangs up. With"
+            " TURNWIRE_TURN_LOG=memory run one replica, else name a Redis.",
         ),
         Code.ABORT_UNTRIED: Ailment(
             _N,
@@ -288,6 +306,40 @@ AILMENTS: Final[Mapping[Code, Ailment]] = MappingProxyType(
             " running.",
             'Give a longer one: --prompt "tell me a long story", or --quiet-prompt with one that'
             " takes the agent some seconds.",
+        ),
+        Code.AGENT_NOT_DIALLED: Ailment(
+            _E,
+            "The gateway did not reach the agent, or what answered is no agent of this wire: nobody"
+            " listens there, DNS or TLS fails, or an agent over HTTP answered with a redirect, a"
+            " compressed body or another content type than its stream has.",
+            "TURNWIRE_AGENT_URL with the very path of the agent. The gateway's log has the reason"
+            " under this request id.",
+        ),
+        Code.AGENT_REFUSED: Ailment(
+            _E,
+            "The agent answered with an error, and began no turn.",
+            "The status is in the gateway's log line of this request (`dial_status`), and what the"
+            " agent said with TURNWIRE_LOG_LEVEL=debug. Is TURNWIRE_DIALECT the wire that this"
+            " agent speaks?",
+        ),
+        Code.AGENT_CUT: Ailment(
+            _E,
+            "The connection to the agent ended before the turn did: the agent broke off, a proxy"
+            " before it has a limit, or its stream ended without the event that ends a run.",
+            "Look at the agent's log; ask the agent without the gateway; see whether `foreign` in"
+            " the gateway's log line of this request is above 0 (runs of other ids).",
+        ),
+        Code.AGENT_SILENT: Ailment(
+            _E,
+            "The agent took the prompt, and then sent nothing for TURNWIRE_IDLE_S.",
+            "Look at the agent's log; something between may hold its stream back.",
+        ),
+        Code.TURN_NOT_KEPT: Ailment(
+            _W,
+            "The turn log could not keep the turn: its Redis is slow, full or gone, or the memory"
+            " for turns is used up. The turn went on, without resume and stop.",
+            "Look for `turns are not kept` in the gateway's log, and at"
+            " turnwire_turn_log_failures_total.",
         ),
         Code.TURN_FAILED: Ailment(
             _W,

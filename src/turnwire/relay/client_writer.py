@@ -30,11 +30,27 @@ from turnwire.relay.tcp import ClientSocket
 
 Message: TypeAlias = MutableMapping[str, Any]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+
+SOCKET_EXTENSION: Final = "turnwire.client_socket"
+"""ASGI scope extension of our server: the `ClientSocket` of the request."""
+
+BODY_EXTENSION: Final = "turnwire.body"
+"""ASGI scope extension of our server: a function that returns the `Body` of the response, if the
+response is still open.
+
+Starlette wraps the server's `send` in two coroutines, which read only the head of a response.
+So the head goes through them, and the chunks go through the `Body`.
+"""
 
 _DONE: Final = object()
 _PIECE_BYTES: Final = 65_536
 _WHOLE_BYTES: Final = 262_144
 """A longer write goes out in pieces of `_PIECE_BYTES`, so that a slow client shows progress."""
+
+
+def no_sample(_: float) -> None:
+    """Ignore how long a write took to come about, in seconds."""
 
 
 class Flow(Protocol):

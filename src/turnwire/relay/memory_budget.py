@@ -1,8 +1,9 @@
 """The memory budget of the process: count what requests hold, and end requests when it is spent.
 
 These bytes are counted: request bodies until they are read, prompts until the agent's socket has
-taken them, incomplete frames, and sent data that clients have not taken. Each of these has its own
-bound; the budget bounds their sum, for the case that many requests use much at once.
+taken them, incomplete frames, what a protocol keeps of a turn, and sent data that clients have not
+taken. Each of these has its own bound; the budget bounds their sum, for the case that many requests
+use much at once.
 
 Take a `Holder` for each request (`Budget.holder`), and a `Reservation` (`Holder.reserve`) for each
 thing that the request holds.

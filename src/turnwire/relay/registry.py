@@ -4,7 +4,6 @@ Take a `slot` for each request, and `register` a stream while it runs. The compo
 one registry for streams and one for operations. The limits bound their size.
 """
 
-from collections import Counter
 from contextlib import AbstractContextManager
 from typing import Protocol, Self
 
@@ -57,7 +56,7 @@ class RequestRegistry:
     def __init__(self, *, most: int, most_per_user: int) -> None:
         self._most = most
         self._most_per_user = most_per_user
-        self._slots_of_user: Counter[str] = Counter()
+        self._slots_of_user: dict[str, int] = {}
         self._open: set[Drainable] = set()
         self._slots = 0
         self.draining = False
@@ -80,9 +79,19 @@ class RequestRegistry:
         """
         if self._most and self._slots >= self._most:
             raise Unavailable("stream limit of the process")
-        if self._most_per_user and self._slots_of_user[user_id] >= self._most_per_user:
+        if self._most_per_user and self._slots_of_user.get(user_id, 0) >= self._most_per_user:
             raise TooManyStreams("stream limit of the user")
         return _Slot(self, user_id)
+
+    def check(self) -> None:
+        """Check that streams may still be registered.
+
+        Raises:
+            Unavailable: the gateway drains already.
+
+        """
+        if self.draining:
+            raise Unavailable("draining")
 
     def register(self, stream: Drainable) -> AbstractContextManager[object]:
         """Send the drain notice to this stream, until the context manager exits.
@@ -91,15 +100,16 @@ class RequestRegistry:
             Unavailable: the gateway drains already. The agent must not get a new prompt then.
 
         """
-        if self.draining:
-            raise Unavailable("draining")
+        self.check()
         return _Registration(self._open, stream)
 
     def count(self, user_id: str, change: int) -> None:
         """Add `change` (1 or -1) to the slots of the process and of this user."""
         self._slots += change
-        self._slots_of_user[user_id] += change
-        if not self._slots_of_user[user_id]:
+        slots = self._slots_of_user.get(user_id, 0) + change
+        if slots:
+            self._slots_of_user[user_id] = slots
+        else:
             del self._slots_of_user[user_id]
 
     def drain(self) -> None:

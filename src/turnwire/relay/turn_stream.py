@@ -8,24 +8,24 @@ This module decides only about the dial, which comes before the `Turn`.
 import asyncio
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from turnwire.core.agent import NEVER
+from turnwire.core.agent import NEVER, AgentProtocol
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.requests import QuestionReply
 from turnwire.core.turn import inputs
 from turnwire.core.turn.inputs import Input
-from turnwire.core.turn.outcome import VERDICTS, Outcome, undelivered_outcome
+from turnwire.core.turn.outcome import BY_AGENT, INCOMPLETE, Outcome, undelivered_outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
 from turnwire.relay.agent.failures import DialFailure, DisconnectReason
 from turnwire.relay.agent.link import AgentLink
 from turnwire.relay.agent.parked import AgentSide
-from turnwire.relay.agent.port import AgentTarget, Connection, Transport
-from turnwire.relay.client_writer import Body, ClientWriter, Message, Send
+from turnwire.relay.agent.port import AgentTarget, Connection, Transport, no_target
+from turnwire.relay.client_writer import Body, ClientWriter, Receive, Send, no_sample
 from turnwire.relay.memory_budget import Holder, Reservation
 from turnwire.relay.tcp import ClientSocket
 
@@ -37,47 +37,50 @@ _SAMPLED: Final = 16
 _SLOW_CLIENT: Final = Outcome.SLOW_CLIENT
 _CLIENT_GONE: Final = Outcome.CLIENT_GONE
 _ABANDONED: Final = Outcome.ABANDONED
-_INCOMPLETE: Final = frozenset({_SLOW_CLIENT, _CLIENT_GONE, _ABANDONED, None})
-"""Outcomes of streams that the client did not receive completely; None: the stream crashed."""
-
-_BY_AGENT: Final = frozenset({*VERDICTS.values(), Outcome.ASKED}) - {Outcome.CANCELED}
-"""Outcomes by which the agent itself has ended its turn, so that nothing is left to abort.
-
-A turn is also canceled by a stop beside the stream: then the agent still works.
-"""
-
-Receive = Callable[[], Awaitable[Message]]
-
-SOCKET_EXTENSION: Final = "turnwire.client_socket"
-"""ASGI scope extension of our server: the `ClientSocket` of the request."""
-
-BODY_EXTENSION: Final = "turnwire.body"
-"""ASGI scope extension of our server: a function that returns the `Body` of the response, if the
-response is still open.
-
-Starlette wraps the server's `send` in two coroutines, which read only the head of a response.
-So the head goes through them, and the chunks go through the `Body`.
-"""
-
-
-def _no_sample(_: float) -> None:
-    """The default of `sample`: ignores the time."""
-
-
-def _no_target(_: ConnectRequest) -> AgentTarget:
-    """The default of `next_target`: for turns that never ask for another connection."""
-    raise NotImplementedError
 
 
 class Stream:
     """One request's stream, from the dial to the last byte.
 
     `dial_s` bounds the dial. `stall_s` bounds the wait for a client that does not take the end of
-    its stream, and for an agent that stops within a frame. Both are in seconds. `holder` counts
-    the memory of the stream; `prompt` is its reservation for the prompt, until that is sent.
-    `sample` gets the seconds from a read of the agent's socket to the write to the client: for the
-    first read, and then for one in `_SAMPLED`.
+    its stream, and for an agent that stops within a frame. Both are in seconds. `holder` counts the
+    memory of the stream, what `protocol` keeps of the turn among it; `prompt` is its reservation
+    for the prompt, until that is sent. `sample` gets the seconds from a read of the agent's socket
+    to the write to the client: for the first read, and then for one in `_SAMPLED`.
     """
+
+    __slots__ = (
+        "_agent_side",
+        "_body_bytes",
+        "_bug",
+        "_client",
+        "_client_socket",
+        "_dial_s",
+        "_dialled_at",
+        "_ended",
+        "_is_open",
+        "_link",
+        "_loop",
+        "_next_target",
+        "_reads",
+        "_receive",
+        "_sample",
+        "_stall_s",
+        "_timer",
+        "_timer_at",
+        "_transport",
+        "arrived",
+        "blocks",
+        "dial_failure",
+        "dial_status",
+        "dial_took_s",
+        "disconnect_code",
+        "disconnect_reason",
+        "first_byte_at",
+        "has_client",
+        "retry_after_s",
+        "turn",
+    )
 
     def __init__(
         self,
@@ -90,9 +93,10 @@ class Stream:
         stall_s: float,
         holder: Holder,
         prompt: Reservation | None = None,
+        protocol: AgentProtocol | None = None,
         client_socket: ClientSocket | None = None,
         body: Body | None = None,
-        sample: Callable[[float], object] = _no_sample,
+        sample: Callable[[float], object] = no_sample,
     ) -> None:
         self.turn = turn
         self.dial_failure: DialFailure | None = None
@@ -113,7 +117,7 @@ class Stream:
         """How often the client's buffer was full."""
         self._sample = sample
         self._reads = 0
-        self._agent_side = AgentSide(holder, prompt, self._over_budget)
+        self._agent_side = AgentSide(holder, prompt, self._over_budget, protocol)
         self._client = ClientWriter(send, headers, self, client_socket, body, holder=holder)
         self._client_socket = client_socket
         self._receive = receive
@@ -152,7 +156,7 @@ class Stream:
         target: AgentTarget,
         *,
         refusable: Callable[[], bool],
-        next_target: Callable[[ConnectRequest], AgentTarget] = _no_target,
+        next_target: Callable[[ConnectRequest], AgentTarget] = no_target,
     ) -> None:
         """Dial, and relay until the turn is over.
 
@@ -169,7 +173,8 @@ class Stream:
         try:
             await self._relay(refusable)
             await self._finish_client()
-            self._raise_bug()
+            if self._bug is not None:
+                raise self._bug
         finally:
             if watching is not None:
                 watching.cancel()
@@ -180,7 +185,8 @@ class Stream:
     async def _relay(self, refusable: Callable[[], bool]) -> None:
         try:
             await self._ended
-            self._raise_bug()
+            if self._bug is not None and self.turn.outcome is not Outcome.CRASHED:
+                raise self._bug
             if (
                 self.dial_failure is not None
                 and self.turn.outcome is None
@@ -193,7 +199,7 @@ class Stream:
             # Without an `await`, so that a cancellation cannot interrupt these steps.
             if self._timer is not None:
                 self._timer.cancel()
-            if self.turn.outcome in _BY_AGENT:
+            if self.turn.outcome in BY_AGENT:
                 self._link.finish()
             else:
                 self._link.close()
@@ -211,10 +217,8 @@ class Stream:
 
     def when_delivered(self, callback: Callable[[], object]) -> None:
         """Call `callback` when the client has the end of the stream, or can no longer get it."""
-        client, is_final = (
-            self._client_socket,
-            self.turn.outcome in _INCOMPLETE or self.arrived is False,
-        )
+        client = self._client_socket
+        is_final = self.turn.outcome in INCOMPLETE or self.arrived is False
         if client is None or not self.started or is_final:
             callback()
         else:
@@ -257,11 +261,11 @@ class Stream:
         self._is_open = True
         if self.dial_took_s is None:
             self.dial_took_s = self._loop.time() - self._dialled_at
-        elif self._client.blocked:
+        elif self._waits_for_client:
             connection.pause()
         if self._body_bytes:
             self._note_sent(self._body_bytes, connection)
-        self._handle(inputs.Opened())
+        self._handle_or_fail(inputs.Opened())
 
     def agent_refused(
         self, why: DialFailure, status: int | None, retry_after_s: float | None
@@ -274,25 +278,33 @@ class Stream:
 
     def agent_frames(self, frames: Sequence[bytes]) -> None:
         self._reads += 1
-        if self._reads % _SAMPLED != 1:
+        try:
+            if self._reads % _SAMPLED != 1:
+                self._apply(self.turn.frames(frames, self._loop.time()))
+                return
+            began = time.perf_counter()  # the loop's own time stands still within a callback
             self._apply(self.turn.frames(frames, self._loop.time()))
-            return
-        began = time.perf_counter()  # the loop's own time stands still within a callback
-        self._apply(self.turn.frames(frames, self._loop.time()))
-        self._sample(time.perf_counter() - began)
+            self._sample(time.perf_counter() - began)
+            self._agent_side.count_kept()
+        except Exception as bug:  # noqa: BLE001 (any)
+            self._fail(bug)
 
     def agent_long_frame(self, frame: bytes) -> Iterator[None]:
         for _ in self.turn.prepare_frame(frame):
             self._reads += 1  # counts as progress
             yield
         portions = self.turn.long_frame(frame, self._loop.time())
-        with suppress(StopIteration):
+        try:
             output = next(portions)
             while True:
                 self._reads += 1
                 self._apply(output)
                 yield
                 output = portions.send(self._loop.time())
+        except StopIteration:
+            return
+        except Exception as bug:  # noqa: BLE001 (any)
+            self._fail(bug)
 
     def agent_frame_begun(self) -> None:
         if not self._agent_side.is_parked:
@@ -303,7 +315,7 @@ class Stream:
         if self.turn.outcome is not None:
             return
         is_unsound = why is DisconnectReason.UNSOUND
-        self._handle(inputs.Unsound() if is_unsound else inputs.AgentLeft())
+        self._handle_or_fail(inputs.Unsound() if is_unsound else inputs.AgentLeft())
         if self.turn.outcome is not None:  # else the turn goes on without this connection
             self.disconnect_reason, self.disconnect_code = why, code
 
@@ -321,10 +333,15 @@ class Stream:
 
     def _over_budget(self) -> None:
         """The memory budget is spent, and this stream must give its memory back."""
-        if self._client.blocked:  # so the memory is the client's: the agent is not read
+        if self._waits_for_client:  # so the memory is the client's: the agent is not read
             self.client_overflowed()
         else:
             self._drop_agent(DisconnectReason.NO_ROOM)
+
+    @property
+    def _waits_for_client(self) -> bool:
+        """Whether the agent is not read, since the client's buffer is full."""
+        return self._client.blocked and self.has_client
 
     # Callbacks of the client side (`relay.client_writer.Flow`).
 
@@ -356,6 +373,7 @@ class Stream:
 
     def _handle(self, turn_input: Input) -> None:
         self._apply(self.turn.handle(turn_input, self._loop.time()))
+        self._agent_side.count_kept()
 
     def _handle_or_fail(self, turn_input: Input) -> None:
         """On an exception, end the stream. For callbacks that no caller guards."""
@@ -374,7 +392,7 @@ class Stream:
                 if self._agent_side.prompt is not None:
                     self._note_sent(max(map(len, output.to_agent)), connection)
             if output.disconnect_client:
-                self._disconnect_client()
+                self._disconnect_client(output)
             elif output.to_client:
                 if self.first_byte_at is None:
                     self.first_byte_at = self._loop.time()
@@ -386,9 +404,13 @@ class Stream:
         if self.turn.deadline < self._timer_at:
             self._arm(self.turn.deadline)
 
-    def _disconnect_client(self) -> None:
+    def _disconnect_client(self, output: Output) -> None:
         """Disconnect the client. Read the agent on: the turn may have frames to send to it."""
-        self._client.cut()
+        self.has_client = False
+        if output.ends_response and not self._client.blocked:
+            self._client.write(output.to_client, is_last=True)
+        else:
+            self._client.cut()
         if (connection := self._link.connection) is not None:
             connection.resume()
 
@@ -422,7 +444,7 @@ class Stream:
             now,
             self._stall_s,
             reads=self._reads,
-            is_read=not self._client.blocked,
+            is_read=not self._waits_for_client,
         ):
             self._drop_agent(DisconnectReason.STALLED)
         self._handle(inputs.Tick())
@@ -449,13 +471,16 @@ class Stream:
         self._handle_or_fail(inputs.ClientStalled() if is_stalled else inputs.ClientLeft())
 
     def _fail(self, bug: Exception) -> None:
-        """End the stream; `run` raises the exception of the callback."""
-        self._bug = self._bug or bug
-        self._end()
+        """End the stream, and close its agent; `run` raises the exception of the callback.
 
-    def _raise_bug(self) -> None:
-        if self._bug is not None:
-            raise self._bug
+        What has begun ends with an error, if the turn can still say it; else it is cut.
+        """
+        is_first, self._bug = self._bug is None, self._bug or bug
+        self._end()
+        if is_first and self.started:
+            with suppress(Exception):
+                self._apply(self.turn.crashed(self._loop.time()))
+        self._link.close()
 
     async def _finish_client(self) -> None:
         """Send the rest to the client, as long as the client reads."""

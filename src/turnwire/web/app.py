@@ -16,8 +16,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from turnwire.config.effective import turn_log_place
 from turnwire.config.lists import keys, origins, trusted_proxies
-from turnwire.config.settings import Settings, turn_log_place
+from turnwire.config.settings import Settings
 from turnwire.config.tls import agent_tls
 from turnwire.core.agent import Dialect
 from turnwire.core.operations import OperationName
@@ -62,6 +63,7 @@ from turnwire.web.routes.resume import Resume
 from turnwire.web.server.chat_shortcut import ChatShortcut
 from turnwire.web.server.cors import Cors
 from turnwire.web.trusted_proxies import Proxies
+from turnwire.web.used_approvals import UsedApprovals
 
 _log = structlog.get_logger("turnwire")
 
@@ -99,6 +101,7 @@ def create_app(
         transport=TRANSPORTS[dialect.transport](dialler, frame_bytes=settings.frame_bytes),
         session_groups=SessionGroups(apart=settings.sessions == "apart"),
         turn_log=_turn_log(settings, dialler.rounds, telemetry, exit_stack),
+        used_approvals=UsedApprovals(settings.turn_s),
         rates=Rates(
             settings.turns_per_minute, settings.rates_url, on_failure=telemetry.rates_uncounted.inc
         ),
@@ -194,6 +197,7 @@ class _LogBounds(TypedDict):
     turn_bytes: int
     total_bytes: int
     keep_s: float
+    session_keep_s: float
     on_too_long: Callable[[], object]
 
 
@@ -207,6 +211,7 @@ def _turn_log(
         "turn_bytes": settings.turn_log_bytes,
         "total_bytes": settings.turn_log_total_bytes,
         "keep_s": settings.turn_log_keep_s,
+        "session_keep_s": settings.session_keep_s,
         "on_too_long": telemetry.turn_log_too_long.inc,
     }
     turn_log: TurnLog

@@ -3,8 +3,9 @@
 import msgspec
 from msgspec import Struct
 
+from turnwire.config.effective import agent_request, history_keeper, turn_log_place
 from turnwire.config.lists import listed, policies
-from turnwire.config.settings import Settings, history_keeper
+from turnwire.config.settings import Settings
 from turnwire.config.values import SECONDS_MAX
 from turnwire.core.agent import Dialect
 from turnwire.core.body.attachments import AttachmentLimits
@@ -29,6 +30,7 @@ from turnwire.web.observe.observers import Observers
 from turnwire.web.observe.tracing import Tracing
 from turnwire.web.rate_limit import Rates
 from turnwire.web.trusted_proxies import Proxies
+from turnwire.web.used_approvals import UsedApprovals
 
 
 class AppContext(Struct, frozen=True):
@@ -55,6 +57,7 @@ class AppContext(Struct, frozen=True):
     session_groups: SessionGroups
     turn_log: TurnLog | None
     """Keeps running turns for their readers; None: nobody does, or the agent repeats them."""
+    used_approvals: UsedApprovals
     rates: Rates
     proxies: Proxies
     admission: Admission
@@ -96,7 +99,12 @@ def client_history(settings: Settings, dialect: Dialect) -> ClientHistory | None
 def dialect_options(settings: Settings) -> DialectOptions:
     """Return what the settings change in the dialect."""
     return DialectOptions(
-        state=StateMode(settings.state), sends_history=history_keeper(settings) == "client"
+        state=StateMode(settings.state),
+        sends_history=history_keeper(settings) == "client",
+        has_turn_log=turn_log_place(settings) != "off",
+        model=settings.agent_model,
+        fields=agent_request(settings),
+        cwd=settings.agent_cwd,
     )
 
 

@@ -16,10 +16,10 @@ from turnwire.core.requests import DEFAULT_CHANNEL, Channel
 from turnwire.core.trace_context import TraceContext
 from turnwire.core.trace_context import read as read_context
 from turnwire.errors import BadRequest, BodyTooLarge, Unavailable, WrongMediaType
+from turnwire.relay.client_writer import SOCKET_EXTENSION
 from turnwire.relay.interrupted import Interruptible, expire
 from turnwire.relay.memory_budget import Holder
 from turnwire.relay.tcp import ClientSocket
-from turnwire.relay.turn_stream import SOCKET_EXTENSION
 from turnwire.web.observe.tracing import UNTRACED, Trace
 from turnwire.web.trusted_proxies import Proxies
 
@@ -38,6 +38,9 @@ BODY_S: Final = 30.0
 
 _NO_QUERY: Final = QueryParams()
 
+_JSON: Final = (b"application/json",)
+"""The values of `content-type` in most requests."""
+
 BUDGET_SPENT: Final = "TURNWIRE_HELD_BYTES is spent, by this user for the most"
 
 
@@ -52,9 +55,9 @@ class Request:
         self.scope = scope
         self._proxies = proxies or Proxies()
         self._query: QueryParams | None = None
-        self._headers: dict[bytes, tuple[bytes, ...]] = {}
+        self._headers = headers = dict[bytes, tuple[bytes, ...]]()
         for name, value in scope["headers"]:
-            self._headers[name] = (*self._headers.get(name, ()), value)
+            headers[name] = (*headers[name], value) if name in headers else (value,)
         self.id = _request_id(self.headers(b"x-request-id"))
         self.trace: Trace = UNTRACED
         self.user_id: str | None = None
@@ -102,6 +105,8 @@ class Request:
             BadRequest: the type or the id is malformed.
 
         """
+        if thread is None and not self.scope["query_string"]:  # most requests
+            return DEFAULT_CHANNEL
         thread_id = self.query.get("threadId")
         if thread_id is None and not self.query.keys() & {"channelType", "channelId"}:
             thread_id = thread
@@ -120,6 +125,13 @@ class Request:
         socket: ClientSocket | None = (self.scope.get("extensions") or {}).get(SOCKET_EXTENSION)
         return socket
 
+    def _check_media_type(self) -> None:
+        headers = self.headers
+        media_type = b"".join(headers(b"content-type")).split(b";")[0].strip().lower()
+        encodings = b",".join(headers(b"content-encoding")).strip().lower()
+        if media_type not in _MEDIA_TYPES or encodings not in {b"", b"identity"}:
+            raise WrongMediaType("content type or encoding")
+
     async def body(
         self, receive: Receive, max_bytes: int, holder: Holder, *, timeout_s: float = BODY_S
     ) -> bytes:
@@ -133,12 +145,10 @@ class Request:
             ClientGoneError: the client disconnected.
 
         """
-        headers = self._headers.get
-        media_type = b"".join(headers(b"content-type", ())).split(b";")[0].strip().lower()
-        encodings = b",".join(headers(b"content-encoding", ())).strip().lower()
-        if media_type not in _MEDIA_TYPES or encodings not in {b"", b"identity"}:
-            raise WrongMediaType("content type or encoding")
-        for length in headers(b"content-length", ()):
+        headers = self.headers
+        if headers(b"content-type") != _JSON or headers(b"content-encoding"):
+            self._check_media_type()
+        for length in headers(b"content-length"):
             if len(length) > _DIGITS_MAX or not length.isdigit() or int(length) > max_bytes:
                 raise BodyTooLarge("content-length")
         client = self.client_socket

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from msgspec import Raw
 
-from turnwire.config.settings import Settings, turn_log_place
+from turnwire.config.effective import turn_log_place
+from turnwire.config.settings import Settings
 from turnwire.core.agent import AgentProtocol, Dialect
 from turnwire.core.body.conversation import Conversation, Text, UserMessage
 from turnwire.core.connect import BadConnectRequestError

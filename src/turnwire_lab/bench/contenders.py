@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import jwt
+import msgspec
 from msgspec import Struct
 
 from turnwire_lab.process import HOST, free_port
@@ -26,6 +27,8 @@ SESSION_AGENT: Final = "turnwire, session-agent"
 TWO_WORKERS: Final = "turnwire, two workers"
 AG_UI: Final = "turnwire, ag-ui"
 AG_UI_LOGGED: Final = "turnwire, ag-ui, turn log in memory"
+AG_UI_REDIS: Final = "turnwire, ag-ui, turn log in Redis"
+REDIS: Final = "the Redis of the turn log"
 AG_UI_NODE: Final = "Node with AG-UI's client"
 AG_UI_PYTHON: Final = "httpx by hand"
 
@@ -58,6 +61,8 @@ class Contender(Struct, frozen=True, kw_only=True):
     path: str = CHAT
     passes_frames: bool = False
     """Its stream is the agent's frames, untranslated."""
+    needs: "Sequence[Contender]" = ()
+    """What it uses. Part of the rig: it is started first, on the rig's cores."""
 
 
 def new_setting(agent_port: int, folder: Path) -> Setting:
@@ -95,6 +100,8 @@ def missing(name: str) -> str | None:
         for library in _LIBRARIES[name]:
             if importlib.util.find_spec(library) is None:
                 return f"{library} is not installed (`make bench` installs it)"
+    if name == AG_UI_REDIS and shutil.which("redis-server") is None:
+        return "redis-server is not installed (`make system` installs it)"
     if name == NGINX and _nginx() is None:
         return "nginx is not installed (`make system` installs it)"
     return None
@@ -151,6 +158,23 @@ def _ag_ui(setting: Setting, *, name: str = AG_UI, turn_log: str = "off") -> Con
 
 def _ag_ui_logged(setting: Setting) -> Contender:
     return _ag_ui(setting, name=AG_UI_LOGGED, turn_log="memory")
+
+
+def _ag_ui_redis(setting: Setting) -> Contender:
+    """Its Redis answers a millisecond late, as one does on another machine."""
+    redis, line = free_port(), free_port()
+    folder = setting.folder / f"redis-{redis}"
+    folder.mkdir()
+    options = ("--bind", HOST, "--port", str(redis), "--save", "", "--dir", str(folder))
+    server = (shutil.which("redis-server") or "redis-server", *options)
+    late = (sys.executable, "-m", "turnwire_lab.bench.late", str(line), str(redis))
+    return msgspec.structs.replace(
+        _ag_ui(setting, name=AG_UI_REDIS, turn_log=f"redis://{HOST}:{line}"),
+        needs=(
+            Contender(name=REDIS, port=redis, command=server),
+            Contender(name=f"the line to {REDIS}", port=line, command=late),
+        ),
+    )
 
 
 def _own_relay(setting: Setting) -> Contender:
@@ -262,6 +286,7 @@ _STARTS: Final[Mapping[str, Callable[[Setting], Contender]]] = {
     NAIVE: _uvicorn(NAIVE, "naive"),
     AG_UI: _ag_ui,
     AG_UI_LOGGED: _ag_ui_logged,
+    AG_UI_REDIS: _ag_ui_redis,
     AG_UI_NODE: _node(AG_UI_NODE, "ag-ui.mjs", _ag_ui_url),
     AG_UI_PYTHON: _uvicorn(AG_UI_PYTHON, "ag_ui_by_hand", agent_url=_ag_ui_url),
     NGINX: _proxy,

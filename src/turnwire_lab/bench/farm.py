@@ -133,6 +133,7 @@ class Farm:
         self._setting = new_setting(free_port(), folder)
         self._token = token(self._setting)
         self._contenders = {name: contender(name, self._setting) for name in names}
+        self._needed = [need.name for each in self._contenders.values() for need in each.needs]
         self._programs: dict[str, Program] = {}
 
     @property
@@ -176,7 +177,8 @@ class Farm:
         return Client(process, load.patience_s + _MARGIN_S)
 
     def read(self, name: str, client: Client | None = None) -> Reading:
-        rig_s = machine.cpu_s(self._programs[""].pid) + time.process_time()
+        rig_s = time.process_time()
+        rig_s += sum(machine.cpu_s(self._programs[each].pid) for each in ("", *self._needed))
         return Reading(
             at_s=time.monotonic(),
             gateway_s=machine.cpu_s(self._program(name).pid),
@@ -244,9 +246,10 @@ class Farm:
                 port=self._setting.agent_port,
                 command=(*self._tools.agent, str(self._setting.agent_port)),
             )
-            for each in (agent, *self._contenders.values()):
+            needed = [need for each in self._contenders.values() for need in each.needs]
+            for each in (agent, *needed, *self._contenders.values()):
                 if each.command:
-                    on = self._cores.gateway if each.name else self._cores.rig
+                    on = self._cores.gateway if each.name in self._contenders else self._cores.rig
                     log = self._folder / f"{each.name or 'agent'}-{each.port}.log"
                     program = Program(
                         each.name or "the agent",

@@ -10,6 +10,7 @@ from turnwire_lab.bench.contenders import (
     AG_UI_LOGGED,
     AG_UI_NODE,
     AG_UI_PYTHON,
+    AG_UI_REDIS,
     DIRECT,
     FORWARDING,
     HANDWRITTEN,
@@ -227,9 +228,11 @@ def _http() -> Iterator[Goal]:
     yield Goal(f"`ag-ui`, {case}: CPU/frame vs `v2`", cost, at_most=1.3, is_headline=True)
     p99 = _http_p99(case, AG_UI)
     yield Goal(f"`ag-ui`, {case}: added latency p99", p99, "µs", at_most=300, is_headline=True)
-    cost = _rate(case, AG_UI, "http-paced", "us_per_frame", AG_UI_LOGGED)
-    yield Goal("… CPU/frame with a turn log in memory vs without", cost, at_most=1.1)
-    yield Goal("… added latency p99 with it", _http_p99(case, AG_UI_LOGGED), "µs", at_most=300)
+    for where, contender, at_most in (("memory", AG_UI_LOGGED, 1.1), ("Redis", AG_UI_REDIS, 1.4)):
+        cost = _rate(case, AG_UI, "http-paced", "us_per_frame", contender)
+        yield Goal(f"… CPU/frame with a turn log in {where} vs without", cost, at_most=at_most)
+        p99 = _http_p99(case, contender)
+        yield Goal(f"… added latency p99 with one in {where}", p99, "µs", at_most=300)
     case = "32 clients"
     rate = _rate(case, TURNWIRE, "http-short", "turns_per_s", AG_UI)
     yield Goal(f"`ag-ui`, short turns/s, {case} vs `v2`", rate, at_least=1.2, is_headline=True)
@@ -238,6 +241,24 @@ def _http() -> Iterator[Goal]:
     for name, contender in (("", AG_UI), (", turn log in memory", AG_UI_LOGGED)):
         held = _value("http-memory", "1000", "mb_per_1000", contender)
         yield Goal(f"`ag-ui`, memory of 1,000 open streams{name}", held, "MB", at_most=28)
+
+    for where, contender in (("memory", AG_UI_LOGGED), ("Redis", AG_UI_REDIS)):
+        what = f"Turn log in {where}: memory of 1,000 turns of 10 KB"
+        yield Goal(what, _turn_log_mb(contender), "MB", at_most=20)
+
+
+def _turn_log_mb(contender: str) -> Measure:
+    """What open streams with a turn log hold more than those without."""
+    return lambda rounds: figure(
+        list(
+            difference(
+                *(
+                    rounds.values("http-turn-log", "1000", name, "mb_per_1000")
+                    for name in (contender, AG_UI)
+                )
+            ).values()
+        )
+    )
 
 
 def _http_p99(case: str, contender: str) -> Measure:

@@ -32,6 +32,13 @@ HTTP: Final = Row(
             (Query(rate("turnwire_agent_heads_late_total"), "late"),),
         ),
         Panel(
+            "Left out of conversations",
+            "Parts per second that clients sent of earlier turns, and that the agent's wire has no "
+            "words for. The log has their kinds.",
+            "cps",
+            (Query(rate("turnwire_history_left_out_total"), "left out"),),
+        ),
+        Panel(
             "Turns in the turn log",
             "Running, waiting for an approval, or over for less than TURNWIRE_TURN_LOG_KEEP_S.",
             "short",

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -33,20 +33,28 @@ class Example(Struct, frozen=True):
     pending: tuple[str, ...] = ()
 
 
-def rows(write: Write) -> Iterator[tuple[str, str]]:
+Join = Callable[[Sequence[bytes]], Sequence[bytes]]
+"""Makes messages of the items that a dialect wrote."""
+
+
+def _whole(written: Sequence[bytes]) -> Sequence[bytes]:
+    return written
+
+
+def rows(write: Write, join: Join = _whole) -> Iterator[tuple[str, str]]:
     """A row for each example: what the client has, and what the agent is sent."""
     for example in _EXAMPLES:
-        yield example.what, _sent(example, write)
+        yield example.what, _sent(example, write, join)
 
 
-def _sent(example: Example, write: Write) -> str:
+def _sent(example: Example, write: Write, join: Join) -> str:
     try:
         conversation = _converted(example, write)
     except BadRequest as refused:
         return f"400 “{refused.public}”"
-    messages = [json.loads(one) for one in conversation.written]
+    messages = [json.loads(one) for one in join(conversation.written)]
     for message in messages:
-        del message["id"]  # of the client's message, or derived from it
+        message.pop("id", None)  # of the client's message, or derived from it
     shown = [f"`{json.dumps(one, ensure_ascii=False)}`" for one in messages]
     shown += [f"left out, counted as “{kind}”" for kind in conversation.left_out]
     return "<br>".join(shown) or "nothing"

@@ -11,15 +11,24 @@ from turnwire import errors
 from turnwire.config.settings import SECRETS, Settings, variable
 from turnwire.core.turn.outcome import Outcome
 from turnwire.dialects.ag_ui import messages as ag_ui
+from turnwire.dialects.openai_chat import messages as openai_chat
+from turnwire.dialects.openai_responses import messages as openai_responses
+from turnwire.dialects.ui_stream import messages as ui_stream
 from turnwire.metrics import Telemetry
 from turnwire_lab.bench import report
 from turnwire_lab.docs import hostile as hostile_rows
 from turnwire_lab.docs import memory as memory_of
+from turnwire_lab.docs import wires as compared
 from turnwire_lab.docs.binding import diagram
 from turnwire_lab.docs.conversation import rows as conversation_rows
 from turnwire_lab.docs.faults import rows as fault_rows
+from turnwire_lab.docs.lost_ag_ui import rows as lost_ag_ui_rows
 from turnwire_lab.docs.mapping import rows as mapping_rows
-from turnwire_lab.docs.mapping_ag_ui import rows as mapping_ag_ui_rows
+from turnwire_lab.docs.mappings.acp import rows as mapping_acp_rows
+from turnwire_lab.docs.mappings.ag_ui import rows as mapping_ag_ui_rows
+from turnwire_lab.docs.mappings.openai_chat import rows as mapping_openai_chat_rows
+from turnwire_lab.docs.mappings.openai_responses import rows as mapping_openai_responses_rows
+from turnwire_lab.docs.mappings.ui_stream import rows as mapping_ui_stream_rows
 from turnwire_lab.docs.marks import ROOT
 from turnwire_lab.docs.nameless import SESSION_AGENT, V2
 from turnwire_lab.docs.nameless import rows as nameless_rows
@@ -31,6 +40,16 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     lines = [list(head), *(list(row) for row in rows)]
     lines.insert(1, ["---"] * len(lines[0]))
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def wires() -> str:
+    """What works with which wire."""
+    return _table(compared.head(), compared.rows())
+
+
+def frameworks() -> str:
+    """Which wire an agent of each framework speaks."""
+    return _table(("Made with", "Wire", "An example"), compared.framework_rows())
 
 
 def mapping() -> str:
@@ -46,6 +65,48 @@ def mapping_ag_ui() -> str:
 def history_ag_ui() -> str:
     """What AG-UI makes of a client's messages."""
     return _table(("The client has", "The agent is sent"), conversation_rows(ag_ui.write))
+
+
+def mapping_acp() -> str:
+    """Which message of ACP becomes which chunks."""
+    return _table(("The agent sends", "The client gets"), mapping_acp_rows())
+
+
+def mapping_ui_stream() -> str:
+    """Which chunk of an agent becomes which chunks of ours."""
+    return _table(("The agent sends", "The client gets"), mapping_ui_stream_rows())
+
+
+def history_ui_stream() -> str:
+    """What an agent that answers useChat is sent of a client's messages."""
+    examples = conversation_rows(ui_stream.write, ui_stream.joined)
+    return _table(("The client has", "The agent is sent"), examples)
+
+
+def lost_ag_ui() -> str:
+    """What becomes of the fields of AG-UI that clients get nothing of."""
+    return _table(("Event", "Field", "Where it is counted"), lost_ag_ui_rows())
+
+
+def mapping_openai_chat() -> str:
+    """Which event of Chat Completions becomes which chunks."""
+    return _table(("The agent sends", "The client gets"), mapping_openai_chat_rows())
+
+
+def history_openai_chat() -> str:
+    """What Chat Completions make of a client's messages."""
+    return _table(("The client has", "The agent is sent"), conversation_rows(openai_chat.write))
+
+
+def mapping_openai_responses() -> str:
+    """Which event of the Responses API becomes which chunks."""
+    return _table(("The agent sends", "The client gets"), mapping_openai_responses_rows())
+
+
+def history_openai_responses() -> str:
+    """What the Responses API makes of a client's messages."""
+    rows = conversation_rows(openai_responses.write)
+    return _table(("The client has", "The agent is sent"), rows)
 
 
 def traps() -> str:
@@ -247,9 +308,19 @@ def _choices(hint: Any) -> str:
 
 
 TABLES: Final[dict[str, Callable[[], str]]] = {
+    "wires": wires,
+    "frameworks": frameworks,
     "mapping": mapping,
     "mapping-ag-ui": mapping_ag_ui,
     "history-ag-ui": history_ag_ui,
+    "mapping-ui-stream": mapping_ui_stream,
+    "mapping-acp": mapping_acp,
+    "history-ui-stream": history_ui_stream,
+    "lost-ag-ui": lost_ag_ui,
+    "mapping-openai-chat": mapping_openai_chat,
+    "history-openai-chat": history_openai_chat,
+    "mapping-openai-responses": mapping_openai_responses,
+    "history-openai-responses": history_openai_responses,
     "traps": traps,
     "binding": binding,
     "nameless-v-two": nameless_v2,

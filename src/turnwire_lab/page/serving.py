@@ -37,6 +37,8 @@ class Setup(msgspec.Struct, frozen=True, rename="camel"):
     token: str
     session: str
     wire: str
+    agent: str = ""
+    """The framework of the agent; empty for an agent of the lab."""
     prompts: tuple[tuple[str, str], ...] = ()
     """What to ask, and what comes of it; without any the page has its own."""
     faults: tuple[Fault, ...] = FAULTS

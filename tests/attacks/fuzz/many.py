@@ -17,7 +17,7 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from attacks.fuzz.targets import AG_UI, AGENTS, V2
+from attacks.fuzz.targets import AG_UI, AGENTS, OPENAI_CHAT, OPENAI_RESPONSES, V2
 from support import ag_ui_frames as g
 from support import session_agent_frames as s
 from support import v2_frames as f
@@ -71,12 +71,20 @@ def block(seed: int) -> Counter[str]:
     return ended
 
 
+_OVER_HTTP: Final = {
+    "ag-ui": AG_UI,
+    "openai-chat": OPENAI_CHAT,
+    "openai-responses": OPENAI_RESPONSES,
+}
+
+
 def _new(dice: Random) -> tuple[AgentProtocol, list[bytes]]:
     look = ResumeRequest(user_id=s.ME, init_s=5)
     dialect: Dialect
-    if dice.random() < 0.3:
+    if dice.random() < 0.4:
         asked = PromptRequest(text="hi", prompt_id=g.RUN)
-        return DIALECTS["ag-ui"].prompt(asked), list(AG_UI)
+        wire = dice.choice([*_OVER_HTTP])
+        return DIALECTS[wire].prompt(asked), list(_OVER_HTTP[wire])
     if dice.random() < 0.5:
         dialect, pool = DIALECTS["v2"], list(V2)
         ask = PromptRequest(text="hi", prompt_id=f.PROMPT)

@@ -18,7 +18,10 @@ from typing import Any, Final
 TESTS: Final = Path(__file__).parents[2]
 sys.path.insert(0, str(TESTS))
 
-NAMES: Final = ("v2", "session-agent", "ag-ui", "body", "continuation", "errands")
+NAMES: Final = (
+    *("v2", "session-agent", "ag-ui", "ui-stream", "openai-chat", "openai-responses"),
+    *("acp", "body", "continuation", "errands"),
+)
 _FINDS: Final = ("crash-", "timeout-", "oom-", "leak-")
 _LONGEST: Final = 4_096
 """Of an input, in bytes."""

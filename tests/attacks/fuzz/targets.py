@@ -8,8 +8,12 @@ import msgspec
 from msgspec import Raw
 
 from attacks.fuzz.script import END, Counted, frame, play, steps
+from support import acp_messages as a
 from support import ag_ui_frames as g
+from support import openai_chat_frames as o
+from support import openai_responses_frames as r
 from support import session_agent_frames as s
+from support import ui_chunks as u
 from support import v2_frames as f
 from support.session_agent_pool import pool
 from support.v2_pool import ENDINGS, OTHER_FRAMES, TEXTS
@@ -48,6 +52,25 @@ AGENTS: Final = {
 _STATE: Final = {"messages": [{"tool_calls": [{"id": "c1", "args": {"a": 1}}]}]}
 _ACTIVITY: Final = {"messageId": "a1", "activityType": "PLAN"}
 _SET: Final = [{"op": "add", "path": "/a", "value": 1}]
+ACP: Final = (
+    *(a.text("a"), a.text("b", messageId="m2"), a.thought("hm"), a.call(), a.state()),
+    *(a.state(rawInput={"a": 1}), a.state("completed", content=a.shown("x"), rawOutput=[1])),
+    *(a.state("failed"), a.permission(), a.permission(1, "c2"), a.update("plan", entries=[])),
+    *(a.block(type="image", data="QUJD", mimeType="image/png"), a.done(), a.done("cancelled")),
+    *(a.failure(a.PROMPT), *a.NOISE),
+)
+"""Messages of an agent that speaks ACP."""
+
+UI_STREAM: Final = (
+    *(u.start(), u.step(), u.text_start(), u.text("a"), u.text("b", "t2"), u.text_end()),
+    *(u.thought("hm"), u.thought_end(), u.call(), u.piece('{"a"'), u.given(input={"a": 1})),
+    *(u.output([1]), u.output("1", preliminary=True), u.failed(), u.denied(), u.refused()),
+    *(u.ask(), u.ask("a2", "c2", signature="s"), u.data("x", {"a": 1}, id="x1"), u.step_end()),
+    *(u.data("question", 1), u.chunk("file", url="https://a.example", mediaType="image/png")),
+    *(u.chunk("abort"), u.error(), u.finish(finishReason="stop"), u.DONE, *u.NOISE),
+)
+"""Chunks of an agent that answers useChat itself."""
+
 AG_UI: Final = (
     *(g.started(), g.text_start(), g.text("a"), g.text("b", "m2"), g.text_end(), g.thought("hm")),
     *(g.thought_end(), g.call(), g.call("c9", "confirm_changes"), g.args('{"a":1}'), g.args("{")),
@@ -63,6 +86,32 @@ AG_UI: Final = (
     g.interrupted({"id": "i1", "reason": "tool_call", "toolCallId": "c1", "message": "ok?"}),
     *(g.finished(usage=[{"inputTokens": 1}]), g.finished(outcome={"type": "cancelled"})),
     g.failed("boom"),
+)
+OPENAI_CHAT: Final = (
+    *(o.started(), o.text("a"), o.text([{"type": "text", "text": "b"}]), o.thought("hm")),
+    *(o.refusal("no"), o.call(o.head()), o.call(o.piece('{"a":1}')), o.call(o.head("c2", "x", 1))),
+    *(o.call(o.piece("{", None)), o.progress("running", label="ls"), o.progress("completed", "c2")),
+    *(o.usage(n=1), o.chunk({"images": [{"image_url": {"url": "data:,x"}}]}), *o.NOISE),
+    *(o.finished(), o.finished("tool_calls"), o.finished("error"), o.failed("boom"), o.DONE),
+)
+OPENAI_RESPONSES: Final = (
+    *(
+        r.created(),
+        r.text("a"),
+        r.text("b", 2),
+        r.text_done("ab"),
+        r.summary("hm"),
+        r.thought("hm"),
+    ),
+    *(
+        r.refusal("no"),
+        *r.whole_call(),
+        r.item_done(r.output("21"), 2),
+        r.item_done(r.message("a")),
+    ),
+    *(r.item_done(r.tool("mcp_call", error="no"), 3), r.item_done(r.asks(), 4), *r.NOISE),
+    *(r.item_done(r.tool("web_search_call", action={"sources": [{"url": "https://a"}]}), 5),),
+    *(r.completed(output=[r.message("all")]), r.incomplete(), r.failed(), r.error(), r.DONE),
 )
 LIMITS: Final = AttachmentLimits(
     count=3, characters=10_000, types=("image/*", "text/*"), hosts=("a.b",)
@@ -97,6 +146,31 @@ def ag_ui(data: bytes) -> None:
     state = [*StateMode][(data[0] if data else 0) % len(StateMode)]
     asked = PromptRequest(text="hi", prompt_id=g.RUN, options=DialectOptions(state=state))
     play(DIALECTS["ag-ui"].prompt(asked), data[1:], AG_UI)
+
+
+def ui_stream(data: bytes) -> None:
+    """Chunks of the `ui-stream` wire."""
+    play(DIALECTS["ui-stream"].prompt(PromptRequest(text="hi", prompt_id="p1")), data, UI_STREAM)
+
+
+def openai_chat(data: bytes) -> None:
+    """Events of the `openai-chat` wire."""
+    asked = PromptRequest(text="hi", prompt_id="p1")
+    play(DIALECTS["openai-chat"].prompt(asked), data[1:], OPENAI_CHAT)
+
+
+def openai_responses(data: bytes) -> None:
+    """Events of the `openai-responses` wire."""
+    asked = PromptRequest(text="hi", prompt_id="p1")
+    play(DIALECTS["openai-responses"].prompt(asked), data[1:], OPENAI_RESPONSES)
+
+
+def acp(data: bytes) -> None:
+    """Messages of the `acp` wire, of a session that is open."""
+    protocol = DIALECTS["acp"].prompt(PromptRequest(text="hi", prompt_id="p1"))
+    for message in a.OPENED:
+        protocol.receive_frame(message, 0)
+    play(protocol, data, ACP)
 
 
 def _look() -> ResumeRequest:
@@ -269,6 +343,10 @@ TARGETS: Final[Mapping[str, Target]] = {
         _WORDS,
     ),
     "ag-ui": Target(ag_ui, _scripts(AG_UI, (0, 1, 2)), _WORDS),
+    "ui-stream": Target(ui_stream, _scripts(UI_STREAM, (0, 1)), _WORDS),
+    "openai-chat": Target(openai_chat, _scripts(OPENAI_CHAT, (0,)), _WORDS),
+    "openai-responses": Target(openai_responses, _scripts(OPENAI_RESPONSES, (0,)), _WORDS),
+    "acp": Target(acp, _scripts(ACP, (0, 1)), _WORDS),
     "body": Target(body, [each.encode() for each in _BODIES], _WORDS),
     "continuation": Target(continuation, _PARTS, _WORDS),
     "errands": Target(

@@ -317,3 +317,18 @@ def test_a_long_conversation_is_converted_in_short_steps() -> None:
     history = ClientHistory(write=write)
 
     assert sum(1 for _ in extract_in_steps(body, LIMITS, history)) > 2 * len(told)
+
+
+def test_a_body_of_more_values_than_any_chat_has_is_refused_before_anything_is_left_out() -> None:
+    def body(count: int) -> bytes:
+        hello = {"id": "m", "role": "user", "parts": [{"type": "text", "text": "hi"}]}
+        return json.dumps({"id": "c", "messages": [hello] * count}).encode()
+
+    history = ClientHistory(write=write)
+    prompt = extract(body(39_000), LIMITS, history)
+    assert isinstance(prompt, Prompt)
+    assert prompt.conversation is not None
+    assert prompt.conversation.left_out["message"] == 38_500
+
+    with pytest.raises(BadRequest, match="too many values"):
+        extract(body(41_000), LIMITS, history)

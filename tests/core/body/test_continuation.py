@@ -100,7 +100,7 @@ def refusal(*parts: dict[str, Any]) -> str:
             approved() | {"toolCallId": 7}, ApprovalResponse("ap1", approved=True), id="no call"
         ),
         pytest.param(
-            answered("yes", toolCallId="c2"),
+            answered("yes", callId="c2"),
             QuestionAnswer("q1", Raw(b'"yes"'), call_id="c2"),
             id="a call that a question is about",
         ),

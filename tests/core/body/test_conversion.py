@@ -45,6 +45,7 @@ def read(
     unsayable: Callable[[Message], None] = lambda _: None,
     pending: Collection[str] = (),
     prompt_files: Sequence[Attachment] | None = None,
+    prompt_id: str | None = None,
     first: int = 0,
     **limits: Any,
 ) -> Read:
@@ -64,6 +65,7 @@ def read(
             ConversationLimits(**limits),
             pending=pending,
             prompt_files=prompt_files,
+            prompt_id=prompt_id,
             first=first,
         )
     )
@@ -230,7 +232,7 @@ def test_system_messages_if_they_are_wanted() -> None:
 
 def test_messages_of_older_clients() -> None:
     assert shown(read({"role": "user", "content": "hi"}, {"role": "assistant"})) == [
-        ("user", "message-0", ["hi"])
+        ("user", "message-0-ae760f5ba03c31ac", ["hi"])
     ]
 
 
@@ -239,6 +241,23 @@ def test_messages_without_an_id_have_the_same_one_in_each_request() -> None:
 
     whole = {one.message_id for one in read(*messages).messages}
     assert {one.message_id for one in read(*messages, messages=3).messages} < whole
+
+
+def test_messages_without_an_id_have_other_ids_than_those_of_other_conversations() -> None:
+    first, other = ({"role": "user", "content": words} for words in ("hi", "bye"))
+
+    ids = {read(one).messages[0].message_id for one in (first, other)}
+    assert len(ids) == 2
+    assert len({one.message_id for one in read(first, first).messages}) == 2
+
+
+def test_a_prompt_without_an_id_has_the_one_that_was_made_for_it() -> None:
+    said = {"role": "user", "content": "hi"}
+
+    made = read(said, user(text("a")), said, prompt_files=(), prompt_id="p7").messages
+    assert [one.message_id for one in made] == [read(said).messages[0].message_id, "u1", "p7"]
+    (own,) = read(user(text("a")), prompt_files=(), prompt_id="p7").messages
+    assert own.message_id == "u1"
 
 
 @pytest.mark.parametrize(
@@ -444,6 +463,9 @@ def test_messages_before_the_first_are_not_sent_and_not_counted() -> None:
 
     conversation = read(*messages, first=2)
 
-    assert shown(conversation) == [("user", "message-2", ["c"])]
+    (sent,) = conversation.messages
+    assert isinstance(sent, UserMessage)
+    assert sent.parts == (Text("c"),)
+    assert sent.message_id == read(*messages).messages[2].message_id
     assert conversation.left_out == {}
     assert read(*messages, first=3).messages == []

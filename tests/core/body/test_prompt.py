@@ -41,8 +41,14 @@ def nested(depth: int, inner: str = "") -> bytes:
         pytest.param(body(USER), Prompt("hi"), id="no id"),
         pytest.param(body(USER | {"id": None}), Prompt("hi"), id="null for an id"),
         pytest.param(body(USER | {"id": ""}), Prompt("hi"), id="an empty id"),
-        pytest.param(body(ANSWER, ANSWER, USER), Prompt("hi"), id="only the last one is read"),
-        pytest.param(body(7, None, USER), Prompt("hi"), id="the others may be anything"),
+        pytest.param(
+            body(ANSWER, ANSWER, USER),
+            Prompt("hi", has_earlier=True),
+            id="only the last one is read",
+        ),
+        pytest.param(
+            body(7, None, USER), Prompt("hi", has_earlier=True), id="the others may be anything"
+        ),
         pytest.param(
             json.dumps({"message": USER | {"id": "m1"}}).encode(), Prompt("hi", "m1"), id="message"
         ),
@@ -119,7 +125,7 @@ def nested(depth: int, inner: str = "") -> bytes:
         ),
         pytest.param(
             body(ANSWER, USER | {"id": "m1"}, trigger="submit-message", messageId="m1"),
-            Prompt("hi", "m1", replaces="m1"),
+            Prompt("hi", "m1", replaces="m1", has_earlier=True),
             id="a message that names itself was edited",
         ),
         pytest.param(

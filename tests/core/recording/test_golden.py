@@ -1,31 +1,14 @@
 """Recordings of whole turns, and byte for byte the streams that they become."""
 
-import json
 import os
 from pathlib import Path
 
 import pytest
 
 from support.client_model import Client, check_record
-from turnwire.core.agent import Dialect
+from support.golden import BODIES, RECORDINGS, STREAMS, about, dialect
 from turnwire.core.recording.event_stream_body import as_lines
 from turnwire.core.recording.replay import replay
-from turnwire.dialects import DIALECTS
-
-GOLDEN = Path(__file__).parents[2] / "golden"
-RECORDINGS = sorted(GOLDEN.glob("*/*.jsonl"))
-BODIES = [
-    path
-    for path in sorted(GOLDEN.glob("*/*.body"))
-    if json.loads(path.with_suffix(".json").read_text())["status"] == 200
-]
-"""What servers sent over HTTP; beside each, the request that it answers."""
-STREAMS = sorted(GOLDEN.glob("*/*.sse"))
-
-
-def dialect(recording: Path) -> Dialect:
-    """A folder is named after its dialect, and after a revision of its wire if it has several."""
-    return next(made for named, made in DIALECTS.items() if recording.parent.name.startswith(named))
 
 
 def name(path: Path) -> str:
@@ -46,7 +29,7 @@ def test_a_recording_gives_its_stream_byte_for_byte(recording: Path) -> None:
 @pytest.mark.parametrize("body", BODIES, ids=name)
 def test_a_servers_body_gives_its_stream_byte_for_byte(body: Path) -> None:
     expected = body.with_suffix(".sse")
-    asked = json.loads(body.with_suffix(".json").read_text())["request"]
+    asked = about(body)["request"]
 
     stream = replay(as_lines(body.read_bytes()), dialect(body), prompt_id=asked["runId"])
 

@@ -9,10 +9,10 @@ import pytest
 from msgspec import Raw
 
 from support import v2_frames as f
-from support.recorded import PLENTY, RECORDINGS, dialect, recorded, redactor, run, shape
+from support.recorded import PLENTY, RECORDINGS, dialect, recorded, run, shape
 from support.serial_protocol import Serial, SerialDialect
 from turnwire.core.recording.recorder import BadHeaderError, Recording, find_header, header, missing
-from turnwire.core.recording.redact import Redactor
+from turnwire.core.recording.redact import Redactor, redactor_of
 from turnwire.core.recording.replay import replay
 from turnwire.core.requests import Channel, PromptRequest, QuestionReply, ResumeRequest
 from turnwire.core.turn.inputs import (
@@ -53,7 +53,7 @@ def test_a_recording_replays_byte_for_byte(path: Path) -> None:
 def test_a_redacted_one_replays_to_the_same_chunks_of_the_same_lengths(path: Path) -> None:
     stream, recording = run(path)
 
-    lines = list(recording.lines(redactor=redactor(dialect(path).schema)))
+    lines = list(recording.lines(redactor=redactor_of(dialect(path).schema)))
 
     assert shape(replay(lines, dialect(path))) == shape(stream)
 
@@ -61,7 +61,7 @@ def test_a_redacted_one_replays_to_the_same_chunks_of_the_same_lengths(path: Pat
 def test_nothing_that_was_said_is_in_a_redacted_one() -> None:
     for path in RECORDINGS:
         _, recording = run(path)
-        lines = recording.lines(redactor=redactor(dialect(path).schema))
+        lines = recording.lines(redactor=redactor_of(dialect(path).schema))
         for text in _TEXTS.findall(b"\n".join(lines).decode()):
             plain = "" if text == "/status" else re.sub(r"\\u[0-9a-f]{4}|\\.", "", text)
             assert {c for c in plain if c.isalnum()} <= set("xø字\U0001d465")
@@ -252,7 +252,7 @@ def test_what_was_asked_is_in_the_first_line_and_its_secrets_are_not() -> None:
     recording.on_output(Output(to_agent=[b'{"content":"The code is 1234"}', b"x" * 5_000]), 10.0)
 
     whole = list(recording.lines(redactor=None, notes=["a note"], lacks=["a thing"]))
-    redacted = list(recording.lines(redactor=redactor(V2.schema)))
+    redacted = list(recording.lines(redactor=redactor_of(V2.schema)))
     blotted = list(recording.lines(redactor=None, secrets=[b"1234", b""]))
 
     told = find_header(whole)
@@ -274,7 +274,7 @@ def test_what_was_asked_is_in_the_first_line_and_its_secrets_are_not() -> None:
 def test_nobody_is_nobody_in_a_redacted_one() -> None:
     told = header(PromptRequest(text="", prompt_id="p1"), dialect="v2", limits=Limits())
 
-    assert told.redacted(redactor(V2.schema)) == told
+    assert told.redacted(redactor_of(V2.schema)) == told
 
 
 def test_a_stream_that_was_resumed_says_so() -> None:

@@ -99,6 +99,13 @@ def test_what_a_user_wrote() -> None:
     assert made.machine_id("6f.1") == "6f.1"
 
 
+def test_a_frame_that_is_no_json_stays_if_the_dialect_reads_it() -> None:
+    made = Redactor(phrases=("[DONE]",))
+
+    assert made.frame(b"[DONE]") == b"[DONE]"
+    assert made.frame(b"[DONE] ann") == b"[xxxx] xxx"
+
+
 def test_without_any_phrases_nothing_begins_with_one() -> None:
     assert Redactor().frame(b'{"message":"Unsupported"}') == b'{"message":"xxxxxxxxxxx"}'
 

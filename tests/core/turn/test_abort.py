@@ -8,11 +8,12 @@ from turnwire.core.agent import AbortScope
 from turnwire.core.turn.abort import (
     Decision,
     when_client_is_gone,
+    when_client_is_parted,
     when_client_left,
     when_ended,
 )
 from turnwire.core.turn.client_state import Client
-from turnwire.core.turn.limits import DisconnectPolicy
+from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.outcome import Outcome
 
 
@@ -28,8 +29,28 @@ from turnwire.core.turn.outcome import Outcome
 def test_a_client_that_disconnects(
     policy: DisconnectPolicy, before_the_dial: Decision, after_it: Decision
 ) -> None:
-    assert when_client_left(policy, is_connected=False) is before_the_dial
-    assert when_client_left(policy, is_connected=True) is after_it
+    limits = Limits(on_disconnect=policy)
+    assert when_client_left(limits, is_connected=False) is before_the_dial
+    assert when_client_left(limits, is_connected=True) is after_it
+
+
+@pytest.mark.parametrize(
+    ("policy", "before_the_dial", "parted"),
+    [
+        (DisconnectPolicy.ABORT, Decision.LEAVE, Decision.ABORT),
+        (DisconnectPolicy.GRACE, Decision.GRACE, Decision.GRACE),
+        (DisconnectPolicy.CONTINUE, Decision.CONTINUE, Decision.CONTINUE),
+        (DisconnectPolicy.LET_GO, Decision.LEAVE, Decision.ABORT),
+    ],
+)
+def test_a_turn_that_the_log_keeps_outlives_its_client(
+    policy: DisconnectPolicy, before_the_dial: Decision, parted: Decision
+) -> None:
+    kept, other = (Limits(on_disconnect=policy, is_kept=is_kept) for is_kept in (True, False))
+
+    assert when_client_left(kept, is_connected=False) is before_the_dial
+    assert when_client_is_parted(kept) is parted
+    assert when_client_is_parted(other) is Decision.ABORT
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,13 @@ def gone(client: ClientState) -> None:
         ([ClientState.mark_absent], Client.ABSENT, NEVER),
         ([ClientState.mark_absent, blocked, progress, unblocked], Client.ABSENT, NEVER),
         ([blocked, ClientState.mark_absent], Client.ABSENT, NEVER),
+        ([detached, ClientState.mark_followed], Client.DETACHED, NEVER),
+        ([detached, lambda c: c.mark_unfollowed(110)], Client.DETACHED, 130),
+        (
+            [detached, ClientState.mark_followed, lambda c: c.mark_unfollowed(150)],
+            Client.DETACHED,
+            180,
+        ),
         ([gone], Client.GONE, 700),
         ([gone, blocked, progress, unblocked], Client.GONE, 700),
         ([detached, lambda c: c.mark_gone(130)], Client.GONE, 730),
@@ -67,6 +74,14 @@ def test_what_happens_to_a_client(
 
     assert (made.client, made.deadline) == (client, deadline)
     assert made.has_left is (client in {Client.DETACHED, Client.ABSENT, Client.GONE})
+
+
+def test_it_is_known_since_when_others_follow() -> None:
+    client = state(detached)
+
+    assert [client.mark_followed() for _ in range(2)] == [True, False]
+    client.mark_unfollowed(150)
+    assert client.mark_followed()
 
 
 def test_a_pause_counts_from_its_first_moment() -> None:
@@ -86,7 +101,7 @@ def test_a_pause_counts_from_its_first_moment() -> None:
         ([ClientState.mark_absent], True, Outcome.CLIENT_GONE),
         ([gone], True, Outcome.CLIENT_GONE),
         ([gone], False, Outcome.ABANDONED),
-        ([lambda c: c.mark_gone(100, is_cut_off=True)], False, Outcome.SLOW_CLIENT),
+        ([lambda c: c.mark_gone(100, Outcome.SLOW_CLIENT)], False, Outcome.SLOW_CLIENT),
     ],
 )
 def test_how_the_client_left_is_the_outcome(

@@ -9,6 +9,7 @@ DERIVED = {
     "hold_s",  # the dial's time, or that of `init`
     "on_disconnect",  # a word in the settings
     "holds_turn",  # the dialect's
+    "is_kept",  # the turn log's
 }
 
 

@@ -30,6 +30,7 @@ from turnwire.core.turn.inputs import (
     Unsound,
 )
 from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
@@ -80,7 +81,20 @@ def test_frames_are_observed_as_the_input_that_they_are() -> None:
 def test_no_input_comes_another_way() -> None:
     public = {name for name in vars(Turn) if not name.startswith("_")}
 
-    assert public == {"handle", "frames", "long_frame", "prepare_frame"}
+    assert public == {"handle", "frames", "long_frame", "prepare_frame", "crashed"}
+
+
+def test_a_crash_is_no_input_since_a_replay_crashes_by_itself() -> None:
+    watching = Watching()
+    turn = turn_of(watching)
+    turn.handle(Opened(), 1)
+
+    output = turn.crashed(2)
+
+    assert b"Internal error" in output.to_client
+    assert turn.outcome is Outcome.CRASHED
+    assert turn.crashed(3) == Output()
+    assert watching.inputs == [(Opened(), 1)]
 
 
 def test_a_bug_does_not_take_the_observers_away() -> None:

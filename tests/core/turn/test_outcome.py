@@ -26,18 +26,19 @@ def test_any_other_outcome_stays(outcome: Outcome | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("is_cut_off", "has_begun", "outcome"),
+    ("cut_off", "has_begun", "outcome"),
     [
-        (False, False, Outcome.ABANDONED),
-        (False, True, Outcome.CLIENT_GONE),
-        (True, False, Outcome.SLOW_CLIENT),
-        (True, True, Outcome.SLOW_CLIENT),
+        (None, False, Outcome.ABANDONED),
+        (None, True, Outcome.CLIENT_GONE),
+        (Outcome.SLOW_CLIENT, False, Outcome.SLOW_CLIENT),
+        (Outcome.SLOW_CLIENT, True, Outcome.SLOW_CLIENT),
+        (Outcome.EXPIRED, True, Outcome.EXPIRED),
     ],
 )
 def test_a_client_that_left_before_the_end(
-    *, is_cut_off: bool, has_begun: bool, outcome: Outcome
+    cut_off: Outcome | None, outcome: Outcome, *, has_begun: bool
 ) -> None:
-    assert outcome_without_client(is_cut_off=is_cut_off, has_begun=has_begun) is outcome
+    assert outcome_without_client(cut_off, has_begun=has_begun) is outcome
 
 
 @pytest.mark.parametrize(

@@ -32,10 +32,36 @@ def test_a_turn_that_needs_its_stream_goes_on_for_a_reader(*, reads_first: bool)
     for step in steps if reads_first else reversed(steps):
         assert turn.handle(step, 2) == NOTHING
 
-    assert turn.handle(Readers(0), 3) == NOTHING
-    assert wait(turn, 100) == []
-    assert turn.frames([f.finalize()], 101) == NOTHING
+    assert turn.frames([f.part("b")], 100) == NOTHING
+    assert wait(turn, 200) == []
+    assert turn.frames([f.finalize()], 201) == NOTHING
     assert turn.outcome is Outcome.CLIENT_GONE
+
+
+def test_when_the_last_reader_leaves_the_grace_begins_anew() -> None:
+    turn = opened(*RUNNING, on_disconnect=GRACE, holds_turn=True)
+    turn.handle(ClientLeft(), 2)
+    for count, now in ((1, 20), (2, 21), (1, 60), (0, 61), (1, 90), (0, 95)):
+        assert turn.handle(Readers(count), now) == NOTHING
+    turn.frames([f.part("b")], 110)
+
+    assert [(at, sent_types(act)) for at, act in wait(turn, 500)] == [(125, ["abort"])]
+    assert turn.outcome is Outcome.CLIENT_GONE
+
+
+def test_a_watcher_that_leaves_begins_it_anew_too() -> None:
+    protocol = Hesitant()
+    turn = Turn(protocol, Limits(on_disconnect=GRACE, holds_turn=True), UIMessageStream())
+    turn.handle(Opened(), 0)
+    turn.frames([b"yes"], 1)
+    protocol.has_other_watchers = True
+    turn.handle(ClientLeft(), 2)
+    assert turn.deadline > 100
+    protocol.has_other_watchers = False
+
+    turn.handle(Tick(), 50)
+
+    assert turn.deadline == 80
 
 
 @pytest.mark.parametrize("reads_first", [True, False])

@@ -6,6 +6,7 @@ from msgspec import Raw
 
 from turnwire.core import events
 from turnwire.core.events import Event, Phase, Question, QuestionClosed, Reason, TextDelta
+from turnwire.core.requests import QuestionReply
 from turnwire.core.turn_log import entries
 from turnwire.core.turn_log.entries import (
     Absent,
@@ -65,6 +66,7 @@ EACH: list[Entry] = [
     QuestionClosed("q1", answer=Raw(b"true")),
     END,
     events.TurnFinished(reason=Reason.ERROR, final_text="x", error=HALF, usage=Raw(b"{}")),
+    events.TurnFinished(reason=Reason.END_TURN, cut_short="length"),
     events.Queued(),
     events.TextBreak(),
     events.ToolInputDelta("c1", "rm", '{"a": "\ud83d'),
@@ -215,3 +217,12 @@ def test_the_head_of_a_turn() -> None:
 def test_what_is_no_head(packed_head: bytes) -> None:
     with pytest.raises(UnreadableError):
         entries.read_head(packed_head)
+
+
+def test_which_answers_come_too_late() -> None:
+    closed = [None, QuestionClosed("q1"), QuestionClosed("q2", expired=True), None]
+    one, two, never = (QuestionReply(name, Raw(b"1")) for name in ("q1", "q2", "q9"))
+
+    assert entries.are_closed([one, two], closed)
+    assert not entries.are_closed([one, never], closed)
+    assert not entries.are_closed([one], [])

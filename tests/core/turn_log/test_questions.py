@@ -126,3 +126,12 @@ def test_until_when_the_open_questions_wait(payloads: list[bytes], until: float 
 
     assert questions.open_until() == until
     assert questions.open_ids == {f"q{number}" for number in range(len(payloads))}
+
+
+def test_an_approval_is_answered_by_no_more_than_a_yes_or_a_no() -> None:
+    questions = AskedQuestions("u1")
+    questions.take(Question("q1", Raw(b"{}"), CALL))
+    edited = QuestionReply("q1", Raw(b'{"approved":true,"editedArgs":{}}'))
+
+    assert questions.answer([edited], "u1", ANY) is Rejection.NO_VERDICT
+    assert questions.answer([reply("q1")], "u1", ANY) is None

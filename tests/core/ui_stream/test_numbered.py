@@ -59,3 +59,15 @@ def test_what_the_client_has_is_not_told_again() -> None:
 
     assert chunks_of(said, skip=5) == chunks_of(said)[5:]
     assert chunks_of(said, skip=50) == []
+
+
+def test_a_client_that_has_more_than_the_turn_still_learns_that_it_failed() -> None:
+    """A process that died had sent more than it kept: without an error it would look complete."""
+    translator = Numbered(skip=50)
+    translator.feed(events.TurnStarted("t"))
+    translator.feed(events.TextDelta("one two "))
+
+    assert translator.fail("Stream interrupted") == [
+        chunks.Error("Stream interrupted"),
+        chunks.Finish(),
+    ]

@@ -119,3 +119,12 @@ def test_a_recovered_frame_comes_with_its_strict_json() -> None:
     assert recovered is not None
     assert recovered[0] == Number(None)
     assert msgspec.json.decode(recovered[1]) == {"type": "number", "number": None}
+
+
+def test_a_wire_may_say_the_type_of_a_frame_otherwise() -> None:
+    decoder = FrameDecoder[Frame](
+        decode, KNOWN, restore_halves, type_of=lambda raw: "text" if b"half" in raw else ""
+    )
+
+    assert counted(read(b'{"type":"text","half":7}', decoder)[1]) == (1, 0, {})
+    assert counted(read(b"{}", decoder)[1]) == UNREADABLE

@@ -201,6 +201,30 @@ def test_a_long_event_is_copied_a_few_times_however_many_reads_it_takes(
     assert len(reader.read(b"\n\n")[0]) in {20_000_000, 20_000_006}
 
 
+def test_an_event_of_many_lines_is_copied_a_few_times_however_many_reads_it_takes() -> None:
+    reader = EventStreamReader(1 << 30)
+    line = b"data: " + b"x" * 10_000 + b"\n"
+
+    for _ in range(5_000):  # quadratic: a hundred gigabytes
+        assert reader.read(line) == []
+
+    assert len(reader.read(b"\n")[0]) == 5_000 * 10_001 - 1
+
+
+@each_seed(300)
+def test_events_of_one_line_are_read_whatever_reads_they_come_in(seed: int) -> None:
+    dice = random.Random(seed)  # noqa: S311 (a test)
+    texts = [b"{}", b"\xe2\x82\xac" * dice.randrange(9), b"", b" two", b"data: ", b"x" * 2_000]
+    expected = dice.choices(texts, k=dice.randrange(1, 20))
+    body = b"".join([b"data: %b\n\n" % text for text in expected])
+    if dice.random() < 0.3:
+        body, expected = body + b"id: 7\n" + body, expected * 2
+    cuts = sorted(dice.choices(range(len(body) + 1), k=dice.randrange(8)))
+    pieces = [body[a:b] for a, b in itertools.pairwise([0, *cuts, len(body)])]
+
+    assert datas(*pieces) == expected
+
+
 @each_seed(300)
 def test_json_lines_are_read_whatever_reads_they_come_in(seed: int) -> None:
     dice = random.Random(seed)  # noqa: S311 (a test)

@@ -130,3 +130,36 @@ def test_after_any_events_a_question_is_asked_answered_and_the_turn_ends(seed: i
 
     assert played.client.questions == {"i1": "resolved"}
     played.client.close()
+
+
+@each_seed(60)
+def test_neither_other_runs_nor_what_follows_the_end_change_the_text(seed: int) -> None:
+    """Whole runs of others between ours, noise, questions in mid-run, two ends: our text, once."""
+    dice = random.Random(f"runs {seed}")  # noqa: S311 (the same events every time)
+    told: list[str] = []
+    played = Played(f.started())
+    elsewhere = (f.text("secret", "m1"), f.text_chunk(messageId="m1", delta="secret"))
+    noise = (
+        *f.NOISE[:-1],
+        f.custom("on_interrupt", '{"question": "secret?"}'),
+        f.event("STATE_DELTA", delta=[{"op": "remove", "path": "/no"}]),
+        f.snapshot(f.user(), f.assistant("secret", "m1"), f.tool("secret", "c7")),
+        f.event("RUN_FINISHED", runId="run-9", threadId=f.THREAD),
+    )
+
+    for number in range(40):
+        match dice.randrange(3):
+            case 0:
+                run = [f.started("run-9"), *dice.choices(elsewhere, k=3), f.finished("run-9")]
+                played.tell(*run, f.started())
+            case 1:
+                one = dice.choice(noise)
+                played.tell(one, *([f.started()] if b"run-9" in one else []))
+            case _:
+                told.append(f"{number} ")
+                played.tell(f.text(told[-1], dice.choice(["m1", "m2"])))
+    played.tell(f.finished(outcome={"type": "success"}), f.text("late"), f.finished(), f.failed())
+
+    assert played.client.text == "".join(told)
+    assert b"secret" not in played.written.replace(b"secret?", b"")
+    played.leave()

@@ -151,6 +151,67 @@ def test_a_turn_log_knows_what_waits_and_repeats_it_itself() -> None:
         assert not getattr(told, "events", ())
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        Call("c1", "delete", Raw(b'{"a":2}')),
+        Call("c1", "read", Raw(b'{"a":1}')),
+        Call("c2", "delete", Raw(b'{"a":1}')),
+    ],
+)
+@pytest.mark.attack("an approval at a card whose input the client changed", "it is refused")
+def test_a_card_that_shows_another_call_than_the_log_has_is_refused(call: Call) -> None:
+    """The agent is sent the client's message, and would run what that says."""
+    changed = Conversation([b'{"id":"run-7"}'], {}, (call,))
+
+    with pytest.raises(RejectedError) as refused:
+        resumed(signed("run-7"), waiting=kept(), conversation=changed)
+
+    assert refused.value.rejection is Rejection.CLOSED
+
+
+@pytest.mark.attack("one approval at the cards of two calls", "it is refused")
+def test_one_approval_is_not_for_two_calls() -> None:
+    both = Conversation(PENDING.written, {}, (CALL, Call("c2", "format", Raw(b"{}"))))
+
+    with pytest.raises(RejectedError):
+        resumed(signed(), conversation=both)
+
+
+def test_the_card_of_the_call_that_the_log_has_may_spell_it_in_another_way() -> None:
+    same = Conversation([b'{"id":"run-7"}'], {}, (Call("c1", "delete", Raw(b'{"a": 1.0}')),))
+
+    protocol = resumed(signed("run-7"), waiting=kept(), conversation=same)
+
+    assert sent(protocol)["messages"] == [{"id": "run-7"}]
+
+
+@pytest.mark.parametrize(
+    ("agents", "browsers"),
+    [(b"1.0", b"1"), (b"1e2", b"100"), (b"-0.0", b"0"), (b"[0.10]", b"[0.1]"), (b"1e21", b"1e+21")],
+)
+def test_an_input_that_went_through_a_browser_is_the_same(agents: bytes, browsers: bytes) -> None:
+    card = Call("c1", "delete", Raw(b'{"a":%b}' % browsers))
+
+    protocol = resumed(
+        signed(args=b'{"a":%b}' % agents), conversation=Conversation([], {}, (card,))
+    )
+
+    assert sent(protocol)["resume"][0]["payload"] == {"approved": True}
+
+
+def test_a_reason_that_the_agent_would_refuse_is_not_sent() -> None:
+    schema = b'{"responseSchema":{"properties":{"approved":{}},"additionalProperties":false}}'
+    approval = Approval("c1", "delete", Raw(b'{"a":1}'))
+    asked = [*kept()[:-1], Question("i1", Raw(schema), approval)]
+    reply = QuestionReply("i1", Raw(b'{"approved":false,"reason":"no"}'))
+
+    protocol = resumed(reply, waiting=asked, conversation=None)
+
+    assert sent(protocol)["resume"][0]["payload"] == {"approved": False}
+    assert protocol.frame_stats.left_out == {"reason of an answer": 1}
+
+
 def test_an_answer_to_what_does_not_wait_is_refused() -> None:
     with pytest.raises(RejectedError):
         resumed(QuestionReply("i9", Raw(b"true")), waiting=kept())

@@ -60,7 +60,7 @@ def test_half_of_a_pair_elsewhere_becomes_a_replacement() -> None:
 @pytest.mark.parametrize(
     "frame",
     [
-        f.event("RUN_STARTED", runId=7),
+        f.event("STEP_STARTED", stepName=7),
         f.text_start("m1", role=7),
         f.event("TOOL_CALL_START", toolCallId="c1"),
     ],

@@ -1,5 +1,6 @@
 """What servers do differently: each habit that a naive reader trips over, as they send it."""
 
+import json
 from typing import Any
 
 import pytest
@@ -9,16 +10,6 @@ from support.ag_ui_turn import Played
 from turnwire.core.turn.outcome import Outcome
 
 PARIS, ROME = '{"city":"Paris"}', '{"city":"Rome"}'
-
-
-def calls_of(played: Played) -> dict[str, Any]:
-    """Each call's input and its outcome."""
-    return {
-        part["toolCallId"]: (part.get("input"), part.get("output", part.get("errorText")))
-        for part in played.client.parts
-        if part["type"].startswith("tool-")
-    }
-
 
 # pydantic-ai
 
@@ -43,85 +34,54 @@ def test_a_failed_and_a_denied_call_are_errors(outcome: str) -> None:
     assert played.of_call()[-1]["errorText"] == "no"
 
 
+def test_of_two_results_in_a_row_each_has_its_own_mark() -> None:
+    played = Played(
+        *(f.started(), *f.whole_call("c1"), *f.whole_call("c2"), *f.whole_call("c3")),
+        *(f.result("no", "c1", "t1"), f.result("21", "c3", "t3"), f.result("nor", "c2", "t2")),
+        *(f.mark(message="t1"), f.mark(message="t2"), f.text("Oh."), f.finished()),
+    )
+
+    assert [outcome for _, outcome in played.calls().values()] == ["no", "nor", "21"]
+    ends = [played.of_call(call)[-1]["type"].removeprefix("tool-output-") for call in ("c1", "c2")]
+    assert ends == ["error", "error"]
+    assert played.of_call("c3")[-1]["type"] == "tool-output-available"
+    played.client.close()
+
+
+def test_results_do_not_wait_for_ever_for_marks_of_others() -> None:
+    """The time begins with the first of them."""
+    played = Played(f.started(), *f.whole_call("c1"), *f.whole_call("c2"), f.result("21"))
+
+    played.wait(0.06).tell(f.result("22", "c2", "t2")).wait(0.06)
+
+    assert [each[1] for each in played.calls().values()] == ["21", "22"]
+
+
+def test_a_result_that_is_repeated_at_once_counts_once() -> None:
+    played = Played(
+        *(f.started(), *f.whole_call(), f.result("first"), f.result("second"), f.finished())
+    )
+
+    assert played.calls() == {"c1": ({}, "first")}
+
+
+def test_many_results_in_a_row_are_not_all_held() -> None:
+    calls = [f"c{number}" for number in range(100)]
+    played = Played(
+        f.started(),
+        *(frame for call in calls for frame in f.whole_call(call)),
+        *(f.result("x" * 10_000, call, f"t{call}") for call in calls),
+    )
+
+    told = [outcome for _, outcome in played.calls().values() if outcome]
+    assert 90 <= len(told) < 100
+
+
 def test_a_body_that_the_server_did_not_like_is_a_failure() -> None:
     played = Played(f.started(), f.failed("No message history"))
 
     assert played.turn.outcome is Outcome.FAILED
     assert played.client.error == "No message history"
-
-
-# LangGraph
-
-
-def graph_state(**inputs: Any) -> bytes:
-    calls = [{"name": "weather", "args": args, "id": call} for call, args in inputs.items()]
-    return f.event("STATE_SNAPSHOT", snapshot={"messages": [{"type": "ai", "tool_calls": calls}]})
-
-
-def test_a_second_call_without_its_input_gets_it_from_the_state() -> None:
-    played = Played(
-        *(f.started(), *f.whole_call("c1", given=PARIS), f.call("c2"), f.call_end("c2")),
-        graph_state(c1={"city": "Paris"}, c2={"city": "Rome"}),
-        *(f.result("21", "c1", "c1"), f.result("22", "c2", "c2"), f.text("Warm."), f.finished()),
-    )
-
-    assert calls_of(played) == {
-        "c1": ({"city": "Paris"}, "21"),
-        "c2": ({"city": "Rome"}, "22"),
-    }
-
-
-def test_a_call_without_the_first_piece_of_its_input_gets_it_from_the_frameworks_event() -> None:
-    answer = {"output": {"tool_calls": [{"id": "c1", "args": {"city": "Paris"}}]}}
-    played = Played(
-        *(f.started(), f.call(), f.args('": "Paris"}'), f.call_end()),
-        f.event("RAW", event={"event": "on_chat_model_end", "data": answer}),
-        *(f.result("21"), f.text("Warm."), f.finished()),
-    )
-
-    assert calls_of(played) == {"c1": ({"city": "Paris"}, "21")}
-
-
-def test_without_a_state_before_the_result_the_input_is_empty() -> None:
-    played = Played(
-        *(f.started(), f.call("c2"), f.call_end("c2"), f.result("22", "c2", "c2")),
-        *(f.snapshot(f.user(), f.assistant("", c2=ROME), f.tool("22", "c2")), f.finished()),
-    )
-
-    assert calls_of(played) == {"c2": ({}, "22")}
-
-
-def test_an_error_comes_while_text_and_a_step_are_open() -> None:
-    played = Played(
-        *(f.started(), f.event("STEP_STARTED", stepName="agent"), f.text("Half of")),
-        f.failed("model exploded"),
-    )
-
-    assert played.client.text == "Half of"
-    assert played.client.error == "model exploded"
-    played.client.close()
-
-
-def test_a_last_snapshot_with_another_text_deletes_nothing() -> None:
-    played = Played(
-        *(f.started(), f.text("Hello."), f.text_end()),
-        *(f.snapshot(f.user(), f.assistant("", "m2")), f.finished(usage=[{"inputTokens": 1}])),
-    )
-
-    assert played.client.text == "Hello."
-
-
-def test_copies_of_the_frameworks_events_change_nothing() -> None:
-    copy: dict[str, Any] = {"rawEvent": {"data": {"chunk": {"content": "Hel"}}}}
-    quiet = Played(f.started(), f.text("Hel"), f.text("lo"), f.finished())
-
-    noisy = Played(
-        *(f.started(), f.raw(data="x" * 1_000), f.text("Hel", **copy), f.raw()),
-        *(f.text("lo", **copy), f.finished()),
-    )
-
-    assert noisy.written == quiet.written
-    assert noisy.protocol.frame_stats.left_out == {"RAW": 2}
 
 
 # Agno
@@ -134,7 +94,7 @@ def test_ends_that_come_when_the_tools_are_done_and_interleaved() -> None:
         *(f.result("21", "c1", "c1"), f.text("Warm."), f.finished()),
     )
 
-    assert calls_of(played) == {"c1": ({"city": "Paris"}, "21"), "c2": ({"city": "Rome"}, "22")}
+    assert played.calls() == {"c1": ({"city": "Paris"}, "21"), "c2": ({"city": "Rome"}, "22")}
     played.client.close()
 
 
@@ -143,14 +103,32 @@ def test_an_end_that_comes_behind_its_result() -> None:
         *(f.started(), f.call(), f.args(PARIS), f.result("21"), f.call_end(), f.finished())
     )
 
-    assert calls_of(played) == {"c1": ({"city": "Paris"}, "21")}
+    assert played.calls() == {"c1": ({"city": "Paris"}, "21")}
     assert played.kinds.count("tool-input-available") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        ('"12*7 is 84"', "12*7 is 84"),
+        (json.dumps(json.dumps({"temp": 21})), {"temp": 21}),
+        ('"a" and "b"', '"a" and "b"'),
+        ("84", "84"),
+    ],
+)
+def test_an_output_that_is_encoded_twice_is_the_text_that_the_tool_returned(
+    content: str, shown: Any
+) -> None:
+    """Strands does so too."""
+    played = Played(f.started(), *f.whole_call(), f.result(content), f.finished())
+
+    assert played.calls() == {"c1": ({}, shown)}
 
 
 def test_a_confirmation_that_is_only_a_call_has_no_result() -> None:
     played = Played(f.started(), *f.whole_call(), f.text("I need a yes."), f.finished())
 
-    assert calls_of(played) == {"c1": ({}, "No result")}
+    assert played.calls() == {"c1": ({}, "No result")}
 
 
 # Strands
@@ -168,8 +146,23 @@ def test_a_snapshot_after_each_piece_doubles_nothing() -> None:
     )
 
     assert played.client.text == "Let me look. Warm."
-    assert calls_of(played) == {"c1": ({"city": "Paris"}, {"temp": 21})}
+    assert played.calls() == {"c1": ({"city": "Paris"}, {"temp": 21})}
     assert played.protocol.frame_stats.left_out == {}
+
+
+def test_an_interrupt_of_a_tool_is_a_question_whose_call_gets_its_outcome_in_the_next_run() -> None:
+    asks = {"reason": "weather", "metadata": {"reason": "Really?"}}
+    asked = f.interrupted({"id": "v1:tool_call:c1:1", **asks})
+    played = Played(f.started(), *f.whole_call(given=PARIS), asked).leave()
+
+    (question,) = [chunk["data"] for chunk in played.chunks if chunk["type"] == "data-question"]
+    assert (question["text"], question.get("callId")) == ("Really?", None)
+    assert played.of_call("c1")[-1]["type"] == "tool-input-available"
+
+    played.reply("v1:tool_call:c1:1", "yes").open_again()
+    run = played.requests[1]["runId"]
+    played.tell(f.started(run), f.result("21"), f.text("Warm."), f.finished(run))
+    assert played.calls() == {"c1": ({"city": "Paris"}, "21")}
 
 
 def test_a_model_that_is_throttled_is_silent_and_alive() -> None:
@@ -208,7 +201,7 @@ def llama() -> Played:
 def test_results_that_only_a_snapshot_tells() -> None:
     played = llama()
 
-    assert calls_of(played) == {
+    assert played.calls() == {
         "c1": ({"city": "Paris"}, {"temp": 21}),
         "c2": ({"city": "Rome"}, "22"),
     }
@@ -266,7 +259,7 @@ def test_text_that_stays_open_across_its_calls() -> None:
     )
 
     assert played.client.text == "Let me look. Warm."
-    assert calls_of(played) == {"c1": ({"city": "Paris"}, "21"), "c2": ({"city": "Rome"}, "22")}
+    assert played.calls() == {"c1": ({"city": "Paris"}, "21"), "c2": ({"city": "Rome"}, "22")}
     played.client.close()
 
 
@@ -295,5 +288,5 @@ def test_an_end_behind_an_error_changes_nothing() -> None:
 def test_an_end_while_calls_run_in_parallel() -> None:
     played = Played(f.started(), *f.whole_call("c1"), f.call("c2"), f.finished())
 
-    assert calls_of(played) == {"c1": ({}, "No result"), "c2": ({}, "No result")}
+    assert played.calls() == {"c1": ({}, "No result"), "c2": ({}, "No result")}
     played.client.close()

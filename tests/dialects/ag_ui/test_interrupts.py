@@ -14,7 +14,9 @@ from turnwire.dialects.ag_ui.interrupts import (
     from_custom,
     question,
     resume_fields,
+    takes_reason,
     verdict_of,
+    without_reason,
 )
 
 YES_OR_NO = {
@@ -201,6 +203,53 @@ def test_an_answer_is_an_entry_of_resume(answer: bytes, sent: Any, *, is_approva
         {"interruptId": "i1", "status": "resolved", "payload": sent}
     ]
     assert bytes(forwarded) == b"{}"
+
+
+CLOSED = {**YES_OR_NO, "properties": {"approved": {}}, "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_taken"),
+    [
+        (YES_OR_NO, True),
+        ({**YES_OR_NO, "additionalProperties": False}, True),
+        (CLOSED, False),
+        ({**CLOSED, "additionalProperties": True}, True),
+        ({**CLOSED, "additionalProperties": {}}, True),
+        (None, True),
+        (7, True),
+    ],
+)
+def test_a_reason_is_taken_unless_the_schema_of_the_answer_has_no_place_for_it(
+    schema: Any, *, is_taken: bool
+) -> None:
+    interrupt = one(toolCallId="c1", responseSchema=schema)
+    asked = question(interrupt, ("delete", Raw(b"{}")), as_approval=True)
+
+    assert interrupt.takes_reason is is_taken
+    assert takes_reason(asked) is is_taken
+
+
+def test_a_question_of_any_other_shape_takes_a_reason() -> None:
+    assert takes_reason(Question("q1", Raw(b"7")))
+
+
+@pytest.mark.parametrize(
+    ("answer", "rest"),
+    [
+        ({"approved": False, "reason": "no"}, b"false"),
+        ({"approved": True, "reason": ""}, b"true"),
+        ({"approved": False, "reason": "no", "editedArgs": {}}, None),
+        ({"approved": False}, None),
+        ({"approved": "no", "reason": "no"}, None),
+        (False, None),
+        ("no", None),
+    ],
+)
+def test_an_answer_without_its_reason(answer: Any, rest: bytes | None) -> None:
+    found = without_reason(raw(answer))
+
+    assert (None if found is None else bytes(found)) == rest
 
 
 def test_an_answer_to_an_interrupt_without_an_id_is_a_command() -> None:

@@ -25,7 +25,7 @@ from turnwire.core.body.conversation import (
     UserMessage,
 )
 from turnwire.core.body.ui_message import DENIED, NO_RESULT
-from turnwire.dialects.ag_ui import messages as ag_ui_messages
+from turnwire.core.wire import json_text
 from turnwire.dialects.ag_ui.messages import write
 
 
@@ -136,7 +136,7 @@ def test_long_json_is_put_into_a_string_in_steps(
     step: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Steps of a few bytes cut characters and escapes everywhere."""
-    monkeypatch.setattr(ag_ui_messages, "_STEP_BYTES", step)
+    monkeypatch.setattr(json_text, "_STEP_BYTES", step)
     output = rb'{"a\": "\n\ud83d\ude00", "b": "' + "\U0001f600é".encode() + b'"}'
     items = list(write(Result("r", "c", "add", Raw(output))))
 

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Final
 
+import pytest
 from msgspec import Raw
 
 from support.continued import REQUESTS
@@ -44,20 +45,20 @@ def check(name: str, protocol: AgentProtocol, known: ClientCopy | None = None) -
 
 
 def test_a_request_for_an_approval_ends_the_stream() -> None:
-    asked = PromptRequest(text="hi", prompt_id="p1", user_id="u1", session_id="s1")
+    asked = PromptRequest(text="hi", prompt_id="p1", user_id="u1")
 
     assert check("approval", AgUi().prompt(asked)) is Outcome.ASKED
 
 
-def test_the_run_that_the_answer_begins_goes_on_in_the_message() -> None:
+@pytest.mark.parametrize(("name", "answer"), [("continued", b"true"), ("denied", b"false")])
+def test_the_run_that_the_answer_begins_goes_on_in_the_message(name: str, answer: bytes) -> None:
     signed = subject("p1", Approval(CALL.call_id, CALL.name, CALL.input))
     request = ResumeRequest(
         user_id="u1",
-        session_id="s1",
         init_s=5,
         message_id="p1",
         conversation=Conversation([], {}, (CALL,)),
-        replies=(QuestionReply("i1", Raw(b"true"), signed),),
+        replies=(QuestionReply("i1", Raw(answer), signed),),
     )
 
-    assert check("continued", AgUi().resume(request), KNOWN) is Outcome.COMPLETED
+    assert check(name, AgUi().resume(request), KNOWN) is Outcome.COMPLETED

@@ -1,5 +1,7 @@
 """A run that ends with questions: they are asked once, and their answers begin the next run."""
 
+from typing import Any
+
 import pytest
 
 from support import ag_ui_frames as f
@@ -49,6 +51,37 @@ def test_an_approval_is_a_question_for_a_client_that_asks_for_none() -> None:
     assert [chunk["type"] for chunk in played.of_call()][-1] == "tool-output-available"
     assert played.kinds.count("tool-input-available") == 1
     played.client.close()
+
+
+NO = {"approved": False, "reason": "not now"}
+CLOSED_SCHEMA = {"type": "object", "properties": {"approved": {}}, "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("more", "sent", "left_out"),
+    [
+        ({}, NO, {}),
+        (
+            {"responseSchema": CLOSED_SCHEMA},
+            {"approved": False},
+            {"reason of an answer": 1},
+        ),
+    ],
+)
+def test_a_denial_has_its_reason_where_the_agent_takes_one(
+    more: Any, sent: Any, left_out: Any
+) -> None:
+    played = Played(f.started(), *CALL, f.interrupted(APPROVE | more)).leave().reply("i1", NO)
+
+    assert played.requests[1]["resume"][0]["payload"] == sent
+    assert played.protocol.frame_stats.left_out == left_out
+
+
+def test_the_answer_to_a_question_is_sent_as_it_is_whatever_its_schema() -> None:
+    asks = {**ASK, "responseSchema": {**CLOSED_SCHEMA, "required": ["city"]}}
+    played = Played(f.started(), f.text("a"), f.interrupted(asks)).leave().reply("i1", NO)
+
+    assert played.requests[1]["resume"][0]["payload"] == NO
 
 
 def test_a_run_that_repeats_the_call_that_waited_makes_no_second_card() -> None:
@@ -110,6 +143,20 @@ def test_a_turn_that_is_too_long_cannot_go_on_after_an_answer() -> None:
 
     assert played.client.error == TOO_LONG
     assert len(played.requests) == 1
+    played.client.close()
+
+
+def test_a_turn_whose_memory_was_needed_goes_on_and_fails_after_an_answer() -> None:
+    played = Played(f.started(), f.text("a"))
+    assert played.protocol.kept_bytes > len("a")
+
+    played.protocol.forget()
+    played.tell(f.text("b"), f.interrupted(ASK)).leave()
+    assert played.protocol.kept_bytes == 0
+    played.reply("i1", "x")
+
+    assert played.client.text == "ab"
+    assert played.client.error == TOO_LONG
     played.client.close()
 
 
@@ -180,23 +227,57 @@ def test_an_interrupt_that_cannot_be_read_is_an_error() -> None:
     assert played.client.error == UNREADABLE_QUESTION
 
 
-@pytest.mark.parametrize(
-    "told",
+SWALLOWED = pytest.mark.parametrize(
+    ("told", "question_id"),
     [
-        [
-            f.custom("on_interrupt", '{"question": "delete Paris?"}'),
-            f.interrupted(GRAPH | {"message": "delete Paris?"}),
-        ],
-        [f.custom("on_interrupt", '{"question": "delete Paris?"}'), f.finished()],
+        (
+            [
+                f.custom("on_interrupt", '{"question": "delete Paris?"}'),
+                f.interrupted(GRAPH | {"message": "delete Paris?"}),
+            ],
+            "i1",
+        ),
+        (
+            [f.custom("on_interrupt", '{"question": "delete Paris?"}'), f.finished()],
+            f"command:{f.RUN}:0",
+        ),
     ],
 )
-def test_a_prompt_that_a_waiting_graph_swallowed_is_not_lost_in_silence(
-    told: list[bytes],
+
+
+@SWALLOWED
+def test_a_prompt_that_a_waiting_graph_swallowed_asks_the_question_again(
+    told: list[bytes], question_id: str
 ) -> None:
     played = Played(f.started(), *told)
 
+    assert played.client.questions == {question_id: "open"}
+    (asked,) = (chunk["data"] for chunk in played.chunks if chunk["type"] == "data-question")
+    assert asked["text"] == f"{NOT_TAKEN}: delete Paris?"
+    played.leave().reply(question_id, "yes").open_again()
+    run = played.requests[1]["runId"]
+    played.tell(f.started(run), f.text("Gone."), f.finished(run))
+    assert played.client.text == "Gone."
+    assert played.turn.outcome is Outcome.COMPLETED
+    played.client.close()
+
+
+@SWALLOWED
+def test_where_no_answer_reaches_the_turn_a_swallowed_prompt_is_an_error(
+    told: list[bytes], question_id: str
+) -> None:
+    played = Played(f.started(), *told, options=DialectOptions(has_turn_log=False))
+
+    assert question_id not in played.client.questions
     assert played.client.error == f"{NOT_TAKEN}: delete Paris?"
     assert played.turn.outcome is Outcome.FAILED
+
+
+def test_a_question_without_a_text_is_asked_again_with_the_reason_alone() -> None:
+    played = Played(f.started(), f.interrupted(GRAPH))
+
+    (asked,) = (chunk["data"] for chunk in played.chunks if chunk["type"] == "data-question")
+    assert asked["text"] == NOT_TAKEN
 
 
 def test_a_graph_that_worked_before_it_asks_took_the_prompt() -> None:

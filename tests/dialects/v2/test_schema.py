@@ -6,7 +6,7 @@ import pytest
 
 from support import v2_frames as f
 from support.schemas import unknown_paths
-from turnwire.core.recording.redact import Redactor
+from turnwire.core.recording.redact import redactor_of
 from turnwire.dialects.v2.frames import KNOWN
 from turnwire.dialects.v2.schema import SCHEMA
 
@@ -28,7 +28,7 @@ def test_its_paths_lead_somewhere(table: str) -> None:
 
 
 def test_data_for_the_app_keeps_its_name_and_its_structure_alone() -> None:
-    redactor = Redactor(kept=SCHEMA.kept, ids=SCHEMA.ids, phrases=SCHEMA.phrases)
+    redactor = redactor_of(SCHEMA)
 
     redacted = json.loads(
         redactor.frame(f.data({"Ann": [2, "x", True]}, dataName="chart-2", dataId="d1"))

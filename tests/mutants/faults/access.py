@@ -46,7 +46,7 @@ def the_first_of_them(bearer_token: Function) -> Function:
 
 def as_if_it_were_the_users(http_error_for_status: Function) -> Function:
     def wrong(*args: Any, **kwargs: Any) -> Any:
-        status, _agent_auth = args
+        status, _auth = args
         return http_error_for_status(status, "forward", **kwargs)
 
     return wrong

@@ -18,7 +18,8 @@ _CALLS: Final = f"{_WIRE}.content.calls:Calls"
 _PROGRESS: Final = f"{_WIRE}.content.progress:Progress"
 
 _TURN_TESTS: Final = ("dialects/ag_ui/test_turn.py",)
-_HABITS: Final = ("dialects/ag_ui/test_habits.py",)
+_BINDING: Final = ("dialects/ag_ui/test_binding.py",)
+_HABITS: Final = ("dialects/ag_ui/test_habits.py", "dialects/ag_ui/test_graphs.py")
 _QUESTIONS: Final = ("dialects/ag_ui/test_questions.py",)
 _CONTINUATION: Final = ("dialects/ag_ui/test_continuation.py",)
 
@@ -45,6 +46,18 @@ FAULTS: Final = (
         _TURN_TESTS,
     ),
     Fault("events of another run are ours", f"{_TURN}._run_started", unasked(2), _TURN_TESTS),
+    Fault(
+        "behind the begin of another run a nameless one is ours",
+        f"{_TURN}._run_started",
+        unasked(3),
+        _BINDING,
+    ),
+    Fault(
+        "a nameless run of another thread is ours",
+        f"{_WIRE}.binding:is_ours",
+        instead(ast.Return, "return None", nth=2),
+        _BINDING,
+    ),
     Fault("a late run begins the turn again", f"{_TURN}._run_started", unasked(1), _QUESTIONS),
     Fault(
         "a turn that waits is cut",
@@ -65,7 +78,7 @@ FAULTS: Final = (
         _QUESTIONS,
     ),
     Fault(
-        "a prompt that a graph swallowed is a question",
+        "a prompt that a graph swallowed is lost without a word",
         f"{_TURN}._ask",
         decided(ast.If, outcome=False),
         _QUESTIONS,
@@ -109,6 +122,7 @@ FAULTS: Final = (
         ("dialects/ag_ui/content/test_calls.py",),
     ),
     Fault("a failure is an output", f"{_WIRE}.content.results:marked_failure", never, _HABITS),
+    Fault("a graph is not asked what failed", f"{_PROGRESS}._take_graph", nothing, _HABITS),
     Fault(
         "any mark is a failure",
         f"{_WIRE}.content.results:marked_failure",
@@ -160,8 +174,14 @@ FAULTS: Final = (
     ),
     Fault(
         "any approval answers any call",
-        f"{_WIRE}.continuation:_pending_question",
+        "turnwire.core.answered_questions:_pending_question",
         unasked(2),
+        _CONTINUATION,
+    ),
+    Fault(
+        "a client may change the call that it approves",
+        "turnwire.core.answered_questions:_are_about",
+        always,
         _CONTINUATION,
     ),
     Fault(

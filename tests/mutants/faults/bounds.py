@@ -62,9 +62,9 @@ FAULTS: Final = (
     ),
     Fault(
         "what waits is of any size",
-        "turnwire.core.deferred_questions:_size",
+        "turnwire.dialects.session_agent.deferred_questions:_size",
         nothing_at_all,
-        ("core/test_deferred_questions.py",),
+        ("dialects/session_agent/test_deferred_questions.py",),
     ),
     Fault(
         "what a numbered stream keeps is of any size",

@@ -41,11 +41,12 @@ def with_the_systems_words(convert_in_steps: Function) -> Function:
         *,
         pending: Collection[str] = (),
         prompt_files: Any = None,
+        prompt_id: str | None = None,
         first: int = 0,
         replaced: int = 0,
     ) -> Any:
         limits = structs.replace(limits, with_system=True)
-        more = {"pending": pending, "prompt_files": prompt_files}
+        more = {"pending": pending, "prompt_files": prompt_files, "prompt_id": prompt_id}
         return convert_in_steps(messages, write, limits, first=first, replaced=replaced, **more)
 
     return wrong
@@ -138,7 +139,7 @@ FAULTS: Final = (
     ),
     Fault(
         "a result is no text",
-        "turnwire.dialects.ag_ui.messages:_as_string",
+        "turnwire.core.wire.json_text:as_string",
         as_json,
         ("dialects/ag_ui/test_messages.py",),
     ),

@@ -9,11 +9,13 @@ from mutants.wrong import never, nothing_is_done
 
 _TEE: Final = "turnwire.core.turn_log.tee:Tee"
 _READER: Final = "turnwire.core.turn_log.protocol:ReaderProtocol"
-_MEMORY: Final = "turnwire.relay.turn_log.memory:_Turn"
+_MEMORY: Final = "turnwire.relay.turn_log.memory_turn:MemoryTurn"
 _LOGGED: Final = "turnwire.web.routes.logged_turn:LoggedTurn"
 
 _OF_THE_CORE: Final = ("core/turn_log",)
 _OF_MEMORY: Final = ("relay/turn_log",)
+_OF_CLAIMS: Final = ("relay/turn_log/test_claims.py",)
+_OF_TURNS: Final = ("core/turn",)
 _OF_ROUTES: Final = (
     "web/routes/test_logged_turn.py",
     "web/routes/test_logged_continuation.py",
@@ -38,6 +40,9 @@ FAULTS: Final = (
           "turnwire.core.turn_log.protocol:ReaderOutput.is_waiting", unasked(1), _OF_THE_CORE),
     Fault("anybody's answer is taken", "turnwire.core.turn_log.questions:AskedQuestions._rejection",
           unasked(2, nth=2), _OF_THE_CORE),
+    Fault("an approval takes any answer",
+          "turnwire.core.turn_log.questions:AskedQuestions._rejection",
+          decided(ast.If, outcome=False, nth=-1), _OF_THE_CORE),
     Fault("an answer is taken twice", "turnwire.core.turn_log.questions:AskedQuestions._close",
           nothing_is_done, _OF_THE_CORE),
     Fault("a running turn is replaced", "turnwire.relay.turn_log.memory:MemoryTurnLog.claim",
@@ -47,6 +52,23 @@ FAULTS: Final = (
     Fault("deltas wait until somebody asks", f"{_MEMORY}.end", without(ast.Expr), _OF_MEMORY),
     Fault("a former writer ends the turn", "turnwire.relay.turn_log.memory:_Writer.end",
           decided(ast.If, outcome=True), _OF_MEMORY),
+    Fault("a prompt that never began takes the last turn with it",
+          "turnwire.relay.turn_log.memory:MemoryTurnLog.discard",
+          decided(ast.If, outcome=False), _OF_CLAIMS),
+    Fault("the last turn stays beside the next one",
+          "turnwire.relay.turn_log.memory:MemoryTurnLog.begun",
+          decided(ast.If, outcome=False), _OF_CLAIMS),
+    Fault("one user takes the room of all", "turnwire.relay.turn_log.memory:MemoryTurnLog.grown",
+          without(ast.AugAssign, nth=2), ("relay/turn_log/test_memory.py",)),
+    Fault("a turn of the log ends with a slow client",
+          "turnwire.core.turn.abort:when_client_is_parted",
+          decided(ast.IfExp, outcome=False), _OF_TURNS),
+    Fault("a turn goes on for ever after its last reader",
+          "turnwire.core.turn.client_state:ClientState.mark_unfollowed",
+          nothing_is_done, _OF_TURNS),
+    Fault("an approval begins a run each time it is sent",
+          "turnwire.web.used_approvals:UsedApprovals.use",
+          decided(ast.If, outcome=False), ("web/test_used_approvals.py",)),
     Fault("a reader is nobody", f"{_LOGGED}.read_by", nothing_is_done, _OF_ROUTES),
     Fault("a stop of another turn stops this one", f"{_LOGGED}.stop",
           decided(ast.If, outcome=False, nth=2), _OF_ROUTES),

@@ -8,6 +8,7 @@ from msgspec import Raw
 
 from gateway.waiting import until
 from relay.turn_log.listening import HEAD, Control, Reader, write
+from relay.turn_log.memory_rig import CHAT, KIB, OTHER, claim, gets, new_log, open_reader
 from turnwire.core import events
 from turnwire.core.events import Question, QuestionClosed, Reason, TextDelta, TurnFinished
 from turnwire.core.operations import StopResult
@@ -16,13 +17,11 @@ from turnwire.core.requests import QuestionReply
 from turnwire.core.turn_log.entries import Absent, Entry, Head, Joined, TooLong, pack, read
 from turnwire.relay.agent.failures import DisconnectReason
 from turnwire.relay.memory_budget import Budget
-from turnwire.relay.rounds import Rounds
-from turnwire.relay.turn_log.memory import TEXT_LENGTH, TEXTS, TURN_BYTES, MemoryTurnLog
+from turnwire.relay.turn_log.memory import MemoryTurnLog
+from turnwire.relay.turn_log.memory_turn import TURN_BYTES
 from turnwire.relay.turn_log.port import ChatKey, TurnWriter
 
-CHAT, OTHER = ChatKey("chat"), ChatKey("other")
 END = TurnFinished(reason=Reason.END_TURN)
-KIB = 1_024
 LONG = "x" * 600
 
 
@@ -33,35 +32,6 @@ async def log() -> AsyncIterator[MemoryTurnLog]:
     await log.aclose()
     assert log.held_bytes == 0
     assert log.turns == 0
-
-
-def new_log(
-    *, turn_bytes: int = 64 * KIB, total_bytes: int = 512 * KIB, keep_s: float = 600
-) -> MemoryTurnLog:
-    return MemoryTurnLog(Rounds(), turn_bytes=turn_bytes, total_bytes=total_bytes, keep_s=keep_s)
-
-
-async def claim(
-    log: MemoryTurnLog, key: ChatKey = CHAT, control: Control | None = None
-) -> TurnWriter:
-    writer = await log.claim(key, HEAD, control or Control())
-    assert writer is not None
-    assert writer.is_kept
-    return writer
-
-
-async def open_reader(log: MemoryTurnLog, key: ChatKey = CHAT) -> Reader:
-    reader = Reader()
-    with Budget().holder("u") as holder:
-        connection = await log.open(key, reader, holder.reserve())
-    assert reader.connection is connection
-    await until(lambda: reader.entries)  # its first frame, which may take several slices
-    return reader
-
-
-async def gets(reader: Reader, *expected: Entry) -> None:
-    await until(lambda: len(reader.entries) >= len(expected))
-    assert reader.entries == list(expected)
 
 
 async def test_a_reader_gets_what_there_is_and_what_follows(log: MemoryTurnLog) -> None:
@@ -297,6 +267,38 @@ async def test_then_the_largest_that_waits_and_then_the_turn_itself() -> None:
     assert log.turns == 1
 
 
+async def test_the_user_with_most_makes_room() -> None:
+    log = new_log(total_bytes=63 * KIB)
+    small = await claim(log, ChatKey("s1"), head=pack(Head("p", "small")))
+    write(small, *[LONG] * 2)
+    small.end(is_received=False)
+    runs = await claim(log, ChatKey("s2"), head=pack(Head("p", "small")))
+    write(runs, LONG)
+    keys = [ChatKey(str(number)) for number in range(12)]
+    writers = [await claim(log, key) for key in keys]
+    for writer, end in zip(writers, "ow          ", strict=True):
+        write(writer, *[LONG] * 6)
+        if end == "o":
+            writer.end(is_received=False)
+        elif end == "w":
+            writer.wait(600)
+    kept = []
+    for _ in range(5):
+        write(runs, *[LONG] * 7)
+        readers = [await open_reader(log, key) for key in keys]
+        kept.append([type(reader.entries[0]) for reader in readers])
+
+    assert kept[0] == [Head] * 12, "all of it fits"
+    assert kept[1] == [Absent, *[Head] * 11], "first what is over"
+    assert kept[2] == [Absent, Absent, *[Head] * 10], "then what waits"
+    assert kept[4].count(TooLong) == 2, "then what runs"
+    assert isinstance((await open_reader(log, ChatKey("s1"))).entries[0], Head)
+    assert isinstance((await open_reader(log, ChatKey("s2"))).entries[0], Head)
+    await log.aclose()
+    assert log.held_bytes == 0
+    assert not log._users
+
+
 async def test_a_turn_that_waits_is_continued(log: MemoryTurnLog) -> None:
     assert await log.resume_waiting(CHAT, Control()) is None
     writer = await claim(log)
@@ -345,7 +347,10 @@ async def test_a_new_prompt_takes_the_place_of_a_turn_that_waits(log: MemoryTurn
     writer = await claim(log)
     writer.wait(600)
     reader = await open_reader(log)
-    await claim(log)
+    second = await claim(log)
+    assert reader.left is None
+
+    write(second, END)
 
     assert reader.left is DisconnectReason.CLOSED
 
@@ -391,49 +396,20 @@ async def test_an_answer_reaches_the_stream_of_the_turn(log: MemoryTurnLog) -> N
     assert len(control.answers) == 1
 
 
-async def test_what_a_turn_takes_is_counted(log: MemoryTurnLog) -> None:
+async def test_an_answer_after_the_end_is_late_only_if_the_turn_asked(log: MemoryTurnLog) -> None:
     writer = await claim(log)
-    assert log.held_bytes == TURN_BYTES + len(HEAD)
-    write(writer, END)
-    assert log.held_bytes == TURN_BYTES + len(HEAD) + len(pack(END))
+    write(writer, Question("q1", Raw(b"{}")), "a", END)
+    writer.end(is_received=False)
+    asked, never = QuestionReply("q1", Raw(b"1")), QuestionReply("q9", Raw(b"1"))
 
-
-async def test_deltas_that_nobody_reads_are_packed_together(log: MemoryTurnLog) -> None:
-    writer = await claim(log)
-    empty = log.held_bytes
-    for _ in range(TEXTS - 1):
-        write(writer, "a")
-    assert log.held_bytes == empty
-    write(writer, "a")
-    assert log.held_bytes == empty + 2 * TEXTS
-
-    write(writer, "b", "x" * (TEXT_LENGTH + 1))
-    assert log.held_bytes > empty + 2 * TEXTS + TEXT_LENGTH
-    write(writer, "c")
-    reader = await open_reader(log)
-    await until(lambda: reader.entries[-1] == TextDelta("c"))
-
-
-@pytest.mark.parametrize("end", ["end", "wait", "event"])
-async def test_no_delta_is_left_behind(end: str, log: MemoryTurnLog) -> None:
-    writer = await claim(log)
-    write(writer, "a")
-    match end:
-        case "end":
-            writer.end(is_received=False)
-        case "wait":
-            writer.wait(60)
-        case _:
-            write(writer, END)
-    reader = await open_reader(log)
-
-    await until(lambda: TextDelta("a") in reader.entries)
-    assert reader.entries[2] == TextDelta("a")
+    assert await log.answer(CHAT, [asked], "u1") is Rejection.CLOSED
+    assert await log.answer(CHAT, [never], "u1") is Rejection.UNKNOWN
+    assert await log.answer(CHAT, [asked, never], "u1") is Rejection.UNKNOWN
 
 
 async def _ends(log: MemoryTurnLog, writer: TurnWriter) -> None:
     writer.end(is_received=False)
-    await claim(log)
+    write(await claim(log), "a", END)
 
 
 async def _never_begins(_log: MemoryTurnLog, writer: TurnWriter) -> None:

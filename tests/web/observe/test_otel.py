@@ -1,6 +1,7 @@
 """Traces: passed on to the agent, told to a collector, and nobody waits for either."""
 
 import asyncio
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,11 +15,16 @@ from gateway import frames
 from gateway.agent import Line, ScriptedAgent
 from gateway.clients import ask, get, is_whole, new_client, post
 from gateway.collector import Collector
+from gateway.http_agent import Asked, HttpAgent
 from gateway.process import Process
 from gateway.reading import App
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
+from support import ag_ui_frames as f
+from support.http_dialect import chunked
+from turnwire.relay.agent.http.transport import HttpTransport
+from turnwire.relay.agent.port import Transport
 from turnwire.relay.agent.websocket import WebSocketTransport
 from turnwire.web.observe.otel import OtelTracing
 from turnwire_lab.process import free_port
@@ -44,11 +50,11 @@ async def talk(line: Line) -> None:
     await line.say(frames.delta("the-secret"), tool, frames.finalize())
 
 
-def memory(agent_url: str) -> tuple[OtelTracing, InMemorySpanExporter]:
+def memory(
+    agent_url: str, transport: type[Transport] = WebSocketTransport
+) -> tuple[OtelTracing, InMemorySpanExporter]:
     exporter = InMemorySpanExporter()
-    return OtelTracing(
-        agent_url, WebSocketTransport, SimpleSpanProcessor(exporter), exporter
-    ), exporter
+    return OtelTracing(agent_url, transport, SimpleSpanProcessor(exporter), exporter), exporter
 
 
 def named(spans: Sequence[ReadableSpan]) -> dict[str, ReadableSpan]:
@@ -171,6 +177,51 @@ async def test_a_dial_that_fails(status: int | None, reason: str, answer: int) -
     assert attributes(spans[CHAT])["http.response.status_code"] == answer
     failed = StatusCode.ERROR if answer == 200 else StatusCode.UNSET
     assert spans[CHAT].status.status_code is failed
+
+
+async def test_each_request_to_an_agent_over_http_is_a_span() -> None:
+    """The second one begins with the answer to a question; both have the trace."""
+
+    async def script(asked: Asked) -> None:
+        ids = {name: json.loads(asked.body)[name] for name in ("threadId", "runId")}
+        interrupt = {"id": "i1", "reason": "input_required", "message": "the-secret"}
+        asks = {"outcome": {"type": "interrupt", "interrupts": [interrupt]}}
+        end = asks if len(agent.requests) == 1 else {}
+        events = (f.event("RUN_STARTED", **ids), f.event("RUN_FINISHED", **ids, **end))
+        await asked.say(chunked(*(b"data: %b\n\n" % event for event in events)))
+
+    async with HttpAgent(script) as agent:
+        url = f"http://127.0.0.1:{agent.port}/{{session_id}}/run?key=hunter2"
+        tracing, exporter = memory(url, HttpTransport)
+        async with Gateway(url, dialect="ag-ui", tracing=tracing) as gateway:
+            asking = asyncio.create_task(post(gateway, headers={"traceparent": PARENT}))
+            while (await App(gateway).answer("i1", "the-secret")).status_code == 404:
+                await asyncio.wait([asking], timeout=0.01)
+            response = await asking
+            await until(lambda: "turn" in {span.name for span in exporter.get_finished_spans()})
+            await until(lambda: CHAT in {span.name for span in exporter.get_finished_spans()})
+
+    assert is_whole(response.text)
+    spans = {span.name: span for span in exporter.get_finished_spans()}
+    request = {
+        "server.address": "127.0.0.1",
+        "server.port": agent.port,
+        "network.protocol.name": "http",
+        "http.request.method": "POST",
+        "url.full": f"http://127.0.0.1:{agent.port}/s1/run",
+    }
+    assert attributes(spans["dial"]) == request
+    assert attributes(spans["run"]) == request | {"turnwire.run": 2}
+    context = spans[CHAT].context
+    assert context is not None
+    for name in ("dial", "run"):
+        assert _within(spans[name], spans[CHAT])
+        assert spans[name].kind is SpanKind.CLIENT
+    heard = {asked.headers["traceparent"] for asked in agent.requests}
+    assert len(agent.requests) == 2
+    assert heard == {f"00-{TRACE}-{context.span_id:016x}-01"}
+    everything = "".join(span.to_json() for span in spans.values())
+    assert not any(secret in everything for secret in SECRETS)
 
 
 async def test_what_is_no_turn_has_a_span_of_its_own() -> None:

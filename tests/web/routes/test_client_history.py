@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
-from gateway.clients import Json, new_client, outline, said
+from gateway.clients import Json, errors, new_client, outline, said
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
@@ -148,6 +148,8 @@ async def test_what_was_left_out_is_counted_in_the_log_and_not_shown() -> None:
                 user("hi"),
             )
 
+            assert chat.gateway.counted("turnwire_history_left_out_total") == 4
+
     (line,) = [each for each in logs if "left_out" in each]
     assert line["left_out"] == {
         "message": 2,
@@ -192,7 +194,7 @@ def approved(approval_id: str) -> Json:
 
 
 def answered(approval_id: str) -> Json:
-    data = {"state": "answered", "answer": True, "toolCallId": "c1", "approvalId": approval_id}
+    data = {"state": "answered", "answer": True, "callId": "c1", "approvalId": approval_id}
     return {"type": "data-question", "id": "q1", "data": data}
 
 
@@ -227,6 +229,33 @@ async def test_any_other_approval_is_refused(approval_id: str, status: int) -> N
 
         assert response.status_code == status
         assert chat.agent.connections == 0
+
+
+@pytest.mark.parametrize("keeper", ["client", "agent"])
+async def test_an_approval_that_is_sent_again_begins_nothing(keeper: str) -> None:
+    async with talk(signing_keys=KEY, history=keeper) as chat:
+        first = await chat.post(user("go"), assistant(approved(signed())))
+        later = signed(valid_s=500_000)
+        again = [
+            await chat.post(user("go"), assistant(approved(each))) for each in (signed(), later)
+        ]
+        other = await chat.post(user("go"), assistant(approved(signed("q2"))))
+
+        assert (first.status_code, other.status_code) == (200, 200)
+        assert [each.status_code for each in again] == [409, 409]
+        assert again[0].json()["code"] == "question_closed"
+        assert chat.agent.connections == 2
+
+
+async def test_an_approval_that_no_agent_got_may_be_sent_again() -> None:
+    async with talk(signing_keys=KEY) as chat:
+        chat.agent.status = 503
+        refused = await chat.post(user("go"), assistant(approved(signed())))
+        chat.agent.status = None
+        taken = await chat.post(user("go"), assistant(approved(signed())))
+
+    assert errors(refused.text) == ["Connection failed"]
+    assert "start" in outline(taken.text)
 
 
 async def test_without_keys_no_call_waits() -> None:

@@ -8,8 +8,8 @@ import pytest
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
+from turnwire.relay.client_writer import BODY_EXTENSION
 from turnwire.relay.rounds import Rounds
-from turnwire.relay.turn_stream import BODY_EXTENSION
 from turnwire.web.server.http_protocol import HttpConnection
 from turnwire.web.server.response_body import ChunkedBody, ResponseBodyMiddleware
 from web.server.written import WrittenTransport

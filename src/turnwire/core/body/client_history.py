@@ -28,6 +28,8 @@ class ClientHistory(Struct, frozen=True, kw_only=True):
     is_whole: bool = True
     """Whether the earlier messages are sent too. False: only what is new, for an agent that keeps
     the conversation on a wire that could send it."""
+    prompt_id: str | None = None
+    """The id of a new prompt to which the client gave none."""
     pending: Callable[[Sequence[Response]], Collection[str]] = _no_calls
     """Returns the ids of the calls that wait for an approval which one of these answers gives."""
 
@@ -44,7 +46,13 @@ class ClientHistory(Struct, frozen=True, kw_only=True):
         """
         first = 0 if self.is_whole else len(messages) - 1
         return convert_in_steps(
-            messages, self.write, self.limits, prompt_files=files, first=first, replaced=replaced
+            messages,
+            self.write,
+            self.limits,
+            prompt_files=files,
+            prompt_id=self.prompt_id,
+            first=first,
+            replaced=replaced,
         )
 
     def for_answers_in_steps(

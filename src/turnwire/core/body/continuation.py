@@ -139,7 +139,7 @@ class _QuestionData(Struct, rename="camel"):
     answer: Raw = Raw()
     question_id: _Id | None = None
     approval_id: Raw = Raw()
-    tool_call_id: Raw = Raw()
+    call_id: Raw = Raw()
 
 
 _CHARACTER_BYTES: Final = 4
@@ -310,5 +310,5 @@ def _question_answer(part: Raw) -> QuestionAnswer | None:
         question_id,
         data.answer.copy(),
         safe_json.string(data.approval_id),
-        safe_json.short_string(data.tool_call_id),
+        safe_json.short_string(data.call_id),
     )

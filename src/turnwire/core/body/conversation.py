@@ -103,7 +103,7 @@ class Conversation(Struct, frozen=True):
     """What an agent is sent of a conversation."""
 
     written: Sequence[bytes]
-    """The messages in order, in the words of the wire: each item is one message in JSON."""
+    """The messages in order, in the words of the wire: each item as the dialect wrote it."""
     left_out: Mapping[str, int]
     """Counts what could not be said, by kind, for the log."""
     pending: Sequence[Call] = ()

@@ -13,11 +13,14 @@ said is left out, and counted. Only a new prompt is refused. These rules hold on
 * an approval that stands in a message approves nothing: its call has no outcome, unless the caller
   knows it and names it as pending;
 * ids are the client's own, or are derived from them, so that they are the same in each request, and
-  no id of a message or of a call is used twice;
+  no id of a message or of a call is used twice. An earlier message without an id has one of its
+  place and its content. A new prompt without one gets one that no other request has: an agent that
+  keeps the conversation would take it for another version of a message that it has;
 * data parts, sources and empty messages are left out; system messages are, unless the limits say
   otherwise.
 """
 
+import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
@@ -46,10 +49,14 @@ from turnwire.core.body.conversation import (
 )
 from turnwire.core.body.ui_message import TEXT_BYTES_MAX, UIPart, pause_after
 from turnwire.core.steps import Steps
+from turnwire.core.wire import call_ids
 from turnwire.errors import BadRequest
 
 PARTS_MAX: Final = 10_000
 """Most parts of a message that are read; of more, the last ones."""
+
+_ID_BYTES: Final = 65_536
+"""Most bytes of a message without an id that its id is made of."""
 
 _UNKNOWN_PART: Final = "part of an unknown type"
 
@@ -65,14 +72,15 @@ def convert_in_steps(
     *,
     pending: Collection[str] = (),
     prompt_files: Sequence[Attachment] | None = None,
+    prompt_id: str | None = None,
     first: int = 0,
     replaced: int = 0,
 ) -> Steps[Conversation]:
     """Convert the messages of a request from number `first` on, in steps.
 
     `pending` are the ids of the calls that wait for an approval in the last message. If that is a
-    new prompt, `prompt_files` are its files, which were checked. `replaced` halves of characters
-    were replaced in the messages.
+    new prompt, `prompt_files` are its files, which were checked, and `prompt_id` is its id if the
+    client gave it none. `replaced` halves of characters were replaced in the messages.
 
     Raises:
         BadRequest: the wire has no words for a part of the new prompt.
@@ -86,9 +94,11 @@ def convert_in_steps(
     if replaced:
         converter.left_out["half of a character"] = replaced
     for number in range(kept, len(messages)):
+        made_id = None
         if number == len(messages) - 1:
             converter.begin_last(pending, prompt_files)
-        yield from converter.read(messages[number], number)
+            made_id = prompt_id
+        yield from converter.read(messages[number], number, made_id)
     return Conversation(converter.written, converter.left_out, converter.open_calls)
 
 
@@ -126,13 +136,14 @@ class _Converter:
         self._pending = set(pending)
         self._prompt_files = None if prompt_files is None else iter(prompt_files)
 
-    def read(self, raw: Raw, number: int) -> Steps[None]:
+    def read(self, raw: Raw, number: int, made_id: str | None) -> Steps[None]:
+        """Convert a message, whose id is `made_id` if the client gave it none."""
         message = ui_message.decoded(raw)
         yield from pause_after(raw)
         if message is None:
             self.left_out["malformed message"] += 1
             return
-        message_id = safe_json.short_string(message.id) or f"message-{number}"
+        message_id = safe_json.short_string(message.id) or made_id or _id_of(raw, number)
         parts = message.parts
         if parts is None:  # AI SDK 4, and other tools
             parts = [Raw(b'{"type":"text","text":%b}' % bytes(message.content or b'""'))]
@@ -206,8 +217,8 @@ class _Converter:
 
     def _call(self, step: "_Step", part: UIPart) -> Steps[None]:
         name = safe_json.short_string(part.tool_name) or part.type.removeprefix("tool-")
-        wanted = safe_json.short_string(part.tool_call_id)
-        if wanted is None:
+        wanted = call_ids.of(part.tool_call_id)
+        if not wanted:
             self.left_out["call without an id"] += 1
             return
         is_pending = wanted in self._pending
@@ -313,6 +324,15 @@ class _Step:
         """Return the id of the next step of the message. The first one has the message's own."""
         self._count += 1
         return f"{self._message_id}:{self._count - 1}" if self._count > 1 else self._message_id
+
+
+def _id_of(raw: Raw, number: int) -> str:
+    """Return the id of a message without one: the same in each request that has it there.
+
+    Other conversations have other messages there, so it seldom is that of one of theirs.
+    """
+    digest = hashlib.sha256(memoryview(raw)[:_ID_BYTES]).hexdigest()
+    return f"message-{number}-{digest[:16]}"
 
 
 def _refused(kind: str) -> BadRequest:

@@ -68,7 +68,7 @@ class Prompt(Struct, frozen=True):
     `regenerates` the id of that answer, else the prompt's own id, which means that
     the user edited it. `chat_id` is the client's id of the chat. `conversation`
     is what is sent to an agent that does not keep it; it holds the files too, so
-    `attachments` is empty.
+    `attachments` is empty. `has_earlier`: the client has messages before this one.
     """
 
     text: str
@@ -78,6 +78,7 @@ class Prompt(Struct, frozen=True):
     replaces: str | None = None
     chat_id: str | None = None
     conversation: Conversation | None = None
+    has_earlier: bool = False
 
     @property
     def size(self) -> int:
@@ -231,6 +232,8 @@ def _parse(
                 raise BadRequest("The prompt cuts a character in two")
             regenerates = regenerates or (not body.messages and body.regenerates)
             prompt = yield from _prompt(body, message, regenerates, limits)
+            if number:
+                prompt = structs.replace(prompt, has_earlier=True)
             if history is None:
                 return prompt
             conversation = yield from history.for_prompt_in_steps(

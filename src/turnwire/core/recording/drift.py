@@ -81,11 +81,16 @@ _decode_head = msgspec.json.Decoder(_Head).decode
 _decode_any = msgspec.json.Decoder().decode
 
 
+def _type_of(frame: bytes) -> str:
+    return _decode_head(frame).type
+
+
 class Drift:
     """The findings of a process, and the counters that decide which frames are inspected next."""
 
     def __init__(self, schema: WireSchema) -> None:
         self._schema = schema
+        self._type_of = schema.type_of or _type_of
         self._structs = {str(struct.__struct_config__.tag): struct for struct in schema.frames}
         self._streams = 0
         self._is_next_due = False
@@ -112,7 +117,7 @@ class Drift:
             if frame.startswith(self._done_prefixes):
                 continue
             try:
-                frame_type = name_or_odd(_decode_head(frame).type)
+                frame_type = name_or_odd(self._type_of(frame))
                 if self._is_frame_due(frame_type) and len(frame) <= FRAME_BYTES_MAX:
                     findings += self._inspect_frame(frame_type, _decode_any(frame))
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

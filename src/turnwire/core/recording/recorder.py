@@ -19,10 +19,12 @@ import msgspec
 from msgspec import Struct
 
 from turnwire.core.recording.input_lines import BREAKS, REPLIED, encode, reply_json
+from turnwire.core.recording.recorded_answers import RecordedAnswers, answers_of
 from turnwire.core.recording.redact import Redactor
 from turnwire.core.recording.secret_mask import SecretMask
 from turnwire.core.requests import (
     DEFAULT_CHANNEL,
+    AgentSession,
     Channel,
     DialectOptions,
     PromptRequest,
@@ -68,6 +70,11 @@ class Header(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="came
     event_lines: bool = True
     usage: bool = False
     state: StateMode = StateMode.OFF
+    answers: RecordedAnswers | None = None
+    """What a request brought that went on with a turn of an agent that keeps nothing."""
+    agent_session: str | None = None
+    """The agent's session that was kept for the channel."""
+    has_earlier: bool = False
     apart: bool = False
     """Whether other processes may also have had streams of the session."""
     limits: Limits
@@ -81,16 +88,19 @@ class Header(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="came
             channel=Channel(self.channel_type, self.channel_id),
             user_id=self.user_id,
             options=DialectOptions(state=self.state),
+            agent_session=AgentSession(known=self.agent_session),
+            has_earlier=self.has_earlier,
         )
 
     def resume_request(self) -> ResumeRequest:
-        return ResumeRequest(
+        request = ResumeRequest(
             user_id=self.user_id,
             channel=Channel(self.channel_type, self.channel_id),
             init_s=self.init_s,
             prompt_id=self.prompt_id,
             options=DialectOptions(state=self.state),
         )
+        return request if self.answers is None else self.answers.continue_with(request)
 
     def redacted(self, redactor: Redactor) -> "Header":
         """Return a redacted copy: without texts, and without ids of people."""
@@ -102,6 +112,8 @@ class Header(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="came
             channel_id=redactor.name(self.channel_id),
             client_message_id=_redacted_id(self.client_message_id, redactor),
             taken_id=_redacted_id(self.taken_id, redactor),
+            agent_session=_redacted_id(self.agent_session, redactor),
+            answers=None if self.answers is None else self.answers.redacted(redactor),
         )
 
 
@@ -130,6 +142,9 @@ def header(
         event_lines=options.event_lines,
         usage=options.usage,
         state=request.options.state,
+        answers=None if resume is None else answers_of(resume),
+        agent_session=request.agent_session.known,
+        has_earlier=prompt is not None and prompt.has_earlier,
         apart=apart,
         limits=limits,
     )
@@ -254,7 +269,8 @@ class Recording:
         `secrets` are masked in the header and in the frames.
         """
         mask = SecretMask(secrets).mask
-        yield STREAM + mask(msgspec.json.encode(self._final_header(redactor)))
+        header = msgspec.json.encode(self._final_header(redactor)).translate(BREAKS)
+        yield STREAM + mask(header)
         yield from (f"# {note}".encode() for note in notes)
         yield from (MISSING + lack.encode() for lack in lacks)
         last_time = "0.000000"

@@ -1,6 +1,6 @@
 r"""Redact frames so that they hold no text of people, and replay like the originals.
 
-`Redactor(...).frame(frame)` returns the redacted frame. Each letter and each digit of a text
+`redactor_of(schema).frame(frame)` returns the redacted frame. Each letter and each digit of a text
 becomes one fixed letter of the same length (in code points, in UTF-16 units, in bytes). The
 mapping works character by character. So equal texts stay equal, a text that continues another one
 still does (at whatever position it was cut, and however it was escaped), and white space stays
@@ -9,8 +9,8 @@ repetition.
 
 Keys stay. The words of the wire stay too: types, roles, statuses, names of tools, ids that look
 machine-made. Ids of people and channels, and ids that do not look machine-made, get other names;
-an id gets the same name each time. Inside arguments, results and answers only the structure stays.
-A frame need not be valid JSON.
+an id gets the same name each time. Inside arguments, results and answers only the structure stays,
+and inside fields that may hold anything (`hidden_fields`). A frame need not be valid JSON.
 """
 
 import re
@@ -19,6 +19,9 @@ from collections.abc import Collection
 from typing import Final
 
 import msgspec
+
+from turnwire.core.recording.hidden_fields import HiddenFields
+from turnwire.core.wire.schema import WireSchema
 
 _TOKEN: Final = re.compile(
     r'(?P<string>"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z|\\\Z))(?P<key>(?=\s*:))?'
@@ -33,6 +36,10 @@ _SIGNIFICANT: Final = re.compile(r"\d+")
 _MACHINE: Final = re.compile(r"[A-Za-z0-9_.:/-]{1,128}")
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$.-]{0,63}")
 _COMMAND: Final = re.compile(r"/[a-z]{1,16}")
+_POINTER: Final = frozenset({"path", "from"})
+"""Keys of a patch (RFC 6902) inside hidden fields: which part of the document it changes."""
+_STEP: Final = re.compile(r"(?<=/)(?:\d{1,4}|-)(?![^/])")
+"""A place in a list, in such a path."""
 _SCHEME: Final = re.compile(r"https?://|data:", re.IGNORECASE)
 
 _OPAQUE: Final = frozenset({"args", "result", "answer", "input", "output", "arguments", "value"})
@@ -80,7 +87,9 @@ class Redactor:
 
     `kept`: keys of the wire whose words and numbers stay, in addition to the usual ones.
     `ids`: keys of ids, in addition to `id` and the keys that end in `Id`.
-    `phrases`: beginnings of texts that the dialect reads; they stay.
+    `phrases`: beginnings of texts that the dialect reads, and frames that are no JSON; they stay.
+    `hidden`, `read`: paths of fields that may hold anything, and of those in them that the dialect
+    reads (`hidden_fields`).
     """
 
     def __init__(
@@ -89,34 +98,54 @@ class Redactor:
         kept: Collection[str] = (),
         ids: Collection[str] = (),
         phrases: Collection[str] = (),
+        hidden: Collection[str] = (),
+        read: Collection[str] = (),
     ) -> None:
+        self._own_kept = frozenset(kept)
         self._kept = _KEPT.union(kept)
         self._ids = frozenset(ids)
         self._phrases = tuple(phrases)
+        self._fields = HiddenFields(hidden, read)
         self._names: dict[str, str] = {}
 
     def frame(self, frame: bytes) -> bytes:
         """Return a redacted frame. The frame must be valid UTF-8, but need not be valid JSON."""
-        containers: list[tuple[str, bool]] = []
-        key, opaque = "", False
+        if frame.decode() in self._phrases:
+            return frame
+        fields = self._fields.of(frame)
+        containers: list[tuple[str, str, str, bool, bool]] = []
+        parent = path = key = ""
+        opaque = hidden = False
         pieces: list[str] = []
         for token in _TOKEN.finditer(frame.decode()):
             text = token.group()
             match token.lastgroup:
                 case "key":
                     key = _string_value(text)
-                    pieces.append(text if self._is_kept_key(key, opaque=opaque) else _mapped(text))
+                    path = f"{parent}.{key}" if parent else key
+                    is_read = path in fields.read or path in fields.ways
+                    is_known = not opaque and (is_read or not hidden)
+                    pieces.append(text if _is_kept_key(key, is_known=is_known) else _mapped(text))
                 case "string":
-                    pieces.append(_mapped(text) if opaque else self._string(key, text))
+                    if opaque:
+                        pieces.append(_mapped(text))
+                    elif hidden or path in fields.hidden:
+                        stays = path in fields.read
+                        pieces.append(self._hidden_string(key, text) if stays else _mapped(text))
+                    else:
+                        pieces.append(self._string(key, text))
                 case "number":
-                    stays = key in self._kept and not opaque
+                    stays = key in self._kept and not opaque and not hidden
                     pieces.append(text if stays else _SIGNIFICANT.sub(_ones, text))
                 case "open":
-                    containers.append((key, opaque))
-                    opaque = opaque or key in _OPAQUE
+                    containers.append((parent, path, key, opaque, hidden))
+                    opaque = opaque or (key in _OPAQUE and path not in fields.ways)
+                    hidden = hidden or path in fields.hidden
+                    parent = path if text == "{" else parent
                     pieces.append(text)
                 case "close":
-                    key, opaque = containers.pop() if containers else ("", False)
+                    usual = ("", "", "", False, False)
+                    parent, path, key, opaque, hidden = containers.pop() if containers else usual
                     pieces.append(text)
                 case "word":
                     pieces.append(text)
@@ -154,8 +183,14 @@ class Redactor:
         alias = self._names.get(value)
         return alias or (value if _MACHINE.fullmatch(value) else self.name(value))
 
-    def _is_kept_key(self, key: str, *, opaque: bool) -> bool:
-        return key in _DANGEROUS or (not opaque and _PLAIN_KEY.fullmatch(key) is not None)
+    def _hidden_string(self, key: str, literal: str) -> str:
+        """As `_string`, for a field that the dialect reads, and whose neighbours are hidden."""
+        value = _string_value(literal)
+        if value and (key == "id" or key in self._ids):
+            return _quoted(self.machine_id(value))
+        if value in self._phrases or (key in self._own_kept and _MACHINE.fullmatch(value)):
+            return literal
+        return _pointer(literal) if key in _POINTER else _mapped(literal)
 
     def _string(self, key: str, literal: str) -> str:
         """The redacted literal of a string that is the value of `key`."""
@@ -175,6 +210,21 @@ class Redactor:
         return _mapped(literal)
 
 
+def redactor_of(schema: WireSchema) -> Redactor:
+    """Return the redactor of one stream of a dialect."""
+    return Redactor(
+        kept=schema.kept,
+        ids=schema.ids,
+        phrases=schema.phrases,
+        hidden=schema.hidden,
+        read=schema.read,
+    )
+
+
+def _is_kept_key(key: str, *, is_known: bool) -> bool:
+    return key in _DANGEROUS or (is_known and _PLAIN_KEY.fullmatch(key) is not None)
+
+
 def _string_value(literal: str) -> str:
     """The value of a JSON string; if the literal is not valid, the text between its quotes."""
     try:
@@ -192,6 +242,14 @@ def _mapped(literal: str) -> str:
     if "\\" not in literal:
         return literal.translate(_LETTERS)
     return "".join(map(_piece, _ESCAPE.split(literal)))
+
+
+def _pointer(literal: str) -> str:
+    """The literal of a path into a document: as `_mapped`, but places in lists stay."""
+    steps, mapped = list(_STEP.finditer(literal[:-1])), _mapped(literal)
+    for step in steps:
+        mapped = mapped[: step.start()] + step.group() + mapped[step.end() :]
+    return mapped
 
 
 def _piece(piece: str) -> str:

@@ -39,6 +39,7 @@ from turnwire.core.turn import inputs
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
+from turnwire.core.turn_log.continuation import ContinuationProtocol
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 
 PROMPT_ID = "p1"
@@ -128,7 +129,11 @@ def _recorded_protocol(header: Header, dialect: Dialect) -> AgentProtocol:
     member = Member(SessionGroup(apart=header.apart))
     if header.mode == "prompt":
         return dialect.prompt(header.prompt_request(), member)
-    return dialect.resume(header.resume_request(), member)
+    request = header.resume_request()
+    protocol = dialect.resume(request, member)
+    if request.waiting is None:
+        return protocol
+    return ContinuationProtocol(protocol, request.waiting, request.replies)
 
 
 def _recorded_turn(

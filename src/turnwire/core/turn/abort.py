@@ -13,7 +13,7 @@ from typing import Final, assert_never
 
 from turnwire.core.agent import AbortScope
 from turnwire.core.turn.client_state import Client
-from turnwire.core.turn.limits import DisconnectPolicy
+from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.core.turn.outcome import Outcome
 
 
@@ -31,7 +31,9 @@ class Decision(enum.Enum):
     """The stream goes on without the client for `Limits.grace_s`.
 
     If the client comes back in that time, or if other clients follow the turn, the stream ends and
-    the turn goes on. Otherwise `when_client_is_gone` decides."""
+    the turn goes on. If the turn would end with its stream, the stream goes on as long as they
+    follow, and the time begins anew when the last one left. Otherwise `when_client_is_gone`
+    decides."""
     CONTINUE = enum.auto()
     """The stream goes on without the client, to the end of the turn."""
 
@@ -46,16 +48,30 @@ _POLICIES: Final[Mapping[DisconnectPolicy, Decision]] = MappingProxyType(
 )
 
 
-def when_client_left(policy: DisconnectPolicy, *, is_connected: bool) -> Decision:
+_GOES_ON: Final = frozenset({DisconnectPolicy.CONTINUE, DisconnectPolicy.GRACE})
+"""Policies under which a turn outlives its client, at least for a while."""
+
+
+def when_client_left(limits: Limits, *, is_connected: bool) -> Decision:
     """Decide for a stream whose client disconnected.
 
     `is_connected`: the connection to the agent is open. Before that the agent has no prompt of
     ours, so there is no turn to abort, and the stream ends. Only under `DisconnectPolicy.CONTINUE`
-    it goes on, and still sends the prompt.
+    it goes on, and still sends the prompt. So it does under `DisconnectPolicy.GRACE` if the turn
+    log keeps the turn: the client finds it there.
     """
-    if policy is DisconnectPolicy.CONTINUE or is_connected:
-        return _POLICIES[policy]
-    return Decision.LEAVE
+    policy = limits.on_disconnect
+    goes_on = policy is DisconnectPolicy.CONTINUE or (limits.is_kept and policy in _GOES_ON)
+    return _POLICIES[policy] if goes_on or is_connected else Decision.LEAVE
+
+
+def when_client_is_parted(limits: Limits) -> Decision:
+    """Decide for a turn whose client the gateway disconnects: it is too slow, or its token expired.
+
+    If the turn log keeps the turn, that is as if the client had left: it finds the turn there.
+    """
+    policy = limits.on_disconnect
+    return _POLICIES[policy] if limits.is_kept and policy in _GOES_ON else Decision.ABORT
 
 
 def when_client_is_gone(scope: AbortScope) -> Decision:

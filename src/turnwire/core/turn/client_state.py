@@ -2,7 +2,7 @@
 
 READING <--> BLOCKED
 READING | BLOCKED --client disconnects--> DETACHED | ABSENT | GONE
-BLOCKED --gateway closes the connection--> GONE
+READING | BLOCKED --gateway closes the connection--> DETACHED | ABSENT | GONE
 DETACHED --client does not return in time--> GONE
 """
 
@@ -31,15 +31,15 @@ READING, BLOCKED, DETACHED, ABSENT, GONE = Client  # access to an enum's attribu
 class ClientState:
     """The state of a client. `deadline` is the time until which that state may last."""
 
-    __slots__ = ("_blocked_at", "_is_cut_off", "_limits", "client", "deadline")
+    __slots__ = ("_blocked_at", "_limits", "client", "cut_off", "deadline")
 
     def __init__(self, limits: Limits) -> None:
         self.client = READING
         self.deadline = NEVER
         self._limits = limits
         self._blocked_at = NEVER
-        self._is_cut_off = False
-        """Whether the client is gone because the gateway closed its connection."""
+        self.cut_off: Outcome | None = None
+        """Why the gateway closed the client's connection, if it did."""
 
     @property
     def has_left(self) -> bool:
@@ -68,14 +68,24 @@ class ClientState:
         self.client = DETACHED
         self.deadline = now + self._limits.grace_s
 
+    def mark_followed(self) -> bool:
+        """Others follow the turn of a detached client. Returns whether they did not before."""
+        was_followed, self.deadline = self.deadline == NEVER, NEVER
+        return not was_followed
+
+    def mark_unfollowed(self, now: float) -> None:
+        """No others do. The grace time begins anew if they did before."""
+        if self.deadline == NEVER:
+            self.mark_detached(now)
+
     def mark_absent(self) -> None:
         self.client = ABSENT
         self.deadline = NEVER
 
-    def mark_gone(self, now: float, *, is_cut_off: bool = False) -> None:
+    def mark_gone(self, now: float, cut_off: Outcome | None = None) -> None:
         self.client = GONE
         self.deadline = now + self._limits.queue_wait_s
-        self._is_cut_off = is_cut_off
+        self.cut_off = cut_off or self.cut_off
 
     def outcome(self, verdict: Outcome, *, has_begun: bool) -> Outcome:
         """The outcome of a stream: `verdict`, or how the client left if it did.
@@ -84,4 +94,4 @@ class ClientState:
         """
         if not self.has_left:
             return verdict
-        return outcome_without_client(is_cut_off=self._is_cut_off, has_begun=has_begun)
+        return outcome_without_client(self.cut_off, has_begun=has_begun)

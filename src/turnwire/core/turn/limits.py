@@ -60,3 +60,6 @@ class Limits(Struct, frozen=True, kw_only=True):
     holds_turn: bool = False
     """Whether the agent's turn ends with the stream. So a stream without a client goes on while
     others read the turn in the turn log."""
+    is_kept: bool = False
+    """Whether the turn log keeps the turn, so that its client finds it there again, whatever
+    separated them."""

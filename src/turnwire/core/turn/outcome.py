@@ -12,6 +12,8 @@ from typing import Final, Self
 
 from turnwire.core.events import Reason
 from turnwire.core.rejection import Rejection
+from turnwire.core.turn import inputs
+from turnwire.core.turn.inputs import Input
 
 
 class Outcome(enum.Enum):
@@ -84,7 +86,7 @@ class Outcome(enum.Enum):
         "Client too slow",
         "the client did not read, or not to the end; it is cut, so it rarely gets the error",
     )
-    CRASHED = "crashed", None, "the gateway was killed in mid-turn, or has a bug"
+    CRASHED = "crashed", "Internal error", "the gateway was killed in mid-turn, or has a bug"
     DRAINING = "draining", "Gateway restarting", "the gateway stops, and the drain time is over"
 
 
@@ -96,6 +98,26 @@ VERDICTS: Final[Mapping[Reason, Outcome]] = MappingProxyType(
     }
 )
 """The outcome for each reason that the agent gives for the end of a turn."""
+
+
+INCOMPLETE: Final = frozenset({Outcome.SLOW_CLIENT, Outcome.CLIENT_GONE, Outcome.ABANDONED, None})
+"""Outcomes of streams that the client did not receive completely; None: the stream crashed."""
+
+BY_AGENT: Final = frozenset({*VERDICTS.values(), Outcome.ASKED}) - {Outcome.CANCELED}
+"""Outcomes by which the agent itself has ended its turn, so that nothing is left to abort.
+
+A turn is also canceled by a stop beside the stream: then the agent still works.
+"""
+
+ENDS: Final[Mapping[type[Input], Outcome]] = MappingProxyType(
+    {
+        inputs.Stopped: Outcome.CANCELED,
+        inputs.Unreachable: Outcome.UNREACHABLE,
+        inputs.Refused: Outcome.AGENT_REFUSED,
+        inputs.Unsound: Outcome.UNSOUND,
+    }
+)
+"""The outcome for each input that ends a turn in any state."""
 
 
 def outcome_of(rejection: Rejection, *, headers_due: bool) -> Outcome:
@@ -123,14 +145,14 @@ def undelivered_outcome(outcome: Outcome | None, *, stalled: bool) -> Outcome | 
     return Outcome.SLOW_CLIENT if stalled else Outcome.CLIENT_GONE
 
 
-def outcome_without_client(*, is_cut_off: bool, has_begun: bool) -> Outcome:
+def outcome_without_client(cut_off: Outcome | None, *, has_begun: bool) -> Outcome:
     """The outcome of a stream whose client left before its end.
 
-    `is_cut_off`: the gateway closed the client's connection, since the client did not read.
-    `has_begun`: our turn began at the agent.
+    `cut_off`: why the gateway closed the client's connection, if it did. `has_begun`: our turn
+    began at the agent.
     """
-    if is_cut_off:
-        return Outcome.SLOW_CLIENT
+    if cut_off is not None:
+        return cut_off
     return Outcome.CLIENT_GONE if has_begun else Outcome.ABANDONED
 
 

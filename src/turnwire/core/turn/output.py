@@ -18,6 +18,9 @@ class Output(Struct, frozen=True):
     disconnect_client: bool = False
     """Close the client's connection, although it has not read all bytes, and read from the agent
     again."""
+    ends_response: bool = False
+    """With `disconnect_client`: `to_client` is the end of the response, which a client that reads
+    shall get."""
     connect: ConnectRequest | None = None
     """Close the connection to the agent, if there is one, and open another by this request."""
 

@@ -42,9 +42,12 @@ class Deadlines:
         self._client_state = client_state
 
     def opened(self, now: float) -> None:
-        self.last_frame_at = self.last_write_at = now
-        self.hold_until = now + self._limits.hold_s
-        self.turn_began(now)
+        """A connection opened: the first one, or another one for the same turn."""
+        self.last_frame_at = now
+        if self.hold_until == NEVER:
+            self.last_write_at = now
+            self.hold_until = now + self._limits.hold_s
+            self.turn_began(now)
 
     def turn_began(self, now: float) -> None:
         self._longest_at = now + self._limits.turn_s

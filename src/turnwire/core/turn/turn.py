@@ -3,7 +3,6 @@
 The caller gives each input to `Turn.handle`, with the time, and frames of the agent to
 `Turn.frames`. Each returns an `Output`: bytes to write to the client and frames to send to the
 agent. When `outcome` is set the stream is over; later outputs are empty.
-
 Times are seconds on the caller's monotonic clock. The caller sleeps until
 `deadline` and then gives a `Tick`; it may do so too early or late.
 """
@@ -23,20 +22,19 @@ from turnwire.core.rejection import Rejection
 from turnwire.core.requests import QuestionReply
 from turnwire.core.turn import abort, headers, inputs
 from turnwire.core.turn.abort import Decision
-from turnwire.core.turn.client_state import BLOCKED, DETACHED, GONE, READING, Client, ClientState
+from turnwire.core.turn.client_state import BLOCKED, DETACHED, GONE, READING, ClientState
 from turnwire.core.turn.headers import Headers
 from turnwire.core.turn.inputs import Input
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.observer import TurnObserver
 from turnwire.core.turn.open_work import OpenWork, WorkEvent
-from turnwire.core.turn.outcome import VERDICTS, Outcome, outcome_of
+from turnwire.core.turn.outcome import ENDS, VERDICTS, Outcome, outcome_of
 from turnwire.core.turn.output import NO_OUTPUT, Output, with_connect
 from turnwire.core.turn.portions import portions
 from turnwire.core.turn.timers import Deadlines
 
 _STARTS = (events.TurnStarted, events.ReplayStarted)
 _FINISHED = events.TurnFinished
-_STOPPED = _FINISHED(reason=Reason.CANCELED)
 
 
 class Turn:
@@ -47,13 +45,11 @@ class Turn:
         while turn.outcome is None:
             do(output), then wait for an input, at most until turn.deadline
             output = turn.handle(<input>, now), or turn.frames(frames, now)
-
     Every input may come at any time and any number of times.
     """
 
     _observers: Sequence[TurnObserver] = ()
-    """`_observe` empties it while it calls `handle`, since `handle` calls `_observe` if there are
-    observers."""
+    """`_observe` empties it while it calls `handle`, which would call `_observe` again."""
 
     _readers = 0
     """How many clients read the turn in the turn log. Few turns set an attribute of their own."""
@@ -119,17 +115,11 @@ class Turn:
                 return self._agent_left(now)
             case inputs.Replied(reply, user_id):
                 return self._replied(reply, user_id, now)
-            case inputs.Stopped():
-                return self._end(Outcome.CANCELED, now)
             case inputs.Readers(count):
                 self._readers = count
                 return self._flush_unless_gone(now)
-            case inputs.Unreachable():
-                return self._end(Outcome.UNREACHABLE, now)
-            case inputs.Refused():
-                return self._end(Outcome.AGENT_REFUSED, now)
-            case inputs.Unsound():
-                return self._end(Outcome.UNSOUND, now)
+            case inputs.Stopped() | inputs.Unreachable() | inputs.Refused() | inputs.Unsound():
+                return self._end(ENDS[type(turn_input)], now)
             case inputs.Drain():
                 self._timers.drain(now)
                 return self._flush_unless_drained(now)
@@ -221,12 +211,8 @@ class Turn:
     def _opened(self, now: float) -> Output:
         if self.outcome is not None or self._is_connected:  # the client may be gone already
             return NO_OUTPUT
-        self._is_connected = True
-        if self._is_open:
-            self._timers.last_frame_at = now
-        else:
-            self._is_open = True
-            self._timers.opened(now)
+        self._is_connected = self._is_open = True
+        self._timers.opened(now)
         self._feed(self._protocol.connection_opened(now), now)
         return self._flush(now)
 
@@ -249,49 +235,46 @@ class Turn:
         self._feed(self._protocol.reply(reply, user_id, now), now)
         return self._flush_unless_gone(now)
 
-    @property
-    def _is_followed(self) -> bool:
-        """Whether other clients follow our turn, or our user came back."""
-        return self._readers > 0 or self._protocol.has_other_watchers
-
     def _client_left(self, now: float) -> Output:
         """Abort, wait, or go on alone, as `core.turn.abort` decides.
 
-        While another user's turn runs, an abort would stop that turn. So the
-        stream goes on without its client until our turn begins. Under `DisconnectPolicy.CONTINUE`
-        the stream goes on to its end: it still sends its prompt, and keeps its queue position.
+        While another user's turn runs, an abort would stop that turn. So the stream goes on without
+        its client until our turn begins. Under `DisconnectPolicy.CONTINUE` it still sends its
+        prompt, and keeps its queue position.
         """
         if self.outcome is not None or self._client_state.has_left:
             return NO_OUTPUT
         if self._client_state.client is BLOCKED:
             self._protocol.mark_stale()
             self._reading_resumed(now)
-        decision = abort.when_client_left(self._limits.on_disconnect, is_connected=self._is_open)
+        decision = abort.when_client_left(self._limits, is_connected=self._is_open)
+        if decision is Decision.CONTINUE or decision is Decision.GRACE:
+            return self._go_on_alone(decision, now)
+        self._client_state.mark_gone(now)
+        if decision is Decision.LEAVE:
+            return self._end(Outcome.CLIENT_GONE, now)
+        self._abort_unless_shared()
+        return self._flush(now)
+
+    def _go_on_alone(self, decision: Decision, now: float) -> Output:
+        """Go on without the client: to the end of the turn, or for the grace time."""
         if decision is Decision.CONTINUE:
             self._client_state.mark_absent()
             self._protocol.unwatched()
             return self._flush_unless_drained(now)
-        self._client_state.mark_gone(now)
-        if decision is Decision.LEAVE:
-            return self._end(Outcome.CLIENT_GONE, now)
-        if decision is Decision.GRACE:
-            return self._wait_for_client(now)
-        self._abort_unless_shared()
-        return self._flush(now)
-
-    def _wait_for_client(self, now: float) -> Output:
-        """The client may come back. If it did already, or others follow the turn, wait no more."""
         self._protocol.client_detached()
         self._client_state.mark_detached(now)
         return self._flush_unless_gone(now)
 
-    def _leave_to_followers(self, now: float) -> Output:
-        """Others follow the turn. End the stream, or go on for them if the turn would end too."""
-        if not self._limits.holds_turn:
-            return self._end(Outcome.CLIENT_GONE, now)
-        self._client_state.mark_absent()
-        self._protocol.unwatched()
-        return self._flush(now)
+    def _is_left_to_others(self, now: float) -> bool:
+        """Whether the stream of a detached client ends, as others follow a turn that goes on."""
+        if not self._readers and not self._protocol.has_other_watchers:
+            self._client_state.mark_unfollowed(now)
+        elif not self._limits.holds_turn:
+            return True
+        elif self._client_state.mark_followed():
+            self._protocol.unwatched()
+        return False
 
     def _flush_unless_drained(self, now: float) -> Output:
         return self._end(Outcome.DRAINING, now) if self._timers.ends_on_drain else self._flush(now)
@@ -303,8 +286,8 @@ class Turn:
         wasted, client = self._frame_stats.wasted, self._client_state.client
         if wasted > MALFORMED_MAX and 2 * wasted > self.frames_received:
             return self._end(Outcome.UNSOUND, now)
-        if client is DETACHED and self._is_followed:
-            return self._leave_to_followers(now)
+        if client is DETACHED and self._is_left_to_others(now):
+            return self._end(Outcome.CLIENT_GONE, now)
         if client is GONE:
             self._abort_unless_shared()
         return self._flush(now)
@@ -325,9 +308,9 @@ class Turn:
         if now >= self._timers.drain_at:
             return self._end(Outcome.DRAINING, now)
         if now >= self._timers.expires_at:
-            return self._end(Outcome.EXPIRED, now)
-        if self._client_state.client is DETACHED and self._is_followed:
-            return self._leave_to_followers(now)
+            return self._token_expired(now)
+        if self._client_state.client is DETACHED and self._is_left_to_others(now):
+            return self._end(Outcome.CLIENT_GONE, now)
         if now >= self._client_state.deadline:
             return self._client_overdue(now)
         if now >= self._timers.silence_at:
@@ -396,17 +379,14 @@ class Turn:
 
     def _client_overdue(self, now: float) -> Output:
         """The client was blocked, detached or gone for too long."""
-        match self._client_state.client:
-            case Client.BLOCKED:
-                return self._cut_off_client(now)
-            case Client.DETACHED:
-                self._client_state.mark_gone(now)
-                self._abort_unless_shared()
-                return self._flush(now)
-            case Client.GONE | Client.READING | Client.ABSENT:
-                return self._end(Outcome.ABANDONED, now)
-            case _:
-                assert_never(self._client_state.client)
+        client = self._client_state.client
+        if client is BLOCKED:
+            return self._cut_off_client(now)
+        if client is not DETACHED:
+            return self._end(Outcome.ABANDONED, now)
+        self._client_state.mark_gone(now)
+        self._abort_unless_shared()
+        return self._flush(now)
 
     def _cut_off_client(self, now: float) -> Output:
         """The client does not read: end the stream, or go on without it until we may abort."""
@@ -414,15 +394,33 @@ class Turn:
             return NO_OUTPUT
         if self._client_state.client is BLOCKED:
             self._protocol.mark_stale()
+        decision = abort.when_client_is_parted(self._limits)
+        if decision is not Decision.ABORT:
+            return self._part(decision, Outcome.SLOW_CLIENT, now)
         if abort.when_client_is_gone(self._protocol.abort_scope) is Decision.ABORT:
             return self._end(Outcome.SLOW_CLIENT, now)
         self._reading_resumed(now)
         self._to_client.append(self._output.fail(Outcome.SLOW_CLIENT.text or ""))
         self._open_work.close()
         output = self._flush(now)
-        self._client_state.mark_gone(now, is_cut_off=True)
+        self._client_state.mark_gone(now, Outcome.SLOW_CLIENT)
         self._update_deadline()
         return msgspec.structs.replace(output, disconnect_client=True)
+
+    def _token_expired(self, now: float) -> Output:
+        """End the stream; or only the response, if the turn goes on in the turn log."""
+        decision = abort.when_client_is_parted(self._limits)
+        if decision is Decision.ABORT:
+            return self._end(Outcome.EXPIRED, now)
+        last = self._output.fail(Outcome.EXPIRED.text or "") if self._headers_due else b""
+        return self._part(decision, Outcome.EXPIRED, now, last)
+
+    def _part(self, decision: Decision, why: Outcome, now: float, last: bytes = b"") -> Output:
+        """Disconnect the client, and go on without it in the turn log. `last` ends its response."""
+        self._reading_resumed(now)
+        self._client_state.cut_off = why
+        to_agent = self._go_on_alone(decision, now).to_agent
+        return Output(last, to_agent, disconnect_client=True, ends_response=bool(last))
 
     def _reading_resumed(self, now: float) -> None:
         """Correct the timers if the client was blocked: frames are read again now."""
@@ -441,12 +439,16 @@ class Turn:
         if outcome.text is not None:
             self._to_client.append(self._output.fail(outcome.text))
         elif outcome is Outcome.CANCELED:
-            self._to_client.append(self._output.feed(_STOPPED, now))
+            self._to_client.append(self._output.feed(_FINISHED(reason=Reason.CANCELED), now))
         if outcome is Outcome.CLIENT_GONE:
             self.outcome = outcome
         else:
             self._set_outcome(outcome)
         return self._flush(now)
+
+    def crashed(self, now: float) -> Output:
+        """End the stream: an exception came out of `handle` or `frames`. It may raise, too."""
+        return self._end(Outcome.CRASHED, now)
 
     def _flush(self, now: float, *, update_deadline: bool = True) -> Output:
         """Return the gathered bytes as one write, and the gathered frames for the agent."""

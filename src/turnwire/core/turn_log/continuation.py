@@ -111,6 +111,7 @@ class ContinuationProtocol:
         self.connect_request = protocol.connect_request
         self.connection_lost = protocol.connection_lost
         self.reply = protocol.reply
+        self.forget = protocol.forget
         self.receive_frame = protocol.receive_frame
         self.prepare_frame = protocol.prepare_frame
         self.tick = protocol.tick
@@ -132,6 +133,10 @@ class ContinuationProtocol:
     @property
     def deadline(self) -> float:
         return self._protocol.deadline
+
+    @property
+    def kept_bytes(self) -> int:
+        return self._protocol.kept_bytes
 
     @property
     def has_other_watchers(self) -> bool:

@@ -22,8 +22,9 @@ from msgspec.msgpack import Ext
 
 from turnwire.core import events
 from turnwire.core.events import Event, QuestionClosed, TextDelta
+from turnwire.core.requests import QuestionReply
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Raise it with every change that a reader of the former version would understand wrongly."""
 
 _HALF: Final = 1
@@ -245,6 +246,12 @@ def closed_questions(frames: Iterable[bytes]) -> Iterator[QuestionClosed | None]
         ends.add(data)
         yield None
     yield from ends.all()
+
+
+def are_closed(replies: Sequence[QuestionReply], closed: Iterable[QuestionClosed | None]) -> bool:
+    """Whether each of these answers is to one of the closed questions."""
+    closed_ids = {each.question_id for each in closed if each is not None}
+    return all(reply.question_id in closed_ids for reply in replies)
 
 
 def turn_ids(frames: Iterable[bytes]) -> list[str]:

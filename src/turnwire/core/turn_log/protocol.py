@@ -6,7 +6,7 @@ So a stream from the log has the headers, the keepalives, the limits and the end
 from collections.abc import Iterable, Iterator, Sequence
 
 from turnwire.core import safe_json
-from turnwire.core.agent import NEVER, AbortScope, Decoded
+from turnwire.core.agent import NEVER, AbortScope, Decoded, KeepsNothing
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import (
     Event,
@@ -36,7 +36,7 @@ from turnwire.core.turn_log.questions import ANSWER_SUFFIX
 from turnwire.core.wire.frame_stats import FrameStats
 
 
-class ReaderProtocol:
+class ReaderProtocol(KeepsNothing):
     """Follows a turn of the log from its start, and never aborts it.
 
     Its output is a `ReaderOutput`. A turn whose end a client received is not repeated, except for a

@@ -17,7 +17,7 @@ from turnwire.core.events import (
 )
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import QuestionReply
-from turnwire.core.terms import Terms
+from turnwire.core.terms import Terms, takes
 
 _CLOSED_MAX: Final = 1_024
 """Most closed questions whose ids are kept: a later answer to one is refused as late."""
@@ -94,7 +94,10 @@ class AskedQuestions:
             return Rejection.UNKNOWN
         if question is None:
             return Rejection.CLOSED
-        return terms.rejection(question, reply.subject, self._turn_ids)
+        rejection = terms.rejection(question, reply.subject, self._turn_ids)
+        if rejection is None and not takes(question, reply.answer):
+            return Rejection.NO_VERDICT
+        return rejection
 
     def _close(self, question_id: str) -> None:
         if self._open.pop(question_id, None) is not None:

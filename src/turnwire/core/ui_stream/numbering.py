@@ -111,6 +111,7 @@ class Renumbering:
         self._skip = skip
         self._next = 0
         """The number of the next chunk."""
+        self._has_failed = False
         self._out: list[Chunk] = []
         self._word = ""
         """The last characters of the open block, if their word may still go on."""
@@ -125,6 +126,15 @@ class Renumbering:
         """Outcomes that came after the run of their call or question. They wait for a number."""
         self._waiting_bytes = 0
         self._status = chunks.DataAgentStatus(chunks.StatusData("streaming"))
+
+    def fail(self, new: list[Chunk]) -> list[Chunk]:
+        """Take the last chunks of a turn that the gateway ends. Its error is sent in any case.
+
+        The client may have more chunks than the turn has here: a process that died had sent more
+        than it kept. Without the error the turn would look complete.
+        """
+        self._has_failed = True
+        return self.take(new)
 
     def take(self, new: list[Chunk]) -> list[Chunk]:
         """Cut and number the next chunks. Returns the chunks that the client does not have yet."""
@@ -260,7 +270,8 @@ class Renumbering:
     def _add(self, chunk: Chunk) -> None:
         """Close the run, and send a chunk that has a number of its own."""
         self._close_run()
-        if self._next >= self._skip or type(chunk) is chunks.Finish:
+        is_end = type(chunk) is chunks.Finish or (self._has_failed and type(chunk) is chunks.Error)
+        if self._next >= self._skip or is_end:
             self._out.append(chunk)
         self._next += 1
 
@@ -397,7 +408,7 @@ class Numbered(Translator):
         return self._renumbering.take(super().feed(event))
 
     def fail(self, text: str) -> list[Chunk]:
-        return self._renumbering.take(super().fail(text))
+        return self._renumbering.fail(super().fail(text))
 
     def _between_blocks(self, parts: list[Chunk]) -> list[Chunk]:
         # The time at which a call ends must not decide where the text around it is cut.

@@ -48,27 +48,28 @@ def record(chunk: chunks.Chunk, *, event_line: bool = True) -> bytes:
             translator joins the pairs of its strings (`core.safe_json`), so this is a bug.
 
     """
-    kind = type(chunk)
-    end = DONE if kind is chunks.Finish else b""
+    begin, end = _around(type(chunk), event_line)
     json = _json(chunk)
     if not json.isascii():
         json = one_line(json)
-    line = _event_line(kind, event_line)
-    if not line and event_line and isinstance(chunk, chunks.DataPart):
-        line = f"event: {chunk.type}\n".encode()
-    return b"%bdata: %b\n\n%b" % (line, json, end)
+    if not begin and isinstance(chunk, chunks.DataPart):  # each has a type of its own
+        begin = f"event: {chunk.type}\ndata: ".encode()
+    return begin + json + end
 
 
 @functools.cache
-def _event_line(kind: type[chunks.Chunk], event_line: bool) -> bytes:  # noqa: FBT001 (a cache's key)
-    """Return the `event:` line of a chunk of this class; empty without `event_line`.
+def _around(kind: type[chunks.Chunk], event_line: bool) -> tuple[bytes, bytes]:  # noqa: FBT001 (a cache's key)
+    """Return what comes before and behind the JSON of a chunk of this class.
 
-    Empty for a `DataPart` too: each has a type of its own.
+    Nothing comes before a `DataPart` with an `event:` line: the line depends on the chunk.
     """
+    end = b"\n\n" + DONE if kind is chunks.Finish else b"\n\n"
+    if not event_line:
+        return b"data: ", end
     if kind is chunks.DataPart:
-        return b""
+        return b"", end
     tag = str(kind.__struct_config__.tag)
-    return f"event: {_EVENT_NAMES.get(tag, tag)}\n".encode() if event_line else b""
+    return f"event: {_EVENT_NAMES.get(tag, tag)}\ndata: ".encode(), end
 
 
 def delta_prefix(block_id: str, *, event_line: bool = True) -> bytes:

@@ -34,6 +34,7 @@ client model in tests/core/test_promises.py:
 import enum
 from typing import ClassVar, assert_never
 
+import msgspec
 from msgspec import UNSET, Raw
 
 from turnwire.core import events, safe_json
@@ -84,7 +85,8 @@ class _Block:
 class Translator:
     """One UI message, from `start` to `finish`.
 
-    `usage` puts the agent's token counts into the metadata of `finish`. `preliminary`: the client
+    `usage` puts the agent's token counts into the metadata of `finish`, where the reason of an
+    answer that is not whole always stands. `preliminary`: the client
     knows preliminary outputs of tools, which 5.0.0 refuses.
     `taken_id` is the id of the user's message: a client overwrites that message
     if the answer has the same id. `client_copy` says how much the client has of the message
@@ -225,10 +227,14 @@ class Translator:
                 return []
             case events.TurnStarted(turn_id):
                 return self._start(turn_id)
-            case events.TurnFinished(reason=reason, final_text=str(final)) if is_streaming:
-                return [*self._write_unsent(final), *self._end(reason, event.error, event.usage)]
-            case events.TurnFinished(reason=reason):
-                return self._end(reason, event.error, event.usage)
+            case events.TurnFinished(final_text=str(final)) if is_streaming:
+                return [*self._write_unsent(final), *self._end(event)]
+            case events.TurnFinished():
+                return self._end(event)
+            case events.ToolUpdate() if is_streaming:
+                return self._tool(event)
+            case events.ReasoningDelta(text) if is_streaming:
+                return self._write(_REASONING, text)
             case events.AgentStatus(status, detail):
                 sent_detail = UNSET if detail is None else safe_json.join_surrogates(detail)
                 return [
@@ -238,10 +244,6 @@ class Translator:
                 ]
             case events.Queued():
                 return [chunks.DataAgentStatus(chunks.StatusData("queued"))]
-            case events.ReasoningDelta(text) if is_streaming:
-                return self._write(_REASONING, text)
-            case events.ToolUpdate() if is_streaming:
-                return self._tool(event)
             case events.ToolInputDelta() if is_streaming:
                 return self._after_tool(self.calls.add_input(event))
             case events.TextBreak() if is_streaming:
@@ -291,7 +293,9 @@ class Translator:
 
     def fail(self, text: str) -> list[chunks.Chunk]:
         """End the message with an error of the gateway."""
-        return [] if self.state is _CLOSED else self._end(Reason.ERROR, text, None)
+        if self.state is _CLOSED:
+            return []
+        return self._end(events.TurnFinished(reason=Reason.ERROR, error=text))
 
     def _start(self, turn_id: str | None) -> list[chunks.Chunk]:
         self.state = _STREAMING
@@ -387,7 +391,7 @@ class Translator:
         If a new step began while a call is open, clients from 2026 on would show
         a second card for the call, which stays open forever.
         """
-        opening = self._close_block()
+        opening = [] if self._block is None else self._close_block()
         if self.calls.step_has_calls and (self.has_fixed_steps or not self.calls.open):
             self.calls.next_step()
             opening += [*self._finish_step(), chunks.StartStep()]
@@ -402,7 +406,7 @@ class Translator:
         block, self._block = self._block, None
         if block is None:
             return []
-        last = self._delta(block, block.half)
+        last = self._delta(block, block.half) if block.half else []
         if block.kind is _TEXT:
             return [*last, chunks.TextEnd(block.id)]
         return [*last, chunks.ReasoningEnd(block.id)]
@@ -427,7 +431,8 @@ class Translator:
             self.sent_text.mark_tool()
         return parts
 
-    def _end(self, reason: Reason, error: str | None, usage: Raw | None) -> list[chunks.Chunk]:
+    def _end(self, end: events.TurnFinished) -> list[chunks.Chunk]:
+        reason = end.reason
         if self.state is _STREAMING:
             unanswered = CANCELED if reason is Reason.CANCELED else NO_RESULT
             closing: list[chunks.Chunk] = [
@@ -445,12 +450,18 @@ class Translator:
             case Reason.CANCELED:
                 verdict = [chunks.Abort()]
             case Reason.ERROR:
-                verdict = [chunks.Error(safe_json.error_text(error, TURN_FAILED))]
+                verdict = [chunks.Error(safe_json.error_text(end.error, TURN_FAILED))]
             case _:
                 assert_never(reason)
-        return [*closing, *verdict, self._finish(usage)]
+        return [*closing, *verdict, self._finish(end)]
 
-    def _finish(self, usage: Raw | None) -> chunks.Chunk:
-        if not self._usage or usage is None or not bytes(usage).startswith(b"{"):
+    def _finish(self, end: events.TurnFinished) -> chunks.Chunk:
+        if end.cut_short is None and not self._usage:
             return chunks.Finish()
-        return chunks.Finish(Raw(b'{"usage":%b}' % bytes(safe_json.sanitize(usage))))
+        metadata: list[bytes] = []
+        if end.cut_short is not None:
+            text = safe_json.join_surrogates(end.cut_short)
+            metadata.append(b'"finishReason":' + msgspec.json.encode(text))
+        if self._usage and end.usage is not None and bytes(end.usage).startswith(b"{"):
+            metadata.append(b'"usage":' + bytes(safe_json.sanitize(end.usage)))
+        return chunks.Finish(Raw(b"{%b}" % b",".join(metadata)) if metadata else UNSET)

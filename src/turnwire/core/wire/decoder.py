@@ -40,7 +40,7 @@ def _keep_nothing(_loose: Any) -> None:
 class FrameDecoder(Generic[Frame]):
     """The decoder of one wire."""
 
-    __slots__ = ("_decode", "_frame_types", "_keep_halves", "_restore_halves")
+    __slots__ = ("_decode", "_frame_types", "_keep_halves", "_restore_halves", "_type_of")
 
     def __init__(
         self,
@@ -48,18 +48,21 @@ class FrameDecoder(Generic[Frame]):
         known: Iterable[type[Struct]],
         restore_halves: Callable[[Frame, Any], Frame],
         keep_halves: Callable[[Any], object] = _keep_nothing,
+        type_of: Callable[[bytes], str] = safe_json.frame_type,
     ) -> None:
         """Make the decoder of a wire.
 
         `decode` decodes strict JSON to one of the structs `known`. Strict JSON cannot hold half of
         a surrogate pair, whose other half may come with the next delta. `restore_halves` gets a
         frame and its fields as `safe_json.parse` returns them, and returns the frame with the
-        halves. `keep_halves` may edit these fields before the frame is decoded.
+        halves. `keep_halves` may edit these fields before the frame is decoded. `type_of`
+        returns the type of a frame, and an empty string for a frame without one.
         """
         self._decode = decode
         self._frame_types = frozenset(str(kind.__struct_config__.tag) for kind in known)
         self._restore_halves = restore_halves
         self._keep_halves = keep_halves
+        self._type_of = type_of
 
     def read(self, raw: bytes, frame_stats: FrameStats) -> Frame | None:
         """Decode a frame, also from nearly valid JSON. None, and counted, if that fails."""
@@ -91,7 +94,7 @@ class FrameDecoder(Generic[Frame]):
 
     def count_rejected(self, raw: bytes, frame_stats: FrameStats) -> None:
         """Count a frame of valid JSON that `decode` refused: unreadable, malformed or unknown."""
-        kind = safe_json.frame_type(raw)
+        kind = self._type_of(raw)
         if not kind:
             frame_stats.count_unreadable(raw)
         elif kind in self._frame_types:

@@ -10,6 +10,7 @@ An event is `bytes`, its data. An event with a name or an id is a `NamedEvent`, 
 too: most wires need neither, so most events are plain.
 """
 
+from itertools import repeat
 from typing import Final, Protocol, Self
 
 from turnwire.core.bounds import ID_MAX
@@ -18,6 +19,8 @@ _BOM: Final = b"\xef\xbb\xbf"
 _DATA: Final = b"data: "
 _DATA_BYTES: Final = len(_DATA)
 
+
+_LONG_LINE_BYTES: Final = 1_024
 
 LINES_MAX: Final = 10_000
 """Most lines of an event, comments and all. Each costs time; real agents write one."""
@@ -61,12 +64,14 @@ class StreamReader(Protocol):
 class _Parts:
     """Bytes that came before their end. They are joined once, whatever the number of reads."""
 
-    __slots__ = ("_max_bytes", "_parts", "held_bytes")
+    __slots__ = ("_max_bytes", "_parts", "has_line_end", "held_bytes")
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._parts: list[bytes] = []
         self.held_bytes = 0
+        self.has_line_end = False
+        """Whether an LF is held."""
 
     @property
     def last_byte(self) -> bytes:
@@ -76,6 +81,7 @@ class _Parts:
         if data:
             self._parts.append(data)
             self.held_bytes += len(data)
+            self.has_line_end = self.has_line_end or b"\n" in data
             if self.held_bytes > self._max_bytes:
                 raise EventTooLongError
 
@@ -86,6 +92,7 @@ class _Parts:
         whole = b"".join([*self._parts, data])
         self._parts.clear()
         self.held_bytes = 0
+        self.has_line_end = False
         return whole
 
     def drop_comments(self) -> None:
@@ -120,28 +127,51 @@ class EventStreamReader:
             data = self._without_mark(data)
         if self._skips_lf or b"\r" in data:
             data = self._with_lf(data)
-        # An empty line ends an event. Of its two LF, the first may have come with the last read.
-        if b"\n\n" not in data and not data[:1] == b"\n" == self._parts.last_byte:
-            self._parts.add(data)
-            self._parts.drop_comments()
+        parts = self._parts
+        if b"\n" not in data:
+            parts.add(data)
             return []
-        *blocks, rest = self._parts.take(data).split(b"\n\n")
-        events = []
-        for block in blocks:
-            if len(block) > self._max_bytes:
-                raise EventTooLongError
-            # Most events are one line of data. A loop over their lines would take three times as
-            # long.
-            is_plain = block.startswith(_DATA) and b"\n" not in block and not self._event_id
-            event = block[_DATA_BYTES:] if is_plain else self._event(block)
-            if event is not None:
-                events.append(event)
-        self._parts.add(rest)
-        self._parts.drop_comments()
+        if not parts.has_line_end:
+            data = parts.take(data)
+            events = self._plain_events(data)
+            if events is not None:
+                return events
+        # An empty line ends an event. Of its two LF, the first may have come with the last read.
+        if b"\n\n" not in data and not data[:1] == b"\n" == parts.last_byte:
+            parts.add(data)
+            parts.drop_comments()
+            return []
+        *blocks, rest = parts.take(data).split(b"\n\n")
+        if max(map(len, blocks)) > self._max_bytes:
+            raise EventTooLongError
+        events = [event for event in map(self._event, blocks) if event is not None]
+        parts.add(rest)
+        parts.drop_comments()
         return events
+
+    def _plain_events(self, data: bytes) -> list[bytes] | None:
+        """Return the events of this data, if each of them is one line of data, and hold the rest.
+
+        None: they are not. Most are, and then C code alone reads them: it takes a third of the time
+        of a loop over the events, and a search for single LF a fifth of one for two.
+        """
+        lines = _lines(data)
+        begun = lines[:-1:2]
+        if (
+            len(lines) % 2 == 0
+            or any(lines[1::2])
+            or not all(map(bytes.startswith, begun, repeat(_DATA)))
+            or self._event_id
+            or len(data) > self._max_bytes
+        ):
+            return None
+        self._parts.add(lines[-1])
+        return [line[_DATA_BYTES:] for line in begun]
 
     def _event(self, block: bytes) -> bytes | None:
         """Return the event of these lines; None if no line has data."""
+        if block.startswith(_DATA) and b"\n" not in block and not self._event_id:
+            return block[_DATA_BYTES:]
         if block.count(b"\n") >= LINES_MAX:
             raise EventTooLongError
         name = ""
@@ -180,6 +210,23 @@ class EventStreamReader:
         if data.endswith(b"\r"):
             self._skips_lf = True
         return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """Split data at each LF.
+
+    `find` skips a long line forty times as fast as `split`, which is faster for short ones.
+    """
+    lines: list[bytes] = []
+    begin, end = 0, data.find(b"\n")
+    while end - begin > _LONG_LINE_BYTES:
+        lines.append(data[begin:end])
+        begin = end + 1
+        if data.startswith(b"\n", begin):  # the empty line behind an event
+            lines.append(b"")
+            begin += 1
+        end = data.find(b"\n", begin)
+    return lines + data[begin:].split(b"\n")
 
 
 class JsonLinesReader:

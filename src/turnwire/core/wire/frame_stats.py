@@ -14,6 +14,7 @@ class FrameStats:
         "left_out",
         "left_out_bytes",
         "malformed",
+        "protocol_version",
         "unrecognised",
         "wasted",
     )
@@ -39,6 +40,8 @@ class FrameStats:
         self.left_out_bytes = 0
         self.error_code: str | None = None
         """The agent's code for the error with which the turn failed."""
+        self.protocol_version: str | None = None
+        """The version of the wire that the agent named: numbers with dots between."""
 
     def count_unreadable(self, frame: bytes) -> None:
         """Count a frame that cannot be decoded at all."""

@@ -8,7 +8,7 @@ The elements of an array have the path of the array.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -36,7 +36,15 @@ class WireSchema(Struct, frozen=True, kw_only=True):
     ids: frozenset[str] = frozenset()
     """Keys of ids that do not end in `Id`."""
     phrases: tuple[str, ...] = ()
-    """Beginnings of texts that the dialect reads; redaction keeps them."""
+    """Beginnings of texts that the dialect reads, and frames that are no JSON; redaction keeps
+    them."""
+    type_of: Callable[[bytes], str] | None = None
+    """Returns the type of a frame, and an empty string for a frame without one. None: it is the
+    frame's field `type`."""
+    hidden: frozenset[str] = frozenset()
+    """Paths of fields that may hold anything: redaction keeps no key and no word in them."""
+    read: frozenset[str] = frozenset()
+    """Paths in `hidden` by which the dialect goes: redaction keeps their keys, ids and words."""
 
 
 def names(text: str) -> frozenset[str]:

@@ -1,10 +1,12 @@
 """The id of a thread, for wires on which the agent keeps a conversation by an id of the client."""
 
+import functools
 import hashlib
 
 import msgspec
 
 
+@functools.lru_cache(maxsize=1024)  # each turn of a chat asks for the same one
 def thread_id(session_id: str, channel_type: str, channel_id: str) -> str:
     """Return the thread of a channel of a session: a hash in the form of a UUID.
 

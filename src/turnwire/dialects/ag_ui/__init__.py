@@ -7,6 +7,7 @@ then `progress`. The agent keeps nothing that this wire could ask for, so it has
 from collections.abc import Iterable
 from typing import Never
 
+from turnwire.core.agent import Feature
 from turnwire.core.body.conversation import Message
 from turnwire.core.operations import OperationName
 from turnwire.core.requests import (
@@ -26,10 +27,14 @@ class AgUi:
     name = "ag-ui"
     transport = "http"
     operations = frozenset[OperationName]()
+    features = frozenset(Feature) - {Feature.FILES_MADE, Feature.SOURCES}
     idle_s = 300.0
     """In seconds. A model that thinks, or a node of a graph, may be silent for minutes."""
     schema = SCHEMA
     keeps_history = False
+    names_sessions = False
+    needs = frozenset[str]()
+    request_fields = frozenset[str]()
 
     def write_message(self, message: Message) -> Iterable[bytes]:
         return messages.write(message)

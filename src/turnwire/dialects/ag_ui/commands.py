@@ -1,11 +1,13 @@
 """The request that begins a run: the only thing that the gateway sends on this wire."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
 from msgspec import Raw
 
+from turnwire.core import safe_json
 from turnwire.core.body.conversation import File, Message, Text, UserMessage
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.requests import PromptRequest
@@ -15,8 +17,16 @@ VERSION: Final = "1.0"
 """The version of the wire that is declared. Some agents spell an interrupt only as 1.0 does if the
 client declares it; agents of earlier versions ignore it."""
 
+_NUMBERS: Final = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,4}){0,3}")
+
 _HEADERS: Final = {"content-type": "application/json"}
 _NOTHING: Final = Raw(b"{}")
+
+
+def named_version(version: Raw) -> str | None:
+    """The version of the wire that an agent names; None if it names none, or anything else."""
+    named = safe_json.short_string(version)
+    return named if named is not None and _NUMBERS.fullmatch(named) else None
 
 
 def prompt(request: PromptRequest) -> Sequence[bytes]:

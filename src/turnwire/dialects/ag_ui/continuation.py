@@ -9,25 +9,15 @@ import hashlib
 from collections.abc import Sequence
 
 import msgspec
-from msgspec import Raw
 
+from turnwire.core import safe_json
 from turnwire.core.agent import Decoded
-from turnwire.core.approvals import subjects
+from turnwire.core.answered_questions import find_answered
 from turnwire.core.body.conversation import Call
-from turnwire.core.events import (
-    Approval,
-    Event,
-    Phase,
-    Question,
-    ReplayFinished,
-    ReplayStarted,
-    ToolUpdate,
-    TurnStarted,
-    find_open_questions,
-)
-from turnwire.core.rejection import RejectedError, Rejection
+from turnwire.core.events import Event, ToolUpdate
 from turnwire.core.requests import QuestionReply, ResumeRequest
-from turnwire.dialects.ag_ui.interrupts import Answered
+from turnwire.dialects.ag_ui import interrupts
+from turnwire.dialects.ag_ui.frames import RunFinished, RunStarted
 from turnwire.dialects.ag_ui.turn import TurnProtocol
 
 
@@ -38,38 +28,35 @@ class ContinuationProtocol(TurnProtocol):
         """Check the answers, and learn the calls of the runs before.
 
         Raises:
-            RejectedError: an answer is to no question that is open.
+            RejectedError: an answer is to no question that is open, or the client's message has
+                another call at its card than the one that was shown.
 
         """
-        waiting, conversation = request.waiting, request.conversation
-        pending = () if conversation is None else conversation.pending
-        if waiting is None:
-            turn_id = request.message_id or ""
-            asked = [_pending_question(each, turn_id, pending) for each in request.replies]
-        else:
-            turn_id = _turn_id(waiting)
-            open_questions = find_open_questions(waiting)
-            asked = [open_questions.get(each.question_id) for each in request.replies]
-        questions = [each for each in asked if each is not None]
-        if len(questions) < len(asked):
-            raise RejectedError(Rejection.CLOSED)
+        answered, conversation = find_answered(request), request.conversation
+        turn_id = answered.turn_id
         sent = () if conversation is None else conversation.written
         super().__init__(request, turn_id, _run_id(turn_id, request.replies), sent)
         self._has_begun = True
-        self._learn_calls(pending, waiting or ())
-        for reply, question in zip(request.replies, questions, strict=True):
-            self._answers[reply.question_id] = Answered(
-                reply.question_id, reply.answer, is_approval=question.is_approval
+        self._is_replay = not request.session_id
+        self._learn_calls(answered.pending, request.waiting or ())
+        for reply, question in zip(request.replies, answered.questions, strict=True):
+            self._take_answer(
+                reply,
+                is_approval=question.is_approval,
+                takes_reason=interrupts.takes_reason(question),
             )
-        self._replay: Sequence[Event] = ()
-        """What the client has of the turn, as far as the stream must know it."""
-        if waiting is None and questions:
-            calls = [_running(call) for call in pending]
-            self._replay = [ReplayStarted(turn_id), *calls, ReplayFinished()]
+        self._replay = answered.replay
 
     def connection_opened(self, _now: float) -> Decoded:
         replay, self._replay = self._replay, ()
         return Decoded(replay)
+
+    def _is_ours(self, frame: RunStarted | RunFinished) -> bool | None:
+        if self._is_replay and isinstance(frame, RunStarted):
+            # Redacted answers make another id: in a recording, the first run is the one.
+            self._is_replay = False
+            self._run_id = safe_json.short_string(frame.run_id) or self._run_id
+        return super()._is_ours(frame)
 
     def _learn_calls(self, pending: Sequence[Call], waiting: Sequence[Event]) -> None:
         """Know the calls of earlier runs: the next run has their results, and may repeat them."""
@@ -81,29 +68,6 @@ class ContinuationProtocol(TurnProtocol):
             if isinstance(event, ToolUpdate):
                 calls.follow(event)
         calls.next_run()
-
-
-def _pending_question(
-    reply: QuestionReply, turn_id: str, pending: Sequence[Call]
-) -> Question | None:
-    """The approval that a reply's id was signed for, of the calls that wait; None if of none."""
-    for call in pending:
-        approval = Approval(call.call_id, call.name, call.input)
-        question = Question(reply.question_id, Raw(b"{}"), approval)
-        if reply.subject is not None and reply.subject in subjects(question, (turn_id,)):
-            return question
-    return None
-
-
-def _running(call: Call) -> Event:
-    """The card of a call that waits, as the client has it."""
-    return ToolUpdate(
-        call_id=call.call_id, tool_name=call.name, phase=Phase.RUNNING, args=call.input
-    )
-
-
-def _turn_id(waiting: Sequence[Event]) -> str:
-    return next((event.turn_id for event in waiting if isinstance(event, TurnStarted)), "")
 
 
 def _run_id(turn_id: str, replies: Sequence[QuestionReply]) -> str:

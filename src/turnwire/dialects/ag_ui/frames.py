@@ -32,15 +32,21 @@ class _Owned(_Frame, frozen=True):
 
 
 class RunStarted(_Frame, frozen=True, tag="RUN_STARTED"):
-    run_id: SomeId | None = None
+    """The begin of a run. No field is checked: a wrong one must not hide that a run begins."""
+
+    thread_id: Raw = Raw()
+    run_id: Raw = Raw()
+    protocol_version: Raw = Raw()
 
 
 class RunFinished(_Frame, frozen=True, tag="RUN_FINISHED"):
     """The end of a run. No field is checked: a wrong one must not hide the end."""
 
+    thread_id: Raw = Raw()
     run_id: Raw = Raw()
     outcome: Raw = Raw()
     usage: Raw = Raw()
+    result: Raw = Raw()
 
 
 class RunError(_Frame, frozen=True, tag="RUN_ERROR"):
@@ -175,6 +181,7 @@ class SubagentStarted(_Frame, frozen=True, tag="SUBAGENT_STARTED", kw_only=True)
 
 class SubagentFinished(_Frame, frozen=True, tag="SUBAGENT_FINISHED", kw_only=True):
     subagent_run_id: Id
+    result: Raw = Raw()
 
 
 class SubagentError(_Frame, frozen=True, tag="SUBAGENT_ERROR", kw_only=True):

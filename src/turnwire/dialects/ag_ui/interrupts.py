@@ -14,8 +14,7 @@ from msgspec import Meta, Raw, Struct
 from turnwire.core import safe_json
 from turnwire.core.bounds import FEW, OPEN_QUESTIONS_MAX, HandedOn, Id, SomeId, Word
 from turnwire.core.events import Approval, Question
-from turnwire.core.wire import lenient
-from turnwire.dialects.ag_ui import json_text
+from turnwire.core.wire import json_text, lenient
 
 ON_INTERRUPT: Final = "on_interrupt"
 APPROVAL_REQUEST: Final = "function_approval_request"
@@ -45,6 +44,8 @@ class Interrupt(Struct, frozen=True, kw_only=True):
     fields: Mapping[str, Raw] = {}
     """What else the client is shown."""
     asks_yes_or_no: bool = False
+    takes_reason: bool = True
+    """Whether an answer may have a reason beside the yes or the no."""
     is_of_graph: bool = False
     """Whether it comes from a graph, which tells an open interrupt again to each prompt."""
 
@@ -72,9 +73,21 @@ class _Interrupt(Struct, frozen=True, rename="camel"):
     metadata: Raw = Raw()
 
 
-class _Schema(Struct, frozen=True):
+class _Schema(Struct, frozen=True, rename="camel"):
     properties: Annotated[dict[HandedOn, Raw], FEW] = {}
     required: Annotated[list[HandedOn], FEW] = []
+    additional_properties: Raw = Raw()
+
+
+class _Asked(Struct, frozen=True, rename="camel"):
+    response_schema: Raw = Raw()
+
+
+class _Verdict(Struct, frozen=True, forbid_unknown_fields=True):
+    """A yes or a no with a reason, and nothing else."""
+
+    approved: bool
+    reason: HandedOn
 
 
 class _GraphValue(Struct, frozen=True):
@@ -117,6 +130,8 @@ _decode_interrupts = msgspec.json.Decoder(
 ).decode
 _decode_interrupt = msgspec.json.Decoder(_Interrupt).decode
 _decode_schema = msgspec.json.Decoder(_Schema).decode
+_decode_asked = msgspec.json.Decoder(_Asked).decode
+_decode_verdict = msgspec.json.Decoder(_Verdict).decode
 _decode_metadata = msgspec.json.Decoder(_Metadata).decode
 _decode_request = msgspec.json.Decoder(_ApprovalRequest).decode
 _decode_text = msgspec.json.Decoder(_Text).decode
@@ -163,6 +178,12 @@ def from_custom(name: str, value: Raw, question_id: str) -> Interrupt | None:
     )
 
 
+def asked_again(interrupt: Interrupt, why: str) -> Interrupt:
+    """The same interrupt with a text that begins with `why` it is asked again."""
+    text = ": ".join(filter(None, (why, interrupt.text)))
+    return msgspec.structs.replace(interrupt, text=text)
+
+
 def question(interrupt: Interrupt, call: tuple[str, Raw] | None, *, as_approval: bool) -> Question:
     """The event of an interrupt.
 
@@ -186,6 +207,18 @@ def question(interrupt: Interrupt, call: tuple[str, Raw] | None, *, as_approval:
             return Question(interrupt.question_id, Raw(msgspec.json.encode(fields)), approval)
     payload = Raw(msgspec.json.encode(fields))
     return Question(interrupt.question_id, payload, shown=payload)
+
+
+def takes_reason(question: Question) -> bool:
+    """Whether an answer to a question that was asked may have a reason."""
+    asked = lenient.field(_decode_asked, question.payload)
+    return asked is None or _takes_reason(asked.response_schema)
+
+
+def without_reason(answer: Raw) -> Raw | None:
+    """The yes or the no of an answer that has a reason beside it; None for any other answer."""
+    verdict = lenient.field(_decode_verdict, answer)
+    return None if verdict is None else Raw(msgspec.json.encode(verdict.approved))
 
 
 def resume_fields(answers: Iterable[Answered]) -> tuple[Raw | None, Raw]:
@@ -223,6 +256,7 @@ def _from_outcome(found: _Interrupt) -> Interrupt:
         call_id=metadata.adk.original_function_call.id or found.tool_call_id or None,
         is_of_graph=metadata.langgraph is not None,
         asks_yes_or_no=_asks_yes_or_no(found),
+        takes_reason=_takes_reason(found.response_schema),
         fields=_present(
             responseSchema=found.response_schema, expiresAt=found.expires_at, value=value
         ),
@@ -235,6 +269,13 @@ def _asks_yes_or_no(found: _Interrupt) -> bool:
     if schema is None or not schema.properties:
         return found.reason in _YES_OR_NO_REASONS
     return _APPROVED in schema.properties and set(schema.required) <= {_APPROVED}
+
+
+def _takes_reason(schema: Raw) -> bool:
+    """Whether the schema of an answer allows a reason. An agent may refuse what it does not."""
+    read = lenient.field(_decode_schema, schema)
+    is_closed = read is not None and bytes(read.additional_properties) == b"false"
+    return read is None or not is_closed or "reason" in read.properties
 
 
 def _text_in(value: Raw) -> str | None:

@@ -10,7 +10,6 @@ Two kinds of parts are left out, since this wire or its servers have no use for 
 * files of the assistant. The content of its messages is text.
 """
 
-import codecs
 from collections.abc import Generator, Iterator
 from typing import Final, TypeAlias, TypeVar, assert_never
 
@@ -31,16 +30,12 @@ from turnwire.core.body.conversation import (
     UnsayableError,
     UserMessage,
 )
+from turnwire.core.wire import json_text
 
 _Words = TypeVar("_Words")
 
 Writing: TypeAlias = Generator[bytes, None, _Words]
 """Makes the words of a message in steps: yields an empty item after each, and returns them."""
-
-_STEP_BYTES: Final = 262_144
-"""Bytes of JSON that are put into a string in one step."""
-
-_incremental_decoder = codecs.getincrementaldecoder("utf-8")
 
 _BETWEEN_TEXTS: Final = "\n\n"
 """A step of the assistant has one text on this wire. The client shows its texts as paragraphs."""
@@ -140,7 +135,7 @@ def _words(message: Message) -> Writing[_User | _System | _Assistant | _Tool]:
             )
         case Result(message_id, call_id, _, output, error):
             if output is not None:
-                return _Tool(message_id, call_id, (yield from _as_string(output)))
+                return _Tool(message_id, call_id, (yield from json_text.as_string(output)))
             return _Tool(message_id, call_id, Raw(_encode(error or "")), error or "")
         case _:
             assert_never(message)
@@ -190,23 +185,6 @@ def _tool_call(call: Call) -> Writing[_ToolCall]:
 
     An input that is a string was no JSON when the model made it: it is sent as it was.
     """
-    return _ToolCall(call.call_id, _Function(call.name, (yield from _as_string(call.input))))
-
-
-def _as_string(raw: Raw) -> Writing[Raw]:
-    """Return a string as itself, and any other JSON as a string with the JSON in it.
-
-    The events of a run say it in the same way.
-    """
-    data = bytes(raw)
-    if data.startswith(b'"'):
-        return raw
-    if len(data) <= _STEP_BYTES:
-        return Raw(_encode(data.decode()))
-    pieces = [b'"']
-    decode = _incremental_decoder().decode
-    for begin in range(0, len(data), _STEP_BYTES):
-        pieces.append(_encode(decode(data[begin : begin + _STEP_BYTES]))[1:-1])
-        yield b""
-    pieces.append(b'"')
-    return Raw(b"".join(pieces))
+    return _ToolCall(
+        call.call_id, _Function(call.name, (yield from json_text.as_string(call.input)))
+    )

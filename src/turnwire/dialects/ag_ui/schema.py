@@ -9,8 +9,8 @@ _COMMON: Final = names("timestamp rawEvent metadata subagentRunId")
 """Fields that any event may have."""
 
 _UNREAD: Final = {
-    "RUN_STARTED": names("threadId protocolVersion parentRunId input"),
-    "RUN_FINISHED": names("threadId result"),
+    "RUN_STARTED": names("parentRunId input"),
+    "RUN_ERROR": names("threadId runId"),
     "TEXT_MESSAGE_START": names("name"),
     "TEXT_MESSAGE_CHUNK": names("name"),
     "TOOL_CALL_START": names("parentMessageId"),
@@ -19,10 +19,37 @@ _UNREAD: Final = {
     "REASONING_MESSAGE_START": names("role"),
     "ACTIVITY_DELTA": names("activityType"),
     "SUBAGENT_STARTED": names("description parentSubagentRunId parentToolCallId parentMessageId"),
-    "SUBAGENT_FINISHED": names("result outcome"),
+    "SUBAGENT_FINISHED": names("outcome"),
     "SUBAGENT_ERROR": names("code"),
 }
 """Fields of one type of event that are known, and not read."""
+
+_HIDDEN: Final = names(
+    "*.rawEvent *.metadata RAW.event STATE_SNAPSHOT.snapshot STATE_DELTA.delta"
+    " ACTIVITY_SNAPSHOT.content ACTIVITY_DELTA.patch RUN_FINISHED.outcome.interrupts.metadata"
+    " MESSAGES_SNAPSHOT.messages.content MESSAGES_SNAPSHOT.messages.name"
+    " TEXT_MESSAGE_START.name TEXT_MESSAGE_CHUNK.name"
+)
+"""Fields whose content is the agent's own, or its framework's: with words of people in it."""
+
+_READ: Final = frozenset(
+    f"{path}.{name}"
+    for path, fields in {
+        "RAW.event": "event data.output.tool_calls.id data.output.tool_calls.args"
+        " data.output.tool_call_id data.output.status",
+        "STATE_SNAPSHOT.snapshot": "messages.tool_calls.id messages.tool_calls.args"
+        " messages.tool_call_id messages.status",
+        "STATE_DELTA.delta": "op path from value",
+        "ACTIVITY_DELTA.patch": "op path from value",
+        "MESSAGES_SNAPSHOT.messages.content": "type text source.type source.value source.mimeType",
+        "RUN_FINISHED.outcome.interrupts.metadata": (
+            "langgraph.raw reason adk.originalFunctionCall.id"
+        ),
+    }.items()
+    for name in names(fields)
+)
+"""What is read of them: inputs and failures of calls, patches, parts of a result, and which call a
+question is about."""
 
 SCHEMA: Final = WireSchema(
     frames=KNOWN,
@@ -37,6 +64,13 @@ SCHEMA: Final = WireSchema(
     },
     inside={},
     types={},
-    kept=names("toolCallName subtype outcome name op"),
-    phrases=('{"pydantic_ai": {"outcome": "failed"}}', '{"pydantic_ai": {"outcome": "denied"}}'),
+    kept=names("type toolCallName subtype outcome name op event"),
+    ids=names("tool_call_id"),
+    hidden=_HIDDEN,
+    read=_READ,
+    phrases=(
+        '{"pydantic_ai": {"outcome": "failed"}}',
+        '{"pydantic_ai": {"outcome": "denied"}}',
+        "error",
+    ),
 )

@@ -26,10 +26,11 @@ from turnwire.core.events import (
 from turnwire.core.requests import AgentRequest, PromptRequest, QuestionReply
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.core.wire.thread_id import thread_id
-from turnwire.dialects.ag_ui import commands, frames, interrupts
+from turnwire.dialects.ag_ui import binding, commands, frames, interrupts
 from turnwire.dialects.ag_ui.content import snapshots
 from turnwire.dialects.ag_ui.content.progress import Progress
 from turnwire.dialects.ag_ui.content.results import HELD_S
+from turnwire.dialects.ag_ui.content.transcript import Transcript
 from turnwire.dialects.ag_ui.frames import (
     RunError,
     RunEvent,
@@ -87,17 +88,16 @@ class TurnProtocol:
         self._turn_id, self._run_id = turn_id, run_id
         self._runs = 1
         self._thread_id = thread_id(request.session_id, request.channel.type, request.channel.id)
-        self._sent = sent
-        """The messages of the first run. They are kept if the next run needs them again."""
+        self._own_thread_id = self._thread_id if request.session_id else None
+        """The thread that the agent may name; None in a replay, which knows no session."""
         self._sends_history = request.options.sends_history
+        self._asks_again = request.options.has_turn_log
+        """Whether an answer would reach this turn, so that a question can be asked again."""
         self._stage = _STARTING
         self._has_begun = False
-        self._progress = Progress(
-            run_id,
-            self.frame_stats,
-            request.options.state,
-            is_kept=self._sends_history and sum(map(len, sent)) <= HISTORY_MAX,
-        )
+        is_kept = self._sends_history and sum(map(len, sent)) <= HISTORY_MAX
+        transcript = Transcript(is_kept=is_kept, sent=sent)
+        self._progress = Progress(run_id, self.frame_stats, request.options.state, transcript)
         self._fast_id: str | None = None
         self._pieces: list[str] = []
         """Deltas of the message `_fast_id` that are not in the transcript yet."""
@@ -113,12 +113,11 @@ class TurnProtocol:
         request = commands.run(
             thread_id=self._thread_id,
             run_id=self._run_id,
-            sent=[*self._sent, *self._progress.transcript.messages()],
+            sent=self._progress.transcript.messages(),
             resume=resume,
             forwarded_props=forwarded_props,
         )
-        if not self._progress.transcript.is_whole:
-            self._sent = ()
+        self._progress.transcript.was_sent()
         return request
 
     def connection_opened(self, _now: float) -> Decoded:
@@ -129,6 +128,13 @@ class TurnProtocol:
             return Decoded()
         held = self._progress.release()
         return Decoded(held, is_cut=True) if held else None
+
+    @property
+    def kept_bytes(self) -> int:
+        return self._progress.transcript.kept_bytes
+
+    def forget(self) -> None:
+        self._progress.transcript.forget()
 
     @property
     def abort_scope(self) -> AbortScope:
@@ -194,13 +200,23 @@ class TurnProtocol:
         interrupt = self._open.pop(reply.question_id, None)
         if interrupt is None:
             return Decoded()
-        self._answers[reply.question_id] = Answered(
-            reply.question_id, reply.answer, interrupt.asks_yes_or_no
+        self._take_answer(
+            reply, is_approval=interrupt.asks_yes_or_no, takes_reason=interrupt.takes_reason
         )
         closed = QuestionClosed(reply.question_id, answer=reply.answer)
         if self._open:
             return Decoded([closed])
         return self._next_run(closed)
+
+    def _take_answer(self, reply: QuestionReply, *, is_approval: bool, takes_reason: bool) -> None:
+        """Note an answer for the next run. A reason that the agent would refuse is left out."""
+        answer = reply.answer
+        if is_approval and not takes_reason:
+            verdict = interrupts.without_reason(answer)
+            if verdict is not None:
+                self.frame_stats.count_left_out("reason of an answer", len(answer))
+                answer = verdict
+        self._answers[reply.question_id] = Answered(reply.question_id, answer, is_approval)
 
     def _take_raw(self, raw: bytes) -> Decoded | str:
         """Take an event of the framework behind the agent: mostly, it says that it is alive."""
@@ -215,12 +231,13 @@ class TurnProtocol:
     def _interpret(self, frame: _Decoded, raw: bytes, now: float) -> Decoded | str | None:
         self._note_pieces()
         if isinstance(frame, frames.RunStarted):
-            return self._run_started(frame.run_id)
+            self.frame_stats.protocol_version = commands.named_version(frame.protocol_version)
+            return self._run_started(is_ours=self._is_ours(frame))
         if isinstance(frame, RunFinished):
-            if self._is_end(safe_json.short_string(frame.run_id)):
+            if self._is_end(is_ours=self._is_ours(frame)):
                 return self._run_finished(frame)
         elif isinstance(frame, RunError):
-            if self._is_end(None):
+            if self._is_end(is_ours=None):
                 return self._failed(frame)
         elif self._stage is _RUNNING:
             return self._take(frame, raw, now)
@@ -236,13 +253,17 @@ class TurnProtocol:
 
     def _tell(self, new: Sequence[Event], now: float) -> Decoded | str:
         self._fast_id = self._progress.fast_id
-        self.deadline = now + HELD_S if self._progress.holds_result else NEVER
+        self.deadline = min(self.deadline, now + HELD_S) if self._progress.holds_result else NEVER
         if len(new) == 1 and isinstance(new[0], TextDelta):
             return new[0].text
         return Decoded(new) if new else ALIVE
 
-    def _run_started(self, run_id: str | None) -> Decoded | None:
-        if self._stage in {_WAITING, _OVER} or run_id not in {None, "", self._run_id}:
+    def _is_ours(self, frame: frames.RunStarted | RunFinished) -> bool | None:
+        return binding.is_ours(frame, self._own_thread_id, self._run_id)
+
+    def _run_started(self, *, is_ours: bool | None) -> Decoded | None:
+        is_elsewhere = self._stage is _ELSEWHERE
+        if self._stage in {_WAITING, _OVER} or is_ours is False or (is_elsewhere and not is_ours):
             self._stage = self._stage if self._stage in {_WAITING, _OVER} else _ELSEWHERE
             self._fast_id = None
             self.frame_stats.foreign += 1
@@ -254,11 +275,11 @@ class TurnProtocol:
         self._stage = _RUNNING
         return ALIVE
 
-    def _is_end(self, run_id: str | None) -> bool:
+    def _is_end(self, *, is_ours: bool | None) -> bool:
         """Whether the end of a run is that of ours. It need not name the run."""
         if self._stage is _ELSEWHERE:
-            return run_id == self._run_id
-        return self._stage in {_STARTING, _RUNNING} and run_id in {None, "", self._run_id}
+            return is_ours is True
+        return self._stage in {_STARTING, _RUNNING} and is_ours is not False
 
     def _failed(self, error: RunError) -> Decoded:
         """The run failed. Nothing that follows counts, however the body ends."""
@@ -270,6 +291,7 @@ class TurnProtocol:
     def _run_finished(self, finished: RunFinished) -> Decoded:
         progress = self._progress
         progress.usage.run_ended(finished.usage)
+        progress.leave_out("result of a run", finished.result)
         verdict, found = interrupts.verdict_of(finished.outcome)
         spelled_otherwise = progress.interrupts
         if found:
@@ -302,8 +324,10 @@ class TurnProtocol:
         """Our run ended with questions. The next one begins when all of them have an answer."""
         progress, calls = self._progress, self._progress.calls
         if not progress.has_worked and all(each.is_of_graph for each in asked):
-            texts = (each.text[:_QUESTION_SHOWN_MAX] for each in asked if each.text)
-            return self._over(new, Reason.ERROR, ": ".join((NOT_TAKEN, *texts)))
+            if not self._asks_again:
+                texts = (each.text[:_QUESTION_SHOWN_MAX] for each in asked if each.text)
+                return self._over(new, Reason.ERROR, ": ".join((NOT_TAKEN, *texts)))
+            asked = [interrupts.asked_again(each, NOT_TAKEN) for each in asked]
         self._stage = _WAITING
         self._open = {each.question_id: each for each in asked}
         described = [calls.described(each.call_id or "") for each in asked]

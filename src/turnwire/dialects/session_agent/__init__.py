@@ -9,6 +9,7 @@ sends, so there is no setting for it. To read the package, start with `turn`, th
 
 from collections.abc import Iterable
 
+from turnwire.core.agent import Feature
 from turnwire.core.body.conversation import Message, UnsayableError
 from turnwire.core.operations import OperationName
 from turnwire.core.requests import (
@@ -34,11 +35,15 @@ class SessionAgent:
     name = "session-agent"
     transport = "websocket"
     operations = frozenset(OperationName)
+    features = frozenset({Feature.FILES_SENT, Feature.QUESTIONS})
     idle_s = 330.0
     """In seconds. A question waits for 300 s, and a model may be silent for as long (page 1, row
     14)."""
     schema = SCHEMA
     keeps_history = True
+    names_sessions = False
+    needs = frozenset[str]()
+    request_fields = frozenset[str]()
 
     def write_message(self, _message: Message) -> Iterable[bytes]:
         raise UnsayableError("message")

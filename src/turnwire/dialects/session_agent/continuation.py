@@ -20,7 +20,6 @@ from msgspec import Raw
 from turnwire.core import events
 from turnwire.core.agent import NEVER, AbortScope, Decoded
 from turnwire.core.bounds import KEPT_BYTES_MAX
-from turnwire.core.deferred_questions import DeferredQuestions
 from turnwire.core.events import Event
 from turnwire.core.operations import Answered
 from turnwire.core.rejection import Rejection
@@ -29,6 +28,7 @@ from turnwire.core.session_group import Member
 from turnwire.dialects.session_agent import frames, init, questions
 from turnwire.dialects.session_agent.answer import OPEN_QUESTIONS_S, PendingAnswer
 from turnwire.dialects.session_agent.binding.transitions import Stage
+from turnwire.dialects.session_agent.deferred_questions import DeferredQuestions
 from turnwire.dialects.session_agent.init import DEAD, session_state
 from turnwire.dialects.session_agent.resume import ResumeProtocol
 from turnwire.dialects.session_agent.snapshots import last_calls

@@ -6,6 +6,7 @@ each request. Read `turn` first, then `binding`.
 
 from collections.abc import Iterable
 
+from turnwire.core.agent import Feature
 from turnwire.core.body.conversation import Message, UnsayableError
 from turnwire.core.operations import OperationName
 from turnwire.core.requests import (
@@ -31,9 +32,13 @@ class V2:
     name = "v2"
     transport = "websocket"
     operations = frozenset(OperationName)
+    features = frozenset(Feature)
     idle_s = 120.0
     schema = SCHEMA
     keeps_history = True
+    names_sessions = False
+    needs = frozenset[str]()
+    request_fields = frozenset[str]()
 
     def write_message(self, _message: Message) -> Iterable[bytes]:
         raise UnsayableError("message")

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final, Self
 
+from turnwire.core.agent import AgentProtocol
 from turnwire.relay.agent.port import Connection
 from turnwire.relay.memory_budget import SMALL_BYTES, Holder, Reservation
 
@@ -45,7 +46,9 @@ def track(previous: Parked | None, waiting: int, now: float, generation: int = 0
 
 
 class AgentSide:
-    """The memory that one stream holds for its agent: an incomplete frame, and the unsent prompt.
+    """The memory that one stream holds for its agent.
+
+    That is an incomplete frame, the unsent prompt, and what the protocol keeps of the turn.
 
     Most streams never hold any. This class has no timer: the stream calls `is_overdue` from its
     timer.
@@ -56,7 +59,9 @@ class AgentSide:
     __slots__ = (
         "_holder",
         "_incoming",
+        "_kept",
         "_outgoing",
+        "_protocol",
         "_sent_prompt",
         "frame",
         "is_parked",
@@ -64,15 +69,22 @@ class AgentSide:
     )
 
     def __init__(
-        self, holder: Holder, prompt: Reservation | None, on_end: Callable[[], object]
+        self,
+        holder: Holder,
+        prompt: Reservation | None,
+        on_end: Callable[[], object],
+        protocol: AgentProtocol | None = None,
     ) -> None:
         self._holder = holder
+        self._protocol = protocol
         self.frame = holder.reserve(on_end)
         """For the received part of an incomplete frame."""
         self.prompt = prompt
         """The prompt that is to be sent; None once it is sent."""
         if prompt is not None:
             prompt.on_end = on_end
+        self._kept: Reservation | None = None
+        """For what the protocol keeps; None while that is little."""
         self._sent_prompt: Reservation | None = None
         """The sent prompt, until the agent's socket has taken all of it."""
         self._incoming: Parked | None = None
@@ -80,6 +92,18 @@ class AgentSide:
         """The result of the last check: the incomplete frame, and our prompt."""
         self.is_parked = False
         """Whether the last check found a transfer, so that another check is due soon."""
+
+    def count_kept(self) -> None:
+        """Count what the protocol keeps of the turn. If there is no room, it forgets that."""
+        protocol, kept = self._protocol, self._kept
+        kept_bytes = 0 if protocol is None else protocol.kept_bytes
+        if protocol is None or (kept is None and kept_bytes <= SMALL_BYTES):
+            return
+        if kept is None:
+            kept = self._kept = self._holder.reserve(protocol.forget)
+        if not kept.set(kept_bytes):
+            protocol.forget()
+            kept.set(0)
 
     def hold_prompt(self, size: int) -> bool:
         """Count the prompt of another connection, of `size` bytes. False: the stream must end."""

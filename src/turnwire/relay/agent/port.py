@@ -173,6 +173,11 @@ class Transport(Protocol):
         ...
 
 
+def no_target(_: ConnectRequest) -> AgentTarget:
+    """What a turn dials next that never asks for another connection."""
+    raise NotImplementedError
+
+
 @functools.lru_cache(maxsize=1024)
 def address_of(url: str, scheme: Scheme) -> Address:
     """Return where a URL of this scheme leads. Cached: most URLs are dialled again."""

@@ -13,7 +13,7 @@ A log never makes a prompt fail, and never makes a stream wait: what cannot be k
 import enum
 import hashlib
 from collections.abc import Sequence
-from typing import NewType, Protocol
+from typing import Final, NewType, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -52,6 +52,20 @@ class TurnControl(Protocol):
         ...
 
 
+class _Nobody:
+    def stop(self, _turn_id: str | None) -> Rejection:
+        return Rejection.SILENT
+
+    def answer(self, _replies: Sequence[QuestionReply], _user_id: str) -> Rejection:
+        return Rejection.CLOSED
+
+    def read_by(self, readers: int) -> None: ...
+
+
+NOBODY: Final[TurnControl] = _Nobody()
+"""The control of a turn that no stream runs. It keeps no stream alive."""
+
+
 class TurnWriter(Protocol):
     """The claim of a chat, and the way to keep its turn. No call blocks or raises.
 
@@ -87,7 +101,7 @@ class TurnWriter(Protocol):
         ...
 
     def discard(self) -> None:
-        """The turn never began: forget it."""
+        """The turn never began: forget it. The chat has its former turn again, if it had one."""
         ...
 
 
@@ -115,9 +129,10 @@ class TurnLog(Protocol):
         ...
 
     async def claim(self, key: ChatKey, head: bytes, control: TurnControl) -> TurnWriter | None:
-        """Begin a turn. None: a turn of this chat runs.
+        """Claim a chat for a turn. None: a turn of this chat runs.
 
-        A turn that is over or waits is forgotten. `head` is the packed `Head` of the turn.
+        The former turn of the chat, which is over or waits, is forgotten when the new one has its
+        first entry, and not before: the new one may never begin. `head` is its packed `Head`.
         """
         ...
 
@@ -141,7 +156,18 @@ class TurnLog(Protocol):
     async def answer(
         self, key: ChatKey, replies: Sequence[QuestionReply], user_id: str
     ) -> Rejection | None:
-        """Give answers to the turn that runs. Return why it takes none of them, if so."""
+        """Give answers to the turn that runs. Return why it takes none of them, if so.
+
+        `CLOSED`: the turn waits for its client's message, or asked this and is over.
+        """
+        ...
+
+    async def session(self, key: ChatKey) -> str | None:
+        """Return the agent's session that is kept for this chat; None for none."""
+        ...
+
+    def keep_session(self, key: ChatKey, session_id: str) -> None:
+        """Keep which of the agent's sessions is that of this chat. Never blocks or raises."""
         ...
 
     async def aclose(self) -> None:

@@ -29,6 +29,21 @@ class FrameSource(Protocol):
         ...
 
 
+class FixedSource:
+    """The `FrameSource` of a reader that gets one frame, and nothing after it."""
+
+    def __init__(self, frame: bytes) -> None:
+        self._frame = frame
+
+    def open_frame(self) -> Iterator[bytes | None]:
+        yield self._frame
+
+    def next_frame(self) -> None:
+        """Return nothing: the first frame is all."""
+
+    def close(self) -> None: ...
+
+
 class LogConnection:
     """A `Connection` that carries the frames of a source. What it sends goes nowhere."""
 

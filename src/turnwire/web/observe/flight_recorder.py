@@ -15,7 +15,7 @@ from turnwire.config.headers import agent_headers
 from turnwire.config.settings import Settings
 from turnwire.core.agent import Dialect
 from turnwire.core.recording.recorder import Header, Recording
-from turnwire.core.recording.redact import Redactor
+from turnwire.core.recording.redact import redactor_of
 from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.ui_stream.output import StreamOptions
@@ -79,7 +79,7 @@ class FlightRecorder:
         )
 
         def write() -> None:
-            redactor = None if self._keeps_text else self._redactor()
+            redactor = None if self._keeps_text else redactor_of(self._schema)
             hidden = (token.encode(), *self._secrets)
             lines = recording.lines(redactor=redactor, notes=notes, lacks=lacks, secrets=hidden)
             self._write(name, b"".join(line + b"\n" for line in lines), request_id)
@@ -87,10 +87,6 @@ class FlightRecorder:
         if not self._file_writer.submit(write):
             self._results.labels("dropped").inc()
             _log.warning("not recorded: too many at once", request_id=request_id)
-
-    def _redactor(self) -> Redactor:
-        schema = self._schema
-        return Redactor(kept=schema.kept, ids=schema.ids, phrases=schema.phrases)
 
     def _write(self, name: str, data: bytes, request_id: str) -> None:
         try:
@@ -128,7 +124,9 @@ def lacks(request: PromptRequest | ResumeRequest, options: StreamOptions) -> Seq
     """Return descriptions of what the recording of such a stream leaves out."""
     left_out = (
         (
-            isinstance(request, ResumeRequest) and bool(request.replies),
+            isinstance(request, ResumeRequest)
+            and bool(request.replies)
+            and request.conversation is None,
             "the answers that the turn went on with",
         ),
         (options.client_copy is not None, "what the client had of the answer that went on"),

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import Final
+from urllib.parse import urlsplit, urlunsplit
 
 import requests
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -36,7 +37,7 @@ from turnwire.core.turn.inputs import Input
 from turnwire.core.turn.observer import TurnObserver
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
-from turnwire.relay.agent.port import Transport, address_of
+from turnwire.relay.agent.port import AgentTarget, Transport, address_of
 from turnwire.relay.turn_stream import Stream
 from turnwire.web.observe.flight_recorder import UNREMARKABLE
 from turnwire.web.observe.tracing import Trace, Tracing
@@ -108,6 +109,7 @@ class OtelTracing(Tracing):
         provider.add_span_processor(processor)
         self._tracer = provider.get_tracer("turnwire", __version__)
         address = address_of(agent_url, transport.scheme)
+        self._is_http = transport.status_is_answer
         self._agent: dict[str, str | int] = {
             "server.address": address.host,
             "server.port": address.port,
@@ -150,6 +152,14 @@ class OtelTracing(Tracing):
         """Span attributes of the agent's address."""
         return self._agent
 
+    def request_attributes(self, target: AgentTarget) -> Mapping[str, str]:
+        """Span attributes of a request over HTTP: its URL without user, query and fragment."""
+        if not self._is_http:
+            return {}
+        parts = urlsplit(target.url)
+        url = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")
+        return {"http.request.method": target.method, "url.full": urlunsplit(url)}
+
     def shutdown(self) -> None:
         """End the span processor. For a tracing that has no spans to send."""
         self._processor.shutdown()
@@ -187,6 +197,8 @@ class _OtelTrace(Trace):
         self._tracing = tracing
         self._span = span
         self._first_chunk: _FirstChunk | None = None
+        self._dials: list[tuple[float, Mapping[str, str]]] = []
+        """When each connection to the agent was dialled, on the loop's clock, and its request."""
         self._is_end_deferred = False
 
     def observers(self, keepalive: bytes, /) -> Sequence[TurnObserver]:
@@ -194,6 +206,11 @@ class _OtelTrace(Trace):
             return ()
         self._first_chunk = _FirstChunk(keepalive)
         return (self._first_chunk,)
+
+    def dialling(self, target: AgentTarget, /) -> None:
+        if self._span.is_recording():
+            at = asyncio.get_running_loop().time()
+            self._dials.append((at, self._tracing.request_attributes(target)))
 
     def streamed(self, stream: Stream, outcome: Outcome, dialled_at: float) -> None:
         if not self._span.is_recording():
@@ -208,6 +225,8 @@ class _OtelTrace(Trace):
         opened_at = ended_at if took_s is None else dialled_at + took_s
         dial = self._child("dial", SpanKind.CLIENT, ns(dialled_at))
         dial.set_attributes(self._tracing.agent)
+        for _, attributes in self._dials[:1]:
+            dial.set_attributes(attributes)
         if stream.dial_status is not None:
             dial.set_attribute("http.response.status_code", stream.dial_status)
         if stream.dial_failure is not None:
@@ -217,6 +236,12 @@ class _OtelTrace(Trace):
         if self._first_chunk is not None and self._first_chunk.at is not None:
             first = self._child("first chunk", SpanKind.INTERNAL, ns(opened_at))
             first.end(ns(self._first_chunk.at))
+        later = self._dials[1:]
+        ends = [*(at for at, _ in later[1:]), ended_at]
+        for number, ((at, attributes), end) in enumerate(zip(later, ends, strict=False), 2):
+            run = self._child("run", SpanKind.CLIENT, ns(at))
+            run.set_attributes({**self._tracing.agent, **attributes, "turnwire.run": number})
+            run.end(ns(end))
         turn = stream.turn
         if turn.began_at is not None and turn.turn_id is not None:
             turn_span = self._child("turn", SpanKind.INTERNAL, ns(turn.began_at))

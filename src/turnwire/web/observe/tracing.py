@@ -10,6 +10,7 @@ from typing import Final
 from turnwire.core.trace_context import TraceContext
 from turnwire.core.turn.observer import TurnObserver
 from turnwire.core.turn.outcome import Outcome
+from turnwire.relay.agent.port import AgentTarget
 from turnwire.relay.turn_stream import Stream
 
 
@@ -32,6 +33,9 @@ class Trace:
     def observers(self, _keepalive: bytes, /) -> Sequence[TurnObserver]:
         """Return the observers of this request's stream. A keepalive is not its first chunk."""
         return ()
+
+    def dialling(self, target: AgentTarget, /) -> None:
+        """A connection of this request's stream to the agent is about to be dialled."""
 
     def streamed(self, stream: Stream, outcome: Outcome, dialled_at: float) -> None:
         """The stream has ended. `dialled_at` is when its dial began, on the loop's clock."""

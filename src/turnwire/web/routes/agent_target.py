@@ -6,6 +6,7 @@ from typing import Final
 from urllib.parse import quote
 
 from turnwire import __version__
+from turnwire.config.effective import agent_auth
 from turnwire.config.headers import agent_headers
 from turnwire.config.settings import PLACEHOLDER
 from turnwire.core.connect import ConnectRequest
@@ -50,6 +51,7 @@ _HTTP_ERRORS: Final[dict[Rejection, type[RequestRefused]]] = {
     Rejection.UNKNOWN: NotFound,
     Rejection.CLOSED: QuestionClosed,
     Rejection.UNSIGNED: BadRequest,
+    Rejection.NO_VERDICT: BadRequest,
     Rejection.UNSUPPORTED: NotSupported,
     Rejection.SILENT: Unavailable,
     Rejection.TOO_LONG: TurnTooLong,
@@ -98,15 +100,15 @@ def is_http_error(status: int | None, *, is_answer: bool) -> bool:
 
 
 def http_error_for_status(
-    status: int, agent_auth: str, *, is_answer: bool, retry_after_s: float | None = None
+    status: int, auth: str, *, is_answer: bool, retry_after_s: float | None = None
 ) -> RequestRefused:
     """Return the HTTP error for a dial that the agent answered with such a status.
 
-    If the gateway forwards the user's own token, it is the status that this user gets. Otherwise it
-    is 503. An operation has no stream for an error, so it calls this with any status.
+    If the gateway forwards the user's own token (`auth`), it is the status that this user gets.
+    Otherwise it is 503. An operation has no stream for an error, so it calls this with any status.
     """
     refusals = _refusals(is_answer=is_answer)
-    if agent_auth == "forward" and status in refusals:
+    if auth == "forward" and status in refusals:
         return refusals[status](f"the agent answered {status} to the user's token")
     return Unavailable(f"the agent answered {status} to the gateway", retry_after_s)
 
@@ -116,8 +118,10 @@ def _refusals(*, is_answer: bool) -> Mapping[int, type[RequestRefused]]:
 
 
 def _with_path(url: str, path: str) -> str:
-    """Return the URL with more path. Its query stays at its end."""
+    """Return the URL with this path at its end. Its query stays behind it."""
     location, mark, query = url.partition("?")
+    if location.removesuffix("/").endswith(path):  # the operator wrote the whole of it
+        return url
     return f"{location.removesuffix('/')}{path}{mark}{query}"
 
 
@@ -132,7 +136,7 @@ def _headers(
         "x-request-id": context.request.id,
         **context.request.trace.headers,
     }
-    match settings.agent_auth:
+    match agent_auth(settings):
         case "forward":
             headers["authorization"] = f"Bearer {context.caller.token}"
             return headers

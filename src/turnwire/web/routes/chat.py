@@ -8,6 +8,7 @@ the `Turn` says how the stream ended.
 
 import os
 from collections.abc import Awaitable
+from contextlib import nullcontext
 from functools import partial
 
 import msgspec
@@ -33,7 +34,12 @@ from turnwire.relay.turn_log.port import chat_key
 from turnwire.web.auth.access import Role
 from turnwire.web.context import disconnect_limits
 from turnwire.web.request import BUDGET_SPENT, WhileClientWaits, reserve
-from turnwire.web.routes import approval_profile, logged_continuation, workflow_transport
+from turnwire.web.routes import (
+    agent_session,
+    approval_profile,
+    logged_continuation,
+    workflow_transport,
+)
 from turnwire.web.routes.agent_target import check_support, http_error_for
 from turnwire.web.routes.endpoint import CHAT_PATH, Endpoint, RequestContext
 from turnwire.web.routes.logged_turn import LoggedTurn
@@ -62,6 +68,9 @@ class Chat(Endpoint):
         ):
             parsed = await self._read(context, receive, holder)
             if parsed.conversation is not None and parsed.conversation.left_out:
+                app_context.telemetry.history_left_out.inc(
+                    sum(parsed.conversation.left_out.values())
+                )
                 _log.info(
                     "parts of the conversation were left out",
                     left_out=dict(parsed.conversation.left_out),
@@ -71,8 +80,7 @@ class Chat(Endpoint):
                 )
             response: Awaitable[None]
             if isinstance(parsed, Prompt):
-                prompting = self._prompt if app_context.turn_log is None else self._logged_prompt
-                response = prompting(context, parsed, holder, receive, send)
+                response = self._prompt(context, parsed, holder, receive, send)
             elif logged_continuation.is_due(app_context):
                 response = self._continue_logged(context, parsed, holder, receive, send)
             else:
@@ -112,7 +120,7 @@ class Chat(Endpoint):
         if history is None:
             return None
         pending = partial(approval_profile.pending_calls, self.app_context.settings, context)
-        return msgspec.structs.replace(history, pending=pending)
+        return msgspec.structs.replace(history, pending=pending, prompt_id=_new_prompt_id())
 
     async def _prompt(
         self,
@@ -121,23 +129,20 @@ class Chat(Endpoint):
         holder: Holder,
         receive: Receive,
         send: Send,
-        *,
-        prompt_id: str | None = None,
-        logged: LoggedTurn | None = None,
     ) -> None:
+        """Run a new turn.
+
+        Raises:
+            AnotherTurn: a turn of this chat runs, and the agent has no queue.
+
+        """
         app_context = self.app_context
         if prompt.size > SMALL_BYTES or holder.request_reservation is not None:
             reserve(holder, prompt.size)
         channel = self.channel(context, prompt.chat_id)
-        if holder.request_reservation is None:
-            await app_context.rates.take(context.user_id)
-        else:
-            async with Interruptible(Unavailable(BUDGET_SPENT)) as work:
-                holder.request_reservation.on_end = work.end
-                await app_context.rates.take(context.user_id)
         prompt_request = PromptRequest(
             text=prompt.text,
-            prompt_id=prompt_id or _new_prompt_id(),
+            prompt_id=_new_prompt_id(),
             client_message_id=prompt.message_id,
             channel=channel,
             user_id=context.user_id,
@@ -145,8 +150,10 @@ class Chat(Endpoint):
             attachments=prompt.attachments,
             regenerates=prompt.regenerates,
             replaces=prompt.replaces,
+            has_earlier=prompt.has_earlier,
             conversation=prompt.conversation,
             options=app_context.dialect_options,
+            agent_session=await agent_session.find(app_context, context, channel),
         )
         workflow = workflow_transport.detect(
             context.request, prompt_request.prompt_id, prompt.chat_id
@@ -164,7 +171,16 @@ class Chat(Endpoint):
             approvals=approvals,
             skip=None if workflow is None else workflow.skip,
         )
-        with app_context.session_groups.member(context.session_key) as member:
+        if holder.request_reservation is None:
+            logged = await self._claim(context, prompt_request)
+        else:
+            async with Interruptible(Unavailable(BUDGET_SPENT)) as work:
+                holder.request_reservation.on_end = work.end
+                logged = await self._claim(context, prompt_request)
+        with (
+            nullcontext() if logged is None else logged,
+            app_context.session_groups.member(context.session_key) as member,
+        ):
             protocol = app_context.dialect.prompt(prompt_request, member)
             response = stream(
                 app_context,
@@ -185,40 +201,32 @@ class Chat(Endpoint):
             del prompt_request, prompt
             await response
 
-    async def _logged_prompt(
-        self,
-        context: RequestContext,
-        prompt: Prompt,
-        holder: Holder,
-        receive: Receive,
-        send: Send,
-    ) -> None:
-        """Run a turn that the turn log keeps.
+    async def _claim(
+        self, context: RequestContext, prompt_request: PromptRequest
+    ) -> LoggedTurn | None:
+        """Count a prompt, and then claim its chat. None: the turn log does not keep the turn.
+
+        This is the last step before the turn, since a request that is refused shall claim nothing.
 
         Raises:
+            TooManyTurns: the user has no turn left in this minute.
             AnotherTurn: a turn of this chat runs, and the agent has no queue.
 
         """
         app_context = self.app_context
-        assert app_context.turn_log is not None
-        key = chat_key(context.session_key, self.channel(context, prompt.chat_id))
-        head = Head(_new_prompt_id(), context.user_id, prompt.message_id)
+        await app_context.rates.take(context.user_id)
+        if app_context.turn_log is None:
+            return None
+        key = chat_key(context.session_key, prompt_request.channel)
+        head = Head(
+            prompt_request.prompt_id, prompt_request.user_id, prompt_request.client_message_id
+        )
         logged = LoggedTurn(app_context)
-        is_claimed = await logged.claim(app_context.turn_log, key, head)
-        if not is_claimed and OperationName.RESUME not in app_context.dialect.operations:
+        if await logged.claim(app_context.turn_log, key, head):
+            return logged
+        if OperationName.RESUME not in app_context.dialect.operations:
             raise AnotherTurn("a turn of this chat runs")
-        with logged:
-            response = self._prompt(
-                context,
-                prompt,
-                holder,
-                receive,
-                send,
-                prompt_id=head.prompt_id,
-                logged=logged if is_claimed else None,
-            )
-            del prompt  # a stream may last for hours
-            await response
+        return None
 
     async def _continue_logged(
         self,
@@ -276,6 +284,7 @@ class Chat(Endpoint):
             conversation=continuation.conversation,
             message_id=continuation.message_id,
             options=app_context.dialect_options,
+            agent_session=await agent_session.find(app_context, context, channel),
         )
         limits = disconnect_limits(
             settings, app_context.limits, context.request.query.get("onDisconnect")
@@ -284,21 +293,26 @@ class Chat(Endpoint):
         options = msgspec.structs.replace(
             app_context.stream_options, client_copy=continuation.client_copy, approvals=approvals
         )
+        # An agent that has no conversation of its own cannot know what was answered already.
+        replies = resume_request.replies if has_conversation else ()
         with app_context.session_groups.member(context.session_key) as member:
-            response = stream(
-                app_context,
-                context,
-                self._resumed(resume_request, member),
-                limits,
-                receive,
-                send,
-                agent_request=resume_request,
-                member=member,
-                holder=holder,
-                prompt_reservation=holder.request_reservation if has_conversation else None,
-                options=options,
-            )
-            # Now only the protocol refers to the conversation, until it has sent it.
-            del resume_request, continuation
-            if not await response:
-                raise http_error_for(Rejection.NO_TURN)
+            protocol = self._resumed(resume_request, member)
+            with app_context.used_approvals.use(context.session_key, replies) as use:
+                response = stream(
+                    app_context,
+                    context,
+                    protocol,
+                    limits,
+                    receive,
+                    send,
+                    agent_request=resume_request,
+                    member=member,
+                    holder=holder,
+                    prompt_reservation=holder.request_reservation if has_conversation else None,
+                    options=options,
+                    on_end=lambda ended: use.ended(ended.dial_failure),
+                )
+                # Now only the protocol refers to the conversation, until it has sent it.
+                del resume_request, continuation, protocol
+                if not await response:
+                    raise http_error_for(Rejection.NO_TURN)

@@ -55,6 +55,8 @@ class LoggedTurn:
         self._answers = _NO_ANSWERS
         self._readers = 0
         self._has_waited = self._has_streamed = self._is_over = False
+        self.is_given_up = False
+        """Whether the claim led to no turn: the chat has its former one, if it had one."""
         self.append: Append = _ignore
         """Keeps entries: the writer's own method, without a call between. So does the next."""
         self.append_texts: AppendTexts = _ignore_texts
@@ -89,9 +91,14 @@ class LoggedTurn:
     # Calls of the route that runs the stream.
 
     @property
+    def is_kept(self) -> bool:
+        """Whether readers can get the turn."""
+        return self._writer is not None and self._writer.is_kept
+
+    @property
     def headers(self) -> Sequence[tuple[bytes, bytes]]:
         """The response headers that say something about the log."""
-        return () if self._writer is not None and self._writer.is_kept else _NOT_KEPT
+        return () if self.is_kept else _NOT_KEPT
 
     def continues(self, asker: str, answers: Mapping[str, Raw]) -> None:
         """The turn is the one of this user's prompt, and goes on with these answers."""
@@ -137,6 +144,7 @@ class LoggedTurn:
         self._writer.wait(seconds)
 
     def failed(self) -> None:
+        self.is_given_up = not self._has_waited
         if self._writer is None:
             return
         if self._has_waited:

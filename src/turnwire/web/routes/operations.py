@@ -11,6 +11,7 @@ import structlog
 from msgspec import Meta, Raw, Struct
 from starlette.types import Receive, Send
 
+from turnwire.config.effective import agent_auth
 from turnwire.core import steps
 from turnwire.core.approvals import APPROVAL_ID_MAX
 from turnwire.core.operations import Operation, OperationName, StopResult
@@ -32,7 +33,7 @@ from turnwire.relay.reply import Reply
 from turnwire.relay.turn_log.port import TurnLog, chat_key
 from turnwire.web.auth.access import Role
 from turnwire.web.request import WhileClientWaits, reserve
-from turnwire.web.routes import approval_profile
+from turnwire.web.routes import agent_session, approval_profile
 from turnwire.web.routes.agent_target import (
     check_support,
     http_error_for,
@@ -167,7 +168,7 @@ class OperationEndpoint(Endpoint):
             if exc.status is not None:
                 raise http_error_for_status(
                     exc.status,
-                    app_context.settings.agent_auth,
+                    agent_auth(app_context.settings),
                     is_answer=app_context.transport.status_is_answer,
                     retry_after_s=exc.retry_after_s,
                 ) from exc
@@ -347,6 +348,8 @@ class Messages(OperationEndpoint):
             before=context.request.query.get("before"),
             init_s=self.app_context.settings.dial_s,
             verdict_s=self.app_context.settings.verdict_s,
+            options=self.app_context.dialect_options,
+            agent_session=await agent_session.find(self.app_context, context, channel),
         )
         convert = partial(ui_messages_in_steps, finish=self._finish(context))
         async with WhileClientWaits(context.request):

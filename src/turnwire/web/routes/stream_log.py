@@ -21,6 +21,8 @@ def _left_out(frame_stats: FrameStats) -> dict[str, Any]:
         fields |= {"left_out": frame_stats.left_out, "left_out_bytes": frame_stats.left_out_bytes}
     if frame_stats.error_code is not None:
         fields["error_code"] = name_or_odd(frame_stats.error_code)
+    if frame_stats.protocol_version is not None:
+        fields["protocol_version"] = frame_stats.protocol_version
     return fields
 
 

@@ -17,9 +17,9 @@ import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from turnwire.errors import BadRequest
+from turnwire.relay.client_writer import BODY_EXTENSION, SOCKET_EXTENSION
 from turnwire.relay.rounds import Rounds, Slices
 from turnwire.relay.tcp import ClientSocket, cut, peer_state
-from turnwire.relay.turn_stream import BODY_EXTENSION, SOCKET_EXTENSION
 from turnwire.web.request import BODY_S
 from turnwire.web.server.client_watch import ClientWatch, Loss
 from turnwire.web.server.flow import ClosingTransport, Flow

@@ -11,7 +11,7 @@ from typing import Any, Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
-from turnwire.relay.turn_stream import BODY_EXTENSION
+from turnwire.relay.client_writer import BODY_EXTENSION
 
 _OK: Final = 200
 _BODILESS: Final = {204, 304}

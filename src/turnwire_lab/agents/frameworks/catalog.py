@@ -9,14 +9,24 @@ ENVIRONMENTS: Final = ROOT / ".venv" / "agents"
 
 
 class Framework(NamedTuple):
-    """`path` is the route of its AG-UI endpoint."""
+    """`path` is the route of its endpoint."""
 
     name: str
+    title: str
+    """What its makers call it."""
     path: str = "/"
     asks_server: bool = False
     """Its model is behind the OpenAI API, which `offline/openai_server.py` plays."""
     history: Literal["agent", "client"] = "client"
     """Who keeps the conversation: TURNWIRE_HISTORY of a gateway before it."""
+    wire: str = "ag-ui"
+    """The dialect that its agent speaks."""
+    environment: str = ""
+    """Whose environment it runs in, if that is another's."""
+    is_program: bool = False
+    """It serves by itself, at `--port`, and is no application."""
+    settings: tuple[tuple[str, str], ...] = ()
+    """What else a gateway before it needs."""
 
     @property
     def application(self) -> str:
@@ -26,7 +36,7 @@ class Framework(NamedTuple):
     @property
     def python(self) -> Path:
         """The interpreter of its environment."""
-        return ENVIRONMENTS / self.name / "bin" / "python"
+        return ENVIRONMENTS / (self.environment or self.name) / "bin" / "python"
 
 
 PROMPTS: Final = (
@@ -39,15 +49,47 @@ PROMPTS: Final = (
     ("make the turn fail", "an answer that breaks off"),
 )
 """What the offline models know, and what comes of it."""
+LOCAL_MODEL: Final = "local-model"
+LOCAL_PROMPTS: Final = (
+    ("say hello", "a real, very small model"),
+    ("what is the capital of France?", "which may be wrong"),
+    ("tell me a long story", "leaves time to reload, or to stop"),
+)
 FRAMEWORKS: Final = {
     framework.name: framework
     for framework in (
-        Framework("pydantic-ai"),
-        Framework("langgraph", history="agent"),
-        Framework("agno", "/agui", asks_server=True, history="agent"),
-        Framework("adk"),
-        Framework("strands", asks_server=True),
-        Framework("llama-index", "/run", asks_server=True),
-        Framework("agent-framework", asks_server=True),
+        Framework("pydantic-ai", "pydantic-ai"),
+        Framework("langgraph", "LangGraph", history="agent"),
+        Framework("agno", "Agno", "/agui", asks_server=True, history="agent"),
+        Framework("adk", "Google ADK"),
+        Framework("strands", "Strands", asks_server=True),
+        Framework("llama-index", "LlamaIndex", "/run", asks_server=True),
+        Framework("crewai", "CrewAI", asks_server=True),
+        Framework("agent-framework", "Microsoft Agent Framework", asks_server=True),
     )
 }
+OTHER_AGENTS: Final = {
+    framework.name: framework
+    for framework in (
+        Framework(
+            "pydantic-ai-chat",
+            "pydantic-ai for useChat",
+            environment="pydantic-ai",
+            wire="ui-stream",
+        ),
+        Framework(
+            LOCAL_MODEL,
+            "SmolLM2 on this machine",
+            "/v1",
+            wire="openai-chat",
+            is_program=True,
+            settings=(
+                ("TURNWIRE_AGENT_MODEL", "smollm2"),
+                ("TURNWIRE_AGENT_AUTH", "none"),
+                ("TURNWIRE_AGENT_REQUEST", '{"max_tokens":400,"temperature":0.2}'),
+            ),
+        ),
+        Framework("acp", "the Agent Client Protocol's SDK", wire="acp", history="agent"),
+    )
+}
+"""Examples that speak other wires than AG-UI. The docs of each wire name its own."""

@@ -10,6 +10,7 @@ from turnwire_lab.bench.contenders import (
     AG_UI_LOGGED,
     AG_UI_NODE,
     AG_UI_PYTHON,
+    AG_UI_REDIS,
     DIRECT,
     TURNWIRE,
 )
@@ -22,6 +23,7 @@ _RATE: Final = 50
 _NOISE: Final = 20_000
 """Bytes beside each delta: at 50 deltas a second, 1 MB a second."""
 _NOISY_STREAMS: Final = 10
+_TURN_BYTES: Final = 10_000
 
 
 def burst(run: Run) -> None:
@@ -35,7 +37,8 @@ def burst(run: Run) -> None:
 
 def paced(run: Run) -> None:
     """A hundred streams get 50 deltas a second each, also while the turn log keeps them."""
-    _paced(run, "http-paced", [TURNWIRE, AG_UI, AG_UI_LOGGED, DIRECT], 100, {"100 x 50/s": 0})
+    names = [TURNWIRE, AG_UI, AG_UI_LOGGED, AG_UI_REDIS, DIRECT]
+    _paced(run, "http-paced", names, 100, {"100 x 50/s": 0})
 
 
 def noise(run: Run) -> None:
@@ -81,10 +84,22 @@ def memory(run: Run) -> None:
                 run.add("http-memory", f"{count}", number, name, measure)
 
 
+def turn_log(run: Run) -> None:
+    """The same for turns that have 10 KB so far: what their log takes in the gateway."""
+    plan = Plan(deltas=1, size=_TURN_BYTES, hold=True)
+    load = Load(plan=plan, streams=run.effort.streams_of_memory, ramp_us=RAMP_US)
+    for number in range(min(3, run.effort.rounds)):
+        with run.farm(AG_UI, AG_UI_LOGGED, AG_UI_REDIS) as farm:
+            for name in farm.names:
+                measure = partial(open_streams, farm, name, number, load, mode="http-turn-log")
+                run.add("http-turn-log", f"{load.streams}", number, name, measure)
+
+
 HTTP_MODES: Final[Mapping[str, Mode]] = {
     "http-burst": burst,
     "http-paced": paced,
     "http-noise": noise,
     "http-short": short,
     "http-memory": memory,
+    "http-turn-log": turn_log,
 }

@@ -31,9 +31,10 @@ from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.port import AgentTarget
 from turnwire.relay.agent.websocket import WebSocketTransport
+from turnwire.relay.client_writer import SOCKET_EXTENSION
 from turnwire.relay.registry import RequestRegistry
 from turnwire.relay.rounds import Rounds
-from turnwire.relay.turn_stream import SOCKET_EXTENSION, Stream
+from turnwire.relay.turn_stream import Stream
 from turnwire.web.health import Health
 from turnwire.web.server.server import listen, new_server
 

@@ -77,6 +77,7 @@ export function App({ setup }: { setup: Setup }) {
         Skip to the message box
       </a>
       <Header
+        agentName={setup.agent}
         conversation={conversation}
         sidebar={sidebar}
         wire={wire}
@@ -84,6 +85,7 @@ export function App({ setup }: { setup: Setup }) {
         onWire={() => setWire(!wire)}
       />
       <Sidebar
+        agentName={setup.agent}
         sessions={sessions}
         current={current}
         onChoose={choose}

@@ -43,6 +43,17 @@ const PLAYS: Record<Fault, Play> = {
   },
 };
 
+// An agent over HTTP has no turn but the one that a connection carries.
+const OVER_HTTP: Partial<Record<Fault, string>> = {
+  "agent-dies": "Its response is cut in mid-turn: the client hears it at once, and keeps what came before.",
+  "agent-hangs": "It falls silent: keepalives, then after 12 s an error, and the gateway hangs up.",
+  "gateway-restarts": "In mid-turn. The turn's connection ends with the process: the client keeps what came before.",
+};
+
+function whatOf({ wire }: Setup, fault: Fault): string {
+  return (wire === "ag-ui" ? OVER_HTTP[fault] : undefined) ?? PLAYS[fault].what;
+}
+
 export function Faults({ setup, conversation }: { setup: Setup; conversation: Conversation }) {
   const { recovering } = useView(conversation);
   const play = async (fault: Fault) => {
@@ -62,7 +73,7 @@ export function Faults({ setup, conversation }: { setup: Setup; conversation: Co
           <li key={fault}>
             <button type="button" data-fault={fault} disabled={recovering} onClick={() => void play(fault)}>
               <strong>{PLAYS[fault].name}</strong>
-              <small>{PLAYS[fault].what}</small>
+              <small>{whatOf(setup, fault)}</small>
             </button>
           </li>
         ))}

@@ -16,10 +16,18 @@ const WORDS: Record<string, string> = {
   streaming: "Answering",
   asking: "Waiting for you",
   tool_calling: "Using a tool",
+  step_started: "Working",
+  step_finished: "Working",
+  subagent_started: "Working",
+  subagent_finished: "Working",
+  subagent_error: "Working",
   error: "Failed",
 };
+// Those whose detail is a name: of a tool, of a step, of an agent.
+const NAMED = new Set(["tool_calling", "step_started", "subagent_started"]);
 
 interface Props {
+  agentName: string;
   conversation: Conversation;
   sidebar: boolean;
   wire: boolean;
@@ -27,7 +35,7 @@ interface Props {
   onWire: () => void;
 }
 
-export function Header({ conversation, sidebar, wire, onSidebar, onWire }: Props) {
+export function Header({ agentName, conversation, sidebar, wire, onSidebar, onWire }: Props) {
   const agent = useAgent(conversation);
   const [theme, nextTheme] = useTheme();
   const words = WORDS[agent.status] ?? agent.status;
@@ -44,7 +52,7 @@ export function Header({ conversation, sidebar, wire, onSidebar, onWire }: Props
         <Icon name="menu" />
       </button>
       <h1 className="brand">
-        turnwire <span>demo</span>
+        turnwire <span>{agentName === "" ? "demo" : `before ${agentName}`}</span>
       </h1>
       <p
         className="status"
@@ -55,7 +63,7 @@ export function Header({ conversation, sidebar, wire, onSidebar, onWire }: Props
         <span className="dot" aria-hidden="true" />
         <span className="words">
           {words}
-          {agent.status === "tool_calling" && agent.detail ? `: ${agent.detail}` : ""}
+          {NAMED.has(agent.status) && agent.detail ? `: ${agent.detail}` : ""}
         </span>
       </p>
       <button type="button" className="quiet" aria-label={`Theme: ${theme}`} title={`Theme: ${theme}`} onClick={nextTheme}>

@@ -2,13 +2,14 @@ import { Icon } from "./Icon";
 import type { SessionEntry } from "./sessions";
 
 interface Props {
+  agentName: string;
   sessions: SessionEntry[];
   current: string;
   onChoose: (id: string) => void;
   onNew: () => void;
 }
 
-export function Sidebar({ sessions, current, onChoose, onNew }: Props) {
+export function Sidebar({ agentName, sessions, current, onChoose, onNew }: Props) {
   return (
     <nav id="sessions" className="sidebar" aria-label="Sessions">
       <button type="button" className="new" onClick={onNew}>
@@ -31,7 +32,9 @@ export function Sidebar({ sessions, current, onChoose, onNew }: Props) {
         ))}
       </ul>
       <p className="about">
-        A small agent without a model, behind a real gateway. Its tools really run; nothing leaves this machine.
+        {agentName === ""
+          ? "A small agent without a model, behind a real gateway. Its tools really run; nothing leaves this machine."
+          : `An agent of ${agentName}, behind a real gateway. What was said is kept in this browser.`}
       </p>
     </nav>
   );

@@ -283,7 +283,10 @@ function gapWords(ms: number): string {
   return ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
-const GISTS = ["delta", "content", "errorText", "status", "toolName", "text", "reason", "questionId"];
+const GISTS = [
+  ...["delta", "content", "errorText", "status", "toolName", "text", "reason", "questionId"],
+  ...["inputTextDelta", "toolCallName", "stepName", "name", "message"],
+];
 
 /** The few words of an entry that tell it from its neighbours. */
 function gist(entry: Entry): string {

@@ -5,6 +5,7 @@ import { Session } from "turnwire-session";
 
 import { authorization, type Setup } from "./lab";
 import { Marks } from "./marks";
+import { memoryOf } from "./memory";
 import { takePlace, tell } from "./tabs";
 
 export const POLL_MS = 10_000;
@@ -29,6 +30,7 @@ export class Conversation extends Session<Chat<UIMessage>> {
         silenceMs: SILENCE_MS,
         slots: { take: takePlace },
         endings: marks,
+        memory: memoryOf(session),
         onTurn: () => tell({ kind: "turn", session }),
       },
       (init) => new Chat<UIMessage>(init),

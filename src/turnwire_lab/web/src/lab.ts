@@ -12,6 +12,8 @@ export interface Setup {
   token: string;
   session: string;
   wire: string;
+  /** The framework of the agent; empty for an agent of the lab. */
+  agent: string;
   prompts: [string, string][];
   faults: Fault[];
 }

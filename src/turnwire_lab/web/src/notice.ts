@@ -13,6 +13,11 @@ export interface Shown {
 type Words = readonly [title: string, text: string];
 
 const CONNECTION: Words = ["Connection lost", "The turn may go on without this page. It is picked up where it is."];
+// Where a look has found that the turn does not go on.
+const BROKE_OFF: Partial<Record<Code, Words>> = {
+  agent_hung_up: ["The agent hung up", "The turn ended with it. What came before is kept."],
+  gateway_restarting: ["The gateway restarted", "The turn ended with it. What came before is kept."],
+};
 const WITHOUT_ANSWER: Words = ["The turn ended without an answer", "What was said before is kept."];
 const LOST_FOR_GOOD: Words = ["No answer from the gateway", "It was tried several times."];
 
@@ -84,7 +89,9 @@ export function reasonOf(notice: Notice): string {
   return `failed: ${code === "unanswered" || code === "not_sent" ? "no answer" : reason}`;
 }
 
-function wordsOf({ code, gaveUp, detail }: Notice): Words {
+function wordsOf({ code, gaveUp, automatic, detail }: Notice): Words {
   if (gaveUp) return LOST_FOR_GOOD;
+  const brokeOff = automatic ? undefined : BROKE_OFF[code];
+  if (brokeOff !== undefined) return brokeOff;
   return WORDS[code] ?? [code === "turn_failed" ? "The turn failed" : "Not accepted", detail];
 }

@@ -1,4 +1,4 @@
-// The list of sessions in the side bar. The agent has their history; this is only which, and a title.
+// The list of sessions in the side bar. Who has their history is said in `memory.ts`; this is only which, and a title.
 
 export interface SessionEntry {
   id: string;

@@ -75,7 +75,7 @@ def encrypted(value: Any, **fields: Any) -> bytes:
     return f.event("REASONING_ENCRYPTED_VALUE", **about)
 
 
-@pytest.mark.parametrize("outcome", ["failed", "denied"])
+@pytest.mark.parametrize("outcome", ["failed", "denied", "retried"])
 def test_a_mark_says_that_a_result_is_a_failure(outcome: str) -> None:
     assert marked(f.mark(outcome))
 

@@ -91,12 +91,29 @@ def test_the_state_of_a_graph_has_inputs() -> None:
     calls = [{"name": "x", "args": {"a": 1}, "id": "c1"}, {"name": "x", "id": "c2"}]
     state = {"messages": [{"tool_calls": calls}, {"tool_calls": None}, 7, {}], "secret": 1}
 
-    assert snapshots.inputs_in_state(raw(state)) == {"c1": raw({"a": 1})}
+    assert snapshots.in_state(raw(state)).inputs == {"c1": raw({"a": 1})}
+
+
+@pytest.mark.parametrize(
+    ("message", "failed"),
+    [
+        ({"tool_call_id": "c1", "status": "error"}, {"c1"}),
+        ({"tool_call_id": "c1", "status": "success"}, set()),
+        ({"tool_call_id": "c1", "status": 7}, set()),
+        ({"tool_call_id": 7, "status": "error"}, {""}),
+    ],
+)
+def test_the_state_of_a_graph_has_failures(message: Any, failed: set[str]) -> None:
+    assert snapshots.in_state(raw({"messages": [message, {}]})).failed == failed
+    ended = f.event("RAW", event={"event": "on_tool_end", "data": {"output": message}})
+    assert snapshots.in_raw(ended).failed == failed
 
 
 @pytest.mark.parametrize("state", [7, {}, {"messages": 7}, None])
 def test_another_state_has_none(state: Any) -> None:
-    assert snapshots.inputs_in_state(raw(state)) == {}
+    found = snapshots.in_state(raw(state))
+
+    assert (found.inputs, set(found.failed)) == ({}, set())
 
 
 def answered(**output: Any) -> bytes:
@@ -107,7 +124,7 @@ def answered(**output: Any) -> bytes:
 def test_an_event_of_a_graph_has_inputs() -> None:
     frame = answered(tool_calls=[{"name": "x", "args": {"a": 1}, "id": "c1"}])
 
-    assert snapshots.inputs_in_raw(frame) == {"c1": raw({"a": 1})}
+    assert snapshots.in_raw(frame).inputs == {"c1": raw({"a": 1})}
 
 
 @pytest.mark.parametrize(
@@ -118,11 +135,22 @@ def test_an_event_of_a_graph_has_inputs() -> None:
         f.raw(),
         f.event("RAW"),
         f.event("RAW", event=7),
-        b'{"type":"RAW","event":NaN}',
+        b'{"type":"RAW","event":NaN,"x":"on_tool_end"}',
+        f.event("RAW", event={"event": "on_chain_end", "name": "on_tool_end"}),
     ],
 )
 def test_other_events_of_a_framework_have_none(frame: bytes) -> None:
-    assert snapshots.inputs_in_raw(frame) == {}
+    found = snapshots.in_raw(frame)
+
+    assert (found.inputs, set(found.failed)) == ({}, set())
+
+
+@pytest.mark.parametrize(("error", "shown"), [("boom", "boom"), ("error", ""), ("", ""), (7, None)])
+def test_the_error_of_a_graphs_tool_is_a_bare_word(error: Any, shown: str | None) -> None:
+    (call,) = snapshots.read(raw([f.tool("it broke", error=error)])).calls.values()
+
+    assert call.outcome is not None
+    assert call.outcome.error == shown
 
 
 def test_a_long_snapshot_is_counted_in_steps_before_it_is_decoded() -> None:

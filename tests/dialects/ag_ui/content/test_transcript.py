@@ -45,6 +45,35 @@ def test_a_result_of_an_unknown_call_is_not_said() -> None:
     assert list(said.messages()) == []
 
 
+def test_the_messages_before_the_turn_come_first_and_count() -> None:
+    said = Transcript(is_kept=True, sent=[b'{"id":"u1"}'])
+    said.text("m1", "Hello")
+    first = list(said.messages())
+    said.was_sent()
+
+    assert first[0] == b'{"id":"u1"}'
+    assert list(said.messages()) == first
+    assert said.kept_bytes == len('{"id":"u1"}Hello')
+
+
+def test_messages_that_are_not_kept_are_sent_once() -> None:
+    said = Transcript(is_kept=False, sent=[b"{}"])
+
+    assert list(said.messages()) == [b"{}"]
+    said.was_sent()
+    assert list(said.messages()) == []
+    assert said.kept_bytes == 0
+
+
+def test_what_is_forgotten_takes_no_memory_and_is_not_whole() -> None:
+    said = Transcript(is_kept=True, sent=[b"{}"])
+    said.text("m1", "Hello")
+    said.forget()
+    said.text("m1", "more")
+
+    assert (said.kept_bytes, said.is_whole, list(said.messages())) == (0, False, [])
+
+
 def test_of_a_turn_that_is_too_long_nothing_is_kept() -> None:
     said = kept()
     said.text("m1", "x" * KEPT_MAX)

@@ -10,6 +10,7 @@ from gateway.clients import (
     errors,
     is_whole,
     post,
+    said,
 )
 from gateway.http_agent import (
     LONG_TEXT,
@@ -30,9 +31,11 @@ from support.http_dialect import (
     HttpDialect,
     chunk,
     chunked,
+    events,
 )
 from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.http.pool import REST_S
+from turnwire.relay.agent.http.reads import PIECE_BYTES
 
 pytestmark = pytest.mark.sockets
 
@@ -86,6 +89,75 @@ async def test_a_connection_that_may_not_be_used_again_is_not(response: bytes) -
     async with HttpAgent(answers(response)) as agent, gateway_of(agent) as gateway:
         for _ in range(2):
             assert is_whole((await post(gateway)).text)
+
+    assert [asked.connection for asked in agent.requests] == [0, 1]
+
+
+@pytest.mark.parametrize(("seconds", "connections"), [(1, [0, 1]), (60, [0, 0])])
+async def test_a_server_says_for_how_long_it_keeps_a_connection(
+    seconds: int, connections: list[int]
+) -> None:
+    head = b"\r\nKeep-Alive: timeout=%d\r\n\r\n" % seconds
+    response = chunked(WHOLE).replace(b"\r\n\r\n", head, 1)
+    async with HttpAgent(answers(response)) as agent, gateway_of(agent) as gateway:
+        for _ in range(2):
+            assert is_whole((await post(gateway)).text)
+
+    assert [asked.connection for asked in agent.requests] == connections
+
+
+STRAY = chunked(events("Another user's answer"))
+
+
+@pytest.mark.parametrize("length", [0, 20_000, 100_000, 1_000_000], ids=str)
+@pytest.mark.fault(
+    "an HTTP agent sends more than one response to a request",
+    "the connection is closed; the next request has its own answer, on another connection",
+)
+async def test_a_second_response_to_a_request_answers_no_other(length: int) -> None:
+    """The first one ends anywhere in the reads, and in the pieces of long ones."""
+    first = events("x" * length)
+
+    async def script(asked: Asked) -> None:
+        is_first = len(agent.requests) == 1
+        await asked.say(chunked(first) + STRAY if is_first else chunked(WHOLE))
+
+    async with HttpAgent(script) as agent, gateway_of(agent) as gateway:
+        assert said((await post(gateway)).text) == "x" * length
+        assert said((await post(gateway)).text) == "Hello world"
+
+    assert [asked.connection for asked in agent.requests] == [0, 1]
+
+
+@pytest.mark.parametrize("beyond", [-1, 0, 1])
+async def test_no_byte_behind_a_response_reaches_the_next_one(beyond: int) -> None:
+    """The response ends about where a piece of a long read does."""
+    whole = chunked(events("x" * 16_000))
+    padding = PIECE_BYTES - len(whole) - len(b"x-pad: \r\n") + beyond
+    response = whole.replace(b"\r\n", b"\r\nx-pad: %b\r\n" % (b"p" * padding), 1)
+    assert len(response) == PIECE_BYTES + beyond
+
+    async def script(asked: Asked) -> None:
+        is_first = len(agent.requests) == 1
+        await asked.say(response + STRAY if is_first else chunked(WHOLE))
+
+    async with HttpAgent(script) as agent, gateway_of(agent) as gateway:
+        for text in ("x" * 16_000, "Hello world"):
+            assert said((await post(gateway)).text) == text
+
+    assert [asked.connection for asked in agent.requests] == [0, 1]
+
+
+@pytest.mark.parametrize("stray", [STRAY, STRAY[:1], b"HTTP/1.1 408 Late\r\n\r\n"])
+@pytest.mark.fault(
+    "an HTTP agent sends bytes on a connection that waits for its next request",
+    "the connection is closed; the next request goes on another one",
+)
+async def test_what_comes_between_two_requests_answers_none(stray: bytes) -> None:
+    async with HttpAgent(answers(chunked(WHOLE))) as agent, gateway_of(agent) as gateway:
+        await post(gateway)
+        await agent.requests[0].say(stray)
+        assert said((await post(gateway)).text) == "Hello world"
 
     assert [asked.connection for asked in agent.requests] == [0, 1]
 

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from gateway.waiting import until
-from support.http_dialect import CHUNKED, END, chunk
+from support.http_dialect import CHUNKED, END, HEAD, chunk, sized
 from support.http_socket import real_pair
 from turnwire.relay.agent.dialer import Address
 from turnwire.relay.agent.http import pool as pooling
@@ -29,6 +29,12 @@ def no_haste(monkeypatch: pytest.MonkeyPatch) -> None:
 HERE, THERE = Address("h", 80, is_tls=False), Address("h", 443, is_tls=True)
 
 
+def complete(fields: bytes = b"") -> ResponseReader:
+    reader = ResponseReader()
+    reader.read(sized(b"", HEAD + fields))
+    return reader
+
+
 @pytest.fixture
 async def stack() -> AsyncIterator[AsyncExitStack]:
     async with AsyncExitStack() as stack:
@@ -42,9 +48,9 @@ async def pairs(stack: AsyncExitStack, count: int) -> list[tuple[HttpSocket, soc
 async def test_the_newest_one_of_the_address_is_taken(stack: AsyncExitStack) -> None:
     pool = Pool(HttpStats())
     first, second, elsewhere = [ours for ours, _ in await pairs(stack, 3)]
-    pool.keep(HERE, first)
-    pool.keep(HERE, second)
-    pool.keep(THERE, elsewhere)
+    pool.keep(HERE, first, complete())
+    pool.keep(HERE, second, complete())
+    pool.keep(THERE, elsewhere, complete())
     assert len(pool) == 3
 
     assert pool.take(HERE) is second
@@ -60,7 +66,7 @@ async def test_what_the_server_closed_or_spoke_into_is_not_taken(stack: AsyncExi
     pool = Pool(HttpStats())
     (closed, far), (spoken, farther), (good, _) = await pairs(stack, 3)
     for ours in (good, closed, spoken):
-        pool.keep(HERE, ours)
+        pool.keep(HERE, ours, complete())
     far.close()
     farther.send(b"x")
 
@@ -72,7 +78,7 @@ async def test_what_the_server_closed_or_spoke_into_is_not_taken(stack: AsyncExi
 async def test_the_loop_notices_it_too(stack: AsyncExitStack, *, speaks: bool) -> None:
     pool = Pool(HttpStats())
     ((ours, theirs),) = await pairs(stack, 1)
-    pool.keep(HERE, ours)
+    pool.keep(HERE, ours, complete())
 
     if speaks:
         theirs.send(b"x")
@@ -86,7 +92,7 @@ async def test_the_loop_notices_it_too(stack: AsyncExitStack, *, speaks: bool) -
 async def test_a_socket_that_is_lost_is_forgotten(stack: AsyncExitStack) -> None:
     pool = Pool(HttpStats())
     ((ours, _),) = await pairs(stack, 1)
-    pool.keep(HERE, ours)
+    pool.keep(HERE, ours, complete())
     ours.cut()
 
     await until(lambda: len(pool) == 0)
@@ -98,10 +104,54 @@ async def test_it_is_closed_after_its_time(
     monkeypatch.setattr(pooling, "IDLE_S", 0.01)
     pool = Pool(HttpStats())
     ((ours, _),) = await pairs(stack, 1)
-    pool.keep(HERE, ours)
+    pool.keep(HERE, ours, complete())
 
     await until(lambda: ours.is_closing)
     assert len(pool) == 0
+
+
+async def test_it_is_closed_before_the_server_closes_it(
+    stack: AsyncExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pooling, "MARGIN_S", 4.99)
+    pool = Pool(HttpStats())
+    ((ours, _),) = await pairs(stack, 1)
+    pool.keep(HERE, ours, complete(b"Keep-Alive: timeout=5\r\n"))
+    assert len(pool) == 1
+
+    await until(lambda: ours.is_closing)
+    assert len(pool) == 0
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        b"Keep-Alive: timeout=1\r\n",
+        b"Keep-Alive: timeout=9, max=0\r\n",
+        b"Connection: close\r\n",
+    ],
+)
+async def test_one_that_the_server_closes_at_once_is_not_kept(
+    stack: AsyncExitStack, fields: bytes
+) -> None:
+    pool = Pool(HttpStats())
+    ((ours, _),) = await pairs(stack, 1)
+
+    pool.keep(HERE, ours, complete(fields))
+
+    assert (len(pool), ours.is_closing) == (0, True)
+
+
+async def test_one_whose_timer_is_late_is_not_taken(stack: AsyncExitStack) -> None:
+    """The loop was busy meanwhile: the server may be about to close the connection."""
+    pool = Pool(HttpStats())
+    ((ours, _),) = await pairs(stack, 1)
+    pool.keep(HERE, ours, complete())
+    (idle,) = pool._idle[HERE]
+    idle._until -= pooling.IDLE_S
+
+    assert pool.take(HERE) is None
+    assert ours.is_closing
 
 
 async def test_one_that_is_closing_or_too_old_is_not_kept(stack: AsyncExitStack) -> None:
@@ -110,8 +160,8 @@ async def test_one_that_is_closing_or_too_old_is_not_kept(stack: AsyncExitStack)
     closing.cut()
     old._made_at -= LIFETIME_S + 1
 
-    pool.keep(HERE, closing)
-    pool.keep(HERE, old)
+    pool.keep(HERE, closing, complete())
+    pool.keep(HERE, old, complete())
 
     assert len(pool) == 0
     assert old.is_closing
@@ -121,7 +171,7 @@ async def test_their_number_has_a_bound(stack: AsyncExitStack) -> None:
     pool = Pool(HttpStats())
     many = await pairs(stack, IDLE_MAX + 1)
     for ours, _ in many:
-        pool.keep(HERE, ours)
+        pool.keep(HERE, ours, complete())
 
     assert len(pool) == IDLE_MAX
     assert many[-1][0].is_closing
@@ -207,7 +257,7 @@ async def test_a_rest_after_which_the_server_closes_is_the_last_one(stack: Async
 async def test_all_are_closed_at_the_end(stack: AsyncExitStack) -> None:
     pool = Pool(HttpStats())
     (idle, _), (resting, _) = await pairs(stack, 2)
-    pool.keep(HERE, idle)
+    pool.keep(HERE, idle, complete())
     pool.keep_after_rest(HERE, resting, response())
 
     pool.close()

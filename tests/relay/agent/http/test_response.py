@@ -1,6 +1,7 @@
 """What a response to one request says, whatever reads it comes in."""
 
 import itertools
+import math
 from collections import deque
 
 import pytest
@@ -85,6 +86,29 @@ def test_the_head() -> None:
     assert reader.head.content_type == ""
     assert read(UNSIZED)[0].head is not None
     assert getattr(read(UNSIZED)[0].head, "content_type", "") == "text/event-stream"
+
+
+@pytest.mark.parametrize(
+    ("fields", "seconds"),
+    [
+        (b"", math.inf),
+        (b"Keep-Alive: timeout=5\r\n", 5),
+        (b"Keep-Alive: timeout=5, max=100\r\n", 5),
+        (b"keep-alive: max=100,  Timeout = 75\r\n", 75),
+        (b"Keep-Alive: max=3\r\nKeep-Alive: timeout=2\r\n", 2),
+        (b"Keep-Alive: timeout=5, max=0\r\n", 0),
+        (b"Keep-Alive: timeout=0\r\n", 0),
+        (b"Keep-Alive: timeout=-5, x\r\n", math.inf),
+        (b"Keep-Alive: timeout=\xb2\r\n", math.inf),
+        (b"Keep-Alive: timeout=%b\r\n" % (b"9" * 5_000), math.inf),
+    ],
+    ids=range(10),
+)
+def test_for_how_long_the_server_keeps_the_connection(fields: bytes, seconds: float) -> None:
+    reader, _ = read(SIZED.replace(b"content", fields + b"content"))
+
+    assert reader.head is not None
+    assert reader.head.keep_alive_s == seconds
 
 
 @pytest.mark.parametrize(

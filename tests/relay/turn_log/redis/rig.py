@@ -1,11 +1,14 @@
 """Two processes with one Redis, as two turn logs on one loop."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from gateway.waiting import until
-from relay.turn_log.listening import HEAD, Control, Reader
-from turnwire.core.turn_log.entries import Entry
+from gateway.redis_server import RedisServer
+from gateway.waiting import PATIENCE_S, until
+from relay.turn_log.listening import HEAD, Control, Reader, write
+from turnwire.core.events import Reason, TextDelta, TurnFinished
+from turnwire.core.turn_log.entries import Entry, Head, Joined
 from turnwire.relay.memory_budget import Budget
 from turnwire.relay.rounds import Rounds
 from turnwire.relay.turn_log.port import ChatKey
@@ -14,6 +17,7 @@ from turnwire.relay.turn_log.redis.turn import RedisTurn
 
 CHAT, OTHER = ChatKey("chat"), ChatKey("other")
 KIB = 1_024
+END = TurnFinished(reason=Reason.END_TURN)
 
 
 class Rig:
@@ -53,6 +57,13 @@ async def new_rig(
             await log.aclose()
 
 
+async def all_listen(redis: RedisServer, processes: int) -> None:
+    """Wait until so many processes get hints: before that, they look now and then."""
+    async with asyncio.timeout(PATIENCE_S):
+        while len((await redis.ask("PUBSUB", "CHANNELS")).split()) < processes:  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+
+
 async def claim(
     log: RedisTurnLog, key: ChatKey = CHAT, control: Control | None = None
 ) -> RedisTurn:
@@ -82,3 +93,16 @@ async def gets_texts(reader: Reader, text: str) -> None:
 
 def texts(reader: Reader) -> str:
     return "".join(getattr(entry, "text", "") for entry in reader.entries)
+
+
+async def is_read(rig: Rig, key: ChatKey = CHAT) -> None:
+    """One turn of a chat, written by one process and read in the other."""
+    one, other = rig.logs
+    writer = await claim(one, key)
+    assert writer.is_kept
+    assert await other.claim(key, HEAD, Control()) is None
+    write(writer, "a", END)
+    writer.end(is_received=False)
+    await until(lambda: writer.is_written)
+    reader = await open_reader(other, key)
+    await gets(reader, Head("p1", "u1"), Joined(2), TextDelta("a"), END)

@@ -11,8 +11,9 @@ from relay.turn_log.redis.rig import CHAT, OTHER, Rig, claim, open_reader, texts
 from turnwire.core.rejection import Rejection
 from turnwire.core.turn_log.entries import Absent
 from turnwire.relay.agent.failures import DisconnectReason
+from turnwire.relay.turn_log.port import NOBODY
+from turnwire.relay.turn_log.redis import readers
 from turnwire.relay.turn_log.redis.messages import carry_out, read_result
-from turnwire.relay.turn_log.redis.store import _NoControl
 
 pytestmark = pytest.mark.sockets
 
@@ -36,13 +37,16 @@ async def test_a_turn_that_is_described_otherwise_is_no_turn(
     assert (await open_reader(rig.logs[1])).entries == [Absent()]
 
 
-async def test_a_key_of_another_type_harms_its_own_chat_alone(rig: Rig, redis: RedisServer) -> None:
+async def test_a_key_of_another_type_harms_its_own_chat_alone(
+    rig: Rig, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readers, "LEASE_S", 0.5)
     writer, neighbour = await claim(rig.logs[0]), await claim(rig.logs[0], OTHER)
     write(writer, "a")
     write(neighbour, "b")
     await until(lambda: not writer.has_more and not neighbour.has_more)
-    readers = [await open_reader(rig.logs[1], key) for key in (CHAT, OTHER)]
-    await until(lambda: all(texts(each) for each in readers))
+    both = [await open_reader(rig.logs[1], key) for key in (CHAT, OTHER)]
+    await until(lambda: all(texts(each) for each in both))
     await redis.ask("DEL", "turnwire:{chat}:entries")
     await redis.ask("SET", "turnwire:{chat}:entries", "x")
 
@@ -51,13 +55,13 @@ async def test_a_key_of_another_type_harms_its_own_chat_alone(rig: Rig, redis: R
         write(neighbour, str(number))
         await asyncio.sleep(0.01)
 
-    await until(lambda: texts(readers[1]) == "b0123456789")
-    await until(lambda: readers[0].left)
-    assert readers[0].left is DisconnectReason.LINE_LOST
-    assert texts(readers[0]) == "a"
+    await until(lambda: texts(both[1]) == "b0123456789")
+    await until(lambda: both[0].left)
+    assert both[0].left is DisconnectReason.LINE_LOST
+    assert texts(both[0]) == "a"
 
 
 @pytest.mark.parametrize("data", [b"", b"x", b"\x81\xa4type\xa3new", b"\xff"])
 def test_a_message_that_is_not_understood(data: bytes) -> None:
-    assert carry_out(data, _NoControl()) is None
+    assert carry_out(data, NOBODY) is None
     assert read_result(data) is Rejection.SILENT

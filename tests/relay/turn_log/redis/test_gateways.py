@@ -4,22 +4,18 @@ And the Redis fails in mid-turn: the client of the turn sees nothing of it.
 """
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
-from signal import SIGKILL
 from typing import Any
 
 import pytest
 
 from gateway.asking_agent import AgentRun, AskingAgent, call, gateway_of, prompting, resuming
-from gateway.clients import errors, is_whole, outline, post, said
-from gateway.http_agent import Asked, HttpAgent
-from gateway.process import Process
+from gateway.clients import is_whole, outline, post, said
 from gateway.redis_server import RedisServer
 from gateway.running import Gateway
 from gateway.slow_line import SlowLine
 from gateway.waiting import until
+from relay.turn_log.redis.rig import all_listen
 from support.asking_dialect import Asking, Asks, Begun, Over, Text, Waits
 from support.framed_transport import FramedTransport
 from turnwire.dialects import DIALECTS
@@ -30,7 +26,6 @@ pytestmark = pytest.mark.sockets
 STREAM = "chat/chat-1/stream"
 BEGUN = (Begun("t1"), Text("Hello"))
 END = (Text(" world"), Over())
-LEASE_S = 6.0
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +50,9 @@ async def gateways(
         gateway_of(agent, turn_log=redis.url) as one,
         gateway_of(agent, turn_log=redis.url) as other,
     ):
+        for gateway in (one, other):
+            assert (await call(gateway, STREAM, method="GET")).status_code == 204
+        await all_listen(redis, 2)
         yield [one, other]
 
 
@@ -162,7 +160,7 @@ async def _done(tasks: Sequence["asyncio.Task[Any]"], count: int) -> None:
 async def test_of_prompts_at_one_moment_exactly_one_begins(
     agent: AskingAgent, gateways: list[Gateway]
 ) -> None:
-    for _ in range(10):
+    for _ in range(5):
         posts = [asyncio.create_task(post(each)) for each in gateways * 3]
         run = await agent.run()
         await _done(posts, 5)
@@ -196,7 +194,8 @@ async def _slow(_: RedisServer, line: SlowLine) -> None:
     line.delay_s = 60
 
 
-HARMS: list[Harm] = [_killed, _stopped, _filled, _slow]
+def _name(harm: Harm) -> str:
+    return harm.__name__.strip("_")
 
 
 async def _is_complete(run: AgentRun, prompt: Any) -> bool:
@@ -209,18 +208,34 @@ async def _is_complete(run: AgentRun, prompt: Any) -> bool:
     return said(body) == f"Hello {' '.join(map(str, range(20)))} world" and is_whole(body)
 
 
-@pytest.mark.parametrize("harm", HARMS, ids=lambda harm: harm.__name__.strip("_"))
+@pytest.mark.fault(
+    "the Redis of the turn log is killed in mid-turn",
+    "the client gets all of it; prompts go on, and their turns are not kept",
+)
+@pytest.mark.fault(
+    "the Redis of the turn log is stopped (SIGSTOP) in mid-turn",
+    "the client gets all of it; prompts go on, and their turns are not kept",
+)
+@pytest.mark.fault(
+    "the Redis of the turn log has no memory left, in mid-turn",
+    "the client gets all of it; prompts go on, and their turns are not kept",
+)
+@pytest.mark.fault(
+    "the line to the Redis of the turn log becomes slow in mid-turn",
+    "the client gets all of it; prompts go on, and their turns are not kept",
+)
+@pytest.mark.parametrize("harm", [_killed, _stopped, _filled, _slow], ids=_name)
 async def test_a_client_sees_nothing_of_a_redis_that_fails(
-    harm: Harm, agent: AskingAgent, redis: RedisServer
+    harm: Harm, agent: AskingAgent, own_redis: RedisServer
 ) -> None:
-    async with SlowLine(redis.port) as line:
+    async with SlowLine(own_redis.port) as line:
         url = f"redis://127.0.0.1:{line.port}"
         async with gateway_of(agent, turn_log=url) as gateway:
             async with prompting(gateway) as prompt:
                 run = await agent.run()
                 await run.say(*BEGUN)
                 await prompt.sees("Hello")
-                await harm(redis, line)
+                await harm(own_redis, line)
                 assert await _is_complete(run, prompt)
             for number in range(3):
                 async with prompting(gateway) as prompt:
@@ -234,26 +249,30 @@ async def test_a_client_sees_nothing_of_a_redis_that_fails(
                     assert (await call(gateway, "stop", {})).status_code == 200
                     await prompt.end()
             assert gateway.counted("turnwire_turn_log_failures_total") > 0
-            redis.unpause()
+            own_redis.unpause()
 
 
+@pytest.mark.fault(
+    "the Redis of the turn log is restarted in mid-turn, and empty",
+    "the client gets all of it; nobody reads a turn with a hole, and the chat is claimed again",
+)
 @pytest.mark.usefixtures("patient")
-async def test_a_turn_with_a_hole_is_not_told(agent: AskingAgent, redis: RedisServer) -> None:
+async def test_a_turn_with_a_hole_is_not_told(agent: AskingAgent, own_redis: RedisServer) -> None:
     async with (
-        gateway_of(agent, turn_log=redis.url) as one,
-        gateway_of(agent, turn_log=redis.url) as other,
+        gateway_of(agent, turn_log=own_redis.url) as one,
+        gateway_of(agent, turn_log=own_redis.url) as other,
         prompting(one) as prompt,
     ):
         run = await agent.run()
         await run.say(*BEGUN)
         await prompt.sees("Hello")
-        await redis.kill()
+        await own_redis.kill()
         await run.say(Text(" there"))
         await prompt.sees("there")
-        await redis.start()
+        await own_redis.start()
 
         async def is_claimed() -> bool:
-            return "lease" in await redis.ask("KEYS", "*")
+            return "lease" in await own_redis.ask("KEYS", "*")
 
         async with asyncio.timeout(20):
             while not await is_claimed():  # noqa: ASYNC110 (what is asked has no event)
@@ -264,6 +283,10 @@ async def test_a_turn_with_a_hole_is_not_told(agent: AskingAgent, redis: RedisSe
         assert said(await prompt.end()) == "Hello there world"
 
 
+@pytest.mark.fault(
+    "the Redis of the turn log is stopped in mid-turn, and continues",
+    "the client and its readers get all of it",
+)
 async def test_a_pause_of_redis_costs_no_record(
     agent: AskingAgent, redis: RedisServer, gateways: list[Gateway]
 ) -> None:
@@ -300,48 +323,3 @@ async def test_no_password_is_logged(
     told = f"{caplog.text}{printed.out}{printed.err}"
     assert "turns are not kept" in told
     assert "hunter2" not in told
-
-
-# A gateway is killed.
-
-
-async def _begins(asked: Asked) -> None:
-    """Answer as an agent that speaks AG-UI, and go on for ever."""
-    ids = {name: json.loads(asked.body)[name] for name in ("threadId", "runId")}
-    await asked.say(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")
-    for event in (
-        {"type": "RUN_STARTED", **ids},
-        {"type": "TEXT_MESSAGE_START", "messageId": "m1", "role": "assistant"},
-        {"type": "TEXT_MESSAGE_CONTENT", "messageId": "m1", "delta": "Hello"},
-    ):
-        await asked.say(f"data: {json.dumps(event)}\n\n".encode())
-    await asked.is_left()
-
-
-async def test_readers_of_a_killed_gateway_are_told_and_the_next_prompt_begins(
-    redis: RedisServer,
-) -> None:
-    async with AsyncExitStack() as stack:
-        agent = await stack.enter_async_context(HttpAgent(_begins))
-        given: Any = {"dialect": "ag-ui", "turn_log": redis.url}
-        killed = await stack.enter_async_context(Process(agent.url, **given))
-        other = await stack.enter_async_context(Gateway(agent.url, **given))
-        prompt = await stack.enter_async_context(prompting(killed))
-        await prompt.sees("Hello")
-        reader = await stack.enter_async_context(resuming(other))
-        await reader.sees("Hello")
-
-        killed.signal(SIGKILL)
-        loop = asyncio.get_running_loop()
-        killed_at = loop.time()
-        body = await reader.end()
-
-        assert loop.time() - killed_at < LEASE_S + 2
-        assert said(body) == "Hello"
-        assert errors(body) == ["Stream interrupted"]
-        assert is_whole(body)
-        again = await stack.enter_async_context(prompting(other))
-        assert again.response.status_code == 200
-        await again.sees("Hello")
-        assert (await call(other, "stop", {})).status_code == 200
-        await again.end()

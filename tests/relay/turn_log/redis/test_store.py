@@ -6,7 +6,7 @@ import pytest
 from msgspec import Raw
 
 from gateway.redis_server import RedisServer
-from gateway.waiting import until
+from gateway.waiting import PATIENCE_S, until
 from relay.turn_log.listening import HEAD, Control, write
 from relay.turn_log.redis.rig import CHAT, KIB, OTHER, Rig, claim, gets, new_rig, open_reader
 from turnwire.core import events
@@ -16,6 +16,8 @@ from turnwire.core.rejection import Rejection
 from turnwire.core.requests import QuestionReply
 from turnwire.core.turn_log.entries import Absent, Entry, Head, Joined, TooLong
 from turnwire.relay.agent.failures import DisconnectReason
+from turnwire.relay.turn_log.redis import messages, readers
+from turnwire.relay.turn_log.redis import writer as writing
 
 pytestmark = pytest.mark.sockets
 
@@ -53,7 +55,7 @@ async def test_a_client_that_did_not_get_the_end_after_all(rig: Rig, *, is_settl
     writer.end(is_received=False)
 
     await until(lambda: not rig.logs[0].turns and not rig.logs[0]._taking_back)
-    await rig.logs[0]._lane.aclose()
+    await until(lambda: rig.logs[0]._lane._running is None)
     late = await open_reader(rig.logs[1])
     await gets(late, FIRST[0], Joined(2), TextDelta("a"), END)
 
@@ -126,6 +128,38 @@ async def test_a_stop_that_is_refused(rig: Rig) -> None:
     assert await rig.logs[1].stop(CHAT, "t2") is Rejection.OTHER_TURN
 
 
+async def test_a_stop_that_comes_twice_is_one(rig: Rig, redis: RedisServer) -> None:
+    """A reply may be lost on its way to Redis: then the message comes again."""
+    stopped = StopResult(stopped=True, turn_id="t1", reason="canceled")
+    control = Control(stopped)
+    writer = await claim(rig.logs[0], control=control)
+    assert await rig.logs[1].stop(CHAT, "t1") == stopped
+    (number,) = writer.replies
+    await redis.ask("DEL", "turnwire:{chat}:replies")
+
+    message = messages.stop("p", "t1")
+    for _ in range(2):
+        rig.logs[0]._carry_out(writer, [number, message])
+
+    await until(lambda: rig.logs[0]._lane._running is None)
+    assert control.stopped == ["t1"]
+    assert await redis.ask("HLEN", "turnwire:{chat}:replies") == "1"
+
+
+async def test_a_turn_without_entries_keeps_its_chat(
+    rig: Rig, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "_LOOK_S", 0.05)
+    monkeypatch.setattr(writing, "KEEP_S", 0.1)
+    await claim(rig.logs[0])
+    lease = "turnwire:{chat}:lease"
+    assert await redis.ask("PEXPIRE", lease, "3000") == "1"
+
+    async with asyncio.timeout(PATIENCE_S):
+        while int(await redis.ask("PTTL", lease)) < 3_500:  # noqa: ASYNC110 (it has no event)
+            await asyncio.sleep(0.02)
+
+
 async def test_nothing_to_stop(rig: Rig) -> None:
     assert await rig.logs[1].stop(CHAT, None) is Rejection.UNKNOWN
     writer = await claim(rig.logs[0])
@@ -154,6 +188,7 @@ async def test_nothing_to_answer(rig: Rig) -> None:
     reply = [QuestionReply("q1", Raw(b"1"))]
     assert await rig.logs[1].answer(CHAT, reply, "ann") is Rejection.UNKNOWN
     writer = await claim(rig.logs[0])
+    write(writer, Question("q1", Raw(b"{}")), END)
     writer.end(is_received=False)
     await until(lambda: not rig.logs[0].turns)
 
@@ -270,6 +305,39 @@ async def test_a_long_turn_without_readers_is_forgotten(redis: RedisServer) -> N
         await claim(rig.logs[1])
 
 
+@pytest.mark.usefixtures("patient")
+async def test_a_redis_that_was_full_for_a_while_has_all_of_the_turn(
+    own_redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "_LOOK_S", 0.05)
+    async with new_rig(own_redis.url) as rig:
+        writer = await claim(rig.logs[0])
+        write(writer, "a")
+        await until(lambda: not writer.has_more)
+        await own_redis.fill()
+        write(writer, "b")
+        await until(lambda: rig.failures)
+        assert writer.is_kept
+        await own_redis.make_room()
+        await until(lambda: not writer.has_more)
+
+        await gets(await open_reader(rig.logs[1]), *FIRST)
+
+
+async def test_a_turn_of_which_redis_lost_entries_is_not_read(rig: Rig, redis: RedisServer) -> None:
+    """As when a replica takes over that had not all."""
+    writer = await claim(rig.logs[0])
+    write(writer, "a")
+    await until(lambda: not writer.has_more)
+    assert await redis.ask("DEL", "turnwire:{chat}:entries") == "1"
+    write(writer, "b")
+    await until(lambda: not writer.has_more)
+
+    assert not writer.is_kept
+    assert (await open_reader(rig.logs[1])).entries == [Absent()]
+    assert await rig.logs[1].claim(CHAT, HEAD, Control()) is None
+
+
 async def test_nothing_is_kept_for_ever(redis: RedisServer) -> None:
     async with new_rig(redis.url, keep_s=0.3) as rig:
         writer = await claim(rig.logs[0])
@@ -284,6 +352,32 @@ async def test_nothing_is_kept_for_ever(redis: RedisServer) -> None:
         await asyncio.sleep(0.4)
 
         assert await redis.ask("KEYS", "*") == ""
+
+
+async def test_a_process_that_is_gone_loses_its_turns_with_its_lease(
+    rig: Rig, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when it is killed: it writes nothing more, and its lease expires."""
+    monkeypatch.setattr(readers, "_LOOK_S", 0.1)
+    one, other = rig.logs
+    writer = await claim(one)
+    write(writer, "a", "b")
+    await until(lambda: not writer.has_more)
+    reader = await open_reader(other)
+    await gets(reader, *FIRST)
+    assert one._listening is not None
+    for task in (*one._writer._tasks, one._listening):
+        task.cancel()
+    assert await other.claim(CHAT, HEAD, Control()) is None
+    assert reader.left is None
+    assert await redis.ask("PEXPIRE", "turnwire:{chat}:lease", "1") == "1"
+
+    await until(lambda: reader.left)
+
+    assert reader.left is DisconnectReason.LINE_LOST
+    assert reader.entries == FIRST
+    assert await other.stop(CHAT, None) is Rejection.UNKNOWN
+    await claim(other)
 
 
 async def test_a_process_that_stops_ends_its_readers_at_once(rig: Rig) -> None:

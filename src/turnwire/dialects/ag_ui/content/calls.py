@@ -9,15 +9,15 @@ An agent may leave out START or END, or send END when the tool is done, together
 The methods of `Calls` return the events of a call.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from turnwire.core import safe_json
 from turnwire.core.bounds import keep
 from turnwire.core.events import Event, Phase, ToolInputDelta, ToolUpdate
-from turnwire.dialects.ag_ui import json_text
+from turnwire.core.wire import json_text
 
 OPEN_MAX: Final = 256
 """Most calls that are open at once."""
@@ -48,13 +48,22 @@ class _Call:
         """The whole input, once it was told."""
 
 
+class _Done(Struct):
+    """What the client has of a call that is over."""
+
+    run: int
+    """The number of the run in which it got its outcome."""
+    has_input: bool
+    is_error: bool
+
+
 class Calls:
     """The calls of a message. They go on from one run to the next, if that answers a question."""
 
     def __init__(self) -> None:
         self._open: dict[str, _Call] = {}
-        self._done: dict[str, int] = {}
-        """Calls that have an outcome: the number of the run in which they got it."""
+        self._done: dict[str, _Done] = {}
+        """Calls that have an outcome."""
         self._run = 0
         self._input_chars = 0
 
@@ -75,6 +84,10 @@ class Calls:
 
     def is_open(self, call_id: str) -> bool:
         return call_id in self._open
+
+    @property
+    def has_open(self) -> bool:
+        return bool(self._open)
 
     def is_done(self, call_id: str) -> bool:
         return call_id in self._done and call_id not in self._open
@@ -142,7 +155,7 @@ class Calls:
         call = call or _Call(UNNAMED)
         whole = call.input or _whole(call.pieces)
         self._input_chars -= call.chars
-        keep(self._done, call_id, self._run, DONE_MAX)
+        keep(self._done, call_id, _Done(self._run, whole is not None, error is not None), DONE_MAX)
         return [
             ToolUpdate(
                 call_id=call_id,
@@ -153,6 +166,20 @@ class Calls:
                 error=error,
             )
         ]
+
+    def came_late(self, call_id: str, *, has_input: bool, is_error: bool) -> Sequence[str]:
+        """What a snapshot knows of a call that is over, and the client was not told: each once."""
+        done = self._done.get(call_id)
+        if done is None:
+            return ()
+        late: list[str] = []
+        if has_input and not done.has_input:
+            done.has_input = True
+            late.append("input that came late")
+        if is_error and not done.is_error:
+            done.is_error = True
+            late.append("failure that came late")
+        return late
 
     def settle_inputs(self) -> Iterator[Event]:
         """The run is over: tell the inputs that no snapshot had."""
@@ -167,7 +194,8 @@ class Calls:
 
     def _is_repeated(self, call_id: str) -> bool:
         """Whether a call of this id was done in an earlier run: its START is a repetition."""
-        return self._done.get(call_id, self._run) < self._run
+        done = self._done.get(call_id)
+        return done is not None and done.run < self._run
 
 
 def _whole(pieces: list[str]) -> Raw | None:

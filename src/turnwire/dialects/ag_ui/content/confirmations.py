@@ -25,11 +25,11 @@ class Confirmations:
 
     def __init__(self) -> None:
         self._held: list[RunEvent] = []
-        self._ids: set[str] = set()
+        self._ids: dict[str, None] = {}  # an empty set takes three times as much memory
 
     def pass_on(self, frame: RunEvent) -> Sequence[RunEvent]:
         if isinstance(frame, frames.CallStart) and frame.tool_call_name in NAMES:
-            self._ids.add(frame.tool_call_id)
+            self._ids[frame.tool_call_id] = None
         elif not isinstance(frame, _OF_A_CALL) or frame.tool_call_id not in self._ids:
             return (frame,)
         elif isinstance(frame, frames.CallResult):

@@ -4,10 +4,9 @@
 how it ends (`turn`).
 """
 
-from collections.abc import Mapping
 from typing import Final, TypeAlias, assert_never
 
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from turnwire.core import safe_json
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX, keep
@@ -26,7 +25,7 @@ from turnwire.dialects.ag_ui import frames
 from turnwire.dialects.ag_ui.content import results, snapshots
 from turnwire.dialects.ag_ui.content.calls import Calls
 from turnwire.dialects.ag_ui.content.confirmations import Confirmations
-from turnwire.dialects.ag_ui.content.results import Outcome
+from turnwire.dialects.ag_ui.content.results import Held, HeldResults, Outcome
 from turnwire.dialects.ag_ui.content.shorthand import Lanes
 from turnwire.dialects.ag_ui.content.state import State
 from turnwire.dialects.ag_ui.content.text import ReasoningMessages, TextMessages
@@ -45,14 +44,13 @@ _NO_ID: Final = ""
 """The id of reasoning that was told without one."""
 
 
-class _Held(Struct, frozen=True):
-    """A result that waits for the mark of its failure."""
-
-    call_id: str
-    message_id: str
-    content: Raw
-    outcome: Outcome
-
+_MAY_MARK: Final = (
+    frames.EncryptedValue,
+    frames.CallResult,
+    frames.MessagesSnapshot,
+    frames.StateSnapshot,
+)
+"""Events that may say of a result before them that it is a failure, or leave that open."""
 
 StateFrame: TypeAlias = (
     frames.StateSnapshot | frames.StateDelta | frames.ActivitySnapshot | frames.ActivityDelta
@@ -63,13 +61,13 @@ class Progress:
     """What a turn tells the client. `take` returns the events of one event of the wire."""
 
     def __init__(
-        self, run_id: str, frame_stats: FrameStats, state_mode: StateMode, *, is_kept: bool
+        self, run_id: str, frame_stats: FrameStats, state_mode: StateMode, transcript: Transcript
     ) -> None:
-        """`is_kept`: what is told is kept as messages, since the agent keeps none."""
+        """`transcript` keeps what is told as messages."""
         self.calls = Calls()
         self.text = TextMessages(frame_stats)
         self.usage = Usage()
-        self.transcript = Transcript(is_kept=is_kept)
+        self.transcript = transcript
         self.interrupts: list[Interrupt] = []
         """Interrupts that came in events of their own in this run."""
         self.has_worked = False
@@ -79,7 +77,7 @@ class Progress:
         self._state = State(state_mode, frame_stats)
         self._confirmations = Confirmations()
         self._lanes = Lanes()
-        self._held: _Held | None = None
+        self._held = HeldResults()
         self._block: type[TextDelta | ReasoningDelta] | None = None
         """Of which kind the last delta was."""
         self._subagents: dict[str, str] = {}
@@ -88,12 +86,12 @@ class Progress:
     @property
     def fast_id(self) -> str | None:
         """The message whose next delta is a delta and nothing else; None if there is none."""
-        is_plain = self._held is None and self._block is TextDelta and not self._lanes.holds_calls
+        is_plain = not self._held and self._block is TextDelta and not self._lanes.holds_calls
         return self.text.current if is_plain else None
 
     @property
     def holds_result(self) -> bool:
-        return self._held is not None
+        return bool(self._held)
 
     def next_run(self, run_id: str) -> None:
         """Another run of this turn begins."""
@@ -104,8 +102,7 @@ class Progress:
 
     def take(self, frame: RunEvent | Shorthand, raw: bytes) -> list[Event]:
         """Return the events of an event of our run. `raw` is the same in JSON."""
-        is_mark = isinstance(frame, frames.EncryptedValue)
-        new = [] if is_mark else self.release()
+        new = [] if isinstance(frame, _MAY_MARK) else self.release()
         expanded = self._lanes.expand(frame)
         if expanded is None:
             self._frame_stats.count_malformed(raw)
@@ -116,24 +113,21 @@ class Progress:
         return new
 
     def take_raw(self, raw: bytes) -> list[Event]:
-        """Take an event of the framework behind the agent: it may have the input of a call."""
+        """Take an event of the framework behind the agent: it may tell something of a call."""
         self.has_worked = True
         self._frame_stats.count_left_out("RAW", len(raw))
-        if not self.calls.waits_for_input:
+        if not self.calls.has_open:
             return []
-        return self._tell(self._find_inputs(snapshots.inputs_in_raw(raw)))
+        return self._tell(self._take_graph(snapshots.in_raw(raw)))
 
-    def release(self, *, is_failure: bool = False) -> list[Event]:
-        """Tell the result that was held, as the failure that it is or as what it seems."""
-        held, self._held = self._held, None
-        if held is None:
-            return []
-        self._reasoning.new_round()
-        new = self._tell(
-            _outcome_events(self.calls, held.call_id, held.outcome, is_failure=is_failure)
-        )
-        self.transcript.result(held.call_id, held.message_id, held.content)
-        return new
+    def release(self) -> list[Event]:
+        """Tell the results that were held, each as the failure that it is or as what it seems."""
+        new: list[Event] = []
+        for held, is_failure in self._held.release():
+            self._reasoning.new_round()
+            new += _outcome_events(self.calls, held.call_id, held.outcome, is_failure=is_failure)
+            self.transcript.result(held.call_id, held.message_id, held.content)
+        return self._tell(new)
 
     def finish(self, *, is_interrupted: bool) -> list[Event]:
         """The run is over."""
@@ -197,16 +191,21 @@ class Progress:
             case frames.SubagentStarted(subagent_run_id=run_id, name=name):
                 keep(self._subagents, run_id, name, SUBAGENTS_MAX)
                 return [AgentStatus("subagent_started", name)]
-            case frames.SubagentFinished(subagent_run_id=run_id):
+            case frames.SubagentFinished(subagent_run_id=run_id, result=result):
+                self.leave_out("result of a subagent", result)
                 return [AgentStatus("subagent_finished", self._subagents.pop(run_id, None))]
             case frames.SubagentError(subagent_run_id=run_id, message=message):
                 return [self._subagent_failed(run_id, message)]
             case frames.MessagesSnapshot(messages=messages):
-                return self._messages(snapshots.read(messages))
+                return [*self._messages(snapshots.read(messages)), *self.release()]
             case frames.StateSnapshot(snapshot=snapshot):
-                waits = self.calls.waits_for_input
-                found = snapshots.inputs_in_state(snapshot) if waits else {}
-                return [*self._find_inputs(found), *self._show_state(frame, size)]
+                waits = self._held or self.calls.waits_for_input
+                found = snapshots.in_state(snapshot) if waits else snapshots.NOTHING
+                return [
+                    *self._take_graph(found),
+                    *self.release(),
+                    *self._show_state(frame, size),
+                ]
             case frames.StateDelta() | frames.ActivitySnapshot() | frames.ActivityDelta():
                 return self._show_state(frame, size)
             case frames.Custom(name=name, value=value):
@@ -232,9 +231,8 @@ class Progress:
         return [each for each in new if self._block is ReasoningDelta or each != TextBreak()]
 
     def _encrypted(self, frame: frames.EncryptedValue, size: int) -> list[Event]:
-        held = self._held
-        if held is not None and results.marked_failure(frame, held.message_id):
-            return self.release(is_failure=True)
+        if self._held.mark(frame):
+            return self.release() if self._held.wait_for_no_mark else []
         self._frame_stats.count_left_out("REASONING_ENCRYPTED_VALUE", size)
         return self.release()
 
@@ -243,13 +241,17 @@ class Progress:
         self.has_worked = True
         call_id = frame.tool_call_id
         new = self.calls.end(call_id)
-        if self.calls.is_done(call_id):
+        if self.calls.is_done(call_id) or call_id in self._held:
             return new
-        self._held = _Held(
-            call_id,
-            safe_json.short_string(frame.message_id) or f"{call_id}:result",
-            frame.content,
-            results.outcome_of(frame.content, self._frame_stats),
+        if self._held.is_full:
+            new += self.release()
+        self._held.add(
+            Held(
+                call_id,
+                safe_json.short_string(frame.message_id) or f"{call_id}:result",
+                frame.content,
+                results.outcome_of(frame.content, self._frame_stats),
+            )
         )
         return new
 
@@ -257,29 +259,50 @@ class Progress:
         """A snapshot of the conversation: what calls of ours lack, and nothing else."""
         new: list[Event] = []
         for call_id, call in snapshot.calls.items():
-            if not self.calls.is_open(call_id):
-                continue
-            if call.input is not None:
-                new += self.calls.input_found(call_id, call.input)
-            if call.outcome is not None:
-                self._reasoning.new_round()
-                outcome = results.outcome_of(call.outcome.content, self._frame_stats)
-                error = call.outcome.error
-                new += _outcome_events(
-                    self.calls, call_id, outcome, is_failure=error is not None, error=error
-                )
-                self.transcript.result(call_id, call.outcome.message_id, call.outcome.content)
+            if self.calls.is_open(call_id):
+                new += self._call_in_snapshot(call_id, call)
+            else:
+                self._count_late(call_id, call)
         for message_id, length in snapshot.text_lengths.items():
             streamed = self.transcript.length(message_id)
             if streamed not in {None, length} and message_id != self.text.current:
                 self._frame_stats.count_left_out("contradicted text", length)
         return new
 
-    def _find_inputs(self, found: Mapping[str, Raw]) -> list[Event]:
-        """Tell inputs that calls did not tell."""
+    def _call_in_snapshot(self, call_id: str, call: snapshots.CallInTurn) -> list[Event]:
+        """Tell what an open call lacks."""
+        new = [] if call.input is None else self.calls.input_found(call_id, call.input)
+        found = call.outcome
+        if found is None:
+            return new
+        is_failure = found.error is not None
+        if call_id in self._held:
+            if is_failure:
+                self._held.has_failed(call_id)
+            return new
+        self._reasoning.new_round()
+        outcome = results.outcome_of(found.content, self._frame_stats)
+        new += _outcome_events(
+            self.calls, call_id, outcome, is_failure=is_failure, error=found.error
+        )
+        self.transcript.result(call_id, found.message_id, found.content)
+        return new
+
+    def _count_late(self, call_id: str, call: snapshots.CallInTurn) -> None:
+        """Count what the client was not told of a call before its outcome, and not any more."""
+        is_error = call.outcome is not None and call.outcome.error is not None
+        has_input = call.input is not None
+        for what in self.calls.came_late(call_id, has_input=has_input, is_error=is_error):
+            self._frame_stats.count_left_out(what, 1)
+
+    def _take_graph(self, found: snapshots.InGraph) -> list[Event]:
+        """Tell inputs that calls did not tell, and note which calls failed."""
+        for call_id in found.failed:
+            if self.calls.is_open(call_id):
+                self._held.has_failed(call_id)
         return [
             event
-            for call_id, whole in found.items()
+            for call_id, whole in found.inputs.items()
             for event in self.calls.input_found(call_id, whole)
         ]
 
@@ -309,6 +332,11 @@ class Progress:
             self.usage.used_so_far(value)
         else:
             self._frame_stats.count_left_out(f"CUSTOM {name_or_odd(name)}", size)
+
+    def leave_out(self, what: str, value: Raw) -> None:
+        """Count a value that no client is shown, if there is one."""
+        if value and bytes(value) != b"null":
+            self._frame_stats.count_left_out(what, len(value))
 
     def _subagent_failed(self, run_id: str, message: Raw) -> AgentStatus:
         name, text = self._subagents.pop(run_id, None), safe_json.error_message(message)

@@ -1,25 +1,31 @@
 """The results of calls: what a client is shown of them, and the mark of a failure that comes late.
 
 A result may say nothing of its failure: then a mark follows it, in an event of its own that names
-the result's message. So each result is held for a moment (`HELD_S`), until another event shows that
-no mark comes.
+the result's message, or a snapshot follows that says so. So each result is held for a moment
+(`HELD_S`), until another event shows that no mark comes.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core import safe_json
-from turnwire.core.bounds import MANY, HandedOn, Word
+from turnwire.core.bounds import KEPT_BYTES_MAX, MANY, HandedOn, Word, keep
 from turnwire.core.events import Event, FilePart
-from turnwire.core.wire import lenient
+from turnwire.core.wire import json_text, lenient
 from turnwire.core.wire.frame_stats import FrameStats
-from turnwire.dialects.ag_ui import json_text
 from turnwire.dialects.ag_ui.frames import EncryptedValue
 
 HELD_S: Final = 0.1
 """How long a result waits for the mark of its failure, in seconds."""
+
+HELD_MAX: Final = 64
+"""Most results that are held at once."""
+
+FAILED_MAX: Final = 256
+"""Most calls that are known as failed before their result comes."""
 
 
 class Outcome(Struct, frozen=True):
@@ -28,6 +34,67 @@ class Outcome(Struct, frozen=True):
     output: Raw
     files: tuple[Event, ...]
     text: str | None
+
+
+class Held(Struct, frozen=True):
+    """A result that waits for the mark of its failure."""
+
+    call_id: str
+    message_id: str
+    content: Raw
+    outcome: Outcome
+
+
+class HeldResults:
+    """The results that wait, in their order: those that came one right after the other."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, Held] = {}
+        self._failed: dict[str, None] = {}
+        """Calls that are known to have failed, before or after their result."""
+        self._bytes = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._held)
+
+    def __contains__(self, call_id: str) -> bool:
+        return call_id in self._held
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._held) >= HELD_MAX or self._bytes > KEPT_BYTES_MAX
+
+    def add(self, held: Held) -> None:
+        self._held[held.call_id] = held
+        self._bytes += len(held.content)
+
+    def has_failed(self, call_id: str) -> None:
+        """A call failed, whose result may be still to come."""
+        keep(self._failed, call_id, None, FAILED_MAX)
+
+    @property
+    def wait_for_no_mark(self) -> bool:
+        """Whether each result is known as a failure."""
+        return self._held.keys() <= self._failed.keys()
+
+    def mark(self, frame: EncryptedValue) -> bool:
+        """Note the failure that an event marks. False: it is no mark of a result that waits."""
+        marked = [
+            call_id
+            for call_id, held in self._held.items()
+            if marked_failure(frame, held.message_id)
+        ]
+        for call_id in marked:
+            self.has_failed(call_id)
+        return bool(marked)
+
+    def release(self) -> Sequence[tuple[Held, bool]]:
+        """Return the results, each with whether it is a failure. None is held any more."""
+        released = [(each, each.call_id in self._failed) for each in self._held.values()]
+        for each, _ in released:
+            self._failed.pop(each.call_id, None)
+        self._held, self._bytes = {}, 0
+        return released
 
 
 class _Source(Struct, frozen=True, rename="camel"):
@@ -43,7 +110,7 @@ class _Part(Struct, frozen=True):
 
 
 class _Mark(Struct, frozen=True):
-    outcome: Literal["failed", "denied"]
+    outcome: Literal["failed", "denied", "retried"]
 
 
 class _Marks(Struct, frozen=True):
@@ -59,7 +126,8 @@ def outcome_of(content: Raw, frame_stats: FrameStats) -> Outcome:
     """What a result has: a text, or a list of parts with texts and files."""
     parts = lenient.field(_decode_parts, content)
     if parts is None:
-        return Outcome(json_text.structured(content), (), safe_json.string(content))
+        output = json_text.structured(content)
+        return Outcome(output, (), safe_json.string(output) or safe_json.string(content))
     texts: list[str] = []
     files: list[Event] = []
     for part in lenient.each(_decode_part, parts):

@@ -5,7 +5,7 @@ was streamed. So of a snapshot nothing counts but what a call of this run still 
 before the last one of the user belong to earlier turns, whose calls may have the same ids.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Annotated, Final
 
 import msgspec
@@ -13,19 +13,27 @@ from msgspec import Raw, Struct
 
 from turnwire.core import safe_json
 from turnwire.core.bounds import MANY, VALUES_MAX, SomeId, Word
-from turnwire.core.wire import lenient
+from turnwire.core.wire import json_text, lenient
 from turnwire.core.wire.census import census
-from turnwire.dialects.ag_ui import json_text
 
 CENSUS_DEPTH: Final = 6
 """The event, its messages, a message, its calls, a call, its function."""
 
 
 _MODEL_ANSWERED: Final = "on_chat_model_end"
+_TOOL_ENDED: Final = "on_tool_end"
+_MARKERS: Final = (b"on_chat_model_end", b"on_tool_end")
+
+_FAILED: Final = "error"
+"""The status of a tool that failed, in a graph. An adapter has nothing else to say as the error."""
 
 
 class ToolOutcome(Struct, frozen=True):
-    """The outcome of a call. `error` is the text of an error; None if the call succeeded."""
+    """The outcome of a call.
+
+    `error` is the text of an error, empty if there is none but that of the content; None if the
+    call succeeded.
+    """
 
     message_id: str
     content: Raw
@@ -63,6 +71,8 @@ class _StateMessage(Struct, frozen=True):
     """A message in the state of an agent that is a graph."""
 
     tool_calls: Raw = Raw()
+    tool_call_id: Raw = Raw()
+    status: Raw = Raw()
 
 
 class _State(Struct, frozen=True):
@@ -88,6 +98,17 @@ _decode_state_message = msgspec.json.Decoder(_StateMessage).decode
 _decode_state = msgspec.json.Decoder(_State).decode
 _decode_unparsed = msgspec.json.Decoder(_Unparsed).decode
 _decode_call = msgspec.json.Decoder(_Call).decode
+
+
+class InGraph(Struct, frozen=True):
+    """What a graph tells of its calls beside the events of the wire."""
+
+    inputs: Mapping[str, Raw]
+    failed: Collection[str]
+    """The calls whose results are failures, though the wire does not say so."""
+
+
+NOTHING: Final = InGraph({}, ())
 
 
 class Snapshot(Struct, frozen=True):
@@ -120,29 +141,30 @@ def read(messages: Raw) -> Snapshot:
         if message.role == "tool" and message.tool_call_id:
             call_id = message.tool_call_id
             message_id = message.id or f"{call_id}:result"
-            outcome = ToolOutcome(message_id, message.content, safe_json.string(message.error))
+            outcome = ToolOutcome(message_id, message.content, _error(message.error))
             known = calls.get(call_id)
             calls[call_id] = CallInTurn(None if known is None else known.input, outcome)
     return Snapshot(calls, text_lengths)
 
 
-def inputs_in_state(snapshot: Raw) -> dict[str, Raw]:
-    """Return the inputs of calls in a state that holds messages, as that of a graph does."""
+def in_state(snapshot: Raw) -> InGraph:
+    """Return what a state tells that holds messages, as that of a graph does."""
     state = lenient.field(_decode_state, snapshot)
     messages = None if state is None else lenient.field(_decode_list, state.messages)
-    found: dict[str, Raw] = {}
-    for message in lenient.each(_decode_state_message, messages or ()):
-        found |= _inputs(message)
-    return found
+    return _in_messages(lenient.each(_decode_state_message, messages or ()))
 
 
-def inputs_in_raw(frame: bytes) -> dict[str, Raw]:
-    """Return the inputs of calls in the event in which a graph says what its model answered."""
+def in_raw(frame: bytes) -> InGraph:
+    """Return what an event of a graph tells: one of its model's answer, or of a tool's end."""
+    if not any(marker in frame for marker in _MARKERS):
+        return NOTHING
     try:
         event = _decode_unparsed(frame).event
     except (msgspec.DecodeError, RecursionError):
-        return {}
-    return _inputs(event.data.output) if event.event == _MODEL_ANSWERED else {}
+        return NOTHING
+    if event.event not in {_MODEL_ANSWERED, _TOOL_ENDED}:
+        return NOTHING
+    return _in_messages([event.data.output])
 
 
 def prepare(frame: bytes) -> Iterator[None]:
@@ -155,8 +177,19 @@ def prepare(frame: bytes) -> Iterator[None]:
     yield from census(frame, CENSUS_DEPTH, VALUES_MAX)
 
 
-def _inputs(message: _StateMessage) -> dict[str, Raw]:
-    return {call.id: call.args for call in _calls_of(message.tool_calls) if call.args}
+def _in_messages(messages: Iterable[_StateMessage]) -> InGraph:
+    inputs: dict[str, Raw] = {}
+    failed: set[str] = set()
+    for message in messages:
+        inputs |= {call.id: call.args for call in _calls_of(message.tool_calls) if call.args}
+        if safe_json.string(message.status) == _FAILED:
+            failed.add(safe_json.short_string(message.tool_call_id) or "")
+    return InGraph(inputs, failed)
+
+
+def _error(error: Raw) -> str | None:
+    text = safe_json.string(error)
+    return "" if text == _FAILED else text
 
 
 def _calls_of(raw: Raw) -> Iterator[_Call]:

@@ -4,7 +4,6 @@ A run tells several messages, each with an id. They become blocks of one message
 the order in which their text comes. `TextMessages` and `ReasoningMessages` return the events.
 """
 
-from collections import deque
 from typing import Final
 
 from turnwire.core.bounds import keep
@@ -67,7 +66,7 @@ class ReasoningMessages:
         """The text of the current message; kept while it may be told again."""
         self._held: list[str] = []
         self._is_repeating = False
-        self._earlier: deque[str] = deque()
+        self._earlier: list[str] = []
         """The messages of this round."""
         self._earlier_chars = 0
         self._frame_stats = frame_stats

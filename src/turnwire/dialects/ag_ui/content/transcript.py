@@ -1,9 +1,9 @@
-"""What a turn said so far, in messages of this wire: an agent that keeps nothing needs it again.
+"""What was said so far, in messages of this wire: an agent that keeps nothing needs it again.
 
 A run that ends with an interrupt goes on in another run, whose request has the whole conversation.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec import Raw, Struct
@@ -30,14 +30,33 @@ class _Step(Struct):
 
 
 class Transcript:
-    """The messages of one turn, in order."""
+    """The messages up to a turn, which were sent, and those of the turn, in order."""
 
-    def __init__(self, *, is_kept: bool) -> None:
+    def __init__(self, *, is_kept: bool, sent: Sequence[bytes] = ()) -> None:
+        """Begin with the messages `sent`, which a first request has in any case."""
         self.is_whole = is_kept
         """Whether all of the turn is kept."""
+        self._sent = sent
+        self._sent_bytes = sum(map(len, sent))
         self._steps: list[_Step] = []
         self._lengths: dict[str, int] = {}
         self._chars = 0
+
+    @property
+    def kept_bytes(self) -> int:
+        """About how much memory it takes."""
+        return self._sent_bytes + self._chars if self.is_whole else 0
+
+    def was_sent(self) -> None:
+        """All of it was sent. What is not kept is not needed any more."""
+        if not self.is_whole:
+            self.forget()
+
+    def forget(self) -> None:
+        """Keep nothing of the turn, from now on."""
+        self.is_whole = False
+        self._sent = ()
+        self._steps.clear()
 
     def adopt(self, call_id: str, name: str, whole: Raw) -> None:
         """Know a call of a message that the agent is sent anyway: its result follows that."""
@@ -69,6 +88,7 @@ class Transcript:
 
     def messages(self) -> Iterator[bytes]:
         """The messages, encoded. A call without a result has none: the agent waits for it."""
+        yield from self._sent
         for step in self._steps:
             if not step.is_sent:
                 yield from commands.written(_message(step))
@@ -90,8 +110,7 @@ class Transcript:
     def _has_room(self, size: int) -> bool:
         self._chars += size
         if self._chars > KEPT_MAX and self.is_whole:
-            self.is_whole = False
-            self._steps.clear()
+            self.forget()
         return self.is_whole
 
 

@@ -18,6 +18,7 @@ from turnwire.relay.agent.failures import DialError, DialFailure, DisconnectReas
 from turnwire.relay.agent.http.delivery import Delivery
 from turnwire.relay.agent.http.incoming import Incoming
 from turnwire.relay.agent.http.pool import HttpStats, Pool
+from turnwire.relay.agent.http.reads import SHORT_BYTES, is_quick, pieces
 from turnwire.relay.agent.http.refusal import excerpt, retry_after_s
 from turnwire.relay.agent.http.request import RequestWriter
 from turnwire.relay.agent.http.socket import HttpSocket
@@ -28,12 +29,10 @@ from turnwire.relay.rounds import Slices
 EXCERPT_S: Final = 0.5
 """Longest wait for the body of a refusal, for the log, in seconds."""
 
-_LONG_READ_BYTES: Final = 8_192
 _LAST_STEPS: Final = 8
 """Most steps of a slice that are run at once behind the end of the turn."""
 
-_PIECE_BYTES: Final = 16_384
-"""Bytes of a long read that are parsed in one step."""
+_ACCEPTED: Final = AgentTarget("", {})  # nobody asks for the target any more
 _log = structlog.get_logger("turnwire.agent")
 
 
@@ -76,7 +75,7 @@ class HttpExchange:
         reservation: Reservation,
     ) -> None:
         self._target = target
-        """Its body is dropped when the kernel has the whole request."""
+        """Its body is dropped when the kernel has it, and all of it when the agent accepts."""
         self._address = address
         self._listener = listener
         self._dialler = dialler
@@ -146,7 +145,8 @@ class HttpExchange:
 
     def finish(self) -> None:
         """Leave the rest of the response to the pool, which keeps the socket then."""
-        self._slices.run_out(_LAST_STEPS)  # the frame that ended the turn may have ended a slice
+        if not self._is_over:
+            self._slices.run_out(_LAST_STEPS)  # what ended the turn may have ended a slice
         socket = self._socket
         if (
             self._is_over
@@ -162,6 +162,8 @@ class HttpExchange:
 
     def close(self) -> None:
         """Close the socket at once, whatever was not read: on this wire that is the abort."""
+        if self._is_over:
+            return
         socket = self._socket
         self._discard()
         self._incoming.response.close()
@@ -171,17 +173,17 @@ class HttpExchange:
     # Callbacks of the socket.
 
     def data_received(self, data: bytes) -> None:
-        incoming = self._incoming
         if (
-            not incoming.is_accepted
-            or len(data) > _LONG_READ_BYTES
-            or self._reservation.held_bytes > LONG_BYTES - _LONG_READ_BYTES
+            (len(data) > SHORT_BYTES and not is_quick(data))
+            or self._reservation.held_bytes + len(data) > LONG_BYTES
             or self._slices.has_work
         ):
             self._receive_in_slices(data)
             return
-        frames = incoming.read(data)
-        if frames:
+        frames = self._incoming.read(data)
+        if not self._is_opened or self._incoming.refusal is not None:
+            self._head_read()
+        if frames and not self._is_over:
             self._delivery.deliver(frames)
         self._check_rest()
 
@@ -268,8 +270,12 @@ class HttpExchange:
             self._input_ended()
 
     def _parse(self, data: bytes) -> Iterator[None]:
-        for first in range(0, len(data), _PIECE_BYTES):
-            frames = self._incoming.read(data[first : first + _PIECE_BYTES])
+        response, rest_bytes = self._incoming.response, len(data)
+        for piece in pieces(data):
+            frames = self._incoming.read(piece)
+            rest_bytes -= len(piece)
+            if response.is_complete and rest_bytes:
+                response.is_reusable = False  # bytes behind it, which nobody parses
             if not self._is_opened or self._incoming.refusal is not None:
                 self._head_read()
             yield from self._delivery.in_steps(frames)
@@ -282,6 +288,7 @@ class HttpExchange:
         """Tell what the head says, once it is there."""
         incoming = self._incoming
         if incoming.is_accepted:
+            self._target = _ACCEPTED
             if not self._is_opened:
                 self._is_opened = True
                 self._listener.agent_opened(self)
@@ -358,7 +365,7 @@ class HttpExchange:
         socket, response = self._socket, self._incoming.response
         may_be_kept = (
             response.is_complete
-            and response.is_reusable
+            and not self._unread  # bytes behind it, which nobody parses
             and self._request is None
             and not (self._has_eof or self._is_lost)
         )
@@ -367,7 +374,7 @@ class HttpExchange:
         if socket is None:
             return
         if may_be_kept:
-            self._pool.keep(self._address, socket)
+            self._pool.keep(self._address, socket, response)
         else:
             socket.abort()
 

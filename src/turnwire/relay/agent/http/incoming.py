@@ -14,6 +14,7 @@ from turnwire.relay.agent.http.refusal import EXCERPT_BYTES, Refusal, refusal_of
 from turnwire.relay.agent.http.response import BrokenResponseError, Head, ResponseReader
 
 _JSON_LINES: Final = "application/x-ndjson"
+_CLOSED: Final = DisconnectReason.CLOSED  # access to an enum's attributes is slow
 
 
 class Incoming:
@@ -61,7 +62,7 @@ class Incoming:
         except BrokenResponseError as broken:
             body, self.end = broken.body, DisconnectReason.BROKEN
         if response.is_complete:  # also if bytes follow: they are nobody's
-            self.end = DisconnectReason.CLOSED
+            self.end = _CLOSED
         events = self._events
         if events is None:
             events = self._events = self._judge(body)
@@ -72,7 +73,7 @@ class Incoming:
         except EventTooLongError:
             self.end = DisconnectReason.TOO_BIG
             return ()
-        if self.end is DisconnectReason.CLOSED:
+        if self.end is _CLOSED:
             frames += self._last_line()
         return frames
 
@@ -88,7 +89,7 @@ class Incoming:
                 self.response.connection_closed()
             except BrokenResponseError:
                 return ()
-            self.end = DisconnectReason.CLOSED
+            self.end = _CLOSED
             return self._last_line()
         return ()
 
@@ -105,6 +106,7 @@ class Incoming:
             self.excerpt += body[: EXCERPT_BYTES - len(self.excerpt)]
             return None
         assert head is not None
+        self.response.accept()
         is_lines = head.content_type == _JSON_LINES
         return (JsonLinesReader if is_lines else EventStreamReader)(self._frame_bytes)
 

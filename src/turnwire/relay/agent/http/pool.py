@@ -1,8 +1,9 @@
 """Sockets that are kept between two requests.
 
 A socket is kept only after a complete response, and only for a short time: usual servers close an
-idle connection after five seconds or more, and a request that meets their close may be lost. While
-a socket is kept, whatever the server sends ends it: no byte of it can reach the next request.
+idle connection after five seconds or more, and a request that meets their close may be lost. A
+server that says by `Keep-Alive` when it closes is believed. While a socket is kept, whatever the
+server sends ends it: no byte of it can reach the next request.
 """
 
 import asyncio
@@ -15,7 +16,10 @@ from turnwire.relay.agent.http.response import BrokenResponseError, ResponseRead
 from turnwire.relay.agent.http.socket import HttpSocket
 
 IDLE_S: Final = 4.0
-"""Seconds for which a socket is kept."""
+"""Longest time for which a socket is kept, in seconds."""
+
+MARGIN_S: Final = 1.0
+"""Seconds before the server's own close in which a socket is not used: a request takes its time."""
 
 LIFETIME_S: Final = 60.0
 """Seconds after its dial from which a socket is kept no more: its name may lead elsewhere now."""
@@ -68,20 +72,29 @@ class Pool:
         while idle:
             kept = idle[-1]
             self.forget(kept)
-            if kept.socket.is_silent:
+            if not kept.is_overdue and kept.socket.is_silent:
                 kept.socket.user = None
                 kept.socket.is_reused = True
                 return kept.socket
             kept.socket.abort()
         return None
 
-    def keep(self, address: Address, socket: HttpSocket) -> None:
-        """Keep a socket whose response is complete, if there is room for it."""
-        if len(self) >= IDLE_MAX or socket.is_closing or socket.age_s > LIFETIME_S:
+    def keep(self, address: Address, socket: HttpSocket, response: ResponseReader) -> None:
+        """Keep a socket after a complete response, if both sides take another request on it."""
+        head = response.head
+        assert head is not None
+        keep_s = min(IDLE_S, head.keep_alive_s - MARGIN_S)
+        if (
+            not response.is_reusable
+            or keep_s <= 0
+            or len(self) >= IDLE_MAX
+            or socket.is_closing
+            or socket.age_s > LIFETIME_S
+        ):
             socket.abort()
             return
         self._stats.kept += 1
-        self._idle.setdefault(address, []).append(_Idle(self, address, socket))
+        self._idle.setdefault(address, []).append(_Idle(self, address, socket, keep_s))
 
     def keep_after_rest(
         self, address: Address, socket: HttpSocket, response: ResponseReader
@@ -114,15 +127,22 @@ class Pool:
 class _Idle:
     """A socket that waits for its next exchange."""
 
-    __slots__ = ("_pool", "address", "socket", "timer")
+    __slots__ = ("_pool", "_until", "address", "socket", "timer")
 
-    def __init__(self, pool: Pool, address: Address, socket: HttpSocket) -> None:
+    def __init__(self, pool: Pool, address: Address, socket: HttpSocket, keep_s: float) -> None:
+        loop = asyncio.get_running_loop()
         self._pool = pool
+        self._until = loop.time() + keep_s
         self.address = address
         self.socket = socket
         socket.user = self
         socket.set_reading(is_reading=True)
-        self.timer = asyncio.get_running_loop().call_later(IDLE_S, self.end)
+        self.timer = loop.call_at(self._until, self.end)
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether its time is over, and its timer is late: the loop was busy."""
+        return asyncio.get_running_loop().time() >= self._until
 
     def end(self) -> None:
         self._pool.forget(self)
@@ -171,10 +191,7 @@ class _Rest:
             return
         if self._response.is_complete:
             self._drop()
-            if self._response.is_reusable:
-                self._pool.keep(self._address, self._socket)
-            else:
-                self._socket.abort()
+            self._pool.keep(self._address, self._socket, self._response)
         elif self._bytes > REST_BYTES:
             self.end()
 

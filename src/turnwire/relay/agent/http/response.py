@@ -6,6 +6,8 @@ the response and mean nothing here, and the end of a body that only the close of
 ends.
 """
 
+import math
+from collections.abc import Mapping
 from typing import Final
 
 import httptools
@@ -21,6 +23,11 @@ _INTERIM: Final = 200
 """A response with a lower status is not the last one."""
 
 _SWITCHING: Final = 101
+_KEEP_ALIVE: Final = "keep-alive"
+_NO_HEADERS: Final[Mapping[str, str]] = {}
+
+_DIGITS_MAX: Final = 9
+"""Most digits of a number that a server says about its connection."""
 
 
 class BrokenResponseError(ValueError):
@@ -38,13 +45,30 @@ class Head(Struct, frozen=True):
     """The status line and the headers of a response, with names in lower case."""
 
     status: int
-    headers: dict[str, str]
+    headers: Mapping[str, str]
     """Values of a name that comes several times are joined by commas."""
 
     @property
     def content_type(self) -> str:
         """The media type alone, in lower case."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    @property
+    def keep_alive_s(self) -> float:
+        """Seconds for which the server keeps the connection without a request.
+
+        Infinity: it does not say. 0: it takes no more requests.
+        """
+        keep_alive = self.headers.get(_KEEP_ALIVE)
+        if keep_alive is None:
+            return math.inf
+        fields = [each.partition("=") for each in keep_alive.split(",")]
+        numbers = {
+            name.strip().lower(): int(value)
+            for name, _, value in fields
+            if value.strip().isdecimal() and len(value) <= _DIGITS_MAX
+        }
+        return 0 if numbers.get("max") == 0 else numbers.get("timeout", math.inf)
 
 
 class ResponseReader:
@@ -61,6 +85,7 @@ class ResponseReader:
         "head",
         "is_complete",
         "is_reusable",
+        "on_body",
     )
 
     def __init__(self) -> None:
@@ -70,15 +95,17 @@ class ResponseReader:
         """Whether the body has come to its end."""
         self.is_reusable = False
         """Whether another request may follow on the connection. Only valid after the end."""
-        self._parser: httptools.HttpResponseParser | None = httptools.HttpResponseParser(self)
         self._headers: dict[str, str] = {}
         self._head_bytes = 0
         self._body: list[bytes] = []
+        self.on_body = self._body.append
+        """A callback of the library, which calls it for each chunk: so it is one in C."""
         self._bare_bytes = 0
         """Bytes of the reads since the last one with a part of the body."""
         self._fields = 0
         self._is_sized = False
         """Whether the response says where its body ends."""
+        self._parser: httptools.HttpResponseParser | None = httptools.HttpResponseParser(self)
 
     def read(self, data: bytes) -> bytes:
         """Return the part of the body that is in these bytes.
@@ -87,11 +114,11 @@ class ResponseReader:
             BrokenResponseError: nothing can be read any more.
 
         """
-        if self.is_complete and data:
-            self.is_reusable = False
-            raise BrokenResponseError("bytes behind the response")
         if self.head is None:
             self._head_bytes += len(data)
+        elif self.is_complete and data:
+            self.is_reusable = False
+            raise BrokenResponseError("bytes behind the response")
         parser = self._parser
         assert parser is not None
         try:
@@ -99,18 +126,23 @@ class ResponseReader:
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as problem:
             self.is_reusable = False
             raise BrokenResponseError(str(problem), self._take_body()) from problem
-        if self.head is None and self._head_bytes > HEAD_BYTES_MAX:
-            raise BrokenResponseError("its head is too long")
-        body = self._take_body()
-        # The library keeps a field of the trailer until it is complete.
-        self._bare_bytes = 0 if body or self.head is None else self._bare_bytes + len(data)
-        if self._bare_bytes > HEAD_BYTES_MAX and not self.is_complete:
-            raise BrokenResponseError("its trailer is too long")
-        return body
+        if self._body:
+            self._bare_bytes = 0
+            return self._take_body()
+        if self.head is None:
+            if self._head_bytes > HEAD_BYTES_MAX:
+                raise BrokenResponseError("its head is too long")
+        else:  # the library keeps a field of the trailer until it is complete
+            self._bare_bytes += len(data)
+            if self._bare_bytes > HEAD_BYTES_MAX and not self.is_complete:
+                raise BrokenResponseError("its trailer is too long")
+        return b""
 
     def _take_body(self) -> bytes:
-        body, self._body = self._body, []
-        return body[0] if len(body) == 1 else b"".join(body)
+        parts = self._body
+        body = parts[0] if len(parts) == 1 else b"".join(parts)
+        parts.clear()
+        return body
 
     def connection_closed(self) -> None:
         """The agent closed the connection, in order. That ends a body without a length.
@@ -129,6 +161,15 @@ class ResponseReader:
     def is_untouched(self) -> bool:
         """Whether no byte has come."""
         return not self._head_bytes
+
+    def accept(self) -> None:
+        """Forget the headers, but for the one that is asked for at the end: a body may be long."""
+        head = self.head
+        assert head is not None
+        keep_alive = head.headers.get(_KEEP_ALIVE)
+        self.head = Head(
+            head.status, _NO_HEADERS if keep_alive is None else {_KEEP_ALIVE: keep_alive}
+        )
 
     def close(self) -> None:
         """Break the reference cycle with the parser. Nothing can be read any more."""
@@ -162,9 +203,6 @@ class ResponseReader:
                 ("content-length", "transfer-encoding")
             )
         self._headers = {}
-
-    def on_body(self, data: bytes) -> None:
-        self._body.append(data)
 
     def on_message_complete(self) -> None:
         if self.head is not None:

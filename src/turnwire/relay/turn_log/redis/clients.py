@@ -161,3 +161,6 @@ class _Cluster:
 
     async def aclose(self) -> None:
         await self._redis.aclose()
+        # After a failure that does nothing, and `refresh` may have opened some.
+        for nodes in ("nodes_cache", "startup_nodes"):
+            await self._redis.nodes_manager.aclose(nodes)

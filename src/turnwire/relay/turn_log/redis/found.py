@@ -6,9 +6,11 @@ from typing import Any
 from msgspec import Struct
 
 from turnwire.core.events import QuestionClosed
+from turnwire.core.rejection import Rejection
+from turnwire.core.requests import QuestionReply
 from turnwire.core.turn_log import entries
 from turnwire.core.turn_log.entries import Joined
-from turnwire.relay.turn_log.redis.turn import LONG, LOST, RECEIVED, RUNNING
+from turnwire.relay.turn_log.redis.turn import LONG, LOST, OVER, RECEIVED, RUNNING
 
 
 class FoundTurn(Struct, frozen=True):
@@ -32,6 +34,11 @@ class FoundTurn(Struct, frozen=True):
     def is_read(self) -> bool:
         """Whether readers get it."""
         return self.note not in {LONG, LOST}
+
+    def refusal(self, replies: Sequence[QuestionReply]) -> Rejection:
+        """Return why the turn takes no answers, if it does not run."""
+        is_known = self.state != OVER or entries.are_closed(replies, self.closed)
+        return Rejection.CLOSED if is_known else Rejection.UNKNOWN
 
     def opening(self) -> bytes:
         """Return the first frame of a reader."""

@@ -17,10 +17,11 @@ class Lane:
         self._servers = servers
         self._waiting: deque[tuple[Call, asyncio.Future[Reply]]] = deque()
         self._running: asyncio.Task[None] | None = None
+        self._is_closed = False
 
     async def call(self, call: Call) -> Reply:
         """Run a call, and return its reply in `ANSWER_S` seconds, or `Failed`."""
-        if self._servers.is_down(call.chats[0]):
+        if self._is_closed or self._servers.is_down(call.chats[0]):
             return Failed("down")
         future = self._submit(call)
         try:
@@ -31,11 +32,12 @@ class Lane:
 
     def send(self, call: Call) -> None:
         """Run a call whose reply does not matter. It may be lost."""
-        if not self._servers.is_down(call.chats[0]):
+        if not self._is_closed and not self._servers.is_down(call.chats[0]):
             self._submit(call)
 
     async def aclose(self) -> None:
         """Run what waits, and nothing after that."""
+        self._is_closed = True  # a reader that leaves now would open a connection again
         if self._running is not None:
             await self._running
 

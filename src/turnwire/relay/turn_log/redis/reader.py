@@ -111,18 +111,3 @@ class RedisReader:
                 self.lose()
         if frames and self.connection is not None:
             self.connection.wake()
-
-
-class FixedSource:
-    """The `FrameSource` of a reader that gets one frame, and nothing after it."""
-
-    def __init__(self, frame: bytes) -> None:
-        self._frame = frame
-
-    def open_frame(self) -> Iterator[bytes | None]:
-        yield self._frame
-
-    def next_frame(self) -> None:
-        """Return nothing: the first frame is all."""
-
-    def close(self) -> None: ...

@@ -4,6 +4,9 @@ A script for "each chat" takes several chats in one call, in the order of their 
 call for all running turns costs a tenth of a call for each. A cluster gets one chat a call: its
 chats are on different nodes. A script that is sent twice does no harm: an entry has an index, a
 turn and a message have an id. So a call whose answer was lost can be sent again.
+
+The arguments come as one list in MessagePack, but for bytes: those follow, and are `false` in it.
+The answers of the script that runs most go back in MessagePack too.
 """
 
 import hashlib
@@ -18,21 +21,32 @@ TO_READERS: Final = "r"
 TO_WRITER: Final = "w"
 """How a hint begins. The key of a chat follows: it has more for its readers, or for its writer."""
 
-PARTS: Final = ("lease", "turn", "entries", "readers", "inbox", "replies")
+PARTS: Final = ("lease", "turn", "entries", "readers", "inbox", "replies", "claim", "session")
 """The keys of one chat.
 
 `lease` holds the id of the running turn, and expires with its process. `turn` is a hash about the
 last turn, and `entries` is a list of its frames, without the first `base` ones. `readers` are the
 processes that read it. `inbox` holds messages to the process that runs it, `replies` its replies.
+`claim` is the hash of a turn that has the lease and has not begun. It becomes `turn` when it does.
+If it never does, or its process dies, `turn` is what it was. `session` is the agent's own id of the
+chat's session.
 """
 
 _HEAD: Final = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local at = 0
+local values = cmsgpack.unpack(ARGV[1])
+local at = 1
+for index = 1, #values do
+  if values[index] == false then
+    at = at + 1
+    values[index] = ARGV[at]
+  end
+end
+at = 0
 local function take()
   at = at + 1
-  return ARGV[at]
+  return values[at]
 end
 local function hint(kind, chat, process)
   redis.call('PUBLISH', 'turnwire:process:' .. process, kind .. chat)
@@ -48,29 +62,38 @@ local function is_error(answer)
   return type(answer) == 'table' and answer.err
 end
 local answers = {}
-for first = 1, #KEYS, 6 do
+for first = 1, #KEYS, 8 do
   local lease, turn, entries = KEYS[first], KEYS[first + 1], KEYS[first + 2]
   local readers, inbox, replies = KEYS[first + 3], KEYS[first + 4], KEYS[first + 5]
+  local claim, session = KEYS[first + 6], KEYS[first + 7]
   local chat, id = take(), take()
   local held = redis.call('GET', lease)
+  local claimed = redis.call('HGET', claim, 'id')
+  local shown = held and claimed == held and claim or turn  -- the hash of the turn for readers
   local answer = {}
   local function holds(lease_ms)
     if held then
       return held == id
     end
-    local last = redis.call('HMGET', turn, 'id', 'state')
+    local last = redis.call('HMGET', claimed == id and claim or turn, 'id', 'state')
     if last[1] ~= id or last[2] ~= 'running' then
       return false
     end
     return not is_error(redis.pcall('SET', lease, id, 'PX', lease_ms))
+  end
+  local function begin_turn()
+    if claimed == id then
+      redis.call('DEL', entries)
+      redis.call('RENAME', claim, turn)
+      hint_readers(chat, readers)
+    end
   end
 """
 
 _TAIL: Final = """
   answers[#answers + 1] = answer
 end
-return answers
-"""
+return """
 
 
 class Script(Struct, frozen=True):
@@ -80,8 +103,8 @@ class Script(Struct, frozen=True):
     digest: str
 
 
-def _script(body: str) -> Script:
-    text = f"{_HEAD}{body}{_TAIL}"
+def _script(body: str, answers: str = "answers") -> Script:
+    text = f"{_HEAD}{body}{_TAIL}{answers}"
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 
 
@@ -91,20 +114,27 @@ CLAIM: Final = _script("""
     answer = {0}
   else
     redis.call('SET', lease, id, 'PX', lease_ms)  -- raises if the memory is full, before a change
-    redis.call('DEL', turn, entries, inbox, replies)
-    redis.call('HSET', turn, 'id', id, 'process', process, 'state', 'running', 'head', head)
-    redis.call('PEXPIRE', turn, kept_ms)
-    hint_readers(chat, readers)
+    redis.call('DEL', claim, inbox)
+    if redis.call('HGET', turn, 'id') ~= id then
+      redis.call('HSET', claim, 'id', id, 'process', process, 'state', 'running', 'head', head)
+      redis.call('PEXPIRE', claim, kept_ms)
+    end
+    if held == former and redis.call('HGET', turn, 'id') == former then  -- its end will never come
+      redis.call('DEL', turn, entries)
+      hint_readers(chat, readers)
+    end
     answer = {1}
   end
 """)
-"""Begin a turn, unless another one runs than `former`. Returns whether the turn has the chat."""
+"""Claim a chat for a turn, unless another one runs than `former`. Returns whether the turn has it.
+"""
 
 LOST: Final = -1
 HOLE: Final = -2
 FULL: Final = -3
 
-APPEND: Final = _script("""
+APPEND: Final = _script(
+    """
   local lease_ms, ends, kept_ms, fields = take(), take(), tonumber(take()), tonumber(take())
   local about = {}
   for field = 1, fields do
@@ -116,6 +146,7 @@ APPEND: Final = _script("""
   if not holds(lease_ms) then
     answer = {-1, 0}
   else
+    begin_turn()
     local gone = tonumber(redis.call('HGET', turn, 'base') or 0)
     local has = gone + redis.call('LLEN', entries) - from
     if has < 0 then
@@ -123,7 +154,7 @@ APPEND: Final = _script("""
     else
       local done = nil
       if has < count then
-        done = redis.pcall('RPUSH', entries, unpack(ARGV, begin + has, at))
+        done = redis.pcall('RPUSH', entries, unpack(values, begin + has, at))
       end
       if not is_error(done) and base > gone then
         redis.call('LTRIM', entries, base - gone, -1)
@@ -152,8 +183,12 @@ APPEND: Final = _script("""
       end
     end
   end
-""")
+""",
+    "cmsgpack.pack(answers)",
+)
 """Add frames, the first of which has the index `from`, and forget those before `base`.
+
+The turn begins with its first call: the former turn of the chat is forgotten.
 
 `ends`: the state in which the turn gives the chat up, or empty. `kept_ms`: how long it is kept
 after that; -1: until the time of the last such state.
@@ -168,7 +203,7 @@ KEEP: Final = _script("""
     answer = {-1}
   else
     redis.call('PEXPIRE', lease, lease_ms)
-    for _, key in ipairs({turn, entries, inbox}) do
+    for _, key in ipairs(claimed == id and {claim, inbox} or {turn, entries, inbox}) do
       redis.call('PEXPIRE', key, kept_ms)
     end
     answer = redis.call('HGETALL', inbox)
@@ -182,14 +217,14 @@ Or `LOST`.
 
 READ: Final = _script("""
   local from, most, process, reader_ms = tonumber(take()), tonumber(take()), take(), take()
-  local last = redis.call('HMGET', turn, 'id', 'state', 'base', 'process')
+  local last = redis.call('HMGET', shown, 'id', 'state', 'base', 'process')
   from = from - tonumber(last[3] or 0)
   if last[1] ~= id or from < 0 then
     answer = {'', 0}
   else
     answer = {last[2], held == id and redis.call('PTTL', lease) or 0}
     local size = 0
-    while size < most do
+    while size < most and shown == turn do
       local some = redis.call('LRANGE', entries, from, from + 31)
       for _, entry in ipairs(some) do
         answer[#answer + 1] = entry
@@ -205,7 +240,7 @@ READ: Final = _script("""
         hint('w', chat, last[4])
       end
       redis.call('PEXPIRE', readers, reader_ms)
-      for _, key in ipairs({turn, entries}) do
+      for _, key in ipairs({shown, shown == turn and entries or nil}) do
         if redis.call('PTTL', key) < tonumber(reader_ms) then
           redis.call('PEXPIRE', key, reader_ms)
         end
@@ -222,7 +257,7 @@ how many milliseconds its process surely lives, and the frames.
 LEAVE: Final = _script("""
   local process = take()
   if redis.call('ZREM', readers, process) == 1 then
-    local owner = redis.call('HGET', turn, 'process')
+    local owner = redis.call('HGET', shown, 'process')
     if owner then
       hint('w', chat, owner)
     end
@@ -231,13 +266,24 @@ LEAVE: Final = _script("""
 """Note that this process does not read any more."""
 
 FIND: Final = _script("""
-  local last = redis.call('HMGET', turn, 'id', 'state', 'head', 'count', 'closed', 'note', 'base')
+  local last = redis.call('HMGET', shown, 'id', 'state', 'head', 'count', 'closed', 'note', 'base')
   for field = 1, 7 do
     answer[field] = last[field] or ''
   end
   answer[8] = held and held == last[1] and 1 or 0
 """)
 """Return what the hash says of the last turn, and whether its process lives."""
+
+SESSION: Final = _script("""
+  answer[1] = redis.call('GET', session) or ''
+""")
+"""Return the agent's session of a chat, or an empty string."""
+
+KEEP_SESSION: Final = _script("""
+  local session_id, kept_ms = take(), take()
+  redis.call('SET', session, session_id, 'PX', kept_ms)
+""")
+"""Keep the agent's session of a chat."""
 
 RESUME: Final = _script("""
   local process, lease_ms, kept_ms = take(), take(), take()
@@ -246,6 +292,7 @@ RESUME: Final = _script("""
     answer = {''}
   else
     redis.call('SET', lease, last[1], 'PX', lease_ms)
+    redis.call('DEL', claim)  -- of a process that died
     redis.call('HSET', turn, 'state', 'running', 'process', process)
     for _, key in ipairs({turn, entries}) do
       redis.call('PEXPIRE', key, kept_ms)
@@ -260,7 +307,20 @@ Or one empty text: no turn waits.
 """
 
 FORGET: Final = _script("""
-  local note, ends, kept_ms = take(), take(), tonumber(take())
+  local note, ends, kept_ms, has_begun = take(), take(), tonumber(take()), take() == 1
+  if claimed == id and not has_begun then
+    if ends == '' then
+      redis.pcall('HSET', claim, 'note', note)
+    else
+      redis.call('DEL', claim)
+      if held == id then
+        redis.call('DEL', lease, inbox)
+      end
+    end
+    hint_readers(chat, readers)
+  else
+    begin_turn()
+  end
   if redis.call('HGET', turn, 'id') == id then
     redis.call('DEL', entries)
     if ends ~= '' and held == id then
@@ -278,7 +338,10 @@ FORGET: Final = _script("""
     hint_readers(chat, readers)
   end
 """)
-"""Forget the frames of a turn, and note why. `ends` and `kept_ms` as for `APPEND`; 0: all of it."""
+"""Forget the frames of a turn, and note why. `ends` and `kept_ms` as for `APPEND`; 0: all of it.
+
+With the end of a claim whose turn has not begun, the chat has its former turn again.
+"""
 
 NOT_RECEIVED: Final = _script("""
   local note = redis.call('HMGET', turn, 'id', 'note')
@@ -295,7 +358,7 @@ SEND: Final = _script("""
   else
     redis.call('HSET', inbox, number, message)
     redis.call('PEXPIRE', inbox, kept_ms)
-    hint('w', chat, redis.call('HGET', turn, 'process'))
+    hint('w', chat, redis.call('HGET', shown, 'process'))
     answer = {1}
   end
 """)

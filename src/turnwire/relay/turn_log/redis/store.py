@@ -20,19 +20,21 @@ from turnwire.core.turn_log import entries
 from turnwire.relay.agent.port import Listener
 from turnwire.relay.memory_budget import Reservation
 from turnwire.relay.rounds import Rounds
-from turnwire.relay.turn_log.port import ChatKey, TurnControl, WaitingTurn
-from turnwire.relay.turn_log.reader import LogConnection
+from turnwire.relay.turn_log.port import NOBODY, ChatKey, TurnControl, WaitingTurn
+from turnwire.relay.turn_log.reader import FixedSource, LogConnection
 from turnwire.relay.turn_log.redis import messages, scripts
 from turnwire.relay.turn_log.redis.address import read
 from turnwire.relay.turn_log.redis.asking import Asking, NotRunningError
 from turnwire.relay.turn_log.redis.found import FoundTurn, found_turn
 from turnwire.relay.turn_log.redis.lane import Lane
 from turnwire.relay.turn_log.redis.patience import patience
-from turnwire.relay.turn_log.redis.reader import READ_BYTES, FixedSource, RedisReader
+from turnwire.relay.turn_log.redis.reader import READ_BYTES, RedisReader
 from turnwire.relay.turn_log.redis.readers import Readers
 from turnwire.relay.turn_log.redis.servers import Call, Failed, Servers
+from turnwire.relay.turn_log.redis.sessions import RedisSessions
 from turnwire.relay.turn_log.redis.turn import LONG, LOST, WAITING, RedisTurn
 from turnwire.relay.turn_log.redis.writer import LEASE_S, Writer
+from turnwire.relay.turn_log.sessions import KEEP_S
 
 _log = structlog.get_logger("turnwire.turn_log")
 
@@ -41,8 +43,7 @@ _LEASE_MS: Final = round(LEASE_S * 1_000)
 _AGAIN_S: Final = 0.1
 """A turn that ended a moment ago may be open in Redis still: after this time it is not."""
 
-_LISTEN_S: Final = 1.0
-"""Seconds between two tries to get hints."""
+_LISTEN_S: Final = 1.0  # between two tries to get hints
 
 _REPLY_KEPT_MS: Final = 60_000
 
@@ -50,8 +51,6 @@ _WARN_EVERY_S: Final = 30.0
 
 _READ_HEAD: Final = 2
 """What stands before the frames in a reply to `scripts.READ`."""
-
-_CANCELED: Final = entries.pack(TurnFinished(reason=Reason.CANCELED))
 
 
 def _ignore() -> None:
@@ -74,6 +73,7 @@ class RedisTurnLog:
         turn_bytes: int,
         total_bytes: int,
         keep_s: float,
+        session_keep_s: float = KEEP_S,
         on_too_long: Callable[[], object] = _ignore,
         on_failure: Callable[[], object] = _ignore,
     ) -> None:
@@ -98,6 +98,8 @@ class RedisTurnLog:
         )
         self._readers = Readers(self._servers, self._lane, self._process)
         self._asking = Asking(self._lane)
+        sessions = RedisSessions(self._lane, session_keep_s)
+        self.session, self.keep_session = sessions.find, sessions.keep
         self._listening: asyncio.Task[None] | None = None
         self._has_mail: dict[RedisTurn, None] = {}
         self._taking_mail: asyncio.Task[None] | None = None
@@ -117,10 +119,8 @@ class RedisTurnLog:
         if former is not None and former.is_running:
             return None
         turn = self._turns[key] = self._new_turn(key, secrets.token_hex(8), head, control)
-        former_id = former.id if former is not None else ""
-        arguments = (key, turn.id, former_id, self._process, _LEASE_MS, self._writer.kept_ms, head)
         try:
-            reply = await self._ask_again(Call(scripts.CLAIM, (key,), arguments), [0])
+            reply = await self._claim(turn, former)
         except BaseException:  # it may have been claimed
             self._writer.add(turn)
             turn.claim_without_frames()
@@ -129,7 +129,7 @@ class RedisTurnLog:
         if reply is not None and reply != [1]:
             turn.discard()
             self._writer.forget(turn)
-            if former is not None:
+            if former is not None and former in self._writer:
                 self._turns.setdefault(key, former)
             return None
         self._writer.add(turn)
@@ -137,7 +137,7 @@ class RedisTurnLog:
             turn.claim_without_frames()
             if former is not None:  # Redis may not know that it is over
                 former.lose(LOST)
-        elif former is not None:
+        elif former is not None and former in self._writer:
             self._writer.forget(former)
         turn.has_lease = True
         return turn
@@ -201,9 +201,9 @@ class RedisTurnLog:
         if local is not None and local.is_running:
             return local.control.answer(replies, user_id)
         found = await self._find(key)
-        result = await self._sent(
-            key, found, messages.answer(self._process, user_id, replies), Rejection.CLOSED
-        )
+        message = messages.answer(self._process, user_id, replies)
+        over = found.refusal(replies) if isinstance(found, FoundTurn) else Rejection.UNKNOWN
+        result = await self._sent(key, found, message, over)
         return result if result is None or isinstance(result, Rejection) else Rejection.SILENT
 
     async def aclose(self) -> None:
@@ -234,6 +234,25 @@ class RedisTurnLog:
             keep_s=self._keep_s,
         )
 
+    async def _claim(self, turn: RedisTurn, former: RedisTurn | None) -> list[Any] | None:
+        """Ask for the chat of a turn. Returns the reply; None: there is none.
+
+        `former` ran here, and may not be written to its end yet. It shall be, since it is the last
+        turn of the chat again if this one never begins.
+        """
+        former_id = "" if former is None else former.id
+        arguments = (_LEASE_MS, self._writer.kept_ms, turn.head)
+        call = Call(
+            scripts.CLAIM, (turn.key,), (turn.key, turn.id, former_id, self._process, *arguments)
+        )
+        try:
+            async with patience():
+                if former is not None and not self._servers.is_down(turn.key):
+                    await self._writer.settle(former)
+                return await self._ask_again(call, [0])
+        except TimeoutError:
+            return None
+
     async def _resumed(self, turn: RedisTurn, base: int, count: int) -> WaitingTurn | None:
         """Read the turn that waited. It waits again if that fails."""
         turn.has_lease = True
@@ -257,7 +276,7 @@ class RedisTurnLog:
         return WaitingTurn(turn, turn.head, frames)
 
     async def _stop_waiting(self, key: ChatKey, turn_id: str | None) -> StopResult | Rejection:
-        waiting = await self.resume_waiting(key, _NoControl())
+        waiting = await self.resume_waiting(key, NOBODY)
         if waiting is None:
             return Rejection.SILENT
         writer = waiting.writer
@@ -266,7 +285,7 @@ class RedisTurnLog:
         if turn_id is not None and turn_id not in turn_ids:
             writer.wait(None)
             return Rejection.OTHER_TURN
-        writer.append(_CANCELED, 1)
+        writer.append(entries.pack(TurnFinished(reason=Reason.CANCELED)), 1)
         writer.end(is_received=False)
         await self._writer.settle(writer)
         named = turn_id or next(iter(turn_ids), None)
@@ -379,15 +398,3 @@ class RedisTurnLog:
         if now >= self._warn_at:
             self._warn_at = now + _WARN_EVERY_S
             _log.warning("turns are not kept", problem=reason)
-
-
-class _NoControl:
-    """The control of a turn that is continued only to be stopped."""
-
-    def stop(self, _turn_id: str | None) -> Rejection:
-        return Rejection.SILENT
-
-    def answer(self, _replies: Sequence[QuestionReply], _user_id: str) -> Rejection:
-        return Rejection.CLOSED
-
-    def read_by(self, readers: int) -> None: ...

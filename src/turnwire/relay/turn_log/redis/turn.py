@@ -6,7 +6,15 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from turnwire.core.turn_log.entries import QuestionEnds, count_of, frame, pack, pack_texts
+from turnwire.core.turn_log.entries import (
+    QuestionEnds,
+    UnreadableError,
+    count_of,
+    frame,
+    pack,
+    pack_texts,
+    read_head,
+)
 from turnwire.relay.turn_log.port import ChatKey, TurnControl
 
 FRAME_BYTES: Final = 16_384
@@ -61,7 +69,7 @@ class RedisTurn:
     `on_not_received` when Redis may have that a client has the end, and the client does not.
 
     `is_kept`: Redis has each entry, or will have it. `has_lease`: Redis knows that the turn runs.
-    `is_written`: Redis knows that it does not run any more.
+    `has_begun`: it had an entry. `is_written`: Redis knows that it does not run any more.
     """
 
     def __init__(
@@ -79,11 +87,12 @@ class RedisTurn:
         keep_s: float,
     ) -> None:
         self.key = key
+        self.user_id = _user_id(head)
         self.id = turn_id
         self.head = head
         self.control = control
         self.is_kept = self.is_running = True
-        self.has_lease = self.is_written = False
+        self.has_lease = self.has_begun = self.is_written = False
         self.readers = 0
         self.note = ""
         self.pending_bytes = 0
@@ -114,6 +123,7 @@ class RedisTurn:
         """Redis has these frames of the turn already."""
         self._base = base
         self._confirmed = base + len(frames)
+        self.has_begun = True
         for data in frames:
             self._count += count_of(data)
             self._size += len(data) + FRAME_COST_BYTES
@@ -123,6 +133,8 @@ class RedisTurn:
     # Calls of the stream that runs the turn.
 
     def append(self, packed: bytes, count: int) -> None:
+        if not self.has_begun:
+            self._begin()
         if not self.is_kept or not self.is_running:
             return
         if len(self._open) + len(packed) > FRAME_BYTES:
@@ -160,7 +172,10 @@ class RedisTurn:
 
     def leave(self) -> None:
         """The process stops."""
-        self._give_up(GONE, self._keep_ms)
+        if self.has_begun:
+            self._give_up(GONE, self._keep_ms)
+        else:
+            self.discard()
 
     # Calls of the log.
 
@@ -207,11 +222,10 @@ class RedisTurn:
         """Redis knows that the turn is in this state."""
         self.is_written = bool(ends)
 
-    def confirm_lost(self, note: str, ends: str) -> None:
+    def confirm_lost(self, note: str) -> None:
         """Redis has forgotten the turn, and knows why."""
         if note == self.note:
             self._fields = {}
-        self.confirm_end(ends)
 
     def claim_without_frames(self) -> None:
         """Redis may know, or knows now, that the turn runs; it has nothing of it."""
@@ -255,6 +269,12 @@ class RedisTurn:
 
     # Inside.
 
+    def _begin(self) -> None:
+        self.has_begun = True
+        if not self.is_kept and self.is_running:  # Redis still has to drop the former turn
+            self._fields = {"note": self.note}
+            self._on_change(self)
+
     def _give_up(self, ends: str, kept_ms: int) -> None:
         if self.is_running:
             self.is_running = False
@@ -296,3 +316,10 @@ class RedisTurn:
             size -= each
             base += 1
         return base
+
+
+def _user_id(head: bytes) -> str:
+    try:
+        return read_head(head).user_id
+    except UnreadableError:  # of another release: whoever continues the turn refuses it
+        return ""

@@ -1,6 +1,7 @@
 """Writes the running turns of this process, and shows that the process lives."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final, TypeAlias
@@ -43,6 +44,7 @@ class _Write(Struct):
     batch: Batch | None = None
     note: str = ""
     ends: str = ""
+    has_begun: bool = False
 
 
 class Writer:
@@ -84,6 +86,9 @@ class Writer:
     def __len__(self) -> int:
         return len(self._turns)
 
+    def __contains__(self, turn: object) -> bool:
+        return turn in self._turns
+
     @property
     def kept_ms(self) -> int:
         """How long Redis keeps a running turn whose process it does not see."""
@@ -105,7 +110,21 @@ class Writer:
     def on_held(self, turn: RedisTurn, size: int) -> None:
         self._held_bytes += size
         if size > 0 and self._held_bytes > self._total_bytes:
-            turn.lose(LOST)
+            if turn in self._turns:
+                self._make_room()
+            else:
+                turn.lose(LOST)
+
+    def _make_room(self) -> None:
+        """Lose the largest turn of the user for whom most waits."""
+        waiting = Counter[str]()
+        for turn in self._turns:
+            waiting[turn.user_id] += turn.pending_bytes
+        for user_id, _ in waiting.most_common(1):
+            of_user = [turn for turn in self._turns if turn.user_id == user_id]
+            largest = max(of_user, key=lambda turn: turn.pending_bytes)
+            largest.lose(LOST)
+            self.on_change(largest)
 
     def forget(self, turn: RedisTurn) -> None:
         """Write nothing more of this turn: another one has its chat."""
@@ -209,7 +228,9 @@ class Writer:
     def _written(self, write: _Write, reply: Sequence[Any]) -> None:
         turn = write.turn
         if write.batch is None:
-            turn.confirm_lost(write.note, write.ends)
+            if write.has_begun is turn.has_begun:
+                turn.confirm_lost(write.note)
+            turn.confirm_end(write.ends)
         else:
             status, readers = reply
             if status == scripts.FULL:
@@ -257,8 +278,9 @@ class Writer:
     def _next_write(self, turn: RedisTurn) -> _Write:
         if not turn.is_kept:
             ends, kept_ms = turn.ends
-            write = _write(turn, scripts.FORGET, (turn.note, ends, kept_ms))
-            write.note, write.ends = turn.note, ends
+            has_begun = int(turn.has_begun)
+            write = _write(turn, scripts.FORGET, (turn.note, ends, kept_ms, has_begun))
+            write.note, write.ends, write.has_begun = turn.note, ends, turn.has_begun
             return write
         batch = turn.batch()
         fields = [word for pair in batch.fields.items() for word in pair]

@@ -24,7 +24,7 @@ export function Tool(props: ToolCallMessagePartProps) {
   const { toolName, toolCallId, args, result, isError, approval } = props;
   const over = result !== undefined;
   const asks = !over && approval !== undefined && approval.approved === undefined;
-  const state: State = over ? (isError ? stateOf(props) : "done") : asks ? "waiting" : "running";
+  const state: State = over ? stateOf(props) : asks ? "waiting" : "running";
   const seconds = useSeconds(state === "running");
   return (
     <section className="tool" data-tool={toolName} data-tool-state={state} data-call={toolCallId}>
@@ -97,8 +97,10 @@ function oneLine(args: unknown): string {
     .join(", ");
 }
 
-function stateOf({ result, approval }: ToolCallMessagePartProps): State {
-  return approval?.approved === false ? "denied" : (UNDONE[failureOf(result)] ?? "failed");
+function stateOf({ result, isError, approval }: ToolCallMessagePartProps): State {
+  // Some agents report what a denial came to as a result like any other.
+  if (approval?.approved === false) return "denied";
+  return isError ? (UNDONE[failureOf(result)] ?? "failed") : "done";
 }
 
 function failureOf(result: unknown): string {

@@ -1,0 +1,1 @@
+"""The mapping tables of wires, each made by its dialect."""

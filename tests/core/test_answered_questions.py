@@ -1,0 +1,97 @@
+"""Which questions answers are to: by a turn log, or by the client's message alone."""
+
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from turnwire.core.answered_questions import find_answered
+from turnwire.core.approvals import subject
+from turnwire.core.body.conversation import Call, Conversation
+from turnwire.core.events import (
+    Approval,
+    Phase,
+    Question,
+    QuestionClosed,
+    ReplayFinished,
+    ReplayStarted,
+    ToolUpdate,
+    TurnStarted,
+)
+from turnwire.core.rejection import RejectedError, Rejection
+from turnwire.core.requests import QuestionReply, ResumeRequest
+
+CALL = Call("c1", "delete", Raw(b'{"path":"a"}'))
+APPROVAL = Approval("c1", "delete", Raw(b'{"path":"a"}'))
+YES = Raw(b"true")
+SIGNED = QuestionReply("q1", YES, subject("t1", APPROVAL))
+ASKED = Question("q1", Raw(b"{}"), APPROVAL)
+
+
+def request(**more: Any) -> ResumeRequest:
+    given: dict[str, Any] = {
+        "user_id": "u1",
+        "init_s": 5,
+        "message_id": "t1",
+        "conversation": Conversation([], {}, (CALL,)),
+        "replies": (SIGNED,),
+    }
+    return ResumeRequest(**{**given, **more})
+
+
+def test_without_a_log_the_clients_message_has_the_call_that_waits() -> None:
+    answered = find_answered(request())
+
+    assert answered.turn_id == "t1"
+    assert [each.question_id for each in answered.questions] == ["q1"]
+    assert answered.pending == (CALL,)
+    assert list(answered.replay) == [
+        ReplayStarted("t1"),
+        ToolUpdate(call_id="c1", tool_name="delete", phase=Phase.RUNNING, args=CALL.input),
+        ReplayFinished(),
+    ]
+
+
+def test_a_log_has_the_question_and_repeats_the_turn_itself() -> None:
+    answered = find_answered(request(waiting=[TurnStarted("t7"), ASKED], conversation=None))
+
+    assert (answered.turn_id, list(answered.questions)) == ("t7", [ASKED])
+    assert (answered.pending, list(answered.replay)) == ((), [])
+
+
+def test_no_answers_are_to_no_questions() -> None:
+    answered = find_answered(request(replies=(), message_id=None, conversation=None))
+
+    assert (answered.turn_id, list(answered.questions), list(answered.replay)) == ("", [], [])
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"message_id": "t2"},
+        {"replies": (QuestionReply("q1", YES),)},
+        {"replies": (SIGNED, QuestionReply("q2", YES, subject("t1", Approval("c2", "x"))))},
+        {"conversation": None},
+        {"conversation": Conversation([], {}, (Call("c1", "delete", Raw(b"{}")),))},
+        {"waiting": [TurnStarted("t1")]},
+        {"waiting": [TurnStarted("t1"), ASKED, QuestionClosed("q1")]},
+        {
+            "waiting": [TurnStarted("t1"), ASKED],
+            "conversation": Conversation([], {}, (Call("c1", "delete", Raw(b"{}")),)),
+        },
+        {"waiting": [TurnStarted("t1"), Question("q1", Raw(b"{}"))]},
+    ],
+)
+def test_an_answer_to_nothing_that_is_open_is_refused(more: dict[str, Any]) -> None:
+    with pytest.raises(RejectedError):
+        find_answered(request(**more))
+
+
+def test_an_approval_is_answered_by_no_more_than_a_yes_or_a_no() -> None:
+    edited = QuestionReply("q1", Raw(b'{"approved":true,"editedArgs":{}}'), SIGNED.subject)
+
+    with pytest.raises(RejectedError) as refused:
+        find_answered(request(replies=(edited,), session_id="s1"))
+
+    assert refused.value.rejection is Rejection.NO_VERDICT
+    assert find_answered(request(replies=(edited,))).questions, "a replay takes a redacted answer"

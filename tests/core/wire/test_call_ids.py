@@ -1,0 +1,41 @@
+"""Ids of calls that are too long, and ids that model hosts refuse."""
+
+import json
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from turnwire.core.bounds import ID_MAX
+from turnwire.core.wire import call_ids
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [("c1", "c1"), ("", ""), (None, ""), (7, ""), ("x" * 512, "x" * 512)]
+)
+def test_an_id_that_may_be_kept_stays_as_it_is(given: Any, expected: str) -> None:
+    assert call_ids.of(Raw(json.dumps(given).encode())) == expected
+
+
+def test_a_longer_one_is_shortened_to_the_same_id_each_time_and_to_another_for_another() -> None:
+    long = "call_" + "x" * 944
+    short = call_ids.of(Raw(json.dumps(long).encode()))
+
+    assert len(short) == ID_MAX
+    assert short.startswith("call_xxx")
+    assert short == call_ids.shortened(long) == call_ids.shortened(short)
+    assert short != call_ids.shortened(long + "y") != call_ids.shortened(long + "z")
+    assert len(call_ids.shortened("\ud800" * 65, 64)) == 64
+
+
+@pytest.mark.parametrize("call_id", ["c1", "toolu_01-a", "x" * 200])
+def test_an_id_of_letters_is_sent_as_it_is(call_id: str) -> None:
+    assert call_ids.mended(call_id) == call_id
+
+
+def test_any_other_character_is_replaced_and_ids_stay_different() -> None:
+    mended = {call_ids.mended(each) for each in ("p1:call-1", "p1.call-1", "p1/call-1")}
+
+    assert len(mended) == 3
+    assert all(each.startswith("p1_call-1-") and len(each) <= 64 for each in mended)
+    assert len(call_ids.mended("é" * 300)) == 64
