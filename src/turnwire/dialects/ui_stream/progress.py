@@ -1,0 +1,188 @@
+"""What the chunks of a response tell: text, reasoning, calls, files, data, requests for approvals.
+
+`Progress` goes on from one response of a turn to the next. It knows nothing of where a response
+begins and how it ends (`turn`).
+"""
+
+import re
+from typing import Final, TypeAlias, assert_never
+
+from msgspec import Raw
+
+from turnwire.core import safe_json
+from turnwire.core.body.conversation import Result
+from turnwire.core.bounds import DATA_NAME, ID_MAX, OPEN_QUESTIONS_MAX
+from turnwire.core.events import (
+    DataPart,
+    Event,
+    FilePart,
+    ReasoningDelta,
+    SourceUrl,
+    TextBreak,
+    TextDelta,
+)
+from turnwire.core.wire.frame_stats import FrameStats
+from turnwire.dialects.ui_stream import frames
+from turnwire.dialects.ui_stream.approvals import Asked
+from turnwire.dialects.ui_stream.calls import Calls
+from turnwire.dialects.ui_stream.frames import ContentFrame
+from turnwire.dialects.ui_stream.messages import NO_RESULT
+from turnwire.dialects.ui_stream.transcript import Transcript
+
+DATA_BYTES_MAX: Final = 262_144
+"""Longest data part that is sent on, in bytes of its JSON."""
+
+OURS: Final = frozenset({"agent-status", "question"})
+"""Names of the gateway's own data parts. No agent writes one."""
+
+DENIED: Final = "The user denied this call"
+
+_Block: TypeAlias = tuple[type[TextDelta | ReasoningDelta], str]
+
+_is_name: Final = re.compile(DATA_NAME).match
+
+
+class Progress:
+    """What a turn tells the client. `take` returns the events of one chunk."""
+
+    def __init__(self, frame_stats: FrameStats, transcript: Transcript) -> None:
+        self.calls = Calls()
+        self.transcript = transcript
+        self.asked: dict[str, Asked] = {}
+        """The requests for approvals of this response, by the id of the call."""
+        self.has_unreadable = False
+        """Whether this response asks something that nobody can be asked."""
+        self.denials: dict[str, str] = {}
+        """Why users denied calls, by the id of the call, as far as they say."""
+        self._block: _Block | None = None
+        """The kind and the id of the block that the last delta belongs to."""
+        self._frame_stats = frame_stats
+
+    @property
+    def fast_id(self) -> str | None:
+        """The text whose next delta is a delta and nothing else; None if there is none."""
+        block = self._block
+        return block[1] if block is not None and block[0] is TextDelta else None
+
+    def next_response(self) -> None:
+        """Another response of this turn begins."""
+        self.asked, self.has_unreadable = {}, False
+        self._block = None
+
+    def take(self, frame: ContentFrame, size: int) -> list[Event]:
+        """Return the events of a chunk, which has `size` bytes."""
+        match frame:
+            case frames.TextDelta(id=block_id, delta=delta):
+                if delta:
+                    new = self._begin(TextDelta, block_id)
+                    self.transcript.text(delta)
+                    return [*new, TextDelta(delta)]
+                return []
+            case frames.ReasoningDelta(id=block_id, delta=delta):
+                return (
+                    [*self._begin(ReasoningDelta, block_id), ReasoningDelta(delta)] if delta else []
+                )
+            case frames.TextEnd(id=block_id):
+                return self._end((TextDelta, block_id))
+            case frames.ReasoningEnd(id=block_id):
+                return self._end((ReasoningDelta, block_id))
+            case frames.Start() | frames.TextStart() | frames.ReasoningStart():
+                return []
+            case frames.StartStep():
+                self.transcript.step()
+                return self._end(self._block)
+            case frames.FinishStep():
+                return self._end(self._block)
+            case frames.ResetStep():
+                self._frame_stats.count_left_out("reset-step", size)
+                return self._end(self._block)
+            case frames.ToolInputStart(tool_call_id=call_id, tool_name=name):
+                return self.calls.start(call_id, name)
+            case frames.ToolInputDelta(tool_call_id=call_id, input_text_delta=text):
+                return self.calls.piece(call_id, text)
+            case frames.ToolInputAvailable(tool_call_id=call_id, tool_name=name, input=given):
+                return self._input(call_id, name, given)
+            case frames.ToolInputError(tool_call_id=call_id, tool_name=name, input=given):
+                return [
+                    *self._input(call_id, name, given),
+                    *self.failed(call_id, safe_json.error_message(frame.error_text)),
+                ]
+            case frames.ToolOutputAvailable(tool_call_id=call_id, preliminary=True):
+                return self.calls.preliminary(call_id, frame.output or Raw(b"null"))
+            case frames.ToolOutputAvailable(tool_call_id=call_id, output=output):
+                return self._output(call_id, output or Raw(b"null"))
+            case frames.ToolOutputError(tool_call_id=call_id, error_text=error):
+                return self.failed(call_id, safe_json.error_message(error))
+            case frames.ToolOutputDenied(tool_call_id=call_id):
+                return self.failed(call_id, self.denials.pop(call_id, DENIED))
+            case frames.ToolApprovalRequest():
+                return self._ask(frame, size)
+            case frames.SourceUrl(source_id=source_id, url=url, title=title):
+                return [SourceUrl(source_id or url, url, title)]
+            case frames.File(url=url, media_type=mime):
+                return [FilePart(url, mime)]
+            case frames.Skipped():
+                self._frame_stats.count_left_out(str(type(frame).__struct_config__.tag), size)
+                return []
+            case _:
+                assert_never(frame)
+
+    def data(self, part: frames.DataPart) -> list[Event]:
+        """Return the event of a data part, unless it is too long or its name is none."""
+        name = part.type.removeprefix(frames.DATA)
+        if len(part.data) > DATA_BYTES_MAX:
+            self._frame_stats.count_left_out("data part that is too large", len(part.data))
+            return []
+        if name in OURS or not _is_name(name):
+            self._frame_stats.count_left_out("data part with a name of no client", len(part.data))
+            return []
+        return [DataPart(name, part.id or None, part.data, transient=part.transient is True)]
+
+    def failed(self, call_id: str, error: str | None) -> list[Event]:
+        self.asked.pop(call_id, None)
+        self.transcript.result(Result("", call_id, "", None, error or NO_RESULT))
+        return self.calls.failed(call_id, error)
+
+    def _output(self, call_id: str, output: Raw) -> list[Event]:
+        self.asked.pop(call_id, None)
+        self.transcript.result(Result("", call_id, "", output))
+        return self.calls.output(call_id, output)
+
+    def _input(self, call_id: str, name: str, given: Raw) -> list[Event]:
+        new = self.calls.input(call_id, name, given)
+        call = self.calls.described(call_id)
+        if call is not None:
+            self.transcript.call(call)
+        return new
+
+    def _ask(self, request: frames.ToolApprovalRequest, size: int) -> list[Event]:
+        """Note a request for an approval: it counts when the response is over."""
+        if request.is_automatic:  # the agent answers it itself
+            self._frame_stats.count_left_out("automatic approval", size)
+            return []
+        call_id = request.tool_call_id
+        pieces = self.calls.joined_input(call_id)
+        new = [] if pieces is None else self._input(call_id, "", pieces)
+        approval_id, signature = request.approval_id, request.signature or ""
+        is_full = call_id not in self.asked and len(self.asked) >= OPEN_QUESTIONS_MAX
+        if is_full or not approval_id or max(len(approval_id), len(signature)) > ID_MAX:
+            self._frame_stats.count_left_out("approval that nobody can be asked", size)
+            self.has_unreadable = True
+            return new
+        self.asked[call_id] = Asked(approval_id, call_id, signature, request.reason)
+        return new
+
+    def _begin(self, kind: type[TextDelta | ReasoningDelta], block_id: str) -> list[Event]:
+        """Return a break if the open block is another one of the same kind."""
+        before, self._block = self._block, (kind, block_id)
+        if before is None or before == self._block:
+            return []
+        self.transcript.end_text()
+        return [TextBreak()] if before[0] is kind else []
+
+    def _end(self, block: _Block | None) -> list[Event]:
+        if block is None or block != self._block:
+            return []
+        self._block = None
+        self.transcript.end_text()
+        return [TextBreak()]
