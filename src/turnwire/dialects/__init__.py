@@ -7,6 +7,7 @@ from typing import Final
 
 from turnwire.core.agent import Dialect
 from turnwire.dialects.ag_ui import AgUi
+from turnwire.dialects.openai_chat import OpenAiChat
 from turnwire.dialects.session_agent import SessionAgent
 from turnwire.dialects.ui_stream import UiStream
 from turnwire.dialects.v2 import V2
@@ -15,6 +16,6 @@ DIALECTS: Final[dict[str, Dialect]] = {
     dialect.name: dialect
     for dialect in (
         *(V2(), SessionAgent()),
-        *(AgUi(), UiStream()),
+        *(AgUi(), UiStream(), OpenAiChat()),
     )
 }

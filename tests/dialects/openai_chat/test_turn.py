@@ -1,0 +1,270 @@
+"""A turn: where it begins, where it ends, and how."""
+
+from typing import Any
+
+import pytest
+
+from support import openai_chat_frames as f
+from support.openai_turn import Played, plain
+from turnwire.core.agent import ALIVE, AbortScope
+from turnwire.core.requests import PromptRequest
+from turnwire.core.turn.outcome import Outcome
+from turnwire.dialects.openai_chat import OpenAiChat
+from turnwire.dialects.openai_chat.turn import FILTERED, UNRUN, TurnProtocol
+
+NOT_RUN = "No result: nobody ran this tool"
+
+
+def played(*frames: bytes, **asked: Any) -> Played:
+    return Played(OpenAiChat(), *frames, **asked)
+
+
+def protocol(*frames: bytes) -> TurnProtocol:
+    made = OpenAiChat().prompt(PromptRequest(text="hi", prompt_id="p1"))
+    for frame in frames:
+        made.receive_frame(frame, 0)
+    return made
+
+
+def test_text_from_the_first_chunk_to_the_end() -> None:
+    turn = played(f.started(), f.text("Hel"), f.text("lo"), f.finished(), f.usage(n=1), f.DONE)
+
+    assert turn.turn.outcome is Outcome.COMPLETED
+    assert turn.client.text == "Hello"
+    assert turn.client.metadata == {"usage": {"n": 1}}
+    assert turn.client.message_id == "p1"
+    turn.client.close()
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        [f.finished(), f.DONE],
+        [f.finished(), f.DONE, f.DONE, f.text("late")],
+        [f.finished()],
+        [f.chunk({"content": ""}, "stop"), f.usage(n=1)],
+    ],
+)
+def test_a_turn_with_a_reason_is_complete_whatever_else_the_end_has(ending: list[bytes]) -> None:
+    turn = played(f.text("a"), *ending).leave()
+
+    assert (turn.turn.outcome, turn.client.text) == (Outcome.COMPLETED, "a")
+    assert turn.client.metadata in ({}, None, {"usage": {"n": 1}})
+
+
+@pytest.mark.parametrize("ending", [[], [f.DONE], [f.usage(n=1), f.DONE]])
+def test_an_end_without_a_reason_is_interrupted(ending: list[bytes]) -> None:
+    turn = played(f.text("a"), *ending).leave()
+
+    assert turn.turn.outcome is Outcome.INTERRUPTED
+    turn.client.close()
+
+
+def test_a_server_that_sends_no_more_and_keeps_the_connection() -> None:
+    turn = played(f.text("a"), f.finished()).wait(1)
+    assert turn.turn.outcome is None
+
+    turn.tell(f.chunk()).wait(1.1)
+
+    assert turn.turn.outcome is Outcome.COMPLETED
+
+
+def test_content_behind_the_reason_puts_the_end_off() -> None:
+    turn = played(f.text("a"), f.finished()).wait(1.5).tell(f.text("b")).wait(1.5)
+    assert (turn.turn.outcome, turn.client.text) == (None, "ab")
+
+    assert turn.wait(1).turn.outcome is Outcome.COMPLETED
+
+
+def test_an_agent_goes_on_behind_the_calls_of_its_model() -> None:
+    called = [f.call(f.head(args="{}")), f.finished("tool_calls")]
+    turn = (
+        played(*called)
+        .wait(60)
+        .tell(f.progress("completed"), f.text("Done."), f.finished(), f.DONE)
+    )
+
+    assert turn.turn.outcome is Outcome.COMPLETED
+    assert turn.of_call()[-1]["type"] == "tool-output-available"
+    assert turn.client.metadata is None
+
+
+CALLED = [f.call(f.head(args="{}")), f.finished("tool_calls")]
+
+
+@pytest.mark.parametrize("done", [[], [f.DONE]])
+@pytest.mark.parametrize(
+    "behind",
+    [
+        [f.text("The weather in")],
+        [f.thought("hm")],
+        [f.chunk({"images": [{"image_url": {"url": "data:,x"}}]})],
+        [f.call(f.head("c2", index=1))],
+        [f.text("a"), f.text("b"), f.usage(n=1)],
+    ],
+)
+def test_an_answer_that_is_cut_behind_its_calls_is_interrupted(
+    behind: list[bytes], done: list[bytes]
+) -> None:
+    turn = played(*CALLED, *behind, *done).leave()
+
+    assert turn.turn.outcome is Outcome.INTERRUPTED
+    turn.client.close()
+
+
+def test_a_tool_may_run_for_minutes_beside_a_model_that_says_stop() -> None:
+    turn = played(f.call(f.head(args="{}")), f.finished("stop")).wait(60)
+    assert turn.turn.outcome is None
+
+    turn.tell(f.text("It is sunny.")).wait(60)
+    assert (turn.turn.outcome, turn.of_call()[-1]["type"]) == (None, "tool-output-available")
+
+    assert turn.tell(f.finished()).wait(3).turn.outcome is Outcome.COMPLETED
+    assert (turn.client.text, turn.client.metadata) == ("It is sunny.", None)
+
+
+@pytest.mark.parametrize("reason", ["stop", "tool_calls"])
+def test_empty_chunks_behind_calls_are_no_sign_of_life(reason: str) -> None:
+    made = protocol(f.call(f.head(args="{}")))
+
+    assert made.receive_frame(f.finished(reason), 0) is not None
+    for quiet in (f.chunk(), f.text(""), f.event(choices=[]), f.finished(reason)):
+        assert made.receive_frame(quiet, 0) is None
+    assert made.receive_frame(f.usage(n=1), 0) is ALIVE
+    assert made.receive_frame(f.usage(n=1), 0) is None
+
+
+def test_a_model_that_is_taken_for_an_agent_is_named_as_one() -> None:
+    turn = played(f.text("I look."), f.call(f.head(args="{}")), f.finished("tool_calls"), f.DONE)
+
+    assert turn.turn.outcome is Outcome.COMPLETED
+    assert turn.of_call()[-1]["errorText"].startswith(NOT_RUN)
+    assert turn.client.metadata == {"finishReason": "tool-calls"}
+    assert turn.left_out == {UNRUN: 1}
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown"),
+    [
+        ("stop", None),
+        ("eos", None),
+        ("length", {"finishReason": "length"}),
+        ("max_tokens", {"finishReason": "length"}),
+        ("content_filter", {"finishReason": "content-filter"}),
+    ],
+)
+def test_why_an_answer_is_not_whole(reason: str, shown: Any) -> None:
+    turn = played(f.text("a"), f.finished(reason), f.DONE)
+
+    assert (turn.turn.outcome, turn.client.metadata) == (Outcome.COMPLETED, shown)
+    assert turn.client.error is None
+
+
+def test_an_answer_that_was_filtered_as_a_whole_is_an_error() -> None:
+    turn = played(f.started(), f.finished("content_filter"), f.DONE)
+
+    assert (turn.turn.outcome, turn.client.error) == (Outcome.FAILED, FILTERED)
+
+
+@pytest.mark.parametrize("reason", ["stop", "content_filter"])
+def test_a_refusal_is_a_block_of_text_with_its_reason(reason: str) -> None:
+    turn = played(f.started(), f.text("So: "), f.refusal("No."), f.finished(reason), f.DONE)
+
+    assert list(turn.client.texts.values()) == ["So: ", "No."]
+    assert turn.client.metadata == {"finishReason": "refusal"}
+    assert turn.turn.outcome is Outcome.COMPLETED
+
+
+@pytest.mark.parametrize(
+    ("frames", "text"),
+    [
+        ([f.failed("boom", code="500")], "boom"),
+        ([f.failed("boom"), f.DONE], "boom"),
+        ([f.event(error="boom")], "boom"),
+        ([f.event(object="error", message="boom", code=500)], "boom"),
+        ([f.chunk(finish="error", error={"message": "boom"}), f.DONE], "boom"),
+        ([f.chunk(error={"message": "boom"}), f.finished("error"), f.DONE], "boom"),
+        ([f.failed("boom"), f.failed("again"), f.finished(), f.text("late")], "boom"),
+        ([f.finished("error"), f.DONE], "Turn failed"),
+        ([f.event(error={"code": 500})], '{"code": 500}'),
+    ],
+)
+@pytest.mark.parametrize("before", [[], [f.started(), f.text("a"), f.call(f.head())]])
+def test_each_error_in_mid_stream_is_one_error(
+    before: list[bytes], frames: list[bytes], text: str
+) -> None:
+    turn = played(*before, *frames).leave()
+
+    assert (turn.turn.outcome, turn.client.error) == (Outcome.FAILED, text)
+    assert turn.kinds.count("error") == 1
+    turn.client.close()
+
+
+@pytest.mark.parametrize("error", ["", {}, [], None, False])
+def test_an_empty_error_beside_content_is_none(error: Any) -> None:
+    turn = played(f.chunk({"content": "a"}, error=error), f.text("b"), f.finished(), f.DONE)
+
+    assert (turn.turn.outcome, turn.client.text) == (Outcome.COMPLETED, "ab")
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        ({"message": "x", "code": "rate_limit_exceeded", "type": "x"}, "rate_limit_exceeded"),
+        ({"message": "x", "code": 500}, "500"),
+        ({"message": "x", "code": None, "type": "agent_error"}, "agent_error"),
+        ({"message": "x", "code": None}, None),
+        ("x", None),
+        ({"message": "x" * 70_000, "code": "x"}, None),
+    ],
+)
+def test_the_code_of_an_error_is_for_the_log(error: Any, code: str | None) -> None:
+    assert protocol(f.event(error=error)).frame_stats.error_code == code
+    assert protocol(f.event(object="error", message="x", code="c")).frame_stats.error_code == "c"
+
+
+def test_empty_chunks_and_unknown_events_are_no_sign_of_life() -> None:
+    made = protocol(f.started(), f.text("a"))
+
+    for quiet in (f.chunk(), f.text(""), f.text(None), f.event(choices=[]), f.event(ping=1)):
+        assert made.receive_frame(quiet, 0) is None
+    assert made.receive_frame(f.text("b"), 0) == "b"
+    assert plain(made.receive_frame(f.thought("c"), 0)) == [("ReasoningDelta", {"text": "c"})]
+    assert made.receive_frame(f.text("d"), 0) == "d"
+    made.receive_frame(f.finished(), 0)
+    assert made.receive_frame(f.usage(n=1), 0) is ALIVE
+
+
+def test_what_is_behind_the_end_counts_as_foreign() -> None:
+    made = protocol(f.text("a"), f.finished(), f.DONE, f.text("late"), f.DONE)
+
+    assert (made.frame_stats.foreign, made.deadline) == (1, float("inf"))
+    assert made.abort_scope is AbortScope.NONE
+
+
+def test_an_abort_closes_the_connection() -> None:
+    made = protocol(f.text("a"))
+    made.client_detached()
+    made.unwatched()
+    made.mark_stale()
+
+    assert (made.abort_scope, made.abort()) == (AbortScope.OURS, ())
+    assert made.tick(0).events == ()
+
+
+def test_a_frame_that_is_too_deep_is_malformed() -> None:
+    deep = b'{"choices":[{"delta":{"images":%b}}]}' % (b"[" * 900 + b"]" * 900)
+    made = protocol(f.text("a"), deep)
+    made.receive_frame(b'{"choices":[{"delta":{"refusal":"\xff"}}]}', 0)
+
+    assert made.receive_frame(f.text("b"), 0) == "b"
+
+
+def test_a_long_frame_is_counted_before_it_is_decoded() -> None:
+    assert list(protocol().prepare_frame(f.text("x" * 100_000)))
+
+
+def test_text_in_one_chunk_with_its_end() -> None:
+    turn = played(f.chunk({"content": "all"}, "stop"), f.DONE)
+
+    assert (turn.client.text, turn.turn.outcome) == ("all", Outcome.COMPLETED)

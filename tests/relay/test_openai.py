@@ -1,0 +1,169 @@
+"""Agents behind OpenAI's APIs over real HTTP: what they are asked, the conversation, approvals."""
+
+import json
+from typing import Any, Final
+
+import pytest
+
+from gateway.clients import ask, chunks, new_client
+from gateway.http_agent import Asked, HttpAgent
+from gateway.running import Gateway
+from gateway.tokens import bearer
+from support import openai_chat_frames as c
+from support import openai_responses_frames as r
+from support.client_model import Client
+from support.http_dialect import chunked
+
+pytestmark = pytest.mark.sockets
+
+KEY: Final = "a key that signs approvals and nothing else"
+SERVICE: Final = {"agent_model": "m1", "agent_auth": "service", "agent_token": "a-key"}
+NATIVE: Final = {"x-turnwire-profile": "6"}
+LATER: Final = {"id": "m2", "role": "user", "parts": [{"type": "text", "text": "And now?"}]}
+RAN: Final = r.tool("mcp_call", name="delete_file", approval_request_id="mcpr_1", output="gone")
+
+
+def events(*frames: bytes) -> bytes:
+    return chunked(*(b"data: %b\n\n" % frame for frame in frames))
+
+
+def gateway_of(agent: HttpAgent, wire: str, **more: Any) -> Gateway:
+    return Gateway(f"http://127.0.0.1:{agent.port}/v1?a=1", given=SERVICE, dialect=wire, **more)
+
+
+async def chat(gateway: Gateway, body: Any) -> Client:
+    async with new_client() as client:
+        url = f"{gateway.url}/api/sessions/s1/chat"
+        response = await client.post(url, json=body, headers=bearer("u1"))
+    assert response.status_code == 200, response.text
+    reader = Client(named=None)
+    reader.read(response.content)
+    reader.close()
+    return reader
+
+
+async def test_an_agent_is_asked_as_these_servers_expect_it() -> None:
+    async def script(asked: Asked) -> None:
+        await asked.say(events(c.started(), c.text("Hello"), c.finished(), c.DONE))
+
+    async with (
+        HttpAgent(script) as agent,
+        gateway_of(agent, "openai-chat", agent_request='{"temperature":0.2}') as gateway,
+    ):
+        client = await chat(gateway, ask("hi"))
+        (asked,) = agent.requests
+
+    assert client.text == "Hello"
+    assert asked.line == "POST /v1/chat/completions?a=1 HTTP/1.1"
+    assert asked.headers["authorization"] == "Bearer a-key"
+    assert asked.headers["x-turnwire-user"] == "u1"
+    assert json.loads(asked.body) == {
+        "stream_options": {"include_usage": True},
+        "temperature": 0.2,
+        "model": "m1",
+        "stream": True,
+        "messages": [{"role": "user", "content": "hi"}],
+    }
+
+
+@pytest.mark.parametrize("history", ["client", "agent"])
+async def test_the_conversation_is_sent_whole_or_not_at_all(history: str) -> None:
+    async def script(asked: Asked) -> None:
+        call = [*r.whole_call(), r.item_done(r.output("21"), 2)]
+        await asked.say(events(r.created(), *call, r.text("It is 21.", 3), r.completed()))
+
+    async with (
+        HttpAgent(script) as agent,
+        gateway_of(agent, "openai-responses", history=history) as gateway,
+    ):
+        first = await chat(gateway, ask("12 + 9?"))
+        answer = {"id": first.message_id, "role": "assistant", "parts": first.parts}
+        messages = [*ask("12 + 9?")["messages"], answer, LATER]
+        await chat(gateway, ask() | {"messages": messages})
+        one, two = (json.loads(each.body) for each in agent.requests)
+
+    kinds = [item["type"] for item in two["input"]]
+    if history == "client":
+        calls = ["function_call", "function_call_output"]
+        assert kinds == ["message", *calls, "message", "message"]
+        assert "conversation" not in two
+    else:
+        assert kinds == ["message"]
+        assert two["conversation"] == one["conversation"]
+    assert two["input"][-1]["content"] == "And now?"
+
+
+def approved(client: Client, approval_id: str) -> Any:
+    """The body of an answer: the whole message, with the user's yes at the card."""
+    answer = {"state": "approval-responded", "approval": {"id": approval_id, "approved": True}}
+    parts = [
+        part | answer if part.get("state") == "input-available" else part for part in client.parts
+    ]
+    message = {"id": client.message_id, "role": "assistant", "parts": parts}
+    return ask() | {"messages": [*ask("delete it")["messages"], message]}
+
+
+@pytest.mark.parametrize("turn_log", ["memory", "off"])
+async def test_an_approval_is_answered_and_the_next_response_goes_on_in_the_message(
+    turn_log: str,
+) -> None:
+    async def script(asked: Asked) -> None:
+        if b"mcp_approval_response" in asked.body:
+            await asked.say(events(r.item_done(RAN, 0), r.text("Done.", 1), r.completed()))
+        else:
+            said = r.item_done(r.message("I can. "), 0)
+            await asked.say(events(r.created(), said, r.item_done(r.asks()), r.completed()))
+
+    async with (
+        HttpAgent(script) as agent,
+        gateway_of(agent, "openai-responses", signing_keys=KEY, turn_log=turn_log) as gateway,
+        new_client() as client,
+    ):
+        url = f"{gateway.url}/api/sessions/s1/chat"
+        headers = bearer("u1") | NATIVE
+        asked = await client.post(url, json=ask("delete it"), headers=headers)
+        seen = chunks(asked.content)
+        (request,) = [each for each in seen if each["type"] == "tool-approval-request"]
+        reader = Client(named=None, native=True)
+        records = [each for each in asked.content.split(b"\n\n") if each]
+        plain = [each for each in records if b"tool-approval-request" not in each]
+        reader.read((b"\n\n".join(plain) + b"\n\n").partition(b"event: finish-step")[0])
+        body = approved(reader, request["approvalId"])
+        answered = await client.post(url, json=body, headers=headers)
+        forged = await client.post(
+            url, json=approved(reader, request["approvalId"][:-2] + "AA"), headers=headers
+        )
+        sent = json.loads(agent.requests[-1].body)["input"]
+        count = len(agent.requests)
+
+    told = chunks(answered.content)
+    assert told[0] == {"type": "start", "messageId": reader.message_id}
+    outcomes = [each for each in told if each["type"] == "tool-output-available"]
+    assert [(each["toolCallId"], each["output"]) for each in outcomes] == [("mcpr_1", "gone")]
+    assert not [each for each in told if each["type"].startswith("tool-input")]
+    assert told[-1]["type"] == "finish"
+    assert [item["type"] for item in sent] == [
+        *("message", "message", "mcp_approval_request", "mcp_approval_response"),
+    ]
+    assert (sent[-2]["server_label"], sent[-1]["approve"]) == ("files", True)
+    assert (forged.status_code, count) == (400, 2)
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses"])
+async def test_a_hang_up_closes_the_connection_to_the_agent(wire: str) -> None:
+    frames = {"openai-chat": [c.started(), c.text("Hel")], "openai-responses": [r.text("Hel")]}
+
+    async def script(asked: Asked) -> None:
+        head, _, _ = events(*frames[wire]).rpartition(b"0\r\n\r\n")
+        await asked.say(head)
+        await asked.is_left()
+
+    async with HttpAgent(script) as agent, gateway_of(agent, wire) as gateway:
+        async with new_client() as client:
+            url = f"{gateway.url}/api/sessions/s1/chat"
+            async with client.stream("POST", url, json=ask(), headers=bearer("u1")) as response:
+                async for piece in response.aiter_bytes():
+                    if b"Hel" in piece:
+                        break
+        await agent.all_left()
+        await gateway.has_ended("client_gone")
