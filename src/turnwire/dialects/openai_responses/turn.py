@@ -1,0 +1,345 @@
+"""A turn on the `openai-responses` wire: one response, or several, if one asks for approvals.
+
+Read this module first, then `progress`. A response is one request and the events that answer it. So
+all events are ours. `TurnProtocol` decides where our responses begin and end.
+
+    STARTING --first event--> RUNNING --completed, incomplete, failed, error--> OVER
+                                 |
+                                 +--completed, with requests for approvals--> WAITING --answers--> …
+"""
+
+import enum
+from collections.abc import Iterator, Sequence
+from typing import Final, assert_never
+
+import msgspec
+from msgspec import Raw, Struct
+
+from turnwire.core import safe_json
+from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded
+from turnwire.core.bounds import HandedOn, Word
+from turnwire.core.connect import ConnectRequest
+from turnwire.core.events import (
+    Event,
+    QuestionClosed,
+    Reason,
+    TextDelta,
+    TurnFinished,
+    TurnStarted,
+)
+from turnwire.core.requests import AgentRequest, PromptRequest, QuestionReply
+from turnwire.core.wire import lenient
+from turnwire.core.wire.census import census
+from turnwire.core.wire.frame_stats import FrameStats
+from turnwire.dialects.openai_responses import approvals, calls, commands, frames, text
+from turnwire.dialects.openai_responses.frames import Content, Read, decoder
+from turnwire.dialects.openai_responses.progress import Progress
+
+FILTERED: Final = "The answer was withheld by a content filter"
+TOO_LONG: Final = "The agent asks something, but the turn is too long to go on after an answer"
+UNREADABLE_QUESTION: Final = "The agent asks something that cannot be shown"
+UNRUN: Final = "call that nobody ran"
+"""What the log counts where a model is taken for an agent."""
+
+HISTORY_MAX: Final = 524_288
+"""Most bytes of the earlier conversation that are kept for a next response."""
+
+_DEPTH: Final = 6
+"""How deep the values of a frame are that are decoded into objects."""
+
+_FILTER: Final = "content_filter"
+_CODE_MAX: Final = 64
+
+
+class _Stage(enum.Enum):
+    STARTING = enum.auto()
+    """A response of ours was requested, and has not begun."""
+    RUNNING = enum.auto()
+    WAITING = enum.auto()
+    """Our response asked for approvals. Their answers begin another."""
+    OVER = enum.auto()
+
+
+_STARTING, _RUNNING, _WAITING, _OVER = _Stage  # an enum's attributes are slow
+
+
+class _Details(Struct, frozen=True):
+    reason: Word | None = None
+
+
+class _Response(Struct, frozen=True):
+    status: Raw = Raw()
+    output: Raw = Raw()
+    usage: Raw = Raw()
+    error: Raw = Raw()
+    incomplete_details: Raw = Raw()
+
+
+class _Error(Struct, frozen=True):
+    message: HandedOn | None = None
+    code: Raw = Raw()
+    type: Raw = Raw()
+
+
+_decode_response = msgspec.json.Decoder(_Response).decode
+_decode_details = msgspec.json.Decoder(_Details).decode
+_decode_error = msgspec.json.Decoder(_Error).decode
+
+
+class TurnProtocol:
+    """One turn, without I/O."""
+
+    accepted = True
+    queued = False
+    has_other_watchers = False
+    deadline = NEVER
+
+    def __init__(self, request: AgentRequest, turn_id: str, sent: Sequence[bytes]) -> None:
+        """Make the turn `turn_id`. `sent` are the items of its first request."""
+        self.frame_stats = FrameStats()
+        self._turn_id = turn_id
+        self._options = request.options
+        self._thread = commands.thread_of(request)
+        self._sent = sent
+        """The items of the first response. They are kept if the next one needs them again."""
+        self._stage = _STARTING
+        self._has_begun = False
+        self._progress = Progress(
+            turn_id,
+            self.frame_stats,
+            is_kept=self._options.sends_history and sum(map(len, sent)) <= HISTORY_MAX,
+        )
+        self._open: dict[str, str] = {}
+        """The questions that are open, each with the id of its call."""
+        self._answers: list[tuple[str, Raw]] = []
+
+    # The connection.
+
+    def connect_request(self) -> ConnectRequest:
+        """Return the request of the next response, with the answers that it begins with."""
+        answers, self._answers = self._answers, []
+        sent = [*self._sent, *self._progress.items, *approvals.answering_items(answers)]
+        if not self._options.sends_history or not self._progress.is_whole:
+            self._sent = ()
+        return commands.response(self._options, self._thread, sent)
+
+    def connection_opened(self, _now: float) -> Decoded:
+        return Decoded()
+
+    def connection_lost(self, _now: float) -> Decoded | None:
+        return Decoded() if self._stage is _WAITING else None
+
+    @property
+    def kept_bytes(self) -> int:
+        return sum(map(len, self._sent)) + self._progress.kept_bytes
+
+    def forget(self) -> None:
+        self._sent = ()
+        self._progress.forget()
+
+    @property
+    def abort_scope(self) -> AbortScope:
+        return AbortScope.OURS if self._stage in {_STARTING, _RUNNING} else AbortScope.NONE
+
+    def abort(self) -> Sequence[bytes]:
+        """Return no frames: to abort is to close the connection."""
+        return ()
+
+    def client_detached(self) -> None:
+        """Do nothing: a turn has no other watchers."""
+
+    def unwatched(self) -> None:
+        """Do nothing, as above."""
+
+    def mark_stale(self) -> None:
+        """Do nothing: an abort stops our turn alone."""
+
+    def tick(self, _now: float) -> Decoded:
+        return Decoded()
+
+    # The events.
+
+    def prepare_frame(self, raw: bytes) -> Iterator[None]:
+        return census(raw, _DEPTH)
+
+    def receive_frame(self, raw: bytes, _now: float) -> Decoded | str | None:
+        if raw.startswith(b"[DONE]"):  # some servers end each stream so
+            return None
+        frame = decoder.read(raw, self.frame_stats)
+        if frame is None:
+            return None
+        if self._stage in {_WAITING, _OVER}:
+            self.frame_stats.foreign += 1
+            return None
+        # Deltas come first, because they come by the hundred thousand.
+        if type(frame) is frames.TextDelta and self._has_begun:
+            texts = self._progress.texts
+            key = (text.TEXT, frame.output_index, frame.content_index)
+            if key == texts.current and frame.output_index >= 0:
+                texts.note(key, frame.delta)
+                return frame.delta or None
+        try:
+            return self._take(frame, len(raw))
+        except (RecursionError, ValueError):
+            # Nested too deeply, although the frame could be decoded, or another type of value.
+            self.frame_stats.count_malformed(raw)
+            return None
+
+    def reply(self, reply: QuestionReply, _user_id: str, _now: float) -> Decoded:
+        call_id = self._open.pop(reply.question_id, None)
+        if call_id is None:
+            return Decoded()
+        self._answers.append((reply.question_id, reply.answer))
+        new: list[Event] = [QuestionClosed(reply.question_id, answer=reply.answer)]
+        if not approvals.is_yes(reply.answer):
+            new += self._progress.calls.outcome(call_id, error=approvals.DENIED)
+        return Decoded(new) if self._open else self._next_response(new)
+
+    def _take(self, frame: Read, size: int) -> Decoded | str | None:
+        if isinstance(frame, Content):
+            return self._decoded(self._begun(self._progress.take(frame, size)))
+        if isinstance(frame, frames.Skipped):
+            return self._decoded(self._begun([]))
+        match frame:
+            case frames.Created() | frames.InProgress():
+                return self._decoded(self._begun([]))
+            case frames.KeepAlive():
+                return None
+            case frames.Completed(raw):
+                return self._completed(raw)
+            case frames.Incomplete(raw):
+                return self._incomplete(raw)
+            case frames.Failed(raw):
+                return self._response_failed(raw)
+            case frames.Cancelled(raw):
+                self._note(raw)
+                return self._over([], Reason.CANCELED)
+            case frames.Failure(message, code, error):
+                return self._failed([], error or message, code)
+            case _:
+                assert_never(frame)
+
+    def _decoded(self, new: list[Event]) -> Decoded | str:
+        if len(new) == 1 and isinstance(new[0], TextDelta):
+            return new[0].text
+        return Decoded(new) if new else ALIVE
+
+    def _begun(self, new: list[Event]) -> list[Event]:
+        """The events, behind the beginning of the turn if it is not there."""
+        self._stage = _RUNNING
+        if self._has_begun:
+            return new
+        self._has_begun = True
+        return [TurnStarted(self._turn_id), *new]
+
+    def _note(self, raw: Raw) -> _Response:
+        """Note the usage of a response that is over."""
+        response = lenient.field(_decode_response, raw) or _Response()
+        self._progress.note_usage(response.usage)
+        return response
+
+    def _completed(self, raw: Raw) -> Decoded:
+        """The response is over. Some servers say so whatever its status is."""
+        response = self._note(raw)
+        new = self._begun(self._progress.all_at_once(response.output))
+        match safe_json.short_string(response.status):
+            case "failed":
+                return self._failed(new, response.error, Raw())
+            case "cancelled":
+                return self._over(new, Reason.CANCELED)
+            case "incomplete":
+                return self._end(new, _reason(response) or "length")
+            case _ if self._progress.has_unreadable_request:
+                return self._over(new, Reason.ERROR, error=UNREADABLE_QUESTION)
+            case _:
+                return self._ask(new) if self._progress.requests else self._end(new, None)
+
+    def _incomplete(self, raw: Raw) -> Decoded:
+        response = self._note(raw)
+        new = self._begun(self._progress.all_at_once(response.output))
+        return self._end(new, _reason(response) or "length")
+
+    def _response_failed(self, raw: Raw) -> Decoded:
+        return self._failed([], self._note(raw).error, Raw())
+
+    def _failed(self, new: list[Event], error: Raw, code: Raw) -> Decoded:
+        """The turn failed. Nothing that follows counts, however the body ends."""
+        decoded = lenient.field(_decode_error, error) or _Error()
+        codes = (code, decoded.code, decoded.type)
+        self.frame_stats.error_code = next(filter(None, map(_code, codes)), None)
+        return self._over(new, Reason.ERROR, error=safe_json.error_message(error))
+
+    def _end(self, new: list[Event], cut_short: str | None) -> Decoded:
+        """The answer is whole, or as long as it may be."""
+        progress = self._progress
+        if progress.calls.open_ids:
+            self.frame_stats.count_left_out(UNRUN, 0)
+            new = [*new, *progress.calls.settle(calls.NOBODY_RAN)]
+            cut_short = cut_short or "tool-calls"
+        if progress.texts.has_refusal:
+            cut_short = "refusal"
+        elif cut_short == "content-filter" and not progress.texts.has_text:
+            return self._over(new, Reason.ERROR, error=FILTERED)
+        return self._over(new, Reason.END_TURN, cut_short=cut_short)
+
+    def _over(
+        self,
+        new: Sequence[Event],
+        reason: Reason,
+        *,
+        error: str | None = None,
+        cut_short: str | None = None,
+    ) -> Decoded:
+        self._stage = _OVER
+        progress = self._progress
+        end = TurnFinished(reason=reason, error=error, usage=progress.usage, cut_short=cut_short)
+        return Decoded([*new, *progress.finish(), end])
+
+    def _ask(self, new: Sequence[Event]) -> Decoded:
+        """The response asked for approvals. The next one begins when all of them have an answer."""
+        progress = self._progress
+        progress.answer_unrun()
+        if self._options.sends_history and not progress.is_whole:
+            return self._over(new, Reason.ERROR, error=TOO_LONG)
+        self._stage = _WAITING
+        requests = progress.requests
+        self._open = {name: each.request_id for name, each in requests.items()}
+        settled: list[Event] = []
+        for call_id in progress.calls.open_ids:  # a client answers when no other call is open
+            if call_id not in self._open.values():
+                settled += progress.calls.outcome(call_id, error=calls.NO_RESULT)
+        return Decoded([*new, *settled, *map(approvals.question, requests.values())])
+
+    def _next_response(self, new: Sequence[Event]) -> Decoded:
+        if self._options.sends_history and not self._progress.is_whole:
+            return self._over(new, Reason.ERROR, error=TOO_LONG)
+        connect = self.connect_request()
+        self._progress.next_response()
+        self._stage = _STARTING
+        return Decoded(new, connect=connect)
+
+
+class PromptProtocol(TurnProtocol):
+    """A turn that begins with a prompt."""
+
+    def __init__(self, request: PromptRequest) -> None:
+        super().__init__(request, request.prompt_id, commands.prompt(request))
+
+
+_REASONS: Final = {"max_output_tokens": "length", "max_tokens": "length"}
+
+
+def _reason(response: _Response) -> str | None:
+    """Why a response is not whole, in the words that the client is shown."""
+    details = lenient.field(_decode_details, response.incomplete_details)
+    reason = None if details is None else details.reason
+    if reason == _FILTER:
+        return "content-filter"
+    return None if reason is None else _REASONS.get(reason, "other")
+
+
+def _code(raw: Raw) -> str | None:
+    """The agent's code for an error, for the log."""
+    if not raw or bytes(raw) == b"null":
+        return None
+    return safe_json.short_string(raw) or bytes(raw)[:_CODE_MAX].decode(errors="replace")

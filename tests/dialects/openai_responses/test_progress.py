@@ -1,0 +1,296 @@
+"""What the events of a response tell."""
+
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from support import openai_responses_frames as f
+from support.openai_turn import plain_event
+from turnwire.core.wire.frame_stats import FrameStats
+from turnwire.dialects.openai_responses import progress as module
+from turnwire.dialects.openai_responses.frames import Content, decode
+from turnwire.dialects.openai_responses.progress import Progress
+
+
+class Taken:
+    def __init__(self, *frames: bytes, is_kept: bool = True) -> None:
+        self.stats = FrameStats()
+        self.progress = Progress("p1", self.stats, is_kept=is_kept)
+        self.events: list[Any] = []
+        for frame in frames:
+            decoded = decode(frame)
+            assert isinstance(decoded, Content)
+            self.events += map(plain_event, self.progress.take(decoded, len(frame)))
+
+    @property
+    def brief(self) -> list[str]:
+        return [
+            fields["phase"].value if "phase" in fields else fields.get("text", kind)
+            for kind, fields in self.events
+        ]
+
+
+def test_text_behind_a_call_belongs_to_the_item_before_it_and_is_told_once() -> None:
+    """The agent goes on with its first item, and says both halves again in the end."""
+    ran = f.output([{"type": "input_text", "text": "hi"}])
+    told = Taken(
+        f.added(f.message(), 0),
+        f.text("I run it. "),
+        f.added(f.call(args='{"a":1}')),
+        f.item_done(f.call(args='{"a":1}')),
+        f.added(ran, 2),
+        f.item_done(ran, 2),
+        f.text("It said hi."),
+        f.text_done("I run it. It said hi."),
+        f.item_done(f.message("I run it. It said hi."), 0),
+    )
+
+    assert told.brief == ["I run it. ", "pending", "running", "completed", "It said hi."]
+
+
+def test_an_answer_without_deltas() -> None:
+    told = Taken(f.item_done(f.message("a", "b"), 0), f.text_done("c", 1))
+
+    assert told.brief == ["a", "TextBreak", "b", "TextBreak", "c"]
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        [f.summary("a"), f.summary("b", part=1)],
+        [f.thought("a"), f.thought("b", 1)],
+        [f.item_done({"type": "reasoning", "summary": [{"text": "a"}, {"text": "b"}]}, 0)],
+        [
+            f.item_done({"type": "reasoning", "content": [{"text": "a"}, {"text": 7}]}, 0),
+            f.event("response.reasoning_text.done", output_index=5, content_index=0, text="b"),
+        ],
+        [
+            f.summary("a"),
+            f.event("response.reasoning_summary_text.done", output_index=0, text="a"),
+            f.summary("b", 1),
+        ],
+    ],
+)
+def test_reasoning_has_one_block_for_each_part(frames: list[bytes]) -> None:
+    told = Taken(*frames)
+
+    assert told.brief == ["a", "TextBreak", "b"]
+    assert {kind for kind, _ in told.events} == {"ReasoningDelta", "TextBreak"}
+
+
+def test_a_refusal() -> None:
+    told = Taken(
+        f.text("So: "),
+        f.refusal("No."),
+        f.event("response.refusal.done", output_index=0, content_index=0, refusal="No."),
+        f.item_done({"type": "message", "content": [{"type": "refusal", "refusal": "No."}]}, 0),
+    )
+
+    assert told.brief == ["So: ", "TextBreak", "No."]
+    assert told.progress.texts.has_refusal
+
+
+@pytest.mark.parametrize(
+    ("frames", "given"),
+    [
+        (f.whole_call(given='{"a":1}'), '{"a":1}'),
+        (
+            [
+                f.added(f.tool("mcp_call", name="x", arguments="")),
+                f.event("response.mcp_call_arguments.delta", output_index=1, delta="{}"),
+                f.event("response.mcp_call_arguments.done", output_index=1, arguments="{}"),
+            ],
+            "{}",
+        ),
+        (
+            [
+                f.added({"type": "custom_tool_call", "call_id": "c1", "name": "x", "input": ""}),
+                f.event("response.custom_tool_call_input.delta", output_index=1, delta="now"),
+                f.event("response.custom_tool_call_input.done", output_index=1, input="now"),
+            ],
+            '"now"',
+        ),
+        (
+            [
+                f.added(f.tool("code_interpreter_call", code="")),
+                f.event("response.code_interpreter_call_code.delta", output_index=1, delta="1"),
+                f.event("response.code_interpreter_call_code.done", output_index=1, code="1"),
+                f.item_done(f.tool("code_interpreter_call", code="1")),
+            ],
+            '{"code":"1"}',
+        ),
+    ],
+)
+def test_each_kind_of_input(frames: list[bytes], given: str) -> None:
+    inputs = [fields["args"] for _, fields in Taken(*frames).events if "args" in fields]
+
+    assert inputs[-1:] == [given] or given == '{"code":"1"}'
+
+
+@pytest.mark.parametrize(
+    ("item", "outcome"),
+    [
+        (f.tool("web_search_call", action={"query": "x"}), ("completed", '{"status":"completed"}')),
+        (f.tool("mcp_call", name="x", output="21"), ("completed", '"21"')),
+        (f.tool("mcp_call", name="x", error="no"), ("error", "no")),
+        (f.tool("mcp_call", name="x", error={"message": "no"}), ("error", "no")),
+        (f.tool("file_search_call", status="failed"), ("error", "Tool execution failed")),
+    ],
+)
+def test_tools_of_the_server_have_their_outcome_in_their_item(
+    item: dict[str, Any], outcome: tuple[str, str]
+) -> None:
+    told = Taken(f.added({**item, "status": "in_progress"}), f.item_done(item))
+    _, last = told.events[-1]
+
+    assert told.brief == ["pending", "running", outcome[0]]
+    assert last.get("result", last.get("error")) == outcome[1]
+
+
+@pytest.mark.parametrize(
+    ("item", "outcome"),
+    [
+        (f.output("x", status="incomplete"), ("error", "x")),
+        (f.output(None, status="failed"), ("error", "Tool execution failed")),
+        (f.output("x", error="broken"), ("error", "broken")),
+        (f.output("x"), ("completed", '"x"')),
+    ],
+)
+def test_outputs_of_an_agent(item: dict[str, Any], outcome: tuple[str, str]) -> None:
+    begun = f.added({**item, "status": "in_progress"}, 2)
+    told = Taken(*f.whole_call(), begun, f.item_done(item, 2))
+    _, last = told.events[-1]
+
+    assert told.brief[-1] == outcome[0]
+    assert last.get("result", last.get("error")) == outcome[1]
+
+
+def test_pictures_are_files_if_they_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PICTURE_MAX", 40)
+    shown = f.output([{"image_url": "https://i"}, {"image_url": "data:image/gif;base64,QQ=="}])
+    told = Taken(
+        f.item_done(f.tool("image_generation_call", result="QUJD"), 0),
+        *f.whole_call(),
+        f.item_done(shown, 2),
+        f.item_done(shown, 2),
+        f.item_done(f.tool("image_generation_call", id="i2", result="Q" * 50), 3),
+    )
+
+    files = [fields for kind, fields in told.events if kind == "FilePart"]
+    assert [(each["url"], each["mime"]) for each in files] == [
+        ("data:image/png;base64,QUJD", "image/png"),
+        ("https://i", "image/png"),
+        ("data:image/gif;base64,QQ==", "image/gif"),
+    ]
+    assert told.stats.left_out == {"picture": 1}
+
+
+def test_citations_are_pages_once_and_at_the_end() -> None:
+    cited = {"type": "url_citation", "url": "https://a", "title": "A"}
+    content = [{"type": "output_text", "text": "a", "annotations": [cited]}]
+    search = f.tool("web_search_call", action={"sources": [{"url": "https://b"}]})
+    told = Taken(
+        f.item_done(search, 0),
+        f.event("response.output_text.annotation.added", annotation=cited),
+        f.event("response.output_text.annotation.added", annotation={"type": "file_citation"}),
+        f.item_done({"type": "message", "content": content}, 1),
+    )
+
+    assert [source.url for source in told.progress.finish() if hasattr(source, "url")] == [
+        "https://b",
+        "https://a",
+    ]
+    assert told.stats.left_out == {"citation": 1}
+
+
+def test_what_is_not_shown_is_counted() -> None:
+    told = Taken(
+        f.event("response.audio.delta", delta="QUJD"),
+        f.event("response.audio.transcript.delta", delta="x"),
+        f.event("response.image_generation_call.partial_image", partial_image_b64="QUJD"),
+        f.item_done({"type": "mcp_list_tools", "tools": []}),
+        f.item_done(f.output("x", call_id="")),
+        f.item_done(f.asks("")),
+        f.added({"type": "reasoning"}),
+        f.added({"no": "type"}),
+        f.item_done({"no": "type"}),
+    )
+
+    assert told.events == []
+    assert told.stats.left_out == {
+        "response.audio.delta": 1,
+        "response.audio.transcript.delta": 1,
+        "response.image_generation_call.partial_image": 1,
+        "item": 1,
+        "output of an unknown call": 1,
+        "request for an approval": 1,
+    }
+
+
+def test_a_request_for_an_approval_waits() -> None:
+    told = Taken(f.added(f.asks()), f.item_done(f.asks()), f.item_done(f.asks()))
+
+    assert told.brief == ["running"]
+    assert list(told.progress.requests) == ["mcpr_1/files"]
+    assert told.progress.calls.open_ids == ["mcpr_1"]
+    told.progress.next_response()
+    assert told.progress.requests == {}
+
+
+def test_items_are_kept_for_the_next_response(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = Taken(f.item_done(f.message("a"), 0), f.item_done(f.asks()))
+    assert len(told.progress.items) == 2
+    assert Taken(f.item_done(f.message("a"), 0), is_kept=False).progress.items == []
+
+    monkeypatch.setattr(module, "ITEMS_BYTES_MAX", 5)
+    long = Taken(f.item_done(f.message("a"), 0), f.item_done(f.asks()))
+    assert (long.progress.items, long.progress.is_whole) == ([], False)
+
+
+def test_a_response_that_told_nothing_before_its_end() -> None:
+    told = Taken()
+    output = Raw(b'[{"type":"message","content":[{"text":"all"}]},7]')
+
+    assert [plain_event(event)[1] for event in told.progress.all_at_once(output)] == [
+        {"text": "all"}
+    ]
+    assert Taken(f.text("a")).progress.all_at_once(output) == []
+
+
+def test_the_last_usage_counts() -> None:
+    told = Taken()
+    for usage in (b'{"n":1}', b'{"n":2}', b"7", b'{"n":"%b"}' % (b"x" * 70_000)):
+        told.progress.note_usage(Raw(usage))
+
+    assert told.progress.usage == Raw(b'{"n":2}')
+
+
+def test_items_of_a_server_that_sends_no_index_are_known_by_their_ids() -> None:
+    """As llama.cpp does."""
+
+    def event(kind: str, **fields: Any) -> bytes:
+        return f.event(f"response.{kind}", **fields)
+
+    calls = [f.call(name, id=f"fc_{name}") for name in ("c1", "c2")]
+    told = Taken(
+        event("reasoning_text.delta", item_id="rs_1", delta="Hm."),
+        event("output_item.added", item={"type": "message", "id": "msg_1"}),
+        event("output_text.delta", item_id="msg_1", delta="I "),
+        event("output_text.delta", item_id="msg_1", delta="look."),
+        event("output_text.done", item_id="msg_1", text="I look."),
+        *(event("output_item.added", item=each) for each in calls),
+        event("function_call_arguments.delta", item_id="fc_c2", delta="[2]"),
+        event("function_call_arguments.delta", item_id="fc_c1", delta="[1]"),
+        *(event("output_item.done", item=each) for each in calls),
+        event("output_text.delta", item_id="msg_2", delta="So."),
+        event("output_text.delta", delta=" And?"),
+    )
+
+    assert [fields["text"] for kind, fields in told.events if kind == "TextDelta"] == [
+        *("I ", "look.", "So.", " And?"),
+    ]
+    inputs = {fields["call_id"]: fields["args"] for _, fields in told.events if "args" in fields}
+    assert inputs == {"c1": "[1]", "c2": "[2]"}
+    told.progress.next_response()
+    assert told.progress._own_indexes == {}
