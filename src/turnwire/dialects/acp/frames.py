@@ -1,0 +1,217 @@
+"""The messages that an agent sends on the `acp` wire, and how they are decoded.
+
+A text frame is one message of JSON-RPC 2.0: a response to a request of ours, a request to us, or a
+notification. Its `params` are decoded apart, once its method is known. Only fields that are read
+are declared.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Final, TypeAlias
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+
+from turnwire.core.bounds import FEW, OPEN_QUESTIONS_MAX, HandedOn, Id, SomeId, Word
+from turnwire.core.wire.decoder import FrameDecoder
+
+UPDATE: Final = "session/update"
+PERMISSION: Final = "session/request_permission"
+
+
+class Message(Struct, frozen=True, gc=False):
+    """Any message. A response has no `method`, a notification no `id`."""
+
+    method: Word | None = None
+    id: int | SomeId | None = None
+    params: Raw = Raw()
+    result: Raw = Raw()
+    error: Raw = Raw()
+
+
+class _Camel(Struct, frozen=True, rename="camel"):
+    """Base of what stands in a message; an absent `Raw` is empty."""
+
+
+class _Update(Struct, frozen=True, rename="camel", tag_field="sessionUpdate"):
+    """Base of the updates of a session."""
+
+
+class _Chunk(_Update, frozen=True):
+    """A piece of a message: a block of content."""
+
+    content: Raw = Raw()
+    message_id: SomeId | None = None
+
+
+class AgentChunk(_Chunk, frozen=True, tag="agent_message_chunk"):
+    pass
+
+
+class ThoughtChunk(_Chunk, frozen=True, tag="agent_thought_chunk"):
+    pass
+
+
+class UserChunk(_Chunk, frozen=True, tag="user_message_chunk"):
+    pass
+
+
+class _Call(_Update, frozen=True, kw_only=True):
+    """A state of a tool call. What an update does not have stays as it was."""
+
+    tool_call_id: Id
+    title: HandedOn | None = None
+    kind: Word | None = None
+    status: Word | None = None
+    raw_input: Raw = Raw()
+    raw_output: Raw = Raw()
+    content: Raw = Raw()
+
+
+class ToolCall(_Call, frozen=True, tag="tool_call"):
+    pass
+
+
+class ToolCallUpdate(_Call, frozen=True, tag="tool_call_update"):
+    pass
+
+
+class Plan(_Update, frozen=True, tag="plan"):
+    entries: Raw = Raw()
+
+
+class UsageUpdate(_Update, frozen=True, tag="usage_update"):
+    """How full the context of the model is. What a turn used stands in the response to it."""
+
+
+class PlanUpdate(_Update, frozen=True, tag="plan_update"):
+    pass
+
+
+class PlanRemoved(_Update, frozen=True, tag="plan_removed"):
+    pass
+
+
+class CommandsUpdate(_Update, frozen=True, tag="available_commands_update"):
+    pass
+
+
+class ModeUpdate(_Update, frozen=True, tag="current_mode_update"):
+    pass
+
+
+class ConfigUpdate(_Update, frozen=True, tag="config_option_update"):
+    pass
+
+
+class InfoUpdate(_Update, frozen=True, tag="session_info_update"):
+    pass
+
+
+CallFrame: TypeAlias = ToolCall | ToolCallUpdate
+Skipped: TypeAlias = (
+    UsageUpdate | PlanUpdate | PlanRemoved | CommandsUpdate | ModeUpdate | ConfigUpdate | InfoUpdate
+)
+"""Updates that are shown to nobody: each is counted."""
+
+Update: TypeAlias = (
+    AgentChunk | ThoughtChunk | UserChunk | ToolCall | ToolCallUpdate | Plan | Skipped
+)
+
+
+class UpdateParams(_Camel, frozen=True):
+    session_id: Id
+    update: Update
+
+
+class Block(_Camel, frozen=True):
+    """A block of content of any type."""
+
+    type: Word
+    text: HandedOn | None = None
+    data: HandedOn | None = None
+    mime_type: HandedOn | None = None
+    uri: HandedOn | None = None
+    name: HandedOn | None = None
+
+
+class CallContent(_Camel, frozen=True):
+    type: Word
+    content: Raw = Raw()
+
+
+class Option(_Camel, frozen=True):
+    """An answer that the agent offers. Its kind is `allow_once`, `reject_once` and so on."""
+
+    option_id: Id
+    name: HandedOn = ""
+    kind: Word = ""
+
+
+class PermissionCall(_Camel, frozen=True):
+    tool_call_id: Id
+    title: HandedOn | None = None
+    kind: Word | None = None
+    raw_input: Raw = Raw()
+
+
+class PermissionParams(_Camel, frozen=True):
+    session_id: Id
+    tool_call: PermissionCall
+    options: Annotated[list[Option], Meta(max_length=OPEN_QUESTIONS_MAX)] = []
+
+
+class PromptAbilities(_Camel, frozen=True):
+    image: bool = False
+    audio: bool = False
+    embedded_context: bool = False
+
+
+class SessionAbilities(Struct, frozen=True):
+    resume: Raw = Raw()
+
+
+class Abilities(_Camel, frozen=True):
+    load_session: bool = False
+    prompt_capabilities: PromptAbilities = PromptAbilities()
+    session_capabilities: SessionAbilities = SessionAbilities()
+
+
+class Initialized(_Camel, frozen=True):
+    protocol_version: int
+    agent_capabilities: Abilities = Abilities()
+
+
+class SessionMade(_Camel, frozen=True):
+    session_id: Id
+
+
+class PromptDone(_Camel, frozen=True):
+    stop_reason: Word
+    usage: Raw = Raw()
+
+
+class RpcError(Struct, frozen=True):
+    code: int = 0
+    message: HandedOn = ""
+    data: Raw = Raw()
+
+
+decode: Callable[[bytes], Message] = msgspec.json.Decoder(Message).decode
+update_params: Callable[[Raw], UpdateParams] = msgspec.json.Decoder(UpdateParams).decode
+permission_params: Callable[[Raw], PermissionParams] = msgspec.json.Decoder(PermissionParams).decode
+block: Callable[[Raw], Block] = msgspec.json.Decoder(Block).decode
+call_contents: Callable[[Raw], list[CallContent]] = msgspec.json.Decoder(
+    Annotated[list[CallContent], FEW]
+).decode
+initialized: Callable[[Raw], Initialized] = msgspec.json.Decoder(Initialized).decode
+session_made: Callable[[Raw], SessionMade] = msgspec.json.Decoder(SessionMade).decode
+prompt_done: Callable[[Raw], PromptDone] = msgspec.json.Decoder(PromptDone).decode
+rpc_error: Callable[[Raw], RpcError] = msgspec.json.Decoder(RpcError).decode
+
+
+def _keep(frame: Message, _loose: Any) -> Message:
+    """Return the message: its parts are decoded later, from strict JSON."""
+    return frame
+
+
+decoder = FrameDecoder[Message](decode, (), _keep)

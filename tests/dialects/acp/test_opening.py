@@ -1,0 +1,95 @@
+"""How a connection gets to its session."""
+
+from typing import Any
+
+import pytest
+
+from support import acp_messages as f
+from support.acp_turn import Played
+from turnwire.core.turn.outcome import Outcome
+from turnwire.dialects.acp.opening import NO_SESSION, OTHER_VERSION
+from turnwire.dialects.acp.turn import BEGINS_ANEW
+
+NEW = ["initialize", "session/new", "session/prompt"]
+
+
+def notices(played: Played) -> list[Any]:
+    return [c["data"]["text"] for c in played.chunks if c["type"] == "data-notice"]
+
+
+def test_a_first_prompt_makes_a_session_which_is_kept() -> None:
+    played = Played(*f.OPENED)
+
+    assert played.methods == NEW
+    assert played.sent[1]["params"]["cwd"] == "/work"
+    assert played.sent[2]["params"] == {
+        "sessionId": f.SESSION,
+        "prompt": [{"type": "text", "text": "hi"}],
+    }
+    assert (played.kept, notices(played)) == ([f.SESSION], [])
+
+
+def test_the_past_of_a_session_that_is_loaded_is_not_shown() -> None:
+    past = (f.prompted("before"), f.text("said before"), f.call(), f.state("completed"))
+    played = Played(f.initialized(load=True), *past, f.response(2), known=f.SESSION)
+    played.tell(f.text("now"), f.done())
+
+    assert played.methods == ["initialize", "session/load", "session/prompt"]
+    assert (played.client.text, played.kept) == ("now", [f.SESSION])
+    assert (notices(played), played.protocol.frame_stats.foreign) == ([], 0)
+    assert played.of_call() == []
+
+
+def test_a_session_is_resumed_without_its_past_where_that_is_possible() -> None:
+    played = Played(f.initialized(load=True, resume=True), f.response(2), known=f.SESSION)
+
+    assert played.methods == ["initialize", "session/resume", "session/prompt"]
+    assert notices(played) == []
+
+
+@pytest.mark.parametrize("able", [{"load": True}, {"resume": True}])
+def test_a_session_that_is_gone_begins_anew_and_says_so(able: dict[str, bool]) -> None:
+    played = Played(f.initialized(**able), f.failure(2), f.made("session-2", 3), known=f.SESSION)
+
+    assert played.methods[-2:] == ["session/new", "session/prompt"]
+    assert (played.kept, notices(played)) == (["session-2"], [BEGINS_ANEW])
+
+
+def test_an_agent_that_keeps_no_session_begins_anew_and_says_so() -> None:
+    played = Played(*f.OPENED, known="session-0")
+
+    assert (played.methods, notices(played)) == (NEW, [BEGINS_ANEW])
+
+
+def test_a_load_that_tells_nothing_of_the_past_is_of_a_session_that_is_gone() -> None:
+    """One of the agents in use knows every session."""
+    played = Played(f.initialized(load=True), f.response(2), known=f.SESSION)
+
+    assert notices(played) == [BEGINS_ANEW]
+
+
+def test_a_chat_that_goes_on_and_whose_session_nobody_kept_says_so() -> None:
+    assert notices(Played(*f.OPENED, has_earlier=True)) == [BEGINS_ANEW]
+
+
+@pytest.mark.parametrize(
+    ("messages", "error"),
+    [
+        ([f.initialized(version=2)], OTHER_VERSION),
+        ([f.initialized(version="1")], OTHER_VERSION),
+        ([f.failure(1, "not you")], "not you"),
+        ([f.initialized(), f.failure(2, "log in first")], "log in first"),
+        ([f.initialized(), f.response(2)], NO_SESSION),
+    ],
+)
+def test_a_session_that_cannot_be_opened_is_an_error(messages: list[bytes], error: str) -> None:
+    played = Played(*messages)
+
+    assert (played.turn.outcome, played.client.error) == (Outcome.FAILED, error)
+    assert "session/prompt" not in played.methods
+
+
+def test_answers_to_other_requests_do_not_count() -> None:
+    played = Played(f.response(9), f.initialized(), f.response(9), f.made())
+
+    assert played.methods == NEW
