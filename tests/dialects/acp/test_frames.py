@@ -1,6 +1,7 @@
 """Messages as structs: only what is read is decoded."""
 
 import json
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,9 +14,38 @@ from turnwire.dialects.acp import frames
 def test_the_three_kinds_of_messages() -> None:
     answer, asked, notice = map(frames.decode, (f.done(), f.permission(), f.text("a")))
 
-    assert (answer.method, answer.id) == (None, f.PROMPT)
-    assert (asked.method, asked.id) == (frames.PERMISSION, 0)
-    assert (notice.method, notice.id) == (frames.UPDATE, None)
+    assert (answer.method, answer.number, answer.is_response) == (None, f.PROMPT, True)
+    assert (asked.method, asked.number) == (frames.PERMISSION, 0)
+    assert (notice.method, notice.has_id) == (frames.UPDATE, False)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"level": "info"},
+        {"type": "of.a.log", "id": 7},
+        {"level": "error", "error": "boom", "id": None},
+        {"level": "error", "error": {"message": "boom"}},
+    ],
+)
+def test_a_line_of_something_else_is_no_response(line: Any) -> None:
+    assert not frames.decode(json.dumps(line).encode()).is_response
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"id": 7, "result": None},
+        {"id": 7, "error": None, "jsonrpc": "2.0"},
+        {"id": None, "error": {"code": -32700, "message": "Parse error"}},
+    ],
+)
+def test_what_is_a_response(line: Any) -> None:
+    assert frames.decode(json.dumps(line).encode()).is_response
+
+
+def test_a_null_beside_the_result_is_no_error() -> None:
+    assert not frames.decode(f.message(id=1, result={}, error=None)).failure
 
 
 def test_nothing_is_built_of_what_is_not_read() -> None:
@@ -26,11 +56,10 @@ def test_nothing_is_built_of_what_is_not_read() -> None:
     assert read == frames.update_params(frames.decode(f.text("a")).params)
 
 
-@pytest.mark.parametrize("frame", [f.message(method=7), f.message(id=[])])
-def test_a_message_of_a_wrong_shape(frame: bytes) -> None:
+def test_a_message_of_a_wrong_shape() -> None:
     stats = FrameStats()
 
-    assert frames.decoder.read(frame, stats) is None
+    assert frames.decoder.read(f.message(method=7), stats) is None
     assert stats.malformed == 1
 
 

@@ -129,6 +129,11 @@ def test_life_is_told_from_silence() -> None:
     assert list(protocol.prepare_frame(f.text("a" * 100)))
 
 
+@pytest.mark.parametrize("line", [b'{"level":"info"}', b'{"type":"of.a.log","id":1}'])
+def test_a_line_that_is_no_message_is_no_known_frame(line: bytes) -> None:
+    assert begun(line).protocol.frame_stats.malformed == 1
+
+
 def test_what_cannot_be_read_is_counted() -> None:
     played = begun(*f.NOISE)
     stats = played.protocol.frame_stats

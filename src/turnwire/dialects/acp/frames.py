@@ -12,7 +12,10 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 
 from turnwire.core.bounds import FEW, OPEN_QUESTIONS_MAX, HandedOn, Id, SomeId, Word
+from turnwire.core.wire import lenient
 from turnwire.core.wire.decoder import FrameDecoder
+
+_ABSENT: Final = frozenset({b"", b"null"})
 
 UPDATE: Final = "session/update"
 PERMISSION: Final = "session/request_permission"
@@ -22,10 +25,36 @@ class Message(Struct, frozen=True, gc=False):
     """Any message. A response has no `method`, a notification no `id`."""
 
     method: Word | None = None
-    id: int | SomeId | None = None
+    id: Raw = Raw()
+    """A string, a number or null, as its sender wrote it: an answer to it has the very same."""
     params: Raw = Raw()
     result: Raw = Raw()
     error: Raw = Raw()
+    jsonrpc: Raw = Raw()
+
+    @property
+    def has_id(self) -> bool:
+        return bytes(self.id) not in _ABSENT
+
+    @property
+    def number(self) -> int | None:
+        """The id of one of our requests; None if it is none of theirs."""
+        return lenient.field(_decode_number, self.id)
+
+    @property
+    def failure(self) -> Raw:
+        """Its error; empty if it has none. Some agents write a null beside the result."""
+        return Raw() if bytes(self.error) in _ABSENT else self.error
+
+    @property
+    def is_response(self) -> bool:
+        """Whether it answers a request. Of another line of JSON, such as one of a log, it is False.
+
+        An agent that could not read a request answers it with an error and no id.
+        """
+        if self.has_id:
+            return bool(self.result or self.failure or self.jsonrpc)
+        return lenient.field(rpc_error, self.failure) is not None
 
 
 class _Camel(Struct, frozen=True, rename="camel"):
@@ -191,11 +220,11 @@ class PromptDone(_Camel, frozen=True):
 
 
 class RpcError(Struct, frozen=True):
-    code: int = 0
+    code: int
     message: HandedOn = ""
-    data: Raw = Raw()
 
 
+_decode_number: Callable[[Raw], int] = msgspec.json.Decoder(int).decode
 decode: Callable[[bytes], Message] = msgspec.json.Decoder(Message).decode
 update_params: Callable[[Raw], UpdateParams] = msgspec.json.Decoder(UpdateParams).decode
 permission_params: Callable[[Raw], PermissionParams] = msgspec.json.Decoder(PermissionParams).decode

@@ -62,7 +62,7 @@ class HistoryOperation:
                 self._take_update(frames.update_params(message.params))
                 return ()
             if message.method is not None:
-                return () if message.id is None else [commands.refused(message.id)]
+                return [] if not message.has_id else [commands.refused(message.id)]
             to_send = self._opening.take(message)
         except (msgspec.DecodeError, RecursionError):
             self.frame_stats.count_malformed(raw)

@@ -67,11 +67,11 @@ class Opening:
 
     def take(self, message: Message) -> Sequence[bytes]:
         """Take a response to one of our requests. Returns what is to be sent because of it."""
-        if self._stage is _Stage.INITIALIZING and message.id == INITIALIZE:
+        if self._stage is _Stage.INITIALIZING and message.number == INITIALIZE:
             return self._initialized(message)
-        if self._stage is _Stage.CONTINUING and message.id == OPEN:
+        if self._stage is _Stage.CONTINUING and message.number == OPEN:
             return self._continued(message)
-        if self._stage is _Stage.BEGINNING and message.id in {OPEN, OPEN_NEW}:
+        if self._stage is _Stage.BEGINNING and message.number in {OPEN, OPEN_NEW}:
             self._made(message)
         return []
 
@@ -98,7 +98,7 @@ class Opening:
         return [commands.new_session(OPEN, cwd)]
 
     def _continued(self, message: Message) -> Sequence[bytes]:
-        if not message.error:
+        if not message.failure:
             self.is_another = self._loads and not self._has_past
             self._stage = _Stage.OPEN
             return []
@@ -122,6 +122,6 @@ class Opening:
 
 def _reason(message: Message) -> str | None:
     try:
-        return frames.rpc_error(message.error).message
+        return frames.rpc_error(message.failure).message
     except msgspec.DecodeError:
         return None

@@ -27,7 +27,7 @@ _REJECT: Final = ("reject_once", "reject_always")
 class Asked(Struct, frozen=True):
     """A permission that is asked for. `request_id` is that of the agent's request."""
 
-    request_id: int | str
+    request_id: Raw
     options: Sequence[Option]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
+from msgspec import Raw
 
 from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, KeepsNothing
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX
@@ -130,6 +131,9 @@ class PromptProtocol(KeepsNothing):
         message = decoder.read(raw, self.frame_stats)
         if message is None:
             return None
+        if message.method is None and not message.is_response:
+            self.frame_stats.count_malformed(raw)
+            return None
         try:
             return self._interpret(message)
         except msgspec.ValidationError:
@@ -151,7 +155,7 @@ class PromptProtocol(KeepsNothing):
             return self._response(message)
         if message.method == frames.UPDATE:
             return self._update(frames.update_params(message.params))
-        if message.id is None:
+        if not message.has_id:
             self.frame_stats.count_unknown(message.method)
             return None
         if message.method == frames.PERMISSION and self._stage is _Stage.RUNNING:
@@ -162,7 +166,7 @@ class PromptProtocol(KeepsNothing):
     def _response(self, message: Message) -> Decoded | None:
         if self._stage is _Stage.OPENING:
             return self._take_opening(message)
-        if self._stage is _Stage.RUNNING and message.id == PROMPT:
+        if self._stage is _Stage.RUNNING and message.number == PROMPT:
             return self._finish(message)
         self.frame_stats.foreign += 1
         return None
@@ -204,13 +208,13 @@ class PromptProtocol(KeepsNothing):
             events += [AgentStatus(NEW_SESSION, BEGINS_ANEW), _notice()]
         return Decoded(events, [commands.prompt(PROMPT, session_id, content)])
 
-    def _ask(self, request_id: int | str, asked: frames.PermissionParams) -> Decoded:
+    def _ask(self, request_id: Raw, asked: frames.PermissionParams) -> Decoded:
         refusal = [commands.selected(request_id, None)]
         if asked.session_id != self._opening.session_id or self._is_cancelled:
             self.frame_stats.foreign += 1
             return Decoded(to_agent=refusal)
         events, name, given = self._progress.calls.ask(asked.tool_call)
-        question_id = f"{self._turn_id}:{request_id}"
+        question_id = f"{self._turn_id}:{bytes(request_id).decode()}"
         if given is None or len(self._asked) >= OPEN_QUESTIONS_MAX:
             return Decoded([AgentStatus("question", UNREADABLE_QUESTION)], refusal)
         self._asked[question_id] = Asked(request_id, asked.options)
@@ -218,8 +222,8 @@ class PromptProtocol(KeepsNothing):
 
     def _finish(self, message: Message) -> Decoded:
         """The response to the prompt: the end of the turn."""
-        if message.error:
-            error = lenient.field(frames.rpc_error, message.error) or frames.RpcError()
+        if message.failure:
+            error = lenient.field(frames.rpc_error, message.failure) or frames.RpcError(0)
             self.frame_stats.error_code = str(error.code)
             return self._over(Reason.ERROR, error.message or REFUSED)
         # Whatever it says, nothing of this turn follows it.
