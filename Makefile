@@ -176,7 +176,7 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (30 s)
 OWN := tests/chaos tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load tests/proxies tests/soak
 PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py tests/web/routes/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
 # They start processes of `turnwire`, whose imports take twice as long while they are measured.
-PROCESSES := $(patsubst %,tests/cli/test_%.py,verdict supervisor doctor fd_limit commands) tests/lab/test_cli.py \
+PROCESSES := $(patsubst %,tests/cli/test_%.py,verdict supervisor doctor bridge fd_limit commands) tests/lab/test_cli.py \
   tests/lab/session_agent/test_session_agent_cli.py $(patsubst %,tests/docs/test_%.py,examples readme v2_agent)
 # These run without measuring coverage, which would double the work of Python: they run almost only
 # code that the other tests run too. Few lines are reached by them alone, none in core/ or

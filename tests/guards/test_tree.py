@@ -9,7 +9,7 @@ import pytest
 
 TESTS: Final = Path(__file__).parents[1]
 SOURCE: Final = TESTS.parent / "src/turnwire"
-ROOMS: Final = ("cli", "config", "core", "dialects", "doctor", "relay", "web")
+ROOMS: Final = ("bridge", "cli", "config", "core", "dialects", "doctor", "relay", "web")
 SHARED: Final = {"gateway", "support"}
 """Folders of `tests` that every test may use."""
 MIRRORED: Final = (

@@ -1,4 +1,4 @@
-"""The command line: `serve`, `check`, `replay`, `drift`, `doctor`, `token`."""
+"""The command line: `serve`, `check`, `replay`, `drift`, `doctor`, `bridge`, `token`."""
 
 import argparse
 from collections.abc import Collection, Sequence
@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from turnwire import __version__
-from turnwire.cli import commands, doctor, drift
-from turnwire.cli.arguments import parse_arguments
+from turnwire.cli import bridge, commands, doctor, drift
+from turnwire.cli.arguments import parse_arguments, whole_number
 from turnwire.core.recording.replay import PROMPT_ID
 from turnwire.dialects import DIALECTS
 from turnwire.web.auth.access import is_session_id
@@ -50,6 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return drift.report(arguments.file)
         case "doctor":
             return doctor.run(arguments)
+        case "bridge":
+            return bridge.run(arguments)
         case _:
             return commands.token(arguments.sub, arguments.session, arguments.ttl)
 
@@ -77,6 +79,9 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     doctor.add_arguments(
         subparsers.add_parser("doctor", help="say what is wrong between a client and here")
     )
+    bridge.add_arguments(
+        subparsers.add_parser("bridge", help="an agent's standard input and output as a WebSocket")
+    )
     _add_token(subparsers.add_parser("token", help="make a token with TURNWIRE_JWT_KEY"))
     return parser, subparsers.choices
 
@@ -84,7 +89,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
 def _add_serve(serve: argparse.ArgumentParser) -> None:
     serve.add_argument(
         "--workers",
-        type=_workers,
+        type=whole_number(1, _WORKERS_MAX),
         default=1,
         metavar="N",
         help="processes that share the port; one for each core (default: 1)",
@@ -130,13 +135,6 @@ def _user(value: str) -> str:
         message = "a user's id is not empty"
         raise argparse.ArgumentTypeError(message)
     return value
-
-
-def _workers(value: str) -> int:
-    if not value.isdecimal() or not 1 <= int(value) <= _WORKERS_MAX:
-        message = f"{value!r} is no number from 1 to {_WORKERS_MAX}"
-        raise argparse.ArgumentTypeError(message)
-    return int(value)
 
 
 def _lifetime(value: str) -> int:

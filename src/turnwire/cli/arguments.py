@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from difflib import get_close_matches
 
 
@@ -24,3 +24,15 @@ def parse_arguments(
         hint = f"did you mean {similar[0]}?" if similar else f"there are {', '.join(commands)}"
         parser.error(f"no command {first!r}; {hint}")
     return parser.parse_args(arguments)
+
+
+def whole_number(least: int, most: int) -> Callable[[str], int]:
+    """Return the type of an argument that is a whole number from `least` to `most`."""
+
+    def number(value: str) -> int:
+        if not value.isdecimal() or not least <= int(value) <= most:
+            message = f"{value!r} is no number from {least} to {most}"
+            raise argparse.ArgumentTypeError(message)
+        return int(value)
+
+    return number
