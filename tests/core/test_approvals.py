@@ -1,6 +1,7 @@
 """The ids of approval requests: their contents, and which ids are invalid."""
 
 import base64
+import json
 import re
 from typing import Any
 
@@ -15,6 +16,7 @@ from turnwire.core.approvals import (
     Invalid,
     Signed,
     Signer,
+    expires_at,
     subject,
 )
 from turnwire.core.events import Approval, Question
@@ -165,3 +167,39 @@ def test_what_is_no_approval_is_not_requested() -> None:
     requests = ApprovalIssuer(signer=SIGNER, epoch=0, valid_s=60)
 
     assert requests.approval_id("t1", Question("q1", Raw(b"{}")), 0) is None
+
+
+@pytest.mark.parametrize(
+    ("heeds_expiry", "milliseconds", "until"),
+    [
+        (True, None, 1_060),
+        (True, 1_040_000, 1_040),
+        (True, 1_090_000, 1_060),
+        (True, -1e300, 0),
+        (True, 1e300, 1_060),
+        (False, 1_040_000, 1_060),
+    ],
+)
+def test_an_id_ends_with_its_question_where_the_agent_names_a_time(
+    milliseconds: float | None, until: int, *, heeds_expiry: bool
+) -> None:
+    issuer = ApprovalIssuer(signer=SIGNER, epoch=1_000, valid_s=50, heeds_expiry=heeds_expiry)
+    asked = Question("q1", Raw(b'{"expiresAt":%b}' % json.dumps(milliseconds).encode()), CALL)
+
+    issued = issuer.approval_id("t1", asked, 10)
+
+    assert issued is not None
+    assert isinstance(SIGNER.read(issued, until - 1), Signed)
+    assert SIGNER.read(issued, until) is Invalid.EXPIRED
+
+
+@pytest.mark.parametrize(
+    ("payload", "seconds"),
+    [
+        (b'{"expiresAt":2500}', 2.5),
+        *((payload, None) for payload in (b"{}", b'{"expiresAt":"soon"}', b"[]", b"{")),
+        (b'{"a":' + b"[" * 5_000, None),
+    ],
+)
+def test_when_a_question_expires(payload: bytes, seconds: float | None) -> None:
+    assert expires_at(Question("q1", Raw(payload))) == seconds

@@ -67,6 +67,14 @@ _decode_fields = msgspec.json.Decoder(dict[str, Raw]).decode
 _pack = msgspec.msgpack.Encoder().encode
 
 
+class _Expiring(Struct, frozen=True, rename="camel"):
+    expires_at: float | None = None
+    """Milliseconds of the epoch."""
+
+
+_decode_expiring = msgspec.json.Decoder(_Expiring).decode
+
+
 class Invalid(enum.Enum):
     """Why an id is invalid."""
 
@@ -124,6 +132,8 @@ class ApprovalIssuer(Struct, frozen=True, kw_only=True):
     epoch: float
     """Wall-clock time at time 0 of the stream's clock."""
     valid_s: float
+    heeds_expiry: bool = False
+    """Whether an id ends with its question, where the agent names a time (`expires_at`)."""
     native: bool = True
     """Whether the client supports approvals. Other clients get questions with the id in them."""
 
@@ -135,7 +145,19 @@ class ApprovalIssuer(Struct, frozen=True, kw_only=True):
         digest = _subject(turn_id or _NO_TURN, question)
         if digest is None:
             return None
-        return self.signer.sign(question.question_id, digest, self.epoch + now + self.valid_s)
+        valid_until = self.epoch + now + self.valid_s
+        if self.heeds_expiry and (until := expires_at(question)) is not None:
+            valid_until = max(0.0, min(valid_until, until))
+        return self.signer.sign(question.question_id, digest, valid_until)
+
+
+def expires_at(question: Question) -> float | None:
+    """When the agent expires a question, in seconds of the epoch; None: it does not say."""
+    try:
+        milliseconds = _decode_expiring(question.payload).expires_at
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return None if milliseconds is None else milliseconds / 1_000
 
 
 def with_id(question: Question, approval_id: str | None) -> Question:

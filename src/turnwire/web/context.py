@@ -66,6 +66,11 @@ class AppContext(Struct, frozen=True):
     tracing: Tracing
 
     @property
+    def continues_in_log(self) -> bool:
+        """Whether a turn that waits for its client waits in the turn log: the agent keeps none."""
+        return self.turn_log is not None and OperationName.RESUME not in self.dialect.operations
+
+    @property
     def budget(self) -> Budget:
         """The memory budget of all requests together."""
         return self.dialler.budget

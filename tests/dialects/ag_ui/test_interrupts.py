@@ -7,11 +7,13 @@ import pytest
 from msgspec import Raw
 
 from turnwire.core.events import Question
+from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.dialects.ag_ui.interrupts import (
     Answered,
     Interrupt,
     Verdict,
     from_custom,
+    may_be_in,
     question,
     resume_fields,
     takes_reason,
@@ -33,7 +35,7 @@ def raw(value: Any) -> Raw:
 def one(**fields: Any) -> Interrupt:
     """The interrupt of an outcome."""
     outcome = {"type": "interrupt", "interrupts": [{"id": "i1", "reason": "x", **fields}]}
-    verdict, found = verdict_of(raw(outcome))
+    verdict, found = verdict_of(raw(outcome), FrameStats())
     assert verdict is Verdict.INTERRUPT
     (interrupt,) = found
     return interrupt
@@ -50,14 +52,96 @@ def payload(asked: Question) -> Any:
         ({"type": "success", "pendingToolCallIds": ["c1"]}, Verdict.SUCCESS),
         ({"type": "cancelled"}, Verdict.CANCELLED),
         ({"type": "interrupt"}, Verdict.INTERRUPT),
-        ({"type": "interrupt", "interrupts": [{}, 7]}, Verdict.INTERRUPT),
+        ({"type": "interrupt", "interrupts": None}, Verdict.INTERRUPT),
+        ({"type": "success", "interrupts": []}, Verdict.SUCCESS),
+        ({"type": "cancelled", "interrupts": [{"id": "i1"}]}, Verdict.CANCELLED),
         ({"type": "something new"}, Verdict.SUCCESS),
         (None, Verdict.SUCCESS),
         (7, Verdict.SUCCESS),
     ],
 )
 def test_a_run_ends_with_a_verdict(outcome: Any, verdict: Verdict) -> None:
-    assert verdict_of(raw(outcome)) == (verdict, []) or verdict_of(raw(outcome)) == (verdict, ())
+    ended, found = verdict_of(raw(outcome), FrameStats())
+
+    assert (ended, list(found)) == (verdict, [])
+
+
+@pytest.mark.parametrize("kind", ["success", "something new", 7])
+def test_a_run_that_names_an_interrupt_asks_whatever_its_outcome_is(kind: Any) -> None:
+    ended, found = verdict_of(raw({"type": kind, "interrupts": [{"id": "i1"}]}), FrameStats())
+
+    assert ended is Verdict.INTERRUPT
+    assert [each.question_id for each in found] == ["i1"]
+
+
+GOOD = {"id": "i1", "reason": "x"}
+
+
+@pytest.mark.parametrize(
+    "interrupts",
+    [
+        *(
+            [{}, 7],
+            [GOOD, {}],
+            [GOOD, {"id": 7}],
+            [GOOD, {**GOOD, "id": "x" * 513}],
+            7,
+            {"0": GOOD},
+        ),
+        [{**GOOD, "id": f"i{number}"} for number in range(65)],
+    ],
+)
+def test_where_one_interrupt_cannot_be_read_none_is_asked(interrupts: Any) -> None:
+    """The next run would have to answer all of them."""
+    stats = FrameStats()
+
+    ended = verdict_of(raw({"type": "interrupt", "interrupts": interrupts}), stats)
+
+    assert ended == (Verdict.UNREADABLE, ())
+    assert stats.left_out == {"interrupt": 1}
+
+
+@pytest.mark.parametrize(
+    ("event", "may_be"),
+    [
+        ({"type": "CUSTOM", "name": "on_interrupt", "value": 1}, True),
+        ({"type": "CUSTOM", "name": "function_approval_request"}, True),
+        ({"type": "CUSTOM", "name": "usage"}, False),
+        ({"type": "TEXT_MESSAGE_CONTENT", "delta": "on_interrupt"}, False),
+    ],
+)
+def test_an_event_that_cannot_be_decoded_may_spell_an_interrupt(
+    event: Any, *, may_be: bool
+) -> None:
+    assert may_be_in(json.dumps(event).encode()) is may_be
+
+
+@pytest.mark.parametrize(
+    ("said", "milliseconds"),
+    [
+        ("2026-11-25T16:00:00Z", 1_795_622_400_000),
+        ("2026-11-25T17:00:00.250+01:00", 1_795_622_400_250),
+        (None, None),
+    ],
+)
+def test_until_when_an_interrupt_waits_is_told_in_milliseconds(
+    said: Any, milliseconds: int | None
+) -> None:
+    asked = question(one(expiresAt=said), None, as_approval=False)
+
+    assert payload(asked).get("expiresAt") == milliseconds
+
+
+@pytest.mark.parametrize("said", ["soon", "", "2026-11-25", 1_795_622_400, []])
+def test_what_is_no_point_of_time_is_left_out_and_counted(said: Any) -> None:
+    """Of a number nobody knows the unit: in seconds, it would be a time long ago."""
+    stats = FrameStats()
+    outcome = {"type": "interrupt", "interrupts": [{**GOOD, "expiresAt": said}]}
+
+    _, (interrupt,) = verdict_of(raw(outcome), stats)
+
+    assert "expiresAt" not in interrupt.fields
+    assert stats.left_out == {"expiresAt of an interrupt": 1}
 
 
 @pytest.mark.parametrize(
@@ -79,9 +163,8 @@ def test_a_yes_or_a_no_is_asked_by_the_schema_or_the_reason(
 
 
 def test_an_approval_names_its_call() -> None:
-    interrupt = one(
-        toolCallId="c1", message="Delete?", responseSchema=YES_OR_NO, expiresAt="2027-01-01"
-    )
+    until = "2026-11-25T16:00:00Z"
+    interrupt = one(toolCallId="c1", message="Delete?", responseSchema=YES_OR_NO, expiresAt=until)
 
     asked = question(interrupt, ("delete", Raw(b'{"a":1}')), as_approval=True)
 
@@ -95,7 +178,7 @@ def test_an_approval_names_its_call() -> None:
         "toolName": "delete",
         "args": {"a": 1},
         "responseSchema": YES_OR_NO,
-        "expiresAt": "2027-01-01",
+        "expiresAt": 1_795_622_400_000,
     }
 
 
@@ -155,9 +238,9 @@ def test_an_approval_may_be_requested_in_an_event() -> None:
     assert without_call.call_id is None
 
 
-@pytest.mark.parametrize(("name", "value"), [("usage", {}), ("function_approval_request", {})])
-def test_other_events_of_an_agent_ask_nothing(name: str, value: Any) -> None:
-    assert from_custom(name, raw(value), "run-1:0") is None
+@pytest.mark.parametrize("value", [{}, {"id": 7}, "a1", None])
+def test_a_request_without_an_id_cannot_be_read(value: Any) -> None:
+    assert from_custom("function_approval_request", raw(value), "run-1:0") is None
 
 
 @pytest.mark.parametrize(

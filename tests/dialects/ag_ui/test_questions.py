@@ -221,10 +221,53 @@ def test_one_that_is_no_approval_makes_all_of_them_questions() -> None:
     assert all("approval" not in fields for _, fields in events)
 
 
-def test_an_interrupt_that_cannot_be_read_is_an_error() -> None:
-    played = Played(f.started(), f.text("a"), f.interrupted({"no": "id"}))
+MALFORMED = f.custom("function_approval_request", {"no": "id"})
+UNDECODABLE = f.custom("on_interrupt", '"Delete?"').replace(b"{", b'{"subagentRunId":7,', 1)
 
-    assert played.client.error == UNREADABLE_QUESTION
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [f.interrupted({"no": "id"})],
+        [f.interrupted(ASK, {"no": "id"})],
+        [f.custom("on_interrupt", '"Delete?"'), f.interrupted({"no": "id"})],
+        [MALFORMED, f.finished()],
+        [f.custom("on_interrupt", '"Delete?"'), MALFORMED, f.finished()],
+        [UNDECODABLE, f.finished()],
+        [f.custom("on_interrupt", '"x"'), UNDECODABLE[:-1], f.finished()],
+        [MALFORMED, f.finished(outcome={"type": "interrupt"})],
+    ],
+)
+def test_an_interrupt_that_cannot_be_read_is_an_error(told: list[bytes]) -> None:
+    played = Played(f.started(), f.text("a"), *CALL, *told)
+
+    assert (played.client.error, played.client.questions) == (UNREADABLE_QUESTION, {})
+    assert played.turn.outcome is Outcome.FAILED
+    assert played.of_call()[-1]["errorText"] == "No result"
+    played.client.close()
+
+
+def test_an_interrupt_that_is_also_in_the_outcome_need_not_be_readable_twice() -> None:
+    played = Played(f.started(), *CALL, MALFORMED, UNDECODABLE, f.interrupted(APPROVE))
+
+    assert played.client.questions == {"i1": "open"}
+
+
+def test_an_event_of_another_run_that_cannot_be_read_is_no_interrupt_of_ours() -> None:
+    elsewhere = [f.started("another"), UNDECODABLE, f.finished("another")]
+    played = Played(*elsewhere, f.started(), f.text("a"), f.finished())
+
+    assert played.turn.outcome is Outcome.COMPLETED
+
+
+def test_the_next_run_is_not_blamed_for_what_the_one_before_asked() -> None:
+    played = Played(f.started(), *CALL, MALFORMED, f.interrupted(APPROVE)).leave()
+    played.reply("i1", answer=True).open_again()
+    run = played.requests[1]["runId"]
+
+    played.tell(f.started(run), f.result("gone"), f.text("."), f.finished(run))
+
+    assert played.turn.outcome is Outcome.COMPLETED
 
 
 SWALLOWED = pytest.mark.parametrize(

@@ -274,3 +274,11 @@ def test_what_is_for_nobody_is_in_no_output(frame: bytes) -> None:
     assert played.turn.outcome is Outcome.COMPLETED
     assert CANARY not in played.written.decode()
     assert CANARY not in json.dumps(played.requests)
+
+
+def test_each_switch_of_messages_begins_a_new_block_and_no_text_moves() -> None:
+    told = [f.text(f"{number} ", f"m{1 + number % 2}") for number in range(4)]
+    played = Played(f.started(), *told, f.finished())
+
+    assert played.kinds.count("text-start") == 4
+    assert played.client.text == "0 1 2 3 "

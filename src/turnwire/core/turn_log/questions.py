@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-import msgspec
-from msgspec import Struct
-
+from turnwire.core.approvals import expires_at
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX, keep
 from turnwire.core.events import (
     Event,
@@ -24,13 +22,6 @@ _CLOSED_MAX: Final = 1_024
 
 _TURN_IDS_MAX: Final = 16
 
-
-class _Expiring(Struct, rename="camel"):
-    expires_at: float | None = None
-    """Milliseconds of the epoch."""
-
-
-_decode_expiring = msgspec.json.Decoder(_Expiring).decode
 
 ANSWER_SUFFIX: Final = ":answer"
 """Added to the id of a turn where the client's message has that id."""
@@ -67,7 +58,7 @@ class AskedQuestions:
 
     def open_until(self) -> float | None:
         """Return when the first open question expires, in seconds of the epoch; None: never."""
-        times = (_expires_at(question) for question in self._open.values())
+        times = (expires_at(question) for question in self._open.values())
         return min((time for time in times if time is not None), default=None)
 
     @property
@@ -102,12 +93,3 @@ class AskedQuestions:
     def _close(self, question_id: str) -> None:
         if self._open.pop(question_id, None) is not None:
             keep(self._closed, question_id, None, _CLOSED_MAX)
-
-
-def _expires_at(question: Question) -> float | None:
-    """Return when the agent expires a question, in seconds of the epoch; None: it does not say."""
-    try:
-        milliseconds = _decode_expiring(question.payload).expires_at
-    except (msgspec.DecodeError, RecursionError):
-        return None
-    return None if milliseconds is None else milliseconds / 1_000

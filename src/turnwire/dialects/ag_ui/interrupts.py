@@ -2,6 +2,9 @@
 
 Agents spell an interrupt in several ways, and some send the same one in two or three of them. An
 interrupt of the run's outcome counts alone; the other spellings count only if there is none.
+
+No interrupt is dropped: the next run must answer all of them. So where one cannot be read, none is
+asked, and the run ends with an error (`Verdict.UNREADABLE`).
 """
 
 import enum
@@ -12,12 +15,20 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 
 from turnwire.core import safe_json
-from turnwire.core.bounds import FEW, OPEN_QUESTIONS_MAX, HandedOn, Id, SomeId, Word
+from turnwire.core.bounds import FEW, OPEN_QUESTIONS_MAX, HandedOn, Id, SomeId
 from turnwire.core.events import Approval, Question
 from turnwire.core.wire import json_text, lenient
+from turnwire.core.wire.frame_stats import FrameStats
+from turnwire.dialects.ag_ui import date_time
 
 ON_INTERRUPT: Final = "on_interrupt"
 APPROVAL_REQUEST: Final = "function_approval_request"
+
+SPELLINGS: Final = frozenset({ON_INTERRUPT, APPROVAL_REQUEST})
+"""The names of CUSTOM events that spell an interrupt."""
+
+UNREADABLE: Final = "interrupt"
+"""How an interrupt that cannot be read is counted."""
 
 COMMAND: Final = "command:"
 """How the id of a question begins whose interrupt has no id: `forwardedProps` answer it."""
@@ -31,6 +42,8 @@ class Verdict(enum.Enum):
 
     SUCCESS = enum.auto()
     INTERRUPT = enum.auto()
+    UNREADABLE = enum.auto()
+    """It asks something that cannot be shown."""
     CANCELLED = enum.auto()
 
 
@@ -59,7 +72,9 @@ class Answered(Struct, frozen=True):
 
 
 class _Outcome(Struct, frozen=True):
-    type: Word
+    """The outcome of a run. No field is checked: a wrong one must not hide an interrupt."""
+
+    type: Raw = Raw()
     interrupts: Raw = Raw()
 
 
@@ -137,22 +152,32 @@ _decode_request = msgspec.json.Decoder(_ApprovalRequest).decode
 _decode_text = msgspec.json.Decoder(_Text).decode
 
 
-def verdict_of(outcome: Raw) -> tuple[Verdict, Sequence[Interrupt]]:
-    """How a run ended, and its interrupts. A run of an unknown outcome ended."""
-    decoded = lenient.field(_decode_outcome, outcome) or _Outcome("success")
-    match decoded.type:
-        case "interrupt":
-            entries = lenient.field(_decode_interrupts, decoded.interrupts) or ()
-            found = lenient.each(_decode_interrupt, entries)
-            return Verdict.INTERRUPT, [_from_outcome(each) for each in found]
-        case "cancelled":
-            return Verdict.CANCELLED, ()
-        case _:
-            return Verdict.SUCCESS, ()
+def verdict_of(outcome: Raw, frame_stats: FrameStats) -> tuple[Verdict, Sequence[Interrupt]]:
+    """How a run ended, and its interrupts. A run of an unknown outcome ended.
+
+    A run that names interrupts asks, whatever it calls its outcome, unless it was cancelled.
+    """
+    decoded = lenient.field(_decode_outcome, outcome) or _Outcome()
+    word = safe_json.short_string(decoded.type)
+    if word == "cancelled":
+        return Verdict.CANCELLED, ()
+    try:
+        entries = _decode_interrupts(decoded.interrupts) if _is_present(decoded.interrupts) else ()
+        found = [_decode_interrupt(each) for each in entries]
+    except msgspec.DecodeError:
+        frame_stats.count_left_out(UNREADABLE, len(decoded.interrupts))
+        return Verdict.UNREADABLE, ()
+    verdict = Verdict.INTERRUPT if found or word == "interrupt" else Verdict.SUCCESS
+    return verdict, [_from_outcome(each, frame_stats) for each in found]
+
+
+def may_be_in(raw: bytes) -> bool:
+    """Whether an event that could not be decoded may spell an interrupt."""
+    return b"CUSTOM" in raw and any(name.encode() in raw for name in SPELLINGS)
 
 
 def from_custom(name: str, value: Raw, question_id: str) -> Interrupt | None:
-    """The interrupt that a CUSTOM event spells; None if it spells none.
+    """The interrupt that a CUSTOM event of one of the `SPELLINGS` spells; None: it is unreadable.
 
     `question_id` is for an interrupt without an id.
     """
@@ -165,8 +190,6 @@ def from_custom(name: str, value: Raw, question_id: str) -> Interrupt | None:
             fields=_present(value=shown),
             is_of_graph=True,
         )
-    if name != APPROVAL_REQUEST:
-        return None
     request = lenient.field(_decode_request, value)
     if request is None:
         return None
@@ -245,7 +268,7 @@ def _payload(answer: Raw, *, is_approval: bool) -> Raw:
     return answer
 
 
-def _from_outcome(found: _Interrupt) -> Interrupt:
+def _from_outcome(found: _Interrupt, frame_stats: FrameStats) -> Interrupt:
     metadata = lenient.field(_decode_metadata, found.metadata) or _Metadata()
     value = Raw() if metadata.langgraph is None else metadata.langgraph.raw
     return Interrupt(
@@ -258,9 +281,25 @@ def _from_outcome(found: _Interrupt) -> Interrupt:
         asks_yes_or_no=_asks_yes_or_no(found),
         takes_reason=_takes_reason(found.response_schema),
         fields=_present(
-            responseSchema=found.response_schema, expiresAt=found.expires_at, value=value
+            responseSchema=found.response_schema,
+            expiresAt=_expires_at(found.expires_at, frame_stats),
+            value=value,
         ),
     )
+
+
+def _expires_at(raw: Raw, frame_stats: FrameStats) -> Raw:
+    """Until when an interrupt waits, in milliseconds of the epoch, as in all questions.
+
+    Empty, and counted, if it is no point of time: it could not be heeded.
+    """
+    if not _is_present(raw):
+        return Raw()
+    read = date_time.milliseconds(safe_json.string(raw) or "")
+    if read is None:
+        frame_stats.count_left_out("expiresAt of an interrupt", len(raw))
+        return Raw()
+    return Raw(b"%d" % read)
 
 
 def _asks_yes_or_no(found: _Interrupt) -> bool:
@@ -290,5 +329,9 @@ def _encoded(text: str | None) -> Raw:
     return Raw(msgspec.json.encode(safe_json.join_surrogates(text))) if text else Raw()
 
 
+def _is_present(value: Raw) -> bool:
+    return bool(value) and bytes(value) != b"null"
+
+
 def _present(**fields: Raw) -> dict[str, Raw]:
-    return {name: value for name, value in fields.items() if value and bytes(value) != b"null"}
+    return {name: value for name, value in fields.items() if _is_present(value)}

@@ -167,10 +167,12 @@ class TurnProtocol:
             frame = decode(raw)
         except msgspec.ValidationError:
             decoder.count_rejected(raw, self.frame_stats)
+            self._dropped(raw)
             return None
         except (msgspec.DecodeError, RecursionError):
             recovered = decoder.recover(raw, self.frame_stats)
             if recovered is None:
+                self._dropped(raw)
                 return None
             frame, raw = recovered
         # Deltas come first, and in this function, because they come by the hundred thousand.
@@ -186,6 +188,7 @@ class TurnProtocol:
         except (RecursionError, msgspec.ValidationError):
             # Nested too deeply, although the event could be decoded, or another type of value.
             self.frame_stats.count_malformed(raw)
+            self._dropped(raw)
             return None
 
     def tick(self, now: float) -> Decoded:
@@ -217,6 +220,11 @@ class TurnProtocol:
                 self.frame_stats.count_left_out("reason of an answer", len(answer))
                 answer = verdict
         self._answers[reply.question_id] = Answered(reply.question_id, answer, is_approval)
+
+    def _dropped(self, raw: bytes) -> None:
+        """An event was dropped. If it may be an interrupt, the end of the run is an error."""
+        if self._stage is _RUNNING and interrupts.may_be_in(raw):
+            self._progress.has_unreadable_interrupt = True
 
     def _take_raw(self, raw: bytes) -> Decoded | str:
         """Take an event of the framework behind the agent: mostly, it says that it is alive."""
@@ -292,20 +300,24 @@ class TurnProtocol:
         progress = self._progress
         progress.usage.run_ended(finished.usage)
         progress.leave_out("result of a run", finished.result)
-        verdict, found = interrupts.verdict_of(finished.outcome)
+        verdict, found = interrupts.verdict_of(finished.outcome, self.frame_stats)
         spelled_otherwise = progress.interrupts
         if found:
             self.frame_stats.doubled += len(spelled_otherwise)
+        elif progress.has_unreadable_interrupt:
+            verdict = Verdict.UNREADABLE
         asked = found or spelled_otherwise
-        new = self._finish(is_interrupted=bool(asked) or verdict is Verdict.INTERRUPT)
-        if asked:
+        is_asked = bool(asked) and verdict is not Verdict.UNREADABLE
+        is_interrupted = is_asked or verdict in {Verdict.INTERRUPT, Verdict.UNREADABLE}
+        new = self._finish(is_interrupted=is_interrupted)
+        if is_asked:
             return self._ask(asked, new)
         match verdict:
             case Verdict.SUCCESS:
                 return self._over(new, Reason.END_TURN)
             case Verdict.CANCELLED:
                 return self._over(new, Reason.CANCELED)
-            case Verdict.INTERRUPT:
+            case Verdict.INTERRUPT | Verdict.UNREADABLE:
                 return self._over(new, Reason.ERROR, UNREADABLE_QUESTION)
             case _:
                 assert_never(verdict)

@@ -19,6 +19,7 @@ from turnwire.core.body.continuation import ApprovalResponse, Continuation, Ques
 from turnwire.core.requests import QuestionReply
 from turnwire.core.terms import Terms
 from turnwire.errors import BadRequest, QuestionClosed
+from turnwire.web.context import AppContext
 from turnwire.web.routes.endpoint import RequestContext
 
 HEADER: Final = b"x-turnwire-profile"
@@ -29,9 +30,12 @@ _NOT_YOURS: Final = "The approval is not one that you were asked for here"
 
 
 def approvals(
-    settings: Settings, context: RequestContext, *, counts_chunks: bool = False
+    app_context: AppContext, context: RequestContext, *, counts_chunks: bool = False
 ) -> ApprovalIssuer | None:
     """Return the issuer of approval ids for this stream; None if the gateway has no signing key.
+
+    Where the turn log keeps a turn that waits for an approval, an id is valid for as long, and at
+    least as long as a turn may run.
 
     Without a key a forged id cannot be recognised. An app that asks for the profile would wait for
     approval cards that never come, so its request is refused. A client that counts its chunks
@@ -41,12 +45,17 @@ def approvals(
         BadRequest: the profile is unknown or not offered here, or the request names two.
 
     """
+    settings, waits_in_log = app_context.settings, app_context.continues_in_log
     native = not counts_chunks and _is_native(settings, context)
     if not settings.signing_keys:
         return None
     epoch = time.time() - asyncio.get_running_loop().time()
     return ApprovalIssuer(
-        signer=_signer(settings, context), epoch=epoch, valid_s=settings.turn_s, native=native
+        signer=_signer(settings, context),
+        epoch=epoch,
+        valid_s=max(settings.turn_s, settings.question_keep_s if waits_in_log else 0),
+        heeds_expiry=waits_in_log,
+        native=native,
     )
 
 

@@ -81,7 +81,7 @@ class Chat(Endpoint):
             response: Awaitable[None]
             if isinstance(parsed, Prompt):
                 response = self._prompt(context, parsed, holder, receive, send)
-            elif logged_continuation.is_due(app_context):
+            elif app_context.continues_in_log:
                 response = self._continue_logged(context, parsed, holder, receive, send)
             else:
                 response = self._continue_turn(context, parsed, holder, receive, send)
@@ -163,7 +163,7 @@ class Chat(Endpoint):
             app_context.settings, limits, context.request.query.get("onDisconnect")
         )
         approvals = approval_profile.approvals(
-            app_context.settings, context, counts_chunks=workflow is not None
+            app_context, context, counts_chunks=workflow is not None
         )
         options = msgspec.structs.replace(
             app_context.stream_options,
@@ -273,7 +273,7 @@ class Chat(Endpoint):
         reserve(holder, continuation.size)
         settings = app_context.settings
         channel = self.channel(context, continuation.chat_id)
-        approvals = approval_profile.approvals(settings, context)
+        approvals = approval_profile.approvals(app_context, context)
         resume_request = ResumeRequest(
             user_id=context.user_id,
             session_id=context.request.session_id,

@@ -9,7 +9,6 @@ from starlette.types import Receive, Send
 
 from turnwire.core.body.continuation import Continuation
 from turnwire.core.events import Event
-from turnwire.core.operations import OperationName
 from turnwire.core.rejection import RejectedError, Rejection
 from turnwire.core.requests import Channel, ResumeRequest
 from turnwire.core.turn_log.continuation import (
@@ -32,12 +31,6 @@ from turnwire.web.routes.agent_target import http_error_for
 from turnwire.web.routes.endpoint import RequestContext
 from turnwire.web.routes.logged_turn import LoggedTurn
 from turnwire.web.routes.stream_response import stream
-
-
-def is_due(app_context: AppContext) -> bool:
-    """Whether the turn log is what continues a turn here: the agent cannot."""
-    has_own = OperationName.RESUME in app_context.dialect.operations
-    return app_context.turn_log is not None and not has_own
 
 
 async def stream_rest(
@@ -71,7 +64,7 @@ async def stream_rest(
     options = msgspec.structs.replace(
         app_context.stream_options,
         client_copy=continuation.client_copy,
-        approvals=approval_profile.approvals(settings, context),
+        approvals=approval_profile.approvals(app_context, context),
     )
     del continuation
     key = chat_key(context.session_key, channel)

@@ -61,7 +61,7 @@ class Resume(OperationEndpoint):
         workflow = workflow_transport.detect_resume(request, chat_id)
         channel = self.channel(context, chat_id if workflow is None else workflow.chat_id)
         approvals = approval_profile.approvals(
-            app_context.settings, context, counts_chunks=workflow is not None
+            app_context, context, counts_chunks=workflow is not None
         )
         resume_request = ResumeRequest(
             user_id=context.user_id,

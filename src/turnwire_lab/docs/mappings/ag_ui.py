@@ -97,6 +97,7 @@ _ROWS: Final[Sequence[tuple[str, Sequence[Frame], Frame | None]]] = (
     ("… `cancelled`", _CALLED, _end(outcome={"type": "cancelled"})),
     ("… with an interrupt", [_START, _TEXT], _ASKED),
     ("… that asks a yes or a no about a call", _CALLED, _interrupt(_APPROVE)),
+    ("… that cannot be read", [_START, _TEXT], _interrupt({"message": "Where to?"})),
     ("`RUN_ERROR`", [_START, _TEXT], _event("RUN_ERROR", message="no model")),
     ("the end of the body without either", [_START, _TEXT], None),
     ("an event of an unknown type", [_START], _event("PLAN")),

@@ -253,9 +253,15 @@ def test_reasoning_that_is_told_again_inside_of_text_does_not_cut_it() -> None:
     assert asked.frame_stats.doubled == 1
 
 
-def test_more_interrupts_than_can_be_asked_are_dropped() -> None:
-    many = [f.custom("on_interrupt", str(number)) for number in range(70)]
+@pytest.mark.parametrize(("count", "asked"), [(64, 64), (65, 0), (70, 0)])
+def test_of_more_interrupts_than_can_be_asked_none_is_and_the_turn_fails(
+    count: int, asked: int
+) -> None:
+    many = [f.custom("on_interrupt", str(number)) for number in range(count)]
+    told = protocol(f.text("a"), *many)
 
-    events = events_of(f.text("a"), *many, f.finished())
+    events = plain(told.receive_frame(f.finished(), 0))
 
-    assert len([name for name, _ in events if name == "Question"]) == 64
+    names = [name for name, _ in events]
+    assert (names.count("Question"), names.count("TurnFinished")) == (asked, int(not asked))
+    assert told.frame_stats.left_out == ({} if asked else {"interrupt": count - 64})

@@ -21,7 +21,7 @@ from turnwire.core.events import (
 from turnwire.core.requests import StateMode
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.core.wire.schema import name_or_odd
-from turnwire.dialects.ag_ui import frames
+from turnwire.dialects.ag_ui import frames, interrupts
 from turnwire.dialects.ag_ui.content import results, snapshots
 from turnwire.dialects.ag_ui.content.calls import Calls
 from turnwire.dialects.ag_ui.content.confirmations import Confirmations
@@ -32,7 +32,7 @@ from turnwire.dialects.ag_ui.content.text import ReasoningMessages, TextMessages
 from turnwire.dialects.ag_ui.content.transcript import Transcript
 from turnwire.dialects.ag_ui.content.usage import Usage
 from turnwire.dialects.ag_ui.frames import RunEvent, Shorthand
-from turnwire.dialects.ag_ui.interrupts import Interrupt, from_custom
+from turnwire.dialects.ag_ui.interrupts import Interrupt
 
 SUBAGENTS_MAX: Final = 64
 """Most subagents whose names are kept."""
@@ -70,6 +70,8 @@ class Progress:
         self.transcript = transcript
         self.interrupts: list[Interrupt] = []
         """Interrupts that came in events of their own in this run."""
+        self.has_unreadable_interrupt = False
+        """Whether one more of them came, and cannot be asked."""
         self.has_worked = False
         """Whether this run did anything before its end."""
         self._run_id = run_id
@@ -97,6 +99,7 @@ class Progress:
         """Another run of this turn begins."""
         self._run_id = run_id
         self.interrupts = []
+        self.has_unreadable_interrupt = False
         self.has_worked = False
         self.calls.next_run()
 
@@ -324,14 +327,22 @@ class Progress:
                 assert_never(frame)
 
     def _custom(self, name: str, value: Raw, size: int) -> None:
-        found = from_custom(name, value, f"{self._run_id}:{len(self.interrupts)}")
-        if found is not None:
-            if len(self.interrupts) < OPEN_QUESTIONS_MAX:
-                self.interrupts.append(found)
+        if name in interrupts.SPELLINGS:
+            self._interrupt(name, value)
         elif name == _USAGE:
             self.usage.used_so_far(value)
         else:
             self._frame_stats.count_left_out(f"CUSTOM {name_or_odd(name)}", size)
+
+    def _interrupt(self, name: str, value: Raw) -> None:
+        """Keep an interrupt to the end of its run."""
+        number = len(self.interrupts)
+        found = interrupts.from_custom(name, value, f"{self._run_id}:{number}")
+        if found is not None and number < OPEN_QUESTIONS_MAX:
+            self.interrupts.append(found)
+        else:
+            self.has_unreadable_interrupt = True
+            self._frame_stats.count_left_out(interrupts.UNREADABLE, len(value))
 
     def leave_out(self, what: str, value: Raw) -> None:
         """Count a value that no client is shown, if there is one."""
