@@ -117,6 +117,9 @@ async def test_what_a_turn_of_10_kb_takes_in_the_turn_log() -> None:
 class Unreached:
     """The stream of a turn that nobody reads, stops or answers."""
 
+    async def ended(self) -> NoReturn:
+        raise AssertionError
+
     def stop(self, turn_id: str | None) -> NoReturn:
         raise AssertionError(turn_id)
 

@@ -208,12 +208,31 @@ class AgentProtocol(Protocol):
         """Which turns an abort would stop now."""
         ...
 
+    def begin_stop(self, now: float, /) -> Decoded | None:
+        """Stop our turn, on a wire whose agent says that it did. May be called again.
+
+        None: it says nothing, or nothing runs, so that an `abort` ends the stream at once.
+        Otherwise the turn shows nothing more, and ends by an event in a few seconds (`deadline`),
+        whether the agent says it or not.
+        """
+        ...
+
     def abort(self) -> Sequence[bytes]:
         """The frames that abort our turn; empty unless `abort_scope` is `OURS`."""
         ...
 
 
-class KeepsNothing:
+class StopsAtOnce:
+    """A base of protocols whose agent does not say that it stopped a turn."""
+
+    __slots__ = ()
+
+    def begin_stop(self, _now: float) -> Decoded | None:
+        """Return None: an abort ends the stream."""
+        return None
+
+
+class KeepsNothing(StopsAtOnce):
     """A base of protocols that keep nothing of the turn."""
 
     __slots__ = ()

@@ -57,7 +57,6 @@ class Stream:
         "_client_socket",
         "_dial_s",
         "_dialled_at",
-        "_ended",
         "_is_open",
         "_link",
         "_loop",
@@ -76,6 +75,7 @@ class Stream:
         "dial_took_s",
         "disconnect_code",
         "disconnect_reason",
+        "ended",
         "first_byte_at",
         "has_client",
         "retry_after_s",
@@ -124,7 +124,8 @@ class Stream:
         self._dial_s = dial_s
         self._stall_s = stall_s
         self._loop = asyncio.get_running_loop()
-        self._ended = self._loop.create_future()
+        self.ended = self._loop.create_future()
+        """Done when the turn is over."""
         self._link = AgentLink()
         self._transport: Transport
         self._next_target: Callable[[ConnectRequest], AgentTarget]
@@ -184,7 +185,7 @@ class Stream:
 
     async def _relay(self, refusable: Callable[[], bool]) -> None:
         try:
-            await self._ended
+            await self.ended
             if self._bug is not None and self.turn.outcome is not Outcome.CRASHED:
                 raise self._bug
             if (
@@ -243,7 +244,7 @@ class Stream:
         self._handle_or_fail(inputs.Replied(reply, user_id))
 
     def stop(self) -> None:
-        """A user stopped the turn, in a request beside this stream. Afterwards it is over."""
+        """A user stopped the turn, in a request beside this stream: `ended` waits for its end."""
         self._handle_or_fail(inputs.Stopped())
 
     def read_by(self, readers: int) -> None:
@@ -415,8 +416,8 @@ class Stream:
             connection.resume()
 
     def _end(self) -> None:
-        if not self._ended.done():
-            self._ended.set_result(None)
+        if not self.ended.done():
+            self.ended.set_result(None)
 
     def _arm(self, at: float) -> None:
         if self._timer is not None:

@@ -1,5 +1,6 @@
 """What a stream is to a turn log: a listener that keeps what it got, and a control."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 
 from turnwire.core.events import Event
@@ -55,6 +56,11 @@ class Control:
         self.readers: list[int] = []
         self.stopped: list[str | None] = []
         self.answers: list[tuple[Sequence[QuestionReply], str]] = []
+        self.is_over = asyncio.Event()
+        self.is_over.set()
+
+    async def ended(self) -> None:
+        await self.is_over.wait()
 
     def stop(self, turn_id: str | None) -> StopResult | Rejection:
         self.stopped.append(turn_id)

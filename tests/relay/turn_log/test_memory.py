@@ -370,6 +370,22 @@ async def test_a_stop_reaches_the_stream_of_the_turn(log: MemoryTurnLog) -> None
     assert await log.stop(CHAT, None) is Rejection.UNKNOWN
 
 
+async def test_a_stop_waits_until_the_turn_is_over(log: MemoryTurnLog) -> None:
+    result = StopResult(stopped=True, turn_id="t1", reason="canceled")
+    control = Control(result)
+    control.is_over.clear()
+    writer = await claim(log, control=control)
+
+    stop = asyncio.create_task(log.stop(CHAT, None))
+    await until(lambda: control.stopped)
+    await asyncio.sleep(0.01)
+    assert not stop.done()
+    writer.end(is_received=True)  # the turn has nobody's control then
+    control.is_over.set()
+
+    assert await stop is result
+
+
 @pytest.mark.parametrize("turn_id", [None, "t1"])
 async def test_a_stop_ends_a_turn_that_waits(turn_id: str | None, log: MemoryTurnLog) -> None:
     writer = await claim(log)

@@ -1,10 +1,7 @@
 """The whole life of one stream, without the I/O.
 
-The caller gives each input to `Turn.handle`, with the time, and frames of the agent to
-`Turn.frames`. Each returns an `Output`: bytes to write to the client and frames to send to the
-agent. When `outcome` is set the stream is over; later outputs are empty.
-Times are seconds on the caller's monotonic clock. The caller sleeps until
-`deadline` and then gives a `Tick`; it may do so too early or late.
+A `Turn` takes each input with its time, in seconds on the caller's monotonic clock, and returns an
+`Output`: bytes to write to the client and frames to send to the agent.
 """
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -26,7 +23,7 @@ from turnwire.core.turn.client_state import BLOCKED, DETACHED, GONE, READING, Cl
 from turnwire.core.turn.headers import Headers
 from turnwire.core.turn.inputs import Input
 from turnwire.core.turn.limits import Limits
-from turnwire.core.turn.observer import TurnObserver
+from turnwire.core.turn.observer import TurnObserver, observed
 from turnwire.core.turn.open_work import OpenWork, WorkEvent
 from turnwire.core.turn.outcome import ENDS, VERDICTS, Outcome, outcome_of
 from turnwire.core.turn.output import NO_OUTPUT, Output, with_connect
@@ -45,7 +42,7 @@ class Turn:
         while turn.outcome is None:
             do(output), then wait for an input, at most until turn.deadline
             output = turn.handle(<input>, now), or turn.frames(frames, now)
-    Every input may come at any time and any number of times.
+    Inputs may come in any order and number, also after the outcome: then outputs are empty.
     """
 
     _observers: Sequence[TurnObserver] = ()
@@ -98,11 +95,9 @@ class Turn:
                 return self._tick(now)
             case inputs.Blocked():
                 self._client_state.mark_blocked(now)
-            case inputs.Progressed(held_bytes):
-                self._client_state.mark_progress(now)
-                if held_bytes > self._limits.backlog_bytes:
-                    return self._cut_off_client(now)
-            case inputs.Held(held_bytes):
+            case inputs.Progressed(held_bytes) | inputs.Held(held_bytes):
+                if isinstance(turn_input, inputs.Progressed):
+                    self._client_state.mark_progress(now)
                 if held_bytes > self._limits.backlog_bytes:
                     return self._cut_off_client(now)
             case inputs.Unblocked():
@@ -117,6 +112,8 @@ class Turn:
                 return self._replied(reply, user_id, now)
             case inputs.Readers(count):
                 self._readers = count
+                return self._flush_unless_gone(now)
+            case inputs.Stopped() if self._begin_stop(now):
                 return self._flush_unless_gone(now)
             case inputs.Stopped() | inputs.Unreachable() | inputs.Refused() | inputs.Unsound():
                 return self._end(ENDS[type(turn_input)], now)
@@ -171,8 +168,7 @@ class Turn:
     def long_frame(self, frame: bytes, now: float) -> Generator[Output, float | None, None]:
         """Like `frames`, but for one long frame. Yields an output after each portion of its events.
 
-        The caller sends the current time to the generator for the next portion. Between two
-        portions, it may call any other input except `frames`.
+        The caller sends the time of the next portion, and may give any input but frames before it.
         """
         for observer in self._observers:
             observer.on_input(inputs.Frames((frame,)), now)
@@ -198,15 +194,10 @@ class Turn:
 
     def _observe(self, turn_input: Input, now: float) -> Output:
         observers, self._observers = self._observers, ()
-        for observer in observers:
-            observer.on_input(turn_input, now)
         try:
-            output = self.handle(turn_input, now)
+            return observed(observers, self.handle, turn_input, now)
         finally:
             self._observers = observers
-        for observer in observers:
-            observer.on_output(output, now)
-        return output
 
     def _opened(self, now: float) -> Output:
         if self.outcome is not None or self._is_connected:  # the client may be gone already
@@ -250,11 +241,10 @@ class Turn:
         decision = abort.when_client_left(self._limits, is_connected=self._is_open)
         if decision is Decision.CONTINUE or decision is Decision.GRACE:
             return self._go_on_alone(decision, now)
+        if decision is Decision.ABORT:
+            return self._give_up(now)
         self._client_state.mark_gone(now)
-        if decision is Decision.LEAVE:
-            return self._end(Outcome.CLIENT_GONE, now)
-        self._abort_unless_shared()
-        return self._flush(now)
+        return self._end(Outcome.CLIENT_GONE, now)
 
     def _go_on_alone(self, decision: Decision, now: float) -> Output:
         """Go on without the client: to the end of the turn, or for the grace time."""
@@ -289,12 +279,20 @@ class Turn:
         if client is DETACHED and self._is_left_to_others(now):
             return self._end(Outcome.CLIENT_GONE, now)
         if client is GONE:
-            self._abort_unless_shared()
+            self._abort_unless_shared(now)
         return self._flush(now)
 
-    def _abort_unless_shared(self) -> None:
+    def _begin_stop(self, now: float) -> bool:
+        """Whether the agent stops our turn, and will say so: until then, the turn goes on."""
+        if self.outcome is not None or (stopping := self._protocol.begin_stop(now)) is None:
+            return False
+        self._feed(stopping, now)
+        return True
+
+    def _abort_unless_shared(self, now: float) -> None:
         """The client is gone: abort our turn and end, unless an abort may stop another turn now."""
-        if abort.when_client_is_gone(self._protocol.abort_scope) is Decision.ABORT:
+        is_aborted = abort.when_client_is_gone(self._protocol.abort_scope) is Decision.ABORT
+        if is_aborted and not self._begin_stop(now):
             self._to_agent += self._protocol.abort()
             self.outcome = self._client_state.outcome(Outcome.CLIENT_GONE, has_begun=True)
 
@@ -382,10 +380,12 @@ class Turn:
         client = self._client_state.client
         if client is BLOCKED:
             return self._cut_off_client(now)
-        if client is not DETACHED:
-            return self._end(Outcome.ABANDONED, now)
+        return self._give_up(now) if client is DETACHED else self._end(Outcome.ABANDONED, now)
+
+    def _give_up(self, now: float) -> Output:
+        """The client does not come back: abort our turn, as soon as that stops no other turn."""
         self._client_state.mark_gone(now)
-        self._abort_unless_shared()
+        self._abort_unless_shared(now)
         return self._flush(now)
 
     def _cut_off_client(self, now: float) -> Output:

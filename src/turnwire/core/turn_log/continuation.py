@@ -119,6 +119,7 @@ class ContinuationProtocol:
         self.unwatched = protocol.unwatched
         self.mark_stale = protocol.mark_stale
         self.abort = protocol.abort
+        self.begin_stop = protocol.begin_stop
         self._protocol = protocol
         self._replay: Sequence[Event] = replay(events, replies)
 

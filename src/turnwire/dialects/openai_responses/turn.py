@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core import safe_json
-from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded
+from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, StopsAtOnce
 from turnwire.core.bounds import HandedOn, Word
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import (
@@ -86,7 +86,7 @@ _decode_details = msgspec.json.Decoder(_Details).decode
 _decode_error = msgspec.json.Decoder(_Error).decode
 
 
-class TurnProtocol:
+class TurnProtocol(StopsAtOnce):
     """One turn, without I/O."""
 
     accepted = True

@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from turnwire.core import safe_json
-from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded
+from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, StopsAtOnce
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import (
     Event,
@@ -58,7 +58,7 @@ class _Stage(enum.Enum):
     OVER = enum.auto()
 
 
-class TurnProtocol:
+class TurnProtocol(StopsAtOnce):
     """One turn, without I/O."""
 
     accepted = True

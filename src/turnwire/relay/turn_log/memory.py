@@ -12,7 +12,7 @@ from turnwire.relay.memory_budget import Reservation
 from turnwire.relay.rounds import Rounds
 from turnwire.relay.turn_log.blocks import Place
 from turnwire.relay.turn_log.memory_turn import MemoryReader, MemoryTurn, UserTurns
-from turnwire.relay.turn_log.port import ChatKey, TurnControl, TurnState, WaitingTurn
+from turnwire.relay.turn_log.port import ChatKey, TurnControl, TurnState, WaitingTurn, stopped
 from turnwire.relay.turn_log.reader import FixedSource, LogConnection
 from turnwire.relay.turn_log.sessions import KEEP_S, MemorySessions
 
@@ -94,7 +94,7 @@ class MemoryTurnLog:
             return Rejection.UNKNOWN
         if turn.state is TurnState.WAITING:
             return turn.stop_waiting(turn_id)
-        return turn.control.stop(turn_id)
+        return await stopped(turn.control, turn_id)
 
     async def answer(
         self, key: ChatKey, replies: Sequence[QuestionReply], user_id: str

@@ -40,7 +40,14 @@ class TurnControl(Protocol):
     """The stream that runs a turn, as its log reaches it. No call blocks or raises."""
 
     def stop(self, turn_id: str | None, /) -> StopResult | Rejection:
-        """Stop the turn; with a `turn_id`, only the turn of this id. Afterwards it is over."""
+        """Stop the turn; with a `turn_id`, only the turn of this id.
+
+        Afterwards it is over, or will be in a few seconds, when its agent says that it stopped.
+        """
+        ...
+
+    async def ended(self) -> None:
+        """Return when the turn is over."""
         ...
 
     def answer(self, replies: Sequence[QuestionReply], user_id: str, /) -> Rejection | None:
@@ -56,6 +63,8 @@ class _Nobody:
     def stop(self, _turn_id: str | None) -> Rejection:
         return Rejection.SILENT
 
+    async def ended(self) -> None: ...
+
     def answer(self, _replies: Sequence[QuestionReply], _user_id: str) -> Rejection:
         return Rejection.CLOSED
 
@@ -64,6 +73,14 @@ class _Nobody:
 
 NOBODY: Final[TurnControl] = _Nobody()
 """The control of a turn that no stream runs. It keeps no stream alive."""
+
+
+async def stopped(control: TurnControl, turn_id: str | None) -> StopResult | Rejection:
+    """Stop a turn of this process, and return when it is over."""
+    result = control.stop(turn_id)
+    if isinstance(result, StopResult):
+        await control.ended()
+    return result
 
 
 class TurnWriter(Protocol):

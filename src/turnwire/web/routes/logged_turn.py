@@ -1,5 +1,6 @@
 """A turn that is kept in the turn log while its stream runs: the claim of its chat, and its end."""
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Self, TypeAlias
@@ -162,6 +163,10 @@ class LoggedTurn:
             return Rejection.OTHER_TURN
         stream.stop()
         return StopResult(stopped=True, turn_id=tee.turn_id, reason="canceled")
+
+    async def ended(self) -> None:
+        if self._stream is not None:
+            await asyncio.shield(self._stream.ended)
 
     def answer(self, replies: Sequence[QuestionReply], user_id: str) -> Rejection | None:
         tee, stream = self._tee, self._stream

@@ -16,7 +16,7 @@ from turnwire.core.rejection import Rejection
 from turnwire.core.requests import QuestionReply
 from turnwire.core.turn_log.entries import Absent, Entry, Head, Joined, TooLong
 from turnwire.relay.agent.failures import DisconnectReason
-from turnwire.relay.turn_log.redis import messages, readers
+from turnwire.relay.turn_log.redis import asking, messages, readers
 from turnwire.relay.turn_log.redis import writer as writing
 
 pytestmark = pytest.mark.sockets
@@ -112,6 +112,13 @@ async def test_the_next_turn_ends_the_readers_of_one_that_waits(rig: Rig) -> Non
     assert reader.left is DisconnectReason.LINE_LOST
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stop does not wait for long until the turn is over."""
+    monkeypatch.setattr(asking, "_GIVE_UP_S", 0.3)
+
+
+@pytest.mark.usefixtures("impatient")
 async def test_a_stop_reaches_the_process_of_the_turn(rig: Rig) -> None:
     stopped = StopResult(stopped=True, turn_id="t1", reason="canceled")
     control = Control(stopped)
@@ -122,12 +129,30 @@ async def test_a_stop_reaches_the_process_of_the_turn(rig: Rig) -> None:
     assert control.stopped == ["t1", None]
 
 
+@pytest.mark.parametrize("stopping", [0, 1], ids=["here", "elsewhere"])
+async def test_a_stop_waits_until_the_turn_is_over(stopping: int, rig: Rig) -> None:
+    stopped = StopResult(stopped=True, turn_id="t1", reason="canceled")
+    control = Control(stopped)
+    control.is_over.clear()
+    writer = await claim(rig.logs[0], control=control)
+
+    stop = asyncio.create_task(rig.logs[stopping].stop(CHAT, None))
+    await until(lambda: control.stopped)
+    await asyncio.sleep(0.2)
+    assert not stop.done()
+    writer.end(is_received=True)
+    control.is_over.set()
+
+    assert await stop == stopped
+
+
 async def test_a_stop_that_is_refused(rig: Rig) -> None:
     await claim(rig.logs[0], control=Control(Rejection.OTHER_TURN))
 
     assert await rig.logs[1].stop(CHAT, "t2") is Rejection.OTHER_TURN
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_a_stop_that_comes_twice_is_one(rig: Rig, redis: RedisServer) -> None:
     """A reply may be lost on its way to Redis: then the message comes again."""
     stopped = StopResult(stopped=True, turn_id="t1", reason="canceled")

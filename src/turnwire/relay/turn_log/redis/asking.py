@@ -16,6 +16,9 @@ from turnwire.relay.turn_log.redis.writer import LEASE_S
 _LOOK_S: Final = 0.5
 """Seconds between two looks for a reply, if no hint comes."""
 
+_END_LOOK_S: Final = 0.05
+"""The same for the end of a turn that is being stopped: nobody hints at it."""
+
 _GIVE_UP_S: Final = LEASE_S + 1.0
 _KEPT_MS: Final = 60_000
 
@@ -40,6 +43,8 @@ class Asking:
         self, key: ChatKey, turn_id: str, message: bytes
     ) -> StopResult | Rejection | None:
         """Send a message to the process that runs a turn, and return what came of it.
+
+        A turn that was stopped is over then, if it is within a few seconds.
 
         Raises:
             NotRunningError: the turn does not run any more.
@@ -66,9 +71,10 @@ class Asking:
         loop = asyncio.get_running_loop()
         until = loop.time() + _GIVE_UP_S
         was_running = True
+        result: StopResult | Rejection | None = Rejection.SILENT
         while loop.time() < until:
             try:
-                async with asyncio.timeout(_LOOK_S):
+                async with asyncio.timeout(_LOOK_S if result is Rejection.SILENT else _END_LOOK_S):
                     await event.wait()
             except TimeoutError:
                 pass
@@ -78,8 +84,10 @@ class Asking:
                 continue
             is_running, data = reply[0]
             if data:
-                return read_result(data)
-            if not is_running and not was_running:  # twice: a reply may follow the end
+                result = read_result(data)
+                if not is_running or not isinstance(result, StopResult):
+                    return result
+            elif not is_running and not was_running:  # twice: a reply may follow the end
                 raise NotRunningError
             was_running = bool(is_running)
-        return Rejection.SILENT
+        return result

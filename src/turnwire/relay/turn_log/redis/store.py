@@ -20,7 +20,7 @@ from turnwire.core.turn_log import entries
 from turnwire.relay.agent.port import Listener
 from turnwire.relay.memory_budget import Reservation
 from turnwire.relay.rounds import Rounds
-from turnwire.relay.turn_log.port import NOBODY, ChatKey, TurnControl, WaitingTurn
+from turnwire.relay.turn_log.port import NOBODY, ChatKey, TurnControl, WaitingTurn, stopped
 from turnwire.relay.turn_log.reader import FixedSource, LogConnection
 from turnwire.relay.turn_log.redis import messages, scripts
 from turnwire.relay.turn_log.redis.address import read
@@ -187,7 +187,7 @@ class RedisTurnLog:
     async def stop(self, key: ChatKey, turn_id: str | None) -> StopResult | Rejection:
         local = self._turns.get(key)
         if local is not None and local.is_running:
-            return local.control.stop(turn_id)
+            return await stopped(local.control, turn_id)
         found = await self._find(key)
         if isinstance(found, FoundTurn) and found.state == WAITING:
             return await self._stop_waiting(key, turn_id)

@@ -1,0 +1,129 @@
+"""`acp` over a socket: a stop is over when the agent says so; only then the next prompt runs."""
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+
+from gateway.agent import Line, ScriptedAgent
+from gateway.clients import Chat, chatting, outline, post
+from gateway.running import Gateway
+from gateway.tokens import bearer
+from gateway.waiting import until
+
+pytestmark = pytest.mark.sockets
+
+SESSION = "session-1"
+
+
+def response(number: int, **result: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "result": result}
+
+
+def text(delta: str) -> dict[str, Any]:
+    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": delta}}
+    return {
+        "jsonrpc": "2.0",
+        "method": "session/update",
+        "params": {"sessionId": SESSION, "update": update},
+    }
+
+
+def of_method(line: Line, method: str) -> list[dict[str, Any]]:
+    return [each for each in line.heard if each.get("method") == method]
+
+
+async def begin(line: Line) -> None:
+    """Open a session, or the one of before, and take the prompt."""
+    await until(lambda: line.closed or of_method(line, "initialize"))
+    await line.say(response(1, protocolVersion=1, agentCapabilities={"loadSession": True}))
+    await until(lambda: line.closed or len(line.heard) > 1)
+    if of_method(line, "session/load"):
+        await line.say(text("what was before"), response(2))
+    else:
+        await line.say(response(2, sessionId=SESSION))
+    await until(lambda: line.closed or of_method(line, "session/prompt"))
+    await line.say(text("Hello"))
+
+
+def gateway_of(agent: ScriptedAgent) -> Gateway:
+    return Gateway(agent.url(), dialect="acp", agent_cwd="/srv/project")
+
+
+async def stop(gateway: Gateway) -> httpx.Response:
+    async with httpx.AsyncClient(trust_env=False, timeout=25) as client:
+        return await client.post(
+            f"{gateway.url}/api/sessions/s1/stop", json={}, headers=bearer("u1")
+        )
+
+
+async def running(agent: ScriptedAgent, chat: Chat) -> Line:
+    await chat.sees("Hello")
+    return await agent.line()
+
+
+async def test_a_stop_is_over_when_the_agent_has_said_so() -> None:
+    async with (
+        ScriptedAgent(begin) as agent,
+        gateway_of(agent) as gateway,
+        chatting(gateway) as chat,
+    ):
+        line = await running(agent, chat)
+        stopping = asyncio.create_task(stop(gateway))
+        await until(lambda: of_method(line, "session/cancel"))
+        early = await post(gateway, text="and now?")
+        assert not stopping.done()
+        assert not line.closed
+
+        await line.say(text("late"), response(10, stopReason="cancelled"))
+        stopped, body = await stopping, await chat.end()
+        following = asyncio.create_task(post(gateway, text="and now?"))
+        next_line = await agent.line(1)
+        await until(lambda: of_method(next_line, "session/prompt"))
+        await next_line.say(text("Again"), response(10, stopReason="end_turn"))
+        told = (await following).text
+
+    assert (early.status_code, early.json()["code"]) == (409, "another_turn")
+    assert (stopped.status_code, stopped.json()["reason"]) == (200, "canceled")
+    assert outline(body)[-2:] == ["abort", "finish"]
+    assert b"late" not in body
+    assert of_method(next_line, "session/load")[0]["params"]["sessionId"] == SESSION
+    assert "Again" in told
+    assert "before" not in told
+
+
+async def test_a_client_that_hangs_up_keeps_the_connection_until_then() -> None:
+    async with ScriptedAgent(begin) as agent, gateway_of(agent) as gateway:
+        async with chatting(gateway) as chat:
+            line = await running(agent, chat)
+        await until(lambda: of_method(line, "session/cancel"))
+        await asyncio.sleep(0.1)
+        assert not line.closed
+
+        await line.say(response(10, stopReason="cancelled"))
+
+        await until(lambda: line.closed)
+        await gateway.has_ended("client_gone")
+
+
+async def test_a_prompt_of_another_chat_does_not_wait() -> None:
+    async def answer(line: Line) -> None:
+        await begin(line)
+        if len(agent.lines) > 1:
+            await line.say(response(10, stopReason="end_turn"))
+
+    async with (
+        ScriptedAgent(answer) as agent,
+        gateway_of(agent) as gateway,
+        chatting(gateway) as chat,
+    ):
+        line = await running(agent, chat)
+        stopping = asyncio.create_task(stop(gateway))
+        await until(lambda: of_method(line, "session/cancel"))
+        other = await post(gateway, session="s2")
+        await line.say(response(10, stopReason="cancelled"))
+        await stopping
+
+    assert other.status_code == 200
+    assert "Hello" in other.text
