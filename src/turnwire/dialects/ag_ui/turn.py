@@ -13,7 +13,7 @@ from typing import Final, TypeAlias, assert_never
 import msgspec
 
 from turnwire.core import safe_json
-from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded
+from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, StopsAtOnce
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import (
     Event,
@@ -72,7 +72,7 @@ class _Stage(enum.Enum):
 _STARTING, _RUNNING, _ELSEWHERE, _WAITING, _OVER = _Stage  # an enum's attributes are slow
 
 
-class TurnProtocol:
+class TurnProtocol(StopsAtOnce):
     """One turn, without I/O."""
 
     accepted = True
