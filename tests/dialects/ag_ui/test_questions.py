@@ -95,6 +95,18 @@ def test_a_run_that_repeats_the_call_that_waited_makes_no_second_card() -> None:
     played.client.close()
 
 
+def test_where_the_agent_forgot_its_thread_the_card_that_waited_gets_no_result() -> None:
+    """It then answers to nobody, as LangGraph does on an empty thread."""
+    played = Played(f.started(), *CALL, f.interrupted(APPROVE)).leave().reply("i1", answer=True)
+    run = played.requests[1]["runId"]
+
+    played.open_again().tell(f.started(run), f.text("How can I help?"), f.finished(run))
+
+    assert played.of_call()[-1]["errorText"] == "No result"
+    assert played.client.text == "How can I help?"
+    played.client.close()
+
+
 def test_the_next_run_begins_when_all_questions_have_an_answer() -> None:
     played = Played(f.started(), f.text("a"), f.interrupted(ASK, {**ASK, "id": "i2"})).leave()
 

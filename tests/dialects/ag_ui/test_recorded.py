@@ -1,9 +1,12 @@
 """What eight servers sent, read to its end by a strict client, beside a reference client.
 
-tests/golden/ag-ui has the bodies; beside each is what the protocol's reference client made of it.
+tests/golden/ag-ui has the bodies; beside each is what the protocol's reference client made of it,
+and what a third party's validator finds wrong with it.
 """
 
 import json
+import re
+from collections import defaultdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +16,9 @@ from support.ag_ui_turn import Played
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.wire.event_stream import EventStreamReader
 
-GOLDEN: Final = Path(__file__).parents[2] / "golden/ag-ui"
+TESTS: Final = Path(__file__).parents[2]
+GOLDEN: Final = TESTS / "golden/ag-ui"
+PAGE: Final = (TESTS.parent / "docs/ag-ui.md").read_text(encoding="utf-8")
 BODIES: Final = [
     path
     for path in sorted(GOLDEN.glob("*.body"))
@@ -65,6 +70,74 @@ def test_its_text_is_that_of_the_reference_client(body: Path) -> None:
     reasoning = "".join(turn.client.reasonings.values())
     # One server tells its thoughts twice, and the reference client shows both.
     assert reasoning == expected["reasoning"] or reasoning * 2 == expected["reasoning"]
+
+
+def resumed(body: Path) -> Played:
+    """A run after an approval, in the turn of the run that asked."""
+    framework, _, scenario = body.stem.rpartition("-")
+    asks = "approvals" if scenario.startswith("approvals") else "approval"
+    turn = played(GOLDEN / f"{framework}-{asks}.body")
+    for question_id in list(turn.client.questions):
+        turn.reply(question_id, answer=True)
+    its_id, ours = about(body)["request"]["runId"], turn.requests[-1]["runId"]
+    frames = EventStreamReader(10**7).read(
+        body.read_bytes().replace(its_id.encode(), ours.encode())
+    )
+    return turn.open_again().tell(*frames).leave()
+
+
+def as_shown(content: str) -> Any:
+    """A result as clients see it: what its JSON is, or the text."""
+    try:
+        value = json.loads(content)
+    except ValueError:
+        return content
+    return value if isinstance(value, str | dict | list) else content
+
+
+SKIPPED_CALLS: Final = {
+    "agent-framework-approvals_approved": "Tool execution skipped - user provided follow-up message"
+}
+"""Results of a call that the server invented to ask for an approval: there is no card of it."""
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda path: path.stem)
+def test_its_results_are_those_of_the_reference_client(body: Path) -> None:
+    recorded = about(body)
+    turn = resumed(body) if recorded["request"].get("resume") else played(body)
+    expected = {
+        each["toolCallId"]: as_shown(each["content"])
+        for each in recorded["client"]["messages"]
+        if each["role"] == "tool" and each["content"] != SKIPPED_CALLS.get(body.stem)
+    }
+    outcomes = {call_id: outcome for call_id, (_, outcome) in turn.calls().items()}
+
+    assert {call_id: outcomes[call_id] for call_id in expected} == expected
+    others = {outcome for call_id, outcome in outcomes.items() if call_id not in expected}
+    assert others <= {None, "No result"}
+
+
+def listed_findings() -> dict[str, set[str]]:
+    """By recording: the findings of the validator that the page explains."""
+    _, _, table = PAGE.partition("| The validator finds |")
+    found: dict[str, set[str]] = defaultdict(set)
+    for row in table.partition("\n\n")[0].splitlines()[2:]:
+        finding, recordings, _ = row.strip("| ").split(" | ")
+        for stem in re.findall(r"`([\w-]+)`", recordings):
+            found[stem] |= set(re.findall(r"AGUI\d+", finding))
+    return found
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda path: path.stem)
+def test_what_a_validator_finds_wrong_is_what_the_page_explains(body: Path) -> None:
+    findings = {each.partition(":")[0] for each in about(body)["validator"]}
+
+    assert findings == listed_findings().get(body.stem, set())
+
+
+def test_the_page_explains_no_recording_that_is_not_there() -> None:
+    assert listed_findings().keys() <= {body.stem for body in BODIES}
+    assert len(listed_findings()) > 10
 
 
 WITH_TOOLS: Final = sorted(
