@@ -97,6 +97,11 @@ def permission(
     return message(id=number, method="session/request_permission", params=params)
 
 
+UNREADABLE: Final = message(
+    id=8, method="session/request_permission", params={"sessionId": SESSION}
+)
+"""A permission about no call."""
+
 OPENED: Final = (initialized(), made())
 
 NOISE: Final = (
@@ -108,6 +113,5 @@ NOISE: Final = (
     *(update("new_update"), update("usage_update", used=1, size=2), response(99, a=1)),
     *(text("theirs", session="session-9"), permission(session="session-9"), prompted("again")),
     *(update("plan_update"), block(type="hologram"), update("agent_message_chunk"), text("")),
-    message(id=8, method="session/request_permission", params={"sessionId": SESSION}),
 )
 """What is no message, is of no known kind, is not shown, or of another session."""

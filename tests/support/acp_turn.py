@@ -32,12 +32,16 @@ class Played:
         *messages: bytes,
         known: str | None = None,
         at_once: bool = False,
+        has_turn_log: bool = True,
         **asked: Any,
     ) -> None:
         self.kept: list[str] = []
+        """The sessions that were kept, and forgotten, in turn."""
         given = {"text": "hi", "prompt_id": TURN, "session_id": "s1", **asked}
-        session = AgentSession(known=known, keep=self.kept.append)
-        options = DialectOptions(cwd="/work")
+        session = AgentSession(
+            known=known, keep=self.kept.append, forget=lambda: self.kept.append("forgotten")
+        )
+        options = DialectOptions(cwd="/work", has_turn_log=has_turn_log)
         self.protocol = Acp().prompt(
             PromptRequest(**{**given, "agent_session": session, "options": options})
         )
@@ -85,6 +89,11 @@ class Played:
 
     def of_call(self, call_id: str = "c1") -> list[dict[str, Any]]:
         return [chunk for chunk in self.chunks if chunk.get("toolCallId") == call_id]
+
+    @property
+    def statuses(self) -> list[str]:
+        found = (c["data"] for c in self.chunks if c["type"] == "data-agent-status")
+        return [status["detail"] for status in found]
 
     @property
     def questions(self) -> list[dict[str, Any]]:

@@ -58,6 +58,10 @@ def _ignore(_session_id: str) -> None:
     """Keep nothing."""
 
 
+def _nothing() -> None:
+    """There is nothing to forget."""
+
+
 class AgentSession(Struct, frozen=True, kw_only=True):
     """The agent's own session for a channel, on a wire whose agent names its sessions itself."""
 
@@ -65,6 +69,8 @@ class AgentSession(Struct, frozen=True, kw_only=True):
     """The agent's id of the session that was kept for this channel; None: none was."""
     keep: Callable[[str], object] = _ignore
     """Keep the id of a session, for the next request of this channel. It never blocks."""
+    forget: Callable[[], object] = _nothing
+    """Keep none any more: the agent has no such session. It never blocks."""
 
 
 class AgentRequest(Struct, frozen=True, kw_only=True):
@@ -172,3 +178,6 @@ class HistoryRequest(OperationRequest, frozen=True, kw_only=True):
 
     limit: int
     before: str | None = None
+    is_answer_under_way: bool = False
+    """Whether the turn log has the last answer, and a resume brings it: it runs, it waits, or its
+    client did not get its end. Then the history of an agent that tells it, too, ends before it."""

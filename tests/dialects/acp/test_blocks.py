@@ -12,6 +12,7 @@ from turnwire.dialects.acp.turn import FILE_REFUSED
 PNG = Attachment("image/png", "data:image/png;base64,QUJD", "a.png")
 MP3 = Attachment("audio/mpeg", "data:audio/mpeg;base64,QUJD")
 PDF = Attachment("application/pdf", "data:application/pdf;base64,QUJD", "a.pdf")
+TEXT = Attachment("text/plain", "data:text/plain;base64,aMOp", "a.txt")
 LINK = Attachment("application/pdf", "https://files.example/a.pdf")
 
 
@@ -32,6 +33,12 @@ def test_files_are_blocks_of_their_kinds() -> None:
             "resource": {"uri": "attachment:a.pdf", "mimeType": "application/pdf", "blob": "QUJD"},
         }
     ]
+    assert sent(TEXT, embeddedContext=True) == [
+        {
+            "type": "resource",
+            "resource": {"uri": "attachment:a.txt", "mimeType": "text/plain", "text": "hé"},
+        }
+    ]
     assert sent(LINK) == [
         {
             "type": "resource_link",
@@ -40,6 +47,22 @@ def test_files_are_blocks_of_their_kinds() -> None:
             "mimeType": "application/pdf",
         }
     ]
+
+
+@pytest.mark.parametrize(
+    ("mime", "base64", "content"),
+    [
+        ("application/json", "e30=", {"text": "{}"}),
+        ("application/ld+json", "e30=", {"text": "{}"}),
+        ("application/zip", "e30=", {"blob": "e30="}),
+        ("text/plain", "/w==", {"blob": "/w=="}),  # no UTF-8
+        ("text/plain", "e", {"blob": "e"}),
+    ],
+)
+def test_a_text_is_sent_as_text_if_it_is_one(mime: str, base64: str, content: Any) -> None:
+    (block,) = sent(Attachment(mime, f"data:{mime};base64,{base64}"), embeddedContext=True)
+
+    assert block["resource"] == {"uri": "attachment:file-1", "mimeType": mime, **content}
 
 
 @pytest.mark.parametrize("file", [PNG, MP3, PDF])

@@ -2,6 +2,9 @@
 
 import json
 
+from msgspec import Raw
+
+from turnwire import __version__
 from turnwire.dialects.acp import commands
 
 
@@ -15,6 +18,7 @@ def test_no_files_and_no_terminal_are_declared() -> None:
             "fs": {"readTextFile": False, "writeTextFile": False},
             "terminal": False,
         },
+        "clientInfo": {"name": "turnwire", "version": __version__},
     }
 
 
@@ -38,9 +42,11 @@ def test_a_cancel_is_a_notification() -> None:
 
 
 def test_answers_to_requests() -> None:
-    assert json.loads(commands.selected("a", "once"))["result"] == {
+    assert json.loads(commands.selected(Raw(b'"a"'), "once"))["result"] == {
         "outcome": {"outcome": "selected", "optionId": "once"}
     }
-    assert json.loads(commands.selected(7, None))["result"]["outcome"] == {"outcome": "cancelled"}
-    refused = json.loads(commands.refused(7))
+    assert json.loads(commands.selected(Raw(b"7"), None))["result"]["outcome"] == {
+        "outcome": "cancelled"
+    }
+    refused = json.loads(commands.refused(Raw(b"7")))
     assert (refused["id"], refused["error"]["code"]) == (7, commands.NO_SUCH_METHOD)

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import msgspec
 import pytest
 
 from support import acp_messages as f
@@ -68,8 +67,30 @@ def test_a_message_that_is_no_strict_json_is_read() -> None:
 
     assert read is not None
     assert b"a\xef\xbf\xbd" in bytes(read.params)
+    assert isinstance(read, frames.TornMessage)
+    assert read.text == "a\ud83d"
 
 
-def test_an_update_of_an_unknown_kind_is_malformed() -> None:
-    with pytest.raises(msgspec.ValidationError):
-        frames.update_params(frames.decode(f.update("new_update")).params)
+def test_a_half_elsewhere_is_none_of_a_text() -> None:
+    read = frames.decoder.read(f.call(title="X").replace(b"X", rb"\ud83d"), FrameStats())
+
+    assert type(read) is frames.Message
+
+
+@pytest.mark.parametrize(
+    ("frame", "unrecognised"),
+    [
+        (f.update("new_update"), {"new_update": 1}),
+        (f.update("tool_call"), {}),
+        (f.update(""), {}),
+        (f.message(method="session/update", params=7), {}),
+        (f.message(id=7, method="session/request_permission"), {}),
+    ],
+)
+def test_an_update_of_an_unknown_kind_is_counted_by_its_name(
+    frame: bytes, unrecognised: dict[str, int]
+) -> None:
+    stats = FrameStats()
+    frames.count_rejected(frame, frames.decode(frame), stats)
+
+    assert (stats.unrecognised, stats.malformed) == (unrecognised, 0 if unrecognised else 1)

@@ -7,7 +7,7 @@ import pytest
 from support import acp_messages as f
 from support.acp_turn import Played
 from turnwire.core.turn.outcome import Outcome
-from turnwire.dialects.acp.opening import NO_SESSION, OTHER_VERSION
+from turnwire.dialects.acp.opening import NO_SESSION, NOT_FOUND, OTHER_VERSION
 from turnwire.dialects.acp.turn import BEGINS_ANEW
 
 NEW = ["initialize", "session/new", "session/prompt"]
@@ -47,12 +47,41 @@ def test_a_session_is_resumed_without_its_past_where_that_is_possible() -> None:
     assert notices(played) == []
 
 
+@pytest.mark.parametrize("code", [NOT_FOUND, -32602])
 @pytest.mark.parametrize("able", [{"load": True}, {"resume": True}])
-def test_a_session_that_is_gone_begins_anew_and_says_so(able: dict[str, bool]) -> None:
-    played = Played(f.initialized(**able), f.failure(2), f.made("session-2", 3), known=f.SESSION)
+def test_a_session_that_is_gone_begins_anew_and_says_so(able: dict[str, bool], code: int) -> None:
+    gone = f.failure(2, "no such session", code)
+    played = Played(f.initialized(**able), gone, f.made("session-2", 3), known=f.SESSION)
 
     assert played.methods[-2:] == ["session/new", "session/prompt"]
     assert (played.kept, notices(played)) == (["session-2"], [BEGINS_ANEW])
+
+
+@pytest.mark.parametrize("able", [{"load": True}, {"resume": True}])
+def test_another_failure_ends_the_turn_and_the_session_stays(able: dict[str, bool]) -> None:
+    played = Played(f.initialized(**able), f.failure(2, "overloaded"), known=f.SESSION)
+
+    assert (played.turn.outcome, played.client.error) == (Outcome.FAILED, "overloaded")
+    assert (played.kept, "session/new" in played.methods) == ([], False)
+
+
+@pytest.mark.parametrize("code", [NOT_FOUND, -32603])
+def test_a_session_that_cannot_be_resumed_is_loaded(code: int) -> None:
+    opened = (f.initialized(load=True, resume=True), f.failure(2, "not in memory", code))
+    loaded = Played(*opened, f.prompted("before"), f.response(3), known=f.SESSION)
+    assert loaded.methods == ["initialize", "session/resume", "session/load", "session/prompt"]
+    assert notices(loaded) == []
+
+    gone = Played(*opened, f.failure(3, "gone", NOT_FOUND), f.made("s2", 4), known=f.SESSION)
+    assert (gone.kept, notices(gone)) == (["s2"], [BEGINS_ANEW])
+
+
+def test_an_error_about_no_request_ends_the_turn() -> None:
+    """So an agent answers what it cannot read."""
+    failed = f.message(id=None, error={"code": -32700, "message": "Parse error"})
+
+    assert Played(failed).client.error == "Parse error"
+    assert Played(f.initialized(), failed).client.error == "Parse error"
 
 
 def test_an_agent_that_keeps_no_session_begins_anew_and_says_so() -> None:
@@ -68,6 +97,20 @@ def test_a_load_that_tells_nothing_of_the_past_is_of_a_session_that_is_gone() ->
     assert notices(played) == [BEGINS_ANEW]
 
 
+def test_what_a_new_session_tells_too_is_no_past() -> None:
+    commands = f.update("available_commands_update", availableCommands=[])
+    played = Played(f.initialized(load=True), commands, f.response(2), known=f.SESSION)
+
+    assert notices(played) == [BEGINS_ANEW]
+
+
+def test_a_null_error_is_none() -> None:
+    opened = f.message(id=2, result=None, error=None)
+    played = Played(f.initialized(load=True), f.prompted("x"), opened, known=f.SESSION)
+
+    assert (played.kept, notices(played)) == ([f.SESSION], [])
+
+
 def test_a_chat_that_goes_on_and_whose_session_nobody_kept_says_so() -> None:
     assert notices(Played(*f.OPENED, has_earlier=True)) == [BEGINS_ANEW]
 
@@ -78,7 +121,8 @@ def test_a_chat_that_goes_on_and_whose_session_nobody_kept_says_so() -> None:
         ([f.initialized(version=2)], OTHER_VERSION),
         ([f.initialized(version="1")], OTHER_VERSION),
         ([f.failure(1, "not you")], "not you"),
-        ([f.initialized(), f.failure(2, "log in first")], "log in first"),
+        ([f.initialized(), f.failure(2, "log in first", -32000)], "log in first"),
+        ([f.initialized(), f.message(id=2, error={"code": "x"})], NO_SESSION),
         ([f.initialized(), f.response(2)], NO_SESSION),
     ],
 )

@@ -1,5 +1,7 @@
 """What updates tell: text, thoughts, the plan."""
 
+from typing import Any
+
 import pytest
 
 from support import acp_messages as f
@@ -49,4 +51,25 @@ def test_what_is_shown_to_nobody_is_counted(message: bytes, word: str) -> None:
 
 
 def test_empty_content_is_nothing() -> None:
-    assert kinds(f.text(""), f.update("agent_message_chunk")) == []
+    assert kinds(f.text("")) == []
+
+
+@pytest.mark.parametrize(
+    "content", [None, [f.content("lost")], {"type": "text"}, {"type": "text", "text": 7}]
+)
+def test_a_block_that_cannot_be_read_is_counted(content: Any) -> None:
+    played = begun(f.update("agent_message_chunk", content=content))
+
+    assert played.kinds == ["start", "start-step"]
+    assert played.protocol.frame_stats.malformed == 1
+
+
+def test_a_text_is_read_whatever_stands_beside_it() -> None:
+    assert begun(f.block(type="text", text="a", uri=5)).client.text == "a"
+
+
+def test_halves_of_a_surrogate_pair_are_joined() -> None:
+    played = begun(f.text("a\ud83d"), f.text("\ude00b"), f.thought("\ud83d c"), f.text("\ud83d"))
+    played.tell(f.done())
+
+    assert played.client.text == "a\U0001f600b\ufffd"

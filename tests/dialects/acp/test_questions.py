@@ -6,8 +6,7 @@ import pytest
 
 from support import acp_messages as f
 from support.acp_turn import Played, begun
-from turnwire.core.turn.outcome import Outcome
-from turnwire.dialects.acp.calls import INPUT_MAX
+from turnwire.dialects.acp.questions import NO_OPTION
 
 QUESTION = "p1:0"
 ONLY_ALWAYS = [{"optionId": "always", "name": "Always", "kind": "allow_always"}]
@@ -45,6 +44,9 @@ def test_a_permission_is_an_approval_that_shows_the_call() -> None:
         (7, "no"),
         ([True], "no"),
         ({}, "no"),
+        ({"approved": False, "optionId": "always"}, "no"),
+        ({"approved": True, "optionId": "always"}, "always"),
+        ({"approved": "false", "optionId": "always"}, "no"),
     ],
 )
 def test_a_yes_allows_once_and_what_is_no_yes_rejects(answer: Any, option: str) -> None:
@@ -68,46 +70,59 @@ def test_a_choice_is_a_question_with_its_options() -> None:
     assert outcome(played.reply(QUESTION, "b"))["optionId"] == "b"
 
 
-def test_the_turn_goes_on_after_the_answer() -> None:
-    played = begun(f.call(), f.permission()).reply(QUESTION, answer=True)
-    played.tell(f.state(), f.state("completed", content=f.shown("a")), f.text("Done."), f.done())
+@pytest.mark.parametrize(
+    ("options", "offered"),
+    [
+        ([{"optionId": "a"}], [{"optionId": "a", "name": "", "kind": ""}]),
+        (
+            [{"optionId": "a", "name": None, "kind": None}],
+            [{"optionId": "a", "name": "", "kind": ""}],
+        ),
+        ([{"optionId": 1, "name": "A", "kind": "x"}], [{"optionId": 1, "name": "A", "kind": "x"}]),
+        ([7, {"name": "A"}, *CHOICE], CHOICE),
+        (None, []),
+        ("a", []),
+    ],
+)
+def test_options_are_read_leniently(options: Any, offered: Any) -> None:
+    (question,) = begun(f.permission(options=options)).questions
 
-    assert (played.turn.outcome, played.client.text) == (Outcome.COMPLETED, "Done.")
-    played.client.close()
-
-
-def test_an_answer_to_what_is_not_open_is_nothing() -> None:
-    played = begun(f.permission()).reply(QUESTION, answer=True)
-    sent = len(played.sent)
-
-    assert len(played.reply(QUESTION, answer=True).sent) == sent
-
-
-def test_what_is_too_long_to_be_shown_is_not_allowed() -> None:
-    played = begun(f.permission(rawInput={"x": "y" * INPUT_MAX}))
-
-    assert played.questions == []
-    assert outcome(played) == {"outcome": "cancelled"}
+    assert question["options"] == offered
 
 
-def test_very_many_permissions_are_bounded() -> None:
-    played = begun(*(f.permission(number, f"c{number}") for number in range(70)))
+def test_an_option_has_the_id_that_the_agent_gave_it() -> None:
+    numbered = [{"optionId": 0, "name": "A", "kind": "allow_once"}]
+    asked = begun(f.permission(options=numbered))
+    assert outcome(asked.reply(QUESTION, answer=True)) == {"outcome": "selected", "optionId": 0}
 
-    assert len(played.client.questions) == 64
-    assert outcome(played) == {"outcome": "cancelled"}
-
-
-def test_the_permission_of_another_session_is_not_given() -> None:
-    played = begun(f.permission(session="session-9"))
-
-    assert (played.questions, outcome(played)) == ([], {"outcome": "cancelled"})
+    chosen = begun(f.permission(options=[*numbered, {"optionId": 7, "name": "B", "kind": "x"}]))
+    assert outcome(chosen.reply(QUESTION, {"optionId": 7}))["optionId"] == 7
 
 
-def test_a_stop_answers_what_is_open() -> None:
-    """Agents wait for ever for an answer that nobody gives."""
-    played = begun(f.call(), f.permission()).stop()
+def test_options_that_are_not_offered_are_counted() -> None:
+    many = [{"optionId": f"o{number}", "name": "A", "kind": "x"} for number in range(70)]
+    played = begun(f.permission(options=[*many, 7]))
 
-    cancel, answer = played.sent[-2:]
-    assert (cancel["method"], cancel["params"]) == ("session/cancel", {"sessionId": f.SESSION})
-    assert answer == {"jsonrpc": "2.0", "id": 0, "result": {"outcome": {"outcome": "cancelled"}}}
-    assert played.turn.outcome is Outcome.CANCELED
+    assert len(played.questions[0]["options"]) == 64
+    assert played.protocol.frame_stats.left_out == {NO_OPTION: 7}
+
+
+DIFF = [{"type": "diff", "path": "/a.py", "oldText": "x", "newText": "y"}]
+PLACES = [{"path": "/a.py"}]
+
+
+def test_a_user_is_shown_what_the_agent_shows_of_the_call() -> None:
+    bare: Any = {"rawInput": None, "content": DIFF, "locations": PLACES}
+    played = begun(f.permission(**bare))
+    assert played.questions[0]["args"] == {"content": DIFF, "locations": PLACES}
+    assert played.of_call()[-1]["input"] == {"content": DIFF, "locations": PLACES}
+
+    told_before = begun(f.call(content=DIFF, rawInput={}), f.permission(rawInput={}))
+    assert told_before.questions[0]["args"] == {"content": DIFF}
+
+    beside = begun(f.permission(content=DIFF)).questions[0]
+    assert (beside["args"], beside["content"]) == ({"command": "ls"}, DIFF)
+
+
+def test_a_call_of_which_nothing_is_told_has_an_empty_input() -> None:
+    assert begun(f.call(), f.permission(rawInput=None)).questions[0]["args"] == {}

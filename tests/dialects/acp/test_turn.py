@@ -7,6 +7,7 @@ import pytest
 from support import acp_messages as f
 from support.acp_turn import Played, begun
 from turnwire.core.agent import ALIVE, AbortScope
+from turnwire.core.body.attachments import Attachment
 from turnwire.core.turn.outcome import Outcome
 from turnwire.dialects.acp.turn import REFUSED
 
@@ -57,6 +58,24 @@ def test_an_error_has_its_text_and_its_code() -> None:
     assert played.client.error == "overloaded"
     assert played.protocol.frame_stats.error_code == "-32000"
     assert begun(f.message(id=f.PROMPT, error=7)).client.error == REFUSED
+
+
+def test_a_session_is_kept_once_it_has_a_prompt_and_forgotten_if_it_is_gone() -> None:
+    pdf = Attachment("application/pdf", "data:application/pdf;base64,QUJD")
+    assert Played(*f.OPENED, attachments=(pdf,)).kept == []
+    assert begun().kept == [f.SESSION]
+
+    gone = begun(f.failure(f.PROMPT, "no such session", -32002))
+    assert (gone.client.error, gone.kept) == ("no such session", [f.SESSION, "forgotten"])
+    assert begun(f.failure(f.PROMPT, "overloaded")).kept == [f.SESSION]
+
+
+def test_an_error_about_no_request_ends_the_turn_and_a_null_beside_the_result_is_none() -> None:
+    unread = begun(f.message(id=None, error={"code": -32700, "message": "Parse error"}))
+    assert unread.client.error == "Parse error"
+
+    done = begun(f.message(id=f.PROMPT, result={"stopReason": "end_turn"}, error=None))
+    assert done.turn.outcome is Outcome.COMPLETED
 
 
 def test_a_connection_that_is_gone_interrupts_the_turn() -> None:
@@ -139,5 +158,5 @@ def test_what_cannot_be_read_is_counted() -> None:
     stats = played.protocol.frame_stats
 
     assert played.kinds == ["start", "start-step"]
-    assert (stats.malformed, stats.foreign) == (8, 3)
-    assert set(stats.unrecognised) == {"new/notice", "fs/read_text_file"}
+    assert (stats.malformed, stats.foreign) == (7, 3)
+    assert set(stats.unrecognised) == {"new/notice", "fs/read_text_file", "new_update"}

@@ -9,11 +9,13 @@ from mutants.wrong import never, nothing, nothing_is_done
 
 _WIRE: Final = "turnwire.dialects.acp"
 _TURN: Final = f"{_WIRE}.turn:PromptProtocol"
+_PERMISSIONS: Final = f"{_WIRE}.permissions:Permissions"
 _OPENING: Final = f"{_WIRE}.opening:Opening"
 
 _TURN_TESTS: Final = ("dialects/acp/test_turn.py",)
 _OPENING_TESTS: Final = ("dialects/acp/test_opening.py",)
 _QUESTIONS: Final = ("dialects/acp/test_questions.py",)
+_PERMISSION_TESTS: Final = ("dialects/acp/test_permissions.py",)
 _CALLS: Final = ("dialects/acp/test_calls.py",)
 
 FAULTS: Final = (
@@ -32,7 +34,19 @@ FAULTS: Final = (
     Fault(
         "a session that is gone is no other one",
         f"{_OPENING}._continued",
-        instead(ast.Tuple, "(_Stage.BEGINNING, False)", nth=2),
+        instead(ast.Assign, "pass", nth=-1),
+        _OPENING_TESTS,
+    ),
+    Fault(
+        "a session whose agent is busy is gone",
+        f"{_OPENING}._continued",
+        unasked(2, nth=-2),
+        _OPENING_TESTS,
+    ),
+    Fault(
+        "whatever an agent tells before a session is open is its past",
+        f"{_OPENING}.note_past",
+        instead(ast.Call, "True"),
         _OPENING_TESTS,
     ),
     Fault(
@@ -62,14 +76,56 @@ FAULTS: Final = (
     Fault(
         "a permission of another session is given",
         f"{_TURN}._ask",
+        decided(ast.If, outcome=False, nth=-1),
+        _PERMISSION_TESTS,
+    ),
+    Fault(
+        "a cancel leaves permissions open",
+        f"{_PERMISSIONS}.cancel",
+        instead(ast.ListComp, "[]"),
+        _PERMISSION_TESTS,
+    ),
+    Fault(
+        "a permission that cannot be shown is left without an answer",
+        f"{_PERMISSIONS}.refuse",
+        instead(ast.List, "[]", nth=-1),
+        _PERMISSION_TESTS,
+    ),
+    Fault(
+        "a question is asked that nobody can answer",
+        f"{_PERMISSIONS}.ask",
+        decided(ast.If, outcome=False, nth=2),
+        _PERMISSION_TESTS,
+    ),
+    Fault(
+        "what is too long to be shown is allowed",
+        f"{_WIRE}.calls:Calls.ask",
+        decided(ast.IfExp, outcome=True),
+        _PERMISSION_TESTS,
+    ),
+    Fault(
+        "the change of a file is not shown",
+        f"{_WIRE}.calls:Calls._keep_shown",
+        nothing_is_done,
+        _QUESTIONS,
+    ),
+    Fault(
+        "a no allows, if an option that allows is named",
+        f"{_WIRE}.questions:chosen",
         decided(ast.If, outcome=False),
         _QUESTIONS,
     ),
     Fault(
-        "a cancel leaves permissions open",
-        f"{_TURN}.abort",
-        instead(ast.ListComp, "[]"),
-        _QUESTIONS,
+        "an update behind the end of a call begins another one",
+        f"{_WIRE}.calls:Calls.take",
+        decided(ast.If, outcome=False, nth=2),
+        _CALLS,
+    ),
+    Fault(
+        "a chat whose agent failed is an empty one",
+        f"{_WIRE}.history:HistoryOperation._failed",
+        decided(ast.If, outcome=True),
+        ("dialects/acp/test_history.py",),
     ),
     Fault(
         "a request for a file is left without an answer",

@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
+from turnwire import __version__
 from turnwire.core.connect import ConnectRequest
 
 CONNECT: Final = ConnectRequest()
@@ -23,9 +24,12 @@ def _request(number: int, method: str, params: Any) -> bytes:
 def initialize(number: int) -> bytes:
     """The first message. It declares no access to files or terminals: there are none of a user."""
     abilities = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
-    return _request(
-        number, "initialize", {"protocolVersion": VERSION, "clientCapabilities": abilities}
-    )
+    params = {
+        "protocolVersion": VERSION,
+        "clientCapabilities": abilities,
+        "clientInfo": {"name": "turnwire", "version": __version__},
+    }
+    return _request(number, "initialize", params)
 
 
 def new_session(number: int, cwd: str) -> bytes:
@@ -55,7 +59,7 @@ def cancel(session_id: str) -> bytes:
     )
 
 
-def selected(request_id: Any, option_id: str | None) -> bytes:
+def selected(request_id: Raw, option_id: str | int | None) -> bytes:
     """The answer to a request for a permission; None: the turn was cancelled."""
     outcome = (
         {"outcome": "cancelled"}
@@ -65,10 +69,7 @@ def selected(request_id: Any, option_id: str | None) -> bytes:
     return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "result": {"outcome": outcome}})
 
 
-def refused(request_id: Any) -> bytes:
+def refused(request_id: Raw) -> bytes:
     """The answer to a request for something that was never declared."""
     error = {"code": NO_SUCH_METHOD, "message": "Method not found"}
     return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "error": error})
-
-
-NULL: Final = Raw(b"null")

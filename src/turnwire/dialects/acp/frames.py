@@ -9,16 +9,18 @@ from collections.abc import Callable
 from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import Raw, Struct
 
-from turnwire.core.bounds import FEW, OPEN_QUESTIONS_MAX, HandedOn, Id, SomeId, Word
+from turnwire.core.bounds import FEW, HandedOn, Id, SomeId, Word
 from turnwire.core.wire import lenient
 from turnwire.core.wire.decoder import FrameDecoder
+from turnwire.core.wire.frame_stats import FrameStats
 
 _ABSENT: Final = frozenset({b"", b"null"})
 
 UPDATE: Final = "session/update"
 PERMISSION: Final = "session/request_permission"
+WITHDRAW: Final = "$/cancel_request"
 
 
 class Message(Struct, frozen=True, gc=False):
@@ -55,6 +57,13 @@ class Message(Struct, frozen=True, gc=False):
         if self.has_id:
             return bool(self.result or self.failure or self.jsonrpc)
         return lenient.field(rpc_error, self.failure) is not None
+
+
+class TornMessage(Message, frozen=True, gc=False):
+    """A message whose chunk begins or ends with half of a surrogate pair."""
+
+    text: str = ""
+    """The text of the chunk, with that half."""
 
 
 class _Camel(Struct, frozen=True, rename="camel"):
@@ -94,6 +103,7 @@ class _Call(_Update, frozen=True, kw_only=True):
     raw_input: Raw = Raw()
     raw_output: Raw = Raw()
     content: Raw = Raw()
+    locations: Raw = Raw()
 
 
 class ToolCall(_Call, frozen=True, tag="tool_call"):
@@ -137,14 +147,16 @@ class InfoUpdate(_Update, frozen=True, tag="session_info_update"):
 
 
 CallFrame: TypeAlias = ToolCall | ToolCallUpdate
+PastUpdate: TypeAlias = AgentChunk | ThoughtChunk | UserChunk | CallFrame | Plan
+"""What a session that goes on tells again of its past."""
 Skipped: TypeAlias = (
     UsageUpdate | PlanUpdate | PlanRemoved | CommandsUpdate | ModeUpdate | ConfigUpdate | InfoUpdate
 )
 """Updates that are shown to nobody: each is counted."""
 
-Update: TypeAlias = (
-    AgentChunk | ThoughtChunk | UserChunk | ToolCall | ToolCallUpdate | Plan | Skipped
-)
+Update: TypeAlias = PastUpdate | Skipped
+UPDATES: Final = frozenset(str(kind.__struct_config__.tag) for kind in Update.__args__)
+"""The kinds of updates."""
 
 
 class UpdateParams(_Camel, frozen=True):
@@ -152,11 +164,24 @@ class UpdateParams(_Camel, frozen=True):
     update: Update
 
 
-class Block(_Camel, frozen=True):
+class _Kind(_Camel, frozen=True):
+    session_update: Word = ""
+
+
+class _AnyUpdate(Struct, frozen=True):
+    update: _Kind
+
+
+class Block(Struct, frozen=True):
     """A block of content of any type."""
 
     type: Word
     text: HandedOn | None = None
+
+
+class Media(_Camel, frozen=True):
+    """What a block has that is no text."""
+
     data: HandedOn | None = None
     mime_type: HandedOn | None = None
     uri: HandedOn | None = None
@@ -171,9 +196,9 @@ class CallContent(_Camel, frozen=True):
 class Option(_Camel, frozen=True):
     """An answer that the agent offers. Its kind is `allow_once`, `reject_once` and so on."""
 
-    option_id: Id
-    name: HandedOn = ""
-    kind: Word = ""
+    option_id: Id | int
+    name: HandedOn | None = None
+    kind: Word | None = None
 
 
 class PermissionCall(_Camel, frozen=True):
@@ -181,33 +206,25 @@ class PermissionCall(_Camel, frozen=True):
     title: HandedOn | None = None
     kind: Word | None = None
     raw_input: Raw = Raw()
+    content: Raw = Raw()
+    locations: Raw = Raw()
 
 
 class PermissionParams(_Camel, frozen=True):
     session_id: Id
     tool_call: PermissionCall
-    options: Annotated[list[Option], Meta(max_length=OPEN_QUESTIONS_MAX)] = []
+    options: Raw = Raw()
 
 
-class PromptAbilities(_Camel, frozen=True):
-    image: bool = False
-    audio: bool = False
-    embedded_context: bool = False
+class Withdrawn(_Camel, frozen=True):
+    """The sender of a request needs no answer to it any more."""
 
-
-class SessionAbilities(Struct, frozen=True):
-    resume: Raw = Raw()
-
-
-class Abilities(_Camel, frozen=True):
-    load_session: bool = False
-    prompt_capabilities: PromptAbilities = PromptAbilities()
-    session_capabilities: SessionAbilities = SessionAbilities()
+    request_id: Raw
 
 
 class Initialized(_Camel, frozen=True):
     protocol_version: int
-    agent_capabilities: Abilities = Abilities()
+    agent_capabilities: Raw = Raw()
 
 
 class SessionMade(_Camel, frozen=True):
@@ -228,7 +245,11 @@ _decode_number: Callable[[Raw], int] = msgspec.json.Decoder(int).decode
 decode: Callable[[bytes], Message] = msgspec.json.Decoder(Message).decode
 update_params: Callable[[Raw], UpdateParams] = msgspec.json.Decoder(UpdateParams).decode
 permission_params: Callable[[Raw], PermissionParams] = msgspec.json.Decoder(PermissionParams).decode
+elements: Callable[[Raw], list[Raw]] = msgspec.json.Decoder(Annotated[list[Raw], FEW]).decode
+option: Callable[[Raw], Option] = msgspec.json.Decoder(Option).decode
+withdrawn: Callable[[Raw], Withdrawn] = msgspec.json.Decoder(Withdrawn).decode
 block: Callable[[Raw], Block] = msgspec.json.Decoder(Block).decode
+media: Callable[[Raw], Media] = msgspec.json.Decoder(Media).decode
 call_contents: Callable[[Raw], list[CallContent]] = msgspec.json.Decoder(
     Annotated[list[CallContent], FEW]
 ).decode
@@ -238,9 +259,30 @@ prompt_done: Callable[[Raw], PromptDone] = msgspec.json.Decoder(PromptDone).deco
 rpc_error: Callable[[Raw], RpcError] = msgspec.json.Decoder(RpcError).decode
 
 
-def _keep(frame: Message, _loose: Any) -> Message:
-    """Return the message: its parts are decoded later, from strict JSON."""
-    return frame
+_any_update: Callable[[Raw], _AnyUpdate] = msgspec.json.Decoder(_AnyUpdate).decode
 
 
-decoder = FrameDecoder[Message](decode, (), _keep)
+def count_rejected(raw: bytes, message: Message, frame_stats: FrameStats) -> None:
+    """Count a message whose params could not be decoded: an update of an unknown kind by its name.
+
+    `raw` is the frame of the message.
+    """
+    found = lenient.field(_any_update, message.params) if message.method == UPDATE else None
+    kind = "" if found is None else found.update.session_update
+    if kind and kind not in UPDATES:
+        frame_stats.count_unknown(kind)
+    else:
+        frame_stats.count_malformed(raw)
+
+
+def _restore_halves(message: Message, loose: Any) -> Message:
+    """The message with the half of a surrogate pair that its chunk begins or ends with."""
+    found = loose
+    for key in ("params", "update", "content", "text"):
+        found = found.get(key) if isinstance(found, dict) else None
+    if not isinstance(found, str):
+        return message
+    return TornMessage(**msgspec.structs.asdict(message), text=found)
+
+
+decoder = FrameDecoder[Message](decode, (), _restore_halves)

@@ -1,29 +1,36 @@
 """How a connection gets to the agent's session: it is made, or the one that was kept goes on.
 
-    initialize ─► session/resume ─┐
-               ├► session/load   ─┤ failed ─► session/new ─► open, and the session is another one
-               └► session/new ────┴► open
+    initialize ─► session/resume ─┬────────────────────────► open
+               │        │ failed  │
+               ├► session/load ───┘
+               │        │ not found
+               └► session/new ─► open, and the session is another one
 
-A session that goes on by `load` tells its past again, before it is open. One of the agents in use
-answers a `load` of a session that it does not know as if it knew it: then no past comes.
+Only of a session that is not found another one takes the place. Any other failure ends the turn:
+the agent may be busy, and the conversation is still there when it is not. A session that goes on by
+`load` tells its past again, before it is open. One of the agents in use answers a `load` of a
+session that it does not know as if it knew it: then no past comes.
 """
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
-import msgspec
-
-from turnwire.dialects.acp import commands, frames
-from turnwire.dialects.acp.frames import Abilities, Message
+from turnwire.core.wire import lenient
+from turnwire.dialects.acp import abilities, commands, frames
+from turnwire.dialects.acp.abilities import Abilities
+from turnwire.dialects.acp.frames import Message, Update
 
 OTHER_VERSION: Final = "The agent speaks another version of its protocol"
 NO_SESSION: Final = "The agent opened no session"
 NO_PAST: Final = "The agent does not tell the past of a session"
 
-INITIALIZE: Final = 1
-OPEN: Final = 2
-OPEN_NEW: Final = 3
+NOT_FOUND: Final = -32002
+"""The code of an error about a session, or a file, that does not exist."""
+
+_GONE: Final = frozenset({NOT_FOUND, -32602})
+"""The codes that say that a session does not exist. Some agents call its id an invalid parameter.
+"""
 
 
 class _Stage(enum.Enum):
@@ -44,10 +51,16 @@ class Opening:
         self.error: str | None = None
         self.is_another = False
         """Whether the session that was to go on is gone, and another one is open."""
+        self.is_gone = False
+        """Whether the session that was to go on was not found."""
         self._cwd = cwd
         self._reads_past = reads_past
         self._stage = _Stage.INITIALIZING
         self._loads = self._has_past = False
+        self._sent = 0
+        """The id of our last request."""
+        self._is_waiting = False
+        """Whether that request has no response yet."""
 
     @property
     def is_open(self) -> bool:
@@ -59,69 +72,84 @@ class Opening:
         return self._stage is _Stage.CONTINUING
 
     def begin(self) -> Sequence[bytes]:
-        return [commands.initialize(INITIALIZE)]
+        return self._send(commands.initialize)
 
-    def note_past(self) -> None:
-        """Note that something of the session's past came."""
-        self._has_past = True
+    def note_past(self, update: Update) -> None:
+        """Note an update that came before the session is open. Not all are of its past."""
+        self._has_past = self._has_past or isinstance(update, frames.PastUpdate)
 
     def take(self, message: Message) -> Sequence[bytes]:
         """Take a response to one of our requests. Returns what is to be sent because of it."""
-        if self._stage is _Stage.INITIALIZING and message.number == INITIALIZE:
+        is_unreadable = bool(message.failure) and not message.has_id  # our request was
+        if not self._is_waiting or (message.number != self._sent and not is_unreadable):
+            return []
+        self._is_waiting = False
+        if self._stage is _Stage.INITIALIZING:
             return self._initialized(message)
-        if self._stage is _Stage.CONTINUING and message.number == OPEN:
+        if self._stage is _Stage.CONTINUING:
             return self._continued(message)
-        if self._stage is _Stage.BEGINNING and message.number in {OPEN, OPEN_NEW}:
-            self._made(message)
-        return []
+        return self._made(message)
+
+    def _send(self, command: Callable[[int], bytes]) -> Sequence[bytes]:
+        self._sent += 1
+        self._is_waiting = True
+        return [command(self._sent)]
 
     def _initialized(self, message: Message) -> Sequence[bytes]:
-        try:
-            agent = frames.initialized(message.result)
-        except msgspec.DecodeError:
-            return self._fail(_reason(message) or OTHER_VERSION)
+        agent = lenient.field(frames.initialized, message.result)
+        if message.failure or agent is None:
+            return self._fail(reason(message) or OTHER_VERSION)
         if agent.protocol_version != commands.VERSION:
             return self._fail(OTHER_VERSION)
-        self.abilities = agent.agent_capabilities
-        known, cwd = self.session_id, self._cwd
-        can_resume = bytes(self.abilities.session_capabilities.resume) not in {b"", b"null"}
-        if known is not None and can_resume and not self._reads_past:
+        self.abilities = able = abilities.read(agent.agent_capabilities)
+        known = self.session_id
+        if known is not None and able.can_resume and not self._reads_past:
             self._stage = _Stage.CONTINUING
-            return [commands.resume_session(OPEN, known, cwd)]
-        if known is not None and self.abilities.load_session:
-            self._stage, self._loads = _Stage.CONTINUING, True
-            return [commands.load_session(OPEN, known, cwd)]
+            return self._send(lambda number: commands.resume_session(number, known, self._cwd))
+        if known is not None and able.can_load:
+            return self._load(known)
         if self._reads_past:
             return self._fail(NO_PAST)
-        self._stage = _Stage.BEGINNING
         self.is_another = known is not None
-        return [commands.new_session(OPEN, cwd)]
+        return self._make()
+
+    def _load(self, known: str) -> Sequence[bytes]:
+        self._stage, self._loads, self._has_past = _Stage.CONTINUING, True, False
+        return self._send(lambda number: commands.load_session(number, known, self._cwd))
+
+    def _make(self) -> Sequence[bytes]:
+        self._stage = _Stage.BEGINNING
+        return self._send(lambda number: commands.new_session(number, self._cwd))
 
     def _continued(self, message: Message) -> Sequence[bytes]:
         if not message.failure:
             self.is_another = self._loads and not self._has_past
             self._stage = _Stage.OPEN
             return []
-        if self._reads_past:
-            return self._fail(_reason(message) or NO_SESSION)
-        self._stage, self.is_another = _Stage.BEGINNING, True
-        return [commands.new_session(OPEN_NEW, self._cwd)]
+        if not self._loads and self.abilities.can_load:
+            assert self.session_id is not None
+            return self._load(self.session_id)
+        error = lenient.field(frames.rpc_error, message.failure)
+        self.is_gone = error is not None and error.code in _GONE
+        if self._reads_past or not self.is_gone:
+            return self._fail(reason(message) or NO_SESSION)
+        self.is_another = True
+        return self._make()
 
-    def _made(self, message: Message) -> None:
-        try:
-            self.session_id = frames.session_made(message.result).session_id
-        except msgspec.DecodeError:
-            self._fail(_reason(message) or NO_SESSION)
-        else:
-            self._stage = _Stage.OPEN
+    def _made(self, message: Message) -> Sequence[bytes]:
+        made = lenient.field(frames.session_made, message.result)
+        if message.failure or made is None:
+            return self._fail(reason(message) or NO_SESSION)
+        self.session_id = made.session_id
+        self._stage = _Stage.OPEN
+        return []
 
     def _fail(self, error: str) -> Sequence[bytes]:
         self._stage, self.error = _Stage.FAILED, error
         return []
 
 
-def _reason(message: Message) -> str | None:
-    try:
-        return frames.rpc_error(message.failure).message
-    except msgspec.DecodeError:
-        return None
+def reason(message: Message) -> str | None:
+    """The text of an error."""
+    error = lenient.field(frames.rpc_error, message.failure)
+    return None if error is None else error.message

@@ -25,15 +25,16 @@ class Progress:
     """What one turn tells its client. `take` returns the events of an update."""
 
     def __init__(self, frame_stats: FrameStats) -> None:
-        self.calls = Calls()
+        self.calls = Calls(frame_stats)
         self._message: tuple[type[_Chunk], str | None] | None = None
         """The kind and the id of the message that the last chunk belongs to."""
         self._frame_stats = frame_stats
 
-    def take(self, update: Update) -> list[Event]:
+    def take(self, update: Update, text: str | None = None) -> list[Event]:
+        """`text`: that of a chunk which begins or ends with half of a surrogate pair."""
         match update:
             case frames.AgentChunk() | frames.ThoughtChunk():
-                return self._chunk(update)
+                return self._chunk(update, text)
             case frames.UserChunk():
                 return self._leave_out("user_message_chunk", 0)
             case frames.ToolCall() | frames.ToolCallUpdate():
@@ -56,18 +57,22 @@ class Progress:
             case _:
                 assert_never(update)
 
-    def _chunk(self, chunk: _Chunk) -> list[Event]:
+    def _chunk(self, chunk: _Chunk, torn: str | None) -> list[Event]:
         block = lenient.field(frames.block, chunk.content)
-        if block is None or (block.type == "text" and not block.text):
+        if block is None or (block.type == "text" and block.text is None):
+            self._frame_stats.count_malformed(bytes(chunk.content))
             return []
-        if block.text is None or block.type != "text":
-            shown = blocks.shown(block)
+        if block.type != "text":
+            shown = blocks.shown(block.type, chunk.content)
             return [shown] if shown else self._leave_out("block of content", len(chunk.content))
+        text = torn or block.text
+        if not text:
+            return []
         before, self._message = self._message, (type(chunk), chunk.message_id)
         is_other = before is not None and before != self._message and before[0] is type(chunk)
         new: list[Event] = [TextBreak()] if is_other else []
         kind = TextDelta if isinstance(chunk, AgentChunk) else ReasoningDelta
-        return [*new, kind(block.text)]
+        return [*new, kind(text)]
 
     def _leave_out(self, what: str, size: int) -> list[Event]:
         self._frame_stats.count_left_out(what, size)

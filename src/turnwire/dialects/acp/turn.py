@@ -11,16 +11,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
-from msgspec import Raw
 
 from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, KeepsNothing
-from turnwire.core.bounds import OPEN_QUESTIONS_MAX
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import (
     AgentStatus,
     DataPart,
     Event,
-    QuestionClosed,
     Reason,
     TextDelta,
     TurnFinished,
@@ -30,14 +27,19 @@ from turnwire.core.requests import PromptRequest, QuestionReply
 from turnwire.core.wire import lenient
 from turnwire.core.wire.census import census
 from turnwire.core.wire.frame_stats import FrameStats
-from turnwire.dialects.acp import blocks, commands, frames, questions
-from turnwire.dialects.acp.frames import Message, decoder
-from turnwire.dialects.acp.opening import Opening
+from turnwire.dialects.acp import blocks, commands, frames
+from turnwire.dialects.acp.frames import Message, TornMessage, decoder
+from turnwire.dialects.acp.opening import NOT_FOUND, Opening
+from turnwire.dialects.acp.permissions import UNREADABLE, Permissions
 from turnwire.dialects.acp.progress import Progress
-from turnwire.dialects.acp.questions import Asked
 
 PROMPT: Final = 10
 """The id of the request with our prompt."""
+
+CANCEL_S: Final = 5.0
+"""How long an agent may take to end a turn that it shall cancel, in seconds."""
+
+CANCELLED: Final = TurnFinished(reason=Reason.CANCELED)
 
 CENSUS_DEPTH: Final = 6
 """A message, its params, the update, its content, a part of that, its block."""
@@ -45,7 +47,6 @@ CENSUS_DEPTH: Final = 6
 NEW_SESSION: Final = "new_session"
 BEGINS_ANEW: Final = "The agent has nothing of this conversation any more: it begins anew"
 FILE_REFUSED: Final = "The agent takes no files of this kind"
-UNREADABLE_QUESTION: Final = "The agent asks something that cannot be shown"
 REFUSED: Final = "The agent refused the prompt"
 
 _CUT_SHORT: Final = {
@@ -68,7 +69,6 @@ class PromptProtocol(KeepsNothing):
     accepted = True
     queued = False
     has_other_watchers = False
-    deadline = NEVER
 
     def __init__(self, request: PromptRequest) -> None:
         self.frame_stats = FrameStats()
@@ -76,12 +76,16 @@ class PromptProtocol(KeepsNothing):
         """The prompt, until it is sent."""
         self._turn_id = request.prompt_id
         self._opening = Opening(request.agent_session.known, request.options.cwd)
-        self._keep = request.agent_session.keep
+        self._session = request.agent_session
         self._has_earlier = request.has_earlier
         self._stage = _Stage.OPENING
         self._progress = Progress(self.frame_stats)
-        self._asked: dict[str, Asked] = {}
+        self._permissions = Permissions(
+            self._turn_id, self.frame_stats, has_answers=request.options.has_turn_log
+        )
         self._is_cancelled = False
+        self.deadline = NEVER
+        """Until when the agent may answer that it cancelled the turn."""
 
     # The connection.
 
@@ -92,12 +96,20 @@ class PromptProtocol(KeepsNothing):
         return Decoded(to_agent=self._opening.begin())
 
     def connection_lost(self, _now: float) -> Decoded | None:
-        """Return None: a session whose connection is gone tells nothing of this turn any more."""
-        return None
+        """Interrupt the turn: a session whose connection is gone tells nothing of it any more."""
+        return Decoded([CANCELLED]) if self.deadline < NEVER else None
 
     @property
     def abort_scope(self) -> AbortScope:
         return AbortScope.OURS if self._stage is _Stage.RUNNING else AbortScope.NONE
+
+    def begin_stop(self, now: float) -> Decoded | None:
+        """Cancel the turn, and wait for its end: the next prompt finds a session that is idle."""
+        if self._stage is not _Stage.RUNNING:
+            return None
+        if self.deadline == NEVER:
+            self.deadline = now + CANCEL_S
+        return Decoded(to_agent=self.abort())
 
     def abort(self) -> Sequence[bytes]:
         """Return what cancels the turn. Agents wait for ever for an answer that nobody gives."""
@@ -105,9 +117,7 @@ class PromptProtocol(KeepsNothing):
         if self._stage is not _Stage.RUNNING or session_id is None or self._is_cancelled:
             return ()
         self._is_cancelled = True
-        asked, self._asked = self._asked, {}
-        answers = [commands.selected(each.request_id, None) for each in asked.values()]
-        return [commands.cancel(session_id), *answers]
+        return [commands.cancel(session_id), *self._permissions.cancel()]
 
     def client_detached(self) -> None:
         """Do nothing: a session has no other watchers."""
@@ -118,9 +128,9 @@ class PromptProtocol(KeepsNothing):
     def mark_stale(self) -> None:
         """Do nothing: an abort stops our turn alone."""
 
-    def tick(self, _now: float) -> Decoded:
-        """Do nothing: there is no deadline."""
-        return Decoded()
+    def tick(self, now: float) -> Decoded:
+        """End a turn whose agent does not say that it cancelled it."""
+        return Decoded([CANCELLED]) if now >= self.deadline else Decoded()
 
     # The messages.
 
@@ -135,51 +145,48 @@ class PromptProtocol(KeepsNothing):
             self.frame_stats.count_malformed(raw)
             return None
         try:
-            return self._interpret(message)
+            return self._interpret(message, raw)
         except msgspec.ValidationError:
-            self.frame_stats.count_malformed(raw)
+            frames.count_rejected(raw, message, self.frame_stats)
         except (msgspec.DecodeError, RecursionError):
             self.frame_stats.count_unreadable(raw)
         return None
 
     def reply(self, reply: QuestionReply, _user_id: str, _now: float) -> Decoded:
-        asked = self._asked.pop(reply.question_id, None)
-        if asked is None:
-            return Decoded()
-        option_id = questions.chosen(asked, reply.answer)
-        answer = commands.selected(asked.request_id, option_id)
-        return Decoded([QuestionClosed(reply.question_id, answer=reply.answer)], [answer])
+        return self._permissions.reply(reply)
 
-    def _interpret(self, message: Message) -> Decoded | str | None:
+    def _interpret(self, message: Message, raw: bytes) -> Decoded | str | None:
         if message.method is None:
             return self._response(message)
         if message.method == frames.UPDATE:
-            return self._update(frames.update_params(message.params))
-        if not message.has_id:
-            self.frame_stats.count_unknown(message.method)
-            return None
-        if message.method == frames.PERMISSION and self._stage is _Stage.RUNNING:
-            return self._ask(message.id, frames.permission_params(message.params))
+            text = message.text if isinstance(message, TornMessage) else None
+            return self._update(frames.update_params(message.params), text)
+        if message.method == frames.PERMISSION and message.id and self._stage is _Stage.RUNNING:
+            return self._ask(message, raw)
+        if message.method == frames.WITHDRAW:
+            return self._permissions.withdraw(message.params)
         self.frame_stats.count_unknown(message.method)
-        return Decoded(to_agent=[commands.refused(message.id)])
+        return Decoded(to_agent=[commands.refused(message.id)]) if message.has_id else None
 
     def _response(self, message: Message) -> Decoded | None:
         if self._stage is _Stage.OPENING:
             return self._take_opening(message)
-        if self._stage is _Stage.RUNNING and message.number == PROMPT:
+        # An agent that could not read a request does not name it, and nothing else is under way.
+        is_end = message.number == PROMPT or not message.has_id
+        if self._stage is _Stage.RUNNING and is_end:
             return self._finish(message)
         self.frame_stats.foreign += 1
         return None
 
-    def _update(self, params: frames.UpdateParams) -> Decoded | str | None:
+    def _update(self, params: frames.UpdateParams, text: str | None) -> Decoded | str | None:
         is_ours = params.session_id == self._opening.session_id
         if is_ours and self._opening.is_telling_past:
-            self._opening.note_past()
+            self._opening.note_past(params.update)
             return ALIVE
         if not is_ours or self._stage is not _Stage.RUNNING or self._is_cancelled:
             self.frame_stats.foreign += 1
             return None
-        new = self._progress.take(params.update)
+        new = self._progress.take(params.update, text)
         if len(new) == 1 and isinstance(new[0], TextDelta):
             return new[0].text
         return Decoded(new) if new else ALIVE
@@ -197,34 +204,37 @@ class PromptProtocol(KeepsNothing):
         assert session_id is not None
         assert request is not None
         self._request = None
-        self._keep(session_id)
-        content = blocks.of_prompt(request, opening.abilities.prompt_capabilities)
+        content = blocks.of_prompt(request, opening.abilities)
         if content is None:
             return self._over(Reason.ERROR, FILE_REFUSED)
+        self._session.keep(session_id)
         self._stage = _Stage.RUNNING
         events: list[Event] = [TurnStarted(self._turn_id)]
-        is_anew = opening.is_another or (request.agent_session.known is None and self._has_earlier)
+        is_anew = opening.is_another or (self._session.known is None and self._has_earlier)
         if is_anew:
             events += [AgentStatus(NEW_SESSION, BEGINS_ANEW), _notice()]
         return Decoded(events, [commands.prompt(PROMPT, session_id, content)])
 
-    def _ask(self, request_id: Raw, asked: frames.PermissionParams) -> Decoded:
-        refusal = [commands.selected(request_id, None)]
+    def _ask(self, message: Message, raw: bytes) -> Decoded:
+        try:
+            asked = frames.permission_params(message.params)
+        except msgspec.DecodeError:
+            self.frame_stats.count_malformed(raw)
+            if self._is_cancelled:
+                return _refusal(message)
+            return self._permissions.refuse(message.id, UNREADABLE)
         if asked.session_id != self._opening.session_id or self._is_cancelled:
             self.frame_stats.foreign += 1
-            return Decoded(to_agent=refusal)
-        events, name, given = self._progress.calls.ask(asked.tool_call)
-        question_id = f"{self._turn_id}:{bytes(request_id).decode()}"
-        if given is None or len(self._asked) >= OPEN_QUESTIONS_MAX:
-            return Decoded([AgentStatus("question", UNREADABLE_QUESTION)], refusal)
-        self._asked[question_id] = Asked(request_id, asked.options)
-        return Decoded([*events, questions.question(question_id, asked, name, given)])
+            return _refusal(message)
+        return self._permissions.ask(message.id, asked, self._progress.calls)
 
     def _finish(self, message: Message) -> Decoded:
         """The response to the prompt: the end of the turn."""
         if message.failure:
             error = lenient.field(frames.rpc_error, message.failure) or frames.RpcError(0)
             self.frame_stats.error_code = str(error.code)
+            if error.code == NOT_FOUND:  # the session: the agent was sent nothing else by name
+                self._session.forget()
             return self._over(Reason.ERROR, error.message or REFUSED)
         # Whatever it says, nothing of this turn follows it.
         done = lenient.field(frames.prompt_done, message.result) or frames.PromptDone("end_turn")
@@ -241,6 +251,10 @@ class PromptProtocol(KeepsNothing):
     def _over(self, reason: Reason, error: str) -> Decoded:
         self._stage = _Stage.OVER
         return Decoded([TurnFinished(reason=reason, error=error)])
+
+
+def _refusal(message: Message) -> Decoded:
+    return Decoded(to_agent=[commands.selected(message.id, None)])
 
 
 def _notice() -> Event:

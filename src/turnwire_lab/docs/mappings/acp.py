@@ -10,6 +10,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects.acp import Acp
+from turnwire.dialects.acp.opening import NOT_FOUND
 from turnwire.dialects.acp.turn import PROMPT
 from turnwire_lab.docs.mapping import shown
 
@@ -20,8 +21,8 @@ def _response(number: int, **result: Any) -> Message:
     return {"jsonrpc": "2.0", "id": number, "result": result}
 
 
-def _failure(number: int, text: str) -> Message:
-    return {"jsonrpc": "2.0", "id": number, "error": {"code": -32603, "message": text}}
+def _failure(number: int | None, text: str, code: int = -32603) -> Message:
+    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": text}}
 
 
 def _update(kind: str, /, session: str = "S", **fields: Any) -> Message:
@@ -58,10 +59,14 @@ _ASK: Final = {
 }
 
 
+_WITHDRAWN: Final = {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 0}}
+
+
 def _state(status: str, **fields: Any) -> Message:
     return _update("tool_call_update", toolCallId="c1", status=status, **fields)
 
 
+_END: Final = _state("completed")
 _Rows = Sequence[tuple[str, Sequence[Message], Message | None]]
 _ROWS: Final[_Rows] = (
     ("the response to `session/new`", _OPENED[:1], _OPENED[1]),
@@ -83,19 +88,28 @@ _ROWS: Final[_Rows] = (
     ("… to `failed`", [*_OPENED, _CALL, _RUNNING], _state("failed", content=_OUTPUT)),
     ("`plan`", _OPENED, _update("plan", entries=[])),
     ("`usage_update`, modes, commands", _OPENED, _update("usage_update", used=1)),
+    ("… behind the end of the call", [*_OPENED, _CALL, _END], _state("in_progress")),
     ("`session/request_permission`", [*_OPENED, _CALL], _ASK),
+    ("… that cannot be shown", _OPENED, {**_ASK, "params": {"sessionId": "S"}}),
+    ("`$/cancel_request` for it", [*_OPENED, _ASK], _WITHDRAWN),
     ("any other request", _OPENED, {"jsonrpc": "2.0", "id": 1, "method": "fs/read_text_file"}),
     ("an update of another session", _OPENED, _text("Hi", session="T")),
     ("the response to the prompt: `end_turn`", [*_OPENED, _text("Hi")], _done("end_turn")),
     ("… `max_tokens`, `max_turn_requests`, `refusal`", _OPENED, _done("max_tokens")),
     ("… `cancelled`", [*_OPENED, _CALL], _done("cancelled")),
     ("… an error", [*_OPENED, _text("Hi")], _failure(PROMPT, "no model")),
+    ("an error about no request", _OPENED, _failure(None, "Parse error")),
     ("another version, or no session", [], _failure(1, "no key")),
     ("the end of the connection", [*_OPENED, _text("Hi")], None),
 )
 _OF_A_KNOWN_SESSION: Final[_Rows] = (
     ("what a session tells of its past", [_INITIALIZED], _text("Hi")),
-    ("a session that is gone", [_INITIALIZED, _failure(2, "gone")], _response(3, sessionId="T")),
+    (
+        "a session that is not found",
+        [_INITIALIZED, _failure(2, "gone", NOT_FOUND)],
+        _response(3, sessionId="T"),
+    ),
+    ("a session that cannot be opened now", [_INITIALIZED], _failure(2, "overloaded")),
 )
 
 
