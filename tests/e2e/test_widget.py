@@ -1,6 +1,7 @@
 """The widget on a site of another origin, in a real browser, with a real gateway and agent."""
 
 import asyncio
+import json
 from typing import Any
 
 import httpx
@@ -17,6 +18,7 @@ from turnwire_lab.embed.site import BUILT, Site
 from turnwire_lab.page.serving import BUILT as PAGE_BUILT
 
 WAIT_S = 15.0
+ROOT = "document.querySelector('turnwire-widget').shadowRoot"
 END_OF_STORY = "this is the end."
 HOSTILE = """<style>
 * { display: none !important; visibility: hidden !important; opacity: 0 !important;
@@ -62,6 +64,10 @@ async def test_an_answer_streams_and_is_there_again_after_a_reload(visit: Visit)
     assert [url for url in seen if url.endswith("/chat")]
     stored = "JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])"
     assert visit.stage.token not in await visit.page.evaluate(stored)
+    # Nor is the conversation, which the agent keeps.
+    assert await visit.page.evaluate("Object.keys({...localStorage, ...sessionStorage})") == [
+        "turnwire-widget-open"
+    ]
 
 
 async def test_a_tool_is_a_folded_card_and_markup_is_text(visit: Visit) -> None:
@@ -201,6 +207,45 @@ async def test_who_is_faster_than_the_history_is_heard(new_visit: NewVisit) -> N
     await expect(visit.box).to_have_value("")
 
 
+async def test_what_is_not_known_yet_is_never_shown_as_known(new_visit: NewVisit) -> None:
+    """In the task that opens the panel: else a button can be pressed that soon cannot be."""
+    visit = await new_visit()
+    await visit.page.route("**/messages?*", lambda route: route.abort())
+    visit.expects("ERR_FAILED|TURNWIRE_CORS_ORIGINS")
+    busy = await visit.page.evaluate(f"""async () => {{
+        {ROOT}.querySelector("button").click();
+        await new Promise((resolve) => setTimeout(resolve));
+        return {ROOT}.querySelector("[role=region]").ariaBusy;
+    }}""")
+
+    assert busy == "true"
+
+
+async def test_an_answer_that_is_there_at_once_is_told_too(visit: Visit) -> None:
+    said = [
+        {"type": "start", "messageId": "t1"},
+        {"type": "text-start", "id": "t1:t0"},
+        {"type": "text-delta", "id": "t1:t0", "delta": "Here it is."},
+        {"type": "text-end", "id": "t1:t0"},
+        {"type": "finish"},
+    ]
+    body = "".join(f"data: {json.dumps(each)}\n\n" for each in said) + "data: [DONE]\n\n"
+    # From the page itself, without a wait for anything.
+    await visit.page.evaluate(
+        """(body) => {
+            const headers = { "content-type": "text/event-stream" };
+            const { fetch } = window;
+            window.fetch = async (url, init) =>
+                String(url).endsWith("/chat") ? new Response(body, { headers }) : fetch(url, init);
+        }""",
+        body,
+    )
+    await visit.ask("what is it?")
+
+    live = visit.panel.locator("[aria-live]")
+    await expect(live).to_have_text("Answer: Here it is.")
+
+
 async def test_stop_stops_the_agent(visit: Visit) -> None:
     await visit.ask("tell me a long story")
     await expect(visit.answer).to_contain_text("Chapter 1.")
@@ -272,7 +317,7 @@ async def test_what_was_pressed_and_is_gone_leaves_the_focus_in_the_panel(visit:
 
 async def test_it_works_by_keyboard_alone(visit: Visit) -> None:
     await expect(visit.box).to_be_focused()
-    names = "document.querySelector('turnwire-widget').shadowRoot.activeElement?.ariaLabel"
+    names = f"{ROOT}.activeElement?.ariaLabel"
     await visit.page.keyboard.type("what is 1")
     # The focus passes by a button that cannot be pressed yet.
     await expect(visit.panel.get_by_role("button", name="Send")).to_be_enabled()

@@ -2,6 +2,7 @@
 import type { UIMessage } from "ai";
 import { followNetwork, openSession, type Notice, type PlainChat, type Session, withToken } from "turnwire-session";
 
+import { memoryOf, userOf } from "./memory";
 import type { Settings } from "./options";
 
 export interface View {
@@ -23,7 +24,9 @@ const DRAW_MS = 40;
 export class Conversation {
   readonly #session: Session<PlainChat>;
   readonly #leave: () => void;
+  #drawn: Pick<View, "busy" | "loading"> = { busy: false, loading: false };
   #drawing = false;
+  #drawingNow = false;
   #warned = false;
   #ended = false;
 
@@ -32,7 +35,14 @@ export class Conversation {
     private readonly draw: (view: View) => void,
   ) {
     const { url, session, token } = settings;
-    this.#session = openSession({ url, session, fetch: withToken(token) });
+    let user = "";
+    const ask = async () => {
+      const given = await token();
+      user = userOf(given);
+      return given;
+    };
+    const memory = memoryOf(() => ({ gateway: url, session, user }));
+    this.#session = openSession({ url, session, memory, fetch: withToken(ask) });
     this.#session.subscribe(() => this.#changed());
     this.#leave = followNetwork(this.#session);
   }
@@ -98,14 +108,31 @@ export class Conversation {
     );
   }
 
-  /** Deltas come faster than anybody reads: what changed is drawn a few times a second. */
+  /** Deltas come faster than anybody reads: what changed is drawn a few times a second. What may be pressed is drawn
+   * at once, and so is each turn that begins, however short it is: that it is over is told. */
   #changed(): void {
     this.#warn();
+    const { busy, loading } = this.#view();
+    const isUrgent = busy !== this.#drawn.busy || loading !== this.#drawn.loading;
+    if (isUrgent && !this.#drawingNow) {
+      this.#drawingNow = true;
+      queueMicrotask(() => {
+        this.#drawingNow = false;
+        this.#draw();
+      });
+    }
     if (this.#drawing) return;
     this.#drawing = true;
     setTimeout(() => {
       this.#drawing = false;
-      if (!this.#ended) this.draw(this.#view());
+      this.#draw();
     }, DRAW_MS);
+  }
+
+  #draw(): void {
+    if (this.#ended) return;
+    const view = this.#view();
+    this.#drawn = view;
+    this.draw(view);
   }
 }

@@ -59,7 +59,7 @@ export function mount(options: Options): Widget {
   };
 }
 
-// That the panel was open, for a reload; nothing else is ever stored.
+// That the panel was open, for a reload.
 function remember(session: string, open: boolean): void {
   try {
     if (open) sessionStorage.setItem(WAS_OPEN, session);
