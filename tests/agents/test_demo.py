@@ -26,11 +26,14 @@ async def lab(*arguments: str) -> Process:
     ("agent", "told"),
     [
         (("--framework", "pydantic-ai"), "12*7 is 84"),
+        (("--framework", "langgraph"), "12*7 is 84"),
         (("--pace", "0"), "12*7 is **84**"),
     ],
 )
 async def test_the_demo_answers(agent: tuple[str, ...], told: str) -> None:
-    FRAMEWORKS["pydantic-ai"].python.exists() or lacking("pydantic-ai is not installed")
+    framework = agent[1] if "--framework" in agent else ""
+    if framework and not FRAMEWORKS[framework].python.exists():
+        lacking(f"{framework} is not installed")
     demo = await lab("demo", *PORTS, "--wire", "ag-ui", *agent)
     assert demo.stdout is not None
     lines: dict[str, str] = {}
@@ -46,7 +49,7 @@ async def test_the_demo_answers(agent: tuple[str, ...], told: str) -> None:
             setup = (await http.get(f"{lines['page'].split()[1]}lab/setup")).json()
         assert setup["wire"] == "ag-ui"
         assert ([list(prompt) for prompt in PROMPTS] == setup["prompts"]) == (len(told) < 12)
-        assert setup["agent"] == ("pydantic-ai" if "--framework" in agent else "")
+        assert setup["agent"] == (FRAMEWORKS[framework].title if framework else "")
         assert "slow-client" not in setup["faults"]
     demo.terminate()
     await demo.communicate()

@@ -219,3 +219,30 @@ def test_inputs_alone_are_a_recording(
 
     assert main(["replay", str(file)]) == 0
     assert b"Agent stopped responding" in capfdbinary.readouterr().out
+
+
+BODY = GOLDEN.parent / "ag-ui" / "langgraph-tool.body"
+
+
+def test_the_body_of_an_agents_response_is_a_recording(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """As `curl -N … > run.sse` writes it."""
+    file = tmp_path / "run.sse"
+    file.write_bytes(BODY.read_bytes())
+
+    assert main(["replay", str(file), "--dialect", "ag-ui"]) == 0
+    assert capfdbinary.readouterr() == (BODY.with_suffix(".sse").read_bytes(), b"")
+
+
+def test_the_body_of_an_agents_response_is_refused_by_the_name_of_its_wire(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    file = tmp_path / "run.sse"
+    file.write_bytes(BODY.read_bytes())
+
+    assert main(["replay", str(file)]) == 1
+    assert capsys.readouterr() == (
+        "",
+        f"turnwire: {file}: has no turn of the wire v2; try --dialect ag-ui\n",
+    )
