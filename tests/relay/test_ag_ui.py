@@ -141,6 +141,29 @@ async def test_an_event_that_never_ends_is_read_no_further_than_the_longest_fram
     assert "too_big" in capsys.readouterr().out
 
 
+async def test_megabytes_of_the_frameworks_events_break_no_limit_and_nothing_is_shown() -> None:
+    """Beside a text of some words, as a graph with large states tells them."""
+    copy = {"event": "on_chain_stream", "data": {"messages": ["secret " * 10_000]}}
+    words = [f"word {number} " for number in range(40)]
+
+    async def script(asked: Asked) -> None:
+        await asked.say(CHUNKED + chunk(b"data: %b\n\n" % f.event("RUN_STARTED")))
+        for word in words:
+            told = f.event("RAW", event=copy), f.text(word, rawEvent=copy)
+            await asked.say(chunk(b"".join(b"data: %b\n\n" % each for each in told)))
+        await asked.say(chunk(b"data: %b\n\n" % f.event("RUN_FINISHED")) + END)
+
+    with capture_logs() as logs:
+        async with HttpAgent(script) as agent, Gateway(agent.url, dialect="ag-ui") as gateway:
+            client = await chat(gateway, ask("hello"))
+            await until(lambda: any(each["event"] == "stream ended" for each in logs))
+
+    (line,) = [each for each in logs if each["event"] == "stream ended"]
+    assert client.text == "".join(words)
+    assert (line["outcome"], line["left_out"]) == ("completed", {"RAW": 40})
+    assert line["left_out_bytes"] > 2_500_000
+
+
 @pytest.mark.fault(
     "an agent of ag-ui mixes another run into the response",
     "nothing of it is shown; its events are counted as foreign",

@@ -282,3 +282,22 @@ def test_each_switch_of_messages_begins_a_new_block_and_no_text_moves() -> None:
 
     assert played.kinds.count("text-start") == 4
     assert played.client.text == "0 1 2 3 "
+
+
+def test_the_texts_of_two_subagents_at_once_are_shown_in_the_order_in_which_they_come() -> None:
+    told = [
+        f.event("SUBAGENT_STARTED", subagentRunId=owner, name=f"writer {owner}") for owner in "ab"
+    ]
+    told += [
+        f.text_chunk(messageId="ma", delta="Tea ", subagentRunId="a"),
+        f.text_chunk(messageId="mb", delta="Gin ", subagentRunId="b"),
+        f.text_chunk(delta="is hot. ", subagentRunId="a"),
+        f.text_chunk(delta="is not.", subagentRunId="b"),
+    ]
+    told += [f.event("SUBAGENT_FINISHED", subagentRunId=owner) for owner in "ab"]
+    played = Played(f.started(), *told, f.finished())
+
+    texts = [part["text"] for part in played.client.parts if part["type"] == "text"]
+    assert texts == ["Tea ", "Gin ", "is hot. ", "is not."]
+    assert played.turn.outcome is Outcome.COMPLETED
+    played.client.close()
