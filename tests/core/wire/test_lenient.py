@@ -16,6 +16,14 @@ def test_an_element_that_cannot_be_decoded_is_left_out() -> None:
     assert list(lenient.each(number, elements)) == [1, 3]
 
 
+def test_what_is_left_out_can_be_counted() -> None:
+    left_out: list[bytes] = []
+
+    found = lenient.each(number, map(Raw, (b"1", b"[]")), lambda raw: left_out.append(bytes(raw)))
+
+    assert (list(found), left_out) == ([1], [b"[]"])
+
+
 @pytest.mark.parametrize(
     ("raw", "value"), [(b"7", 7), (b"0", 0), (b"", None), (b"null", None), (b"[7]", None)]
 )

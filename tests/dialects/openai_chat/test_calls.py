@@ -53,6 +53,7 @@ def with_function(**fields: Any) -> dict[str, Any]:
 
 
 ROME = ("weather", '{"city":"Rome"}')
+OSLO = ("weather", '{"city":"Oslo"}')
 TWICE = {"c1": ROME, "c2": ("clock", "{}")}
 
 
@@ -96,6 +97,31 @@ TWICE = {"c1": ROME, "c2": ("clock", "{}")}
         ([with_function(arguments=None)], {"c1": ("weather", "{}")}),
         ([{"id": "c1", "custom": {"name": "sql", "input": "now"}}], {"c1": ("sql", '"now"')}),
         ([{"index": 0, "id": "c1"}], {"c1": ("tool", "{}")}),
+        ([f.head("", "", 0, "")], {}),
+        ([f.piece("", None)], {}),
+        ([f.head(args=ROME[1]), f.head(args=ROME[1])], {"c1": ROME}),
+        ([f.head(), f.piece('{"city":'), f.piece('"Rome"}'), f.head(args=ROME[1])], {"c1": ROME}),
+        ([f.head(None, args=ROME[1]), f.head(None, args=ROME[1])], {"p1:call-1": ROME}),
+        (
+            [f.head(None, args=ROME[1]), f.head(None, args=OSLO[1])],
+            {"p1:call-1": ROME, "p1:call-2": OSLO},
+        ),
+        (
+            [f.head(None, args=ROME[1]), f.head(None), f.piece(OSLO[1])],
+            {"p1:call-1": ROME, "p1:call-2": OSLO},
+        ),
+        (
+            [
+                *(f.head(None, args=ROME[1]), f.head(None, "clock", 1, "{}")),
+                *(f.head(None, args=ROME[1]), f.head(None, args=OSLO[1])),
+            ],
+            {"p1:call-1": ROME, "p1:call-2": ("clock", "{}"), "p1:call-3": OSLO},
+        ),
+        (
+            [f.head(None, args='{"a":'), f.head(None, args='{"b":'), f.head(None, args="1}}")],
+            {"p1:call-1": ("weather", '{"a":{"b":1}}')},
+        ),
+        ([f.head(), f.head(args='{"a":'), f.head(args="1}")], {"c1": ("weather", '{"a":1}')}),
     ],
 )  # fmt: skip
 def test_whichever_way_a_server_cuts_them(
@@ -128,6 +154,40 @@ def test_an_input_is_looked_at_once_however_many_calls_follow(
 
     assert looked == ['{"a":[', "", "", ""]
     assert next(fields["args"] for _, fields in told if "args" in fields) == '{"a":[1]}'
+
+
+def test_a_name_that_comes_again_and_again_does_not_cost_more_and_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(calls, "LOOKED_MAX", 40)
+    again = f.head(None, args=OSLO[1])
+
+    assert len(inputs(f.head(None, args=ROME[1]), again)) == 2
+    assert len(inputs(f.head(None, args=ROME[1] + " " * 30), again)) == 1
+
+
+def test_what_a_tool_returned_is_the_outcome_of_its_call() -> None:
+    made = Calls("p1")
+    new = made.take(call(f.head(args="{}"))) + made.output("c1", msgspec.Raw(b'"21 C"'))
+    told = [plain_event(event) for event in new]
+
+    assert phases(told) == ["pending", "ToolInputDelta", "running", "completed"]
+    assert told[-1][1]["result"] == '"21 C"'
+    assert made.output("c1", msgspec.Raw(b"1")) == []
+    unknown = [plain_event(event) for event in made.output("x" * 600, msgspec.Raw(b"1"))]
+    assert phases(unknown) == ["running", "completed"]
+    assert unknown[0][1]["call_id"] == call_ids.shortened("x" * 600)
+
+
+def test_a_call_is_new_unless_it_was_told() -> None:
+    made = Calls("p1")
+    assert made.is_new(call(f.head(None)))
+
+    made.take(call(f.head()))
+    assert [made.is_new(call(f.head(each))) for each in (None, "c1", "c2")] == [False, False, True]
+
+    made.output("c1", msgspec.Raw(b"1"))
+    assert [made.is_new(call(f.head(each))) for each in (None, "c1", "c2")] == [False, False, True]
 
 
 def test_a_long_input_is_shown_in_pieces_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,10 +306,25 @@ def test_a_call_that_the_model_made_has_its_input_before_it_runs() -> None:
 def test_what_is_open_at_the_end_ends() -> None:
     made = Calls("p1")
     made.take(call(f.head(args="{")))
+    assert made.are_unrun
+    made.progress(note({"toolCallId": "c2", "status": "running"}))
 
-    assert made.are_open
-    told = [plain_event(event) for event in made.settle("over")]
-    assert phases(told) == ["running", "error"]
-    made.take(call(f.head("c2")))
-    assert phases([plain_event(event) for event in made.end_unseen()]) == ["completed"]
+    told = [plain_event(event) for event in made.settle()]
+    assert phases(told) == ["running", "error", "error"]
+    assert [fields["error"] for _, fields in told[1:]] == [calls.NOBODY_RAN, calls.NOT_SAID]
     assert not made.are_open
+
+
+def test_an_agent_that_goes_on_ran_the_tools_and_says_what_came_of_those_that_it_named() -> None:
+    made = Calls("p1")
+    made.take(call(f.head("c1")))
+    made.progress(note({"toolCallId": "c2", "status": "running"}))
+
+    told = [plain_event(event) for event in made.end_unseen()]
+    assert [(fields["call_id"], fields["phase"].value) for _, fields in told] == [
+        ("c1", "completed")
+    ]
+    assert (made.are_open, made.are_unrun) == (True, False)
+    assert phases(
+        [plain_event(e) for e in made.progress(note({"toolCallId": "c2", "status": "failed"}))]
+    ) == ["error"]

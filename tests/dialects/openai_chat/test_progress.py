@@ -1,5 +1,6 @@
 """What chunks tell: text, reasoning in its spellings, refusals, sources, files, usage."""
 
+import json
 from typing import Any
 
 import msgspec
@@ -58,11 +59,15 @@ def test_reasoning_in_each_spelling_is_told_once(frame: bytes) -> None:
 def test_a_content_in_parts() -> None:
     told = Taken(
         f.text([{"type": "text", "text": "a"}, {"type": "reference", "reference_ids": [1]}, 7]),
-        f.text([{"type": "thinking"}, {"type": "text", "text": 7}]),
+        f.text([{"type": "thinking"}, {"type": "text", "text": 7}, {"text": "no type"}]),
+        f.text([{"type": "thinking", "thinking": [{"type": "text"}, 7]}]),
+        f.text([{"type": "thinking", "thinking": 7}]),
+        f.text(["b", {"type": "output_text", "text": "c"}]),
+        f.text([{"type": "text", "text": {"value": "d", "annotations": []}}]),
     )
 
-    assert told.texts == ["t:a"]
-    assert told.stats.left_out == {"part of the content": 1}
+    assert told.texts == ["t:a", "t:b", "t:c", "t:d"]
+    assert told.stats.left_out == {"part of the content": 7}
 
 
 def test_a_refusal_has_a_block_of_its_own() -> None:
@@ -95,6 +100,90 @@ def test_a_message_that_repeats_what_was_streamed_is_not_told_again() -> None:
     ]
 
 
+def of_the_end(**message: Any) -> bytes:
+    return f.event(choices=[{"delta": {}, "message": message, "finish_reason": "stop"}])
+
+
+def test_what_only_the_last_message_has_is_told() -> None:
+    url = {"type": "url_citation", "url": "https://a.example"}
+    picture = {"image_url": {"url": "data:,x"}}
+    told = Taken(
+        f.text("Hello"),
+        f.call(f.head()),
+        f.event(choices=[{"message": {"tool_calls": [f.head("early")]}}]),
+        of_the_end(
+            content="Hello",
+            tool_calls=[f.head(args="{}"), f.head("c2", args="{}"), f.head(None, args="{}")],
+            annotations=[url],
+            images=[picture],
+        ),
+        of_the_end(images=[picture]),
+    )
+
+    assert told.texts[0] == "t:Hello"
+    assert [fields["call_id"] for _, fields in told.events if "args" in fields] == ["c1", "c2"]
+    assert [kind for kind, _ in told.events].count("FilePart") == 1
+    assert [plain_event(each)[1]["url"] for each in told.progress.finish()] == [url["url"]]
+
+
+def test_a_message_without_ids_has_all_calls_of_an_answer_or_none() -> None:
+    told = Taken(f.text("a"), of_the_end(tool_calls=[f.head(None, index=0), f.head(None, index=1)]))
+
+    assert [fields["call_id"] for _, fields in told.events if "args" in fields] == [
+        *("p1:call-1", "p1:call-2")
+    ]
+
+
+def test_a_message_has_the_text_behind_reasoning_that_was_streamed() -> None:
+    assert Taken(f.thought("hm"), of_the_end(content="a")).texts == ["r:hm", "t:a"]
+    assert Taken(f.refusal("no"), of_the_end(content="a")).texts == ["t:no"]
+
+
+def test_the_words_of_a_tool_are_the_output_of_its_call() -> None:
+    def of_tool(content: Any, **fields: Any) -> bytes:
+        return f.chunk({"role": "tool", "content": content, **fields})
+
+    told = Taken(
+        *(f.text("I look."), f.call(f.head()), f.finished("tool_calls")),
+        of_tool("", tool_call_id="c1"),
+        of_tool('{"c":21}', tool_call_id="c1"),
+        of_tool("more", tool_call_id="c1"),
+        of_tool("of none"),
+        of_tool([{"type": "text", "text": "x"}], tool_call_id=2),
+        f.text("Sunny."),
+    )
+
+    assert told.texts == ["t:I look.", "t:Sunny."]
+    assert [
+        (fields["call_id"], json.loads(fields["result"]))
+        for _, fields in told.events
+        if "result" in fields
+    ] == [("c1", {"c": 21}), ("2", [{"type": "text", "text": "x"}])]
+    assert told.stats.left_out == {"output of a tool": 2}
+
+
+def test_a_field_of_a_wrong_type_hides_no_text() -> None:
+    def odd(more: dict[str, Any] | None = None, **fields: Any) -> bytes:
+        return f.event(choices=[{"index": 0, "delta": {"content": "a", **(more or {})}, **fields}])
+
+    values: list[Any] = [{}, [], False, 0, 0.0, ""]
+    frames = (
+        *(odd(index=value) for value in (*values, "0", None)),
+        *(odd(finish_reason=value) for value in values),
+        *(odd({"role": value}) for value in (*values, 7, ["tool"])),
+        *(odd({"tool_calls": value}) for value in (*values, 7, "x")),
+        odd({"tool_calls": [{"index": "0", "id": 1, "function": {"name": "w"}}]}),
+        odd({"tool_calls": [{"index": 0.5, "function": {"name": "x" * 600, "arguments": 7}}]}),
+    )
+
+    for frame in frames:
+        assert "t:a" in Taken(frame).texts
+    assert Taken(*frames[-4:-2]).stats.left_out == {"tool_calls": 2}
+    assert Taken(odd(finish_reason={"type": "stop"})).progress.finish_reason == "unknown"
+    for other in (1, "1", 2.5):
+        assert Taken(odd(index=other)).stats.left_out == {"choice": 1}
+
+
 def test_the_form_before_there_were_several_calls() -> None:
     pieces = [{"name": "add", "arguments": ""}, {"arguments": '{"a":1}'}]
     told = Taken(
@@ -124,28 +213,38 @@ def test_citations_are_pages_once_and_at_the_end() -> None:
     told = Taken(
         f.chunk({"annotations": [cited("https://a.example"), cited("javascript:x"), {"no": 1}]}),
         f.chunk({"content": "a"}, citations=["https://b.example", "https://a.example", 7]),
+        f.chunk({"annotations": [{"type": "url_citation", "url": "https://c", "title": "C"}]}),
+        f.chunk({"annotations": [{"url_citation": "https://d"}, {"url": "https://e", "title": 7}]}),
+        f.chunk({"annotations": {"url": "https://lost"}}),
     )
 
     assert told.texts == ["t:a"]
-    assert [source.url for source in told.progress.finish() if hasattr(source, "url")] == [
-        "https://a.example",
-        "https://b.example",
+    sources = [plain_event(source)[1] for source in told.progress.finish()]
+    assert [(source["url"], source.get("title")) for source in sources] == [
+        ("https://a.example", "A"),
+        ("https://b.example", None),
+        *(("https://c", "C"), ("https://d", None), ("https://e", None)),
     ]
-    assert told.stats.left_out == {"citation": 1}
+    assert told.stats.left_out == {"citation": 4}
 
 
 def test_pictures_are_files_if_they_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PICTURE_MAX", 40)
     urls = ["data:image/webp;base64,QUJD", "data:,x", "https://h/a", "data:image/png," + "x" * 40]
     pictures = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
-    told = Taken(f.chunk({"images": [*pictures, {"no": "url"}]}))
+    told = Taken(
+        f.chunk({"images": [*pictures, {"no": "url"}]}),
+        f.chunk({"images": [{"image_url": "https://h/b"}, "https://h/c", {"url": "https://h/d"}]}),
+        f.chunk({"images": [{"image_url": {"url": "javascript:alert(1)"}}]}),
+    )
 
     assert [(fields["url"], fields["mime"]) for _, fields in told.events] == [
         (urls[0], "image/webp"),
         (urls[1], "image/png"),
         (urls[2], "image/png"),
+        *((f"https://h/{name}", "image/png") for name in "bcd"),
     ]
-    assert told.stats.left_out == {"picture": 1}
+    assert told.stats.left_out == {"picture": 3}
 
 
 @pytest.mark.parametrize(
@@ -176,6 +275,8 @@ def test_a_plain_delta_takes_the_short_way_and_nothing_else_does() -> None:
 
     assert plain(chunk(f.text("b"))) == "b"
     assert plain(chunk(f.event(choices=[{"delta": {"content": "b"}, "logprobs": None}]))) == "b"
+    assert plain(chunk(f.chunk({"content": "b", "role": "assistant"}))) == "b"
+    assert plain(chunk(f.chunk({"content": "b", "role": None}))) == "b"
     assert Progress("p1", FrameStats()).plain_text(chunk(f.text("b"))) is None
     for more in (
         f.text(""),
@@ -186,6 +287,9 @@ def test_a_plain_delta_takes_the_short_way_and_nothing_else_does() -> None:
         f.event(choices=[{"delta": {"content": "b"}, "index": 1}]),
         f.event(choices=[{"delta": {"content": "b"}, "logprobs": {}}]),
         f.event(choices=[{"delta": {"content": "b"}, "message": {}}]),
+        f.event(choices=[{"delta": {"content": "b"}, "error": {"message": "x"}}]),
+        f.chunk({"content": "b", "role": "tool"}),
+        f.chunk({"content": "b", "role": 7}),
         f.event(choices=[{"delta": None}]),
         f.chunk({"content": "b"}, "stop"),
         f.chunk({"content": "b"}, usage={}),

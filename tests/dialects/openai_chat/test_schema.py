@@ -33,6 +33,8 @@ def test_all_events_are_in_it_under_their_types() -> None:
         f.progress("running", emoji="x", label="ls"),
         f.failed("no", type="x", param=None, code="500"),
         f.event(choices=[], x_groq={"id": "r", "usage": {}}),
+        f.chunk({"role": "tool", "tool_call_id": "c1", "content": "x"}),
+        f.event(choices=[{"delta": {}, "error": {"code": 502}}]),
     ],
 )
 def test_what_agents_send_is_no_drift(frame: bytes) -> None:
@@ -84,5 +86,8 @@ def test_what_a_replay_needs_stays() -> None:
 
     assert call == given["choices"][0]["delta"]["tool_calls"][0]
     assert redacted(f.finished("length"))["choices"][0]["finish_reason"] == "length"
+    output = redacted(f.chunk({"role": "tool", "tool_call_id": "c1", "content": "x"}))
+    assert output["choices"][0]["delta"]["role"] == "tool"
+    assert output["choices"][0]["delta"]["tool_call_id"] == "c1"
     note = redacted(f.progress("completed"))
     assert (note["status"], note["toolCallId"], note["tool"]) == ("completed", "c1", "terminal")

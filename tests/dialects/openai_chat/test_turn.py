@@ -9,10 +9,11 @@ from support.openai_turn import Played, plain
 from turnwire.core.agent import ALIVE, AbortScope
 from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.outcome import Outcome
-from turnwire.dialects.openai_chat import OpenAiChat
+from turnwire.dialects.openai_chat import OpenAiChat, calls
 from turnwire.dialects.openai_chat.turn import FILTERED, UNRUN, TurnProtocol
 
 NOT_RUN = "No result: nobody ran this tool"
+INTERRUPTED = "Stream interrupted"
 
 
 def played(*frames: bytes, **asked: Any) -> Played:
@@ -58,6 +59,42 @@ def test_an_end_without_a_reason_is_interrupted(ending: list[bytes]) -> None:
 
     assert turn.turn.outcome is Outcome.INTERRUPTED
     turn.client.close()
+
+
+def test_done_without_a_reason_ends_a_turn_whose_connection_stays_open() -> None:
+    turn = played(f.text("a"), f.DONE).wait(1)
+    assert turn.kinds[-1] == "text-delta"
+
+    turn.wait(1.1)
+    turn.client.close()
+    assert turn.client.error == INTERRUPTED
+
+
+def test_content_behind_done_without_a_reason_puts_the_end_off() -> None:
+    assert played(f.text("a"), f.DONE).tell(f.text("b")).wait(60).turn.outcome is None
+
+
+def test_a_first_chunk_without_choices_begins_the_answer() -> None:
+    """Azure sends what it found in the prompt."""
+    found = f.event(choices=[], prompt_filter_results=[{"prompt_index": 0}])
+    turn = played(found, f.started(), f.text("a"), f.finished(), f.DONE)
+
+    assert (turn.client.text, turn.turn.outcome) == ("a", Outcome.COMPLETED)
+    assert turn.left_out == {}
+
+
+def test_a_reason_that_is_absent_null_or_empty_is_none() -> None:
+    def written(content: str, **reason: Any) -> bytes:
+        return f.event(choices=[{"index": 0, "delta": {"content": content}, **reason}])
+
+    frames = [
+        *(written("a"), written("b", finish_reason=None), written("c", finish_reason="")),
+        *(written("d", finish_reason=None), written("e", finish_reason="null"), written("f")),
+    ]
+    turn = played(*frames).wait(60)
+    assert (turn.client.text, turn.turn.outcome) == ("abcdef", None)
+
+    assert turn.tell(f.finished(), f.DONE).turn.outcome is Outcome.COMPLETED
 
 
 def test_a_server_that_sends_no_more_and_keeps_the_connection() -> None:
@@ -112,6 +149,56 @@ def test_an_answer_that_is_cut_behind_its_calls_is_interrupted(
     turn.client.close()
 
 
+@pytest.mark.parametrize("reason", ["tool_calls", "stop"])
+@pytest.mark.parametrize(
+    "behind",
+    [
+        [],
+        [f.progress("running")],
+        [f.progress("running"), f.usage(n=1)],
+        [f.progress("completed")],
+        [f.progress("running", "c2"), f.progress("completed", "c1")],
+    ],
+)
+def test_an_answer_that_is_cut_while_tools_run_is_interrupted(
+    reason: str, behind: list[bytes]
+) -> None:
+    turn = played(f.call(f.head(args="{}")), f.finished(reason), *behind).wait(60)
+    assert turn.turn.outcome is None
+
+    assert turn.leave().turn.outcome is Outcome.INTERRUPTED
+    turn.client.close()
+
+
+@pytest.mark.parametrize("before", [[], [f.finished(), f.usage(n=1)]])
+def test_a_tool_that_the_agent_named_has_the_outcome_that_it_says(before: list[bytes]) -> None:
+    """Whether it says `stop` before its tool begins or not, and whatever it says meanwhile."""
+    noted = [*before, f.progress("running")]
+    turn = played(f.text("I look. "), *noted).wait(60).tell(f.text("Meanwhile."))
+    turn.tell(f.progress("failed", error="exit 1"), f.finished(), f.DONE)
+
+    assert turn.of_call()[-1]["errorText"] == "exit 1"
+    assert (turn.turn.outcome, turn.client.text) == (Outcome.COMPLETED, "I look. Meanwhile.")
+
+
+def test_a_tool_whose_end_the_agent_does_not_say_is_not_one_that_nobody_ran() -> None:
+    called = [f.call(f.head(args="{}")), f.finished("tool_calls"), f.progress("running")]
+    turn = played(*called, f.text("So."), f.finished(), f.DONE)
+
+    assert turn.of_call()[-1]["errorText"] == calls.NOT_SAID
+    assert (turn.turn.outcome, turn.client.metadata, turn.left_out) == (Outcome.COMPLETED, None, {})
+
+
+def test_the_words_of_a_tool_are_no_answer() -> None:
+    output = {"role": "tool", "tool_call_id": "c1", "content": "21 \ud83d"}
+    turn = played(*CALLED, f.chunk(output)).wait(60).tell(f.text("Sunny."), f.finished(), f.DONE)
+
+    assert turn.of_call()[-1]["output"] == "21 \ufffd"
+    assert (turn.client.text, turn.turn.outcome) == ("Sunny.", Outcome.COMPLETED)
+    streamed = played(f.text("I look. "), f.chunk(output), f.text("Sunny."), f.finished(), f.DONE)
+    assert streamed.client.text == "I look. Sunny."
+
+
 def test_a_tool_may_run_for_minutes_beside_a_model_that_says_stop() -> None:
     turn = played(f.call(f.head(args="{}")), f.finished("stop")).wait(60)
     assert turn.turn.outcome is None
@@ -151,6 +238,9 @@ def test_a_model_that_is_taken_for_an_agent_is_named_as_one() -> None:
         ("length", {"finishReason": "length"}),
         ("max_tokens", {"finishReason": "length"}),
         ("content_filter", {"finishReason": "content-filter"}),
+        ("SAFETY", {"finishReason": "content-filter"}),
+        ("refusal", {"finishReason": "refusal"}),
+        ("insufficient_system_resource", {"finishReason": "other"}),
     ],
 )
 def test_why_an_answer_is_not_whole(reason: str, shown: Any) -> None:
@@ -198,6 +288,53 @@ def test_each_error_in_mid_stream_is_one_error(
     assert (turn.turn.outcome, turn.client.error) == (Outcome.FAILED, text)
     assert turn.kinds.count("error") == 1
     turn.client.close()
+
+
+def of_litellm(message: str, **fields: Any) -> bytes:
+    return f.event(error={"message": message, "param": None, **fields})
+
+
+@pytest.mark.parametrize(
+    ("frame", "code"),
+    [
+        (of_litellm("litellm.RateLimitError: slow", type="throttling_error", code="429"), "429"),
+        (of_litellm("litellm.Timeout: no answer", type="None", code="500"), "500"),
+        (f.event(error="litellm.APIConnectionError: gone"), None),
+    ],
+    ids=["of the model host", "of the proxy", "as a text"],
+)
+def test_each_error_of_litellm_in_mid_stream_is_the_error_of_the_turn(
+    frame: bytes, code: str | None
+) -> None:
+    turn = played(f.text("a"), frame, f.DONE).leave()
+
+    assert turn.turn.outcome is Outcome.FAILED
+    assert (turn.client.error or "").startswith("litellm.")
+    assert turn.protocol.frame_stats.error_code == code
+
+
+def test_an_error_of_the_choice_is_that_of_the_turn() -> None:
+    failed = {"index": 0, "delta": {"content": "b"}, "error": {"code": 502, "message": "boom"}}
+    turn = played(f.text("a"), f.event(choices=[failed]))
+
+    assert (turn.turn.outcome, turn.client.error) == (Outcome.FAILED, "boom")
+    assert turn.client.text == "ab"
+    other = played(f.text("a"), f.event(choices=[failed | {"index": 1}]), f.finished(), f.DONE)
+    assert other.turn.outcome is Outcome.COMPLETED
+
+
+@pytest.mark.parametrize(("reason", "is_cut"), [("length", True), ("stop", False), (None, False)])
+def test_the_error_of_an_answer_that_is_cut_short_is_for_the_log(
+    reason: str | None, *, is_cut: bool
+) -> None:
+    error = {"message": "Response truncated", "code": "truncated"}
+    turn = played(f.text("a"), f.chunk({}, reason, error=error, hermes={"partial": True}), f.DONE)
+
+    assert turn.protocol.frame_stats.error_code == "truncated"
+    if is_cut:
+        assert turn.client.metadata == {"finishReason": "length"}
+        assert turn.left_out == {"error of an answer that is cut short": 1}
+    assert turn.turn.outcome is (Outcome.COMPLETED if is_cut else Outcome.FAILED)
 
 
 @pytest.mark.parametrize("error", ["", {}, [], None, False])

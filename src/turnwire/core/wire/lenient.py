@@ -12,12 +12,21 @@ from turnwire.core.events import Reason
 _T = TypeVar("_T")
 
 
-def each(decode: Callable[[Raw], _T], elements: Iterable[Raw]) -> Iterator[_T]:
+def _left_out(_: Raw) -> None:
+    """Count nothing."""
+
+
+def each(
+    decode: Callable[[Raw], _T],
+    elements: Iterable[Raw],
+    count_left_out: Callable[[Raw], None] = _left_out,
+) -> Iterator[_T]:
     """Decode the elements of a list, and leave out those that cannot be decoded."""
     for element in elements:
         try:
             decoded = decode(element)
         except msgspec.DecodeError:
+            count_left_out(element)
             continue
         yield decoded
 

@@ -6,12 +6,17 @@ first piece, or use an index or an id twice. `_Calls.take` finds the call of a p
 * an id that is known is that call. An id that is new begins a call, unless the piece has an index
   of an open call and no name: some servers give each piece another id;
 * without an id, the index is that of the call; a name that is not its name begins another;
-* without both, a name begins a call, and all else goes on with the last one.
+* without both, a name begins a call, and all else goes on with the last one;
+* a name behind a whole input repeats the call if the piece has the same input. Otherwise it begins
+  another one, unless the piece has the id of the call;
+* a piece without an id, a name and an input is none.
 
 An input is whole when the round of calls is over, or if it is a JSON object when the next call
-begins. It is looked at once: to look at each input again with each call takes too long.
+begins. It is looked at once: to look at each input again with each call takes too long. For a name
+that comes again it is looked at too, `LOOKED_MAX` bytes in all.
 """
 
+import enum
 from collections.abc import Iterator
 from typing import Final
 
@@ -19,14 +24,19 @@ import msgspec
 from msgspec import Raw
 
 from turnwire.core import safe_json
-from turnwire.core.bounds import keep
+from turnwire.core.bounds import INPUT_BYTES_MAX, keep
 from turnwire.core.events import AgentStatus, Event, Phase, ToolInputDelta, ToolUpdate
 from turnwire.core.wire import call_ids, json_text
 from turnwire.core.wire.input_pieces import InputPieces
+from turnwire.dialects.openai_chat import pieces
 from turnwire.dialects.openai_chat.frames import ToolCall, ToolProgress
+from turnwire.dialects.openai_chat.pieces import Piece
 
 OPEN_MAX: Final = 256
 """Most calls that are open at once."""
+
+LOOKED_MAX: Final = 16 * INPUT_BYTES_MAX
+"""Most bytes of inputs that are looked at because a name came again."""
 
 DONE_MAX: Final = 4_096
 """Most calls that are remembered after their outcome."""
@@ -39,6 +49,7 @@ NO_RESULT: Final = "No result"
 NOBODY_RAN: Final = (
     "No result: nobody ran this tool. The agent's URL is that of a model, and not of an agent?"
 )
+NOT_SAID: Final = "No result: the agent did not say what came of this tool"
 NOT_CARRIED: Final = Raw(b'"(The agent does not show what its tool returned.)"')
 """The output of a call of which the agent says only that it is done."""
 
@@ -50,8 +61,16 @@ _SUCCESSES: Final = frozenset({"completed", "complete", "done", "finished", "suc
 _BEGINNINGS: Final = frozenset({"running", "started", "in_progress", "pending"})
 
 
+class _Relation(enum.Enum):
+    """What a piece is to the call that it may be of."""
+
+    PIECE = enum.auto()
+    REPEAT = enum.auto()
+    OTHER = enum.auto()
+
+
 class _Call:
-    __slots__ = ("call_id", "is_shown", "is_whole", "name")
+    __slots__ = ("call_id", "digest", "is_noted", "is_shown", "is_whole", "name")
 
     def __init__(self, call_id: str) -> None:
         self.call_id = call_id
@@ -60,6 +79,10 @@ class _Call:
         """Whether the client has the beginning of the call. It waits for the name."""
         self.is_whole = False
         """Whether the input is."""
+        self.digest = 0
+        """The hash of a whole input."""
+        self.is_noted = False
+        """Whether the agent said that it runs this tool itself."""
 
 
 class Calls:
@@ -74,6 +97,8 @@ class Calls:
         self._newest: _Call | None = None
         """The only call whose input nobody has looked at."""
         self._made = 0
+        self._looked = 0
+        """How many bytes were looked at because a name came again."""
         self._inputs = InputPieces()
 
     @property
@@ -86,18 +111,42 @@ class Calls:
     def are_open(self) -> bool:
         return bool(self._open)
 
-    def take(self, piece: ToolCall) -> list[Event]:
+    @property
+    def are_unrun(self) -> bool:
+        """Whether a call is open that the agent said nothing of."""
+        return not all(call.is_noted for call in self._open.values())
+
+    def is_new(self, tool_call: ToolCall) -> bool:
+        """Whether a whole call was not told yet. One without an id is, if there was none at all."""
+        call_id = pieces.read(tool_call).call_id
+        if not call_id:
+            return not self._open and not self._done
+        return call_id not in self._open and not self._is_done(call_id)
+
+    def take(self, tool_call: ToolCall) -> list[Event]:
         """Take a piece of a call."""
-        name, text = _name_and_text(piece)
-        call, before = self._call_of(piece, name)
+        piece = pieces.read(tool_call)
+        call, before = self._call_of(piece)
         if call is None or call.is_whole:
             return before
         self._last = call
         if piece.index is not None:
             keep(self._by_index, piece.index, call, OPEN_MAX)
-        call.name = call.name or name
-        self._inputs.add(call.call_id, text)
-        return [*before, *self._show(call, text)]
+        call.name = call.name or piece.name
+        self._inputs.add(call.call_id, piece.text)
+        return [*before, *self._show(call, piece.text)]
+
+    def output(self, given_id: str, output: Raw) -> list[Event]:
+        """Take what a tool returned. No events: its call has an outcome already."""
+        call_id = call_ids.shortened(given_id)
+        if self._is_done(call_id):
+            return []
+        call = self._open.get(call_id)
+        told: list[Event] = []
+        if call is None:
+            call, told = self._begin(call_id)
+        told += self._tell_input(call)
+        return told + self._finish(call, Phase.COMPLETED, result=output)
 
     def progress(self, progress: ToolProgress) -> list[Event]:
         """Take what an agent says of one of its tools."""
@@ -112,6 +161,7 @@ class Calls:
             if progress.label:
                 label = msgspec.json.encode({"label": safe_json.join_surrogates(progress.label)})
                 self._inputs.add(call_id, label.decode())
+        call.is_noted = True
         shown = [*before, *self._tell_input(call)]
         if status in _SUCCESSES:
             return [*shown, *self._finish(call, Phase.COMPLETED, result=NOT_CARRIED)]
@@ -129,45 +179,70 @@ class Calls:
         return [event for call in self._open.values() for event in self._tell_input(call)]
 
     def end_unseen(self) -> list[Event]:
-        """The agent goes on behind its calls: it ran the tools, and does not show the outcomes."""
+        """The agent goes on behind its calls: it ran the tools, and does not show the outcomes.
+
+        What it said that it runs is left open: it says what comes of that, too.
+        """
         return [
             event
             for call in list(self._open.values())
+            if not call.is_noted
             for event in self._finish(call, Phase.COMPLETED, result=NOT_CARRIED)
         ]
 
-    def settle(self, error: str) -> list[Event]:
+    def settle(self) -> list[Event]:
         """The turn is over: end the calls that are open."""
-        calls = list(self._open.values())
-        return [
-            event
-            for call in calls
-            for event in (*self._tell_input(call), *self._finish(call, Phase.ERROR, error=error))
-        ]
+        told: list[Event] = []
+        for call in list(self._open.values()):
+            told += self._tell_input(call)
+            told += self._finish(call, Phase.ERROR, error=NOT_SAID if call.is_noted else NOBODY_RAN)
+        return told
 
-    def _call_of(self, piece: ToolCall, name: str) -> tuple[_Call | None, list[Event]]:
+    def _call_of(self, piece: Piece) -> tuple[_Call | None, list[Event]]:
         """Return the call of a piece, and the events that come before those of the piece.
 
-        None: the call is done already.
+        None: the call is done already, or has the piece.
         """
         at_index = None if piece.index is None else self._by_index.get(piece.index)
-        if piece.id:
-            call_id = call_ids.shortened(piece.id)
-            if call_id in self._open:
-                return self._open[call_id], []
-            if self._is_done(call_id):
+        if piece.call_id:
+            call = self._open.get(piece.call_id)
+            if call is not None:
+                is_told = self._relation(call, piece) is _Relation.REPEAT
+                return (None if is_told else call), []
+            if self._is_done(piece.call_id):
                 return None, []
-            if at_index is not None and not name:
+            if at_index is not None and not piece.name:
                 return at_index, []
-            return self._begin(call_id)
-        if piece.index is not None:
-            is_other = at_index is not None and name and at_index.name not in {"", name}
-            if at_index is not None and not is_other:
-                return at_index, []
-        elif self._last is not None and not name:
+            return self._begin(piece.call_id)
+        if at_index is not None:
+            relation = self._relation(at_index, piece)
+            if relation is not _Relation.OTHER:
+                return (at_index if relation is _Relation.PIECE else None), []
+        elif piece.index is None and self._last is not None and not piece.name:
             return self._last, []
+        if not piece.name and not piece.text:
+            return None, []
         self._made += 1
         return self._begin(f"{self._turn_id}:call-{self._made}")
+
+    def _relation(self, call: _Call, piece: Piece) -> _Relation:
+        """What a piece at the index or with the id of a call is to it."""
+        if not piece.name or not call.name:
+            return _Relation.PIECE
+        if piece.name != call.name:
+            return _Relation.OTHER
+        if call.is_whole:
+            is_same = hash(piece.text) == call.digest
+            return _Relation.REPEAT if is_same else _Relation.OTHER
+        if piece.text and not piece.text.lstrip().startswith("{"):
+            return _Relation.PIECE
+        self._looked += self._inputs.kept_bytes
+        if self._looked > LOOKED_MAX:
+            return _Relation.PIECE
+        so_far = self._inputs.so_far(call.call_id)
+        if not _is_object(so_far):
+            return _Relation.PIECE
+        return _Relation.REPEAT if so_far == piece.text else _Relation.OTHER
 
     def _begin(self, call_id: str) -> tuple[_Call, list[Event]]:
         """Begin a call. The input of the one before it is whole if it is a JSON object."""
@@ -202,6 +277,7 @@ class Calls:
             return []
         call.is_whole = True
         text = self._inputs.take(call.call_id)
+        call.digest = hash(text)
         whole = json_text.parsed(text) if text else _EMPTY
         return [_update(call, Phase.RUNNING, args=whole)]
 
@@ -231,19 +307,6 @@ def _update(
         result=result,
         error=error,
     )
-
-
-def _name_and_text(piece: ToolCall) -> tuple[str, str]:
-    """The name that a piece has, and its part of the input."""
-    name, given = "", Raw()
-    if piece.function is not None:
-        name, given = piece.function.name or "", piece.function.arguments
-    elif piece.custom is not None:
-        name, given = piece.custom.name or "", piece.custom.input
-    text = safe_json.string(given)
-    if text is None:  # some servers send the JSON itself
-        text = bytes(given).decode() if given and bytes(given) != b"null" else ""
-    return name, text
 
 
 def _is_object(text: str) -> bool:

@@ -5,8 +5,8 @@ it is: `choices` make it a chunk, `toolCallId` and `status` an agent's note abou
 (`hermes.tool.progress`), `error` a failure. The name of an event is not read: recordings have none.
 The end of all events is no JSON: `DONE`.
 
-Servers differ in nearly every field of a chunk. So most fields are `Raw`, and a wrong one hides no
-other.
+Servers differ in nearly every field of a chunk. So most fields are `Raw` or take any value, and a
+wrong one hides no other.
 """
 
 from typing import Annotated, Any, Final, TypeAlias
@@ -22,6 +22,10 @@ from turnwire.core.wire.schema import ODD
 DONE: Final = b"[DONE]"
 """The event behind the last one."""
 
+_Odd: TypeAlias = HandedOn | int | float | bool | Annotated[dict[HandedOn, Raw], MANY]
+"""Any value but null and a list, for the fields of the short way (`Progress.plain_text`): a `Raw`
+there would have to be compared with null, in each delta."""
+
 _KIND: Final = "(kind)"
 """Where a struct has its type, for the schema. No frame has such a field."""
 
@@ -29,37 +33,36 @@ _KIND: Final = "(kind)"
 class Function(Struct, frozen=True):
     """The call of a function, or a piece of it. `arguments` is JSON in a string."""
 
-    name: SomeId | None = None
+    name: Raw = Raw()
     arguments: Raw = Raw()
 
 
 class Custom(Struct, frozen=True):
     """The call of a tool whose input is a text."""
 
-    name: SomeId | None = None
+    name: Raw = Raw()
     input: Raw = Raw()
 
 
 class ToolCall(Struct, frozen=True):
-    """A piece of a call. The first one has its id and its name, on most servers.
+    """A piece of a call. The first one has its id and its name, on most servers."""
 
-    Of an id that is too long, a hash is kept (`core.wire.call_ids`).
-    """
-
-    index: int | None = None
-    id: HandedOn | None = None
+    index: Raw = Raw()
+    id: Raw = Raw()
     function: Function | None = None
     custom: Custom | None = None
 
 
 class Delta(Struct, frozen=True, gc=False):
-    """What a chunk adds to the answer."""
+    """What a chunk adds to the answer; of the role `tool`, the output of a call."""
 
+    role: _Odd | Annotated[list[Raw], MANY] | None = None
+    tool_call_id: Raw = Raw()
     content: HandedOn | Annotated[list[Raw], MANY] | None = None
     reasoning_content: Raw = Raw()
     reasoning: Raw = Raw()
     refusal: Raw = Raw()
-    tool_calls: Annotated[list[ToolCall], MANY] | None = None
+    tool_calls: Annotated[list[ToolCall], MANY] | _Odd | None = None
     function_call: Function | None = None
     annotations: Raw = Raw()
     images: Raw = Raw()
@@ -67,11 +70,12 @@ class Delta(Struct, frozen=True, gc=False):
 
 
 class Choice(Struct, frozen=True, gc=False):
-    index: int | None = None
+    index: _Odd | Annotated[list[Raw], MANY] | None = None
     delta: Delta | None = None
     message: Delta | None = None
     """A whole answer, in the place of its pieces."""
-    finish_reason: Word | None = None
+    finish_reason: _Odd | Annotated[list[Raw], MANY] | None = None
+    error: Raw = Raw()
     logprobs: Raw = Raw()
 
 
@@ -145,6 +149,18 @@ def is_set(raw: Raw) -> bool:
 def is_error(raw: Raw) -> bool:
     """Whether the error of a chunk is one. Some servers send an empty one beside good content."""
     return bytes(raw) not in _NO_ERRORS
+
+
+def is_other(choice: Choice) -> bool:
+    """Whether it is a choice beside the first one. An index of a wrong type is none."""
+    index = choice.index
+    return isinstance(index, int | float | str) and index not in {0, "", "0"}
+
+
+def error_of(chunk: Chunk) -> Raw | None:
+    """Return the error of a chunk, or of its first choice; None if there is none."""
+    errors = [choice.error for choice in chunk.choices or () if not is_other(choice)]
+    return next(filter(is_error, (chunk.error, *errors)), None)
 
 
 def type_of(raw: bytes) -> str:

@@ -5,9 +5,7 @@ from typing import Final
 from turnwire.core.wire.schema import WireSchema, names
 from turnwire.dialects.openai_chat.frames import KNOWN, type_of
 
-_DELTA: Final = names(
-    "role reasoning_details thinking_blocks provider_specific_fields tool_call_id"
-)
+_DELTA: Final = names("reasoning_details thinking_blocks provider_specific_fields")
 
 SCHEMA: Final = WireSchema(
     frames=KNOWN,
@@ -19,7 +17,7 @@ SCHEMA: Final = WireSchema(
         ),
         "chunk.choices": names(
             "content_filter_results content_filter_result native_finish_reason stop_reason"
-            " token_ids matched_stop error text"
+            " token_ids matched_stop text"
         ),
         "chunk.choices.delta": _DELTA,
         "chunk.choices.message": _DELTA,
@@ -32,6 +30,7 @@ SCHEMA: Final = WireSchema(
     inside={},
     types={},
     kept=names("finish_reason object index name tool status code"),
+    ids=names("tool_call_id"),
     phrases=("https://", "http://", "[DONE]"),
     type_of=type_of,
 )

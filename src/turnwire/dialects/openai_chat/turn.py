@@ -8,7 +8,7 @@ asks no questions.
         |                        |
         +------- an error -------+--> OVER. The end without a finish_reason: interrupted
 
-While calls are open, their tools may run: only [DONE] or the end of the body is the end then. What
+Behind calls, their tools run: only [DONE] is the end then, and the end of the body is a cut. What
 comes behind them begins another part of the answer, with a reason of its own.
 """
 
@@ -25,9 +25,10 @@ from turnwire.core.bounds import LONG_BYTES
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import Event, Reason, TextDelta, TurnFinished, TurnStarted
 from turnwire.core.requests import PromptRequest
+from turnwire.core.turn.outcome import Outcome
 from turnwire.core.wire.census import census
 from turnwire.core.wire.frame_stats import FrameStats
-from turnwire.dialects.openai_chat import calls, commands
+from turnwire.dialects.openai_chat import commands, reasons
 from turnwire.dialects.openai_chat.frames import (
     DONE,
     Chunk,
@@ -35,10 +36,10 @@ from turnwire.dialects.openai_chat.frames import (
     Read,
     ToolProgress,
     decoder,
-    is_error,
+    error_of,
     is_set,
 )
-from turnwire.dialects.openai_chat.progress import CALLING, Progress
+from turnwire.dialects.openai_chat.progress import Progress
 
 END_S: Final = 2.0
 """How long the usage and the end may come after the reason for which the answer ended, in seconds.
@@ -87,7 +88,8 @@ class TurnProtocol(OneConnection):
         return Decoded()
 
     def connection_lost(self, _now: float) -> Decoded | None:
-        return None if self._progress.finish_reason is None else self._finish()
+        progress = self._progress
+        return None if progress.finish_reason is None or progress.goes_on else self._finish()
 
     @property
     def abort_scope(self) -> AbortScope:
@@ -113,16 +115,17 @@ class TurnProtocol(OneConnection):
 
     def receive_frame(self, raw: bytes, now: float) -> Decoded | str | None:
         if raw.startswith(DONE):
-            return self._done()
+            return self._done(now)
         frame = decoder.read(raw, self.frame_stats)
         if frame is None:
             return None
+        # Deltas come first, because they come by the hundred thousand. None is plain
+        # behind the end.
+        if type(frame) is Chunk and (text := self._progress.plain_text(frame)) is not None:
+            return text
         if self._stage is _OVER:
             self.frame_stats.foreign += 1
             return None
-        # Deltas come first, because they come by the hundred thousand.
-        if type(frame) is Chunk and (text := self._progress.plain_text(frame)) is not None:
-            return text
         try:
             return self._take(frame, now)
         except (RecursionError, ValueError):
@@ -133,6 +136,8 @@ class TurnProtocol(OneConnection):
     def tick(self, now: float) -> Decoded:
         if now < self.deadline:
             return Decoded()
+        if self._progress.finish_reason is None:
+            return self._over([], Reason.ERROR, error=Outcome.INTERRUPTED.text)
         return self._finish()
 
     def _take(self, frame: Read, now: float) -> Decoded | str | None:
@@ -141,8 +146,8 @@ class TurnProtocol(OneConnection):
         match frame:
             case Chunk():
                 new = progress.take(frame)
-                failed = frame.error if is_error(frame.error) else None
-                if failed is not None or progress.finish_reason == "error":
+                failed = self._failure(frame)
+                if failed is not None or progress.finish_reason == reasons.ERROR:
                     return self._failed(self._begun(new), failed or Raw())
             case ToolProgress():
                 new = progress.tool_progress(frame)
@@ -175,15 +180,30 @@ class TurnProtocol(OneConnection):
         An agent that calls tools goes on behind the reason for which its model ended.
         """
         reason = self._progress.finish_reason
-        if reason is None or reason in CALLING or self._progress.calls.are_open:
+        if reason is None or self._progress.goes_on:
             self.deadline = NEVER
         elif is_new or self.deadline == NEVER:
             self.deadline = now + END_S
 
-    def _done(self) -> Decoded | None:
-        if self._stage is _OVER or self._progress.finish_reason is None:
+    def _done(self, now: float) -> Decoded | None:
+        """The last event came. Without a reason before it, something cut the answer."""
+        if self._stage is _OVER:
+            return None
+        if self._progress.finish_reason is None:
+            self.deadline = now + END_S
+            self._progress.is_plain = False  # a text that comes all the same puts the end off
             return None
         return self._finish()
+
+    def _failure(self, chunk: Chunk) -> Raw | None:
+        """The error of a chunk. Beside a reason for an answer that is cut short, it is no other."""
+        error = error_of(chunk)
+        given = [reasons.read(choice.finish_reason) for choice in chunk.choices or ()]
+        if error is None or not any(map(reasons.is_cut_short, given)):
+            return error
+        self.frame_stats.error_code = _code(error) or self.frame_stats.error_code
+        self.frame_stats.count_left_out("error of an answer that is cut short", len(error))
+        return None
 
     def _failed(self, new: list[Event], error: Raw) -> Decoded:
         """The turn failed. Nothing that follows counts, however the body ends."""
@@ -194,17 +214,15 @@ class TurnProtocol(OneConnection):
     def _finish(self) -> Decoded:
         """The answer is whole, or as long as it may be."""
         progress = self._progress
-        new: list[Event] = []
-        cut_short = _CUT_SHORT.get(progress.finish_reason or "")
-        if progress.calls.are_open:
+        cut_short = reasons.cut_short(progress.finish_reason or "")
+        if progress.calls.are_unrun:
             self.frame_stats.count_left_out(UNRUN, 0)
-            new += progress.calls.settle(calls.NOBODY_RAN)
             cut_short = cut_short or "tool-calls"
         if progress.has_refusal:
             cut_short = "refusal"
         elif cut_short == "content-filter" and not progress.has_text:
-            return self._over(new, Reason.ERROR, error=FILTERED)
-        return self._over(new, Reason.END_TURN, cut_short=cut_short)
+            return self._over(progress.calls.settle(), Reason.ERROR, error=FILTERED)
+        return self._over(progress.calls.settle(), Reason.END_TURN, cut_short=cut_short)
 
     def _over(
         self,
@@ -218,15 +236,6 @@ class TurnProtocol(OneConnection):
         progress = self._progress
         end = TurnFinished(reason=reason, error=error, usage=progress.usage, cut_short=cut_short)
         return Decoded([*new, *progress.finish(), end])
-
-
-_CUT_SHORT: Final = {
-    "length": "length",
-    "max_tokens": "length",
-    "content_filter": "content-filter",
-    "safety": "content-filter",
-}
-"""The words for a reason that the client is shown. Any other is that of a whole answer."""
 
 
 class _Error(msgspec.Struct, frozen=True):

@@ -34,6 +34,7 @@ _ERROR: Final = {"error": {"message": "no model", "code": "500"}}
 _CITED: Final = _chunk(annotations=[{"url_citation": {"url": "https://a.example"}}])
 _THOUGHT: Final = _chunk(content=[{"type": "thinking", "thinking": "Hm"}])
 _PICTURE: Final = _chunk(images=[{"image_url": {"url": "data:image/png;base64,QQ=="}}])
+_OUTPUT: Final = _chunk(role="tool", tool_call_id="c1", content="21")
 _USAGE: Final[Frame] = {"choices": [], "usage": {}}
 
 _ROWS: Final[Sequence[tuple[str, Sequence[Frame | str], Frame | str]]] = (
@@ -50,6 +51,7 @@ _ROWS: Final[Sequence[tuple[str, Sequence[Frame | str], Frame | str]]] = (
     ("… while the name has not come", [_START], _call("c1", "", '{"n":')),
     ("`finish_reason` `tool_calls`", _CALLED, _CALLS),
     ("… and then text", [*_CALLED, _CALLS], _TEXT),
+    ("`delta` with the role `tool`, behind its call", [*_CALLED, _CALLS], _OUTPUT),
     ("`hermes.tool.progress`: `running`", [_START, _TEXT], _RUNS),
     ("… `completed`", [_START, _RUNS], _progress("completed")),
     ("… `failed`, `error`, `cancelled`", [_START, _RUNS], _progress("failed", error="exit 1")),
@@ -63,10 +65,14 @@ _ROWS: Final[Sequence[tuple[str, Sequence[Frame | str], Frame | str]]] = (
     ("… `content_filter`, behind text", [_START, _TEXT, _chunk("content_filter")], _DONE),
     ("… without text", [_START, _chunk("content_filter")], _DONE),
     ("… behind a refusal", [_START, _chunk(refusal="No."), _STOP], _DONE),
+    ("… any word that is not known as that of a whole answer", [_START, _chunk("abort")], _DONE),
     ("… `tool_calls`, and nobody ran them", [*_CALLED, _CALLS], _DONE),
+    ("… and the agent named its tool, but not what came of it", [_START, _RUNS, _STOP], _DONE),
+    ("the end of the body while tools run", [*_CALLED, _CALLS], END),
     ("`usage`, `x_groq`: the last one, with `TURNWIRE_USAGE`", [_START], _USAGE),
     ("an `error` in any spelling", [_START, _TEXT], _ERROR),
-    ("`[DONE]` without a `finish_reason`", [_START, _TEXT], _DONE),
+    ("… beside `finish_reason` `length`, and the end", [_START, _chunk("length") | _ERROR], _DONE),
+    ("`[DONE]` without a `finish_reason`, until the end", [_START, _TEXT], _DONE),
     ("the end of the body without one", [_START, _TEXT], END),
     ("an event of any other shape", [_START], {"ping": 1}),
     ("another choice (`n`)", [_START], {"choices": [{"index": 1, "delta": {"content": "Hi"}}]}),
