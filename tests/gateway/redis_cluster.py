@@ -1,6 +1,8 @@
 """Several Redis servers as one: a real cluster, and a primary that Sentinels watch."""
 
 import asyncio
+import functools
+import subprocess
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from functools import partial
@@ -8,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from gateway.redis_server import RedisServer, ask
+from gateway.redis_server import RedisServer, ask, server
 from gateway.waiting import PATIENCE_S
 from turnwire_lab.process import free_port
 
@@ -50,7 +52,7 @@ class RedisCluster:
             folder.mkdir()
             options = ("--cluster-enabled", "yes", "--cluster-node-timeout", NOTICED_MS)
             # A replica that never had all of its primary does not take its place.
-            at_once = ("--repl-diskless-sync-delay", "0", "--cluster-port", str(free_port()))
+            at_once = ("--repl-diskless-sync-delay", "0", *_bus_port())
             node = RedisServer(folder, *options, *at_once)
             self.nodes.append(await self._stack.enter_async_context(node))
         hosts = [f"127.0.0.1:{node.port}" for node in self.nodes]
@@ -91,16 +93,15 @@ class SmallCluster:
         for number in range(PRIMARIES):
             folder = self._folder / f"node-{number}"
             folder.mkdir()
-            self._buses.append(str(free_port()))
-            options = ("--cluster-enabled", "yes", "--cluster-port", self._buses[-1])
-            in_part = ("--cluster-require-full-coverage", "no")
-            node = RedisServer(folder, *options, *in_part, *self._options)
+            options = ("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no")
+            node = RedisServer(folder, *options, *(bus := _bus_port()), *self._options)
+            self._buses.append(bus[-1] if bus else str(node.port + _BUS_ABOVE))
             self.nodes.append(await self._stack.enter_async_context(node))
         each = SLOTS // PRIMARIES + 1
         for number, node in enumerate(self.nodes):
             last = min(SLOTS, (number + 1) * each) - 1
             await node.ask("CLUSTER", "SET-CONFIG-EPOCH", str(number + 1))
-            await node.ask("CLUSTER", "ADDSLOTSRANGE", str(number * each), str(last))
+            await node.ask("CLUSTER", "ADDSLOTS", *map(str, range(number * each, last + 1)))
             where = ("127.0.0.1", str(node.port), self._buses[number])
             for other in self.nodes[:number]:
                 await other.ask("CLUSTER", "MEET", *where)
@@ -181,3 +182,17 @@ async def _comes(fact: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(PATIENCE_S):
         while not await fact():  # noqa: ASYNC110 (what is asked has no event)
             await asyncio.sleep(0.02)
+
+
+_BUS_ABOVE: Final = 10_000
+
+
+@functools.cache
+def _bus_port_has_a_setting() -> bool:
+    """Redis has it from version 7 on. Before, the nodes' own port is so far above the clients'."""
+    told = subprocess.run([server(), "--version"], capture_output=True, check=True).stdout
+    return b"v=6." not in told
+
+
+def _bus_port() -> tuple[str, ...]:
+    return ("--cluster-port", str(free_port())) if _bus_port_has_a_setting() else ()

@@ -1,6 +1,7 @@
-"""Debian's Redis on loopback, to be killed, stopped and filled."""
+"""A Redis on loopback, to be killed, stopped and filled: Debian's, or the one of `REDIS_SERVER`."""
 
 import asyncio
+import os
 import signal
 import socket
 import subprocess
@@ -12,6 +13,11 @@ from typing import Self
 from gateway.needed import program
 from gateway.waiting import PATIENCE_S
 from turnwire_lab.process import free_port
+
+
+def server() -> str:
+    """The path of the server's program."""
+    return os.environ.get("REDIS_SERVER") or program("redis-server")
 
 
 async def ask(port: int, *words: str) -> str:
@@ -36,7 +42,7 @@ class RedisServer:
         own = ("--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(folder))
         kept = () if configuration else ("--save", "")
         file = (configuration,) if configuration else ()
-        self._command = (program("redis-server"), *file, *own, *kept, *options)
+        self._command = (server(), *file, *own, *kept, *options)
 
     @property
     def url(self) -> str:

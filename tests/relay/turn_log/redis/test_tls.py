@@ -37,7 +37,7 @@ async def test_it_is_trusted_by_its_authority_alone(tmp_path: Path) -> None:
 async def test_a_user_of_redis_needs_the_keys_and_channels_of_the_log_alone(
     own_redis: RedisServer,
 ) -> None:
-    rights = ("~turnwire:*", "&turnwire:*", "+@all", "-@admin", "-@dangerous")
+    rights = ("~turnwire:*", "resetchannels", "&turnwire:*", "+@all", "-@admin", "-@dangerous")
     for name, its_rights in (("ann", rights), ("bob", ("~other:*", *rights[1:]))):
         asked = ("ACL", "SETUSER", name, "on", ">hunter2", *its_rights)
         assert await own_redis.ask(*asked) == "OK"
