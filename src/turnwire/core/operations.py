@@ -70,7 +70,10 @@ class Operation(Protocol[Result]):
 
     @property
     def result(self) -> Result | Rejection | None:
-        """The result, or why the request was rejected; None while the operation is under way."""
+        """The result, or why the request was rejected; None while the operation is under way.
+
+        It may be there before the dial, if nothing has to be asked.
+        """
         ...
 
     @property

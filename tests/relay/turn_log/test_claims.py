@@ -7,7 +7,7 @@ import pytest
 from gateway.waiting import until
 from relay.turn_log.listening import HEAD, Control, write
 from relay.turn_log.memory_rig import CHAT, OTHER, claim, gets, new_log, open_reader
-from turnwire.core.events import Reason, TextDelta, TurnFinished
+from turnwire.core.events import Reason, TextBreak, TextDelta, TurnFinished, TurnStarted
 from turnwire.core.rejection import Rejection
 from turnwire.core.turn_log.entries import Absent, Head, Joined, pack
 from turnwire.relay.agent.failures import DisconnectReason
@@ -44,6 +44,32 @@ async def test_a_turn_that_never_began_leaves_the_former_one_as_it_was(log: Memo
         (await claim(log, head=pack(NEXT))).discard()
 
     await gets(await open_reader(log), Head("p1", "u1"), Joined(2), TextDelta("a"), END)
+
+
+async def test_what_its_client_did_not_get_is_known(log: MemoryTurnLog) -> None:
+    assert not await log.has_undelivered(CHAT)
+    writer = await claim(log)
+    assert not await log.has_undelivered(CHAT)  # it may never begin
+    write(writer, TurnStarted("t1"), "a")
+    assert await log.has_undelivered(CHAT)
+    write(writer, END)
+    writer.end(is_received=False)
+    assert await log.has_undelivered(CHAT)
+
+    second = await claim(log)
+    write(second, "a", END)
+    second.end(is_received=True)
+    assert not await log.has_undelivered(CHAT)
+    assert not await log.has_undelivered(OTHER)
+
+
+async def test_what_no_reader_gets_is_not_undelivered() -> None:
+    log = new_log(turn_bytes=1_024)
+    writer = await claim(log)
+    write(writer, TurnStarted("t1"), "a" * 2_000, TextBreak())
+
+    assert not await log.has_undelivered(CHAT)
+    await log.aclose()
 
 
 async def test_an_approval_can_be_answered_after_a_prompt_that_was_refused(

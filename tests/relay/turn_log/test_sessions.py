@@ -41,3 +41,6 @@ async def test_a_log_in_memory_keeps_them() -> None:
     log.keep_session(ONE, "s1")
 
     assert (await log.session(ONE), await log.session(TWO)) == ("s1", None)
+    log.forget_session(ONE)
+    log.forget_session(TWO)
+    assert await log.session(ONE) is None

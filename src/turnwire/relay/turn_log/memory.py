@@ -107,11 +107,18 @@ class MemoryTurnLog:
         is_closed = turn.state is TurnState.WAITING or turn.has_asked(replies)
         return Rejection.CLOSED if is_closed else Rejection.UNKNOWN
 
+    async def has_undelivered(self, key: ChatKey) -> bool:
+        turn = self._turns.get(key)
+        return turn is not None and turn.is_undelivered
+
     async def session(self, key: ChatKey) -> str | None:
         return self._sessions.find(key)
 
     def keep_session(self, key: ChatKey, session_id: str) -> None:
         self._sessions.keep(key, session_id)
+
+    def forget_session(self, key: ChatKey) -> None:
+        self._sessions.forget(key)
 
     async def aclose(self) -> None:
         for turn in [*self._former.values(), *self._turns.values()]:

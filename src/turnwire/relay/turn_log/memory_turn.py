@@ -182,6 +182,11 @@ class MemoryTurn:
         """Return what the log counts for this turn."""
         return self.counted_bytes
 
+    @property
+    def is_undelivered(self) -> bool:
+        """Whether readers get it, and its client has not got its end."""
+        return self._has_begun and not self.is_too_long and not self.is_received
+
     def has_asked(self, replies: Sequence[QuestionReply]) -> bool:
         """Whether a turn that is over has asked all that is answered here."""
         return entries.are_closed(replies, entries.closed_questions(self.blocks.frames(Place())))

@@ -179,12 +179,23 @@ class TurnLog(Protocol):
         """
         ...
 
+    async def has_undelivered(self, key: ChatKey) -> bool:
+        """Whether readers get a turn of this chat whose end its client has not.
+
+        It runs, it waits, or it ended while its client was away.
+        """
+        ...
+
     async def session(self, key: ChatKey) -> str | None:
         """Return the agent's session that is kept for this chat; None for none."""
         ...
 
     def keep_session(self, key: ChatKey, session_id: str) -> None:
         """Keep which of the agent's sessions is that of this chat. Never blocks or raises."""
+        ...
+
+    def forget_session(self, key: ChatKey) -> None:
+        """Keep none of the agent's sessions for this chat. Never blocks or raises."""
         ...
 
     async def aclose(self) -> None:

@@ -24,8 +24,11 @@ class MemorySessions:
         session_id, until = self._sessions.get(key, (None, 0.0))
         return session_id if time.monotonic() < until else None
 
-    def keep(self, key: ChatKey, session_id: str) -> None:
+    def forget(self, key: ChatKey) -> None:
         self._sessions.pop(key, None)
+
+    def keep(self, key: ChatKey, session_id: str) -> None:
+        self.forget(key)
         if len(self._sessions) >= SESSIONS_MAX:
             del self._sessions[next(iter(self._sessions))]
         self._sessions[key] = session_id, time.monotonic() + self._keep_s

@@ -153,7 +153,6 @@ class Chat(Endpoint):
             has_earlier=prompt.has_earlier,
             conversation=prompt.conversation,
             options=app_context.dialect_options,
-            agent_session=await agent_session.find(app_context, context, channel),
         )
         workflow = workflow_transport.detect(
             context.request, prompt_request.prompt_id, prompt.chat_id
@@ -181,6 +180,9 @@ class Chat(Endpoint):
             nullcontext() if logged is None else logged,
             app_context.session_groups.member(context.session_key) as member,
         ):
+            # After the claim: the turn that ran until now may have kept another session.
+            session = await agent_session.find(app_context, context, channel)
+            prompt_request = msgspec.structs.replace(prompt_request, agent_session=session)
             protocol = app_context.dialect.prompt(prompt_request, member)
             response = stream(
                 app_context,

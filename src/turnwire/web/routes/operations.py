@@ -30,6 +30,7 @@ from turnwire.relay.agent_call import NotReachedError, OperationCall
 from turnwire.relay.memory_budget import Holder
 from turnwire.relay.registry import RequestRegistry
 from turnwire.relay.reply import Reply
+from turnwire.relay.rounds import run_in_slices
 from turnwire.relay.turn_log.port import TurnLog, chat_key
 from turnwire.web.auth.access import Role
 from turnwire.web.request import WhileClientWaits, reserve
@@ -152,11 +153,16 @@ class OperationEndpoint(Endpoint):
     ) -> Converted:
         """Run an operation on the agent, and return its converted result. `convert` works in steps.
 
+        The agent is not dialled for a result that is known already.
+
         Raises:
             RequestRefused: the agent's side rejects the operation, or cannot be reached.
 
         """
         app_context = self.app_context
+        if operation.result is not None:
+            known = accepted(operation.result)
+            return await run_in_slices(app_context.dialler.rounds, convert(known))
         agent_call = OperationCall(operation, holder, app_context.dialler.rounds)
         target = target_for(app_context, context, operation.connect_request())
         dial_s = app_context.settings.dial_s
@@ -350,6 +356,9 @@ class Messages(OperationEndpoint):
             verdict_s=self.app_context.settings.verdict_s,
             options=self.app_context.dialect_options,
             agent_session=await agent_session.find(self.app_context, context, channel),
+            is_answer_under_way=await agent_session.is_answer_under_way(
+                self.app_context, context, channel
+            ),
         )
         convert = partial(ui_messages_in_steps, finish=self._finish(context))
         async with WhileClientWaits(context.request):

@@ -6,10 +6,10 @@ import pytest
 from msgspec import Raw
 
 from gateway.redis_server import RedisServer
-from gateway.waiting import until
+from gateway.waiting import PATIENCE_S, until
 from relay.turn_log.listening import HEAD, Control, write
 from relay.turn_log.redis.rig import CHAT, KIB, OTHER, Rig, claim, gets, new_rig, open_reader
-from turnwire.core.events import Question, Reason, TextDelta, TurnFinished
+from turnwire.core.events import Question, Reason, TextDelta, TurnFinished, TurnStarted
 from turnwire.core.operations import StopResult
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import QuestionReply
@@ -25,6 +25,33 @@ pytestmark = pytest.mark.sockets
 END = TurnFinished(reason=Reason.END_TURN)
 NEXT = Head("p2", "u1")
 FORMER: list[Entry] = [Head("p1", "u1"), Joined(2), TextDelta("a"), END]
+
+
+async def test_what_its_client_did_not_get_is_known_to_all(rig: Rig) -> None:
+    one, other = rig.logs
+    assert not await other.has_undelivered(CHAT)
+    writer = await claim(one)
+    assert not await other.has_undelivered(CHAT)  # it may never begin
+    write(writer, TurnStarted("t1"))
+    async with asyncio.timeout(PATIENCE_S):
+        while not await other.has_undelivered(CHAT):  # noqa: ASYNC110 (nobody hints at it)
+            await asyncio.sleep(0.005)
+    write(writer, END)
+    writer.end(is_received=False)
+    await until(lambda: writer.is_written)
+    assert await other.has_undelivered(CHAT)
+
+    second = await next_claim(one)
+    write(second, "b", END)
+    second.end(is_received=True)
+    await until(lambda: second.is_written)
+    assert not await other.has_undelivered(CHAT)
+    assert not await other.has_undelivered(OTHER)
+
+
+async def test_without_a_redis_nothing_is_undelivered() -> None:
+    async with new_rig("redis://127.0.0.1:1") as rig:
+        assert not await rig.logs[0].has_undelivered(CHAT)
 
 
 async def next_claim(log: RedisTurnLog, control: Control | None = None) -> RedisTurn:

@@ -101,3 +101,13 @@ async def test_at_its_end_it_runs_what_waits_and_nothing_later(
     assert await lane.call(noted("c", "1")) == Failed("down")
     assert lane._running is None
     assert await redis.ask("HLEN", "turnwire:{c}:replies") == "300"
+
+
+@pytest.mark.usefixtures("patient")
+async def test_who_sends_a_call_may_look_for_its_reply_later(lane: Lane) -> None:
+    sent = lane.send(noted("c", "1"))
+    assert sent is not None
+    assert await sent == [[0, b""]]
+
+    await lane.aclose()
+    assert lane.send(noted("c", "1")) is None

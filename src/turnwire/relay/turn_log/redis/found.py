@@ -35,6 +35,11 @@ class FoundTurn(Struct, frozen=True):
         """Whether readers get it."""
         return self.note not in {LONG, LOST}
 
+    @property
+    def is_undelivered(self) -> bool:
+        """Whether readers get it, and its client has not got its end."""
+        return self.is_read and self.note != RECEIVED and self.count > 0
+
     def refusal(self, replies: Sequence[QuestionReply]) -> Rejection:
         """Return why the turn takes no answers, if it does not run."""
         is_known = self.state != OVER or entries.are_closed(replies, self.closed)

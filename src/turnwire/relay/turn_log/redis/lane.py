@@ -30,10 +30,14 @@ class Lane:
         except TimeoutError:
             return Failed("TimeoutError")
 
-    def send(self, call: Call) -> None:
-        """Run a call whose reply does not matter. It may be lost."""
-        if not self._is_closed and not self._servers.is_down(call.chats[0]):
-            self._submit(call)
+    def send(self, call: Call) -> "asyncio.Future[Reply] | None":
+        """Run a call whose reply nobody waits for. It may be lost.
+
+        Returns where the reply will be, for whoever wants to know; None if it is not run at all.
+        """
+        if self._is_closed or self._servers.is_down(call.chats[0]):
+            return None
+        return self._submit(call)
 
     async def aclose(self) -> None:
         """Run what waits, and nothing after that."""

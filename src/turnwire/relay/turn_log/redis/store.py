@@ -99,7 +99,8 @@ class RedisTurnLog:
         self._readers = Readers(self._servers, self._lane, self._process)
         self._asking = Asking(self._lane)
         sessions = RedisSessions(self._lane, session_keep_s)
-        self.session, self.keep_session = sessions.find, sessions.keep
+        self.session = sessions.find
+        self.keep_session, self.forget_session = sessions.keep, sessions.forget
         self._listening: asyncio.Task[None] | None = None
         self._has_mail: dict[RedisTurn, None] = {}
         self._taking_mail: asyncio.Task[None] | None = None
@@ -205,6 +206,10 @@ class RedisTurnLog:
         over = found.refusal(replies) if isinstance(found, FoundTurn) else Rejection.UNKNOWN
         result = await self._sent(key, found, message, over)
         return result if result is None or isinstance(result, Rejection) else Rejection.SILENT
+
+    async def has_undelivered(self, key: ChatKey) -> bool:
+        found = await self._find(key)
+        return isinstance(found, FoundTurn) and found.is_undelivered
 
     async def aclose(self) -> None:
         if self._taking_back:
