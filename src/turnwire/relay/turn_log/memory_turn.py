@@ -72,6 +72,25 @@ class MemoryTurn:
     turn that is forgotten, with all its text, until the next collection.
     """
 
+    __slots__ = (
+        "_has_begun",
+        "_log",
+        "_readers",
+        "_texts",
+        "_timer",
+        "_waits_until",
+        "blocks",
+        "claim",
+        "control",
+        "counted_bytes",
+        "head",
+        "is_received",
+        "is_too_long",
+        "key",
+        "state",
+        "user",
+    )
+
     def __init__(
         self, log: Turns, key: ChatKey, head: bytes, control: TurnControl, user: UserTurns
     ) -> None:

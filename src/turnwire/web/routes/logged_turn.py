@@ -46,6 +46,23 @@ class LoggedTurn:
     reaches that stream (`relay.turn_log.port.TurnControl`).
     """
 
+    __slots__ = (
+        "_answers",
+        "_asker",
+        "_has_streamed",
+        "_has_waited",
+        "_is_over",
+        "_question_keep_s",
+        "_readers",
+        "_stream",
+        "_tee",
+        "_terms",
+        "_writer",
+        "append",
+        "append_texts",
+        "is_given_up",
+    )
+
     def __init__(self, app_context: AppContext) -> None:
         self._terms = approval_profile.terms(app_context.settings)
         self._question_keep_s = app_context.settings.question_keep_s
