@@ -154,6 +154,7 @@ async def test_a_storage_that_is_full_or_broken_breaks_nothing(visit: Visit) -> 
         await put(visit, broken)
         await expect(visit.panel).to_contain_text("Ask a question to begin.")
     await put(visit, [chat(visit, turns(2, "before", 9_000))])
+    await expect(visit.prompts).to_have_count(2)
     fill = f"(room) => sessionStorage.setItem('site', 'x'.repeat({ROOM} - room))"
     used = f"'{KEY}turnwire-widget-opensite'.length + sessionStorage.getItem('{KEY}').length"
     await visit.page.evaluate(fill, await visit.page.evaluate(used) + 100)

@@ -24,11 +24,11 @@ interface Chat extends Owner {
 
 export function memoryOf(owner: () => Owner): Memory {
   // All of it, for as long as the page lives: the tab may have room for less, or for nothing.
-  let whole: Chat | null = null;
+  let whole: UIMessage[] | null = null;
   return {
     read() {
+      if (whole !== null) return whole;
       const own = owner();
-      if (whole !== null && isOf(whole, own)) return whole.messages;
       const stored = readChats();
       const allowed = stored.filter((each) => !isOfAnotherUser(each, own));
       if (allowed.length < stored.length) keep(allowed);
@@ -36,8 +36,9 @@ export function memoryOf(owner: () => Owner): Memory {
     },
     write(messages) {
       const own = owner();
-      whole = { ...own, messages: structuredClone([...messages]) };
-      keep([...readChats().filter((each) => !isOf(each, own) && !isOfAnotherUser(each, own)), whole]);
+      whole = structuredClone([...messages]);
+      const others = readChats().filter((each) => !isOf(each, own) && !isOfAnotherUser(each, own));
+      keep([...others, { ...own, messages: whole }]);
     },
   };
 }
@@ -55,7 +56,7 @@ export function userOf(token: unknown): string {
 }
 
 function isOf(chat: Chat, { gateway, session, user }: Owner): boolean {
-  return chat.gateway === gateway && chat.session === session && chat.user === user;
+  return chat.user === user && chat.session === session && chat.gateway === gateway;
 }
 
 function isOfAnotherUser(chat: Chat, { gateway, user }: Owner): boolean {
