@@ -92,7 +92,7 @@ def test_the_text_is_what_was_sent_in_order_and_once(seed: int) -> None:
         whole[index] = whole.get(index, "") + word
         sent.append(word)
     played.tell(*(f.item_done(f.message(text), index) for index, text in whole.items()))
-    played.tell(f.completed())
+    played.tell(f.completed()).leave()
 
     assert played.client.text == "".join(sent)
     played.client.close()
@@ -108,7 +108,7 @@ def test_after_any_events_an_approval_is_asked_answered_and_the_turn_ends(seed: 
     assert played.leave().client.questions == {"mcpr_1/files": "open"}
 
     played.reply("mcpr_1/files", answer=dice.random() < 0.5).open_again()
-    played.tell(*(pool(dice) for _ in range(30)), f.completed())
+    played.tell(*(pool(dice) for _ in range(30)), f.completed()).leave()
 
     assert played.client.questions == {"mcpr_1/files": "resolved"}
     played.client.close()
@@ -122,3 +122,37 @@ def test_reads_make_no_difference(seed: int) -> None:
 
     one, other = (Played(OpenAiResponses(), *frames, at_once=at_once) for at_once in (False, True))
     assert one.written == other.written
+
+
+@each_seed(80)
+def test_the_text_is_told_once_whatever_the_indexes_are(seed: int) -> None:
+    """Items by index, by id, by both or by nothing; parts counted on; again in the last event."""
+    dice = random.Random(f"once {seed}")  # noqa: S311 (the same events every time)
+    has_index, has_id, counts_on, is_repeated = (dice.random() < 0.5 for _ in range(4))
+    sent: list[str] = []
+    output: list[dict[str, object]] = []
+    played = Played(OpenAiResponses(), f.created())
+    part = 0
+
+    for index in range(dice.randrange(1, 5)):
+        place = {"output_index": index} if has_index else {}
+        named = {"item_id": f"msg_{index}"} if has_id else {}
+        whole = ""
+        for number in range(dice.randrange(1, 5)):
+            word = f"{index}.{number}{dice.choice(WORDS)}"
+            part += counts_on
+            fields = {**place, **named, "content_index": part, "delta": word}
+            played.tell(f.event("response.output_text.delta", **fields))
+            whole += word
+        if dice.random() < 0.5:
+            fields = {**place, **named, "content_index": part, "text": whole}
+            played.tell(f.event("response.output_text.done", **fields))
+        item = f.message(whole, id=f"msg_{index}")
+        played.tell(f.event("response.output_item.done", item=item, **place))
+        output.append(item)
+        sent.append(whole)
+    played.tell(f.completed(output=output if is_repeated else []))
+
+    assert played.client.text == "".join(sent)
+    assert played.left_out == {}
+    played.client.close()

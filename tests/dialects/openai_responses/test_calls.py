@@ -56,8 +56,52 @@ def test_an_item_is_known_by_its_index_whatever_its_id(ids: tuple[str, str]) -> 
     new += made.end(3, item(f.call(last, id="", args="{}")))
 
     assert brief(new) == ["pending", ("running", "{}")]
-    assert made.begin(3, item(f.call("another"))) == []
+    assert made.begin(3, item(f.call("", id=""))) == []
     assert made.open_ids == [first or "p1:call-1"]
+
+
+@pytest.mark.parametrize("ending", ["item", "outcome"])
+def test_another_call_at_an_index_of_one_that_is_done_is_another(ending: str) -> None:
+    """Some servers send each item at the index 0."""
+    made = Calls("p1")
+    made.begin(0, item(f.call()))
+    if ending == "item":
+        made.end(0, item(f.call(args="{}")))
+    else:
+        made.outcome("c1", Raw(b"1"))
+
+    assert brief(made.begin(0, item(f.call("c2")))) == ["pending"]
+    assert brief(made.add(0, "[2]")) == ["[2]"]
+    assert brief(made.end(0, item(f.call("c2", args="[2]")))) == [("running", "[2]")]
+    assert made.call_id_at(0) == "c2"
+
+
+def test_which_items_of_a_list_are_repeated() -> None:
+    """A call with the same name at the same index is the same, where ids change."""
+    made = Calls("p1")
+    made.begin(1, item(f.call()))
+    assert not made.is_repeated(1, item(f.call("c7")))
+    made.end(1, item(f.call(args="{}")))
+
+    assert made.is_repeated(1, item(f.call("c7")))
+    assert not made.is_repeated(1, item(f.call("c7", "another")))
+    assert not made.is_repeated(1, item(f.call("c1")))
+    assert not made.is_repeated(2, item(f.call("c7")))
+    made.outcome("c1", Raw(b"1"))
+    assert made.is_repeated(1, item(f.call("c7")))
+    assert not made.is_repeated(1, item(f.call("c1")))
+
+
+def test_why_a_call_has_no_result() -> None:
+    made = Calls("p1")
+    made.begin(1, item(f.call()))
+    assert made.are_unrun
+    made.next_response()
+    assert not made.are_unrun
+    made.begin(1, item(f.call("c2")))
+
+    errors = [plain_event(event)[1].get("error") for event in made.settle(calls.NOBODY_RAN)]
+    assert [error for error in errors if error] == [calls.NOT_SHOWN, calls.NOBODY_RAN]
 
 
 def test_a_call_that_comes_whole() -> None:
@@ -151,7 +195,7 @@ def test_an_id_that_is_too_long_is_shortened_the_same_way_each_time() -> None:
     made.begin(1, item(f.call(long)))
 
     assert made.open_ids == [call_ids.shortened(long)]
-    assert made.begin(2, item(f.call(long, id=""))) != []
+    assert made.begin(2, item(f.call(long, id=""))) == []
     made.outcome(call_ids.shortened(long))
     assert made.begin(3, item(f.call(long))) == []
     assert made.kept_bytes == calls.DONE_ID_MAX

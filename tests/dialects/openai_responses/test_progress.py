@@ -1,5 +1,6 @@
 """What the events of a response tell."""
 
+import json
 from typing import Any
 
 import pytest
@@ -222,7 +223,7 @@ def test_what_is_not_shown_is_counted() -> None:
         "response.audio.delta": 1,
         "response.audio.transcript.delta": 1,
         "response.image_generation_call.partial_image": 1,
-        "item": 1,
+        "item": 3,
         "output of an unknown call": 1,
         "request for an approval": 1,
     }
@@ -232,30 +233,151 @@ def test_a_request_for_an_approval_waits() -> None:
     told = Taken(f.added(f.asks()), f.item_done(f.asks()), f.item_done(f.asks()))
 
     assert told.brief == ["running"]
-    assert list(told.progress.requests) == ["mcpr_1/files"]
+    assert list(told.progress.asked.requests) == ["mcpr_1/files"]
     assert told.progress.calls.open_ids == ["mcpr_1"]
-    told.progress.next_response()
-    assert told.progress.requests == {}
 
 
-def test_items_are_kept_for_the_next_response(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_items_are_kept_for_the_next_response() -> None:
     told = Taken(f.item_done(f.message("a"), 0), f.item_done(f.asks()))
-    assert len(told.progress.items) == 2
-    assert Taken(f.item_done(f.message("a"), 0), is_kept=False).progress.items == []
+    assert len(told.progress.items.all) == 2
+    assert told.progress.kept_bytes > sum(map(len, told.progress.items.all))
+    assert Taken(f.item_done(f.message("a"), 0), is_kept=False).progress.items.all == []
+    told.progress.forget()
+    assert told.progress.items.all == []
 
-    monkeypatch.setattr(module, "ITEMS_BYTES_MAX", 5)
-    long = Taken(f.item_done(f.message("a"), 0), f.item_done(f.asks()))
-    assert (long.progress.items, long.progress.is_whole) == ([], False)
+
+def ended(told: Taken, *output: Any) -> list[str]:
+    """What the list of all items adds, in short."""
+    told.events = [
+        plain_event(event) for event in told.progress.end_response(Raw(json.dumps(output).encode()))
+    ]
+    return told.brief
 
 
 def test_a_response_that_told_nothing_before_its_end() -> None:
     told = Taken()
-    output = Raw(b'[{"type":"message","content":[{"text":"all"}]},7]')
 
-    assert [plain_event(event)[1] for event in told.progress.all_at_once(output)] == [
-        {"text": "all"}
-    ]
-    assert Taken(f.text("a")).progress.all_at_once(output) == []
+    assert ended(told, {"type": "message", "content": [{"text": "all"}]}, 7) == ["all"]
+    assert told.stats.left_out == {"item": 1}
+    assert len(told.progress.items.all) == 2
+
+
+@pytest.mark.parametrize(
+    ("frames", "output", "added"),
+    [
+        ([f.text("Hel")], [f.message("Hello")], ["lo"]),
+        ([f.text("a"), f.text_done("a")], [f.message("a"), f.message("b")], ["TextBreak", "b"]),
+        ([f.text("a")], [f.call("c1"), f.output("x"), f.message("a", id="m9")], None),
+        (f.whole_call(), [f.call(args="{}"), f.output("x")], ["completed"]),
+        ([f.added(f.call())], [f.call(args="{}")], ["running"]),
+        (f.whole_call(index=0), [f.call("c9", args="{}")], []),
+        ([f.added(f.tool("mcp_call"))], [f.tool("mcp_call", output="x")], ["running", "completed"]),
+        ([f.summary("hm")], [{"type": "reasoning", "summary": [{"text": "hm"}]}], []),
+        ([f.thought("hm", 3)], [{"type": "reasoning", "summary": [{"text": "hm"}]}], []),
+        ([f.text("abc")], [f.message("xyz")], []),
+    ],
+)
+def test_the_list_of_all_items_adds_what_is_new(
+    frames: list[bytes], output: list[Any], added: list[str] | None
+) -> None:
+    told = Taken(*frames)
+
+    assert ended(told, *output) == (
+        added if added is not None else ["pending", "running", "completed"]
+    )
+    assert told.stats.left_out in ({}, {"contradicted text": 1})
+
+
+def test_the_items_of_the_list_are_kept_once() -> None:
+    empty, asks = f.message(""), f.asks()
+    told = Taken(f.item_done(empty, 0), f.added(asks))
+    ended(told, empty)
+    alone = Taken(f.text("a"))
+    ended(alone, f.message("a"))
+
+    assert [json.loads(item) for item in told.progress.items.all] == [empty, asks]
+    assert [json.loads(item) for item in alone.progress.items.all] == [f.message("a")]
+
+
+def test_an_empty_output_that_is_only_added_is_awaited() -> None:
+    outputs: list[Any] = ["", None, []]
+    for empty in outputs:
+        told = Taken(*f.whole_call(), f.added(f.output(empty), 2))
+        assert told.brief[-1] == "running"
+        assert told.progress.calls.open_ids == ["c1"]
+    told = Taken(*f.whole_call(), f.added(f.output(""), 2), f.item_done(f.output("sunny"), 2))
+    assert told.events[-1][1]["result"] == '"sunny"'
+    assert Taken(*f.whole_call(), f.added(f.output("", status="failed"), 2)).brief[-1] == "error"
+
+
+@pytest.mark.parametrize(
+    ("call", "output", "shown"),
+    [
+        (
+            f.tool("shell_call", call_id="c1", action={"commands": ["ls"]}),
+            {"type": "shell_call_output", "call_id": "c1", "output": [{"stdout": "a"}]},
+            '[{"stdout": "a"}]',
+        ),
+        (
+            f.tool("local_shell_call", call_id="c1", action={"command": ["ls"]}),
+            {"type": "local_shell_call_output", "id": "local_shell_call_1", "output": "a"},
+            '"a"',
+        ),
+        (
+            f.tool("local_shell_call", call_id="c1", action={"command": ["ls"]}),
+            {"type": "local_shell_call_output", "id": "c1", "output": "a"},
+            '"a"',
+        ),
+        (
+            f.tool("apply_patch_call", call_id="c1", operation={"path": "a"}),
+            {"type": "apply_patch_call_output", "call_id": "c1", "output": "done"},
+            '"done"',
+        ),
+        (
+            f.tool("computer_call", call_id="c1", action={"type": "wait"}),
+            {"type": "computer_call_output", "call_id": "c1", "output": {"type": "screenshot"}},
+            '{"type": "screenshot"}',
+        ),
+    ],
+)
+def test_built_in_tools_whose_outputs_are_items(
+    call: dict[str, Any], output: dict[str, Any], shown: str
+) -> None:
+    told = Taken(f.added(call, 0), f.item_done(call, 0), f.item_done(output, 1))
+
+    assert told.brief == ["pending", "running", "completed"]
+    assert told.events[1][1]["args"] != "{}"
+    assert told.events[-1][1]["result"] == shown
+    assert told.stats.left_out == {}
+
+
+def test_a_search_for_tools_and_lists_of_tools() -> None:
+    told = Taken(
+        f.item_done(f.tool("tool_search_call", call_id=None, arguments={"q": 1}), 0),
+        f.item_done({"type": "tool_search_output", "tools": []}, 1),
+        f.item_done({"type": "mcp_list_tools", "tools": [], "error": "unreachable"}, 2),
+        f.item_done({"type": "mcp_list_tools", "tools": [], "error": None}, 3),
+    )
+
+    assert told.brief == ["pending", "running", "completed"]
+    assert told.stats.left_out == {"item": 2, "list of tools that failed": 1}
+
+
+def test_what_cannot_be_read_inside_of_an_item_is_counted() -> None:
+    cited = [{"type": "url_citation", "url": 7}, 7]
+    content = [{"type": "output_audio"}, 7, {"text": {"value": "a"}}]
+    told = Taken(
+        f.item_done({"type": "message", "content": content}, 0),
+        f.item_done({"type": "message", "content": "plain"}, 1),
+        f.item_done({"type": "message", "content": [{"text": "", "annotations": cited}]}, 2),
+        f.item_done(f.tool("web_search_call", action={"sources": [{"url": 7}]}), 3),
+        f.item_done(f.tool("image_generation_call", id="i", result="QQ==", output_format="x"), 4),
+        *f.whole_call(index=5),
+        f.item_done(f.output([{"image_url": "javascript:alert(1)"}]), 6),
+    )
+
+    assert told.brief[0] == "plain"
+    assert told.stats.left_out == {"part of a message": 3, "citation": 3, "picture": 1}
 
 
 def test_the_last_usage_counts() -> None:
@@ -292,5 +414,25 @@ def test_items_of_a_server_that_sends_no_index_are_known_by_their_ids() -> None:
     ]
     inputs = {fields["call_id"]: fields["args"] for _, fields in told.events if "args" in fields}
     assert inputs == {"c1": "[1]", "c2": "[2]"}
+    assert told.stats.left_out == {}
     told.progress.next_response()
-    assert told.progress._own_indexes == {}
+    assert told.progress._indexes == {}
+
+
+def test_an_item_whose_deltas_had_no_index_is_the_same() -> None:
+    """And the other way round: an item that was added with its index is known by its id, too."""
+
+    def delta(word: str, **fields: Any) -> bytes:
+        return f.event("response.output_text.delta", delta=word, **fields)
+
+    bare = f.event("response.output_item.done", item=f.message("a"))
+    for frames in (
+        [delta("a"), bare],
+        [delta("a"), f.item_done(f.message("a"), 3)],
+        [delta("a", item_id="msg_1"), f.item_done(f.message("a"), 0)],
+        [delta("a", item_id="x"), f.item_done(f.message("a"), 0)],
+        [delta("a", output_index=2), bare],
+        [f.added(f.message(), 0), delta("a", item_id="msg_1"), f.item_done(f.message("a"), 0)],
+        [delta("a"), f.text_done("a"), f.item_done(f.message("a"), 0)],
+    ):
+        assert Taken(*frames).brief == ["a"]

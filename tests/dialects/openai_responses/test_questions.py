@@ -11,10 +11,9 @@ from turnwire.core.agent import Decoded
 from turnwire.core.body.conversation import Conversation
 from turnwire.core.requests import DialectOptions, PromptRequest, QuestionReply
 from turnwire.core.turn.outcome import Outcome
-from turnwire.dialects.openai_responses import OpenAiResponses
-from turnwire.dialects.openai_responses import progress as module
+from turnwire.dialects.openai_responses import OpenAiResponses, kept_items
 from turnwire.dialects.openai_responses import turn as turn_module
-from turnwire.dialects.openai_responses.turn import TOO_LONG, UNREADABLE_QUESTION
+from turnwire.dialects.openai_responses.turn import CUT_QUESTION, TOO_LONG, UNREADABLE_QUESTION
 
 ASKING = [f.created(), f.text("I can. "), f.item_done(f.message("I can. "), 0)]
 ASK = f.item_done(f.asks())
@@ -134,10 +133,52 @@ def test_a_request_that_nobody_can_answer_is_an_error(requests: list[dict[str, A
     assert turn.client.questions == {}
 
 
+@pytest.mark.parametrize(
+    "frames",
+    [
+        [f.text("I ask"), f.completed(output=[f.message("I ask"), f.asks()])],
+        [f.summary("hm"), f.completed(output=[f.asks()])],
+        [f.added(f.asks(), 0), f.completed()],
+        [f.added(f.asks(), 0), f.item_done(f.asks(), 0), f.completed(output=[f.asks()])],
+        [f.added(f.asks(), 0), f.completed(output=[f.asks()])],
+        [f.added(f.asks(), 3), f.added(f.asks(), 4), f.completed()],
+    ],
+    ids=["end", "end alone", "added", "all", "added and end", "added twice"],
+)
+def test_a_request_is_asked_wherever_it_stands(frames: list[bytes]) -> None:
+    turn = Played(OpenAiResponses(), f.created(), *frames)
+
+    assert turn.leave().client.questions == {QUESTION: "open"}
+    assert turn.kinds.count("tool-input-available") == 1
+    turn.reply(QUESTION, answer=True)
+    asking = [item for item in turn.requests[1]["input"] if item["type"] == f.asks()["type"]]
+    assert asking == [f.asks()]
+
+
+@pytest.mark.parametrize("ending", [f.incomplete(), f.completed(status="incomplete")])
+@pytest.mark.parametrize("request_item", [f.asks(), f.asks("")])
+def test_a_request_in_a_response_that_was_cut_is_an_error(
+    ending: bytes, request_item: dict[str, Any]
+) -> None:
+    turn = Played(OpenAiResponses(), f.created(), f.item_done(request_item), ending)
+
+    assert (turn.turn.outcome, turn.client.error) == (Outcome.FAILED, CUT_QUESTION)
+
+
+def test_an_empty_message_that_the_end_repeats_is_sent_once() -> None:
+    output = [f.message(""), f.asks()]
+    turn = Played(
+        OpenAiResponses(), f.item_done(output[0], 0), ASK, f.completed(output=output)
+    ).leave()
+
+    turn.reply(QUESTION, answer=True)
+    assert [item.get("id") for item in turn.requests[1]["input"]] == [None, "msg_1", "mcpr_1", None]
+
+
 @pytest.mark.parametrize("where", ["items", "history"])
 def test_a_turn_that_is_too_long_to_go_on(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name, limit = {
-        "items": (module, "ITEMS_BYTES_MAX"),
+        "items": (kept_items, "BYTES_MAX"),
         "history": (turn_module, "HISTORY_MAX"),
     }[where]
     monkeypatch.setattr(name, limit, 5)

@@ -1,5 +1,6 @@
 """A turn: where its responses begin and end, and how."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from turnwire.core.agent import ALIVE, AbortScope
 from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.outcome import Outcome
 from turnwire.dialects.openai_responses import OpenAiResponses
+from turnwire.dialects.openai_responses.calls import NOT_SHOWN
 from turnwire.dialects.openai_responses.turn import FILTERED, UNRUN, TurnProtocol
 
 NOT_RUN = "No result: nobody ran this tool"
@@ -100,6 +102,8 @@ def test_a_response_that_was_cancelled(ending: bytes) -> None:
         ([f.failed()], "boom"),
         ([f.error(), f.failed("again")], "boom"),
         ([f.event("error", error={"message": "boom"})], "boom"),
+        ([f.event("error", error=None, message="boom")], "boom"),
+        ([f.event("error", error={}, message="boom")], "boom"),
         ([b'{"error":{"message":"boom","code":"500"}}', f.DONE], "boom"),
         ([f.completed(status="failed", error={"message": "boom"})], "boom"),
         ([f.error(), f.completed(), f.text("late")], "boom"),
@@ -132,8 +136,13 @@ def test_the_code_of_an_error_is_for_the_log(frame: bytes, code: str | None) -> 
     assert protocol(frame).frame_stats.error_code == code
 
 
-def test_a_model_that_is_taken_for_an_agent_is_named_as_one() -> None:
+@pytest.mark.parametrize(
+    "end", [Played.leave, lambda turn: turn.tell(f.DONE)], ids=["closed", "[DONE]"]
+)
+def test_a_model_that_is_taken_for_an_agent_is_named_as_one(end: Callable[[Played], Any]) -> None:
     turn = played(f.text("I look."), *f.whole_call(), f.completed())
+    assert turn.turn.outcome is None
+    end(turn)
 
     assert turn.turn.outcome is Outcome.COMPLETED
     assert turn.of_call()[-1]["errorText"].startswith(NOT_RUN)
@@ -161,6 +170,25 @@ def test_keep_alives_are_no_sign_of_life() -> None:
     ]
     assert made.receive_frame(f.event("response.in_progress"), 0) is ALIVE
     assert made.receive_frame(f.event("response.new"), 0) is None
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        *(f.text(""), f.text("", 5), f.summary(""), f.args(""), f.args("", 5)),
+        f.event("response.custom_tool_call_input.delta", output_index=1, delta=""),
+        *(f.event("response.in_progress"), f.event("response.queued"), f.created()),
+    ],
+)
+def test_what_tells_nothing_again_and_again_is_no_sign_of_life(frame: bytes) -> None:
+    made = protocol(f.created(), f.text("a"), *f.whole_call())
+    made.receive_frame(frame, 0)
+
+    assert made.receive_frame(frame, 0) is None
+    assert made.receive_frame(f.text("b"), 0)
+    assert made.receive_frame(f.event("response.in_progress"), 0) is ALIVE
+    assert made.receive_frame(f.event("response.queued"), 0) is ALIVE
+    assert made.receive_frame(f.args("late"), 0) is ALIVE
 
 
 def test_what_is_behind_the_end_counts_as_foreign() -> None:
@@ -210,3 +238,61 @@ def test_a_text_in_the_last_event_alone_is_shown_behind_the_calls() -> None:
     assert turn.kinds.count("tool-output-available") == 1
     told = played(f.created(), *ran, f.text("Sunny", 2), f.completed(output=items))
     assert told.client.text == "Sunny"
+    assert told.left_out == {"contradicted text": 1}
+
+
+def test_what_stands_in_the_last_event_alone_is_told() -> None:
+    ran = [f.call(args='{"a":1}'), f.output("21")]
+    output = [f.message("Hello."), *ran, f.message("It is 21.", id="msg_2")]
+    turn = played(f.created(), f.text("Hel"), f.completed(output=output))
+
+    assert list(turn.client.texts.values()) == ["Hello.", "It is 21."]
+    assert (turn.input_of(), turn.of_call()[-1]["output"]) == ({"a": 1}, "21")
+    assert turn.turn.outcome is Outcome.COMPLETED
+
+
+def litellm(*ending: bytes) -> Played:
+    """What LiteLLM sends when it runs the tools of a server itself."""
+    called = f.call("call_1", args='{"city":"Rome"}')
+    ran = f.tool("mcp_call", name="weather", arguments="{}", output="sunny", id="mcp_1")
+    told = f.message("It is sunny.")
+    return played(
+        *(f.created(), f.added(f.call("call_1"), 0), f.args_done('{"city":"Rome"}', 0)),
+        *(f.item_done(called, 0), f.completed(output=[called])),
+        *(f.event("response.mcp_call.in_progress", output_index=0), f.item_done(ran, 0)),
+        *(f.created(), f.text("It is sunny."), f.text_done("It is sunny."), f.item_done(told, 0)),
+        *(f.completed(output=[told]), *ending),
+    )
+
+
+def test_another_response_in_the_same_body_goes_on() -> None:
+    turn = litellm()
+
+    assert turn.turn.outcome is Outcome.COMPLETED
+    assert turn.client.text == "It is sunny."
+    assert turn.of_call("mcp_1")[-1]["output"] == "sunny"
+    assert turn.of_call("call_1")[-1]["errorText"] == NOT_SHOWN
+    assert (turn.client.metadata, turn.left_out) == (None, {})
+    assert litellm(f.DONE).written == turn.written
+    turn.client.close()
+
+
+@pytest.mark.parametrize("more", [[f.created()], [f.text("It is")]])
+def test_another_response_that_is_cut_is_interrupted(more: list[bytes]) -> None:
+    turn = played(f.created(), *f.whole_call(), f.completed(), *more).leave()
+
+    assert turn.turn.outcome is Outcome.INTERRUPTED
+
+
+def test_a_response_that_begins_again_is_the_same_if_its_id_is() -> None:
+    again = played(f.created(), f.text("One"), f.created(), f.text_done("One"), f.completed())
+    another = f.event("response.created", response={"id": "resp_2"})
+    rounds = played(
+        *(f.created(), f.text("One"), another, f.text("Two"), f.text_done("Two")),
+        *(f.event("response.created"), f.text("Three"), f.event("response.created", response=7)),
+        *(f.text("Four"), f.item_done(f.message("Four"), 0), f.completed()),
+    )
+
+    assert again.client.text == "One"
+    assert list(rounds.client.texts.values()) == ["OneTwoThreeFour"]
+    assert (again.left_out, rounds.left_out) == ({}, {})

@@ -29,13 +29,14 @@ NO_RESULT: Final = "No result"
 NOBODY_RAN: Final = (
     "No result: nobody ran this tool. The agent's URL is that of a model, and not of an agent?"
 )
+NOT_SHOWN: Final = "No result: the agent did not show it"
 TOOL_FAILED: Final = "Tool execution failed"
 
 _EMPTY: Final = Raw(b"{}")
 
 
 class _Call:
-    __slots__ = ("call_id", "is_whole", "name", "whole")
+    __slots__ = ("call_id", "is_item_done", "is_of_earlier", "is_whole", "name", "whole")
 
     def __init__(self, call_id: str, name: str) -> None:
         self.call_id = call_id
@@ -44,6 +45,10 @@ class _Call:
         """Whether the client has the whole input."""
         self.whole: Raw | None = None
         """The input, from when it is known until the client has it."""
+        self.is_item_done = False
+        """Whether its item is done: another one at the same index is of another call."""
+        self.is_of_earlier = False
+        """Whether another response of the agent's has begun since."""
 
 
 class Calls:
@@ -67,9 +72,16 @@ class Calls:
     def open_ids(self) -> list[str]:
         return list(self._open)
 
+    @property
+    def are_unrun(self) -> bool:
+        """Whether a call of this response is open."""
+        return any(not call.is_of_earlier for call in self._open.values())
+
     def next_response(self) -> None:
         """Another response of the same turn begins: its items are counted anew."""
         self._by_index.clear()
+        for call in self._open.values():
+            call.is_of_earlier = True
 
     def adopt(self, call_id: str, name: str) -> None:
         """Know a call that the client has, with its input."""
@@ -83,17 +95,7 @@ class Calls:
 
     def begin(self, index: int, item: Item) -> list[Event]:
         """Take the item of a call that begins, or of one that waited for its approval."""
-        call, before = self._call_of(index, item)
-        if call is None:
-            return []
-        if call.is_whole:
-            return before
-        if call.call_id not in self._inputs:
-            before = [*before, _update(call, Phase.PENDING)]
-        call.whole = call.whole or items.input_of(item)
-        if self._whole_bytes > INPUT_BYTES_MAX:  # so the client gets it at once
-            before += self._tell_input(call)
-        return before
+        return self._begin(index, item)[1]
 
     def add(self, index: int, delta: str) -> list[Event]:
         """Take a piece of an input."""
@@ -113,13 +115,23 @@ class Calls:
 
     def end(self, index: int, item: Item) -> list[Event]:
         """Take the item of a call that is done, as far as it goes: it may have no outcome."""
-        new = [] if index in self._by_index else self.begin(index, item)
-        call = self._by_index.get(index)
-        if call is None or call.call_id not in self._open:
+        call, new = self._begin(index, item)
+        if call is None:
+            return new
+        call.is_item_done = True
+        if call.call_id not in self._open:
             return new
         if not call.is_whole:
             call.whole = items.input_of(item) or call.whole
         return [*new, *self._tell_input(call)]
+
+    def is_repeated(self, index: int, item: Item) -> bool:
+        """Whether an item is one that is done already, under another id."""
+        wanted, call = _id_of(item), self._by_index.get(index)
+        if call is None or wanted in self._open or self._is_done(wanted):
+            return False
+        is_done = call.is_item_done or call.call_id not in self._open
+        return is_done and call.name == items.tool_name(item)
 
     def call_id_at(self, index: int) -> str | None:
         """The id of the call of an item, if it is open."""
@@ -139,8 +151,12 @@ class Calls:
         return [*new, _update(call, phase, result=output, error=error)]
 
     def settle(self, error: str) -> list[Event]:
-        """End the calls that are open."""
-        return [event for call_id in self.open_ids for event in self.outcome(call_id, error=error)]
+        """End the calls that are open: with this error, if they are of this response."""
+        ended: list[Event] = []
+        for call in list(self._open.values()):
+            why = NOT_SHOWN if call.is_of_earlier else error
+            ended += self.outcome(call.call_id, error=why)
+        return ended
 
     @property
     def _whole_bytes(self) -> int:
@@ -149,26 +165,30 @@ class Calls:
     def _is_done(self, call_id: str) -> bool:
         return call_ids.shortened(call_id, DONE_ID_MAX) in self._done
 
-    def _call_of(self, index: int, item: Item) -> tuple[_Call | None, list[Event]]:
-        """Return the call of an item, and the events that come before its own.
-
-        None: it is done, or the item is repeated.
-        """
-        named = (item.approval_request_id, item.call_id, item.id)
-        wanted = next(filter(None, map(call_ids.of, named)), "")
+    def _begin(self, index: int, item: Item) -> tuple[_Call | None, list[Event]]:
+        """Return the call of an item, and the events of its beginning. None: it is done."""
+        wanted, call = _id_of(item), self._by_index.get(index)
         if wanted in self._open:
             call = self._by_index[index] = self._open[wanted]
-            return call, []
-        if index in self._by_index or (wanted and self._is_done(wanted)):
+        elif wanted and self._is_done(wanted):
             return None, []
+        elif call is None or (wanted and (call.is_item_done or call.call_id not in self._open)):
+            return self._add(index, wanted, item)
+        return call, []
+
+    def _add(self, index: int, wanted: str, item: Item) -> tuple[_Call, list[Event]]:
         if not wanted:
             self._made += 1
             wanted = f"{self._turn_id}:call-{self._made}"
-        before = []
+        before: list[Event] = []
         if len(self._open) >= OPEN_MAX:
             before = self.outcome(next(iter(self._open)), error=NO_RESULT)
         call = self._open[wanted] = _Call(wanted, items.tool_name(item))
         keep(self._by_index, index, call, DONE_MAX)
+        before.append(_update(call, Phase.PENDING))
+        call.whole = items.input_of(item)
+        if self._whole_bytes > INPUT_BYTES_MAX:  # so the client gets it at once
+            before += self._tell_input(call)
         return call, before
 
     def _tell_input(self, call: _Call) -> list[Event]:
@@ -180,6 +200,12 @@ class Calls:
             whole = json_text.parsed(text) if text else _EMPTY
         call.whole = None
         return [_update(call, Phase.RUNNING, args=whole)]
+
+
+def _id_of(item: Item) -> str:
+    """Return the id by which a call is known; empty if it has none."""
+    named = (item.approval_request_id, item.call_id, item.id)
+    return next(filter(None, map(call_ids.of, named)), "")
 
 
 def _update(

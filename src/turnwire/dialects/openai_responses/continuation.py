@@ -40,6 +40,7 @@ class ContinuationProtocol(TurnProtocol):
             self._progress.calls.adopt(approval.call_id, approval.tool_name)
             if not approvals.is_yes(reply.answer):
                 self._new += self._progress.calls.outcome(approval.call_id, error=approvals.DENIED)
+        self._progress.calls.next_response()
 
     def connection_opened(self, _now: float) -> Decoded:
         replay: Sequence[Event] = (*self._replay, *self._new)

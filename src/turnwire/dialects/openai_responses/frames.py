@@ -5,14 +5,16 @@ declared. `output_index` says which item an event is of. The ids of items say it
 sends no index: some proxies send another id with each event.
 """
 
+import re
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias, Union
+from typing import Annotated, Any, Final, TypeAlias, Union
 
 import msgspec
 from msgspec import Raw, Struct
 
-from turnwire.core.bounds import HandedOn
+from turnwire.core.bounds import FEW, HandedOn
 from turnwire.core.wire.decoder import FrameDecoder, known_frames
+from turnwire.dialects.openai_responses import errors
 
 SKIPPED: Final = (
     *("response.queued", "response.content_part.added", "response.content_part.done"),
@@ -35,7 +37,7 @@ class _Frame(Struct, frozen=True, tag_field="type"):
 
 
 class Created(_Frame, frozen=True, tag="response.created"):
-    pass
+    response: Raw = Raw()
 
 
 class InProgress(_Frame, frozen=True, tag="response.in_progress"):
@@ -249,8 +251,14 @@ class _Bare(Struct, frozen=True):
     error: Raw = Raw()
 
 
+_PLACES: Final = ("output_index", "content_index", "summary_index", "item_id")
+"""Fields that say where an event belongs. One of a wrong type is as good as none."""
+
+_DIGITS: Final = re.compile(rb'"(\d{1,6})"')
+
 _decode: Callable[[bytes], Read] = msgspec.json.Decoder(Union[KNOWN]).decode  # noqa: UP007 (built at run time)
 _decode_bare = msgspec.json.Decoder(_Bare).decode
+_decode_fields = msgspec.json.Decoder(Annotated[dict[HandedOn, Raw], FEW]).decode
 
 
 def decode(raw: bytes) -> Read:
@@ -263,26 +271,42 @@ def decode(raw: bytes) -> Read:
     try:
         return _decode(raw)
     except msgspec.ValidationError:
-        if raw.startswith(b"{") and (error := bare_error(raw)):
+        if not raw.startswith(b"{"):
+            raise
+        if error := bare_error(raw):
             return Failure(error=error)
-        raise
+        return _decode(_without_wrong_places(raw))
 
 
 def bare_error(raw: bytes) -> Raw | None:
     """Return the error of an event that has no type; None if it has a type, or no error."""
     bare = _decode_bare(raw)
-    is_bare = not bare.type and bytes(bare.error) not in {b"", b"null"}
-    return bare.error if is_bare else None
+    return bare.error if not bare.type and errors.is_error(bare.error) else None
 
 
-_Delta: TypeAlias = (
-    TextDelta | SummaryDelta | ReasoningDelta | RefusalDelta | ArgumentsDelta | McpArgumentsDelta
-)
+def _without_wrong_places(raw: bytes) -> bytes:
+    """Return an event without the fields that say in a wrong type where it belongs."""
+    fields = _decode_fields(raw)
+    for name in _PLACES:
+        value = bytes(fields.get(name, b"0"))
+        if name == "item_id":
+            is_right = value.startswith(b'"')
+        elif digits := _DIGITS.fullmatch(value):
+            fields[name], is_right = Raw(digits[1]), True
+        else:
+            is_right = value.isdigit()
+        if not is_right:
+            fields.pop(name, None)
+    return msgspec.json.encode(fields)
+
+
+Delta: TypeAlias = TextDelta | SummaryDelta | ReasoningDelta | RefusalDelta | InputPiece
+"""A piece of a text or of an input."""
 
 
 def _restore_halves(frame: Read, loose: Any) -> Read:
     """The event with the half of a surrogate pair that its delta begins or ends with."""
-    if isinstance(frame, _Delta):
+    if isinstance(frame, Delta):
         return msgspec.structs.replace(frame, delta=loose["delta"])
     return frame
 

@@ -5,6 +5,7 @@ reasoning. Tools that run at the server have a type of their own each (`web_sear
 have in common is read alike.
 """
 
+from collections.abc import Callable
 from typing import Annotated, Final
 
 import msgspec
@@ -14,10 +15,12 @@ from turnwire.core import safe_json
 from turnwire.core.bounds import MANY, HandedOn, Word
 from turnwire.core.wire import json_text, lenient
 from turnwire.core.wire.frame_stats import FrameStats
+from turnwire.dialects.openai_responses import errors
 
 APPROVAL: Final = "mcp_approval_request"
 MESSAGE: Final = "message"
 REASONING: Final = "reasoning"
+LIST_OF_TOOLS: Final = "mcp_list_tools"
 
 OUTPUT: Final = "_call_output"
 CALL: Final = "_call"
@@ -49,12 +52,15 @@ class Item(Struct, frozen=True):
     arguments: Raw = Raw()
     input: Raw = Raw()
     action: Raw = Raw()
+    actions: Raw = Raw()
+    operation: Raw = Raw()
     queries: Raw = Raw()
     code: Raw = Raw()
     output: Raw = Raw()
     outputs: Raw = Raw()
     results: Raw = Raw()
     result: Raw = Raw()
+    output_format: Raw = Raw()
     error: Raw = Raw()
     content: Raw = Raw()
     summary: Raw = Raw()
@@ -65,7 +71,6 @@ class Item(Struct, frozen=True):
 class Part(Struct, frozen=True):
     """A part of a message, of reasoning or of an output."""
 
-    type: Word = ""
     text: Raw = Raw()
     refusal: Raw = Raw()
     image_url: Raw = Raw()
@@ -104,19 +109,16 @@ def raw_list(raw: Raw) -> list[Raw]:
     return lenient.field(_decode_list, raw) or []
 
 
-def parts(raw: Raw) -> list[Part]:
-    """Return the parts of a content."""
-    return list(lenient.each(_decode_part, raw_list(raw)))
+def parts(raw: Raw, count_left_out: Callable[[Raw], None]) -> list[Part]:
+    """Return the parts of a content. A plain text is a part of its own."""
+    if bytes(raw).startswith(b'"'):
+        return [Part(text=raw)]
+    return list(lenient.each(_decode_part, raw_list(raw), count_left_out))
 
 
 def annotation(raw: Raw) -> Annotation | None:
     """Return an annotation of a text."""
     return lenient.field(_decode_annotation, raw)
-
-
-def annotations(part: Part) -> list[Annotation]:
-    """Return the annotations of a part."""
-    return list(lenient.each(_decode_annotation, raw_list(part.annotations)))
 
 
 def word(raw: Raw) -> str:
@@ -145,7 +147,7 @@ def input_of(item: Item) -> Raw | None:
     for text in (item.arguments, item.input):
         if (found := safe_json.string(text)) is not None:
             return json_text.parsed(found) if found else None
-    for value in (item.arguments, item.action):
+    for value in (item.arguments, item.action, item.actions, item.operation):
         if _is_set(value):
             return value.copy()
     for name, value in (("queries", item.queries), ("code", item.code)):
@@ -156,14 +158,25 @@ def input_of(item: Item) -> Raw | None:
 
 def is_failed(item: Item) -> bool:
     """Whether a call or its output says that it failed."""
-    return _is_set(item.error) or word(item.status) in {"failed", "incomplete"}
+    return errors.is_error(item.error) or word(item.status) in {"failed", "incomplete"}
 
 
-def sources(item: Item) -> list[str]:
+def sources(item: Item, count_left_out: Callable[[Raw], None]) -> list[str]:
     """Return the pages that a search found."""
     action = lenient.field(_decode_action, item.action)
     found = raw_list(Raw() if action is None else action.sources)
-    return [each.url for each in lenient.each(_decode_source, found)]
+    return [each.url for each in lenient.each(_decode_source, found, count_left_out)]
+
+
+def has_output(item: Item) -> bool:
+    """Whether the item of an output has one, which may come later."""
+    return bytes(item.output) not in {b"", b"null", b'""', b"[]"}
+
+
+def picture_of(item: Item) -> str:
+    """Return the picture that a call made, as a `data:` URL; empty if it made none."""
+    picture = safe_json.string(item.result)
+    return f"data:image/{word(item.output_format) or 'png'};base64,{picture}" if picture else ""
 
 
 class Outcome(Struct, frozen=True):
@@ -183,13 +196,18 @@ def outcome_of(item: Item, frame_stats: FrameStats) -> Outcome:
         return Outcome(json_text.structured(given).copy())
     texts: list[str] = []
     pictures: list[str] = []
-    for part in parts(given):
+    left_out: list[Raw] = []
+    for part in parts(given, left_out.append):
         if (text := safe_json.string(part.text)) is not None:
             texts.append(text)
         elif (url := safe_json.string(part.image_url)) is not None:
             pictures.append(url)
         else:
-            frame_stats.count_left_out("part of a result", 1)
+            left_out.append(Raw())
+    if not texts and not pictures:  # of a tool with words of its own
+        return Outcome(given.copy())
+    for part_left_out in left_out:
+        frame_stats.count_left_out("part of a result", len(part_left_out))
     text = safe_json.join_surrogates("".join(texts))
     return Outcome(json_text.structured(Raw(msgspec.json.encode(text))), tuple(pictures))
 

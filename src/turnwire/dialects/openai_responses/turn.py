@@ -6,6 +6,10 @@ all events are ours. `TurnProtocol` decides where our responses begin and end.
     STARTING --first event--> RUNNING --completed, incomplete, failed, error--> OVER
                                  |
                                  +--completed, with requests for approvals--> WAITING --answers--> …
+
+While a call is open behind `completed`, the agent may run its tool and go on: with the items of
+its outcome, or with another response in the same body. So only the end of the body, or `[DONE]`,
+ends the turn then.
 """
 
 import enum
@@ -17,7 +21,7 @@ from msgspec import Raw, Struct
 
 from turnwire.core import safe_json
 from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, StopsAtOnce
-from turnwire.core.bounds import HandedOn, Word
+from turnwire.core.bounds import Word
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import (
     Event,
@@ -31,11 +35,19 @@ from turnwire.core.requests import AgentRequest, PromptRequest, QuestionReply
 from turnwire.core.wire import lenient
 from turnwire.core.wire.census import census
 from turnwire.core.wire.frame_stats import FrameStats
-from turnwire.dialects.openai_responses import approvals, calls, commands, frames, text
+from turnwire.dialects.openai_responses import (
+    approvals,
+    calls,
+    commands,
+    errors,
+    frames,
+    text,
+)
 from turnwire.dialects.openai_responses.frames import Content, Read, decoder
 from turnwire.dialects.openai_responses.progress import Progress
 
 FILTERED: Final = "The answer was withheld by a content filter"
+CUT_QUESTION: Final = "The agent asks something, but its response was cut short"
 TOO_LONG: Final = "The agent asks something, but the turn is too long to go on after an answer"
 UNREADABLE_QUESTION: Final = "The agent asks something that cannot be shown"
 UNRUN: Final = "call that nobody ran"
@@ -48,7 +60,6 @@ _DEPTH: Final = 6
 """How deep the values of a frame are that are decoded into objects."""
 
 _FILTER: Final = "content_filter"
-_CODE_MAX: Final = 64
 
 
 class _Stage(enum.Enum):
@@ -68,6 +79,7 @@ class _Details(Struct, frozen=True):
 
 
 class _Response(Struct, frozen=True):
+    id: Raw = Raw()
     status: Raw = Raw()
     output: Raw = Raw()
     usage: Raw = Raw()
@@ -75,15 +87,8 @@ class _Response(Struct, frozen=True):
     incomplete_details: Raw = Raw()
 
 
-class _Error(Struct, frozen=True):
-    message: HandedOn | None = None
-    code: Raw = Raw()
-    type: Raw = Raw()
-
-
 _decode_response = msgspec.json.Decoder(_Response).decode
 _decode_details = msgspec.json.Decoder(_Details).decode
-_decode_error = msgspec.json.Decoder(_Error).decode
 
 
 class TurnProtocol(StopsAtOnce):
@@ -104,6 +109,12 @@ class TurnProtocol(StopsAtOnce):
         """The items of the first response. They are kept if the next one needs them again."""
         self._stage = _STARTING
         self._has_begun = False
+        self._response_id: str | None = None
+        """The id of the response that runs; empty if it has none."""
+        self._is_awaiting_end = False
+        """Whether the response is over, and only the end of the body shows that the turn is."""
+        self._quiet: type[Read] | None = None
+        """The type of the last event, if it told nothing. The same once more is a keep-alive."""
         self._progress = Progress(
             turn_id,
             self.frame_stats,
@@ -118,8 +129,8 @@ class TurnProtocol(StopsAtOnce):
     def connect_request(self) -> ConnectRequest:
         """Return the request of the next response, with the answers that it begins with."""
         answers, self._answers = self._answers, []
-        sent = [*self._sent, *self._progress.items, *approvals.answering_items(answers)]
-        if not self._options.sends_history or not self._progress.is_whole:
+        sent = [*self._sent, *self._progress.items.all, *approvals.answering_items(answers)]
+        if not self._options.sends_history or not self._progress.items.is_whole:
             self._sent = ()
         return commands.response(self._options, self._thread, sent)
 
@@ -127,6 +138,8 @@ class TurnProtocol(StopsAtOnce):
         return Decoded()
 
     def connection_lost(self, _now: float) -> Decoded | None:
+        if self._is_awaiting_end:
+            return self._end([], None)
         return Decoded() if self._stage is _WAITING else None
 
     @property
@@ -164,7 +177,7 @@ class TurnProtocol(StopsAtOnce):
 
     def receive_frame(self, raw: bytes, _now: float) -> Decoded | str | None:
         if raw.startswith(b"[DONE]"):  # some servers end each stream so
-            return None
+            return self._end([], None) if self._is_awaiting_end else None
         frame = decoder.read(raw, self.frame_stats)
         if frame is None:
             return None
@@ -197,12 +210,12 @@ class TurnProtocol(StopsAtOnce):
 
     def _take(self, frame: Read, size: int) -> Decoded | str | None:
         if isinstance(frame, Content):
-            return self._decoded(self._begun(self._progress.take(frame, size)))
-        if isinstance(frame, frames.Skipped):
-            return self._decoded(self._begun([]))
+            return self._told(frame, size)
         match frame:
-            case frames.Created() | frames.InProgress():
-                return self._decoded(self._begun([]))
+            case frames.Created(raw):
+                return self._created(frame, raw)
+            case frames.InProgress() | frames.Skipped():
+                return self._told_nothing(frame)
             case frames.KeepAlive():
                 return None
             case frames.Completed(raw):
@@ -215,14 +228,39 @@ class TurnProtocol(StopsAtOnce):
                 self._note(raw)
                 return self._over([], Reason.CANCELED)
             case frames.Failure(message, code, error):
-                return self._failed([], error or message, code)
+                return self._failed([], error if errors.is_error(error) else message, code)
             case _:
                 assert_never(frame)
 
-    def _decoded(self, new: list[Event]) -> Decoded | str:
+    def _told(self, frame: Content, size: int) -> Decoded | str | None:
+        new = self._begun(self._progress.take(frame, size))
+        if isinstance(frame, frames.TextDelta):
+            self._is_awaiting_end = False
+        if not new:
+            is_empty = isinstance(frame, frames.Delta) and not frame.delta
+            return None if is_empty else ALIVE
+        self._quiet = None
         if len(new) == 1 and isinstance(new[0], TextDelta):
             return new[0].text
+        return Decoded(new)
+
+    def _told_nothing(self, frame: Read) -> Decoded | None:
+        """An event that shows that the agent lives, unless it only repeats the one before."""
+        new = self._begun([])
+        if not new and type(frame) is self._quiet:
+            return None
+        self._quiet = type(frame)
         return Decoded(new) if new else ALIVE
+
+    def _created(self, frame: frames.Created, raw: Raw) -> Decoded | None:
+        """A response begins: the one that was asked for, or another one in the same body."""
+        response = lenient.field(_decode_response, raw) or _Response()
+        response_id = safe_json.short_string(response.id) or ""
+        is_same = response_id == self._response_id and not self._is_awaiting_end
+        if self._response_id is not None and not (is_same and response_id):
+            self._progress.next_response()
+        self._response_id, self._is_awaiting_end = response_id, False
+        return self._told_nothing(frame)
 
     def _begun(self, new: list[Event]) -> list[Event]:
         """The events, behind the beginning of the turn if it is not there."""
@@ -241,22 +279,33 @@ class TurnProtocol(StopsAtOnce):
     def _completed(self, raw: Raw) -> Decoded:
         """The response is over. Some servers say so whatever its status is."""
         response = self._note(raw)
-        new = self._begun(self._progress.all_at_once(response.output))
+        new = self._begun(self._progress.end_response(response.output))
         match safe_json.short_string(response.status):
             case "failed":
                 return self._failed(new, response.error, Raw())
             case "cancelled":
                 return self._over(new, Reason.CANCELED)
             case "incomplete":
-                return self._end(new, _reason(response) or "length")
-            case _ if self._progress.has_unreadable_request:
+                return self._cut_short(new, response)
+            case _ if self._progress.asked.has_unreadable:
                 return self._over(new, Reason.ERROR, error=UNREADABLE_QUESTION)
+            case _ if self._progress.asked.requests:
+                return self._ask(new)
+            case _ if self._progress.calls.are_unrun:
+                self._is_awaiting_end = True
+                self._progress.texts.interrupt()
+                return Decoded(new)
             case _:
-                return self._ask(new) if self._progress.requests else self._end(new, None)
+                return self._end(new, None)
 
     def _incomplete(self, raw: Raw) -> Decoded:
         response = self._note(raw)
-        new = self._begun(self._progress.all_at_once(response.output))
+        return self._cut_short(self._begun(self._progress.end_response(response.output)), response)
+
+    def _cut_short(self, new: list[Event], response: _Response) -> Decoded:
+        asked = self._progress.asked
+        if asked.requests or asked.has_unreadable:
+            return self._over(new, Reason.ERROR, error=CUT_QUESTION)
         return self._end(new, _reason(response) or "length")
 
     def _response_failed(self, raw: Raw) -> Decoded:
@@ -264,18 +313,16 @@ class TurnProtocol(StopsAtOnce):
 
     def _failed(self, new: list[Event], error: Raw, code: Raw) -> Decoded:
         """The turn failed. Nothing that follows counts, however the body ends."""
-        decoded = lenient.field(_decode_error, error) or _Error()
-        codes = (code, decoded.code, decoded.type)
-        self.frame_stats.error_code = next(filter(None, map(_code, codes)), None)
+        self.frame_stats.error_code = errors.code_of(error, code)
         return self._over(new, Reason.ERROR, error=safe_json.error_message(error))
 
     def _end(self, new: list[Event], cut_short: str | None) -> Decoded:
         """The answer is whole, or as long as it may be."""
         progress = self._progress
-        if progress.calls.open_ids:
+        if progress.calls.are_unrun:
             self.frame_stats.count_left_out(UNRUN, 0)
-            new = [*new, *progress.calls.settle(calls.NOBODY_RAN)]
             cut_short = cut_short or "tool-calls"
+        new = [*new, *progress.calls.settle(calls.NOBODY_RAN)]
         if progress.texts.has_refusal:
             cut_short = "refusal"
         elif cut_short == "content-filter" and not progress.texts.has_text:
@@ -290,7 +337,7 @@ class TurnProtocol(StopsAtOnce):
         error: str | None = None,
         cut_short: str | None = None,
     ) -> Decoded:
-        self._stage = _OVER
+        self._stage, self._is_awaiting_end = _OVER, False
         progress = self._progress
         end = TurnFinished(reason=reason, error=error, usage=progress.usage, cut_short=cut_short)
         return Decoded([*new, *progress.finish(), end])
@@ -298,25 +345,25 @@ class TurnProtocol(StopsAtOnce):
     def _ask(self, new: Sequence[Event]) -> Decoded:
         """The response asked for approvals. The next one begins when all of them have an answer."""
         progress = self._progress
-        progress.answer_unrun()
-        if self._options.sends_history and not progress.is_whole:
+        progress.items.answer_unrun()
+        if self._options.sends_history and not progress.items.is_whole:
             return self._over(new, Reason.ERROR, error=TOO_LONG)
         self._stage = _WAITING
-        requests = progress.requests
+        requests = progress.asked.take()
         self._open = {name: each.request_id for name, each in requests.items()}
         settled: list[Event] = []
         for call_id in progress.calls.open_ids:  # a client answers when no other call is open
             if call_id not in self._open.values():
                 settled += progress.calls.outcome(call_id, error=calls.NO_RESULT)
+        progress.next_response()
         return Decoded([*new, *settled, *map(approvals.question, requests.values())])
 
     def _next_response(self, new: Sequence[Event]) -> Decoded:
-        if self._options.sends_history and not self._progress.is_whole:
+        if self._options.sends_history and not self._progress.items.is_whole:
             return self._over(new, Reason.ERROR, error=TOO_LONG)
-        connect = self.connect_request()
-        self._progress.next_response()
+        self._response_id = None
         self._stage = _STARTING
-        return Decoded(new, connect=connect)
+        return Decoded(new, connect=self.connect_request())
 
 
 class PromptProtocol(TurnProtocol):
@@ -336,10 +383,3 @@ def _reason(response: _Response) -> str | None:
     if reason == _FILTER:
         return "content-filter"
     return None if reason is None else _REASONS.get(reason, "other")
-
-
-def _code(raw: Raw) -> str | None:
-    """The agent's code for an error, for the log."""
-    if not raw or bytes(raw) == b"null":
-        return None
-    return safe_json.short_string(raw) or bytes(raw)[:_CODE_MAX].decode(errors="replace")
