@@ -159,7 +159,9 @@ def test_an_approval_is_given_at_its_card(
             *(BEGUN, "tool-delete_file: notes.txt is deleted", "text: So: notes.txt is deleted.")
         ]
         assert (approved.statuses, approved.errors) == ([200, 200], [])
-        assert "is deleted" not in str(outline(denied.messages[1])[1:2])
+        begun, card, *after = outline(denied.messages[1])
+        assert (begun, card) == (BEGUN, f"tool-delete_file failed: {NO['reason']}")
+        assert "is deleted" not in str(after)
         assert denied.errors == []
 
 

@@ -23,7 +23,7 @@ def pool(dice: random.Random) -> bytes:
         *(f.output(value, call, preliminary=True), f.failed(word, call), f.denied(call)),
         *(f.data("x", value), f.data("x", value, id=block), f.data("x", 1, transient=True)),
         f.chunk("source-url", sourceId=word, url="https://a.example"),
-        f.chunk("file", url="https://a.example/f", mediaType="image/png"),
+        f.chunk("file", url=dice.choice(["https://a.example/f", "x:"]), mediaType="image/png"),
         dice.choice(f.NOISE),
     )
     return dice.choice(choices)

@@ -8,7 +8,13 @@ from support.ui_stream_turn import plain_event
 from turnwire.core.body.conversation import Call
 from turnwire.core.bounds import INPUT_BYTES_MAX
 from turnwire.core.events import Event, Phase
-from turnwire.dialects.ui_stream.calls import INPUTS_MAX, OPEN_MAX, UNNAMED, Calls
+from turnwire.dialects.ui_stream.calls import (
+    INPUTS_MAX,
+    OPEN_MAX,
+    PIECES_MAX,
+    UNNAMED,
+    Calls,
+)
 
 
 def only(events: list[Event]) -> Any:
@@ -47,6 +53,16 @@ def test_a_call_that_never_began_has_no_name_but_every_outcome() -> None:
 
 def test_an_empty_piece_is_nothing() -> None:
     assert Calls().piece("c1", "") == []
+
+
+def test_many_pieces_are_few_strings() -> None:
+    calls = Calls()
+    calls.start("c1", "weather")
+    for _ in range(1_000):
+        calls.piece("c1", "1")
+
+    assert calls.joined_input("c1") == Raw(b"1" * 1_000)
+    assert len(calls._open["c1"].pieces) <= PIECES_MAX
 
 
 def test_pieces_are_the_input_if_no_other_came() -> None:

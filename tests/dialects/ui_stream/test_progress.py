@@ -111,6 +111,23 @@ def test_data_parts_keep_their_names_and_ids() -> None:
         (f.chunk("source-document", sourceId="s"), "source-document"),
         (f.chunk("message-metadata", messageMetadata={}), "message-metadata"),
         (f.ask(isAutomatic=True), "automatic approval"),
+        (f.chunk("tool-approval-request", isAutomatic=True), "automatic approval"),
+        (
+            f.chunk("source-url", sourceId="s1", url="javascript:alert(1)"),
+            "source-url with a URL that no client is sent",
+        ),
+        (
+            f.chunk("source-url", url="ftp://a.example"),
+            "source-url with a URL that no client is sent",
+        ),
+        (
+            f.chunk("file", url="javascript:alert(1)", mediaType="image/png"),
+            "file with a URL that no client is sent",
+        ),
+        (
+            f.chunk("file", url="/relative.png", mediaType="image/png"),
+            "file with a URL that no client is sent",
+        ),
         (f.chunk("reset-step"), "reset-step"),
     ],
 )

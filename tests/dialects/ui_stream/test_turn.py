@@ -11,7 +11,7 @@ from turnwire.core.events import Reason
 from turnwire.core.requests import DialectOptions
 from turnwire.core.turn.outcome import Outcome
 from turnwire.dialects.ui_stream.calls import INPUTS_MAX
-from turnwire.dialects.ui_stream.progress import DENIED
+from turnwire.dialects.ui_stream.progress import DENIED, REASON_MAX
 from turnwire.dialects.ui_stream.transcript import KEPT_MAX
 from turnwire.dialects.ui_stream.turn import HISTORY_MAX, NO_CHUNKS, TOO_LONG, UNREADABLE_QUESTION
 
@@ -296,15 +296,47 @@ def test_as_many_requests_as_there_is_room_for_are_asked() -> None:
     assert len(Played(*TOLD, *asked, f.ask("a0", "c0"), f.finish()).client.questions) == 64
 
 
+IDS: dict[str, Any] = {"approvalId": "a1", "toolCallId": "c1"}
+
+
 @pytest.mark.parametrize(
-    "asked",
-    [f.ask("a" * 513), f.ask(""), f.ask(signature="s" * 513)],
-    ids=["long", "none", "signed"],
+    "fields",
+    [
+        {},
+        *({"toolCallId": "c1", "approvalId": wrong} for wrong in ("", "a" * 513, None, 7)),
+        *({"approvalId": "a1", "toolCallId": wrong} for wrong in ("", "c" * 513, None, 7)),
+        *(IDS | {"signature": wrong} for wrong in ("s" * 513, 7, False)),
+        *({"toolCallId": "c1"}, {"approvalId": "a1"}, {"isAutomatic": "yes"}),
+    ],
 )
-def test_an_approval_with_an_id_that_nobody_can_answer_is_not_lost_in_silence(asked: bytes) -> None:
+def test_an_approval_with_an_id_that_nobody_can_answer_is_not_lost_in_silence(fields: Any) -> None:
+    asked = f.chunk("tool-approval-request", **fields)
     played = Played(*TOLD, f.given(), asked, f.finish())
 
     assert played.client.error == UNREADABLE_QUESTION
+    assert played.turn.outcome is Outcome.FAILED
+    assert played.protocol.frame_stats.malformed == 0
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        *({"signature": None}, {"reason": None}, {"reason": 7}, {"isAutomatic": None}),
+        *({"isAutomatic": False}, {"isAutomatic": "yes"}),
+    ],
+)
+def test_a_field_that_no_answer_needs_hides_no_approval(fields: Any) -> None:
+    played = Played(*TOLD, f.given(), f.ask(**fields), f.finish())
+
+    (question,) = [c["data"] for c in played.chunks if c["type"] == "data-question"]
+    assert (list(played.client.questions), "text" in question) == (["a1"], False)
+
+
+def test_a_reason_is_shown_as_far_as_it_is_kept() -> None:
+    played = Played(*TOLD, f.given(), f.ask(reason="r" * 1_000_000), f.finish())
+
+    (question,) = [c["data"] for c in played.chunks if c["type"] == "data-question"]
+    assert question["text"] == "r" * REASON_MAX
 
 
 @pytest.mark.parametrize(

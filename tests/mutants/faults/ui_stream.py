@@ -72,6 +72,24 @@ FAULTS: Final = (
         _PROGRESS_TESTS,
     ),
     Fault(
+        "an approval without ids is lost in silence",
+        f"{_PROGRESS}._ask",
+        decided(ast.If, outcome=False, nth=3),
+        _TURN_TESTS,
+    ),
+    Fault(
+        "a source that no client is sent is lost in silence",
+        f"{_PROGRESS}._shown",
+        decided(ast.If, outcome=False),
+        _PROGRESS_TESTS,
+    ),
+    Fault(
+        "what is kept of a turn takes nothing but its text",
+        f"{_WIRE}.transcript:Transcript._add",
+        instead(ast.BinOp, "0"),
+        ("dialects/ui_stream/test_transcript.py",),
+    ),
+    Fault(
         "an agent writes a part of the gateway",
         f"{_PROGRESS}.data",
         unasked(1),

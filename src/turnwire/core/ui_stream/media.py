@@ -1,6 +1,7 @@
 """Chunks for files that the agent made and for web pages that it used as sources.
 
-Use: `part_chunks(part)` returns the chunk of a part; `is_file(url)` checks the URL of a file.
+Use: `part_chunks(part)` returns the chunk of a part; `is_shown(part)` checks its URL, and
+`is_file(url)` that of a file.
 
 Clients show the URLs as links and pictures. So only URLs with a scheme that cannot run code
 are sent; a part with another scheme is dropped.
@@ -25,20 +26,27 @@ def is_file(url: str) -> bool:
     return _FILE.match(url) is not None
 
 
+def is_shown(part: FilePart | SourceUrl) -> bool:
+    """Whether clients are sent the URL of a file or a source."""
+    if isinstance(part, FilePart):
+        return is_file(part.url)
+    return _PAGE.match(part.url) is not None
+
+
 def part_chunks(part: FilePart | SourceUrl) -> list[chunks.Chunk]:
     """Return the chunk of a file or a source; none if the scheme of its URL is not allowed."""
+    if not is_shown(part):
+        return []
     match part:
-        case FilePart(url, mime) if is_file(url):
+        case FilePart(url, mime):
             return [chunks.File(safe_json.join_surrogates(url), safe_json.join_surrogates(mime))]
-        case SourceUrl(source_id, url, title) if _PAGE.match(url):
+        case SourceUrl(source_id, url, title):
             sent_title = UNSET if title is None else safe_json.join_surrogates(title)
             return [
                 chunks.SourceUrl(
                     safe_json.join_surrogates(source_id), safe_json.join_surrogates(url), sent_title
                 )
             ]
-        case FilePart() | SourceUrl():
-            return []
         case _:
             assert_never(part)
 

@@ -21,6 +21,9 @@ INPUTS_MAX: Final = 1_048_576
 """Most bytes of the inputs of open calls that are kept. Nobody is asked to approve what is not
 kept."""
 
+PIECES_MAX: Final = 256
+"""Most pieces of an input before they are joined: most have more of an overhead than of a text."""
+
 UNNAMED: Final = "tool"
 """The name of a call that never began."""
 
@@ -58,6 +61,8 @@ class Calls:
         if self._kept_bytes + len(text) <= INPUT_BYTES_MAX:
             call.pieces.append(text)
             call.size += len(text)
+            if len(call.pieces) > PIECES_MAX:
+                call.pieces = ["".join(call.pieces)]
         else:  # an input without one of its pieces is none
             call.pieces.clear()
             call.size = INPUT_BYTES_MAX

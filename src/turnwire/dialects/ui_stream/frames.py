@@ -123,14 +123,16 @@ class ToolOutputDenied(_Frame, frozen=True, tag="tool-output-denied", kw_only=Tr
 
 
 class ToolApprovalRequest(_Frame, frozen=True, tag="tool-approval-request", kw_only=True):
-    """The agent asks for a yes or a no. Some agents sign it, and want the signature back."""
+    """The agent asks for a yes or a no. Some agents sign it, and want the signature back.
 
-    approval_id: HandedOn
-    """One that is too long is known as such: nobody can be asked, and the turn must say so."""
-    tool_call_id: Id
-    signature: HandedOn | None = None
-    is_automatic: bool | None = None
-    reason: HandedOn | None = None
+    No field is checked: where one is wrong, nobody can be asked, and the turn must say so.
+    """
+
+    approval_id: Raw = Raw()
+    tool_call_id: Raw = Raw()
+    signature: Raw = Raw()
+    is_automatic: Raw = Raw()
+    reason: Raw = Raw()
 
 
 class SourceUrl(_Frame, frozen=True, tag="source-url", kw_only=True):

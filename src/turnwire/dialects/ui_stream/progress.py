@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from turnwire.core import safe_json
 from turnwire.core.body.conversation import Result
-from turnwire.core.bounds import DATA_NAME, ID_MAX, OPEN_QUESTIONS_MAX
+from turnwire.core.bounds import DATA_NAME, OPEN_QUESTIONS_MAX
 from turnwire.core.events import (
     DataPart,
     Event,
@@ -21,6 +21,7 @@ from turnwire.core.events import (
     TextBreak,
     TextDelta,
 )
+from turnwire.core.ui_stream import media
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.dialects.ui_stream import frames
 from turnwire.dialects.ui_stream.approvals import Asked
@@ -31,6 +32,9 @@ from turnwire.dialects.ui_stream.transcript import Transcript
 
 DATA_BYTES_MAX: Final = 262_144
 """Longest data part that is sent on, in bytes of its JSON."""
+
+REASON_MAX: Final = 2_000
+"""Longest reason for a request that the user is shown, in characters."""
 
 OURS: Final = frozenset({"agent-status", "question"})
 """Names of the gateway's own data parts. No agent writes one."""
@@ -118,14 +122,22 @@ class Progress:
             case frames.ToolApprovalRequest():
                 return self._ask(frame, size)
             case frames.SourceUrl(source_id=source_id, url=url, title=title):
-                return [SourceUrl(source_id or url, url, title)]
+                return self._shown(SourceUrl(source_id or url, url, title), size)
             case frames.File(url=url, media_type=mime):
-                return [FilePart(url, mime)]
+                return self._shown(FilePart(url, mime), size)
             case frames.Skipped():
                 self._frame_stats.count_left_out(str(type(frame).__struct_config__.tag), size)
                 return []
             case _:
                 assert_never(frame)
+
+    def _shown(self, part: SourceUrl | FilePart, size: int) -> list[Event]:
+        """Return a source or a file, unless no client is sent its URL."""
+        if not media.is_shown(part):
+            kind = "source-url" if isinstance(part, SourceUrl) else "file"
+            self._frame_stats.count_left_out(f"{kind} with a URL that no client is sent", size)
+            return []
+        return [part]
 
     def data(self, part: frames.DataPart) -> list[Event]:
         """Return the event of a data part, unless it is too long or its name is none."""
@@ -157,19 +169,23 @@ class Progress:
 
     def _ask(self, request: frames.ToolApprovalRequest, size: int) -> list[Event]:
         """Note a request for an approval: it counts when the response is over."""
-        if request.is_automatic:  # the agent answers it itself
+        if bytes(request.is_automatic) == b"true":  # the agent answers it itself
             self._frame_stats.count_left_out("automatic approval", size)
             return []
-        call_id = request.tool_call_id
+        call_id = safe_json.short_string(request.tool_call_id) or ""
         pieces = self.calls.joined_input(call_id)
         new = [] if pieces is None else self._input(call_id, "", pieces)
-        approval_id, signature = request.approval_id, request.signature or ""
+        approval_id = safe_json.short_string(request.approval_id)
+        signature: str | None = ""
+        if bytes(request.signature) not in {b"", b"null"}:
+            signature = safe_json.short_string(request.signature)
         is_full = call_id not in self.asked and len(self.asked) >= OPEN_QUESTIONS_MAX
-        if is_full or not approval_id or max(len(approval_id), len(signature)) > ID_MAX:
+        if is_full or not call_id or not approval_id or signature is None:
             self._frame_stats.count_left_out("approval that nobody can be asked", size)
             self.has_unreadable = True
             return new
-        self.asked[call_id] = Asked(approval_id, call_id, signature, request.reason)
+        reason = (safe_json.string(request.reason) or "")[:REASON_MAX]
+        self.asked[call_id] = Asked(approval_id, call_id, signature, reason)
         return new
 
     def _begin(self, kind: type[TextDelta | ReasoningDelta], block_id: str) -> list[Event]:

@@ -14,7 +14,10 @@ from turnwire.core.body.conversation import Call, Result
 from turnwire.dialects.ui_stream.messages import CallPiece, PartsPiece, ResultPiece
 
 KEPT_MAX: Final = 1_048_576
-"""Most characters of a turn that are kept. A longer turn cannot go on in another response."""
+"""Most bytes of a turn that are kept. A longer turn cannot go on in another response."""
+
+_PIECE_BYTES: Final = 320
+"""About what a piece takes beside its JSON."""
 
 _TEXTS_MAX: Final = 256
 """Most deltas that are kept before they are joined."""
@@ -30,15 +33,16 @@ class Transcript:
         self.is_whole = True
         """Whether all of the turn is kept."""
         self._message_id = message_id
+        self._next_id = f"{message_id}:on"
         self._has_begun = goes_on
         self._pieces: list[bytes] = []
         self._texts: list[str] = []
-        self._chars = 0
+        self._bytes = 0
 
     @property
     def kept_bytes(self) -> int:
         """About how much memory it takes."""
-        return self._chars if self.is_whole else 0
+        return self._bytes if self.is_whole else 0
 
     def forget(self) -> None:
         """Keep nothing of the turn, from now on."""
@@ -61,31 +65,36 @@ class Transcript:
         text = safe_json.join_surrogates("".join(self._texts))
         self._texts.clear()
         if text:
-            self._add_part(b'{"type":"text","text":' + msgspec.json.encode(text) + b"}")
+            part = b'{"type":"text","text":' + msgspec.json.encode(text) + b"}"
+            self._add_part(part, len(part) - len(text))
 
     def step(self) -> None:
         self.end_text()
-        if self._has_room(len(_STEP)):
-            self._add_part(_STEP)
+        self._add_part(_STEP, len(_STEP))
 
     def call(self, call: Call) -> None:
         self.end_text()
-        if self._has_room(len(call.input)):
-            if not self._has_begun:
-                self.step()
-            self._pieces.append(CallPiece.of(call))
+        if not self._has_begun:
+            self.step()
+        piece = CallPiece.of(call)
+        self._add(piece, len(piece) + len(call.call_id))
 
     def result(self, result: Result) -> None:
-        if self._has_room(len(result.output or result.error or "")):
-            self._pieces.append(ResultPiece.of(result))
+        piece = ResultPiece.of(result)
+        self._add(piece, len(piece) + len(result.call_id))
 
-    def _add_part(self, part: bytes) -> None:
-        message_id = f"{self._message_id}:on" if self._has_begun else self._message_id
+    def _add_part(self, part: bytes, size: int) -> None:
+        message_id = self._next_id if self._has_begun else self._message_id
         self._has_begun = True
-        self._pieces.append(PartsPiece.of(message_id, part))
+        self._add(PartsPiece.of(message_id, part), size)
+
+    def _add(self, piece: bytes, size: int) -> None:
+        """Keep a piece, which takes `size` bytes more than is counted already."""
+        if self._has_room(size + _PIECE_BYTES):
+            self._pieces.append(piece)
 
     def _has_room(self, size: int) -> bool:
-        self._chars += size
-        if self._chars > KEPT_MAX and self.is_whole:
+        self._bytes += size
+        if self._bytes > KEPT_MAX and self.is_whole:
             self.forget()
         return self.is_whole

@@ -30,6 +30,7 @@ _PIECE: Final = _chunk("tool-input-delta", toolCallId="c1", inputTextDelta='{"n"
 _GIVEN: Final = _chunk("tool-input-available", toolCallId="c1", toolName="bash", input={"n": 1})
 _OUTPUT: Final = _chunk("tool-output-available", toolCallId="c1", output=2)
 _ASK: Final = _chunk("tool-approval-request", approvalId="a1", toolCallId="c1")
+_NAMELESS: Final = _chunk("tool-approval-request", toolCallId="c1")
 _FINISH: Final = _chunk("finish", finishReason="stop")
 _DONE: Final = "[DONE]"
 
@@ -67,8 +68,11 @@ _ROWS: Final[Sequence[tuple[str, Sequence[Frame], Frame | None]]] = (
     ("`tool-approval-request`, until the response ends", [_START, _GIVEN], _ASK),
     ("… and then", [_START, _GIVEN, _ASK], _FINISH),
     ("… of a call that nobody knows", [_START, _TEXT, _ASK], _FINISH),
+    ("… that cannot be answered", [_START, _TEXT, _GIVEN, _NAMELESS], _FINISH),
     ("`source-url`", [_START], _chunk("source-url", sourceId="s1", url="https://a.example")),
+    ("… that is no `http:` or `https:`", [_START], _chunk("source-url", url="ftp://a.example")),
     ("`file`", [_START], _chunk("file", url="https://a.example/f", mediaType="image/png")),
+    ("… that is neither, and no `data:`", [_START], _chunk("file", url="x:", mediaType="a/b")),
     ("`data-…`", [_START], _chunk("data-weather", data={"t": 21}, id="w1")),
     ("… with the name of a part of the gateway", [_START], _chunk("data-question", data={})),
     ("`source-document`, `reasoning-file`, `custom`", [_START], _chunk("custom", kind="a.b")),
