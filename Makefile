@@ -309,7 +309,7 @@ load: $(STAMP)  ## Thousands of streams on one process, with figures; by hand (6
 	$(PYTEST) -q -p no:cov tests/load
 
 .PHONY: e2e
-e2e: $(PAGE) $(SCRIPT) $(BROWSER) .venv/agents/pydantic-ai/.stamp system  ## The page and the widget in a real browser (5 min)
+e2e: $(PAGE) $(SCRIPT) $(BROWSER) $(AGENTS:%=.venv/agents/%/.stamp) system  ## The page and the widget in a real browser (5 min)
 	$(PYTEST) -q -p no:cov -n 2 --dist loadfile tests/e2e
 
 .PHONY: pictures

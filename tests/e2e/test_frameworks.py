@@ -1,7 +1,7 @@
 """The page before agents of frameworks, as `make demo AGENT=…` has it: one page, a chat a test.
 
-FRAMEWORKS names those that are tried. Without it, as in `make test`, it is pydantic-ai alone, and
-the tests that take longest are left out; `make agents` has all.
+FRAMEWORKS names those that are tried. Without it, as in `make test`, it is pydantic-ai without the
+tests that take longest, and one test of LangGraph; `make agents` has all.
 """
 
 import os
@@ -22,6 +22,8 @@ from turnwire_lab.faultproxy import FaultProxy, Way
 from turnwire_lab.stage import Stage
 
 TRIED: Final = os.environ.get("FRAMEWORKS", "pydantic-ai").split()
+BRIEFLY: Final = os.environ.get("FRAMEWORKS", "pydantic-ai langgraph").split()
+"""Those of the one test that has a text, a tool and a reload."""
 HELLO: Final = "Hello! I am a small agent, and no model is behind me."
 LINES: Final = 20
 STORY: Final = f"tell me a story of {LINES} lines"
@@ -164,6 +166,7 @@ async def test_an_approval_outlives_a_reload_and_is_answered(
     assert ("is deleted" in await talk.answer.inner_text()) == (button == "Approve")
 
 
+@pytest.mark.parametrize("framework", BRIEFLY, indirect=True, scope="module")
 async def test_a_reload_in_mid_turn_loses_nothing(talk: Talk) -> None:
     await talk.ask_and_wait("what is 12*7?")
     await talk.ask(STORY)
