@@ -18,6 +18,9 @@ pytestmark = pytest.mark.sockets  # it starts a process
 ROOT: Final = Path(__file__).parents[2]
 PYTHON: Final = ROOT / ".venv/models/bin/python"
 WIRES: Final = ("openai-chat", "openai-responses")
+ID_MAX: Final = {"openai-chat": 40, "openai-responses": 64}
+"""Longest id of a call that OpenAI's servers take, in characters. The types do not say it."""
+LONG_ID: Final = "call_" + "x" * 100
 PNG: Final = "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
 
 
@@ -47,7 +50,7 @@ def conversation() -> list[Any]:
         [tool("input-streaming", "c5", input='{"ci')],
         [text("Once upon")],
         [tool("input-available", "c6"), tool("output-available", "c6", output=[1, None])],
-        [file, text("A picture.")],
+        [file, text("A picture."), tool("output-available", LONG_ID, output=1)],
         [
             {"type": "data-chart", "data": 1},
             {"type": "source-url", "url": "https://a"},
@@ -90,8 +93,25 @@ def complaints(*asked: tuple[str, Any]) -> list[str]:
 def test_they_take_ten_turns_with_tools_files_and_a_stopped_answer() -> None:
     bodies = [(wire, body(wire)) for wire in WIRES]
 
-    assert [len(each.get("messages", each.get("input"))) for _, each in bodies] == [29, 32]
+    assert [len(each.get("messages", each.get("input"))) for _, each in bodies] == [30, 34]
     assert complaints(*bodies) == []
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_no_id_of_a_call_is_longer_than_they_take_and_each_has_its_result(wire: str) -> None:
+    asked = body(wire)
+    calls = [
+        call["id"] for each in asked.get("messages", ()) for call in each.get("tool_calls", ())
+    ]
+    results = [each["tool_call_id"] for each in asked.get("messages", ()) if "tool_call_id" in each]
+    for item in asked.get("input", ()):
+        into = {"function_call": calls, "function_call_output": results}.get(item["type"])
+        if into is not None:
+            into.append(item["call_id"])
+
+    assert len(calls) == 8
+    assert sorted(calls) == sorted(results)
+    assert max(map(len, calls)) == ID_MAX[wire]
 
 
 def test_they_would_not_take_anything() -> None:

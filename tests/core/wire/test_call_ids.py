@@ -28,14 +28,23 @@ def test_a_longer_one_is_shortened_to_the_same_id_each_time_and_to_another_for_a
     assert len(call_ids.shortened("\ud800" * 65, 64)) == 64
 
 
-@pytest.mark.parametrize("call_id", ["c1", "toolu_01-a", "x" * 200])
-def test_an_id_of_letters_is_sent_as_it_is(call_id: str) -> None:
-    assert call_ids.mended(call_id) == call_id
+@pytest.mark.parametrize("call_id", ["c1", "toolu_01-a", "x" * 40])
+def test_a_short_id_of_letters_is_sent_as_it_is(call_id: str) -> None:
+    assert call_ids.mended(call_id, 40) == call_id
 
 
 def test_any_other_character_is_replaced_and_ids_stay_different() -> None:
-    mended = {call_ids.mended(each) for each in ("p1:call-1", "p1.call-1", "p1/call-1")}
+    mended = {call_ids.mended(each, 64) for each in ("p1:call-1", "p1.call-1", "p1/call-1")}
 
     assert len(mended) == 3
     assert all(each.startswith("p1_call-1-") and len(each) <= 64 for each in mended)
-    assert len(call_ids.mended("é" * 300)) == 64
+
+
+@pytest.mark.parametrize("most", [40, 64])
+@pytest.mark.parametrize("letter", ["x", "é", "\ud800"])
+def test_an_id_that_is_too_long_is_sent_as_the_same_one_each_time(letter: str, most: int) -> None:
+    sent = {call_ids.mended(letter * length, most) for length in (65, 200, 512)}
+
+    assert [len(each) for each in sent] == [most] * 3
+    assert {call_ids.mended(each, most) for each in sent} == sent
+    assert len(call_ids.mended("0198f2c0-1111-7222-8333-444455556666:call-1", most)) <= most

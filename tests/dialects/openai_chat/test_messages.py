@@ -135,7 +135,7 @@ def test_a_call_and_its_result_have_an_id_that_model_hosts_accept() -> None:
         Result("r", "p1:call-1", "add", Raw(b"1")),
     )
 
-    assert re.fullmatch(r"p1_call-1-\w+", result["tool_call_id"])
+    assert re.fullmatch(r"p1_call-\w{32}", result["tool_call_id"])
     assert called["tool_calls"][0]["id"] == result["tool_call_id"]
 
 

@@ -15,8 +15,6 @@ from turnwire.core.bounds import ID_MAX
 
 _DIGEST_BYTES: Final = 16
 _NOT_IN_AN_ID: Final = re.compile(r"[^A-Za-z0-9_-]")
-_MENDED_MAX: Final = 64
-"""Longest id that is made of another one for a model host, in characters."""
 
 
 def of(raw: Raw) -> str:
@@ -32,16 +30,16 @@ def shortened(call_id: str, most: int = ID_MAX) -> str:
     return f"{call_id[: most - len(digest) - 1]}-{digest}"
 
 
-def mended(call_id: str) -> str:
-    """Return an id that model hosts accept: of letters, digits, `_` and `-`.
+def mended(call_id: str, most: int) -> str:
+    """Return an id that model hosts accept: at most `most` letters, digits, `_` and `-`.
 
-    Some refuse a whole conversation because of one id with another character.
+    They refuse a whole conversation because of one id that is longer, or has another character.
     """
     plain = _NOT_IN_AN_ID.sub("_", call_id)
-    if plain == call_id:
+    if plain == call_id and len(call_id) <= most:
         return call_id
     digest = _digest(call_id)
-    return f"{plain[: _MENDED_MAX - len(digest) - 1]}-{digest}"
+    return f"{plain[: most - len(digest) - 1]}-{digest}"
 
 
 def _digest(call_id: str) -> str:

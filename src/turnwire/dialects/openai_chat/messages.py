@@ -37,6 +37,9 @@ Writing: TypeAlias = Generator[bytes, None, _Words]
 _BETWEEN_TEXTS: Final = "\n\n"
 """A step of the assistant has one text on this wire. The client shows its texts as paragraphs."""
 
+CALL_ID_MAX: Final = 40
+"""Longest id of a call that OpenAI takes on this wire, in characters."""
+
 _NOT_IN_A_NAME: Final = re.compile(r"[^A-Za-z0-9_-]")
 _NAME_MAX: Final = 64
 """Model hosts refuse a whole conversation because of one name that is longer, or has others."""
@@ -136,7 +139,7 @@ def _words(message: Message) -> Writing[_User | _System | _Assistant | _Tool]:
                 tool_calls += [(yield from _tool_call(call))]
             return _Assistant(_BETWEEN_TEXTS.join(texts) if texts else None, tool_calls or UNSET)
         case Result(_, call_id, _, output, error):
-            sent_id = call_ids.mended(call_id)
+            sent_id = call_ids.mended(call_id, CALL_ID_MAX)
             if output is not None:
                 return _Tool(sent_id, (yield from json_text.as_string(output)))
             return _Tool(sent_id, Raw(_encode(error or "")))
@@ -183,4 +186,4 @@ def _tool_call(call: Call) -> Writing[_ToolCall]:
     """Return a call. Its input is a JSON object in a string: servers read it, and refuse others."""
     name = _NOT_IN_A_NAME.sub("_", call.name)[:_NAME_MAX]
     arguments = yield from json_text.object_as_string(call.input)
-    return _ToolCall(call_ids.mended(call.call_id), _Function(name or "_", arguments))
+    return _ToolCall(call_ids.mended(call.call_id, CALL_ID_MAX), _Function(name or "_", arguments))

@@ -14,8 +14,11 @@ from turnwire.dialects.openai_responses import messages
 PATH: Final = "/responses"
 """Added to the agent's URL, which is what clients of this wire call the base URL."""
 
-FIELDS: Final = frozenset({"model", "input", "stream", "conversation", "previous_response_id"})
-"""The fields that no operator may set. The last two would be one thread of all users."""
+FIELDS: Final = frozenset(
+    {"model", "input", "stream", "background", "conversation", "previous_response_id"}
+)
+"""The fields that no operator may set. The last two would be one thread of all users. A response in
+the background goes on when its connection is closed, which is how the gateway aborts one."""
 
 _JSON: Final = {"content-type": "application/json"}
 

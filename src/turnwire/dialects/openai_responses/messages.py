@@ -38,6 +38,9 @@ Writing: TypeAlias = Generator[bytes, None, _Words]
 _BETWEEN_TEXTS: Final = "\n\n"
 """A step of the assistant has one text on this wire. The client shows its texts as paragraphs."""
 
+CALL_ID_MAX: Final = 64
+"""Longest id of a call that OpenAI takes on this wire, in characters."""
+
 _NOT_IN_A_NAME: Final = re.compile(r"[^A-Za-z0-9_-]")
 _NAME_MAX: Final = 64
 """Model hosts refuse a whole conversation because of one name that is longer, or has others."""
@@ -104,7 +107,7 @@ def write(message: Message) -> Iterator[bytes]:
             for call in calls:
                 yield _encode((yield from _called(call)))
         case Result(_, call_id, _, output, error):
-            sent_id = call_ids.mended(call_id)
+            sent_id = call_ids.mended(call_id, CALL_ID_MAX)
             if output is None:
                 yield _encode(_CallOutput(sent_id, Raw(_encode(error or ""))))
             else:
@@ -115,7 +118,7 @@ def write(message: Message) -> Iterator[bytes]:
 
 def is_call_of(item: bytes, call_id: str) -> bool:
     """Whether an item that was written is the call of this id."""
-    sent_id = _encode(call_ids.mended(call_id))
+    sent_id = _encode(call_ids.mended(call_id, CALL_ID_MAX))
     return item.startswith(b'{"type":"function_call","call_id":%b,' % sent_id)
 
 
@@ -153,4 +156,4 @@ def _called(call: Call) -> Writing[_FunctionCall]:
     """Return a call. Its input is a JSON object in a string: servers read it, and refuse others."""
     name = _NOT_IN_A_NAME.sub("_", call.name)[:_NAME_MAX] or "_"
     arguments = yield from json_text.object_as_string(call.input)
-    return _FunctionCall(call_ids.mended(call.call_id), name, arguments)
+    return _FunctionCall(call_ids.mended(call.call_id, CALL_ID_MAX), name, arguments)

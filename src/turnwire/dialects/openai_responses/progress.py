@@ -127,16 +127,16 @@ class Progress:
         new: list[Event] = []
         for index, raw in enumerate(items.raw_list(output)):
             item = self._read(raw)
-            told = [] if item is None else self._repeated(index, item)
-            if told or is_all_new:
+            events = [] if item is None else self._repeated(index, item)
+            if events or is_all_new:
                 self.items.add(raw)
-            new += told
+            new += events
         for index, added in self.asked.only_added:
             item = self._read(Raw(added))
-            told = [] if item is None else self._done(index, item)
-            if told:
+            events = [] if item is None else self._done(index, item)
+            if events:
                 self.items.add(Raw(added))
-            new += told
+            new += events
         return new
 
     def note_usage(self, usage: Raw) -> None:
@@ -214,14 +214,14 @@ class Progress:
     def _message(self, index: int, item: Item, *, is_repeated: bool) -> list[Event]:
         found: list[tuple[str, str]] = []
         for part in items.parts(item.content, self._left_out_part):
-            told = [
+            texts = [
                 (kind, whole)
                 for kind, raw in ((text.TEXT, part.text), (text.REFUSAL, part.refusal))
                 if (whole := safe_json.string(raw)) is not None
             ]
-            if not told:
+            if not texts:
                 self._left_out_part(Raw())
-            found += told
+            found += texts
             for annotation in items.raw_list(part.annotations):
                 self._cite(items.annotation(annotation))
         return self.texts.end_item(index, found, is_repeated=is_repeated)

@@ -129,7 +129,7 @@ class Texts:
         kind, index, part = key
         written = self._found(kind, index, whole)
         extent = _NOTHING.plus(whole)
-        if written.parts.get(part) == extent or self._is_told(written, kind, extent):
+        if written.parts.get(part) == extent or self._is_other_thought(written, kind, extent):
             return []
         last = written.last
         is_another = bool(written.parts) and part not in written.parts and not last.length
@@ -175,7 +175,7 @@ class Texts:
         find = self._found_anywhere if is_repeated else self._found
         written = find(kind, index, whole)
         written.is_done = True
-        if self._is_told(written, kind, _NOTHING.plus(whole)):
+        if self._is_other_thought(written, kind, _NOTHING.plus(whole)):
             return None
         if written.whole.begins(whole):
             return written
@@ -202,7 +202,7 @@ class Texts:
             return latest
         return self._of(kind, index)
 
-    def _is_told(self, written: _Written, kind: str, extent: Extent) -> bool:
+    def _is_other_thought(self, written: _Written, kind: str, extent: Extent) -> bool:
         """Whether it is reasoning that was told in the other way."""
         other = _OTHER_THOUGHTS.get(kind)
         return not written.whole.length and any(

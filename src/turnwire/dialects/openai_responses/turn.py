@@ -210,12 +210,12 @@ class TurnProtocol(StopsAtOnce):
 
     def _take(self, frame: Read, size: int) -> Decoded | str | None:
         if isinstance(frame, Content):
-            return self._told(frame, size)
+            return self._content(frame, size)
         match frame:
             case frames.Created(raw):
                 return self._created(frame, raw)
             case frames.InProgress() | frames.Skipped():
-                return self._told_nothing(frame)
+                return self._no_content(frame)
             case frames.KeepAlive():
                 return None
             case frames.Completed(raw):
@@ -232,7 +232,7 @@ class TurnProtocol(StopsAtOnce):
             case _:
                 assert_never(frame)
 
-    def _told(self, frame: Content, size: int) -> Decoded | str | None:
+    def _content(self, frame: Content, size: int) -> Decoded | str | None:
         new = self._begun(self._progress.take(frame, size))
         if isinstance(frame, frames.TextDelta):
             self._is_awaiting_end = False
@@ -244,7 +244,7 @@ class TurnProtocol(StopsAtOnce):
             return new[0].text
         return Decoded(new)
 
-    def _told_nothing(self, frame: Read) -> Decoded | None:
+    def _no_content(self, frame: Read) -> Decoded | None:
         """An event that shows that the agent lives, unless it only repeats the one before."""
         new = self._begun([])
         if not new and type(frame) is self._quiet:
@@ -260,7 +260,7 @@ class TurnProtocol(StopsAtOnce):
         if self._response_id is not None and not (is_same and response_id):
             self._progress.next_response()
         self._response_id, self._is_awaiting_end = response_id, False
-        return self._told_nothing(frame)
+        return self._no_content(frame)
 
     def _begun(self, new: list[Event]) -> list[Event]:
         """The events, behind the beginning of the turn if it is not there."""
