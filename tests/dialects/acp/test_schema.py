@@ -1,17 +1,23 @@
 """The schema of this wire: updates and methods that are known, and what redaction hides."""
 
 import json
+from typing import Any
 
 import pytest
 
 from support import acp_messages as f
+from support.acp_turn import begun
 from turnwire.core.recording.drift import Drift
 from turnwire.core.recording.redact import redactor_of
 from turnwire.dialects.acp.schema import SCHEMA
 
 
 @pytest.mark.parametrize(
-    "frame", [f.text("a"), f.done(), f.permission(), f.call(), f.update("usage_update", used=1)]
+    "frame",
+    [
+        *(f.text("a"), f.done(), f.permission(), f.call(), f.update("usage_update", used=1)),
+        f.message(method="$/cancel_request", params={"requestId": 5}),
+    ],
 )
 def test_what_the_protocol_has_is_no_drift(frame: bytes) -> None:
     assert Drift(SCHEMA).inspect([frame]) == []
@@ -39,6 +45,10 @@ def test_what_it_has_not_is_drift(frame: bytes, kind: str) -> None:
         f.call(title="secret", rawInput={"status": "secret"}),
         f.state("completed", rawOutput={"kind": "secret"}, content=f.shown("secret")),
         f.permission(rawInput={"id": "secret"}),
+        f.state(content=[{"type": "diff", "path": "/secret", "newText": "my secret"}]),
+        f.state(locations=[{"path": "/secret"}]),
+        f.permission(content=[{"type": "diff", "path": "/secret", "newText": "my secret"}]),
+        f.permission(locations=[{"path": "/secret"}], options=[{"name": "secret"}]),
         f.failure(10, "secret"),
         f.update("plan", entries=[{"content": "secret"}]),
     ],
@@ -48,6 +58,15 @@ def test_no_text_of_people_is_in_a_redacted_message(frame: bytes) -> None:
 
     assert b"secret" not in read
     assert json.loads(read).keys() == json.loads(frame).keys()
+
+
+@pytest.mark.parametrize("request_id", [5, 1.5, "r5"])
+def test_a_request_that_is_withdrawn_is_so_in_a_redacted_recording_too(request_id: Any) -> None:
+    redactor = redactor_of(SCHEMA)
+    withdrawn = f.message(method="$/cancel_request", params={"requestId": request_id})
+    frames = [redactor.frame(each) for each in (f.permission(request_id), withdrawn)]
+
+    assert begun(*frames).client.questions == {"p1:0": "expired"}
 
 
 def test_what_a_replay_needs_stays() -> None:

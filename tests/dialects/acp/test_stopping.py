@@ -10,7 +10,8 @@ from turnwire.dialects.acp.turn import CANCEL_S
 def test_a_stop_is_over_when_the_agent_has_answered() -> None:
     played = begun(f.text("a"), f.call(), f.state()).stop()
     assert played.methods[-1] == "session/cancel"
-    assert played.turn.outcome is None
+    meanwhile = played.turn.outcome
+    assert meanwhile is None
 
     played.tell(f.text("late"), f.state("completed"), f.permission(7), f.done("cancelled"))
 
@@ -31,7 +32,8 @@ def test_a_second_stop_changes_nothing() -> None:
 def test_an_agent_that_does_not_answer_has_its_time() -> None:
     played = begun(f.text("a")).stop()
     played.do(played.turn.handle(Tick(), CANCEL_S - 0.1))
-    assert played.turn.outcome is None
+    meanwhile = played.turn.outcome
+    assert meanwhile is None
 
     played.do(played.turn.handle(Tick(), CANCEL_S))
 

@@ -46,6 +46,7 @@ def test_reasons(reason: str, outcome: Outcome) -> None:
         (f.message(id=f.PROMPT, error=7), Outcome.FAILED),
         (f.response(f.PROMPT), Outcome.COMPLETED),
         (f.message(id=f.PROMPT, result=None), Outcome.COMPLETED),
+        (f.message(id=float(f.PROMPT), result={}), Outcome.COMPLETED),
     ],
 )
 def test_every_response_to_the_prompt_ends_the_turn(end: bytes, outcome: Outcome) -> None:

@@ -39,8 +39,8 @@ class Message(Struct, frozen=True, gc=False):
         return bytes(self.id) not in _ABSENT
 
     @property
-    def number(self) -> int | None:
-        """The id of one of our requests; None if it is none of theirs."""
+    def number(self) -> float | None:
+        """The id of one of our requests, which some JSON has as `10.0`; None if it is no number."""
         return lenient.field(_decode_number, self.id)
 
     @property
@@ -241,7 +241,7 @@ class RpcError(Struct, frozen=True):
     message: HandedOn = ""
 
 
-_decode_number: Callable[[Raw], int] = msgspec.json.Decoder(int).decode
+_decode_number: Callable[[Raw], float] = msgspec.json.Decoder(float).decode
 decode: Callable[[bytes], Message] = msgspec.json.Decoder(Message).decode
 update_params: Callable[[Raw], UpdateParams] = msgspec.json.Decoder(UpdateParams).decode
 permission_params: Callable[[Raw], PermissionParams] = msgspec.json.Decoder(PermissionParams).decode

@@ -60,18 +60,24 @@ _READ: Final = names(
 """What is read of a result, which may hold anything beside it."""
 
 SCHEMA: Final = WireSchema(
-    frames=tuple(map(_known, (*_UPDATES, RESPONSE, frames.PERMISSION, frames.UPDATE))),
+    frames=tuple(
+        map(_known, (*_UPDATES, RESPONSE, frames.PERMISSION, frames.UPDATE, frames.WITHDRAW))
+    ),
     deltas=names("agent_message_chunk agent_thought_chunk"),
     unread={},
     inside={},
     types={},
-    kept=names("jsonrpc method sessionUpdate stopReason protocolVersion id code status kind"),
-    phrases=("http://", "https://"),
+    kept=names(
+        "jsonrpc method sessionUpdate stopReason protocolVersion id requestId code status kind"
+    ),
+    phrases=("http://", "https://", frames.WITHDRAW),
     ids=names("sessionId"),
     type_of=_type_of,
     hidden=names(
         "*.result *.error.data *.params._meta *.params.update._meta"
         " *.params.update.rawInput *.params.update.rawOutput *.params.toolCall.rawInput"
+        " *.params.update.locations *.params.toolCall.locations"
+        " *.params.update.content.path *.params.toolCall.content.path"
     ),
     read=_READ,
 )
