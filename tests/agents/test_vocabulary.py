@@ -1,4 +1,4 @@
-"""The vocabulary that the dialect is compared with is that of the installed protocol packages."""
+"""The vocabularies that dialects are compared with are those of the installed packages."""
 
 import json
 import subprocess
@@ -7,11 +7,21 @@ from typing import Final
 
 import pytest
 
-from agents import vocabulary
-from turnwire_lab.agents.frameworks.catalog import FRAMEWORKS
+from agents import acp_vocabulary, vocabulary
+from conformance.clients import FOLDER, node
+from gateway.needed import lacking
+from support.vocabulary import Types, renewed
+from support.vocabulary import vocabulary as known
+from turnwire_lab.agents.frameworks.catalog import FRAMEWORKS, OTHER_AGENTS
 
-KNOWN: Final = json.loads((Path(__file__).parents[1] / "golden/ag-ui-vocabulary.json").read_text())
 INSTALLED: Final = sorted(name for name, each in FRAMEWORKS.items() if each.python.exists())
+
+
+def printed(program: str | Path, script: str | Path) -> dict[str, Types]:
+    """What a script prints of its package."""
+    ran = subprocess.run([program, script], capture_output=True, timeout=60, check=True)
+    found: dict[str, Types] = json.loads(ran.stdout)
+    return found
 
 
 def test_some_are_installed() -> None:
@@ -20,13 +30,24 @@ def test_some_are_installed() -> None:
 
 @pytest.mark.parametrize("framework", INSTALLED)
 def test_an_installed_protocol_has_no_other_events_and_fields(framework: str) -> None:
-    ran = subprocess.run(
-        [str(FRAMEWORKS[framework].python), vocabulary.__file__],
-        capture_output=True,
-        timeout=60,
-        check=True,
-    )
+    ((version, events),) = printed(FRAMEWORKS[framework].python, vocabulary.__file__).items()
 
-    ((version, events),) = json.loads(ran.stdout).items()
-    assert version in KNOWN
-    assert events == KNOWN[version]
+    assert version in known("ag-ui")
+    assert events == known("ag-ui")[version]
+
+
+def test_the_installed_acp_has_no_other_messages_and_fields() -> None:
+    python = OTHER_AGENTS["acp"].python
+    if not python.exists():
+        lacking("the agent is not installed: `make tools`")
+
+    found = printed(python, acp_vocabulary.__file__)
+
+    assert found == renewed("acp", found)
+
+
+@pytest.mark.node
+def test_the_newest_sdk_of_each_major_has_no_other_chunks_and_fields() -> None:
+    found = printed(node(), FOLDER / "vocabulary.mjs")
+
+    assert found == renewed("ui-stream", found)

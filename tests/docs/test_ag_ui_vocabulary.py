@@ -13,12 +13,14 @@ from turnwire.core.recording.drift import Drift
 from turnwire.core.requests import DialectOptions, StateMode
 from turnwire.dialects.ag_ui.frames import KNOWN
 from turnwire.dialects.ag_ui.schema import SCHEMA
-from turnwire_lab.docs.lost_ag_ui import ANY, LOST
+from turnwire_lab.docs.lost import ANY, listed
+from turnwire_lab.docs.lost.ag_ui import ROWS
 
 VOCABULARY: Final[dict[str, dict[str, list[str]]]] = json.loads(
-    (Path(__file__).parents[1] / "golden/ag-ui-vocabulary.json").read_text()
+    (Path(__file__).parents[1] / "golden/vocabularies/ag-ui.json").read_text()
 )
-"""By version of the protocol: the fields of each type of event. `tests/agents` renews it."""
+"""By version of the protocol: the fields of each type of event. `tests/agents` compares it."""
+LOST: Final = listed(ROWS)
 ALL: Final = [
     (version, kind, field)
     for version, events in VOCABULARY.items()

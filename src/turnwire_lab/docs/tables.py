@@ -22,7 +22,13 @@ from turnwire_lab.docs import wires as compared
 from turnwire_lab.docs.binding import diagram
 from turnwire_lab.docs.conversation import rows as conversation_rows
 from turnwire_lab.docs.faults import rows as fault_rows
-from turnwire_lab.docs.lost_ag_ui import rows as lost_ag_ui_rows
+from turnwire_lab.docs.lost import Row
+from turnwire_lab.docs.lost import cells as lost_cells
+from turnwire_lab.docs.lost.acp import ROWS as LOST_ACP
+from turnwire_lab.docs.lost.ag_ui import ROWS as LOST_AG_UI
+from turnwire_lab.docs.lost.openai_chat import ROWS as LOST_OPENAI_CHAT
+from turnwire_lab.docs.lost.openai_responses import ROWS as LOST_OPENAI_RESPONSES
+from turnwire_lab.docs.lost.ui_stream import ROWS as LOST_UI_STREAM
 from turnwire_lab.docs.mapping import rows as mapping_rows
 from turnwire_lab.docs.mappings.acp import rows as mapping_acp_rows
 from turnwire_lab.docs.mappings.ag_ui import rows as mapping_ag_ui_rows
@@ -85,7 +91,31 @@ def history_ui_stream() -> str:
 
 def lost_ag_ui() -> str:
     """What becomes of the fields of AG-UI that clients get nothing of."""
-    return _table(("Event", "Field", "Where it is counted"), lost_ag_ui_rows())
+    return _lost(LOST_AG_UI)
+
+
+def lost_acp() -> str:
+    """The same for ACP."""
+    return _lost(LOST_ACP)
+
+
+def lost_openai_chat() -> str:
+    """The same for Chat Completions."""
+    return _lost(LOST_OPENAI_CHAT)
+
+
+def lost_openai_responses() -> str:
+    """The same for the Responses API."""
+    return _lost(LOST_OPENAI_RESPONSES)
+
+
+def lost_ui_stream() -> str:
+    """The same for the chunks of the AI SDK."""
+    return _lost(LOST_UI_STREAM)
+
+
+def _lost(rows: Iterable[Row]) -> str:
+    return _table(("Event", "Field", "Where it is counted"), lost_cells(rows))
 
 
 def mapping_openai_chat() -> str:
@@ -317,6 +347,10 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "mapping-acp": mapping_acp,
     "history-ui-stream": history_ui_stream,
     "lost-ag-ui": lost_ag_ui,
+    "lost-acp": lost_acp,
+    "lost-openai-chat": lost_openai_chat,
+    "lost-openai-responses": lost_openai_responses,
+    "lost-ui-stream": lost_ui_stream,
     "mapping-openai-chat": mapping_openai_chat,
     "history-openai-chat": history_openai_chat,
     "mapping-openai-responses": mapping_openai_responses,

@@ -13,7 +13,7 @@ SCHEMA: Final = WireSchema(
     unread={
         "chunk": names(
             "id object created model system_fingerprint service_tier obfuscation provider"
-            " prompt_filter_results search_results hermes nonce type timings"
+            " prompt_filter_results search_results hermes nonce type timings moderation"
         ),
         "chunk.choices": names(
             "content_filter_results content_filter_result native_finish_reason stop_reason"
