@@ -4,19 +4,10 @@ from typing import Any, Final
 
 import pytest
 
+from docs.lost_rows import claims, invented, is_counted, silent, unlisted
 from support import acp_messages as f
 from support.acp_turn import Played, begun
-from support.vocabulary import (
-    claims,
-    fields_by_tag,
-    fields_of,
-    invented,
-    is_counted,
-    silent,
-    types,
-    unlisted,
-    vocabulary,
-)
+from support.vocabulary import fields_by_tag, fields_of, types, vocabulary
 from turnwire.core.recording.drift import Drift
 from turnwire.dialects.acp import abilities, frames
 from turnwire.dialects.acp.schema import SCHEMA

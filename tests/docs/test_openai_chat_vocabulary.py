@@ -5,9 +5,10 @@ from typing import Any, Final
 
 import pytest
 
+from docs.lost_rows import claims, invented, is_counted, silent, unlisted
 from support import openai_chat_frames as f
 from support.openai_turn import Played
-from support.vocabulary import claims, fields_of, invented, is_counted, silent, types, unlisted
+from support.vocabulary import fields_of, types
 from turnwire.core.recording.drift import Drift
 from turnwire.dialects.openai_chat import OpenAiChat, frames
 from turnwire.dialects.openai_chat.schema import SCHEMA

@@ -4,18 +4,10 @@ from typing import Any, Final
 
 import pytest
 
+from docs.lost_rows import claims, invented, is_counted, silent, unlisted
 from support import openai_responses_frames as f
 from support.openai_turn import Played
-from support.vocabulary import (
-    claims,
-    fields_by_tag,
-    fields_of,
-    invented,
-    is_counted,
-    silent,
-    types,
-    unlisted,
-)
+from support.vocabulary import fields_by_tag, fields_of, types
 from turnwire.core.recording.drift import Drift
 from turnwire.dialects.openai_responses import OpenAiResponses, frames, items, turn
 from turnwire.dialects.openai_responses.schema import SCHEMA

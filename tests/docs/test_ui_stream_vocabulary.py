@@ -5,18 +5,9 @@ from typing import Any, Final
 
 import pytest
 
+from docs.lost_rows import claims, invented, is_counted, silent, unlisted
 from support.ui_stream_turn import Played
-from support.vocabulary import (
-    claims,
-    fields_by_tag,
-    fields_of,
-    invented,
-    is_counted,
-    silent,
-    types,
-    unlisted,
-    vocabulary,
-)
+from support.vocabulary import fields_by_tag, fields_of, types, vocabulary
 from turnwire.core.recording.drift import Drift
 from turnwire.dialects.ui_stream.frames import KNOWN, DataPart
 from turnwire.dialects.ui_stream.schema import SCHEMA
