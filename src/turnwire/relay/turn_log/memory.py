@@ -206,6 +206,8 @@ class MemoryTurnLog:
 class _Writer:
     """The `TurnWriter` of one claim. It is of no use once the turn has another one."""
 
+    __slots__ = ("__weakref__", "_claim", "_turn", "append", "append_texts")
+
     is_kept = True
 
     def __init__(self, turn: MemoryTurn) -> None:

@@ -9,14 +9,12 @@ from gateway.redis_server import RedisServer
 from gateway.waiting import PATIENCE_S, until
 from relay.turn_log.listening import HEAD, Control, write
 from relay.turn_log.redis.rig import CHAT, KIB, OTHER, Rig, claim, gets, new_rig, open_reader
-from turnwire.core import events
 from turnwire.core.events import Question, QuestionClosed, Reason, TextDelta, TurnFinished
-from turnwire.core.operations import StopResult
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import QuestionReply
 from turnwire.core.turn_log.entries import Absent, Entry, Head, Joined, TooLong
 from turnwire.relay.agent.failures import DisconnectReason
-from turnwire.relay.turn_log.redis import asking, messages, readers
+from turnwire.relay.turn_log.redis import readers
 from turnwire.relay.turn_log.redis import writer as writing
 
 pytestmark = pytest.mark.sockets
@@ -112,65 +110,6 @@ async def test_the_next_turn_ends_the_readers_of_one_that_waits(rig: Rig) -> Non
     assert reader.left is DisconnectReason.LINE_LOST
 
 
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stop does not wait for long until the turn is over."""
-    monkeypatch.setattr(asking, "_GIVE_UP_S", 0.3)
-
-
-@pytest.mark.usefixtures("impatient")
-async def test_a_stop_reaches_the_process_of_the_turn(rig: Rig) -> None:
-    stopped = StopResult(stopped=True, turn_id="t1", reason="canceled")
-    control = Control(stopped)
-    await claim(rig.logs[0], control=control)
-
-    assert await rig.logs[1].stop(CHAT, "t1") == stopped
-    assert await rig.logs[0].stop(CHAT, None) == stopped
-    assert control.stopped == ["t1", None]
-
-
-@pytest.mark.parametrize("stopping", [0, 1], ids=["here", "elsewhere"])
-async def test_a_stop_waits_until_the_turn_is_over(stopping: int, rig: Rig) -> None:
-    stopped = StopResult(stopped=True, turn_id="t1", reason="canceled")
-    control = Control(stopped)
-    control.is_over.clear()
-    writer = await claim(rig.logs[0], control=control)
-
-    stop = asyncio.create_task(rig.logs[stopping].stop(CHAT, None))
-    await until(lambda: control.stopped)
-    await asyncio.sleep(0.2)
-    assert not stop.done()
-    writer.end(is_received=True)
-    control.is_over.set()
-
-    assert await stop == stopped
-
-
-async def test_a_stop_that_is_refused(rig: Rig) -> None:
-    await claim(rig.logs[0], control=Control(Rejection.OTHER_TURN))
-
-    assert await rig.logs[1].stop(CHAT, "t2") is Rejection.OTHER_TURN
-
-
-@pytest.mark.usefixtures("impatient")
-async def test_a_stop_that_comes_twice_is_one(rig: Rig, redis: RedisServer) -> None:
-    """A reply may be lost on its way to Redis: then the message comes again."""
-    stopped = StopResult(stopped=True, turn_id="t1", reason="canceled")
-    control = Control(stopped)
-    writer = await claim(rig.logs[0], control=control)
-    assert await rig.logs[1].stop(CHAT, "t1") == stopped
-    (number,) = writer.replies
-    await redis.ask("DEL", "turnwire:{chat}:replies")
-
-    message = messages.stop("p", "t1")
-    for _ in range(2):
-        rig.logs[0]._carry_out(writer, [number, message])
-
-    await until(lambda: rig.logs[0]._lane._running is None)
-    assert control.stopped == ["t1"]
-    assert await redis.ask("HLEN", "turnwire:{chat}:replies") == "1"
-
-
 async def test_a_turn_without_entries_keeps_its_chat(
     rig: Rig, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,16 +122,6 @@ async def test_a_turn_without_entries_keeps_its_chat(
     async with asyncio.timeout(PATIENCE_S):
         while int(await redis.ask("PTTL", lease)) < 3_500:  # noqa: ASYNC110 (it has no event)
             await asyncio.sleep(0.02)
-
-
-async def test_nothing_to_stop(rig: Rig) -> None:
-    assert await rig.logs[1].stop(CHAT, None) is Rejection.UNKNOWN
-    writer = await claim(rig.logs[0])
-    write(writer, END)
-    writer.end(is_received=True)
-    await until(lambda: not rig.logs[0].turns)
-
-    assert await rig.logs[1].stop(CHAT, None) is Rejection.UNKNOWN
 
 
 async def test_an_answer_reaches_the_process_of_the_turn(rig: Rig) -> None:
@@ -254,22 +183,6 @@ async def test_a_turn_waits_no_longer_than_at_first(rig: Rig) -> None:
 
     assert await rig.logs[0].resume_waiting(CHAT, Control()) is None
     assert (await open_reader(rig.logs[1])).entries == [Absent()]
-
-
-async def test_a_turn_that_waits_is_stopped_from_anywhere(rig: Rig) -> None:
-    writer = await claim(rig.logs[0])
-    write(writer, events.TurnStarted("t1"), "a")
-    writer.wait(60)
-    await until(lambda: not rig.logs[0].turns)
-
-    assert await rig.logs[1].stop(CHAT, "t2") is Rejection.OTHER_TURN
-    await until(lambda: not rig.logs[1].turns)
-    assert await rig.logs[1].stop(CHAT, None) == StopResult(
-        stopped=True, turn_id="t1", reason="canceled"
-    )
-    reader = await open_reader(rig.logs[0])
-    canceled = TurnFinished(reason=Reason.CANCELED)
-    await gets(reader, FIRST[0], Joined(3), events.TurnStarted("t1"), TextDelta("a"), canceled)
 
 
 async def test_the_questions_that_are_closed_are_known_at_once(rig: Rig) -> None:
