@@ -12,7 +12,7 @@ from turnwire.core import events
 from turnwire.core.events import Reason, TextDelta, TurnFinished
 from turnwire.core.operations import StopResult
 from turnwire.core.rejection import Rejection
-from turnwire.core.turn_log.entries import Joined
+from turnwire.core.turn_log.entries import Head, Joined
 from turnwire.relay.turn_log.redis import asking, messages
 
 pytestmark = pytest.mark.sockets
