@@ -97,6 +97,12 @@ def test_what_is_listed_as_counted_is_counted(lost: tuple[str, str]) -> None:
     assert VALUE not in found.written.decode() or kind == "error"
 
 
+def test_a_list_of_tools_that_failed_is_counted_as_such() -> None:
+    found = played("item.mcp_list_tools", {"error": VALUE})
+
+    assert found.left_out == {"list of tools that failed": 1}
+
+
 WHOLE_EVENTS: Final = sorted(
     kind for (kind, field), becomes in LOST.items() if field == ALL and "nothing" in becomes
 )

@@ -84,10 +84,11 @@ ROWS: Final = (
     ),
     Row(
         "item.program item.program_output item.tool_search_output item.additional_tools"
-        " item.compaction item.mcp_list_tools item.mcp_approval_response",
+        " item.compaction item.mcp_approval_response",
         ALL,
         "`item`",
     ),
+    Row("item.mcp_list_tools", ALL, "`item`, or `list of tools that failed`"),
     Row("item.message", "role", "nothing: it is always `assistant`"),
     Row("item.message", "phase", "nothing: commentary is text like any other"),
     Row("item.reasoning", "encrypted_content", "nothing: the next turn begins without it"),
