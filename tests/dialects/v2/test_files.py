@@ -96,3 +96,18 @@ def test_one_with_wrong_fields_is_counted(frame: bytes) -> None:
 
     assert made.receive_frame(frame, 0) is None
     assert made.frame_stats.malformed == 1
+
+
+@pytest.mark.parametrize(
+    ("frame", "kind"),
+    [(f.source("javascript:alert(1)"), "source"), (f.file("file:///etc/passwd"), "file")],
+)
+def test_a_link_that_no_client_is_sent_is_counted(frame: bytes, kind: str) -> None:
+    ours = conversation()
+    ours.connection_opened(0)
+    ours.receive_frame(f.begin(), 0)
+    ours.receive_frame(frame, 0)
+
+    assert ours.frame_stats.left_out == {f"{kind} with a URL that no client is sent": 1}
+    ours.receive_frame(f.source("https://a/"), 0)
+    assert len(ours.frame_stats.left_out) == 1

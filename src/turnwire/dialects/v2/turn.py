@@ -28,6 +28,7 @@ from turnwire.core.events import Event, Reason
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import DEFAULT_CHANNEL, Channel, PromptRequest
 from turnwire.core.session_group import Member
+from turnwire.core.ui_stream.media import is_shown
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.core.wire.lenient import finish_reason
 from turnwire.dialects.v2 import commands, init, questions
@@ -238,7 +239,7 @@ class TurnProtocol(OneConnection, abc.ABC):
                 | Source(turn_id)
                 | Data(turn_id)
             ) if turn_id == ours:
-                return Decoded([_content_event(frame)])
+                return Decoded([self._counted(_content_event(frame))])
             case Finalize(turn_id):
                 self._other_turn_ended(turn_id, None)
                 return self._drop_foreign()
@@ -250,6 +251,14 @@ class TurnProtocol(OneConnection, abc.ABC):
                 return self._drop_foreign(turn_id)
             case _:
                 assert_never(frame)
+
+    def _counted(self, event: Event) -> Event:
+        """Count a file or a source whose URL no client is sent."""
+        if isinstance(event, events.FilePart | events.SourceUrl) and not is_shown(event):
+            kind = "file" if isinstance(event, events.FilePart) else "source"
+            what = f"{kind} with a URL that no client is sent"
+            self.frame_stats.count_left_out(what, len(event.url))
+        return event
 
     def _turn_created(self, create: MessageCreate) -> Decoded | None:
         """A turn was created: ours, ours started over, or another one."""
