@@ -80,6 +80,33 @@ def test_an_agent_that_keeps_the_conversation_is_not_sent_one(name: str) -> None
     assert settings(WSS, dialect=name, history="agent", **needed).history == "agent"
 
 
+@pytest.mark.parametrize(
+    ("given", "needed"),
+    [
+        ({"agent_thread": "previous-response"}, "TURNWIRE_HISTORY=agent"),
+        ({"agent_thread": "conversation"}, "TURNWIRE_HISTORY=agent"),
+        (
+            {"agent_thread": "previous-response", "history": "agent", "turn_log": "off"},
+            "TURNWIRE_TURN_LOG",
+        ),
+        ({"agent_thread": "conversation", "history": "agent", "turn_log": "off"}, None),
+        ({"agent_thread": "previous-response", "history": "agent"}, None),
+    ],
+)
+def test_a_thread_is_that_of_an_agent_that_keeps_it(
+    given: dict[str, object], needed: str | None
+) -> None:
+    wire = {"dialect": "openai-responses", "agent_auth": "none", "agent_model": "m"}
+    url = "http://127.0.0.1:1/v1"
+
+    if needed is None:
+        assert isinstance(settings(url, **wire, **given), Settings)
+        return
+    with pytest.raises(SettingsError) as refused:
+        settings(url, **wire, **given)
+    assert list(refused.value.problems) == [f"TURNWIRE_AGENT_THREAD: does nothing without {needed}"]
+
+
 @pytest.mark.parametrize("given", [{"history_messages": 5}, {"client_system": True}])
 def test_bounds_of_a_conversation_do_nothing_where_the_agent_keeps_it(
     given: dict[str, object], monkeypatch: pytest.MonkeyPatch

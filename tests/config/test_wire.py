@@ -48,6 +48,7 @@ def test_what_a_wire_needs_is_required() -> None:
         ({"agent_model": "m"}, "AGENT_MODEL"),
         ({"agent_cwd": "/x"}, "AGENT_CWD"),
         ({"agent_request": '{"a":1}'}, "AGENT_REQUEST"),
+        ({"agent_thread": "conversation", "history": "agent"}, "AGENT_THREAD"),
     ],
 )
 def test_what_a_wire_does_not_read_is_refused(given: dict[str, Any], field: str) -> None:

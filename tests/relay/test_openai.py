@@ -13,6 +13,7 @@ from support import openai_chat_frames as c
 from support import openai_responses_frames as r
 from support.client_model import Client
 from support.http_dialect import chunked
+from turnwire.relay.turn_log.memory import MemoryTurnLog
 
 pytestmark = pytest.mark.sockets
 
@@ -93,6 +94,91 @@ async def test_the_conversation_is_sent_whole_or_not_at_all(history: str) -> Non
     assert two["input"][-1]["content"] == "And now?"
 
 
+PREVIOUS: Final = {"history": "agent", "agent_thread": "previous-response"}
+
+
+def answers(*, missing: frozenset[str] = frozenset(), status: int = 404) -> Any:
+    """An agent that numbers its responses, and refuses to go on with those that are missing."""
+    count = iter(range(1, 100))
+
+    async def script(asked: Asked) -> None:
+        if json.loads(asked.body).get("previous_response_id") in missing:
+            head = f"HTTP/1.1 {status} No\r\ncontent-length: 0\r\n\r\n"
+            await asked.say(head.encode())
+            return
+        named = {"id": f"resp_{next(count)}", "status": "completed"}
+        begun, over = (
+            r.event(f"response.{kind}", response=named) for kind in ("created", "completed")
+        )
+        await asked.say(events(begun, r.text("Hello"), over))
+
+    return script
+
+
+async def prompt(gateway: Gateway, session: str = "s1", user: str = "u1", **fields: Any) -> int:
+    async with new_client() as client:
+        url = f"{gateway.url}/api/sessions/{session}/chat"
+        response = await client.post(url, json=ask("hi") | fields, headers=bearer(user))
+    return response.status_code
+
+
+async def test_a_prompt_goes_on_with_the_response_before_it_in_its_own_chat_alone() -> None:
+    injected = {"previous_response_id": "resp_9", "conversation": "x", "agentSession": "resp_9"}
+    async with (
+        HttpAgent(answers()) as agent,
+        gateway_of(agent, "openai-responses", **PREVIOUS) as gateway,
+    ):
+        for session, user, fields in (
+            *(("s1", "u1", injected), ("s1", "u1", injected), ("s2", "u1", {})),
+            *(("s1", "u1", {}), ("s2", "u1", {})),
+        ):
+            assert await prompt(gateway, session, user, **fields) == 200
+        bodies = [json.loads(each.body) for each in agent.requests]
+
+    assert [body.get("previous_response_id") for body in bodies] == [
+        *(None, "resp_1", None, "resp_2", "resp_3"),
+    ]
+    assert not any("conversation" in body for body in bodies)
+    assert [len(body["input"]) for body in bodies] == [1] * 5
+
+
+@pytest.mark.parametrize(("status", "is_known"), [(404, False), (400, False), (500, True)])
+async def test_a_response_that_the_agent_does_not_know_is_forgotten(
+    status: int, *, is_known: bool
+) -> None:
+    script = answers(missing=frozenset({"resp_1"}), status=status)
+    async with (
+        HttpAgent(script) as agent,
+        gateway_of(agent, "openai-responses", **PREVIOUS) as gateway,
+    ):
+        assert await prompt(gateway) == 200
+        await prompt(gateway)
+        await prompt(gateway)
+        bodies = [json.loads(each.body) for each in agent.requests]
+
+    assert bodies[1]["previous_response_id"] == "resp_1"
+    assert bodies[-1].get("previous_response_id") == ("resp_1" if is_known else None)
+
+
+@pytest.mark.parametrize("given", [{}, {"history": "agent"}])
+async def test_no_session_is_looked_up_where_none_is_used(
+    given: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[str] = []
+
+    async def noted(_log: MemoryTurnLog, key: str) -> None:
+        looked_up.append(key)
+
+    monkeypatch.setattr(MemoryTurnLog, "session", noted)
+    async with (
+        HttpAgent(answers()) as agent,
+        gateway_of(agent, "openai-responses", **given) as gateway,
+    ):
+        assert [await prompt(gateway), await prompt(gateway)] == [200, 200]
+
+    assert looked_up == []
+
+
 def approved(client: Client, approval_id: str) -> Any:
     """The body of an answer: the whole message, with the user's yes at the card."""
     answer = {"state": "approval-responded", "approval": {"id": approval_id, "approved": True}}
@@ -103,9 +189,9 @@ def approved(client: Client, approval_id: str) -> Any:
     return ask() | {"messages": [*ask("delete it")["messages"], message]}
 
 
-@pytest.mark.parametrize("turn_log", ["memory", "off"])
+@pytest.mark.parametrize(("turn_log", "given"), [("memory", {}), ("off", {}), ("memory", PREVIOUS)])
 async def test_an_approval_is_answered_and_the_next_response_goes_on_in_the_message(
-    turn_log: str,
+    turn_log: str, given: dict[str, str]
 ) -> None:
     async def script(asked: Asked) -> None:
         if b"mcp_approval_response" in asked.body:
@@ -116,7 +202,9 @@ async def test_an_approval_is_answered_and_the_next_response_goes_on_in_the_mess
 
     async with (
         HttpAgent(script) as agent,
-        gateway_of(agent, "openai-responses", signing_keys=KEY, turn_log=turn_log) as gateway,
+        gateway_of(
+            agent, "openai-responses", signing_keys=KEY, turn_log=turn_log, **given
+        ) as gateway,
         new_client() as client,
     ):
         url = f"{gateway.url}/api/sessions/s1/chat"
@@ -133,7 +221,8 @@ async def test_an_approval_is_answered_and_the_next_response_goes_on_in_the_mess
         forged = await client.post(
             url, json=approved(reader, request["approvalId"][:-2] + "AA"), headers=headers
         )
-        sent = json.loads(agent.requests[-1].body)["input"]
+        second = json.loads(agent.requests[-1].body)
+        sent = second["input"]
         count = len(agent.requests)
 
     told = chunks(answered.content)
@@ -142,10 +231,15 @@ async def test_an_approval_is_answered_and_the_next_response_goes_on_in_the_mess
     assert [(each["toolCallId"], each["output"]) for each in outcomes] == [("mcpr_1", "gone")]
     assert not [each for each in told if each["type"].startswith("tool-input")]
     assert told[-1]["type"] == "finish"
-    assert [item["type"] for item in sent] == [
-        *("message", "message", "mcp_approval_request", "mcp_approval_response"),
-    ]
-    assert (sent[-2]["server_label"], sent[-1]["approve"]) == ("files", True)
+    if given:
+        assert [item["type"] for item in sent] == ["mcp_approval_response"]
+        assert second["previous_response_id"] == "resp_1"
+    else:
+        assert [item["type"] for item in sent] == [
+            *("message", "message", "mcp_approval_request", "mcp_approval_response"),
+        ]
+        assert sent[-2]["server_label"] == "files"
+    assert sent[-1]["approve"] is True
     assert (forged.status_code, count) == (400, 2)
 
 

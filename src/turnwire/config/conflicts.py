@@ -346,6 +346,12 @@ _REQUIREMENTS: Final[Sequence[tuple[Sequence[str], _Needed, Callable[[Settings],
         lambda s: not s.agent_url.lower().startswith(f"{_agent_scheme(s).name}:"),
     ),
     (("access_url", "access_cache_s"), "TURNWIRE_ACCESS=http", lambda s: s.access == "http"),
+    (("agent_thread",), "TURNWIRE_HISTORY=agent", lambda s: history_keeper(s) == "agent"),
+    (
+        ("agent_thread",),
+        "TURNWIRE_TURN_LOG",
+        lambda s: s.agent_thread == "conversation" or turn_log_place(s) != "off",
+    ),
     (
         ("history_messages", "client_system"),
         "TURNWIRE_HISTORY=client",

@@ -7,6 +7,7 @@ from turnwire.dialects import DIALECTS
 
 Auth: TypeAlias = Literal["forward", "service", "none"]
 Keeper: TypeAlias = Literal["agent", "client"]
+Thread: TypeAlias = Literal["conversation", "previous-response"]
 
 
 QUESTION_KEEP: Final = (
@@ -16,6 +17,11 @@ QUESTION_KEEP: Final = (
 SESSION_KEEP: Final = (
     "How long it is kept which of the agent's sessions belongs to a chat, after its last use, for "
     "a wire whose agent names its sessions itself. Afterwards the chat begins anew."
+)
+AGENT_THREAD: Final = (
+    "How a request of `openai-responses` names the thread that the agent keeps. `conversation`: by "
+    "a name of the gateway's, in the field `conversation`. `previous-response`: by the agent's id "
+    "of the response before it, which the turn log keeps. Unset: `conversation`."
 )
 AGENT_CWD: Final = (
     "The working directory of the agent's sessions, an absolute path on its machine, for a wire "

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from turnwire.config import dialect_defaults
-from turnwire.config.dialect_defaults import Auth, Keeper
+from turnwire.config.dialect_defaults import Auth, Keeper, Thread
 from turnwire.config.keys import Algorithm
 from turnwire.config.values import SECONDS_MAX, Bytes, Count, LongTime, Port, Positive, Seconds
 from turnwire.core.turn.limits import POLICIES
@@ -78,6 +78,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "the gateway sets itself."
         ),
     ] = ""
+    agent_thread: Annotated[Thread | None, Meta(description=dialect_defaults.AGENT_THREAD)] = None
     agent_ca_file: Annotated[
         str,
         Meta(

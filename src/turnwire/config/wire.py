@@ -28,6 +28,7 @@ def _reads(dialect: Dialect) -> dict[str, bool]:
     return {
         "agent_model": "agent_model" in dialect.needs,
         "agent_cwd": "agent_cwd" in dialect.needs,
+        "agent_thread": dialect.names_sessions and not dialect.keeps_history,
         "agent_request": bool(dialect.request_fields),
     }
 

@@ -44,6 +44,8 @@ class DialectOptions(Struct, frozen=True, kw_only=True):
     state: StateMode = StateMode.OFF
     sends_history: bool = True
     """Whether each request has the whole conversation, since the agent keeps none."""
+    names_previous_response: bool = False
+    """Whether a request goes on with the response before it, by the agent's id of that."""
     has_turn_log: bool = True
     """Whether a turn log brings an answer to the turn that asks."""
     model: str = ""

@@ -106,6 +106,7 @@ def dialect_options(settings: Settings) -> DialectOptions:
     return DialectOptions(
         state=StateMode(settings.state),
         sends_history=history_keeper(settings) == "client",
+        names_previous_response=settings.agent_thread == "previous-response",
         has_turn_log=turn_log_place(settings) != "off",
         model=settings.agent_model,
         fields=agent_request(settings),

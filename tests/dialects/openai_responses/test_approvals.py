@@ -19,7 +19,7 @@ def request(**fields: Any) -> approvals.Request | None:
 def test_a_request_is_a_question_about_its_call() -> None:
     found = request()
     assert found is not None
-    question = approvals.question(found)
+    question = approvals.question(found, None)
 
     assert question.question_id == "mcpr_1/files"
     assert approvals.request_id_in(question.question_id) == "mcpr_1"
@@ -45,6 +45,17 @@ def test_a_request_is_a_question_about_its_call() -> None:
 )
 def test_one_that_cannot_be_answered_is_none(fields: dict[str, Any]) -> None:
     assert request(**fields) is None
+
+
+@pytest.mark.parametrize("response_id", [None, "resp_1", "resp_a/b%c=="])
+def test_a_question_may_name_the_response_that_asked(response_id: str | None) -> None:
+    found = request(server_label="my-label")
+    assert found is not None
+    question_id = approvals.question(found, response_id).question_id
+
+    assert approvals.request_id_in(question_id) == "mcpr_1"
+    assert approvals.response_id_in(question_id) == response_id
+    assert question_id.endswith("/my-label")
 
 
 @pytest.mark.parametrize(

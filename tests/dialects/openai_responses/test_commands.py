@@ -7,7 +7,7 @@ from msgspec import Raw
 
 from turnwire.core.body.attachments import Attachment
 from turnwire.core.body.conversation import Conversation
-from turnwire.core.requests import Channel, DialectOptions, PromptRequest
+from turnwire.core.requests import AgentSession, Channel, DialectOptions, PromptRequest
 from turnwire.core.wire.thread_id import thread_id
 from turnwire.dialects.openai_responses import commands
 
@@ -15,7 +15,9 @@ from turnwire.dialects.openai_responses import commands
 def sent(**asked: Any) -> Any:
     options = asked.pop("options", DialectOptions(model="m"))
     request = PromptRequest(**{"text": "hi", "prompt_id": "p1", "options": options, **asked})
-    made = commands.response(options, commands.thread_of(request), commands.prompt(request))
+    previous = request.agent_session.known
+    thread = commands.thread_of(request)
+    made = commands.response(options, thread, commands.prompt(request), previous)
     assert (made.method, made.path) == ("POST", "/responses")
     assert made.headers == {"content-type": "application/json"}
     return json.loads(made.body)
@@ -60,3 +62,13 @@ def test_an_agent_that_keeps_the_conversation_gets_one_that_no_client_chose() ->
     assert sent(session_id="s1", **asked)["conversation"] == thread
     assert sent(session_id="s2", **asked)["conversation"] != thread
     assert "conversation" not in sent(session_id="s1")
+
+
+def test_a_request_goes_on_with_a_response_or_begins_anew() -> None:
+    options = DialectOptions(model="m", sends_history=False, names_previous_response=True)
+    first = sent(session_id="s1", options=options)
+    second = sent(session_id="s1", options=options, agent_session=AgentSession(known="resp_1"))
+
+    assert not {"conversation", "previous_response_id"} & first.keys()
+    assert "conversation" not in second
+    assert second["previous_response_id"] == "resp_1"

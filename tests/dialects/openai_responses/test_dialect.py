@@ -23,4 +23,8 @@ def test_it_has_prompts_and_answers_over_http() -> None:
 
 
 def test_the_thread_is_no_field_of_the_operators() -> None:
-    assert {"background", "conversation", "previous_response_id"} <= OpenAiResponses().request_fields
+    assert {
+        "background",
+        "conversation",
+        "previous_response_id",
+    } <= OpenAiResponses().request_fields

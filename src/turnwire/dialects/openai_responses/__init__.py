@@ -30,7 +30,8 @@ class OpenAiResponses:
     """In seconds. A model that thinks, or a tool of an agent, may be silent for minutes."""
     schema = SCHEMA
     keeps_history = False
-    names_sessions = False
+    names_sessions = True
+    """Its responses, where each request goes on with the one before."""
     needs = frozenset({"agent_auth", "agent_model"})
     """The user's token is for no model host, unless the operator says so."""
     request_fields = commands.FIELDS

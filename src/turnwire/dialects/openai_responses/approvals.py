@@ -7,6 +7,7 @@ id of the question, which is signed.
 
 from collections.abc import Iterable
 from typing import Final
+from urllib.parse import quote, unquote
 
 import msgspec
 from msgspec import Raw, Struct
@@ -19,7 +20,8 @@ from turnwire.dialects.openai_responses import items
 from turnwire.dialects.openai_responses.items import Item
 
 _SEPARATOR: Final = "/"
-"""Between the id of a request and the label of its server. No id has one."""
+"""Between the id of a request, perhaps that of its response, and the label of its server. No id has
+it: in that of a response it is escaped."""
 
 DENIED: Final = "The user denied this call"
 
@@ -32,9 +34,10 @@ class Request(Struct, frozen=True):
     name: str
     input: Raw
 
-    @property
-    def question_id(self) -> str:
-        return f"{self.request_id}{_SEPARATOR}{self.label}"
+    def question_id(self, response_id: str | None) -> str:
+        """The id of its question. `response_id` is what the answer goes on with, if by an id."""
+        named = () if response_id is None else (quote(response_id, safe=""),)
+        return _SEPARATOR.join((self.request_id, *named, self.label))
 
 
 class _RequestItem(Struct, frozen=True, tag_field="type", tag="mcp_approval_request"):
@@ -73,7 +76,7 @@ def request_of(item: Item) -> Request | None:
     return Request(request_id, label, name, items.input_of(item) or Raw(b"{}"))
 
 
-def question(request: Request) -> Question:
+def question(request: Request, response_id: str | None) -> Question:
     """The event that asks."""
     approval = Approval(request.request_id, request.name, request.input)
     payload = {
@@ -83,12 +86,18 @@ def question(request: Request) -> Question:
         "serverLabel": request.label,
         "args": request.input,
     }
-    return Question(request.question_id, Raw(msgspec.json.encode(payload)), approval)
+    return Question(request.question_id(response_id), Raw(msgspec.json.encode(payload)), approval)
 
 
 def request_id_in(question_id: str) -> str:
     """Return the id of the request that a question is of."""
     return question_id.partition(_SEPARATOR)[0]
+
+
+def response_id_in(question_id: str) -> str | None:
+    """Return the id of the response that asked; None if the question names none."""
+    _, *response_ids, _ = question_id.split(_SEPARATOR, 2)
+    return next(map(unquote, response_ids), None)
 
 
 def asking_item(question_id: str, name: str, whole: Raw) -> bytes:

@@ -53,14 +53,15 @@ class Asked:
         if request is None:
             self._refuse(0)
             return []
-        if request.question_id in self.requests:
+        question_id = request.question_id(None)
+        if question_id in self.requests:
             return []
         size = len(request.input) + _REQUEST_BYTES
         if len(self.requests) >= OPEN_QUESTIONS_MAX or self._bytes + size > BYTES_MAX:
             self._refuse(size)
             return []
         self._bytes += size
-        self.requests[request.question_id] = request
+        self.requests[question_id] = request
         return self._calls.wait(request.request_id, request.name, request.input)
 
     @property

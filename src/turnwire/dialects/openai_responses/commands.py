@@ -37,10 +37,17 @@ def thread_of(request: AgentRequest) -> str:
     return thread_id(request.session_id, request.channel.type, request.channel.id)
 
 
-def response(options: DialectOptions, thread: str, sent: Iterable[bytes]) -> ConnectRequest:
-    """The request of a response. `sent` are encoded items, the oldest one first."""
+def response(
+    options: DialectOptions, thread: str, sent: Iterable[bytes], previous: str | None = None
+) -> ConnectRequest:
+    """The request of a response. `sent` are encoded items, the oldest one first.
+
+    `previous` is the agent's id of the response that this one goes on with, if it is known.
+    """
     fields: dict[str, bytes] = {}
-    if not options.sends_history:
+    if previous is not None:
+        fields["previous_response_id"] = msgspec.json.encode(previous)
+    elif not options.sends_history and not options.names_previous_response:
         fields["conversation"] = msgspec.json.encode(thread)
     fields |= {name: bytes(value) for name, value in options.fields.items()}
     fields["model"] = msgspec.json.encode(options.model)

@@ -34,6 +34,8 @@ class ContinuationProtocol(TurnProtocol):
         self._replay = answered.replay
         for reply, question in zip(request.replies, answered.questions, strict=True):
             self._answers.append((reply.question_id, reply.answer))
+            if self._options.names_previous_response:
+                self._previous = approvals.response_id_in(reply.question_id)
             approval = question.approval
             if approval is None:
                 continue

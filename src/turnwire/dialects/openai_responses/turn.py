@@ -21,7 +21,7 @@ from msgspec import Raw, Struct
 
 from turnwire.core import safe_json
 from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, StopsAtOnce
-from turnwire.core.bounds import Word
+from turnwire.core.bounds import ID_MAX, Word
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import (
     Event,
@@ -107,10 +107,14 @@ class TurnProtocol(StopsAtOnce):
         self._thread = commands.thread_of(request)
         self._sent = sent
         """The items of the first response. They are kept if the next one needs them again."""
+        self._session = request.agent_session
+        is_named = self._options.names_previous_response
+        self._previous = self._session.known if is_named else None
+        """The agent's id of the response that the next one goes on with."""
         self._stage = _STARTING
         self._has_begun = False
         self._response_id: str | None = None
-        """The id of the response that runs; empty if it has none."""
+        """The id of the response that runs; empty if it has none. None: it has not begun."""
         self._is_awaiting_end = False
         """Whether the response is over, and only the end of the body shows that the turn is."""
         self._quiet: type[Read] | None = None
@@ -132,7 +136,7 @@ class TurnProtocol(StopsAtOnce):
         sent = [*self._sent, *self._progress.items.all, *approvals.answering_items(answers)]
         if not self._options.sends_history or not self._progress.items.is_whole:
             self._sent = ()
-        return commands.response(self._options, self._thread, sent)
+        return commands.response(self._options, self._thread, sent, self._previous)
 
     def connection_opened(self, _now: float) -> Decoded:
         return Decoded()
@@ -274,6 +278,8 @@ class TurnProtocol(StopsAtOnce):
         """Note the usage of a response that is over."""
         response = lenient.field(_decode_response, raw) or _Response()
         self._progress.note_usage(response.usage)
+        # The end has the id by which the agent knows it, if it is another one.
+        self._response_id = safe_json.short_string(response.id) or self._response_id
         return response
 
     def _completed(self, raw: Raw) -> Decoded:
@@ -322,6 +328,9 @@ class TurnProtocol(StopsAtOnce):
         if progress.calls.are_unrun:
             self.frame_stats.count_left_out(UNRUN, 0)
             cut_short = cut_short or "tool-calls"
+        elif self._options.names_previous_response and self._response_id:
+            # None that waits for outputs: no prompt can go on with it.
+            self._session.keep(self._response_id)
         new = [*new, *progress.calls.settle(calls.NOBODY_RAN)]
         if progress.texts.has_refusal:
             cut_short = "refusal"
@@ -348,15 +357,23 @@ class TurnProtocol(StopsAtOnce):
         progress.items.answer_unrun()
         if self._options.sends_history and not progress.items.is_whole:
             return self._over(new, Reason.ERROR, error=TOO_LONG)
+        if self._options.names_previous_response:
+            self._previous = self._response_id or None
+        requests = progress.asked.take().values()
+        questions = [approvals.question(each, self._previous) for each in requests]
+        if any(len(each.question_id) > ID_MAX for each in questions):
+            return self._over(new, Reason.ERROR, error=UNREADABLE_QUESTION)
         self._stage = _WAITING
-        requests = progress.asked.take()
-        self._open = {name: each.request_id for name, each in requests.items()}
+        self._open = {
+            each.question_id: request.request_id
+            for each, request in zip(questions, requests, strict=True)
+        }
         settled: list[Event] = []
         for call_id in progress.calls.open_ids:  # a client answers when no other call is open
             if call_id not in self._open.values():
                 settled += progress.calls.outcome(call_id, error=calls.NO_RESULT)
         progress.next_response()
-        return Decoded([*new, *settled, *map(approvals.question, requests.values())])
+        return Decoded([*new, *settled, *questions])
 
     def _next_response(self, new: Sequence[Event]) -> Decoded:
         if self._options.sends_history and not self._progress.items.is_whole:

@@ -198,6 +198,9 @@ class Chat(Endpoint):
                 options=options,
                 headers=() if workflow is None else workflow.headers,
                 logged=logged,
+                on_end=lambda ended: agent_session.forget_unknown(
+                    app_context.dialect, session, ended.dial_status
+                ),
             )
             # Now only the protocol refers to the text and the files, until it has sent them.
             del prompt_request, prompt

@@ -26,7 +26,7 @@ from turnwire.relay.turn_log.port import ChatKey, WaitingTurn, chat_key
 from turnwire.relay.turn_log.reader import LogTransport
 from turnwire.web.context import AppContext, disconnect_limits, reader_limits
 from turnwire.web.request import reserve
-from turnwire.web.routes import approval_profile
+from turnwire.web.routes import agent_session, approval_profile
 from turnwire.web.routes.agent_target import http_error_for
 from turnwire.web.routes.endpoint import RequestContext
 from turnwire.web.routes.logged_turn import LoggedTurn
@@ -60,6 +60,7 @@ async def stream_rest(
         conversation=continuation.conversation,
         message_id=continuation.message_id,
         options=app_context.dialect_options,
+        agent_session=await agent_session.find(app_context, context, channel),
     )
     options = msgspec.structs.replace(
         app_context.stream_options,

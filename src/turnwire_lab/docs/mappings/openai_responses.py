@@ -55,6 +55,7 @@ _ASK: Final = _done({"id": "q1", "type": "mcp_approval_request", "name": "rm", "
 _ERROR: Final = {"type": "error", "message": "no model"}
 _SUMMARY: Final = {"type": "reasoning", "summary": [{"text": "Hm"}]}
 _MESSAGE: Final = {"type": "message", "content": [{"type": "output_text", "text": "Hi"}]}
+_CITY: Final = {"type": "message", "content": [{"type": "output_text", "text": "Rome"}]}
 _REFUSAL: Final = _event("refusal.delta", output_index=0, content_index=0, delta="No.")
 _LENGTH: Final = _end("incomplete", incomplete_details={"reason": "max_output_tokens"})
 _FILTER: Final = _end("incomplete", incomplete_details={"reason": "content_filter"})
@@ -63,7 +64,7 @@ _ROWS: Final[Sequence[tuple[str, Sequence[Frame | str], Frame | str]]] = (
     ("`response.created`, or any first event", [], _START),
     ("`output_text.delta`, the first of its part", [_START], _TEXT),
     ("… the next one", [_START, _TEXT], _TEXT),
-    ("… of another part, or of another item", [_START, _TEXT], _text("Hi", 2)),
+    ("… of another item, or of a part behind the end of one", [_START, _TEXT], _text("Hi", 2)),
     ("… of the same item, behind a call", [*_CALLED, _done(_OUTPUT, 2)], _TEXT),
     ("`output_text.done`, and the item: what the deltas lacked", [_START, _TEXT], _WHOLE),
     ("`reasoning_summary_text.delta`, `reasoning_text.delta`", [_START], _THOUGHT),
@@ -73,6 +74,7 @@ _ROWS: Final[Sequence[tuple[str, Sequence[Frame | str], Frame | str]]] = (
     ("`function_call_arguments.delta`", [_START, _HEAD], _ARGS),
     ("`function_call_arguments.done`, or the item", [_START, _HEAD, _ARGS], _ARGS_DONE),
     ("`function_call_output`, added or done", _CALLED, _done(_OUTPUT, 2)),
+    ("… added, and empty", _CALLED, _added({**_OUTPUT, "output": ""}, 2)),
     ("… with a `status` that is a failure", _CALLED, _done({**_OUTPUT, "status": "incomplete"}, 2)),
     ("a tool of the server (`mcp_call`, `web_search_call`, …), added", [_START], _added(_MCP)),
     ("… done", [_START, _added(_MCP)], _done(_MCP)),
@@ -83,18 +85,22 @@ _ROWS: Final[Sequence[tuple[str, Sequence[Frame | str], Frame | str]]] = (
     ("… and then", [_START, _TEXT, _CITED], _end()),
     ("`response.completed`", [_START, _TEXT], _end()),
     ("… with all items, where nothing came before", [_START], _end(output=[_MESSAGE])),
+    ("… with an item that no event was of", [_START, _TEXT], _end(output=[_MESSAGE, _CITY])),
     ("… while a call has no output", _CALLED, _end()),
+    ("… and then the end of the body, or `[DONE]`", [*_CALLED, _end()], END),
+    ("… or the outcome, and another `response.created`", [*_CALLED, _end()], _done(_OUTPUT, 0)),
     ("`response.incomplete`, because of its length", [_START, _TEXT], _LENGTH),
     ("… because of a filter, behind text", [_START, _TEXT], _FILTER),
     ("… without text", [_START], _FILTER),
     ("… or `completed`, behind a refusal", [_START, _REFUSAL], _end()),
     ("`mcp_approval_request`", [_START, _TEXT], _ASK),
     ("… and then `response.completed`", [_START, _ASK], _end()),
+    ("… and then `response.incomplete`", [_START, _ASK], _LENGTH),
     ("`response.cancelled`", _CALLED, _end("cancelled")),
     ("`error`, `response.failed`", [_START, _TEXT], _ERROR),
     ("… the second of them", [_START, _TEXT, _ERROR], _end("failed")),
     ("the end of the body without a verdict", [_START, _TEXT], END),
-    ("`keepalive`, an event of an unknown type", [_START], {"type": "keepalive"}),
+    ("`keepalive`, an event of an unknown type, an empty delta", [_START], {"type": "keepalive"}),
 )  # fmt: skip
 
 
