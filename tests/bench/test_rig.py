@@ -20,6 +20,7 @@ from turnwire_lab.bench.contenders import (
     HELPER,
     NAIVE,
     NGINX,
+    OPENAI_CHAT,
     OWN_RELAY,
     SESSION_AGENT,
     TURNWIRE,
@@ -49,7 +50,8 @@ TINY = Effort(
     slow_s=0.2,
     is_quick=True,
 )
-WHOLE = [TURNWIRE, SESSION_AGENT, AG_UI, AG_UI_LOGGED, AG_UI_REDIS, OWN_RELAY, DIRECT]
+HTTP = [AG_UI, AG_UI_LOGGED, AG_UI_REDIS, OPENAI_CHAT]
+WHOLE = [TURNWIRE, SESSION_AGENT, *HTTP, OWN_RELAY, DIRECT]
 HELD = Load(plan=Plan(deltas=3, rate=2, hold=True), streams=3)
 
 

@@ -29,6 +29,7 @@ AG_UI: Final = "turnwire, ag-ui"
 AG_UI_LOGGED: Final = "turnwire, ag-ui, turn log in memory"
 AG_UI_REDIS: Final = "turnwire, ag-ui, turn log in Redis"
 REDIS: Final = "the Redis of the turn log"
+OPENAI_CHAT: Final = "turnwire, openai-chat"
 AG_UI_NODE: Final = "Node with AG-UI's client"
 AG_UI_PYTHON: Final = "httpx by hand"
 
@@ -154,6 +155,11 @@ def _two_workers(setting: Setting) -> Contender:
 def _ag_ui(setting: Setting, *, name: str = AG_UI, turn_log: str = "off") -> Contender:
     more = {"TURNWIRE_TURN_LOG": turn_log, "TURNWIRE_AGENT_AUTH": "none"}
     return _turnwire(setting, name=name, dialect="ag-ui", scheme="http", more=more)
+
+
+def _openai_chat(setting: Setting) -> Contender:
+    more = {"TURNWIRE_AGENT_AUTH": "none", "TURNWIRE_AGENT_MODEL": "m"}
+    return _turnwire(setting, name=OPENAI_CHAT, dialect="openai-chat", scheme="http", more=more)
 
 
 def _ag_ui_logged(setting: Setting) -> Contender:
@@ -287,6 +293,7 @@ _STARTS: Final[Mapping[str, Callable[[Setting], Contender]]] = {
     AG_UI: _ag_ui,
     AG_UI_LOGGED: _ag_ui_logged,
     AG_UI_REDIS: _ag_ui_redis,
+    OPENAI_CHAT: _openai_chat,
     AG_UI_NODE: _node(AG_UI_NODE, "ag-ui.mjs", _ag_ui_url),
     AG_UI_PYTHON: _uvicorn(AG_UI_PYTHON, "ag_ui_by_hand", agent_url=_ag_ui_url),
     NGINX: _proxy,

@@ -16,6 +16,7 @@ from turnwire_lab.bench.contenders import (
     HANDWRITTEN,
     HELPER,
     NGINX,
+    OPENAI_CHAT,
     OWN_RELAY,
     SESSION_AGENT,
     TURNWIRE,
@@ -223,6 +224,9 @@ def _http() -> Iterator[Goal]:
             what = f"`ag-ui`, burst, {case}: frames/s/core vs {name}"
             rate = _rate(case, theirs, "http-burst", ours=AG_UI)
             yield Goal(what, rate, at_least=at_least, is_headline=case == _BURSTS[0])
+    for case in _BURSTS:
+        rate = _rate(case, TURNWIRE, "http-burst", ours=OPENAI_CHAT)
+        yield Goal(f"`openai-chat`, burst, {case}: frames/s/core vs `v2`", rate, at_least=0.6)
     case = "100 x 50/s"
     cost = _rate(case, TURNWIRE, "http-paced", "us_per_frame", AG_UI)
     yield Goal(f"`ag-ui`, {case}: CPU/frame vs `v2`", cost, at_most=1.3, is_headline=True)

@@ -1,4 +1,4 @@
-"""The modes about agents over HTTP: `ag-ui` beside `v2` on the same texts, and beside peers."""
+"""The modes about agents over HTTP: their wires beside `v2` on the same texts, and beside peers."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,7 @@ from turnwire_lab.bench.contenders import (
     AG_UI_PYTHON,
     AG_UI_REDIS,
     DIRECT,
+    OPENAI_CHAT,
     TURNWIRE,
 )
 from turnwire_lab.bench.load import Load, Plan
@@ -28,7 +29,7 @@ _TURN_BYTES: Final = 10_000
 
 def burst(run: Run) -> None:
     """The agent sends as fast as it can."""
-    with run.farm(TURNWIRE, AG_UI, AG_UI_NODE, AG_UI_PYTHON) as farm:
+    with run.farm(TURNWIRE, AG_UI, OPENAI_CHAT, AG_UI_NODE, AG_UI_PYTHON) as farm:
         for streams in (1, 100) if run.effort.is_quick else (1, 10, 100):
             loads = as_long_as(run, farm, Load(plan=Plan(deltas=0), streams=streams))
             for number, name in run.order(farm):

@@ -7,8 +7,8 @@
 //
 // WebSocket under any path: the `v2` wire, or `session-agent` where the path says so. A prompt
 // whose text is a plan (common.h) starts a turn. Plain HTTP: POST /sse streams a turn as finished
-// records, POST /ag-ui as events of that wire; POST /go lets turns that are held go on; GET /stats
-// tells what happened so far.
+// records, POST /ag-ui or /openai-chat as events of that wire; POST /go lets turns that are held go
+// on; GET /stats tells what happened so far.
 #define _GNU_SOURCE
 #include <sys/un.h>
 
@@ -145,7 +145,9 @@ static void respond(struct connection *c, const char *head, const char *body, si
         "Transfer-Encoding: chunked\r\n\r\n";
     put(&c->out, stream, sizeof stream - 1);
     c->state = SSE;
-    c->wire = strstr(head, "/ag-ui") ? AG_UI : READY_MADE;
+    c->wire = strstr(head, "/ag-ui")         ? AG_UI
+              : strstr(head, "/openai-chat") ? OPENAI_CHAT
+                                             : READY_MADE;
     start_turn(c, body, length);
   }
 }

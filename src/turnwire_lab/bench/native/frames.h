@@ -3,10 +3,14 @@
 
 #include "websocket.h"
 
-enum wire { V2, SESSION_AGENT, AG_UI, READY_MADE };  // the last one: finished records, for a plain proxy
+// The last one: finished records, for a plain proxy.
+enum wire { V2, SESSION_AGENT, AG_UI, OPENAI_CHAT, READY_MADE };
+
+// Whether what is told are events, without a name.
+static inline bool is_event(enum wire wire) { return wire == AG_UI || wire == OPENAI_CHAT; }
 
 // Whether a turn is the body of a response, in chunks, and not frames of a WebSocket.
-static inline bool is_chunked(enum wire wire) { return wire == READY_MADE || wire == AG_UI; }
+static inline bool is_chunked(enum wire wire) { return wire == READY_MADE || is_event(wire); }
 
 enum { ID_BYTES = 64, TEXT_BYTES = 512 };
 
@@ -30,7 +34,7 @@ static char filler[SIZE_MAX_BYTES];
 
 static void tell(struct buffer *out, enum wire wire, const char *text) {
   size_t length = strlen(text);
-  if (wire == AG_UI) {
+  if (is_event(wire)) {
     print(out, "%zx\r\ndata: %s\n\n\r\n", length + 8, text);
   } else if (wire == READY_MADE) {
     print(out, "%zx\r\n%s\r\n", length, text);
@@ -67,6 +71,11 @@ static void tell_hello(struct buffer *out, enum wire wire) {
          "\"runnerConnected\":true,\"runnerBusy\":false,\"promptsQueued\":0}}");
 }
 
+// All but the delta of a chunk, as most servers have it.
+#define CHUNK                                                                                   \
+  "{\"id\":\"chatcmpl-%s\",\"object\":\"chat.completion.chunk\",\"created\":1790000000," \
+  "\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{"
+
 static void tell_start(struct buffer *out, struct turn *turn) {
   const char *id = turn->id;
   switch (turn->wire) {
@@ -97,6 +106,12 @@ static void tell_start(struct buffer *out, struct turn *turn) {
             "\"role\":\"assistant\"}", id);
       spell(&turn->spellings[0], "data: {\"type\":\"TEXT_MESSAGE_CONTENT\",\"messageId\":\"%s\","
             "\"delta\":\"", id, turn->plan.noise ? "\",\"rawEvent\":{\"data\":\"" : "\"}\n\n");
+      break;
+    case OPENAI_CHAT:
+      tellf(out, OPENAI_CHAT, CHUNK "\"role\":\"assistant\",\"content\":\"\"},\"logprobs\":null,"
+            "\"finish_reason\":null}]}", id);
+      spell(&turn->spellings[0], "data: " CHUNK "\"content\":\"", id,
+            "\"},\"logprobs\":null,\"finish_reason\":null}]}\n\n");
       break;
     case READY_MADE:
       tellf(out, READY_MADE, "event: message-start\ndata: {\"type\":\"start\","
@@ -188,6 +203,11 @@ static void tell_end(struct buffer *out, const struct turn *turn) {
       tellf(out, AG_UI, "{\"type\":\"TEXT_MESSAGE_END\",\"messageId\":\"%s\"}", id);
       tellf(out, AG_UI, "{\"type\":\"RUN_FINISHED\",\"threadId\":\"%s\",\"runId\":\"%s\"}",
             turn->thread_id, turn->prompt_id);
+      put(out, "0\r\n\r\n", 5);
+      break;
+    case OPENAI_CHAT:
+      tellf(out, OPENAI_CHAT, CHUNK "},\"logprobs\":null,\"finish_reason\":\"stop\"}]}", id);
+      tell(out, OPENAI_CHAT, "[DONE]");
       put(out, "0\r\n\r\n", 5);
       break;
     case READY_MADE:
