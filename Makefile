@@ -28,6 +28,9 @@ MORE_AGENTS := adk agent-framework agno crewai llama-index strands
 MODEL := local-model
 # Those of other wires than AG-UI: none of them is recorded.
 OTHER_AGENTS := acp
+# Servers of other makes, whose models are played: part of `make agents`, unless it is told which.
+SERVED := hermes litellm
+OPENCODE := tests/agents/opencode
 REFERENCE := tests/agents/reference
 MODELS := tests/models
 STORES := tests/stores
@@ -129,18 +132,26 @@ $(REFERENCE)/node_modules/.stamp: $(REFERENCE)/package-lock.json
 	@cd $(REFERENCE) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
+# Its package for this platform alone: the binary is in it, and is run directly.
+$(OPENCODE)/node_modules/.stamp: $(OPENCODE)/package-lock.json
+	@cd $(OPENCODE) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error
+	@touch $@
+
 .PHONY: .agents
 .agents: $(AGENTS:%=.venv/agents/%/.stamp) .venv/models/.stamp $(OTHER_AGENTS:%=.venv/agents/%/.stamp)
 
 TRIED := $(or $(ONLY),$(AGENTS) $(MORE_AGENTS))
+# Minutes each: `make test` leaves them out, wherever they are installed.
+SERVED_TESTS := $(patsubst %,tests/agents/test_%.py,$(SERVED) opencode)
+ALSO_INSTALLED := $(if $(ONLY),,$(SERVED:%=.venv/agents/%/.stamp) $(OPENCODE)/node_modules/.stamp $(MODELS)/node_modules/.stamp)
 
 .PHONY: agents
-agents: $(STAMP) $(PAGE) $(BROWSER) system  ## Record the agents of all frameworks anew, say what changed, try them in a browser (9 min); ONLY="adk strands"
-	@$(MAKE) --no-print-directory -s -j2 $(TRIED:%=.venv/agents/%/.stamp) .venv/agents/$(MODEL)/.stamp .venv/agents/reference/.stamp $(REFERENCE)/node_modules/.stamp node
+agents: $(STAMP) $(PAGE) $(BROWSER) system  ## Record the agents of all frameworks anew, say what changed, try them in a browser (16 min); ONLY="adk strands"
+	@$(MAKE) --no-print-directory -s -j2 $(TRIED:%=.venv/agents/%/.stamp) .venv/agents/$(MODEL)/.stamp .venv/agents/reference/.stamp $(REFERENCE)/node_modules/.stamp node $(ALSO_INSTALLED)
 	PYTHONPATH=tests $(PY) -m agents.record $(ONLY)
 	GOLDEN=rewrite $(PYTEST) -q -p no:cov tests/core/recording/test_golden.py
 	@changed="$$(git status --short -- tests/golden/ag-ui)"; echo "$${changed:-The agents say what they said before.}"
-	FRAMEWORKS="$(TRIED)" $(PYTEST) -q -p no:cov -n 2 --dist loadfile tests/agents/test_endings.py tests/e2e/test_frameworks.py tests/agents/test_local_model.py
+	FRAMEWORKS="$(TRIED)" $(PYTEST) -q -p no:cov -n 2 --dist loadfile tests/agents/test_endings.py tests/e2e/test_frameworks.py tests/agents/test_local_model.py $(if $(ONLY),,$(SERVED_TESTS))
 
 # AGENT is a framework of examples/agents, or `ag-ui`: the lab's own agent of that wire.
 FRAMEWORK := $(filter $(AGENTS) $(MORE_AGENTS) $(MODEL),$(AGENT))
@@ -260,7 +271,7 @@ coverage: $(STAMP)
 
 .PHONY: unmeasured
 unmeasured: $(STAMP)
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=20 -p no:cov $(UNMEASURED)
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=20 -p no:cov $(UNMEASURED) $(addprefix --ignore=,$(SERVED_TESTS))
 
 .PHONY: guards
 guards: $(STAMP) system  ## What a frame and a turn cost: bytecodes, memory, system calls (15 s)
@@ -422,7 +433,7 @@ locks: $(STAMP)  ## Write requirements*.txt anew from the project files
 	$(LOCK) --group build -c requirements-dev.txt -o requirements-build.txt
 	$(LOCK) --group checkov -o requirements-checkov.txt
 	# What crewai pins has no solution for every Python and every system.
-	for agent in $(AGENTS) $(MORE_AGENTS) $(OTHER_AGENTS); do \
+	for agent in $(AGENTS) $(MORE_AGENTS) $(OTHER_AGENTS) $(SERVED); do \
 	  $$(test $$agent = crewai && echo '$(filter-out --universal,$(LOCK))' || echo '$(LOCK)') --only-binary :all: examples/agents/requirements/$$agent.in -o examples/agents/requirements/$$agent.txt || exit; \
 	done
 	$(LOCK) --no-deps --only-binary :all: examples/agents/requirements/$(MODEL).in -o examples/agents/requirements/$(MODEL).txt
@@ -433,6 +444,6 @@ locks: $(STAMP)  ## Write requirements*.txt anew from the project files
 .PHONY: clean
 clean:  ## Remove what the other targets made
 	rm -rf .venv .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	rm -rf .import_linter_cache tests/clients/*/node_modules $(PEERS)/node_modules tests/deploy/crds/node_modules $(REFERENCE)/node_modules $(MODELS)/node_modules dist build
+	rm -rf .import_linter_cache tests/clients/*/node_modules $(PEERS)/node_modules tests/deploy/crds/node_modules $(REFERENCE)/node_modules $(MODELS)/node_modules $(OPENCODE)/node_modules dist build
 	rm -rf $(WEB)/node_modules $(WEB)/dist $(WIDGET)/node_modules $(WIDGET)/dist
 	rm -rf $(SESSION)/node_modules $(SESSION)/dist $(SESSION)/build

@@ -16,11 +16,11 @@ _LISTENS: Final = re.compile(r"listening on (http://\S+)")
 
 
 @contextmanager
-def mock() -> Iterator[str]:
-    """Run it. It answers at the URL that is yielded, as `fixtures.json` says."""
+def mock(fixtures: Path = HERE / "fixtures.json") -> Iterator[str]:
+    """Run it. It answers at the URL that is yielded, as the fixtures say."""
     if not _CLI.exists():
         lacking("aimock is not installed (`make tools` installs it)")
-    command = [program("node"), str(_CLI), "-p", "0", "-f", str(HERE / "fixtures.json")]
+    command = [program("node"), str(_CLI), "-p", "0", "-f", str(fixtures)]
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,

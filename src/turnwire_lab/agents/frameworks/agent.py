@@ -89,7 +89,7 @@ class FrameworkAgent(Service):
             file = f"{framework.application.partition(':')[0]}.py"
             command = (framework.python, file, "--port", str(self.port))
             process = await self._run(stack, command, file, self.port)
-            await _loaded(process, file, self.port)
+            await _loaded(process, file, f"http://{HOST}:{self.port}{framework.health}")
             return
         if framework.asks_server and "OPENAI_BASE_URL" not in self._environ:
             model = free_port()
@@ -142,16 +142,16 @@ async def _ready(process: Process, application: str, port: int) -> None:
     raise AgentDown(f"{application} ended at once (exit {process.returncode}).")
 
 
-async def _loaded(process: Process, file: str, port: int) -> None:
-    """Wait until a server of a model has read its weights. It takes connections before that."""
+async def _loaded(process: Process, file: str, health: str) -> None:
+    """Wait until a program is ready: it may take connections before it has read its weights."""
     with suppress(TimeoutError):
         async with asyncio.timeout(START_S), httpx.AsyncClient(trust_env=False) as client:
             while process.returncode is None:
                 with suppress(httpx.HTTPError):
-                    if (await client.get(f"http://{HOST}:{port}/health")).is_success:
+                    if (await client.get(health)).is_success:
                         return
                 await asyncio.sleep(POLL_S)
-    raise AgentDown(f"{file} did not read its weights within {START_S:g} s.")
+    raise AgentDown(f"{file} was not ready within {START_S:g} s.")
 
 
 async def _end(process: Process) -> None:

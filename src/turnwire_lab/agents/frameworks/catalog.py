@@ -25,6 +25,8 @@ class Framework(NamedTuple):
     """Whose environment it runs in, if that is another's."""
     is_program: bool = False
     """It serves by itself, at `--port`, and is no application."""
+    health: str = "/health"
+    """Where a program says that it is ready."""
     settings: tuple[tuple[str, str], ...] = ()
     """What else a gateway before it needs."""
 
@@ -87,6 +89,30 @@ OTHER_AGENTS: Final = {
                 ("TURNWIRE_AGENT_MODEL", "smollm2"),
                 ("TURNWIRE_AGENT_AUTH", "none"),
                 ("TURNWIRE_AGENT_REQUEST", '{"max_tokens":400,"temperature":0.2}'),
+            ),
+        ),
+        Framework(
+            "hermes",
+            "Hermes",
+            "/v1",
+            history="agent",
+            wire="openai-responses",
+            is_program=True,
+            settings=(
+                ("TURNWIRE_AGENT_MODEL", "hermes-agent"),
+                ("TURNWIRE_AGENT_AUTH", "service"),
+            ),
+        ),
+        Framework(
+            "litellm",
+            "LiteLLM's proxy",
+            "/v1",
+            wire="openai-chat",
+            is_program=True,
+            health="/health/liveliness",
+            settings=(
+                ("TURNWIRE_AGENT_MODEL", "small-1"),
+                ("TURNWIRE_AGENT_AUTH", "service"),
             ),
         ),
         Framework("acp", "the Agent Client Protocol's SDK", wire="acp", history="agent"),
