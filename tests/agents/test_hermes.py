@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
 import httpx
 import pytest

@@ -90,7 +90,7 @@ def test_an_answer_that_breaks_off_has_one_error(played: Each) -> None:
     for cut in played("cut"):
         (message,) = cut.answers
         (shown,) = (part["text"] for part in message.parts if part["type"] == "text")
-        assert told
+        assert shown
         assert CUT.startswith(shown)
         (error,) = cut.errors
         assert "payload is not completed" in error

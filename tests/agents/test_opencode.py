@@ -105,11 +105,11 @@ async def test_a_stop_cancels_the_turn_and_the_session_has_the_history(opencode:
         url = "/api/sessions/s1"
         body = ask("tell a long story")
         async with client.stream("POST", f"{url}/chat", json=body, headers=bearer()) as response:
-            told = ""
+            shown = ""
             stopping = None
             async for piece in response.aiter_text():
-                told += piece
-                if stopping is None and "text-delta" in told:
+                shown += piece
+                if stopping is None and "text-delta" in shown:
                     stop = client.post(f"{url}/stop", json={}, headers=bearer())
                     stopping = asyncio.create_task(stop)
         assert stopping is not None
