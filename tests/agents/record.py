@@ -83,12 +83,13 @@ class Recorder:
         return opinion
 
 
-async def ask(url: str, request: Json) -> Json:
+async def ask(url: str, request: Json, key: str = "") -> Json:
     """What the agent answers; `cut` if its body broke off."""
+    headers = {"accept": EVENTS} | ({"authorization": f"Bearer {key}"} if key else {})
     body, cut = b"", False
     async with (
         httpx.AsyncClient(trust_env=False, timeout=LIMIT_S) as client,
-        client.stream("POST", url, json=request, headers={"accept": EVENTS}) as response,
+        client.stream("POST", url, json=request, headers=headers) as response,
     ):
         try:
             async for data in response.aiter_raw():
