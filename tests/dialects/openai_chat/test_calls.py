@@ -311,7 +311,7 @@ def test_what_is_open_at_the_end_ends() -> None:
 
     told = [plain_event(event) for event in made.settle()]
     assert phases(told) == ["running", "error", "error"]
-    assert [fields["error"] for _, fields in told[1:]] == [calls.NOBODY_RAN, calls.NOT_SAID]
+    assert [fields["error"] for _, fields in told[1:]] == [calls.NOBODY_RAN, calls.NO_OUTCOME]
     assert not made.are_open
 
 

@@ -185,7 +185,7 @@ def test_a_tool_whose_end_the_agent_does_not_say_is_not_one_that_nobody_ran() ->
     called = [f.call(f.head(args="{}")), f.finished("tool_calls"), f.progress("running")]
     turn = played(*called, f.text("So."), f.finished(), f.DONE)
 
-    assert turn.of_call()[-1]["errorText"] == calls.NOT_SAID
+    assert turn.of_call()[-1]["errorText"] == calls.NO_OUTCOME
     assert (turn.turn.outcome, turn.client.metadata, turn.left_out) == (Outcome.COMPLETED, None, {})
 
 

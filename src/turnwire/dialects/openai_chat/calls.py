@@ -49,7 +49,7 @@ NO_RESULT: Final = "No result"
 NOBODY_RAN: Final = (
     "No result: nobody ran this tool. The agent's URL is that of a model, and not of an agent?"
 )
-NOT_SAID: Final = "No result: the agent did not say what came of this tool"
+NO_OUTCOME: Final = "No result: the agent did not say what came of this tool"
 NOT_CARRIED: Final = Raw(b'"(The agent does not show what its tool returned.)"')
 """The output of a call of which the agent says only that it is done."""
 
@@ -142,11 +142,11 @@ class Calls:
         if self._is_done(call_id):
             return []
         call = self._open.get(call_id)
-        told: list[Event] = []
+        new: list[Event] = []
         if call is None:
-            call, told = self._begin(call_id)
-        told += self._tell_input(call)
-        return told + self._finish(call, Phase.COMPLETED, result=output)
+            call, new = self._begin(call_id)
+        new += self._tell_input(call)
+        return new + self._finish(call, Phase.COMPLETED, result=output)
 
     def progress(self, progress: ToolProgress) -> list[Event]:
         """Take what an agent says of one of its tools."""
@@ -192,11 +192,13 @@ class Calls:
 
     def settle(self) -> list[Event]:
         """The turn is over: end the calls that are open."""
-        told: list[Event] = []
+        new: list[Event] = []
         for call in list(self._open.values()):
-            told += self._tell_input(call)
-            told += self._finish(call, Phase.ERROR, error=NOT_SAID if call.is_noted else NOBODY_RAN)
-        return told
+            new += self._tell_input(call)
+            new += self._finish(
+                call, Phase.ERROR, error=NO_OUTCOME if call.is_noted else NOBODY_RAN
+            )
+        return new
 
     def _call_of(self, piece: Piece) -> tuple[_Call | None, list[Event]]:
         """Return the call of a piece, and the events that come before those of the piece.
@@ -207,8 +209,8 @@ class Calls:
         if piece.call_id:
             call = self._open.get(piece.call_id)
             if call is not None:
-                is_told = self._relation(call, piece) is _Relation.REPEAT
-                return (None if is_told else call), []
+                is_repeat = self._relation(call, piece) is _Relation.REPEAT
+                return (None if is_repeat else call), []
             if self._is_done(piece.call_id):
                 return None, []
             if at_index is not None and not piece.name:
