@@ -38,6 +38,7 @@ from turnwire_lab.docs.mappings.ui_stream import rows as mapping_ui_stream_rows
 from turnwire_lab.docs.marks import ROOT
 from turnwire_lab.docs.nameless import SESSION_AGENT, V2
 from turnwire_lab.docs.nameless import rows as nameless_rows
+from turnwire_lab.docs.no_silent_loss import rows as loss_rows
 from turnwire_lab.docs.traps import rows as trap_rows
 from turnwire_lab.docs.watching import alert_rows, record_rows
 
@@ -51,6 +52,11 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 def wires() -> str:
     """What works with which wire."""
     return _table(compared.head(), compared.rows())
+
+
+def losses() -> str:
+    """What clients get nothing of, or not as it is, on each wire."""
+    return _table(("What", "What becomes of it", ""), loss_rows())
 
 
 def frameworks() -> str:
@@ -339,6 +345,7 @@ def _choices(hint: Any) -> str:
 
 TABLES: Final[dict[str, Callable[[], str]]] = {
     "wires": wires,
+    "losses": losses,
     "frameworks": frameworks,
     "mapping": mapping,
     "mapping-ag-ui": mapping_ag_ui,

@@ -325,3 +325,11 @@ def test_a_note_about_a_tool_ends_the_block() -> None:
         told.progress.tool_progress(note)
 
     assert told.progress.plain_text(chunk(f.text("b"))) is None
+
+
+def test_reasoning_for_the_models_host_alone_is_counted() -> None:
+    details = [{"type": "reasoning.encrypted", "data": "canary"}]
+    taken = Taken(f.chunk({"reasoning_details": details}), f.text("a"))
+
+    assert taken.texts == ["t:a"]
+    assert taken.stats.left_out == {"reasoning_details": 1}

@@ -142,3 +142,12 @@ def test_what_is_not_shown_is_counted(part: bytes, word: str) -> None:
 @pytest.mark.parametrize("name", ["question", "agent-status"])
 def test_no_agent_writes_the_gateways_own_parts(name: str) -> None:
     assert shown(f.data(name, {"state": "open"}, id="q1")) == []
+
+
+@pytest.mark.parametrize(("metadata", "count"), [({}, 0), ({"providerMetadata": {"p": {}}}, 1)])
+def test_what_the_models_host_wants_back_of_reasoning_is_counted(
+    metadata: dict[str, Any], count: int
+) -> None:
+    turn = Played(f.start(), f.chunk("reasoning-end", id="r1", **metadata), f.finish())
+
+    assert sum(turn.protocol.frame_stats.left_out.values()) == count

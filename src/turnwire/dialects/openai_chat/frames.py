@@ -67,6 +67,7 @@ class Delta(Struct, frozen=True, gc=False):
     annotations: Raw = Raw()
     images: Raw = Raw()
     audio: Raw = Raw()
+    reasoning_details: Raw = Raw()
 
 
 class Choice(Struct, frozen=True, gc=False):

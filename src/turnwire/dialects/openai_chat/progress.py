@@ -195,8 +195,9 @@ class Progress:
             yield from self._call(piece)
         self._cite(delta.annotations)
         yield from self._pictures(delta)
-        if is_set(delta.audio):
-            self._frame_stats.count_left_out("audio", len(delta.audio))
+        for what in ("audio", "reasoning_details"):
+            if is_set(given := getattr(delta, what)):
+                self._frame_stats.count_left_out(what, len(given))
 
     def _text(self, delta: Delta) -> Iterator[Event]:
         if isinstance(delta.content, str):

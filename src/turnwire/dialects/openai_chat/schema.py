@@ -5,7 +5,7 @@ from typing import Final
 from turnwire.core.wire.schema import WireSchema, names
 from turnwire.dialects.openai_chat.frames import KNOWN, type_of
 
-_DELTA: Final = names("reasoning_details thinking_blocks provider_specific_fields")
+_DELTA: Final = names("thinking_blocks provider_specific_fields")
 
 SCHEMA: Final = WireSchema(
     frames=KNOWN,

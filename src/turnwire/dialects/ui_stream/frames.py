@@ -81,7 +81,10 @@ class ReasoningDelta(_Frame, frozen=True, gc=False, tag="reasoning-delta", kw_on
 
 
 class ReasoningEnd(_Frame, frozen=True, tag="reasoning-end"):
+    """The end of a block. The metadata may have what the model's host wants back."""
+
     id: SomeId = ""
+    provider_metadata: Raw = Raw()
 
 
 class ToolInputStart(_Frame, frozen=True, tag="tool-input-start", kw_only=True):

@@ -88,7 +88,9 @@ class Progress:
                 )
             case frames.TextEnd(id=block_id):
                 return self._end((TextDelta, block_id))
-            case frames.ReasoningEnd(id=block_id):
+            case frames.ReasoningEnd(id=block_id, provider_metadata=metadata):
+                if metadata:
+                    self._frame_stats.count_left_out("providerMetadata of reasoning", len(metadata))
                 return self._end((ReasoningDelta, block_id))
             case frames.Start() | frames.TextStart() | frames.ReasoningStart():
                 return []

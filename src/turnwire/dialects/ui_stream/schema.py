@@ -42,7 +42,6 @@ SCHEMA: Final = WireSchema(
         "text-end": names("providerMetadata citations"),
         "reasoning-start": names("providerMetadata"),
         "reasoning-delta": names("providerMetadata"),
-        "reasoning-end": names("providerMetadata"),
         "start": names("messageId messageMetadata"),
         "tool-input-start": _OF_A_CALL | names("inputEncoding"),
         "tool-input-available": _OF_A_CALL,

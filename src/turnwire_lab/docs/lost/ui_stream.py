@@ -15,11 +15,11 @@ ROWS: Final = (
     Row("start", "messageId", "nothing: the message is that of our turn"),
     Row("start finish", "messageMetadata", "nothing: it is made for an app that reads this agent"),
     Row(
-        "text-start text-delta text-end reasoning-start reasoning-delta reasoning-end file"
-        " source-url",
+        "text-start text-delta text-end reasoning-start reasoning-delta file source-url",
         "providerMetadata",
         "nothing: not every client takes it",
     ),
+    Row("reasoning-end", "providerMetadata", "`providerMetadata of reasoning`"),
     Row("text-end", "citations", "nothing, as above"),
     Row(
         "tool-input-start tool-input-available tool-input-error",
