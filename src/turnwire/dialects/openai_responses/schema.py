@@ -9,7 +9,6 @@ _COMMON: Final = names("sequence_number item_id output_index content_index summa
 """Fields that any event may have."""
 
 _UNREAD: Final = {
-    "response.created": names("response"),
     "response.in_progress": names("response"),
     "response.output_text.delta": names("logprobs obfuscation"),
     "response.output_text.done": names("logprobs"),
