@@ -59,6 +59,7 @@ WHOLE: Final[dict[str, Any]] = {
     },
     "response.function_call_arguments.done": {"arguments": "{}"},
     "annotation.url_citation": {"url": "https://example.com"},
+    "item.reasoning": {"summary": [], "content": []},
 }
 """What an event, an item or a citation must have."""
 

@@ -436,3 +436,11 @@ def test_an_item_whose_deltas_had_no_index_is_the_same() -> None:
         [delta("a"), f.text_done("a"), f.item_done(f.message("a"), 0)],
     ):
         assert Taken(*frames).brief == ["a"]
+
+
+@pytest.mark.parametrize(("encrypted", "count"), [("canary", 1), (None, 0), ("", 0)])
+def test_encrypted_reasoning_is_counted_once(encrypted: str | None, count: int) -> None:
+    item = {"type": "reasoning", "id": "r1", "summary": [], "encrypted_content": encrypted}
+    told = Taken(f.added(item, 0), f.item_done(item, 0))
+
+    assert told.stats.left_out.get("encrypted_content", 0) == count

@@ -64,6 +64,7 @@ class Item(Struct, frozen=True):
     error: Raw = Raw()
     content: Raw = Raw()
     summary: Raw = Raw()
+    encrypted_content: Raw = Raw()
     server_label: Raw = Raw()
     approval_request_id: Raw = Raw()
 

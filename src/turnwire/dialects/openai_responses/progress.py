@@ -228,6 +228,9 @@ class Progress:
 
     def _reasoning(self, index: int, item: Item, *, is_repeated: bool) -> list[Event]:
         new: list[Event] = []
+        if not is_repeated and safe_json.string(item.encrypted_content):
+            size = len(item.encrypted_content)
+            self._frame_stats.count_left_out("encrypted_content", size)
         for kind, raw in ((text.SUMMARY, item.summary), (text.REASONING, item.content)):
             found: list[tuple[str, str]] = []
             for part in items.parts(raw, self._left_out_part):
