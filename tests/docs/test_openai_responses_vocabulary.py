@@ -50,7 +50,7 @@ CALL: Final = {"call_id": "c1", "name": "ls", "arguments": "{}", "input": "a"}
 TEXT: Final = {"type": "output_text", "text": "a", "annotations": []}
 WHOLE: Final[dict[str, Any]] = {
     "item.message": {"content": [TEXT]},
-    "item.reasoning": {"summary": [{"type": "summary_text", "text": "a"}]},
+    "item.reasoning": {"summary": [{"type": "summary_text", "text": "a"}], "content": []},
     "item.mcp_approval_response": {"approval_request_id": "mcpr_1"},
     "response.output_text.delta": {"delta": "a"},
     "response.output_text.done": {"text": "a"},
@@ -59,7 +59,6 @@ WHOLE: Final[dict[str, Any]] = {
     },
     "response.function_call_arguments.done": {"arguments": "{}"},
     "annotation.url_citation": {"url": "https://example.com"},
-    "item.reasoning": {"summary": [], "content": []},
 }
 """What an event, an item or a citation must have."""
 

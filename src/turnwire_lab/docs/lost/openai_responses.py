@@ -91,7 +91,11 @@ ROWS: Final = (
     Row("item.mcp_list_tools", ALL, "`item`, or `list of tools that failed`"),
     Row("item.message", "role", "nothing: it is always `assistant`"),
     Row("item.message", "phase", "nothing: commentary is text like any other"),
-    Row("item.reasoning", "encrypted_content", "`encrypted_content`: the next turn begins without it"),
+    Row(
+        "item.reasoning",
+        "encrypted_content",
+        "`encrypted_content`: the next turn begins without it",
+    ),
     Row("item.function_call item.custom_tool_call", "namespace caller", "nothing"),
     Row("item.function_call_output", "namespace caller created_by", "nothing"),
     Row(
