@@ -436,6 +436,14 @@ def test_an_item_whose_deltas_had_no_index_is_the_same() -> None:
         [delta("a"), f.text_done("a"), f.item_done(f.message("a"), 0)],
     ):
         assert Taken(*frames).brief == ["a"]
+    both = Taken(
+        *(delta("a", item_id="m1"), delta("b", item_id="m2")),
+        *(
+            f.item_done(f.message(text, id=f"m{index + 1}"), index)
+            for index, text in enumerate("ab")
+        ),
+    )
+    assert both.brief == ["a", "TextBreak", "b"]
 
 
 @pytest.mark.parametrize(("encrypted", "count"), [("canary", 1), (None, 0), ("", 0)])
