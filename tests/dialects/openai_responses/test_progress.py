@@ -439,8 +439,8 @@ def test_an_item_whose_deltas_had_no_index_is_the_same() -> None:
     both = Taken(
         *(delta("a", item_id="m1"), delta("b", item_id="m2")),
         *(
-            f.item_done(f.message(text, id=f"m{index + 1}"), index)
-            for index, text in enumerate("ab")
+            f.item_done(f.message(word, id=f"m{index + 1}"), index)
+            for index, word in enumerate("ab")
         ),
     )
     assert both.brief == ["a", "TextBreak", "b"]
@@ -448,7 +448,8 @@ def test_an_item_whose_deltas_had_no_index_is_the_same() -> None:
 
 @pytest.mark.parametrize(("encrypted", "count"), [("canary", 1), (None, 0), ("", 0)])
 def test_encrypted_reasoning_is_counted_once(encrypted: str | None, count: int) -> None:
-    item = {"type": "reasoning", "id": "r1", "summary": [], "encrypted_content": encrypted}
+    item: dict[str, Any] = f.message(type="reasoning", id="r1", summary=[])
+    item["encrypted_content"] = encrypted
     told = Taken(f.added(item, 0), f.item_done(item, 0))
 
     assert told.stats.left_out.get("encrypted_content", 0) == count
