@@ -11,7 +11,17 @@ from typing import Any, Final
 
 import msgspec
 
-from conformance.clients import CLIENTS, FOLDER, Job, Message, Report, node, play, version
+from conformance.clients import (
+    AT_ONCE,
+    CLIENTS,
+    FOLDER,
+    Job,
+    Message,
+    Report,
+    node,
+    play,
+    version,
+)
 from gateway.needed import lacking
 from gateway.tokens import KEY, token
 from support.strict_json import read_json
@@ -65,15 +75,22 @@ def session(client: str, name: str) -> str:
 
 
 async def converse(
-    gateway: Gateway, jobs: Callable[[str], list[Job]], clients: Sequence[str] = CLIENTS
+    gateway: Gateway,
+    jobs: Callable[[str], list[Job]],
+    clients: Sequence[str] = CLIENTS,
+    *,
+    at_once: int = AT_ONCE,
 ) -> dict[str, Report]:
-    """Have every client do its jobs, one Node process each, two at a time."""
+    """Have every client do its jobs, one Node process each, two at a time.
+
+    `at_once` is how many jobs each of them does at once.
+    """
     turns = asyncio.Semaphore(2)
 
     async def work(client: str) -> Report:
         placed = [one | {"url": gateway.url + one["url"]} for one in jobs(client)]
         async with turns:
-            return await asyncio.to_thread(play, client, placed)
+            return await asyncio.to_thread(play, client, placed, at_once=at_once)
 
     reports = await asyncio.gather(*(work(client) for client in clients))
     return dict(zip(clients, reports, strict=True))

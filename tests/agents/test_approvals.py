@@ -7,21 +7,29 @@ from typing import Final
 import pytest
 
 from agents.before import NATIVE, TESTED, Approved, approve, converse, gateway_before, job, outline
+from agents.habits import HABITS, card, denied
+from agents.scenarios import SILENT_APPROVALS
 from conformance.clients import CLIENTS, Job, Played, Report
 
 # The first test of a framework waits for all clients' whole work.
 pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
 
+ASKING: Final = [framework for framework in TESTED if framework not in SILENT_APPROVALS]
+NOT_NOW: Final = "Not now"
 ASK: Final = {"send": "delete notes.txt"}
 YES: Final = {"approved": True}
-NO: Final = {"approved": False, "reason": "Not now"}
+NO: Final = {"approved": False, "reason": NOT_NOW}
 STEPS: Final[dict[str, list[Job]]] = {
     "approved": [ASK, {"respond": [YES]}],
     "denied": [ASK, {"respond": [NO]}],
     "next turn": [ASK, {"respond": [YES]}, {"send": "hello"}],
 }
 BEGUN: Final = "text: Let me see."
-DELETED: Final = ["tool-delete_file: notes.txt is deleted", "text: So: notes.txt is deleted."]
+
+
+def deleted(framework: str) -> list[str]:
+    done = "notes.txt is deleted"
+    return [card(framework, "delete_file", done), f"text: So: {done}."]
 
 
 def jobs(client: str) -> list[Job]:
@@ -40,10 +48,12 @@ async def converse_with(framework: str) -> tuple[dict[str, dict[str, Approved]],
                 return await asyncio.to_thread(approve, gateway, client, STEPS)
 
         approved = await asyncio.gather(*(native(client) for client in NATIVE))
-        return dict(zip(NATIVE, approved, strict=True)), await converse(gateway, jobs)
+        return dict(zip(NATIVE, approved, strict=True)), await converse(
+            gateway, jobs, at_once=HABITS[framework].jobs_at_once
+        )
 
 
-@pytest.fixture(scope="module", params=TESTED)
+@pytest.fixture(scope="module", params=ASKING)
 def framework(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -79,42 +89,42 @@ def test_a_card_waits_for_its_user(client: str, cards: Cards) -> None:
 
 
 @native_client
-def test_what_is_approved_is_done_on_the_same_card(client: str, cards: Cards) -> None:
+def test_what_is_approved_is_done_on_the_same_card(
+    client: str, cards: Cards, framework: str
+) -> None:
     played = cards(client, "approved")
 
     assert [message.role for message in played.messages] == ["user", "assistant"]
-    assert outline(played.messages[1]) == [BEGUN, *DELETED]
+    assert outline(played.messages[1]) == [BEGUN, *deleted(framework)]
     assert (played.statuses, played.errors) == ([200, 200], [])
 
 
 @native_client
-def test_what_is_denied_is_not_done(client: str, cards: Cards) -> None:
+def test_what_is_denied_is_not_done(client: str, cards: Cards, framework: str) -> None:
     played = cards(client, "denied")
 
-    first, card, *_ = outline(played.messages[1])
-    assert first == BEGUN
-    assert "is deleted" not in card
-    assert played.errors == []
+    assert outline(played.messages[1]) == [BEGUN, *denied(framework, NOT_NOW)]
+    assert (played.statuses, played.errors) == ([200, 200], [])
 
 
 @native_client
-def test_the_next_turn_knows_what_was_approved(client: str, cards: Cards) -> None:
+def test_the_next_turn_knows_what_was_approved(client: str, cards: Cards, framework: str) -> None:
     played = cards(client, "next turn")
 
     assert [message.role for message in played.messages] == ["user", "assistant"] * 2
-    assert outline(played.messages[1]) == [BEGUN, *DELETED]
+    assert outline(played.messages[1]) == [BEGUN, *deleted(framework)]
     assert outline(played.messages[3])[0].startswith("text: Hello!")
     assert played.statuses == [200, 200, 200]
 
 
 @every_client
 def test_a_question_that_is_answered_goes_on_in_the_same_stream(
-    client: str, questions: Questions
+    client: str, questions: Questions, framework: str
 ) -> None:
     yes, no = questions(client, "answered yes"), questions(client, "answered no")
 
-    (message,) = yes.answers
-    assert outline(message)[0] == BEGUN
-    assert [each for each in outline(message) if not each.startswith("question")][1:] == DELETED
-    assert "is deleted" not in str(no.answers)
+    for played, ending in ((yes, deleted(framework)), (no, denied(framework))):
+        (message,) = played.answers
+        shown = [each for each in outline(message) if not each.startswith("question")]
+        assert shown == [BEGUN, *ending]
     assert (yes.errors, yes.posts, no.errors, no.posts) == ([], 1, [], 1)

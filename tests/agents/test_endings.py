@@ -1,4 +1,4 @@
-"""Turns with agents of real frameworks that end otherwise: hung up, stopped, cut, reloaded."""
+"""Turns with agents of real frameworks that end otherwise: hung up, stopped, cut."""
 
 import asyncio
 import json
@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from agents.before import NEWEST, SETTINGS, TESTED, converse, gateway_before, job, outline
+from agents.before import SETTINGS, TESTED
 from agents.counting import CountedAgent
-from conformance.clients import Job
+from agents.habits import CUT_AT, CUT_LATE_AT, WORKS_ON
 from gateway.needed import lacking
 from gateway.tokens import KEY, bearer
 from turnwire_lab.agents.frameworks.agent import FrameworkAgent
@@ -29,13 +29,6 @@ STORY: Final = {
     ]
 }
 STORY_PIECES: Final = 100
-WORKS_ON: Final = {"adk", "langgraph", "llama-index"}
-"""Their adapters take a run to its end, whoever listens."""
-CUT_AT: Final = 2_500
-CUT_LATE_AT: Final = {"langgraph": 20_000}
-"""Bytes of a response: a few pieces of the story, and whatever its framework tells beside them."""
-LINES: Final = 30
-"""A turn of three seconds, so that it still runs when its client is back."""
 SETTLED_S: Final = 1.0
 
 
@@ -106,26 +99,3 @@ async def test_a_stop_ends_the_turn_and_the_model(framework: str) -> None:
     assert stopped.status_code == 200
     assert [each["type"] for each in told[-2:]] == ["abort", "finish"]
     assert agent.pieces <= at_rest + 2 < STORY_PIECES / 2 or framework in WORKS_ON
-
-
-@pytest.mark.node
-@pytest.mark.parametrize("framework", TESTED)
-async def test_a_reload_in_mid_turn_shows_the_same_message(framework: str) -> None:
-    def jobs(client: str) -> list[Job]:
-        return [
-            job(
-                client,
-                "reloaded",
-                {"send": f"tell me a story of {LINES} lines", "cut": 8},
-                {"drop": True},
-                {"resume": True},
-            )
-        ]
-
-    async with gateway_before(framework, TURNWIRE_ON_DISCONNECT="continue") as gateway:
-        reports = await converse(gateway, jobs, [NEWEST])
-
-    (message,) = reports[NEWEST].job("reloaded").answers
-    (shown,) = outline(message)
-    story = "".join(f"Line {line} of the story. " for line in range(1, LINES + 1))
-    assert shown == f"text: {story.strip()}"

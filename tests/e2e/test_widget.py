@@ -4,17 +4,13 @@ import asyncio
 import json
 from typing import Any
 
-import httpx
 import pytest
 from playwright.async_api import Page, Route, expect
 
 from e2e.conftest import NewVisit
 from e2e.visiting import LOOSE, Visit
-from gateway.needed import lacking
 from gateway.waiting import until
 from turnwire_lab.agents.v2.files import picture
-from turnwire_lab.demo import banner
-from turnwire_lab.embed.site import BUILT, Site
 from turnwire_lab.page.serving import BUILT as PAGE_BUILT
 
 WAIT_S = 15.0
@@ -379,23 +375,3 @@ async def test_what_is_missing_is_said_in_the_console(new_visit: NewVisit) -> No
     visit.expects("turnwire widget: the gateway's URL is needed")
     await until(lambda: visit.troubles)
     await expect(visit.launcher).to_have_count(0)
-
-
-async def test_the_demos_site() -> None:
-    BUILT.is_file() or lacking("the widget is not built (`make widget` does it)")
-    site = Site()
-    site.tell(gateway_url="http://127.0.0.1:1", session="s1", token="t1")
-    async with site, httpx.AsyncClient(base_url=site.origin, trust_env=False) as http:
-        page = await http.get("/")
-        token = await http.get("/token", headers={"origin": "https://attacker.example"})
-        stranger = await http.get("/token", headers={"host": "attacker.example"})
-        script = await http.get("/widget.js")
-
-    assert 'data-session="s1"' in page.text
-    assert "http://127.0.0.1:1;" in page.headers["content-security-policy"]
-    assert "unsafe" not in page.headers["content-security-policy"]
-    assert token.json() == {"token": "t1"}
-    assert "access-control-allow-origin" not in token.headers
-    assert stranger.status_code == 400
-    assert script.content == BUILT.read_bytes()
-    assert site.origin in banner("http://g", "ws://a", "t1", None, site.origin)

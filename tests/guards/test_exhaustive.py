@@ -20,6 +20,8 @@ from turnwire.core.events import Event
 from turnwire.core.ui_stream.chunks import Chunk
 from turnwire.dialects.acp.frames import Update as AcpUpdate
 from turnwire.dialects.ag_ui.frames import Read as AgUiFrame
+from turnwire.dialects.openai_chat.frames import Read as OpenAiChatFrame
+from turnwire.dialects.openai_responses.frames import Read as OpenAiResponsesFrame
 from turnwire.dialects.session_agent.frames import Read as SessionAgentFrame
 from turnwire.dialects.ui_stream.frames import Read as UiStreamFrame
 from turnwire.dialects.v2.frames import Read as V2Frame
@@ -37,7 +39,14 @@ _MEMBERS: Final = {
     "frames of session-agent": get_args(SessionAgentFrame),
     "frames of ag-ui": get_args(AgUiFrame),
     "frames of ui-stream": get_args(UiStreamFrame),
+    "frames of openai-chat": get_args(OpenAiChatFrame),
+    "frames of openai-responses": get_args(OpenAiResponsesFrame),
     "updates of acp": get_args(AcpUpdate),
+}
+
+_IN_ONE_PLACE: Final = {
+    *("frames of openai-chat", "frames of openai-responses", "frames of ui-stream"),
+    "updates of acp",
 }
 
 _PARTIAL_TABLES: Final = {Path("doctor/proxies.py")}
@@ -150,4 +159,4 @@ def test_the_unions_are_decided_by(union: str) -> None:
     deciding = [file for file in _FILES for _, kinds in _matches(file) if members & set(kinds)]
 
     # A wire whose calls are kept elsewhere decides in one place what a frame tells.
-    assert len(deciding) >= (1 if union in {"frames of ui-stream", "updates of acp"} else 3)
+    assert len(deciding) >= (1 if union in _IN_ONE_PLACE else 3)

@@ -17,14 +17,7 @@ from turnwire.config.effective import history_keeper, turn_log_place
 from turnwire.config.files import directory_problem, file_problem
 from turnwire.config.headers import BadHeadersError, agent_headers
 from turnwire.config.keys import HMAC_KEY_BYTES_MIN, BadKeyError
-from turnwire.config.lists import (
-    keys,
-    listed,
-    origins,
-    policies,
-    signing_keys,
-    trusted_proxies,
-)
+from turnwire.config.lists import keys, listed, origins, policies, signing_keys, trusted_proxies
 from turnwire.config.settings import PLACEHOLDER, Settings, variable
 from turnwire.config.tls import BadCertificateError, agent_tls
 from turnwire.config.urls import is_loopback, is_origin, url_problem

@@ -12,13 +12,20 @@ _RESPONSES: Final = "turnwire.dialects.openai_responses"
 _CHAT_TURN: Final = f"{_CHAT}.turn:TurnProtocol"
 _TURN: Final = f"{_RESPONSES}.turn:TurnProtocol"
 
-_OF_CHAT: Final = ("dialects/openai_chat/test_turn.py",)
+_OF_CHAT: Final = (
+    "dialects/openai_chat/test_turn.py",
+    "dialects/openai_chat/test_errors.py",
+)
 _CHAT_CALLS: Final = ("dialects/openai_chat/test_calls.py",)
 _CHAT_PROGRESS: Final = ("dialects/openai_chat/test_progress.py",)
 _COMMANDS: Final = ("dialects/openai_responses/test_commands.py",)
 _OF_RESPONSES: Final = ("dialects/openai_responses/test_turn.py",)
 _QUESTIONS: Final = ("dialects/openai_responses/test_questions.py",)
 _CONTINUATION: Final = ("dialects/openai_responses/test_continuation.py",)
+_ITEMS: Final = (
+    "dialects/openai_responses/test_whole_items.py",
+    "dialects/openai_responses/test_progress.py",
+)
 _TEXTS: Final = ("dialects/openai_responses/test_text.py",)
 _CALLS: Final = ("dialects/openai_responses/test_calls.py",)
 _APPROVALS: Final = ("dialects/openai_responses/test_approvals.py",)
@@ -160,9 +167,9 @@ FAULTS: Final = (
     ),
     Fault(
         "an item that is repeated is another call",
-        f"{_RESPONSES}.calls:Calls._call_of",
-        unasked(1, nth=2),
-        _CALLS,
+        f"{_RESPONSES}.calls:Calls.is_repeated",
+        never,
+        _ITEMS,
     ),
     Fault("whatever is answered approves", f"{_RESPONSES}.approvals:is_yes", always, _APPROVALS),
     Fault(
@@ -179,7 +186,7 @@ FAULTS: Final = (
     ),
     Fault(
         "the items of the turn are not sent again",
-        f"{_RESPONSES}.progress:Progress._keep",
+        f"{_RESPONSES}.kept_items:KeptItems.add",
         nothing_is_done,
         _QUESTIONS,
     ),
@@ -203,7 +210,7 @@ FAULTS: Final = (
     ),
     Fault(
         "an answer in its end alone is lost",
-        f"{_RESPONSES}.progress:Progress.all_at_once",
+        f"{_RESPONSES}.progress:Progress.end_response",
         nothing,
         _OF_RESPONSES,
     ),

@@ -5,7 +5,7 @@ from typing import Final
 from turnwire.core.wire.schema import WireSchema, names
 from turnwire.dialects.openai_responses.frames import KNOWN
 
-_COMMON: Final = names("sequence_number item_id output_index content_index summary_index")
+_COMMON: Final = names("model sequence_number item_id output_index content_index summary_index")
 """Fields that any event may have."""
 
 _UNREAD: Final = {

@@ -21,7 +21,7 @@ from msgspec import Raw, Struct
 
 from turnwire.core import safe_json
 from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, StopsAtOnce
-from turnwire.core.bounds import ID_MAX, Word
+from turnwire.core.bounds import ID_MAX
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import (
     Event,
@@ -41,6 +41,7 @@ from turnwire.dialects.openai_responses import (
     commands,
     errors,
     frames,
+    reasons,
     text,
 )
 from turnwire.dialects.openai_responses.frames import Content, Read, decoder
@@ -59,8 +60,6 @@ HISTORY_MAX: Final = 524_288
 _DEPTH: Final = 6
 """How deep the values of a frame are that are decoded into objects."""
 
-_FILTER: Final = "content_filter"
-
 
 class _Stage(enum.Enum):
     STARTING = enum.auto()
@@ -74,10 +73,6 @@ class _Stage(enum.Enum):
 _STARTING, _RUNNING, _WAITING, _OVER = _Stage  # an enum's attributes are slow
 
 
-class _Details(Struct, frozen=True):
-    reason: Word | None = None
-
-
 class _Response(Struct, frozen=True):
     id: Raw = Raw()
     status: Raw = Raw()
@@ -88,7 +83,6 @@ class _Response(Struct, frozen=True):
 
 
 _decode_response = msgspec.json.Decoder(_Response).decode
-_decode_details = msgspec.json.Decoder(_Details).decode
 
 
 class TurnProtocol(StopsAtOnce):
@@ -312,7 +306,7 @@ class TurnProtocol(StopsAtOnce):
         asked = self._progress.asked
         if asked.requests or asked.has_unreadable:
             return self._over(new, Reason.ERROR, error=CUT_QUESTION)
-        return self._end(new, _reason(response) or "length")
+        return self._end(new, reasons.read(response.incomplete_details) or "length")
 
     def _response_failed(self, raw: Raw) -> Decoded:
         return self._failed([], self._note(raw).error, Raw())
@@ -388,15 +382,3 @@ class PromptProtocol(TurnProtocol):
 
     def __init__(self, request: PromptRequest) -> None:
         super().__init__(request, request.prompt_id, commands.prompt(request))
-
-
-_REASONS: Final = {"max_output_tokens": "length", "max_tokens": "length"}
-
-
-def _reason(response: _Response) -> str | None:
-    """Why a response is not whole, in the words that the client is shown."""
-    details = lenient.field(_decode_details, response.incomplete_details)
-    reason = None if details is None else details.reason
-    if reason == _FILTER:
-        return "content-filter"
-    return None if reason is None else _REASONS.get(reason, "other")

@@ -8,6 +8,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 import structlog
@@ -44,9 +45,7 @@ _AGAIN_S: Final = 0.1
 """A turn that ended a moment ago may be open in Redis still: after this time it is not."""
 
 _LISTEN_S: Final = 1.0  # between two tries to get hints
-
 _REPLY_KEPT_MS: Final = 60_000
-
 _WARN_EVERY_S: Final = 30.0
 
 _READ_HEAD: Final = 2
@@ -339,16 +338,12 @@ class RedisTurnLog:
         over: Rejection = Rejection.UNKNOWN,
     ) -> StopResult | Rejection | None:
         """Send a message to the process of the turn. `over`: the result if it does not run."""
-        if isinstance(found, Failed):
-            return Rejection.SILENT
-        if found is None:
-            return Rejection.UNKNOWN
-        if not found.is_running:
-            return over
-        try:
-            return await self._asking.ask(key, found.turn_id, message)
-        except NotRunningError:
-            return over
+        if not isinstance(found, FoundTurn):
+            return Rejection.UNKNOWN if found is None else Rejection.SILENT
+        if found.is_running:
+            with suppress(NotRunningError):
+                return await self._asking.ask(key, found.turn_id, message)
+        return over
 
     # Hints, and messages of other processes.
 
