@@ -44,7 +44,8 @@ class Ended(NamedTuple):
 
 def jobs(client: str, leaving: Gateway, staying: Gateway, cutting: Gateway) -> list[Job]:
     """Before gateways that end a turn whose client is gone, go on with it, lose their agent."""
-    next_prompt = {"send": "hello"}
+    # At once it would be 409 now and then: it may come before the end of the other connection.
+    next_prompt = {"send": "hello", "waitMs": 300}
     reload = ({"drop": True}, {"resume": True})
     return [
         one | {"url": gateway.url + one["url"]}
@@ -120,7 +121,6 @@ def test_a_stop_ends_the_turn_and_the_next_prompt_is_answered(client: str, ended
 def test_a_client_that_hung_up_has_its_next_prompt_answered(client: str, ended: Ended) -> None:
     hung_up = ended.job(client, "hung up")
 
-    assert (len(hung_up.answers), 1) == (2, 1), repr(hung_up)
     (text,), (hello,) = (outline(message) for message in hung_up.answers)
     assert is_part_of_it(text)
     assert hello == HELLO

@@ -4,8 +4,8 @@
 // messages}. `actions` are {send: "text"}, {regenerate: true}, {resume: true}, {reload: true}, {drop: true} or
 // {check: true}, one after another; `stopAfterMs` counts from the first text shown. `reload` is a new
 // chat with the history, `drop` takes the last message away, `check` asks the client whether it holds
-// what a model can be told. What else an action may have is explained in `reading.mjs`; `answer` is what every
-// question is answered with that is open meanwhile.
+// what a model can be told. `waitMs` is how long the user waits before an action. What else an action may have is
+// explained in `reading.mjs`; `answer` is what every question is answered with that is open meanwhile.
 import { asRead, call } from "./reading.mjs";
 
 const LIMIT_MS = 15_000;
@@ -76,6 +76,7 @@ export async function play({ ai, Chat }, job, api) {
 
   async function act() {
     for (action of job.actions ?? [{ send: "hello" }]) {
+      if (action.waitMs) await sleep(action.waitMs);
       if (action.reload) {
         kept.earlier.push(structuredClone(chat.messages));
         chat = open(await call(api, `messages${action.query ?? ""}`, job));
