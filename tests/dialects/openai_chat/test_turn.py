@@ -9,6 +9,7 @@ from support.openai_chat_turn import played, protocol
 from support.openai_turn import plain
 from turnwire.core.agent import ALIVE, AbortScope
 from turnwire.core.turn.outcome import Outcome
+from turnwire.core.wire.frame_shape import FrameShape
 from turnwire.dialects.openai_chat import calls
 from turnwire.dialects.openai_chat.turn import FILTERED, UNRUN
 
@@ -299,3 +300,24 @@ def test_text_in_one_chunk_with_its_end() -> None:
     turn = played(f.chunk({"content": "all"}, "stop"), f.DONE)
 
     assert (turn.client.text, turn.turn.outcome) == ("all", Outcome.COMPLETED)
+
+
+def test_the_short_way_for_deltas_tells_what_the_long_one_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = ["a", "b", 'c"\\', "d\n", "é", "", "e", "f"]
+    frames = [f.started(), *map(f.text, texts), f.text(None), f.text("g")]
+    frames += [f.call(f.head()), f.text("h"), f.text("i"), f.text("j"), f.finished(), f.text("k")]
+    short = played(*frames, f.DONE)
+    learned = FrameShape.text
+    used: list[str | None] = []
+
+    def counted(shape: FrameShape, frame: bytes) -> str | None:
+        used.append(learned(shape, frame))
+        return used[-1]
+
+    monkeypatch.setattr(FrameShape, "text", counted)
+    assert played(*frames, f.DONE).written == short.written
+    assert [text for text in used if text] == ["d\n", "é", "e", "f", "g", "i", "j"]
+    monkeypatch.setattr(FrameShape, "text", lambda *_: None)
+    assert played(*frames, f.DONE).written == short.written

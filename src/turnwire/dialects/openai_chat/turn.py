@@ -27,6 +27,7 @@ from turnwire.core.events import Event, Reason, TextDelta, TurnFinished, TurnSta
 from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.wire.census import census
+from turnwire.core.wire.frame_shape import FrameShape
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.dialects.openai_chat import commands, reasons
 from turnwire.dialects.openai_chat.frames import (
@@ -35,6 +36,7 @@ from turnwire.dialects.openai_chat.frames import (
     Failure,
     Read,
     ToolProgress,
+    decode,
     decoder,
     error_of,
     is_set,
@@ -76,6 +78,7 @@ class TurnProtocol(OneConnection):
         self._turn_id = request.prompt_id
         self._stage = _STARTING
         self._progress = Progress(request.prompt_id, self.frame_stats)
+        self._shape = FrameShape()
 
     # The connection.
 
@@ -114,14 +117,17 @@ class TurnProtocol(OneConnection):
         return census(raw, _DEPTH)
 
     def receive_frame(self, raw: bytes, now: float) -> Decoded | str | None:
+        # Deltas come first, because they come by the hundred thousand. None is plain
+        # behind the end.
+        if self._progress.is_plain and (text := self._shape.text(raw)) is not None:
+            return text
         if raw.startswith(DONE):
             return self._done(now)
         frame = decoder.read(raw, self.frame_stats)
         if frame is None:
             return None
-        # Deltas come first, because they come by the hundred thousand. None is plain
-        # behind the end.
         if type(frame) is Chunk and (text := self._progress.plain_text(frame)) is not None:
+            self._shape.learn(raw, text, self._plain_text)
             return text
         if self._stage is _OVER:
             self.frame_stats.foreign += 1
@@ -132,6 +138,11 @@ class TurnProtocol(OneConnection):
             # Nested too deeply, although the frame could be decoded, or another type of value.
             self.frame_stats.count_malformed(raw)
             return None
+
+    def _plain_text(self, raw: bytes) -> str | None:
+        """The text of a frame in strict JSON that is a text delta and nothing else."""
+        frame = decode(raw)
+        return self._progress.plain_text(frame) if type(frame) is Chunk else None
 
     def tick(self, now: float) -> Decoded:
         if now < self.deadline:
