@@ -35,9 +35,6 @@ class InputPieces:
         self.kept_bytes -= len(joined)
         self._inputs[call_id] = None
 
-    def __contains__(self, call_id: str) -> bool:
-        return call_id in self._inputs
-
     def so_far(self, call_id: str) -> str:
         """The input as far as it has come; another JSON value for one that was too long."""
         joined = self._inputs.get(call_id, b"")
