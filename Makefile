@@ -225,7 +225,7 @@ check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
 
 # Each step runs, even if one before it failed.
 STEPS ?= tools static waiting measured coverage unmeasured guards e2e
-REST := deploy-check hostile-check chaos stores proxies dashboards-check soak
+REST := deploy-check hostile-check clients chaos stores proxies dashboards-check soak
 
 .PHONY: test
 test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (12 min)
@@ -238,7 +238,7 @@ test:  ## Lint, docs, coverage, all tests but those of some targets below; a fai
 	printf "== All steps:\n$$told"; exit $$failed
 
 .PHONY: all
-all:  ## What `make test` leaves out: deploy/, five proxies, Prometheus, hostile neighbours, broken lines, a soak (10 min)
+all:  ## What `make test` leaves out: deploy/, five proxies, Prometheus, all of the clients, hostile neighbours, broken lines, a soak (20 min)
 	@$(MAKE) --no-print-directory test STEPS="$(REST)"
 
 # Downloads wait for others, so they go side by side.
@@ -288,6 +288,10 @@ patient: $(STAMP)  ## Crowds, slow clients, many who resume: the tests that take
 .PHONY: chaos
 chaos: $(STAMP) system  ## Break lines, processes and clocks (2 min); LONG=1: more of it (7 min)
 	LONG=$(LONG) $(PYTEST) -q -p no:cov tests/chaos
+
+.PHONY: clients
+clients: $(STAMP) node  ## Every transcript, byte by byte and in an app that sends again, with every client (3 min)
+	LONG=1 $(PYTEST) -q -p no:cov -n 2 --dist loadfile tests/conformance/test_transcripts.py tests/conformance/test_no_loop.py
 
 # Their builds have no TLS.
 .PHONY: stores

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from conformance.clients import CLIENTS, Reports, playing
-from conformance.transcripts import TRANSCRIPTS, sent_again, title
+from conformance.transcripts import OFTEN, sent_again, title
 from conformance.verdict import faults, loops_even_so
 from support.client_model import read
 
@@ -15,12 +15,12 @@ pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
 
 @pytest.fixture(scope="module")
 def reports() -> Iterator[Reports]:
-    with playing([sent_again(path) for path in TRANSCRIPTS]) as reports:
+    with playing([sent_again(path) for path in OFTEN]) as reports:
         yield reports
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-@pytest.mark.parametrize("path", TRANSCRIPTS, ids=title)
+@pytest.mark.parametrize("path", OFTEN, ids=title)
 def test_one_prompt_is_one_post(client: str, path: Path, reports: Reports) -> None:
     answer = read(path.read_bytes())
 

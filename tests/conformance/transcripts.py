@@ -1,5 +1,6 @@
 """The gateway's own recorded streams, which every client must read right."""
 
+import os
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,13 @@ def _each_once(paths: list[Path]) -> list[Path]:
 
 TRANSCRIPTS: Final = _each_once(sorted(GOLDEN.glob("*/*.sse")))
 
+OFTEN: Final = [
+    path
+    for path in TRANSCRIPTS
+    if os.environ.get("LONG") or path.parent.name.startswith(("v2", "session-agent"))
+]
+"""Those that are read byte by byte too, and in an app that sends again: with LONG=1 all of them."""
+
 
 def title(path: Path) -> str:
     return f"{path.parent.name}/{path.stem}"
@@ -24,13 +32,14 @@ def title(path: Path) -> str:
 PATIENCE: Final[Job] = {"limitMs": 60_000}
 
 
-def read_twice(path: Path) -> list[Job]:
-    """Ask for a transcript at once, and byte by byte."""
-    common = {**PATIENCE, "file": str(path)}
-    return [
-        {**common, "name": f"{title(path)} whole"},
-        {**common, "name": f"{title(path)} bytes", "cut": "bytes"},
-    ]
+def read_at_once(path: Path) -> Job:
+    """Ask for a transcript, as it is."""
+    return {**PATIENCE, "file": str(path), "name": f"{title(path)} whole"}
+
+
+def read_by_bytes(path: Path) -> Job:
+    """Ask for a transcript that comes byte by byte."""
+    return {**PATIENCE, "file": str(path), "name": f"{title(path)} bytes", "cut": "bytes"}
 
 
 def sent_again(path: Path) -> Job:
