@@ -92,7 +92,7 @@ def test_the_bill_of_materials_is_the_lock(release: Path) -> None:
     text = (release / f"turnwire-{__version__}.cdx.json").read_text(encoding="utf-8")
     bill: dict[str, Any] = as_json(text)
     lock = (ROOT / "requirements-image.txt").read_text(encoding="utf-8")
-    locked = set(re.findall(r"^([a-z0-9.-]+)==(\S+)", lock, re.MULTILINE))
+    locked = set(re.findall(r"^([a-z0-9.-]+)(?:\[.*\])?==(\S+)", lock, re.MULTILINE))
 
     found = {
         (each["name"].lower().replace("_", "-"), each["version"]) for each in bill["components"]
