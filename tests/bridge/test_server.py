@@ -180,3 +180,14 @@ async def test_a_command_that_is_gone_closes_the_connection() -> None:
     async with bridge(["./there-is-no-such-command"]) as running, running.connect() as connection:
         assert await code_of(connection) == 1011
         assert running.told == ["a process cannot be started: No such file or directory"]
+
+
+async def test_a_client_that_leaves_while_the_process_reads_nothing_ends_it() -> None:
+    async with bridge(program("import time; time.sleep(60)"), connections_max=1) as running:
+        connection = await running.connect()
+        for _ in range(20):
+            await connection.send("x" * 60_000)
+        await connection.close()
+        await until(lambda: len(running.told) == 2)
+        async with running.connect():
+            pass

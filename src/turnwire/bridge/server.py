@@ -22,6 +22,10 @@ HOST: Final = "127.0.0.1"
 """The only address: an agent that runs commands is for its own machine."""
 
 
+_CLOSE_S: Final = 2.0
+"""How long a client may take to answer a close, in seconds."""
+
+
 class Bridge:
     """`say` gets a line for each process that begins or ends, without what was said."""
 
@@ -55,6 +59,7 @@ class Bridge:
             port,
             process_request=self._refuse,
             compression=None,
+            close_timeout=_CLOSE_S,
             max_size=self._frame_bytes,
             server_header=None,
         ) as server:
@@ -74,7 +79,8 @@ class Bridge:
         try:
             async with started(self._command, self._frame_bytes) as agent:
                 self._say(f"process {agent.pid} began")
-                await connection.close(await _carry(connection, agent))
+                code = await _carry(connection, agent)
+            await connection.close(code)
         except OSError as exc:
             self._say(f"a process cannot be started: {exc.strerror}")
             await connection.close(CloseCode.INTERNAL_ERROR)
@@ -89,6 +95,7 @@ async def _carry(connection: ServerConnection, agent: AgentProcess) -> CloseCode
     ways = [
         asyncio.create_task(_to_agent(connection, agent)),
         asyncio.create_task(_from_agent(connection, agent)),
+        asyncio.create_task(_lost(connection)),  # a write to a process that reads nothing waits
     ]
     try:
         done, _ = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
@@ -107,6 +114,11 @@ async def _to_agent(connection: ServerConnection, agent: AgentProcess) -> CloseC
             await agent.send(message)
     except (ConnectionClosed, ConnectionError):  # it is lost, or the process reads no more
         pass
+    return CloseCode.NORMAL_CLOSURE
+
+
+async def _lost(connection: ServerConnection) -> CloseCode:
+    await connection.wait_closed()
     return CloseCode.NORMAL_CLOSURE
 
 

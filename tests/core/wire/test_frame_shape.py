@@ -130,3 +130,16 @@ def test_random_frames_are_as_on_the_long_way(seed: int) -> None:
         if right is not None:
             shape.learn(raw, right, long_way)
     assert short >= 5, short
+
+
+def test_half_of_a_pair_is_not_learned_and_changes_nothing(shape: FrameShape) -> None:
+    shape.learn(frame("a"), "hi \ud83d", long_way)
+
+    assert shape.text(frame("b")) == "b"
+
+
+def test_an_earlier_string_that_is_the_text_is_not_taken_for_it() -> None:
+    raw = b'{"name":"%b","delta":"\\u0070robe-1"}'
+    shape = learned(raw % b"probe-1", raw % b"probe-1")
+
+    assert shape.text(raw % b"wrong") is None

@@ -60,3 +60,9 @@ def test_a_hang_up_waits_for_the_answer_too() -> None:
     played.tell(f.done("cancelled"))
 
     assert played.turn.outcome is Outcome.CLIENT_GONE
+
+
+def test_an_agent_that_calls_its_cancelled_turn_an_error_has_cancelled_it() -> None:
+    played = begun(f.text("a")).stop().tell(f.failure(f.PROMPT, "Aborted"))
+
+    assert (played.turn.outcome, played.client.error) == (Outcome.CANCELED, None)

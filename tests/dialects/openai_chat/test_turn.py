@@ -321,3 +321,16 @@ def test_the_short_way_for_deltas_tells_what_the_long_one_does(
     assert [text for text in used if text] == ["d\n", "é", "e", "f", "g", "i", "j"]
     monkeypatch.setattr(FrameShape, "text", lambda *_: None)
     assert played(*frames, f.DONE).written == short.written
+
+
+@pytest.mark.parametrize("learned", [[], [f.text("b"), f.text("c"), f.text("d")]])
+def test_what_is_no_strict_json_is_told_on_the_long_way(learned: list[bytes]) -> None:
+    halves = [
+        b'{"choices":[{"delta":{"content":"%b"}}]}' % half for half in (b"\\ud83d", b"\\ude00")
+    ]
+    odd = b'{"x":NaN,"choices":[{"delta":{"content":"e"}}]}'
+    turn = played(f.text("a"), *learned, *halves, odd, odd, f.finished(), f.DONE)
+
+    middle = "bcd" if learned else ""
+    assert turn.client.text == f"a{middle}\N{GRINNING FACE}ee"
+    assert turn.turn.outcome is Outcome.COMPLETED

@@ -12,8 +12,6 @@ import msgspec
 
 from turnwire.core.bounds import HandedOn
 
-_PROBE: Final = "probe-1"
-
 _TRIES: Final = 8
 """After so many frames in a row that are not like the one before, no more are compared."""
 
@@ -49,14 +47,17 @@ class FrameShape:
         """
         if not self._tries:
             return
+        try:
+            quoted, probe = _encode(text), f"{text}-"
+        except UnicodeEncodeError:  # half of a surrogate pair: it is read on the long way alone
+            return
         self._is_sure = False
-        quoted = _encode(text)
         place = frame.find(quoted)
         before, after = frame[: place + 1], frame[place + len(quoted) - 1 :]
         if place < 0 or before != self._before or after != self._after:
             self._tries -= 1
             self._before, self._after = before, after
-        elif long_way(before + _PROBE.encode() + after) == _PROBE:
+        elif long_way(before + _encode(probe)[1:-1] + after) == probe:
             self._is_sure, self._tries = True, _TRIES
         else:  # what was found is another field, with the same text
             self._tries = 0

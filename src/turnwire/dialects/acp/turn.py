@@ -235,6 +235,8 @@ class PromptProtocol(KeepsNothing):
             self.frame_stats.error_code = str(error.code)
             if error.code == NOT_FOUND:  # the session: the agent was sent nothing else by name
                 self._session.forget()
+            if self._is_cancelled:  # some agents call their cancelled turn an error
+                return self._over(Reason.CANCELED, None)
             return self._over(Reason.ERROR, error.message or REFUSED)
         # Whatever it says, nothing of this turn follows it.
         done = lenient.field(frames.prompt_done, message.result) or frames.PromptDone("end_turn")
@@ -248,7 +250,7 @@ class PromptProtocol(KeepsNothing):
         )
         return Decoded([end])
 
-    def _over(self, reason: Reason, error: str) -> Decoded:
+    def _over(self, reason: Reason, error: str | None) -> Decoded:
         self._stage = _Stage.OVER
         return Decoded([TurnFinished(reason=reason, error=error)])
 

@@ -141,7 +141,10 @@ class TurnProtocol(OneConnection):
 
     def _plain_text(self, raw: bytes) -> str | None:
         """The text of a frame in strict JSON that is a text delta and nothing else."""
-        frame = decode(raw)
+        try:
+            frame = decode(raw)
+        except (msgspec.DecodeError, RecursionError):
+            return None
         return self._progress.plain_text(frame) if type(frame) is Chunk else None
 
     def tick(self, now: float) -> Decoded:
