@@ -19,7 +19,7 @@ _WORKERS_MAX: Final = 256
 
 _DESCRIPTION: Final = """\
 A gateway: AI SDK clients (useChat) post to it and get a UI message stream; it
-talks to an agent's session backend over one WebSocket per request.
+talks to an agent over HTTP or a WebSocket, in the wire of TURNWIRE_DIALECT.
 """
 
 _ENVIRONMENT: Final = """\

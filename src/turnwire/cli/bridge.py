@@ -108,7 +108,10 @@ def _welcome(command: Sequence[str], token: str | None, port: int) -> str:
     if token is not None:
         settings[_TOKEN] = token
     exported = " ".join(f"{name}={shlex.quote(value)}" for name, value in settings.items())
-    return f"`{shlex.join(command)}` is behind port {port}. For the gateway:\nexport {exported}"
+    return (
+        f"`{shlex.join(command)}` is behind port {port}. For the gateway:\nexport {exported}\n"
+        f"and the agent's wire: {variable('dialect')}=acp {variable('agent_cwd')}=/a/folder"
+    )
 
 
 def _token(environ: Mapping[str, str]) -> str | None:
