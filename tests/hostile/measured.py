@@ -47,8 +47,6 @@ class Limits(Struct, frozen=True, kw_only=True):
     added_p99: float = 50.0
     first_byte: float = 100.0
     growth_mib: float = 64.0
-    patience: float = 1.0
-    """All times, and the hostile stream's end, may be so many times longer."""
 
 
 def broken(row: Measured, quiet: Measured | None, limits: Limits) -> Sequence[str]:
@@ -58,16 +56,16 @@ def broken(row: Measured, quiet: Measured | None, limits: Limits) -> Sequence[st
         found.append(f"{row.not_whole} of {row.streams} streams are not whole")
     if row.refused:
         found.append(f"{row.refused} new requests were refused")
-    if row.p99 - (quiet.p99 if quiet else 0) > limits.added_p99 * limits.patience:
+    if row.p99 - (quiet.p99 if quiet else 0) > limits.added_p99:
         found.append("late deltas")
-    if row.first_byte > limits.first_byte * limits.patience:
+    if row.first_byte > limits.first_byte:
         found.append("late answers")
     if row.growth_mib > limits.growth_mib:
         found.append("memory")
     if row.ends_within_s is not None:
         if row.ended_s is None:
             found.append("it never began")
-        elif row.ended_s > row.ends_within_s * limits.patience:
+        elif row.ended_s > row.ends_within_s:
             found.append("it lasts")
     return found
 

@@ -14,11 +14,11 @@ from turnwire_lab.bench.tools import tools
 pytestmark = [pytest.mark.sockets, pytest.mark.long, pytest.mark.no_cover]
 
 EFFORT: Final = Effort(streams=40, client_s=2.0, agent_s=2.0, short_s=2.5)
-PATIENT: Final = Limits(patience=4)
-"""A busy machine is late too, and what breaks without a bound breaks these many times over."""
+WIDE: Final = Limits(added_p99=200.0, first_byte=2_000.0, growth_mib=80.0)
+"""A busy machine is late too, the latest of ten new requests is all that a short row has of them,
+and where the peak of memory falls is chance. What has no bound breaks these many times over."""
 ROUNDS: Final = 3
-"""Some rows stand near their limit of memory (60 of 64 MiB), and where the peak falls is chance.
-What has no bound breaks its limit in each round."""
+"""What has no bound breaks its limit in each round."""
 
 AGENTS: Final = (
     "agent v2 `init` of 32 MiB: empty objects",
@@ -47,10 +47,10 @@ async def others_notice(name: str, folder: Path) -> None:
         (folder / str(number)).mkdir()
         async with Rig(load_tools, folder / str(number), EFFORT) as rig:
             rows.append(await rig.measure(attack))
-        if not broken(rows[-1], None, PATIENT):
+        if not broken(rows[-1], None, WIDE):
             return
 
-    pytest.fail("\n".join(f"{broken(row, None, PATIENT)}: {row}" for row in rows))
+    pytest.fail("\n".join(f"{broken(row, None, WIDE)}: {row}" for row in rows))
 
 
 @pytest.mark.attack(

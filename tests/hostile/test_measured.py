@@ -52,11 +52,15 @@ def test_a_row_breaks_what_was_promised(other: dict[str, object], said: list[str
     assert broken(row(**other), QUIET, Limits()) == said
 
 
-def test_patience_stretches_times_and_nothing_else() -> None:
-    late = row(p99=150.0, first_byte=350.0, ended_s=7.0, ends_within_s=2.0)
+def test_other_limits_forgive_what_they_say_and_nothing_else() -> None:
+    wide = Limits(added_p99=200.0, first_byte=2_000.0)
 
-    assert broken(late, QUIET, Limits(patience=4)) == []
-    assert broken(row(growth_mib=65.0), QUIET, Limits(patience=4)) == ["memory"]
+    assert broken(row(p99=150.0, first_byte=1_900.0), QUIET, wide) == []
+    assert broken(row(p99=250.0, first_byte=2_100.0), QUIET, wide) == [
+        "late deltas",
+        "late answers",
+    ]
+    assert broken(row(growth_mib=65.0), QUIET, wide) == ["memory"]
 
 
 def test_the_quiet_row_of_a_wire_is_the_one_in_the_middle() -> None:
