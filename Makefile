@@ -153,14 +153,15 @@ agents: $(STAMP) $(PAGE) $(BROWSER) system  ## Record the agents of all framewor
 	@changed="$$(git status --short -- tests/golden/ag-ui)"; echo "$${changed:-The agents say what they said before.}"
 	FRAMEWORKS="$(TRIED)" $(PYTEST) -q -p no:cov -n 2 --dist loadfile tests/e2e/test_frameworks.py tests/agents/test_clients.py tests/agents/test_approvals.py tests/agents/test_client_endings.py tests/agents/test_endings.py tests/agents/test_local_model.py $(if $(ONLY),,$(SERVED_TESTS))
 
-# AGENT is a framework of examples/agents, or `ag-ui`: the lab's own agent of that wire.
-FRAMEWORK := $(filter $(AGENTS) $(MORE_AGENTS) $(MODEL),$(AGENT))
+# AGENT is an example of examples/agents, by its framework or its wire, or `ag-ui`: the lab's own.
+FRAMEWORK := $(patsubst ui-stream,pydantic-ai-chat,$(filter $(AGENTS) $(MORE_AGENTS) $(MODEL) acp ui-stream,$(AGENT)))
+SHOWN := ag-ui acp ui-stream $(AGENTS) $(MORE_AGENTS) $(MODEL)
 
 .PHONY: demo
 demo:  ## A page, a site, an agent, a gateway on this machine; AGENT=pydantic-ai; ARGS="--port 8799" and so on
-	@$(if $(filter-out $(AGENTS) $(MORE_AGENTS) $(MODEL) ag-ui,$(AGENT)),echo "AGENT is one of: ag-ui $(AGENTS) $(MORE_AGENTS) $(MODEL)" >&2; exit 2)
-	@$(MAKE) --no-print-directory -s -j2 $(STAMP) $(if $(shell command -v npm),$(PAGE) $(SCRIPT)) $(FRAMEWORK:%=.venv/agents/%/.stamp)
-	@TURNWIRE_LAB_MAKE=demo $(PY) -m turnwire_lab demo $(if $(AGENT),--wire ag-ui) $(FRAMEWORK:%=--framework %) $(ARGS)
+	@$(if $(filter-out $(SHOWN),$(AGENT)),echo "AGENT is one of: $(SHOWN)" >&2; exit 2)
+	@$(MAKE) --no-print-directory -s -j2 $(STAMP) $(if $(shell command -v npm),$(PAGE) $(SCRIPT)) $(patsubst %,.venv/agents/%/.stamp,$(FRAMEWORK:%-chat=%))
+	@TURNWIRE_LAB_MAKE=demo $(PY) -m turnwire_lab demo $(if $(filter ag-ui,$(AGENT)),--wire ag-ui) $(FRAMEWORK:%=--framework %) $(ARGS)
 
 .PHONY: node
 node:  ## Install the AI SDK clients that the tests run (1 min)

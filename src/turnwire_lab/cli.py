@@ -13,7 +13,7 @@ from importlib.metadata import version
 from turnwire.cli.arguments import parse_arguments
 from turnwire_lab.agents.ag_ui.server import AgUiAgent
 from turnwire_lab.agents.ag_ui.turn import Habits as AgUiHabits
-from turnwire_lab.agents.frameworks.catalog import FRAMEWORKS, LOCAL_MODEL
+from turnwire_lab.agents.frameworks.catalog import FRAMEWORKS, SHOWN_TOO
 from turnwire_lab.agents.session_agent.habits import REVISIONS
 from turnwire_lab.agents.session_agent.habits import Habits as SessionHabits
 from turnwire_lab.agents.session_agent.server import SessionAgent
@@ -134,8 +134,8 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     _add_wire(command)
     command.add_argument(
         "--framework",
-        choices=(*FRAMEWORKS, LOCAL_MODEL),
-        help="an agent of this framework, or a model on this machine, instead of the lab's own",
+        choices=(*FRAMEWORKS, *SHOWN_TOO),
+        help="this example of examples/agents instead of the lab's own agent",
     )
     command.add_argument(
         "--opaque",

@@ -58,7 +58,7 @@ async def demo(
 ) -> int:
     """Run until canceled; 1 if something does not start, or the gateway was stopped.
 
-    `framework` is that of an agent over HTTP, which has a wire of its own.
+    `framework` is that of an agent in `examples/agents`, which has a wire of its own.
     """
     agent: Agent
     prompts: Prompts = ()

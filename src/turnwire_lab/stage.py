@@ -128,7 +128,7 @@ class Stage(Service):
         return VISITOR if self._opaque else new_token(self._key, life_s)
 
     def _setup(self) -> Setup:
-        over_http = self.agent.url.startswith("http:")
+        floods = isinstance(self.agent, ReferenceAgent | SessionAgent)
         return Setup(
             token=self.token,
             session=SESSION,
@@ -136,7 +136,7 @@ class Stage(Service):
             agent=self.agent.title if isinstance(self.agent, FrameworkAgent) else "",
             prompts=self._prompts,
             # What makes a client slow is a flood, which such an agent is not asked for.
-            faults=tuple(each for each in FAULTS if not over_http or each != "slow-client"),
+            faults=tuple(each for each in FAULTS if floods or each != "slow-client"),
         )
 
     def _gateway_settings(self) -> dict[str, str]:

@@ -1,6 +1,8 @@
-"""The demo before agents over HTTP: that of a framework, and the lab's own."""
+"""The demo before agents of examples/agents, by their wires, and the lab's own over HTTP."""
 
 import asyncio
+import re
+import subprocess
 import sys
 from asyncio.subprocess import PIPE, Process
 
@@ -8,11 +10,32 @@ import httpx
 import pytest
 
 from gateway.needed import lacking
-from turnwire_lab.agents.frameworks.catalog import FRAMEWORKS, PROMPTS
+from turnwire_lab.agents.frameworks.catalog import (
+    ACP,
+    FRAMEWORKS,
+    OTHER_AGENTS,
+    PROMPTS,
+    ROOT,
+    UI_STREAM,
+)
 from turnwire_lab.cli import main
 from turnwire_lab.page.serving import BUILT
 
+EXAMPLES = FRAMEWORKS | OTHER_AGENTS
+MAKEFILE = ROOT / "Makefile"
 PORTS = ("--port", "0", "--metrics-port", "0", "--page-port", "0", "--site-port", "0")
+
+
+def made(agent: str) -> subprocess.CompletedProcess[str]:
+    """What `make demo` would do."""
+    return subprocess.run(
+        # Even with `-n`, make runs each line that has a `$(MAKE)`.
+        ["make", "-n", f"--file={MAKEFILE}", "demo", f"AGENT={agent}", "MAKE=echo"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 async def lab(*arguments: str) -> Process:
@@ -23,18 +46,20 @@ async def lab(*arguments: str) -> Process:
 
 @pytest.mark.sockets
 @pytest.mark.parametrize(
-    ("agent", "told"),
+    ("agent", "wire", "told"),
     [
-        (("--framework", "pydantic-ai"), "12*7 is 84"),
-        (("--framework", "langgraph"), "12*7 is 84"),
-        (("--pace", "0"), "12*7 is **84**"),
+        (("--framework", "pydantic-ai"), "ag-ui", "12*7 is 84"),
+        (("--framework", "langgraph"), "ag-ui", "12*7 is 84"),
+        (("--framework", ACP), "acp", "12*7 is 84"),
+        (("--framework", UI_STREAM), "ui-stream", "12*7 is 84"),
+        (("--wire", "ag-ui", "--pace", "0"), "ag-ui", "12*7 is **84**"),
     ],
 )
-async def test_the_demo_answers(agent: tuple[str, ...], told: str) -> None:
-    framework = agent[1] if "--framework" in agent else ""
-    if framework and not FRAMEWORKS[framework].python.exists():
-        lacking(f"{framework} is not installed")
-    demo = await lab("demo", *PORTS, "--wire", "ag-ui", *agent)
+async def test_the_demo_answers(agent: tuple[str, ...], wire: str, told: str) -> None:
+    framework = EXAMPLES.get(agent[1])
+    if framework and not framework.python.exists():
+        lacking(f"{framework.name} is not installed")
+    demo = await lab("demo", *PORTS, *agent)
     assert demo.stdout is not None
     lines: dict[str, str] = {}
     while (line := (await demo.stdout.readline()).decode()) and "Ctrl-C ends" not in line:
@@ -47,15 +72,37 @@ async def test_the_demo_answers(agent: tuple[str, ...], told: str) -> None:
     if (BUILT / "index.html").is_file():
         async with httpx.AsyncClient(trust_env=False) as http:
             setup = (await http.get(f"{lines['page'].split()[1]}lab/setup")).json()
-        assert setup["wire"] == "ag-ui"
+        assert setup["wire"] == wire
         assert ([list(prompt) for prompt in PROMPTS] == setup["prompts"]) == (len(told) < 12)
-        assert setup["agent"] == (FRAMEWORKS[framework].title if framework else "")
+        assert setup["agent"] == (framework.title if framework else "")
         assert "slow-client" not in setup["faults"]
     demo.terminate()
     await demo.communicate()
 
     assert told in said
     assert chat.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("agent", "environment", "option"),
+    [
+        ("langgraph", "langgraph", "--framework langgraph"),
+        ("acp", "acp", f"--framework {ACP}"),
+        ("ui-stream", "pydantic-ai", f"--framework {UI_STREAM}"),
+        ("ag-ui", "", "--wire ag-ui"),
+    ],
+)
+def test_make_installs_and_starts_the_agent_that_it_is_told(
+    agent: str, environment: str, option: str
+) -> None:
+    told = made(agent).stdout
+    installed = set(re.findall(r" \.venv/agents/(\S+)/\.stamp", told))
+    assert installed == ({environment} if environment else set())
+    assert told.split(" -m turnwire_lab demo ")[1].strip() == option
+
+
+def test_make_tells_whom_it_knows() -> None:
+    assert "AGENT is one of: ag-ui acp ui-stream pydantic-ai " in made("nobody").stdout
 
 
 def test_an_agent_that_knows_no_users_cannot_be_asked_who_they_are(

@@ -7,7 +7,7 @@ import pytest
 
 from turnwire_lab.wiretap.matching import Link, Matcher
 from turnwire_lab.wiretap.records import Records
-from turnwire_lab.wiretap.wire import AT_FIRST, WAITING, Wire
+from turnwire_lab.wiretap.wire import AT_FIRST, WAITING, Wire, fields_of, kind_of
 
 Told = tuple[tuple[str, Mapping[str, object]], ...]
 
@@ -82,6 +82,79 @@ def test_what_is_told_again_at_a_resume_came_from_the_hydration() -> None:
 
 def test_what_came_from_no_frame_is_not_linked() -> None:
     assert list(links((("c", {"type": "data-agent-status", "data": None}),))) == []
+
+
+ACP_TURN: Told = (
+    ("f", {"id": 1, "result": {"protocolVersion": 1}}),
+    ("f", {"id": 2, "result": {"sessionId": "s"}}),
+    ("c", {"type": "start"}),
+    ("f", {"method": "session/update", "params": {"update": {
+        "sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "hm"}}}}),
+    ("c", {"type": "reasoning-delta", "delta": "hm"}),
+    ("f", {"method": "session/update", "params": {"update": {
+        "sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Hi"}}}}),
+    ("c", {"type": "text-delta", "delta": "Hi"}),
+    ("f", {"method": "session/update", "params": {"update": {"sessionUpdate": "plan"}}}),
+    ("c", {"type": "data-plan"}),
+    ("f", {"method": "session/update", "params": {"update": {
+        "sessionUpdate": "tool_call", "toolCallId": "a", "status": "pending"}}}),
+    ("c", {"type": "data-agent-status", "data": {"status": "tool_call"}}),
+    ("c", {"type": "tool-input-start", "toolCallId": "a"}),
+    ("f", {"id": 0, "method": "session/request_permission", "params": {"toolCall": {}}}),
+    ("c", {"type": "data-question", "id": "q"}),
+    ("f", {"method": "session/update", "params": {"update": {
+        "sessionUpdate": "tool_call_update", "toolCallId": "a", "status": "failed"}}}),
+    ("c", {"type": "tool-output-error", "toolCallId": "a"}),
+    ("f", {"id": 10, "result": {"stopReason": "end_turn"}}),
+    ("c", {"type": "finish"}),
+    ("c", {"type": "file"}),
+)  # fmt: skip
+UI_STREAM_TURN: Told = (
+    ("f", {"type": "start"}),
+    ("c", {"type": "start", "messageId": "m"}),
+    ("f", {"type": "text-delta", "delta": "one "}),
+    ("f", {"type": "text-delta", "delta": "two"}),
+    ("c", {"type": "text-delta", "delta": "two"}),
+    ("f", {"type": "tool-input-start", "toolCallId": "b"}),
+    ("f", {"type": "tool-input-start", "toolCallId": "a"}),
+    ("c", {"type": "tool-input-start", "toolCallId": "a"}),
+    ("f", {"type": "finish"}),
+    ("c", {"type": "finish"}),
+)
+
+
+def passed(told: Told) -> Told:
+    """The same, with messages of JSON-RPC as the wire reads them."""
+    return tuple(
+        (side, fields_of(json.dumps({"jsonrpc": "2.0", **fields}).encode()))
+        if side == "f" and "type" not in fields
+        else (side, fields)
+        for side, fields in told
+    )
+
+
+@pytest.mark.parametrize("told", [ACP_TURN, UI_STREAM_TURN], ids=["acp", "ui-stream"])
+def test_each_chunk_of_other_wires_finds_its_frame(told: Told) -> None:
+    expected: dict[int, int] = {}
+    last = 0
+    for number, (side, _) in enumerate(told):
+        if side == "f":
+            last = number
+        else:
+            expected[number] = last
+    assert dict(links(passed(told))) == expected
+
+
+def test_messages_of_json_rpc_have_a_kind() -> None:
+    kinds = (
+        ({"method": "session/prompt", "params": {"prompt": []}}, "session/prompt"),
+        ({"method": "session/update", "params": {"update": []}}, "session/update"),
+        ({"method": "session/update"}, "session/update"),
+        ({"id": 1, "error": {"code": 1}}, "error"),
+        ({"id": 1, "error": None, "result": None}, "result"),
+    )
+    for message, kind in kinds:
+        assert kind_of(json.dumps({"jsonrpc": "2.0", **message}).encode()) == kind
 
 
 def test_records_are_cut_wherever_the_pieces_end() -> None:

@@ -21,7 +21,7 @@ from turnwire_lab.wiretap.harm import AFTER, BABBLE, FLOOD, FLOOD_FRAME, Fault, 
 from turnwire_lab.wiretap.records import KEEPALIVE, Records
 from turnwire_lab.wiretap.wire import Wire, kind_of
 
-DELTAS: Final = {"TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_CHUNK"}
+DELTAS: Final = {"TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_CHUNK", "text-delta"}
 ASKED: Final = "RunAgentInput"
 _ITS_OWN: Final = {"connection", "content-length", "host", "keep-alive", "transfer-encoding"}
 _SESSION: Final = re.compile(r"/sessions/([^/]+)(/.*)")

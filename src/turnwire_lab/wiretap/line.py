@@ -23,7 +23,8 @@ from turnwire_lab.wiretap.harm import AFTER, BABBLE, FLOOD, FLOOD_FRAME, Fault, 
 from turnwire_lab.wiretap.wire import Wire, kind_of
 
 CLOSE_S: Final = 1.0
-DELTAS: Final = {"chunk", "message.part.text-delta"}
+PROMPTS: Final = {"prompt", "session/prompt"}
+DELTAS: Final = {"chunk", "message.part.text-delta", "agent_message_chunk"}
 
 _ITS_OWN: Final = re.compile(r"host|upgrade|connection|user-agent|sec-websocket-.*", re.IGNORECASE)
 _SESSION: Final = re.compile(r"/sessions/([^/]+)/")
@@ -124,7 +125,7 @@ class Line(Service):
             async for data in talk.near:
                 frame = data.encode() if isinstance(data, str) else data
                 self._wire.command(talk.run, talk.session, frame)
-                if kind_of(frame) == "prompt":
+                if kind_of(frame) in PROMPTS:
                     talk.fault = self._harm.take(talk.session, of_client=False)
                 await talk.far.send(data)
 

@@ -32,6 +32,10 @@ AG_UI_CALLS: Final = {
     "tool-output-available": {"TOOL_CALL_RESULT"},
     "tool-output-error": {"TOOL_CALL_RESULT"},
 }
+ACP_TEXTS: Final = {
+    "text-delta": "agent_message_chunk",
+    "reasoning-delta": "agent_thought_chunk",
+}
 QUESTIONS: Final = {
     "open": "question",
     "resolved": "question.resolved",
@@ -81,6 +85,10 @@ def could_become(frame: Fields, chunk: Fields) -> bool:
     kind, became = str(frame.get("type")), str(chunk.get("type"))
     if kind.isupper():
         return _ag_ui_could_become(kind, frame, chunk)
+    if "jsonrpc" in frame:
+        return _acp_could_become(kind, frame, chunk)
+    if kind == became:  # a UI message stream, that of the agent
+        return all(frame.get(name) == chunk.get(name) for name in ("delta", "toolCallId"))
     match became:
         case "text-delta":
             text = frame.get("delta") if kind.endswith("text-delta") else frame.get("content")
@@ -133,6 +141,33 @@ def _ag_ui_could_become(kind: str, frame: Fields, chunk: Fields) -> bool:
         case _ if became in AG_UI_CALLS:
             ids = str(chunk.get("toolCallId", "")).partition("#")[0]
             return kind in AG_UI_CALLS[became] and frame.get("toolCallId") == ids
+        case _:
+            return False
+
+
+def _acp_could_become(kind: str, frame: Fields, chunk: Fields) -> bool:
+    became = str(chunk.get("type"))
+    result = frame.get("result")
+    result = result if isinstance(result, dict) else {}
+    match became:
+        case "text-delta" | "reasoning-delta":
+            content = frame.get("content")
+            text = content.get("text") if isinstance(content, dict) else None
+            return kind == ACP_TEXTS[became] and text == chunk.get("delta")
+        case "start":  # a session is open, or none could be opened
+            return kind == "error" or (kind == "result" and "protocolVersion" not in result)
+        case "data-question":
+            return kind == "session/request_permission"
+        case "data-agent-status":
+            return kind == "tool_call" and _data(chunk).get("status") == kind
+        case "data-plan":
+            return kind == "plan"
+        case _ if became in ENDINGS:
+            return kind == "error" or (kind == "result" and "stopReason" in result)
+        case _ if became.startswith("tool-"):
+            ids = str(chunk.get("toolCallId", "")).partition("#")[0]
+            status = str(frame.get("status", "pending")).replace("failed", "error")
+            return frame.get("toolCallId") == ids and _as_far(status, became)
         case _:
             return False
 

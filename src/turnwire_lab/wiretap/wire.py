@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from turnwire_lab.wiretap import json_rpc
 from turnwire_lab.wiretap.matching import Link, Matcher
 from turnwire_lab.wiretap.records import KEEPALIVE
 
@@ -165,11 +166,12 @@ class Wire:
 
 
 def fields_of(data: bytes) -> dict[str, object]:
-    """The fields of a JSON object; none for anything else."""
+    """The fields of a JSON object, those of JSON-RPC with a `type`; none for anything else."""
     try:
-        return msgspec.json.decode(data, type=dict[str, object])
+        fields = msgspec.json.decode(data, type=dict[str, object])
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return {}
+    return json_rpc.typed(fields) if "jsonrpc" in fields else fields
 
 
 def kind_of(frame: bytes) -> str:

@@ -59,7 +59,8 @@ class FrameworkAgent(Service):
 
     @property
     def url(self) -> str:
-        return f"http://{HOST}:{self.port}{self._framework.path}"
+        """Where it answers; over WebSocket, a template with `{session_id}`."""
+        return f"{self._framework.scheme}://{HOST}:{self.port}{self._framework.path}"
 
     @property
     def title(self) -> str:

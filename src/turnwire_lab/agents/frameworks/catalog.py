@@ -36,6 +36,11 @@ class Framework(NamedTuple):
         return f"{self.name.replace('-', '_')}_agent:app"
 
     @property
+    def scheme(self) -> str:
+        """That of its URL."""
+        return "ws" if self.wire == "acp" else "http"
+
+    @property
     def python(self) -> Path:
         """The interpreter of its environment."""
         return ENVIRONMENTS / (self.environment or self.name) / "bin" / "python"
@@ -52,11 +57,16 @@ PROMPTS: Final = (
 )
 """What the offline models know, and what comes of it."""
 LOCAL_MODEL: Final = "local-model"
+ACP: Final = "acp"
+UI_STREAM: Final = "pydantic-ai-chat"
+"""The example that speaks the wire `ui-stream`."""
 LOCAL_PROMPTS: Final = (
     ("say hello", "a real, very small model"),
     ("what is the capital of France?", "which may be wrong"),
     ("tell me a long story", "leaves time to reload, or to stop"),
 )
+SHOWN_TOO: Final = (LOCAL_MODEL, ACP, UI_STREAM)
+"""Those of `OTHER_AGENTS` that the demo knows, besides all of `FRAMEWORKS`."""
 FRAMEWORKS: Final = {
     framework.name: framework
     for framework in (
@@ -74,7 +84,7 @@ OTHER_AGENTS: Final = {
     framework.name: framework
     for framework in (
         Framework(
-            "pydantic-ai-chat",
+            UI_STREAM,
             "pydantic-ai for useChat",
             environment="pydantic-ai",
             wire="ui-stream",
@@ -115,7 +125,14 @@ OTHER_AGENTS: Final = {
                 ("TURNWIRE_AGENT_AUTH", "service"),
             ),
         ),
-        Framework("acp", "the Agent Client Protocol's SDK", wire="acp", history="agent"),
+        Framework(
+            ACP,
+            "the Agent Client Protocol's SDK",
+            "/sessions/{session_id}/acp",
+            wire="acp",
+            history="agent",
+            settings=(("TURNWIRE_AGENT_CWD", str(EXAMPLES)),),
+        ),
     )
 }
 """Examples that speak other wires than AG-UI. The docs of each wire name its own."""

@@ -43,15 +43,16 @@ const PLAYS: Record<Fault, Play> = {
   },
 };
 
-// An agent over HTTP has no turn but the one that a connection carries.
-const OVER_HTTP: Partial<Record<Fault, string>> = {
+// Agents of other wires have no turn but the one that a connection carries.
+const ONE_CONNECTION: Partial<Record<Fault, string>> = {
   "agent-dies": "Its response is cut in mid-turn: the client hears it at once, and keeps what came before.",
   "agent-hangs": "It falls silent: keepalives, then after 12 s an error, and the gateway hangs up.",
   "gateway-restarts": "In mid-turn. The turn's connection ends with the process: the client keeps what came before.",
 };
 
 function whatOf({ wire }: Setup, fault: Fault): string {
-  return (wire === "ag-ui" ? OVER_HTTP[fault] : undefined) ?? PLAYS[fault].what;
+  const tellsAgain = wire === "v2" || wire === "session-agent";
+  return (tellsAgain ? undefined : ONE_CONNECTION[fault]) ?? PLAYS[fault].what;
 }
 
 export function Faults({ setup, conversation }: { setup: Setup; conversation: Conversation }) {
