@@ -161,7 +161,7 @@ SHOWN := ag-ui acp ui-stream $(AGENTS) $(MORE_AGENTS) $(MODEL)
 demo:  ## A page, a site, an agent, a gateway on this machine; AGENT=pydantic-ai; ARGS="--port 8799" and so on
 	@$(if $(filter-out $(SHOWN),$(AGENT)),echo "AGENT is one of: $(SHOWN)" >&2; exit 2)
 	@$(MAKE) --no-print-directory -s -j2 $(STAMP) $(if $(shell command -v npm),$(PAGE) $(SCRIPT)) $(patsubst %,.venv/agents/%/.stamp,$(FRAMEWORK:%-chat=%))
-	@TURNWIRE_LAB_MAKE=demo $(PY) -m turnwire_lab demo $(if $(filter ag-ui,$(AGENT)),--wire ag-ui) $(FRAMEWORK:%=--framework %) $(ARGS)
+	@exec env TURNWIRE_LAB_MAKE=demo $(PY) -m turnwire_lab demo $(if $(filter ag-ui,$(AGENT)),--wire ag-ui) $(FRAMEWORK:%=--framework %) $(ARGS)
 
 .PHONY: node
 node:  ## Install the AI SDK clients that the tests run (1 min)

@@ -22,6 +22,8 @@ from turnwire_lab.gateway import Gateway, GatewayDown
 from turnwire_lab.page.serving import BUILT
 
 KEY = "k" * 64
+ROOT = Path(__file__).parents[2]
+PORTS = ("--port", "0", "--metrics-port", "0", "--page-port", "0")
 
 pytestmark = pytest.mark.sockets
 
@@ -38,8 +40,7 @@ async def lab(*arguments: str, **environ: str) -> Process:
 async def start_demo(*more: str) -> tuple[Process, dict[str, str]]:
     """A demo that is ready, and its lines by their first word."""
     # A setting of another tool in the shell must not keep the gateway from starting.
-    ports = ("--port", "0", "--metrics-port", "0", "--page-port", "0")
-    demo = await lab("demo", *ports, "--pace", "0", *more, TURNWIRE_X="y")
+    demo = await lab("demo", *PORTS, "--pace", "0", *more, TURNWIRE_X="y")
     assert demo.stdout is not None
     lines: dict[str, str] = {}
     while (line := (await demo.stdout.readline()).decode()) and "Ctrl-C ends" not in line:
@@ -131,6 +132,25 @@ async def test_the_gateway_ends_with_the_demo(number: signal.Signals) -> None:
     async with httpx.AsyncClient(trust_env=False) as http:
         with pytest.raises(httpx.ConnectError):
             await http.get(url)
+
+
+async def test_the_demo_ends_with_the_make_that_started_it() -> None:
+    # What the demo needs is there, or these tests are not: so nothing has to be made.
+    make = await asyncio.create_subprocess_exec(
+        *("make", "demo", "MAKE=true", f"PY={sys.executable}", f"ARGS={' '.join(PORTS)}"),
+        stdout=PIPE,
+        stderr=PIPE,
+        cwd=ROOT,
+    )
+    assert make.stdout is not None
+    while (line := (await make.stdout.readline()).decode()) and "gateway" not in line:
+        pass
+    make.terminate()
+
+    await make.communicate()
+    async with httpx.AsyncClient(trust_env=False) as http:
+        with pytest.raises(httpx.ConnectError):
+            await http.get(line.split()[1])
 
 
 async def test_a_gateway_that_ends_by_itself_ends_the_demo() -> None:
