@@ -123,6 +123,25 @@ async def test_it_is_closed_before_the_server_closes_it(
     assert len(pool) == 0
 
 
+async def test_each_is_closed_after_its_own_time(
+    stack: AsyncExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One timer is for all of them: it is set anew for whoever comes next."""
+    monkeypatch.setattr(pooling, "MARGIN_S", 0.95)
+    pool = Pool(HttpStats())
+    (early, _), (usual, _), (late, _) = await pairs(stack, 3)
+    monkeypatch.setattr(pooling, "IDLE_S", 0.15)
+    pool.keep(HERE, usual, complete())
+    pool.keep(HERE, early, complete(b"Keep-Alive: timeout=1\r\n"))
+    monkeypatch.setattr(pooling, "IDLE_S", 600)
+    pool.keep(HERE, late, complete())
+
+    await until(lambda: early.is_closing)
+    assert not usual.is_closing
+    await until(lambda: usual.is_closing)
+    assert (len(pool), late.is_closing) == (1, False)
+
+
 @pytest.mark.parametrize(
     "fields",
     [
@@ -148,7 +167,7 @@ async def test_one_whose_timer_is_late_is_not_taken(stack: AsyncExitStack) -> No
     ((ours, _),) = await pairs(stack, 1)
     pool.keep(HERE, ours, complete())
     (idle,) = pool._idle[HERE]
-    idle._until -= pooling.IDLE_S
+    idle.until -= pooling.IDLE_S
 
     assert pool.take(HERE) is None
     assert ours.is_closing

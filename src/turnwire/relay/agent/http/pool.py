@@ -62,6 +62,9 @@ class Pool:
         self._stats = stats
         self._idle: dict[Address, list[_Idle]] = {}
         self._rests: dict[_Rest, None] = {}  # an ordered set
+        self._timer: asyncio.TimerHandle | None = None
+        """One for all kept sockets, set for the first end of their times: under load, a socket is
+        taken again long before its own."""
 
     def __len__(self) -> int:
         return self._stats.kept
@@ -93,8 +96,10 @@ class Pool:
         ):
             socket.abort()
             return
+        idle = _Idle(self, address, socket, asyncio.get_running_loop().time() + keep_s)
         self._stats.kept += 1
-        self._idle.setdefault(address, []).append(_Idle(self, address, socket, keep_s))
+        self._idle.setdefault(address, []).append(idle)
+        self._end_at(idle.until)
 
     def keep_after_rest(
         self, address: Address, socket: HttpSocket, response: ResponseReader
@@ -106,7 +111,6 @@ class Pool:
 
     def forget(self, idle: "_Idle") -> None:
         """Keep this socket no longer. It stays open."""
-        idle.timer.cancel()
         self._stats.kept -= 1
         of_address = self._idle[idle.address]
         of_address.remove(idle)
@@ -118,31 +122,50 @@ class Pool:
 
     def close(self) -> None:
         """Close all sockets that no exchange has."""
-        for idle in [each for of_address in self._idle.values() for each in of_address]:
+        for idle in self._all_idle():
             idle.end()
         for rest in list(self._rests):
             rest.end()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _all_idle(self) -> "list[_Idle]":
+        return [each for of_address in self._idle.values() for each in of_address]
+
+    def _end_at(self, when: float) -> None:
+        """Have the timer fire at this time of the loop, if it does not before."""
+        if self._timer is not None:
+            if self._timer.when() <= when:
+                return
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_at(when, self._end_overdue)
+
+    def _end_overdue(self) -> None:
+        self._timer = None
+        for idle in self._all_idle():
+            if idle.is_overdue:
+                idle.end()
+            else:
+                self._end_at(idle.until)
 
 
 class _Idle:
-    """A socket that waits for its next exchange."""
+    """A socket that waits for its next exchange, until a time of the loop."""
 
-    __slots__ = ("_pool", "_until", "address", "socket", "timer")
+    __slots__ = ("_pool", "address", "socket", "until")
 
-    def __init__(self, pool: Pool, address: Address, socket: HttpSocket, keep_s: float) -> None:
-        loop = asyncio.get_running_loop()
+    def __init__(self, pool: Pool, address: Address, socket: HttpSocket, until: float) -> None:
         self._pool = pool
-        self._until = loop.time() + keep_s
+        self.until = until
         self.address = address
         self.socket = socket
         socket.user = self
         socket.set_reading(is_reading=True)
-        self.timer = loop.call_at(self._until, self.end)
 
     @property
     def is_overdue(self) -> bool:
         """Whether its time is over, and its timer is late: the loop was busy."""
-        return asyncio.get_running_loop().time() >= self._until
+        return asyncio.get_running_loop().time() >= self.until
 
     def end(self) -> None:
         self._pool.forget(self)

@@ -39,6 +39,8 @@ class HttpSocket(AgentSocket):
         self.is_write_paused = False
         """Whether the kernel has not taken all that was written."""
         self._transport: asyncio.Transport | None = None
+        self._poll: select.poll | None = None
+        """Made for the first look, and kept: a socket has its number until it is closed."""
         self._is_aborted = False
         self._made_at = 0.0
 
@@ -60,9 +62,10 @@ class HttpSocket(AgentSocket):
         transport = self._transport
         if transport is None or transport.is_closing():
             return False
-        poll = select.poll()
-        poll.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
-        return not poll.poll(0)
+        if self._poll is None:
+            self._poll = select.poll()
+            self._poll.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
+        return not self._poll.poll(0)
 
     @property
     def unwritten_bytes(self) -> int:
