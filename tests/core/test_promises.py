@@ -25,6 +25,7 @@ TEXT = st.lists(
     ),
     max_size=4,
 ).map("".join)
+KEYS = st.sampled_from(["", "m1", "m2", "x\ud83d"])
 CALLS = st.sampled_from(["c1", "c2", "c2", "c1#2", "x\ud83d"])
 VALUES = st.sampled_from(
     [
@@ -63,6 +64,8 @@ class AnyEvents(RuleBasedStateMachine):
         self.thought = StreamText(self.client, self.client.reasonings)
         self.steps = 0
         self.quiet_until = 0
+        self.is_interleaved = False
+        """Whether the agent told several texts at once: then it cannot repeat them as one."""
         self.expected_end: str | None = None
 
     @initialize(
@@ -113,8 +116,21 @@ class AnyEvents(RuleBasedStateMachine):
 
     @rule()
     def break_text(self) -> None:
+        before = len(self.client.open_blocks)
         self.feed(events.TextBreak())
-        assert self.client.open_block is None
+        assert before - len(self.client.open_blocks) in {0, 1}
+        assert self.translator.text_block is None
+
+    @rule(left=KEYS, entered=KEYS)
+    def switch_text(self, left: str, entered: str) -> None:
+        heard = self.streaming
+        before = len(self.client.open_blocks)
+        self.feed(events.TextSwitch(left, entered))
+        assert before - len(self.client.open_blocks) in {0, 1}
+        if heard:
+            self.is_interleaved = self.is_interleaved or bool(self.client.open_blocks)
+            self.said.switch(left, entered)
+            self.thought.switch(left, entered)
 
     @rule(call=CALLS, piece=PIECES)
     def write_input(self, call: str, piece: str) -> None:
@@ -147,13 +163,13 @@ class AnyEvents(RuleBasedStateMachine):
     def hand_out_data(
         self, *, name: str, part_id: str | None, data: Raw | None, transient: bool
     ) -> None:
-        before, block = len(self.client.data), self.client.open_block
+        before, blocks = len(self.client.data), list(self.client.open_blocks)
         self.feed(events.DataPart(name, part_id, data or Raw(b"1"), transient))
         may_come = self.expected_end is None and (transient or self.streaming)
         is_sent = may_come and name in {"state", "my_Data-2"}
         assert len(self.client.data) - before == is_sent
         if transient or not is_sent:
-            assert self.client.open_block == block
+            assert list(self.client.open_blocks) == blocks
 
     @rule(
         call=CALLS, phase=st.sampled_from(Phase), name=st.sampled_from("xy"),
@@ -201,9 +217,9 @@ class AnyEvents(RuleBasedStateMachine):
     @precondition(lambda self: self.steps >= self.quiet_until and self.expected_end is None)
     @rule(reason=st.sampled_from(Reason), error=ERRORS, tail=TAILS, kind=st.integers(0, 3))
     def finish(self, reason: Reason, error: str, tail: str, kind: int) -> None:
-        whole, since, before = self.said.whole, self.said.since_last_block, self.client.text
+        whole, since, before = self.said.whole, self.said.since_last_block, dict(self.client.texts)
         final = [None, whole + tail, "another story" + tail, None][kind]
-        heard = self.streaming
+        heard = self.streaming and not self.is_interleaved
         self.feed(
             events.TurnFinished(
                 reason=reason, error=error, final_text=final, usage=Raw(b'{"totalTokens":1}')
@@ -216,7 +232,7 @@ class AnyEvents(RuleBasedStateMachine):
         is_other = final is not None and not final.startswith(whole.strip())
         if heard and is_other and since and not self.client.tools and not self.started_over:
             assert self.client.text == whole
-        assert self.client.text.startswith(before)
+        assert all(self.client.texts[block].startswith(text) for block, text in before.items())
 
     @precondition(lambda self: self.steps >= self.quiet_until and self.expected_end is None)
     @rule()

@@ -135,7 +135,10 @@ class Client:
         self.texts: dict[str, str] = {}
         """What stands in each text block, by its id and in order."""
         self.reasonings: dict[str, str] = {}
-        self.open_block: str | None = None
+        self.told = ""
+        """The text of all text blocks in the order in which it came."""
+        self.open_blocks: dict[str, Part] = {}
+        """The parts of the open blocks, by their ids; all of one kind."""
         self.tools: dict[str, str] = {}
         self.pieces: dict[str, str] = {}
         """The input of each call as far as it came in pieces, as text."""
@@ -190,7 +193,8 @@ class Client:
         if kind.startswith("data-") and kind != "data-question" and self._data_part(chunk):
             return
         if kind not in _IN_A_BLOCK:
-            need(self.open_block is None, f"{kind} while [{self.open_block!r}] is open")
+            beside = {f"{part['type']}-start" for part in self.open_blocks.values()}
+            need(beside <= {kind}, f"{kind} while {list(self.open_blocks)} are open")
         match self.at, kind:
             case "before", "start":
                 self.at, self.message_id = "between", chunk.get("messageId")
@@ -249,15 +253,19 @@ class Client:
         blocks, block = (self.texts if which == "text" else self.reasonings), chunk["id"]
         if act == "start":
             need(block not in self.texts and block not in self.reasonings, f"{block} comes twice")
-            blocks[block], self.open_block = "", block
-            self.parts.append({"type": which, "text": "", "state": "streaming"})
+            blocks[block] = ""
+            self.open_blocks[block] = {"type": which, "text": "", "state": "streaming"}
+            self.parts.append(self.open_blocks[block])
             return
-        is_open = block == self.open_block and block in blocks
+        is_open = block in self.open_blocks and block in blocks
         need(is_open, f"{kind} for {block}, which is not open")
-        part = self.parts[-1]  # only text stands in an open block
+        part = self.open_blocks[block]
         part["text"] = blocks[block] = blocks[block] + chunk.get("delta", "")
+        if which == "text":
+            self.told += chunk.get("delta", "")
         if act == "end":
-            part["state"], self.open_block = "done", None
+            part["state"] = "done"
+            del self.open_blocks[block]
 
     def _tool(self, act: str, chunk: Chunk) -> None:
         call = chunk["toolCallId"]

@@ -9,20 +9,32 @@ def mend(text: str) -> str:
 
 
 class StreamText:
-    """Follows a client: text belongs to the block that is open once it was told."""
+    """Follows a client: text belongs to the block that was entered, or to one that it opens."""
 
     def __init__(self, client: Client, blocks: dict[str, str]) -> None:
         self._client = client
         self._shown = blocks
         self._said: dict[str, str] = {}
+        self._block: str | None = None
+        self._left: dict[str, str] = {}
+        """The blocks that were left, by their keys. Some may be over by now."""
 
     def add(self, text: str) -> None:
         """Note text that the agent said just now."""
-        if text:
-            block = self._client.open_block
-            need(block in self._shown, f"{text!r} was said, and no block is open")
-            assert block is not None
-            self._said[block] = self._said.get(block, "") + text
+        if not text:
+            return
+        if self._block not in self._client.open_blocks:
+            self._block = next(reversed(self._client.open_blocks), None)
+            need(self._block not in self._said, f"{text!r} was said, and no block began")
+        need(self._block in self._shown, f"{text!r} was said, and no block is open")
+        assert self._block is not None
+        self._said[self._block] = self._said.get(self._block, "") + text
+
+    def switch(self, left: str, entered: str) -> None:
+        """Note that other text follows, of the block with the key `entered`."""
+        if self._block is not None and self._block in self._client.open_blocks:
+            self._left[left] = self._block
+        self._block = self._left.pop(entered, None)
 
     @property
     def whole(self) -> str:
@@ -36,6 +48,6 @@ class StreamText:
         """The text shown is the text said; at most half a pair at the end waits for the other."""
         need(self._shown.keys() == self._said.keys(), f"{self._shown} for {self._said}")
         for block, said in self._said.items():
-            waits = block == self._client.open_block and "\ud800" <= said[-1] <= "\udbff"
+            waits = block in self._client.open_blocks and "\ud800" <= said[-1] <= "\udbff"
             expected = mend(said[:-1] if waits else said)
             need(self._shown[block] == expected, f"{self._shown[block]!r} for {said!r}")

@@ -55,6 +55,10 @@ DATA_NAME: Final = r"^[A-Za-z0-9_-]{1,64}\Z"
 DATA_PARTS_MAX: Final = 256
 """Most data parts of one turn whose ids are kept. Of more, the oldest is forgotten."""
 
+OPEN_BLOCKS_MAX: Final = 64
+"""Most blocks of text or of reasoning of one turn that are open at once. Of more, the oldest one
+is ended."""
+
 FIELDS_MAX: Final = 1_000
 """Most fields of a question."""
 

@@ -79,8 +79,20 @@ class ReasoningDelta(Struct, frozen=True):
 class TextBreak(Struct, frozen=True):
     """The open block of text or of reasoning ends: a delta that follows begins another block.
 
-    A delta always belongs to the block that is open.
+    A delta always belongs to the open block: the one that the last delta or `TextSwitch` chose.
     """
+
+
+class TextSwitch(Struct, frozen=True):
+    """The deltas that follow belong to another block, and the open one stays open.
+
+    So an agent may tell several texts at once. The open block is left under the key `left`. The
+    deltas continue the block that was left under the key `entered`; if there is none, they begin
+    a block. All blocks that were left end together with the open one, but for a `TextBreak`.
+    """
+
+    left: str
+    entered: str
 
 
 class ToolInputDelta(Struct, frozen=True):
@@ -210,6 +222,7 @@ Event: TypeAlias = (
     | TextDelta
     | ReasoningDelta
     | TextBreak
+    | TextSwitch
     | ToolInputDelta
     | ToolUpdate
     | FilePart

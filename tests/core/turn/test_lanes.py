@@ -44,6 +44,9 @@ OTHER_EVENTS: list[FrameResult] = [
     Decoded([events.ReasoningDelta("hm\ud83d")]),
     Decoded([events.ToolUpdate(call_id="c", tool_name="t", phase=events.Phase.COMPLETED)]),
     Decoded([events.TurnStarted("again")]),
+    Decoded([events.TextSwitch("a", "b")]),
+    Decoded([events.TextSwitch("b", "a"), events.TextDelta("x")]),
+    Decoded([events.TextBreak()]),
     Decoded([events.TextDelta("x"), events.Queued(), events.TextDelta("\ud83d")]),
 ]
 

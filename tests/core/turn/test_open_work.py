@@ -24,6 +24,7 @@ from turnwire.core.events import (
     SourceUrl,
     TextBreak,
     TextDelta,
+    TextSwitch,
     ToolInputDelta,
     ToolUpdate,
     TurnStarted,
@@ -75,6 +76,7 @@ ALL_EVENTS: list[Event] = [
     *(approval("q1", "c1"), approval("q3", "c2"), QuestionClosed("q3")),
     *(SourceUrl("s1", "https://h/", "t"), TurnStarted("again"), ReplayFinished()),
     *(DataPart("s", "d", Raw(b"1")), DataPart("s", None, Raw(b"1")), TextBreak()),
+    TextSwitch("a", "b"),
     *(
         ToolUpdate(
             call_id=call_id, tool_name="t", phase=Phase.RUNNING, result=Raw(b"1"), preliminary=True

@@ -69,6 +69,7 @@ EACH: list[Entry] = [
     events.TurnFinished(reason=Reason.END_TURN, cut_short="length"),
     events.Queued(),
     events.TextBreak(),
+    events.TextSwitch("m1", HALF),
     events.ToolInputDelta("c1", "rm", '{"a": "\ud83d'),
     events.ToolUpdate(
         call_id="c1", tool_name="rm", phase=Phase.RUNNING, result=Raw(b"1"), preliminary=True

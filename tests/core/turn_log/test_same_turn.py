@@ -52,6 +52,7 @@ def any_event(dice: Random, *, asks: bool) -> Event:
             result=dice.choice(VALUES),
         ),
         events.TextBreak(),
+        events.TextSwitch(dice.choice("ab"), dice.choice("ab")),
         events.ToolInputDelta(call, "x", dice.choice(["{", "}", "1"])),
         events.DataPart("chart", dice.choice([None, "d1"]), Raw(b"{}"), dice.random() < 0.5),
         ToolUpdate(

@@ -184,6 +184,17 @@ def test_a_prompt(asked: HistoryPrompt, shown: list[Json]) -> None:
             id="two blocks, and a call whose input came in pieces",
         ),
         pytest.param(
+            [
+                *(events.TextDelta("a"), events.TextSwitch("A", "B"), events.TextDelta("b")),
+                *(events.TextSwitch("B", "A"), events.TextDelta("c")),
+            ],
+            [
+                {"type": "text", "text": "ac", "state": "done"},
+                {"type": "text", "text": "b", "state": "done"},
+            ],
+            id="two texts at once",
+        ),
+        pytest.param(
             [ASKED],
             [
                 {

@@ -285,6 +285,20 @@ def test_text_is_cut_at_words(deltas: list[str], pieces: list[str]) -> None:
     assert [c.delta for c in told if isinstance(c, chunks.TextDelta)] == pieces
 
 
+def test_blocks_at_once_have_words_of_their_own() -> None:
+    recut = Renumbering()
+    deltas = [("t0", "Hel"), ("t1", "Wor"), ("t0", "lo you"), ("t1", "ld ")]
+    told = recut.take([chunks.TextDelta(block, delta) for block, delta in deltas])
+    told += recut.take([chunks.TextEnd("t1"), chunks.TextEnd("t0")])
+
+    assert told == [
+        chunks.TextDelta("t0", "Hello"),
+        chunks.TextDelta("t1", "World"),
+        *(chunks.TextDelta("t1", " "), chunks.TextEnd("t1")),
+        *(chunks.TextDelta("t0", " you"), chunks.TextEnd("t0")),
+    ]
+
+
 def test_a_block_ends_after_the_last_of_its_words() -> None:
     recut = Renumbering()
 

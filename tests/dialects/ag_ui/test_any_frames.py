@@ -1,6 +1,7 @@
 """P1 to P6 through a whole `Turn`, whatever events come in whatever order, cut wherever."""
 
 import random
+import re
 from typing import Any
 
 import pytest
@@ -91,7 +92,8 @@ def test_the_text_is_what_was_told_in_order_and_once(seed: int) -> None:
     )
 
     for number in range(80):
-        word, message = dice.choice(WORDS), dice.choice(["m1", "m2", "m3"])
+        message = dice.choice(["m1", "m2", "m3"])
+        word = f"<{message}>{dice.choice(WORDS)}"
         match dice.randrange(4):
             case 0:
                 played.tell(dice.choice(others))
@@ -105,7 +107,9 @@ def test_the_text_is_what_was_told_in_order_and_once(seed: int) -> None:
         told.append(f"{number}{word}")
     played.tell(f.finished())
 
-    assert played.client.text == "".join(told)
+    assert played.client.told == "".join(told)
+    blocks = played.client.texts.values()
+    assert all(len(set(re.findall("<m.>", block))) == 1 for block in blocks)
     played.client.close()
 
 
@@ -160,6 +164,6 @@ def test_neither_other_runs_nor_what_follows_the_end_change_the_text(seed: int) 
                 played.tell(f.text(told[-1], dice.choice(["m1", "m2"])))
     played.tell(f.finished(outcome={"type": "success"}), f.text("late"), f.finished(), f.failed())
 
-    assert played.client.text == "".join(told)
+    assert played.client.told == "".join(told)
     assert b"secret" not in played.written.replace(b"secret?", b"")
     played.leave()

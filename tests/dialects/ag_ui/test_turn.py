@@ -276,15 +276,26 @@ def test_what_is_for_nobody_is_in_no_output(frame: bytes) -> None:
     assert CANARY not in json.dumps(played.requests)
 
 
-def test_each_switch_of_messages_begins_a_new_block_and_no_text_moves() -> None:
+def test_each_of_two_messages_at_once_is_one_block() -> None:
     told = [f.text(f"{number} ", f"m{1 + number % 2}") for number in range(4)]
+    played = Played(f.started(), *told, f.text_end(), f.text("5 ", "m2"), f.finished())
+
+    assert played.client.texts == {"run-1:t0": "0 2 ", "run-1:t1": "1 3 5 "}
+    assert played.kinds[2:] == [
+        *("text-start", "text-delta", "text-start", "text-delta", "text-delta", "text-delta"),
+        *("text-end", "text-delta", "text-end", "finish-step", "finish"),
+    ]
+
+
+def test_a_call_ends_the_texts_of_all_subagents() -> None:
+    told = [f.text("a", "m1"), f.text("b", "m2"), f.call(), f.text("c", "m1"), f.text("d", "m2")]
     played = Played(f.started(), *told, f.finished())
 
-    assert played.kinds.count("text-start") == 4
-    assert played.client.text == "0 1 2 3 "
+    assert list(played.client.texts.values()) == ["a", "b", "c", "d"]
+    assert played.kinds[6:9] == ["text-end", "text-end", "tool-input-start"]
 
 
-def test_the_texts_of_two_subagents_at_once_are_shown_in_the_order_in_which_they_come() -> None:
+def test_the_texts_of_two_subagents_at_once_are_one_block_each() -> None:
     told = [
         f.event("SUBAGENT_STARTED", subagentRunId=owner, name=f"writer {owner}") for owner in "ab"
     ]
@@ -298,6 +309,6 @@ def test_the_texts_of_two_subagents_at_once_are_shown_in_the_order_in_which_they
     played = Played(f.started(), *told, f.finished())
 
     texts = [part["text"] for part in played.client.parts if part["type"] == "text"]
-    assert texts == ["Tea ", "Gin ", "is hot. ", "is not."]
+    assert texts == ["Tea is hot. ", "Gin is not."]
     assert played.turn.outcome is Outcome.COMPLETED
     played.client.close()

@@ -1,6 +1,7 @@
 """P1 to P6 through a whole `Turn`, whatever chunks come in whatever order, cut wherever."""
 
 import random
+import re
 
 from support import ui_chunks as f
 from support.seeds import each_seed
@@ -64,12 +65,15 @@ def test_the_text_is_what_was_told_in_order_and_once(seed: int) -> None:
         if dice.randrange(4) == 0:
             played.tell(dice.choice(others))
             continue
-        word = f"{number}{dice.choice(WORDS)}"
-        played.tell(f.text(word, dice.choice(["t1", "t2", "t3"])))
+        block = dice.choice(["t1", "t2", "t3"])
+        word = f"<{block}>{number}{dice.choice(WORDS)}"
+        played.tell(f.text(word, block))
         told.append(word)
     played.tell(f.finish())
 
-    assert played.client.text == "".join(told)
+    assert played.client.told == "".join(told)
+    blocks = played.client.texts.values()
+    assert all(len(set(re.findall("<t.>", block))) == 1 for block in blocks)
     played.client.close()
 
 

@@ -19,10 +19,28 @@ def kinds(*frames: bytes) -> list[str]:
 
 
 def test_two_texts_are_two_blocks() -> None:
-    chunks = shown(f.text_start(), f.text("a"), f.text("b"), f.text("c", "t2"), f.text("d"))
+    frames = (f.text_start(), f.text("a"), f.text("b"), f.text("c", "t2"), f.text("d"))
+    chunks = shown(*frames, f.text_end("t2"), f.text_end())
 
-    assert [chunk.get("delta", chunk["type"]) for chunk in chunks] == [
-        *("text-start", "a", "b", "text-end", "text-start", "c", "text-end", "text-start", "d")
+    assert [(chunk["type"], chunk.get("delta", chunk["id"])) for chunk in chunks] == [
+        *(("text-start", "run-1:t0"), ("text-delta", "a"), ("text-delta", "b")),
+        *(("text-start", "run-1:t1"), ("text-delta", "c"), ("text-delta", "d")),
+        *(("text-end", "run-1:t1"), ("text-end", "run-1:t0")),
+    ]
+
+
+def test_two_thoughts_at_once_are_two_blocks() -> None:
+    chunks = shown(f.thought("a", "r1"), f.thought("b", "r2"), f.thought("c", "r1"))
+
+    assert [(chunk["id"], chunk.get("delta")) for chunk in chunks] == [
+        *(("run-1:r0", None), ("run-1:r0", "a"), ("run-1:r1", None), ("run-1:r1", "b")),
+        ("run-1:r0", "c"),
+    ]
+
+
+def test_a_step_ends_all_texts_that_are_open() -> None:
+    assert kinds(f.text("a"), f.text("b", "t2"), f.step_end(), f.text("c"))[4:] == [
+        *("text-end", "text-end", "text-start", "text-delta")
     ]
 
 

@@ -9,6 +9,7 @@ import pytest
 from msgspec import Raw
 
 from turnwire.core.body.conversation import Call, Result
+from turnwire.core.bounds import OPEN_BLOCKS_MAX
 from turnwire.dialects.ui_stream.messages import joined
 from turnwire.dialects.ui_stream.transcript import KEPT_MAX, Transcript
 
@@ -24,11 +25,11 @@ def test_texts_and_calls_are_parts_in_their_order() -> None:
     transcript = Transcript("m1")
     transcript.step()
     for delta in ("I ", "look", "\ud83d", "\ude00"):
-        transcript.text(delta)
+        transcript.text("t1", delta)
     transcript.call(CALL)
     transcript.result(Result("", "c1", "", Raw(b"1")))
     transcript.step()
-    transcript.text("So.")
+    transcript.text("t1", "So.")
 
     assert [part.get("text", part["type"]) for part in parts(transcript)] == [
         *("step-start", "I look\U0001f600", "tool-weather", "step-start", "So.")
@@ -45,9 +46,9 @@ def test_a_call_without_anything_before_it_begins_a_step() -> None:
 
 def test_a_message_that_others_began_goes_on() -> None:
     transcript = Transcript("m1", goes_on=True)
-    transcript.text("More.")
+    transcript.text("t1", "More.")
     begun = Transcript("m1")
-    begun.text("Well.")
+    begun.text("t1", "Well.")
 
     (message,) = joined([*begun.pieces(), *transcript.pieces()])
 
@@ -57,16 +58,41 @@ def test_a_message_that_others_began_goes_on() -> None:
 def test_many_deltas_are_one_text() -> None:
     transcript = Transcript("m1")
     for number in range(1_000):
-        transcript.text(f"{number} ")
+        transcript.text("t1", f"{number} ")
 
     assert parts(transcript)[0]["text"] == "".join(f"{number} " for number in range(1_000))
 
 
+def test_texts_at_once_are_a_part_each_in_the_order_in_which_they_began() -> None:
+    transcript = Transcript("m1")
+    for text_id, delta in [("t1", "a"), ("t2", "b"), ("t1", "c"), ("t2", "d")]:
+        transcript.text(text_id, delta)
+    transcript.end_text("t2")
+    transcript.text("t1", "e")
+    transcript.text("t2", "another")
+    transcript.end_text("t1")
+    transcript.end_text("never")
+    transcript.end_text("t2")
+    transcript.text("t1", "last")
+
+    assert [part["text"] for part in parts(transcript)] == ["ace", "bd", "another", "last"]
+
+
+def test_of_very_many_texts_at_once_all_become_parts() -> None:
+    transcript = Transcript("m1")
+    for number in range(OPEN_BLOCKS_MAX + 1):
+        transcript.text(f"t{number}", str(number))
+    transcript.text("t0", "more")
+
+    texts = [*map(str, range(OPEN_BLOCKS_MAX + 1)), "more"]
+    assert [part["text"] for part in parts(transcript)] == texts
+
+
 def test_a_turn_that_is_too_long_is_not_kept() -> None:
     transcript = Transcript("m1")
-    transcript.text("x" * KEPT_MAX)
+    transcript.text("t1", "x" * KEPT_MAX)
     assert (transcript.is_whole, transcript.kept_bytes) == (True, KEPT_MAX)
-    transcript.text("x")
+    transcript.text("t1", "x")
     transcript.step()
     transcript.call(CALL)
     transcript.result(Result("", "c1", "", None, "broken"))
@@ -77,8 +103,8 @@ def test_a_turn_that_is_too_long_is_not_kept() -> None:
 
 
 def of_texts(transcript: Transcript, number: int) -> None:
-    transcript.text(chr(97 + number % 26))
-    transcript.end_text()
+    transcript.text("t1", chr(97 + number % 26))
+    transcript.end_text("t1")
 
 
 def of_calls(transcript: Transcript, number: int) -> None:
@@ -88,8 +114,8 @@ def of_calls(transcript: Transcript, number: int) -> None:
 
 
 def of_signs(transcript: Transcript, number: int) -> None:
-    transcript.text("\U0001f600" * (100 + number % 7))
-    transcript.end_text()
+    transcript.text("t1", "\U0001f600" * (100 + number % 7))
+    transcript.end_text("t1")
 
 
 @pytest.mark.parametrize("tell", [of_texts, of_calls, of_signs])

@@ -25,6 +25,7 @@ from turnwire.core.events import (
     SourceUrl,
     TextBreak,
     TextDelta,
+    TextSwitch,
     ToolInputDelta,
     ToolUpdate,
     TurnFinished,
@@ -78,6 +79,7 @@ def _split_texts(events: Sequence[Event]) -> Iterator[Event]:
                 | ReplayFinished()
                 | ReasoningDelta()
                 | TextBreak()
+                | TextSwitch()
                 | ToolInputDelta()
                 | ToolUpdate()
                 | FilePart()
@@ -111,6 +113,7 @@ def _size(event: Event) -> int:
             | ReplayUncertain()
             | ReplayFinished()
             | TextBreak()
+            | TextSwitch()
             | FilePart()
             | SourceUrl()
             | AgentStatus()

@@ -89,6 +89,7 @@ _TYPES: Final[dict[int, type[Entry]]] = {
     14: events.TextBreak,
     15: events.ToolInputDelta,
     16: events.DataPart,
+    17: events.TextSwitch,
 }
 """The number of each entry but text deltas. A number never gets another meaning.
 

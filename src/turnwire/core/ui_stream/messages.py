@@ -181,7 +181,8 @@ class _MessageBuilder:
         self.parts: list[_AnyPart] = []
         self.finish: _Finish | None = None
         """None if the turn ended normally."""
-        self._texts: list[str] = []
+        self._texts: dict[str, tuple[_Text | _Reasoning, list[str]]] = {}
+        """The open blocks by their ids: the part of each, and its text so far."""
         self._tools: dict[str, _Tool] = {}
         self._questions: dict[str, _Question] = {}
         self._data: dict[tuple[str, str], _Data] = {}
@@ -190,12 +191,15 @@ class _MessageBuilder:
         match chunk:
             case chunks.StartStep():
                 self.parts.append(_StepStart())
-            case chunks.TextDelta(_, delta) | chunks.ReasoningDelta(_, delta):
-                self._texts.append(delta)
-            case chunks.TextEnd():
-                self.parts.append(_Text(self._text(), "done"))
-            case chunks.ReasoningEnd():
-                self.parts.append(_Reasoning(self._text(), "done"))
+            case chunks.TextStart(block_id):
+                self._begin_text(block_id, _Text("", "done"))
+            case chunks.ReasoningStart(block_id):
+                self._begin_text(block_id, _Reasoning("", "done"))
+            case chunks.TextDelta(block_id, delta) | chunks.ReasoningDelta(block_id, delta):
+                self._texts[block_id][1].append(delta)
+            case chunks.TextEnd(block_id) | chunks.ReasoningEnd(block_id):
+                part, texts = self._texts.pop(block_id)
+                part.text = "".join(texts)
             case chunks.ToolInputStart(call_id, name):
                 self._tool(call_id, name)
             case chunks.ToolInputAvailable(call_id, name, call_input):
@@ -223,8 +227,6 @@ class _MessageBuilder:
                 chunks.Start()
                 | chunks.FinishStep()
                 | chunks.ToolApprovalRequest()
-                | chunks.TextStart()
-                | chunks.ReasoningStart()
                 | chunks.ToolInputDelta()
                 | chunks.ToolOutputPreliminary()
                 | chunks.DataPart()
@@ -235,10 +237,9 @@ class _MessageBuilder:
             case _:
                 assert_never(chunk)
 
-    def _text(self) -> str:
-        text = "".join(self._texts)
-        self._texts.clear()
-        return text
+    def _begin_text(self, block_id: str, part: _Text | _Reasoning) -> None:
+        self.parts.append(part)
+        self._texts[block_id] = part, []
 
     def _tool(self, call_id: str, name: str) -> _Tool:
         tool = self._tools.get(call_id)

@@ -113,8 +113,8 @@ class Renumbering:
         """The number of the next chunk."""
         self._has_failed = False
         self._out: list[Chunk] = []
-        self._word = ""
-        """The last characters of the open block, if their word may still go on."""
+        self._words: dict[str, str] = {}
+        """The last characters of each open block, by its id, if their word may still go on."""
         self._run: _Run | None = None
         self._calls: dict[str, None] = {}
         """Ids of the calls without an outcome. The dicts are ordered sets."""
@@ -144,16 +144,16 @@ class Renumbering:
                 case chunks.DataAgentStatus(data):  # without its detail: padding repeats it often
                     self._status = chunks.DataAgentStatus(chunks.StatusData(data.status[:64]))
                 case chunks.TextDelta(block_id, delta):
-                    for piece in self._pieces(delta):
+                    for piece in self._pieces(block_id, delta):
                         self._add(chunks.TextDelta(block_id, piece))
                 case chunks.ReasoningDelta(block_id, delta):
-                    for piece in self._pieces(delta):
+                    for piece in self._pieces(block_id, delta):
                         self._add(chunks.ReasoningDelta(block_id, piece))
                 case chunks.TextEnd(block_id):
-                    self._end_word(chunks.TextDelta(block_id, self._word))
+                    self._end_word(chunks.TextDelta(block_id, self._words.pop(block_id, "")))
                     self._add(chunk)
                 case chunks.ReasoningEnd(block_id):
-                    self._end_word(chunks.ReasoningDelta(block_id, self._word))
+                    self._end_word(chunks.ReasoningDelta(block_id, self._words.pop(block_id, "")))
                     self._add(chunk)
                 case chunks.ToolInputStart(call_id, name):
                     self._calls[call_id] = None
@@ -242,9 +242,9 @@ class Renumbering:
             case _:
                 assert_never(chunk)
 
-    def _pieces(self, delta: str) -> list[str]:
-        """Return the complete words of the text so far. The rest waits in `_word`."""
-        text = self._word + delta
+    def _pieces(self, block_id: str, delta: str) -> list[str]:
+        """Return the complete words of the block's text so far. The rest waits in `_words`."""
+        text = self._words.get(block_id, "") + delta
         pieces: list[str] = []
         start = 0
         while True:
@@ -258,12 +258,11 @@ class Renumbering:
                 break
             pieces.append(text[start:end])
             start = end
-        self._word = text[start:]
+        self._words[block_id] = text[start:]
         return pieces
 
     def _end_word(self, rest: _Delta) -> None:
         """Send the characters that waited for the end of their word."""
-        self._word = ""
         if rest.delta:
             self._add(rest)
 

@@ -4,8 +4,8 @@ Use: make one `Translator` for each stream. `feed(event)` returns the chunks to 
 ends the message with an error of the gateway, `pause()` ends it at requests for approval.
 
 Rule 1: this module makes every decision about which chunks are sent, and in what order,
-with the modules that it uses (`tool_calls`, `questions`, `media`, `data_parts`, `sent_text`
-and `replayed_turn`).
+with the modules that it uses (`blocks`, `tool_calls`, `questions`, `media`, `data_parts`,
+`sent_text` and `replayed_turn`).
 
 Rule 2: no I/O, no clock, no log, no wire format. The same events give the same
 chunks, so that a recorded turn can be replayed on any machine.
@@ -41,6 +41,7 @@ from turnwire.core import events, safe_json
 from turnwire.core.body.client_copy import ClientCopy, PartKind
 from turnwire.core.events import Phase, Reason
 from turnwire.core.ui_stream import chunks, media
+from turnwire.core.ui_stream.blocks import Block, Kind, LeftBlocks
 from turnwire.core.ui_stream.data_parts import DataParts, part_chunks
 from turnwire.core.ui_stream.questions import Questions
 from turnwire.core.ui_stream.replayed_turn import ReplayedTurn
@@ -60,26 +61,8 @@ class State(enum.Enum):
 _WAITING, _STREAMING, _CLOSED = State  # names of the module, because attributes of an enum are slow
 
 
-class _Kind(enum.Enum):
-    """A kind of block. The value is the letter of its ids: `<turnId>:t0`, `<turnId>:r0`."""
-
-    TEXT = "t"
-    REASONING = "r"
-
-
-_TEXT, _REASONING = _Kind
-_NO_BLOCKS = dict.fromkeys(_Kind, 0)
-
-
-class _Block:
-    """The open block. `half` is half of a surrogate pair, kept until the other half arrives."""
-
-    __slots__ = ("half", "id", "kind")
-
-    def __init__(self, kind: _Kind, block_id: str) -> None:
-        self.kind = kind
-        self.id = block_id
-        self.half = ""
+_TEXT, _REASONING = Kind
+_NO_BLOCKS = dict.fromkeys(Kind, 0)
 
 
 class Translator:
@@ -101,6 +84,9 @@ class Translator:
 
     _data_parts: DataParts | None = None
     """None until the first data part: most turns have none."""
+
+    _left: LeftBlocks | None = None
+    """The other open blocks; None until an agent tells several texts at once."""
 
     def __init__(
         self,
@@ -124,7 +110,8 @@ class Translator:
         self._in_step = False
         self._turn_id = "turn"
         self._blocks = _NO_BLOCKS.copy()
-        self._block: _Block | None = None
+        self._block: Block | None = None
+        """The block that deltas go into."""
 
     @property
     def text_block(self) -> str | None:
@@ -168,7 +155,7 @@ class Translator:
     ) -> list[chunks.Chunk]:
         """Translate a request for approval that is closed, or replaced by a newer one, by now.
 
-        Only its effects on the message remain: the open block ends, and the card of its call is
+        Only its effects on the message remain: the open blocks end, and the card of its call is
         shown. Later phases of the call show how the request was closed. If an earlier stream sent
         the request as a question, the end of the question has to be sent too. The client's copy
         shows an open question, except where the call was done, or too many questions were open,
@@ -176,7 +163,7 @@ class Translator:
         """
         if question.question_id in self._client_copy.pending or not self._shows(approval):
             return self.feed(question)
-        new = self._close_block() if self.calls.is_done(approval.call_id) else self._card(approval)
+        new = self._close_blocks() if self.calls.is_done(approval.call_id) else self._card(approval)
         return [] if self._is_silent else new
 
     def _shows(self, approval: events.Approval) -> bool:
@@ -184,7 +171,7 @@ class Translator:
         return self.calls.shows(approval.call_id, approval.tool_name, approval.args)
 
     def _card(self, approval: events.Approval) -> list[chunks.Chunk]:
-        """End the open block, and return the chunks that show the card of the waiting call."""
+        """End the open blocks, and return the chunks that show the card of the waiting call."""
         args = approval.args
         if args is None and not self.calls.has_pieces(approval.call_id):
             args = Raw(b"{}")
@@ -194,7 +181,7 @@ class Translator:
             phase=Phase.RUNNING,
             args=args,
         )
-        return [*self._close_block(), *self._tool(update)]
+        return [*self._close_blocks(), *self._tool(update)]
 
     @property
     def waits_for_approval(self) -> bool:
@@ -212,7 +199,7 @@ class Translator:
         another stream, which sends their outcomes.
         """
         self.state = _CLOSED
-        return [*self._close_block(), *self._finish_step(), chunks.Finish()]
+        return [*self._close_blocks(), *self._finish_step(), chunks.Finish()]
 
     def _translate(self, event: events.Event) -> list[chunks.Chunk]:
         if self.state is _CLOSED:
@@ -248,6 +235,8 @@ class Translator:
                 return self._after_tool(self.calls.add_input(event))
             case events.TextBreak() if is_streaming:
                 return self._close_block()
+            case events.TextSwitch() if is_streaming:
+                return self._switch_block(event)
             case events.FilePart() | events.SourceUrl() if is_streaming:
                 return self._media(event)
             case events.DataPart(transient=True):
@@ -255,7 +244,7 @@ class Translator:
             case events.DataPart() if is_streaming:
                 return self._data(event)
             case events.Question() if is_streaming:
-                return [*self._close_block(), *self.questions.ask(event)]
+                return [*self._close_blocks(), *self.questions.ask(event)]
             case events.Question():
                 # The question is shown at once: the turn may not begin before it is answered.
                 return [*self._start(None), *self.questions.ask(event)]
@@ -279,6 +268,7 @@ class Translator:
                 | events.ReplayFinished()
                 | events.ReasoningDelta()
                 | events.TextBreak()
+                | events.TextSwitch()
                 | events.ToolInputDelta()
                 | events.ToolUpdate()
                 | events.FilePart()
@@ -316,7 +306,7 @@ class Translator:
         if not replay.is_silent:
             return []
         client_copy = self._client_copy
-        self._close_block()
+        self._close_blocks()
         self._in_step = False
         at_client = {_TEXT: client_copy.text_blocks, _REASONING: client_copy.reasoning_blocks}
         self._blocks = {kind: max(count, at_client[kind]) for kind, count in self._blocks.items()}
@@ -328,7 +318,7 @@ class Translator:
         in_step, self._in_step = self._in_step, False
         return [chunks.FinishStep()] if in_step else []
 
-    def _skip_sent(self, kind: _Kind, text: str) -> str:
+    def _skip_sent(self, kind: Kind, text: str) -> str:
         """When a turn is continued: return the part of `text` that the client does not have."""
         if self._replay is None:
             return text
@@ -346,7 +336,7 @@ class Translator:
         return self._between_blocks(parts)
 
     def _data(self, part: events.DataPart) -> list[chunks.Chunk]:
-        """Return a data part; one that replaces another leaves the open block open."""
+        """Return a data part; one that replaces another leaves the open blocks open."""
         if self._data_parts is None:
             self._data_parts = DataParts()
         for chunk in part_chunks(part):
@@ -356,7 +346,7 @@ class Translator:
                 return self._between_blocks([chunk])
         return []
 
-    def _write(self, kind: _Kind, text: str) -> list[chunks.Chunk]:
+    def _write(self, kind: Kind, text: str) -> list[chunks.Chunk]:
         text = self._skip_sent(kind, text)
         block = self._block
         opening: list[chunks.Chunk] = []
@@ -376,7 +366,7 @@ class Translator:
             self._block.half = ""
         return self._write(_TEXT, suffix)
 
-    def _delta(self, block: _Block, text: str) -> list[chunks.Chunk]:
+    def _delta(self, block: Block, text: str) -> list[chunks.Chunk]:
         delta = safe_json.join_surrogates(text)
         if not delta:
             return []
@@ -385,35 +375,53 @@ class Translator:
         self.sent_text.add(delta)
         return [chunks.TextDelta(block.id, delta)]
 
-    def _open_block(self, kind: _Kind) -> tuple[list[chunks.Chunk], _Block]:
+    def _open_block(self, kind: Kind) -> tuple[list[chunks.Chunk], Block]:
         """Open a block, in a new step if all calls of the current step have an outcome.
 
         If a new step began while a call is open, clients from 2026 on would show
         a second card for the call, which stays open forever.
         """
-        opening = [] if self._block is None else self._close_block()
-        if self.calls.step_has_calls and (self.has_fixed_steps or not self.calls.open):
+        begins_step = self.calls.step_has_calls and (self.has_fixed_steps or not self.calls.open)
+        others = self._left
+        is_beside = self._block is None and others is not None and others.kind is kind
+        opening = [] if is_beside and not begins_step else self._close_blocks()
+        if begins_step:
             self.calls.next_step()
             opening += [*self._finish_step(), chunks.StartStep()]
             self._in_step = True
-        block = self._block = _Block(kind, f"{self._turn_id}:{kind.value}{self._blocks[kind]}")
+        block = self._block = Block(kind, self._turn_id, self._blocks[kind])
         self._blocks[kind] += 1
         if kind is _TEXT:
             return [*opening, chunks.TextStart(block.id)], block
         return [*opening, chunks.ReasoningStart(block.id)], block
 
     def _close_block(self) -> list[chunks.Chunk]:
+        """End the block that deltas go into, if there is one."""
         block, self._block = self._block, None
-        if block is None:
-            return []
+        return [] if block is None else self._close(block)
+
+    def _close_blocks(self) -> list[chunks.Chunk]:
+        """End all open blocks, in the order in which they were opened."""
+        if self._left is None:
+            return self._close_block()
+        block, self._block = self._block, None
+        return [chunk for each in self._left.take(block) for chunk in self._close(each)]
+
+    def _switch_block(self, event: events.TextSwitch) -> list[chunks.Chunk]:
+        if self._left is None:
+            self._left = LeftBlocks()
+        self._block, ended = self._left.switch(self._block, event)
+        return [chunk for each in ended for chunk in self._close(each)]
+
+    def _close(self, block: Block) -> list[chunks.Chunk]:
         last = self._delta(block, block.half) if block.half else []
         if block.kind is _TEXT:
             return [*last, chunks.TextEnd(block.id)]
         return [*last, chunks.ReasoningEnd(block.id)]
 
     def _between_blocks(self, parts: list[chunks.Chunk]) -> list[chunks.Chunk]:
-        """End the open block and put `parts` after it, so that later text begins another block."""
-        return [*self._close_block(), *parts] if parts else []
+        """End the open blocks and put `parts` after them: later text begins another block."""
+        return [*self._close_blocks(), *parts] if parts else []
 
     def _tool(self, event: events.ToolUpdate) -> list[chunks.Chunk]:
         parts = self.calls.update(event)
@@ -436,7 +444,7 @@ class Translator:
         if self.state is _STREAMING:
             unanswered = CANCELED if reason is Reason.CANCELED else NO_RESULT
             closing: list[chunks.Chunk] = [
-                *self._close_block(),
+                *self._close_blocks(),
                 *self.questions.expire(),
                 *self.calls.settle(unanswered),
                 *self._finish_step(),

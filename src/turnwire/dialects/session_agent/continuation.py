@@ -236,6 +236,7 @@ class ContinuationProtocol(ResumeProtocol):
                 | events.ReplayFinished()
                 | events.ReasoningDelta()
                 | events.TextBreak()
+                | events.TextSwitch()
                 | events.ToolInputDelta()
                 | events.ToolUpdate()
                 | events.FilePart()

@@ -5,7 +5,7 @@ begins and how it ends (`turn`).
 """
 
 import re
-from typing import Final, TypeAlias, assert_never
+from typing import Final, assert_never
 
 from msgspec import Raw
 
@@ -18,11 +18,11 @@ from turnwire.core.events import (
     FilePart,
     ReasoningDelta,
     SourceUrl,
-    TextBreak,
     TextDelta,
 )
 from turnwire.core.ui_stream import media
 from turnwire.core.wire.frame_stats import FrameStats
+from turnwire.core.wire.open_blocks import OpenBlocks
 from turnwire.dialects.ui_stream import frames
 from turnwire.dialects.ui_stream.approvals import Asked
 from turnwire.dialects.ui_stream.calls import Calls
@@ -41,8 +41,6 @@ OURS: Final = frozenset({"agent-status", "question"})
 
 DENIED: Final = "The user denied this call"
 
-_Block: TypeAlias = tuple[type[TextDelta | ReasoningDelta], str]
-
 _is_name: Final = re.compile(DATA_NAME).match
 
 
@@ -58,50 +56,51 @@ class Progress:
         """Whether this response asks something that nobody can be asked."""
         self.denials: dict[str, str] = {}
         """Why users denied calls, by the id of the call, as far as they say."""
-        self._block: _Block | None = None
-        """The kind and the id of the block that the last delta belongs to."""
+        self._blocks = OpenBlocks()
         self._frame_stats = frame_stats
 
     @property
     def fast_id(self) -> str | None:
         """The text whose next delta is a delta and nothing else; None if there is none."""
-        block = self._block
-        return block[1] if block is not None and block[0] is TextDelta else None
+        return self._blocks.text_id
 
     def next_response(self) -> None:
         """Another response of this turn begins."""
         self.asked, self.has_unreadable = {}, False
-        self._block = None
+        self._blocks.clear()
 
     def take(self, frame: ContentFrame, size: int) -> list[Event]:
         """Return the events of a chunk, which has `size` bytes."""
         match frame:
             case frames.TextDelta(id=block_id, delta=delta):
-                if delta:
-                    new = self._begin(TextDelta, block_id)
-                    self.transcript.text(delta)
-                    return [*new, TextDelta(delta)]
-                return []
+                if not delta:
+                    return []
+                self.transcript.text(block_id, delta)
+                return [*self._blocks.write(TextDelta, block_id), TextDelta(delta)]
             case frames.ReasoningDelta(id=block_id, delta=delta):
-                return (
-                    [*self._begin(ReasoningDelta, block_id), ReasoningDelta(delta)] if delta else []
-                )
+                if not delta:
+                    return []
+                self.transcript.end_texts()
+                return [*self._blocks.write(ReasoningDelta, block_id), ReasoningDelta(delta)]
             case frames.TextEnd(id=block_id):
-                return self._end((TextDelta, block_id))
+                self.transcript.end_text(block_id)
+                return self._blocks.end(TextDelta, block_id)
             case frames.ReasoningEnd(id=block_id, provider_metadata=metadata):
                 if metadata:
                     self._frame_stats.count_left_out("providerMetadata of reasoning", len(metadata))
-                return self._end((ReasoningDelta, block_id))
+                return self._blocks.end(ReasoningDelta, block_id)
             case frames.Start() | frames.TextStart() | frames.ReasoningStart():
                 return []
             case frames.StartStep():
                 self.transcript.step()
-                return self._end(self._block)
+                return self._blocks.end_all()
             case frames.FinishStep():
-                return self._end(self._block)
+                self.transcript.end_texts()
+                return self._blocks.end_all()
             case frames.ResetStep():
                 self._frame_stats.count_left_out("reset-step", size)
-                return self._end(self._block)
+                self.transcript.end_texts()
+                return self._blocks.end_all()
             case frames.ToolInputStart(tool_call_id=call_id, tool_name=name):
                 return self.calls.start(call_id, name)
             case frames.ToolInputDelta(tool_call_id=call_id, input_text_delta=text):
@@ -189,18 +188,3 @@ class Progress:
         reason = (safe_json.string(request.reason) or "")[:REASON_MAX]
         self.asked[call_id] = Asked(approval_id, call_id, signature, reason)
         return new
-
-    def _begin(self, kind: type[TextDelta | ReasoningDelta], block_id: str) -> list[Event]:
-        """Return a break if the open block is another one of the same kind."""
-        before, self._block = self._block, (kind, block_id)
-        if before is None or before == self._block:
-            return []
-        self.transcript.end_text()
-        return [TextBreak()] if before[0] is kind else []
-
-    def _end(self, block: _Block | None) -> list[Event]:
-        if block is None or block != self._block:
-            return []
-        self._block = None
-        self.transcript.end_text()
-        return [TextBreak()]

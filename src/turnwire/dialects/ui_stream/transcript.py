@@ -11,6 +11,7 @@ import msgspec
 
 from turnwire.core import safe_json
 from turnwire.core.body.conversation import Call, Result
+from turnwire.core.bounds import OPEN_BLOCKS_MAX
 from turnwire.dialects.ui_stream.messages import CallPiece, PartsPiece, ResultPiece
 
 KEPT_MAX: Final = 1_048_576
@@ -19,8 +20,8 @@ KEPT_MAX: Final = 1_048_576
 _PIECE_BYTES: Final = 320
 """About what a piece takes beside its JSON."""
 
-_TEXTS_MAX: Final = 256
-"""Most deltas that are kept before they are joined."""
+_DELTAS_MAX: Final = 256
+"""Most deltas of a text that are kept before they are joined."""
 
 _STEP: Final = b'{"type":"step-start"}'
 
@@ -36,7 +37,10 @@ class Transcript:
         self._next_id = f"{message_id}:on"
         self._has_begun = goes_on
         self._pieces: list[bytes] = []
-        self._texts: list[str] = []
+        self._texts: list[list[str]] = []
+        """The deltas of the texts that are no parts yet, in the order in which they began."""
+        self._open: dict[str, list[str]] = {}
+        """Those of them that were not ended, by the agent's ids."""
         self._bytes = 0
 
     @property
@@ -49,31 +53,49 @@ class Transcript:
         self.is_whole = False
         self._pieces.clear()
         self._texts.clear()
+        self._open.clear()
 
     def pieces(self) -> Sequence[bytes]:
-        self.end_text()
+        self.end_texts()
         return self._pieces
 
-    def text(self, delta: str) -> None:
+    def text(self, text_id: str, delta: str) -> None:
         if self._has_room(len(delta)):
-            self._texts.append(delta)
-            if len(self._texts) > _TEXTS_MAX:
-                self._texts = ["".join(self._texts)]
+            deltas = self._open.get(text_id)
+            if deltas is None:
+                deltas = self._begin_text(text_id)
+            deltas.append(delta)
+            if len(deltas) > _DELTAS_MAX:
+                deltas[:] = ["".join(deltas)]
 
-    def end_text(self) -> None:
-        """What follows is another text, or none."""
-        text = safe_json.join_surrogates("".join(self._texts))
+    def end_text(self, text_id: str) -> None:
+        """The text is over. It becomes a part when no other is open: parts are in order."""
+        if self._open.pop(text_id, None) and not self._open:
+            self.end_texts()
+
+    def end_texts(self) -> None:
+        """All texts are over: what follows are others, or none."""
+        texts = [safe_json.join_surrogates("".join(deltas)) for deltas in self._texts]
         self._texts.clear()
-        if text:
+        self._open.clear()
+        for text in texts:
             part = b'{"type":"text","text":' + msgspec.json.encode(text) + b"}"
             self._add_part(part, len(part) - len(text))
 
+    def _begin_text(self, text_id: str) -> list[str]:
+        if len(self._texts) >= OPEN_BLOCKS_MAX:
+            self.end_texts()
+        deltas: list[str] = []
+        self._texts.append(deltas)
+        self._open[text_id] = deltas
+        return deltas
+
     def step(self) -> None:
-        self.end_text()
+        self.end_texts()
         self._add_part(_STEP, len(_STEP))
 
     def call(self, call: Call) -> None:
-        self.end_text()
+        self.end_texts()
         if not self._has_begun:
             self.step()
         piece = CallPiece.of(call)

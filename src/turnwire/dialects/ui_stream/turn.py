@@ -163,7 +163,7 @@ class TurnProtocol(StopsAtOnce):
             return self._receive_other(raw)
         # Deltas come first, and in this function, because they come by the hundred thousand.
         if type(frame) is frames.TextDelta and frame.id == self._fast_id:
-            self._progress.transcript.text(frame.delta)
+            self._progress.transcript.text(frame.id, frame.delta)
             return frame.delta or None
         return self._interpret(frame, raw)
 

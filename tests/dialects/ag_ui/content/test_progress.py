@@ -34,7 +34,11 @@ TEXT_BREAK: list[Any] = [("TextBreak", {})]
         ([f.text("")], None),
         ([f.text("a"), f.text_end()], TEXT_BREAK),
         ([f.text_start(), f.text_end()], []),
-        ([f.text("a"), f.text("b", "m2")], [*TEXT_BREAK, ("TextDelta", {"text": "b"})]),
+        (
+            [f.text("a"), f.text("b", "m2")],
+            [("TextSwitch", {"left": "m1", "entered": "m2"}), ("TextDelta", {"text": "b"})],
+        ),
+        ([f.text("a"), f.text_end(), f.text("b", "m2")], "b"),
         ([f.text_start(role="user"), f.text("a")], []),
         ([f.thought("hm")], [("ReasoningDelta", {"text": "hm"})]),
         ([f.thought("hm"), f.thought_end()], TEXT_BREAK),

@@ -30,6 +30,22 @@ def test_a_step_is_text_and_calls_and_their_results_follow() -> None:
     ]
 
 
+def test_texts_that_came_at_once_are_said_one_after_the_other() -> None:
+    said = kept()
+    for message_id, delta in [("m1", "One, "), ("m2", "Two, "), ("m1", "one."), ("m2", "two.")]:
+        said.text(message_id, delta)
+
+    assert read(said.messages()) == [Item("assistant", "text", "One, one.Two, two.")]
+
+
+def test_however_short_its_messages_are_a_turn_has_a_bound() -> None:
+    said = kept()
+    for number in range(KEPT_MAX // 256):
+        said.text(f"m{number}", "a")
+
+    assert (said.is_whole, list(said.messages())) == (False, [])
+
+
 def test_a_call_that_waits_has_no_result() -> None:
     said = kept()
     said.call("c1", "delete", Raw(b"{}"))

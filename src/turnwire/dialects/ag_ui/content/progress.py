@@ -10,16 +10,10 @@ from msgspec import Raw
 
 from turnwire.core import safe_json
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX, keep
-from turnwire.core.events import (
-    AgentStatus,
-    Event,
-    ReasoningDelta,
-    TextBreak,
-    TextDelta,
-    ToolUpdate,
-)
+from turnwire.core.events import AgentStatus, Event, ToolUpdate
 from turnwire.core.requests import StateMode
 from turnwire.core.wire.frame_stats import FrameStats
+from turnwire.core.wire.open_blocks import OpenBlocks
 from turnwire.core.wire.schema import name_or_odd
 from turnwire.dialects.ag_ui import frames, interrupts
 from turnwire.dialects.ag_ui.content import results, snapshots
@@ -65,7 +59,8 @@ class Progress:
     ) -> None:
         """`transcript` keeps what is told as messages."""
         self.calls = Calls()
-        self.text = TextMessages(frame_stats)
+        self._blocks = OpenBlocks()
+        self.text = TextMessages(self._blocks, frame_stats)
         self.usage = Usage()
         self.transcript = transcript
         self.interrupts: list[Interrupt] = []
@@ -75,21 +70,19 @@ class Progress:
         self.has_worked = False
         """Whether this run did anything before its end."""
         self._run_id = run_id
-        self._reasoning = ReasoningMessages(frame_stats)
+        self._reasoning = ReasoningMessages(self._blocks, frame_stats)
         self._state = State(state_mode, frame_stats)
         self._confirmations = Confirmations()
         self._lanes = Lanes()
         self._held = HeldResults()
-        self._block: type[TextDelta | ReasoningDelta] | None = None
-        """Of which kind the last delta was."""
         self._subagents: dict[str, str] = {}
         self._frame_stats = frame_stats
 
     @property
     def fast_id(self) -> str | None:
         """The message whose next delta is a delta and nothing else; None if there is none."""
-        is_plain = not self._held and self._block is TextDelta and not self._lanes.holds_calls
-        return self.text.current if is_plain else None
+        is_plain = not self._held and not self._lanes.holds_calls
+        return self._blocks.text_id if is_plain else None
 
     @property
     def holds_result(self) -> bool:
@@ -149,9 +142,7 @@ class Progress:
     def _tell(self, new: list[Event]) -> list[Event]:
         """Note what goes to the client."""
         for event in new:
-            if isinstance(event, TextDelta | ReasoningDelta):
-                self._block = type(event)
-            elif isinstance(event, ToolUpdate) and event.args is not None:
+            if isinstance(event, ToolUpdate) and event.args is not None:
                 self.transcript.call(event.call_id, event.tool_name, event.args)
         return new
 
@@ -163,16 +154,15 @@ class Progress:
                 self.text.start(message_id, role)
                 return []
             case frames.TextEnd(message_id=message_id):
-                new = self.text.end(message_id)
-                return new if self._block is TextDelta else []
+                return self.text.end(message_id)
             case frames.ReasoningContent(message_id=message_id, delta=delta):
                 return self._reason(message_id, delta)
             case frames.ThinkingContent(delta=delta):
                 return self._reason(_NO_ID, delta)
             case frames.ReasoningEnd(message_id=message_id):
-                return self._end_reasoning(message_id)
+                return self._reasoning.end(message_id)
             case frames.ThinkingEnd():
-                return self._end_reasoning(_NO_ID)
+                return self._reasoning.end(_NO_ID)
             case frames.ReasoningStart() | frames.ThinkingStart() | frames.Skipped():
                 return []
             case frames.EncryptedValue():
@@ -228,11 +218,6 @@ class Progress:
         self.has_worked = True
         return self._reasoning.content(message_id, delta)
 
-    def _end_reasoning(self, message_id: str) -> list[Event]:
-        new = self._reasoning.end(message_id)
-        # Text that came meanwhile ended the block of the reasoning, and goes on.
-        return [each for each in new if self._block is ReasoningDelta or each != TextBreak()]
-
     def _encrypted(self, frame: frames.EncryptedValue, size: int) -> list[Event]:
         if self._held.mark(frame):
             return self.release() if self._held.wait_for_no_mark else []
@@ -268,7 +253,7 @@ class Progress:
                 self._count_late(call_id, call)
         for message_id, length in snapshot.text_lengths.items():
             streamed = self.transcript.length(message_id)
-            if streamed not in {None, length} and message_id != self.text.current:
+            if streamed not in {None, length} and not self.text.may_go_on(message_id):
                 self._frame_stats.count_left_out("contradicted text", length)
         return new
 

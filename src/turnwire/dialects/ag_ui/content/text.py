@@ -1,14 +1,16 @@
-"""The text messages and the reasoning messages of a run, as deltas and breaks between them.
+"""The text messages and the reasoning messages of a run, as deltas and what separates them.
 
 A run tells several messages, each with an id. They become blocks of one message of the client, in
-the order in which their text comes. `TextMessages` and `ReasoningMessages` return the events.
+the order in which they begin. Subagents may tell theirs at once. `TextMessages` and
+`ReasoningMessages` return the events.
 """
 
 from typing import Final
 
-from turnwire.core.bounds import keep
-from turnwire.core.events import Event, ReasoningDelta, TextBreak, TextDelta
+from turnwire.core.bounds import OPEN_BLOCKS_MAX, keep
+from turnwire.core.events import Event, ReasoningDelta, TextDelta
 from turnwire.core.wire.frame_stats import FrameStats
+from turnwire.core.wire.open_blocks import OpenBlocks
 
 MESSAGES_MAX: Final = 256
 """Most messages of one kind that are remembered by id."""
@@ -20,10 +22,12 @@ _SHOWN_ROLES: Final = frozenset({None, "", "assistant"})
 
 
 class TextMessages:
-    """The text of a run. `current` is the id of the message that the last delta belongs to."""
+    """The text of a run. `blocks` are also those of its reasoning."""
 
-    def __init__(self, frame_stats: FrameStats) -> None:
-        self.current: str | None = None
+    def __init__(self, blocks: OpenBlocks, frame_stats: FrameStats) -> None:
+        self._blocks = blocks
+        self._unended: dict[str, None] = {}
+        """Messages whose text has begun, and may go on."""
         self._hidden: dict[str, None] = {}
         """Messages of other roles than the assistant's: their text is not the answer."""
         self._frame_stats = frame_stats
@@ -40,30 +44,34 @@ class TextMessages:
             return []
         if not delta:
             return []
-        if message_id == self.current:
-            return [TextDelta(delta)]
-        is_first, self.current = self.current is None, message_id
-        return [TextDelta(delta)] if is_first else [TextBreak(), TextDelta(delta)]
+        keep(self._unended, message_id, None, MESSAGES_MAX)
+        return [*self._blocks.write(TextDelta, message_id), TextDelta(delta)]
 
     def end(self, message_id: str) -> list[Event]:
         self._hidden.pop(message_id, None)
-        if message_id != self.current:
-            return []
-        self.current = None
-        return [TextBreak()]
+        self._unended.pop(message_id, None)
+        return self._blocks.end(TextDelta, message_id)
+
+    def may_go_on(self, message_id: str) -> bool:
+        """Whether text of this message was told, and its end was not."""
+        return message_id in self._unended
 
 
 class ReasoningMessages:
     """The reasoning of a run, but not what repeats reasoning of the same round to the letter.
 
     Some agents tell it a second time, when the model's answer is complete. A message that begins
-    like earlier reasoning is held back until it differs, or ends.
+    like earlier reasoning is held back until it differs, or ends. `blocks` are also those of the
+    text.
     """
 
-    def __init__(self, frame_stats: FrameStats) -> None:
+    def __init__(self, blocks: OpenBlocks, frame_stats: FrameStats) -> None:
+        self._blocks = blocks
         self._current: str | None = None
         self._text = ""
         """The text of the current message; kept while it may be told again."""
+        self._left: dict[str, str] = {}
+        """The texts of other messages that were not ended, by id: each may go on."""
         self._held: list[str] = []
         self._is_repeating = False
         self._earlier: list[str] = []
@@ -75,11 +83,12 @@ class ReasoningMessages:
         """A call has its result: what follows are other thoughts, even if in the same words."""
         self._earlier.clear()
         self._earlier_chars = 0
+        self._left = dict.fromkeys(self._left, "")
 
     def content(self, message_id: str, delta: str) -> list[Event]:
         if not delta:
             return []
-        events = [] if message_id == self._current else self._begin(message_id)
+        events = [] if message_id == self._current else self._enter(message_id)
         if self._earlier_chars <= EARLIER_MAX:
             self._text += delta
             self._earlier_chars += len(delta)
@@ -88,31 +97,50 @@ class ReasoningMessages:
             if any(text.startswith(self._text) for text in self._repeatable()):
                 return events
             return events + self._release()
-        return [*events, ReasoningDelta(delta)]
+        return [*events, *self._tell(message_id, delta)]
 
     def end(self, message_id: str) -> list[Event]:
-        return self.close() if message_id == self._current else []
+        self._left.pop(message_id, None)
+        if message_id == self._current:
+            return self.close()
+        return self._blocks.end(ReasoningDelta, message_id)
 
     def close(self) -> list[Event]:
         """End the current message, if there is one."""
-        if self._current is None:
+        message_id = self._current
+        if message_id is None:
             return []
-        events: list[Event] = [TextBreak()]
-        if self._is_repeating and self._text in self._repeatable():
+        return [*self._settle(), *self._blocks.end(ReasoningDelta, message_id)]
+
+    @property
+    def _is_repetition(self) -> bool:
+        return self._is_repeating and self._text in self._repeatable()
+
+    def _settle(self) -> list[Event]:
+        """Tell what was held back, or drop it as a repetition. No message is current then."""
+        events: list[Event] = []
+        if self._is_repetition:
             self._frame_stats.doubled += len(self._held)
             self._held.clear()
-            events = []
         elif self._is_repeating:
-            events = [*self._release(), TextBreak()]
+            events = self._release()
         if self._text and self._text not in self._earlier:
             self._earlier.append(self._text)
         self._current, self._text, self._is_repeating = None, "", False
         return events
 
-    def _begin(self, message_id: str) -> list[Event]:
-        events = self.close()
+    def _enter(self, message_id: str) -> list[Event]:
+        """Go on with another message, or begin it. The current one is left open."""
+        if self._current is not None and not self._is_repetition:
+            keep(self._left, self._current, self._text, OPEN_BLOCKS_MAX)
+        events = self._settle()
         self._current = message_id
-        self._is_repeating = bool(self._earlier) and self._earlier_chars <= EARLIER_MAX
+        so_far = self._left.pop(message_id, None)
+        if so_far is None:
+            self._is_repeating = bool(self._earlier) and self._earlier_chars <= EARLIER_MAX
+        else:
+            self._text = so_far
+            self._earlier = [each for each in self._earlier if each != so_far]
         return events
 
     def _repeatable(self) -> list[str]:
@@ -123,4 +151,7 @@ class ReasoningMessages:
         """The current message is no repetition: tell what was held back."""
         self._is_repeating = False
         held, self._held = "".join(self._held), []
-        return [ReasoningDelta(held)] if held else []
+        return self._tell(self._current or "", held) if held else []
+
+    def _tell(self, message_id: str, text: str) -> list[Event]:
+        return [*self._blocks.write(ReasoningDelta, message_id), ReasoningDelta(text)]

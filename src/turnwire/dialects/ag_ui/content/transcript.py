@@ -4,6 +4,7 @@ A run that ends with an interrupt goes on in another run, whose request has the 
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from msgspec import Raw, Struct
@@ -18,11 +19,18 @@ LENGTHS_MAX: Final = 256
 """Most messages whose length is kept."""
 
 
+_TEXT_CHARS: Final = 256
+"""About what a further message in a step takes beside its id and its text."""
+
+
 class _Step(Struct):
-    """A message of the assistant: texts, then calls. Their results follow it."""
+    """A message of the assistant: texts, then calls. Their results follow it.
+
+    `texts` has the deltas of each message by its id: subagents may tell theirs at once.
+    """
 
     message_id: str
-    pieces: list[str] = []
+    texts: dict[str, list[str]] = {}
     calls: dict[str, tuple[str, Raw]] = {}
     results: dict[str, tuple[str, Raw]] = {}
     is_sent: bool = False
@@ -70,7 +78,10 @@ class Transcript:
         if len(self._lengths) > LENGTHS_MAX:
             del self._lengths[next(iter(self._lengths))]
         if self._has_room(len(delta)):
-            self._step(message_id).pieces.append(delta)
+            texts = self._step(message_id).texts
+            is_further = bool(texts) and message_id not in texts
+            if not is_further or self._has_room(len(message_id) + _TEXT_CHARS):
+                texts.setdefault(message_id, []).append(delta)
 
     def length(self, message_id: str) -> int | None:
         """How many characters of this message were told; None for none."""
@@ -115,6 +126,6 @@ class Transcript:
 
 
 def _message(step: _Step) -> AssistantMessage:
-    text = "".join(step.pieces)
+    text = "".join(chain.from_iterable(step.texts.values()))
     calls = tuple(Call(call_id, name, whole) for call_id, (name, whole) in step.calls.items())
     return AssistantMessage(step.message_id, (Text(text),) if text else (), calls)
