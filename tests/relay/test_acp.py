@@ -7,10 +7,12 @@ import httpx
 import pytest
 
 from gateway.agent import Line, ScriptedAgent
-from gateway.clients import Chat, chatting, outline, post
+from gateway.asking_agent import call, prompting
+from gateway.clients import Chat, ask, chatting, outline, post
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
+from turnwire.relay.turn_log.patient_claims import UNNOTICED_S
 
 pytestmark = pytest.mark.sockets
 
@@ -105,6 +107,33 @@ async def test_a_client_that_hangs_up_keeps_the_connection_until_then() -> None:
 
         await until(lambda: line.closed)
         await gateway.has_ended("client_gone")
+
+
+@pytest.mark.parametrize("stopped", [False, True], ids=["hang-up", "stop"])
+async def test_the_next_prompt_waits_until_then(*, stopped: bool) -> None:
+    following_prompt = ask("and now?")
+    following_prompt["messages"][0]["id"] = "m2"
+    async with (
+        ScriptedAgent(begin) as agent,
+        gateway_of(agent) as gateway,
+        prompting(gateway) as chat,
+    ):
+        line = await running(agent, chat)
+        stopping = asyncio.create_task(stop(gateway)) if stopped else None
+        if stopping is None:
+            await chat.hang_up()
+        following = asyncio.create_task(call(gateway, "chat", following_prompt))
+        await until(lambda: of_method(line, "session/cancel"))
+        await asyncio.sleep(3 * UNNOTICED_S)
+        assert not following.done()
+        assert len(agent.lines) == 1
+        await line.say(response(10, stopReason="cancelled"))
+        next_line = await agent.line(1)
+        await until(lambda: of_method(next_line, "session/prompt"))
+        await next_line.say(text(" again"), response(10, stopReason="end_turn"))
+
+        assert "again" in (await following).text
+        assert stopping is None or (await stopping).status_code == 200
 
 
 async def test_a_prompt_of_another_chat_does_not_wait() -> None:

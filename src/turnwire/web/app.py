@@ -33,6 +33,7 @@ from turnwire.relay.memory_budget import Budget
 from turnwire.relay.registry import RequestRegistry
 from turnwire.relay.rounds import Rounds
 from turnwire.relay.turn_log.memory import MemoryTurnLog
+from turnwire.relay.turn_log.patient_claims import PatientClaims
 from turnwire.relay.turn_log.port import TurnLog
 from turnwire.web.auth.access import Access, ClaimsAccess, OpenAccess
 from turnwire.web.auth.access_cache import CachedAccess
@@ -101,6 +102,7 @@ def create_app(
         transport=TRANSPORTS[dialect.transport](dialler, frame_bytes=settings.frame_bytes),
         session_groups=SessionGroups(apart=settings.sessions == "apart"),
         turn_log=_turn_log(settings, dialler.rounds, telemetry, exit_stack),
+        patient_claims=PatientClaims(),
         used_approvals=UsedApprovals(settings.turn_s),
         rates=Rates(
             settings.turns_per_minute, settings.rates_url, on_failure=telemetry.rates_uncounted.inc

@@ -22,6 +22,7 @@ from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.port import Transport
 from turnwire.relay.memory_budget import Budget
 from turnwire.relay.registry import RequestRegistry
+from turnwire.relay.turn_log.patient_claims import PatientClaims
 from turnwire.relay.turn_log.port import TurnLog
 from turnwire.web.auth.access import Access
 from turnwire.web.auth.identity import Identity
@@ -57,6 +58,7 @@ class AppContext(Struct, frozen=True):
     session_groups: SessionGroups
     turn_log: TurnLog | None
     """Keeps running turns for their readers; None: nobody does, or the agent repeats them."""
+    patient_claims: PatientClaims
     used_approvals: UsedApprovals
     rates: Rates
     proxies: Proxies

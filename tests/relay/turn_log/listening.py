@@ -53,6 +53,7 @@ class Control:
 
     def __init__(self, result: StopResult | Rejection = Rejection.SILENT) -> None:
         self.result = result
+        self.is_ending = False
         self.readers: list[int] = []
         self.stopped: list[str | None] = []
         self.answers: list[tuple[Sequence[QuestionReply], str]] = []

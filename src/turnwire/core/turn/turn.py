@@ -73,8 +73,8 @@ class Turn:
         self._open_work = OpenWork()
         if output.has_fixed_steps:
             self._open_work.has_fixed_rows = True
-        self._client_state = ClientState(limits)
-        self._timers = Deadlines(limits, protocol, self._open_work, self._client_state)
+        self.client_state = ClientState(limits)
+        self._timers = Deadlines(limits, protocol, self._open_work, self.client_state)
         self._has_more_portions = False
         """Whether more portions of the current frame follow."""
         self._to_client: list[bytes] = []
@@ -94,10 +94,10 @@ class Turn:
             case inputs.Tick():
                 return self._tick(now)
             case inputs.Blocked():
-                self._client_state.mark_blocked(now)
+                self.client_state.mark_blocked(now)
             case inputs.Progressed(held_bytes) | inputs.Held(held_bytes):
                 if isinstance(turn_input, inputs.Progressed):
-                    self._client_state.mark_progress(now)
+                    self.client_state.mark_progress(now)
                 if held_bytes > self._limits.backlog_bytes:
                     return self._cut_off_client(now)
             case inputs.Unblocked():
@@ -156,7 +156,7 @@ class Turn:
             self._to_client.append(self._output.feed_texts(texts, now))
         if is_alive:
             self._timers.last_frame_at = now
-        if self._frame_stats.wasted > MALFORMED_MAX or self._client_state.client is not READING:
+        if self._frame_stats.wasted > MALFORMED_MAX or self.client_state.client is not READING:
             return self._flush_unless_gone(now)
         # A plain delta only moves the deadline later. A `Tick` that is too early updates it.
         return self._flush(now, update_deadline=has_fed or self._protocol.deadline < self.deadline)
@@ -233,9 +233,9 @@ class Turn:
         its client until our turn begins. Under `DisconnectPolicy.CONTINUE` it still sends its
         prompt, and keeps its queue position.
         """
-        if self.outcome is not None or self._client_state.has_left:
+        if self.outcome is not None or self.client_state.has_left:
             return NO_OUTPUT
-        if self._client_state.client is BLOCKED:
+        if self.client_state.client is BLOCKED:
             self._protocol.mark_stale()
             self._reading_resumed(now)
         decision = abort.when_client_left(self._limits, is_connected=self._is_open)
@@ -243,26 +243,26 @@ class Turn:
             return self._go_on_alone(decision, now)
         if decision is Decision.ABORT:
             return self._give_up(now)
-        self._client_state.mark_gone(now)
+        self.client_state.mark_gone(now)
         return self._end(Outcome.CLIENT_GONE, now)
 
     def _go_on_alone(self, decision: Decision, now: float) -> Output:
         """Go on without the client: to the end of the turn, or for the grace time."""
         if decision is Decision.CONTINUE:
-            self._client_state.mark_absent()
+            self.client_state.mark_absent()
             self._protocol.unwatched()
             return self._flush_unless_drained(now)
         self._protocol.client_detached()
-        self._client_state.mark_detached(now)
+        self.client_state.mark_detached(now)
         return self._flush_unless_gone(now)
 
     def _is_left_to_others(self, now: float) -> bool:
         """Whether the stream of a detached client ends, as others follow a turn that goes on."""
         if not self._readers and not self._protocol.has_other_watchers:
-            self._client_state.mark_unfollowed(now)
+            self.client_state.mark_unfollowed(now)
         elif not self._limits.holds_turn:
             return True
-        elif self._client_state.mark_followed():
+        elif self.client_state.mark_followed():
             self._protocol.unwatched()
         return False
 
@@ -273,7 +273,7 @@ class Turn:
         """End the stream if its agent is unsound, or if its client left and that can end it now."""
         if self.outcome is not None:
             return self._flush(now)
-        wasted, client = self._frame_stats.wasted, self._client_state.client
+        wasted, client = self._frame_stats.wasted, self.client_state.client
         if wasted > MALFORMED_MAX and 2 * wasted > self.frames_received:
             return self._end(Outcome.UNSOUND, now)
         if client is DETACHED and self._is_left_to_others(now):
@@ -294,7 +294,7 @@ class Turn:
         is_aborted = abort.when_client_is_gone(self._protocol.abort_scope) is Decision.ABORT
         if is_aborted and not self._begin_stop(now):
             self._to_agent += self._protocol.abort()
-            self.outcome = self._client_state.outcome(Outcome.CLIENT_GONE, has_begun=True)
+            self.outcome = self.client_state.outcome(Outcome.CLIENT_GONE, has_begun=True)
 
     def _tick(self, now: float) -> Output:
         if self.outcome is not None:
@@ -307,9 +307,9 @@ class Turn:
             return self._end(Outcome.DRAINING, now)
         if now >= self._timers.expires_at:
             return self._token_expired(now)
-        if self._client_state.client is DETACHED and self._is_left_to_others(now):
+        if self.client_state.client is DETACHED and self._is_left_to_others(now):
             return self._end(Outcome.CLIENT_GONE, now)
-        if now >= self._client_state.deadline:
+        if now >= self.client_state.deadline:
             return self._client_overdue(now)
         if now >= self._timers.silence_at:
             return self._end(Outcome.SILENT, now)
@@ -373,26 +373,26 @@ class Turn:
         self._set_outcome(outcome)
 
     def _set_outcome(self, outcome: Outcome) -> None:
-        self.outcome = self._client_state.outcome(outcome, has_begun=self.turn_id is not None)
+        self.outcome = self.client_state.outcome(outcome, has_begun=self.turn_id is not None)
 
     def _client_overdue(self, now: float) -> Output:
         """The client was blocked, detached or gone for too long."""
-        client = self._client_state.client
+        client = self.client_state.client
         if client is BLOCKED:
             return self._cut_off_client(now)
         return self._give_up(now) if client is DETACHED else self._end(Outcome.ABANDONED, now)
 
     def _give_up(self, now: float) -> Output:
         """The client does not come back: abort our turn, as soon as that stops no other turn."""
-        self._client_state.mark_gone(now)
+        self.client_state.mark_gone(now)
         self._abort_unless_shared(now)
         return self._flush(now)
 
     def _cut_off_client(self, now: float) -> Output:
         """The client does not read: end the stream, or go on without it until we may abort."""
-        if self.outcome is not None or self._client_state.has_left:
+        if self.outcome is not None or self.client_state.has_left:
             return NO_OUTPUT
-        if self._client_state.client is BLOCKED:
+        if self.client_state.client is BLOCKED:
             self._protocol.mark_stale()
         decision = abort.when_client_is_parted(self._limits)
         if decision is not Decision.ABORT:
@@ -403,7 +403,7 @@ class Turn:
         self._to_client.append(self._output.fail(Outcome.SLOW_CLIENT.text or ""))
         self._open_work.close()
         output = self._flush(now)
-        self._client_state.mark_gone(now, Outcome.SLOW_CLIENT)
+        self.client_state.mark_gone(now, Outcome.SLOW_CLIENT)
         self._update_deadline()
         return msgspec.structs.replace(output, disconnect_client=True)
 
@@ -418,13 +418,13 @@ class Turn:
     def _part(self, decision: Decision, why: Outcome, now: float, last: bytes = b"") -> Output:
         """Disconnect the client, and go on without it in the turn log. `last` ends its response."""
         self._reading_resumed(now)
-        self._client_state.cut_off = why
+        self.client_state.cut_off = why
         to_agent = self._go_on_alone(decision, now).to_agent
         return Output(last, to_agent, disconnect_client=True, ends_response=bool(last))
 
     def _reading_resumed(self, now: float) -> None:
         """Correct the timers if the client was blocked: frames are read again now."""
-        since = self._client_state.mark_unblocked()
+        since = self.client_state.mark_unblocked()
         if since is not None:
             self._timers.reading_resumed(since, now)
 
@@ -432,8 +432,8 @@ class Turn:
         """End the stream by a decision of the gateway, not of the agent."""
         if self.outcome is not None:
             return NO_OUTPUT
-        if abort.when_ended(outcome, self._limits.on_disconnect, self._client_state.client):
-            if self._client_state.client is BLOCKED:
+        if abort.when_ended(outcome, self._limits.on_disconnect, self.client_state.client):
+            if self.client_state.client is BLOCKED:
                 self._protocol.mark_stale()
             self._to_agent += self._protocol.abort()
         if outcome.text is not None:
@@ -458,12 +458,12 @@ class Turn:
             and not self._has_more_portions
             and self._output.is_waiting
             and self.outcome is None
-            and not self._client_state.has_left
+            and not self.client_state.has_left
         ):
             self._to_client.append(self._output.pause())
             self.outcome = Outcome.ASKED
         to_client = b""
-        client_state = self._client_state
+        client_state = self.client_state
         if client_state.client is not READING and client_state.has_left:
             self._to_client.clear()
         elif (self._headers_due or self._may_send_headers(now)) and self._to_client:

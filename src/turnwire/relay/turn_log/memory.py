@@ -12,7 +12,14 @@ from turnwire.relay.memory_budget import Reservation
 from turnwire.relay.rounds import Rounds
 from turnwire.relay.turn_log.blocks import Place
 from turnwire.relay.turn_log.memory_turn import MemoryReader, MemoryTurn, UserTurns
-from turnwire.relay.turn_log.port import ChatKey, TurnControl, TurnState, WaitingTurn, stopped
+from turnwire.relay.turn_log.port import (
+    ChatKey,
+    LastTurn,
+    TurnControl,
+    TurnState,
+    WaitingTurn,
+    stopped,
+)
 from turnwire.relay.turn_log.reader import FixedSource, LogConnection
 from turnwire.relay.turn_log.sessions import KEEP_S, MemorySessions
 
@@ -69,6 +76,16 @@ class MemoryTurnLog:
         self._turns[key] = turn = MemoryTurn(self, key, head, control, user)
         self.grown(turn, turn.count())
         return _Writer(turn)
+
+    async def last(self, key: ChatKey) -> LastTurn | None:
+        turn = self._turns.get(key)
+        if turn is None:
+            return None
+        return LastTurn(entries.read_head(turn.head), turn.state is TurnState.RUNNING)
+
+    async def is_ending(self, key: ChatKey) -> bool:
+        turn = self._turns.get(key)
+        return turn is None or turn.state is not TurnState.RUNNING or turn.control.is_ending
 
     async def resume_waiting(self, key: ChatKey, control: TurnControl) -> WaitingTurn | None:
         turn = self._turns.get(key)

@@ -21,6 +21,7 @@ from msgspec import Struct
 from turnwire.core.operations import StopResult
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import Channel, QuestionReply
+from turnwire.core.turn_log.entries import Head
 from turnwire.relay.agent.port import Connection, Listener
 from turnwire.relay.memory_budget import Reservation
 
@@ -38,6 +39,11 @@ def chat_key(session: tuple[str, str], channel: Channel) -> ChatKey:
 
 class TurnControl(Protocol):
     """The stream that runs a turn, as its log reaches it. No call blocks or raises."""
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether the turn is being ended: a user stopped it, or its client is gone for good."""
+        ...
 
     def stop(self, turn_id: str | None, /) -> StopResult | Rejection:
         """Stop the turn; with a `turn_id`, only the turn of this id.
@@ -60,6 +66,8 @@ class TurnControl(Protocol):
 
 
 class _Nobody:
+    is_ending = False
+
     def stop(self, _turn_id: str | None) -> Rejection:
         return Rejection.SILENT
 
@@ -81,6 +89,13 @@ async def stopped(control: TurnControl, turn_id: str | None) -> StopResult | Rej
     if isinstance(result, StopResult):
         await control.ended()
     return result
+
+
+class LastTurn(Struct, frozen=True):
+    """The turn that a chat has: it runs, or nobody has claimed the chat since."""
+
+    head: Head
+    is_running: bool
 
 
 class TurnWriter(Protocol):
@@ -151,6 +166,14 @@ class TurnLog(Protocol):
         The former turn of the chat, which is over or waits, is forgotten when the new one has its
         first entry, and not before: the new one may never begin. `head` is its packed `Head`.
         """
+        ...
+
+    async def last(self, key: ChatKey) -> LastTurn | Rejection | None:
+        """Return the turn that this chat has. None: none. A rejection: nobody can say."""
+        ...
+
+    async def is_ending(self, key: ChatKey) -> bool:
+        """Whether the turn that runs is being ended (`TurnControl.is_ending`), or is over."""
         ...
 
     async def resume_waiting(self, key: ChatKey, control: TurnControl) -> WaitingTurn | None:

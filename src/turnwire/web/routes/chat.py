@@ -25,6 +25,7 @@ from turnwire.core.rejection import RejectedError, Rejection
 from turnwire.core.requests import PromptRequest, ResumeRequest
 from turnwire.core.session_group import Member
 from turnwire.core.turn.headers import hold_for_init
+from turnwire.core.turn.limits import DisconnectPolicy
 from turnwire.core.turn_log.entries import Head
 from turnwire.errors import AnotherTurn, Unavailable
 from turnwire.relay.interrupted import Interruptible
@@ -170,12 +171,13 @@ class Chat(Endpoint):
             approvals=approvals,
             skip=None if workflow is None else workflow.skip,
         )
+        policy = limits.on_disconnect
         if holder.request_reservation is None:
-            logged = await self._claim(context, prompt_request)
+            logged = await self._claim(context, prompt_request, policy)
         else:
             async with Interruptible(Unavailable(BUDGET_SPENT)) as work:
                 holder.request_reservation.on_end = work.end
-                logged = await self._claim(context, prompt_request)
+                logged = await self._claim(context, prompt_request, policy)
         with (
             nullcontext() if logged is None else logged,
             app_context.session_groups.member(context.session_key) as member,
@@ -207,15 +209,18 @@ class Chat(Endpoint):
             await response
 
     async def _claim(
-        self, context: RequestContext, prompt_request: PromptRequest
+        self, context: RequestContext, prompt_request: PromptRequest, policy: DisconnectPolicy
     ) -> LoggedTurn | None:
         """Count a prompt, and then claim its chat. None: the turn log does not keep the turn.
 
         This is the last step before the turn, since a request that is refused shall claim nothing.
+        If the agent has no queue, the claim waits for a turn that is being ended; without its
+        client too, if the turn would go on without it (`policy`).
 
         Raises:
             TooManyTurns: the user has no turn left in this minute.
             AnotherTurn: a turn of this chat runs, and the agent has no queue.
+            ClientGoneError: the client disconnected.
 
         """
         app_context = self.app_context
@@ -227,11 +232,17 @@ class Chat(Endpoint):
             prompt_request.prompt_id, prompt_request.user_id, prompt_request.client_message_id
         )
         logged = LoggedTurn(app_context)
-        if await logged.claim(app_context.turn_log, key, head):
-            return logged
-        if OperationName.RESUME not in app_context.dialect.operations:
+        if not app_context.continues_in_log:
+            return logged if await logged.claim(app_context.turn_log, key, head) else None
+        renews = prompt_request.regenerates or prompt_request.replaces is not None
+        is_dropped = policy is DisconnectPolicy.ABORT
+        async with WhileClientWaits(context.request) if is_dropped else nullcontext():
+            is_claimed = await logged.claim_patiently(
+                app_context.patient_claims, app_context.turn_log, key, head, renews=renews
+            )
+        if not is_claimed:
             raise AnotherTurn("a turn of this chat runs")
-        return None
+        return logged
 
     async def _continue_logged(
         self,

@@ -11,9 +11,11 @@ from turnwire.core.operations import StopResult
 from turnwire.core.output import OutputProtocol
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import QuestionReply
+from turnwire.core.turn.client_state import GONE
 from turnwire.core.turn_log.entries import Head, pack
 from turnwire.core.turn_log.questions import ANSWER_SUFFIX
 from turnwire.core.turn_log.tee import Tee
+from turnwire.relay.turn_log.patient_claims import PatientClaims
 from turnwire.relay.turn_log.port import ChatKey, TurnLog, TurnWriter, WaitingTurn
 from turnwire.relay.turn_stream import Stream
 from turnwire.web.context import AppContext
@@ -52,6 +54,7 @@ class LoggedTurn:
         "_has_streamed",
         "_has_waited",
         "_is_over",
+        "_is_stopped",
         "_question_keep_s",
         "_readers",
         "_stream",
@@ -72,7 +75,7 @@ class LoggedTurn:
         self._asker = ""
         self._answers = _NO_ANSWERS
         self._readers = 0
-        self._has_waited = self._has_streamed = self._is_over = False
+        self._has_waited = self._has_streamed = self._is_over = self._is_stopped = False
         self.is_given_up = False
         """Whether the claim led to no turn: the chat has its former one, if it had one."""
         self.append: Append = _ignore
@@ -81,8 +84,16 @@ class LoggedTurn:
 
     async def claim(self, turn_log: TurnLog, key: ChatKey, head: Head) -> bool:
         """Claim the chat for a new turn. False: a turn of this chat runs."""
+        return self._claimed(head, await turn_log.claim(key, pack(head), self))
+
+    async def claim_patiently(
+        self, claims: PatientClaims, turn_log: TurnLog, key: ChatKey, head: Head, *, renews: bool
+    ) -> bool:
+        """Claim the chat, after the turn that runs if that one ends (`PatientClaims.claim`)."""
+        return self._claimed(head, await claims.claim(turn_log, key, head, self, renews=renews))
+
+    def _claimed(self, head: Head, writer: TurnWriter | None) -> bool:
         self._asker = head.user_id
-        writer = await turn_log.claim(key, pack(head), self)
         if writer is not None:
             self._write_by(writer)
         return writer is not None
@@ -172,12 +183,21 @@ class LoggedTurn:
 
     # Calls of the log.
 
+    @property
+    def is_ending(self) -> bool:
+        stream = self._stream
+        if stream is None:
+            return False
+        is_over = stream.turn.outcome is not None
+        return self._is_stopped or is_over or stream.turn.client_state.client is GONE
+
     def stop(self, turn_id: str | None) -> StopResult | Rejection:
         tee, stream = self._tee, self._stream
         if tee is None or stream is None:
             return Rejection.UNKNOWN
         if turn_id is not None and turn_id not in {tee.turn_id, f"{tee.turn_id}{ANSWER_SUFFIX}"}:
             return Rejection.OTHER_TURN
+        self._is_stopped = True
         stream.stop()
         return StopResult(stopped=True, turn_id=tee.turn_id, reason="canceled")
 

@@ -68,3 +68,15 @@ def test_a_field_of_another_release_is_no_obstacle() -> None:
     packed = msgspec.msgpack.encode({"type": "stop", "process": "p", "turn_id": None, "more": 1})
 
     assert messages.carry_out(packed, Control(STOPPED)) is not None
+
+
+@pytest.mark.parametrize("is_ending", [False, True])
+def test_whether_a_turn_is_being_ended(*, is_ending: bool) -> None:
+    control = Control()
+    control.is_ending = is_ending
+
+    reply = messages.carry_out(messages.ending("process-1"), control)
+
+    assert reply is not None
+    assert reply[0] == "process-1"
+    assert messages.read_result(reply[1]) is (None if is_ending else Rejection.OTHER_TURN)

@@ -9,7 +9,7 @@ from turnwire.core.events import QuestionClosed
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import QuestionReply
 from turnwire.core.turn_log import entries
-from turnwire.core.turn_log.entries import Joined
+from turnwire.core.turn_log.entries import Joined, UnreadableError
 from turnwire.relay.turn_log.redis.turn import LONG, LOST, OVER, RECEIVED, RUNNING
 
 
@@ -69,6 +69,22 @@ def found_turn(reply: Sequence[Any]) -> FoundTurn | None:
         )
     except (TypeError, ValueError, AttributeError):
         return None
+
+
+def is_taken_by_another(head: bytes, reply: Sequence[Any]) -> bool:
+    """Whether another prompt's turn has the chat, by a reply to `scripts.CLAIM`.
+
+    `head`: of the turn that the chat was claimed for. A prompt that comes twice, by its client's
+    id, is not another one.
+    """
+    if reply[0]:
+        return False
+    try:
+        ours, theirs = entries.read_head(head), entries.read_head(reply[1])
+    except UnreadableError:
+        return True
+    message_id = ours.client_message_id
+    return message_id is None or message_id != theirs.client_message_id
 
 
 def _closed(data: bytes) -> list[QuestionClosed]:

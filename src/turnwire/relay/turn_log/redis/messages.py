@@ -36,7 +36,13 @@ class Answer(Struct, frozen=True, tag="answer"):
     replies: Sequence[Reply]
 
 
-Message: TypeAlias = Stop | Answer
+class Ending(Struct, frozen=True, tag="ending"):
+    """Asks whether the turn is being ended: the result is that it is, or a rejection."""
+
+    process: str
+
+
+Message: TypeAlias = Stop | Answer | Ending
 
 
 class Result(Struct, frozen=True, tag="result"):
@@ -62,6 +68,10 @@ def answer(process: str, user_id: str, replies: Sequence[QuestionReply]) -> byte
     return _pack(Answer(process, user_id, packed))
 
 
+def ending(process: str) -> bytes:
+    return _pack(Ending(process))
+
+
 def carry_out(data: bytes, control: TurnControl) -> tuple[str, bytes] | None:
     """Do what a message asks. Returns who asked, and the reply; None: it cannot be read."""
     try:
@@ -76,6 +86,8 @@ def carry_out(data: bytes, control: TurnControl) -> tuple[str, bytes] | None:
                 QuestionReply(each.question_id, Raw(each.answer), each.subject) for each in packed
             ]
             return process, _packed(control.answer(replies, user_id))
+        case Ending(process):
+            return process, _packed(None if control.is_ending else Rejection.OTHER_TURN)
         case _:
             assert_never(message)
 

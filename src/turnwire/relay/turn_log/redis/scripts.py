@@ -111,7 +111,7 @@ def _script(body: str, answers: str = "answers") -> Script:
 CLAIM: Final = _script("""
   local former, process, lease_ms, kept_ms, head = take(), take(), take(), take(), take()
   if held and held ~= id and held ~= former then
-    answer = {0}
+    answer = {0, redis.call('HGET', shown, 'head') or ''}
   else
     redis.call('SET', lease, id, 'PX', lease_ms)  -- raises if the memory is full, before a change
     redis.call('DEL', claim, inbox)
@@ -127,6 +127,8 @@ CLAIM: Final = _script("""
   end
 """)
 """Claim a chat for a turn, unless another one runs than `former`. Returns whether the turn has it.
+
+If not, the head of the one that has it follows.
 """
 
 LOST: Final = -1

@@ -8,7 +8,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 import structlog
@@ -21,12 +21,19 @@ from turnwire.core.turn_log import entries
 from turnwire.relay.agent.port import Listener
 from turnwire.relay.memory_budget import Reservation
 from turnwire.relay.rounds import Rounds
-from turnwire.relay.turn_log.port import NOBODY, ChatKey, TurnControl, WaitingTurn, stopped
+from turnwire.relay.turn_log.port import (
+    NOBODY,
+    ChatKey,
+    LastTurn,
+    TurnControl,
+    WaitingTurn,
+    stopped,
+)
 from turnwire.relay.turn_log.reader import FixedSource, LogConnection
 from turnwire.relay.turn_log.redis import messages, scripts
 from turnwire.relay.turn_log.redis.address import read
-from turnwire.relay.turn_log.redis.asking import Asking, NotRunningError
-from turnwire.relay.turn_log.redis.found import FoundTurn, found_turn
+from turnwire.relay.turn_log.redis.elsewhere import Elsewhere
+from turnwire.relay.turn_log.redis.found import FoundTurn, is_taken_by_another
 from turnwire.relay.turn_log.redis.lane import Lane
 from turnwire.relay.turn_log.redis.patience import patience
 from turnwire.relay.turn_log.redis.reader import READ_BYTES, RedisReader
@@ -41,12 +48,12 @@ _log = structlog.get_logger("turnwire.turn_log")
 
 _LEASE_MS: Final = round(LEASE_S * 1_000)
 
-_AGAIN_S: Final = 0.1
-"""A turn that ended a moment ago may be open in Redis still: after this time it is not."""
-
 _LISTEN_S: Final = 1.0  # between two tries to get hints
 _REPLY_KEPT_MS: Final = 60_000
 _WARN_EVERY_S: Final = 30.0
+
+_REPLIES: Final = 1_024
+"""Most replies that are kept of a turn, in case that their messages come twice."""
 
 _READ_HEAD: Final = 2
 """What stands before the frames in a reply to `scripts.READ`."""
@@ -96,7 +103,7 @@ class RedisTurnLog:
             keep_s=keep_s,
         )
         self._readers = Readers(self._servers, self._lane, self._process)
-        self._asking = Asking(self._lane)
+        self._elsewhere = Elsewhere(self._lane)
         sessions = RedisSessions(self._lane, session_keep_s)
         self.session = sessions.find
         self.keep_session, self.forget_session = sessions.keep, sessions.forget
@@ -142,6 +149,18 @@ class RedisTurnLog:
         turn.has_lease = True
         return turn
 
+    async def last(self, key: ChatKey) -> LastTurn | Rejection | None:
+        local = self._turns.get(key)
+        if local is not None and local.is_running:
+            return LastTurn(entries.read_head(local.head), is_running=True)
+        return await self._elsewhere.last(key)
+
+    async def is_ending(self, key: ChatKey) -> bool:
+        local = self._turns.get(key)
+        if local is not None and local.is_running:
+            return local.control.is_ending
+        return await self._elsewhere.is_ending(key, self._process)
+
     async def resume_waiting(self, key: ChatKey, control: TurnControl) -> WaitingTurn | None:
         self._listen()
         local = self._turns.get(key)
@@ -150,7 +169,8 @@ class RedisTurnLog:
                 return None
             await self._writer.settle(local)
         arguments = (key, "", self._process, _LEASE_MS, self._writer.kept_ms)
-        reply = await self._ask_again(Call(scripts.RESUME, (key,), arguments), [b""])
+        call = Call(scripts.RESUME, (key,), arguments)
+        reply = await self._elsewhere.ask_again(call, lambda reply: reply == [b""])
         match reply:
             case [bytes(turn_id), bytes(head), base, int(count)]:
                 turn = self._new_turn(key, turn_id.decode(), head, control)
@@ -162,7 +182,7 @@ class RedisTurnLog:
         self, key: ChatKey, listener: Listener, reservation: Reservation
     ) -> LogConnection:
         self._listen()
-        found = await self._find(key)
+        found = await self._elsewhere.find(key)
         source: FixedSource | RedisReader
         if isinstance(found, FoundTurn) and found.is_read:
             source = RedisReader(
@@ -188,10 +208,10 @@ class RedisTurnLog:
         local = self._turns.get(key)
         if local is not None and local.is_running:
             return await stopped(local.control, turn_id)
-        found = await self._find(key)
+        found = await self._elsewhere.find(key)
         if isinstance(found, FoundTurn) and found.state == WAITING:
             return await self._stop_waiting(key, turn_id)
-        result = await self._sent(key, found, messages.stop(self._process, turn_id))
+        result = await self._elsewhere.sent(key, found, messages.stop(self._process, turn_id))
         return result if result is not None else Rejection.SILENT
 
     async def answer(
@@ -200,14 +220,14 @@ class RedisTurnLog:
         local = self._turns.get(key)
         if local is not None and local.is_running:
             return local.control.answer(replies, user_id)
-        found = await self._find(key)
+        found = await self._elsewhere.find(key)
         message = messages.answer(self._process, user_id, replies)
         over = found.refusal(replies) if isinstance(found, FoundTurn) else Rejection.UNKNOWN
-        result = await self._sent(key, found, message, over)
+        result = await self._elsewhere.sent(key, found, message, over)
         return result if result is None or isinstance(result, Rejection) else Rejection.SILENT
 
     async def has_undelivered(self, key: ChatKey) -> bool:
-        found = await self._find(key)
+        found = await self._elsewhere.find(key)
         return isinstance(found, FoundTurn) and found.is_undelivered
 
     async def aclose(self) -> None:
@@ -253,7 +273,9 @@ class RedisTurnLog:
             async with patience():
                 if former is not None and not self._servers.is_down(turn.key):
                     await self._writer.settle(former)
-                return await self._ask_again(call, [0])
+                return await self._elsewhere.ask_again(
+                    call, partial(is_taken_by_another, turn.head)
+                )
         except TimeoutError:
             return None
 
@@ -309,42 +331,6 @@ class RedisTurnLog:
         await self._writer.settle(turn)
         self._lane.send(Call(scripts.NOT_RECEIVED, (turn.key,), (turn.key, turn.id)))
 
-    # Asking.
-
-    async def _ask_again(self, call: Call, busy: list[Any]) -> list[Any] | None:
-        """Return the reply to a call for one chat; None: there is none.
-
-        A turn that ended a moment ago may be open in Redis still. So ask twice if it is `busy`.
-        """
-        try:
-            async with patience():
-                reply = await self._lane.call(call)
-                if reply == [busy]:
-                    await asyncio.sleep(_AGAIN_S)
-                    reply = await self._lane.call(call)
-        except TimeoutError:
-            return None
-        return None if isinstance(reply, Failed) else reply[0]
-
-    async def _find(self, key: ChatKey) -> FoundTurn | Failed | None:
-        reply = await self._lane.call(Call(scripts.FIND, (key,), (key, "")))
-        return reply if isinstance(reply, Failed) else found_turn(reply[0])
-
-    async def _sent(
-        self,
-        key: ChatKey,
-        found: FoundTurn | Failed | None,
-        message: bytes,
-        over: Rejection = Rejection.UNKNOWN,
-    ) -> StopResult | Rejection | None:
-        """Send a message to the process of the turn. `over`: the result if it does not run."""
-        if not isinstance(found, FoundTurn):
-            return Rejection.UNKNOWN if found is None else Rejection.SILENT
-        if found.is_running:
-            with suppress(NotRunningError):
-                return await self._asking.ask(key, found.turn_id, message)
-        return over
-
     # Hints, and messages of other processes.
 
     def _listen(self) -> None:
@@ -360,7 +346,7 @@ class RedisTurnLog:
                         self._take_mail(*self._turns.values())
                     case scripts.TO_READERS, chat:
                         self._readers.hint(chat)
-                        self._asking.hint(chat)
+                        self._elsewhere.hint(chat)
                     case scripts.TO_WRITER, chat if turn := self._turns.get(ChatKey(chat)):
                         self._take_mail(turn)
                     case _:
@@ -387,6 +373,8 @@ class RedisTurnLog:
                 reply = messages.carry_out(message, turn.control)
                 if reply is None:
                     continue
+                if len(turn.replies) >= _REPLIES:
+                    del turn.replies[next(iter(turn.replies))]
                 turn.replies[number] = reply
             process, result = turn.replies[number]
             arguments = (turn.key, turn.id, number, process, result, _REPLY_KEPT_MS)
