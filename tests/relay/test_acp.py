@@ -1,12 +1,14 @@
 """`acp` over a socket: a stop is over when the agent says so; only then the next prompt runs."""
 
 import asyncio
+import json
 from typing import Any
 
 import httpx
 import pytest
 
 from gateway.agent import Line, ScriptedAgent
+from gateway.asgi import Exchange
 from gateway.asking_agent import call, prompting
 from gateway.clients import Chat, ask, chatting, outline, post
 from gateway.running import Gateway
@@ -134,6 +136,26 @@ async def test_the_next_prompt_waits_until_then(*, stopped: bool) -> None:
 
         assert "again" in (await following).text
         assert stopping is None or (await stopping).status_code == 200
+
+
+async def test_a_stop_ends_with_a_stream_that_a_server_cancels() -> None:
+    """Ours cancels none, but the application may run under another one."""
+    headers = [*bearer("u1").items(), ("content-type", "application/json")]
+    async with ScriptedAgent(begin) as agent, gateway_of(agent) as gateway:
+        exchange = Exchange(gateway.app, headers=headers, body=[json.dumps(ask()).encode()])
+        streaming = asyncio.create_task(exchange.run())
+        await until(lambda: any(b"Hello" in each for each in exchange.bodies))
+        line = await agent.line()
+        stopping = asyncio.create_task(stop(gateway))
+        await until(lambda: of_method(line, "session/cancel"))
+        assert not stopping.done()
+
+        streaming.cancel()
+        await asyncio.wait([streaming])
+        stopped = await stopping
+
+    assert stopped.status_code == 200
+    assert stopped.json()["stopped"]
 
 
 async def test_a_prompt_of_another_chat_does_not_wait() -> None:

@@ -203,7 +203,7 @@ class LoggedTurn:
 
     async def ended(self) -> None:
         if self._stream is not None:
-            await asyncio.shield(self._stream.ended)
+            await asyncio.wait([self._stream.ended])  # which a server that is not ours may cancel
 
     def answer(self, replies: Sequence[QuestionReply], user_id: str) -> Rejection | None:
         tee, stream = self._tee, self._stream
