@@ -28,6 +28,16 @@ PARENT: Final = program(
 """Starts another process, tells its id, and leaves it behind."""
 
 
+def leaving(child: str, words: str, *, session: bool = False) -> list[str]:
+    """A program that tells the id of a child, says words, and ends; the child keeps its output."""
+    return program(
+        "import subprocess, sys\n"
+        f"command = [sys.executable, '-c', {child!r}]\n"
+        f"child = subprocess.Popen(command, start_new_session={session})\n"
+        f"print(child.pid, {words}, sep='\\n', end='', flush=True)"
+    )
+
+
 def writing(expression: str) -> list[str]:
     """A program that writes some bytes, and then waits for the end of its input."""
     return program(

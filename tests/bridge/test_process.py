@@ -2,15 +2,20 @@
 
 import asyncio
 import os
+import signal
 
 import pytest
 
-from bridge.programs import ECHO, PARENT, STUBBORN, program, runs, writing
-from gateway.waiting import until
+from bridge.programs import ECHO, PARENT, STUBBORN, leaving, program, runs, writing
+from gateway.waiting import PATIENCE_S, until
 from turnwire.bridge import process
 from turnwire.bridge.process import AgentProcess, LineTooLongError, started
 
 LIMIT = 1024
+SILENT = "import time; time.sleep(60)"
+CHATTY = (
+    "import time\ntime.sleep(0.3)\nwhile True: print('still here', flush=True); time.sleep(0.01)"
+)
 
 
 async def lines(command: list[str], *, count: int) -> list[str]:
@@ -72,6 +77,34 @@ async def test_what_it_started_ends_with_it() -> None:
         assert runs(child)
 
     await until(lambda: not runs(child))
+
+
+@pytest.mark.parametrize("child", [SILENT, CHATTY], ids=["silent", "chatty"])
+async def test_its_output_ends_with_it_though_a_child_holds_it_open(child: str) -> None:
+    async with started(leaving(child, "*['x' * 1000] * 300, 'bye'"), LIMIT) as agent:
+        answers = agent.lines()
+        held = int(await anext(answers))
+        await asyncio.sleep(process.REST_S)  # a slow reader is waited for
+        async with asyncio.timeout(PATIENCE_S):
+            told = [line async for line in answers if line != "still here"]
+        assert runs(held)
+    await until(lambda: not runs(held))
+
+    assert (
+        "".join(told).replace("still here", "") == "x" * 300_000 + "bye"
+    )  # more than a pipe holds
+
+
+async def test_it_ends_though_a_child_in_a_session_of_its_own_holds_its_pipes() -> None:
+    # Nobody knows whose child that is: it is left alone, and it must hold nothing up.
+    async with started(leaving(SILENT, "'bye'", session=True), LIMIT) as agent:
+        child = int(await anext(agent.lines()))
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            assert await agent.end() == 0
+        assert runs(child)
+    finally:
+        os.kill(child, signal.SIGKILL)
 
 
 async def test_it_ends_though_its_connection_is_cancelled() -> None:

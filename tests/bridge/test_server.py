@@ -9,7 +9,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from bridge.programs import ECHO, PARENT, program, runs, writing
+from bridge.programs import ECHO, PARENT, leaving, program, runs, writing
 from gateway.waiting import until
 from turnwire.bridge.server import Bridge
 
@@ -90,6 +90,15 @@ async def test_a_process_that_ends_closes_its_connection_behind_its_last_word() 
     async with bridge(program("print('bye')")) as running, running.connect() as connection:
         assert await connection.recv() == "bye"
         assert await code_of(connection) == 1000
+
+
+async def test_a_process_that_ends_closes_its_connection_though_a_child_holds_its_output() -> None:
+    ended = leaving("import time; time.sleep(60)", "'bye'")
+    async with bridge(ended) as running, running.connect() as connection:
+        child = int(await connection.recv())
+        assert await connection.recv() == "bye"
+        assert await code_of(connection) == 1000
+        await until(lambda: not runs(child))
 
 
 async def test_a_stop_ends_all_processes() -> None:
