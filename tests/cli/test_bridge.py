@@ -16,10 +16,12 @@ from websockets.exceptions import InvalidStatus
 from gateway.process import command
 from gateway.waiting import PATIENCE_S
 from turnwire.cli import main
+from turnwire.cli.bridge import PORT
 from turnwire_lab.process import free_port, inherited
 
 pytestmark = pytest.mark.sockets
 
+DOCS = Path(__file__).parents[2] / "docs"
 TOKEN = "a-token-of-the-bridge"
 
 
@@ -103,6 +105,12 @@ async def test_a_token_that_is_none_is_refused(environ: dict[str, str], problem:
 async def test_a_command_that_is_none_is_refused() -> None:
     code, out, errors = await command("bridge", "--", "no-such-agent", "acp", env=inherited())
     assert (code, out, errors) == (1, "", "turnwire: no-such-agent: no such command\n")
+
+
+def test_its_port_is_no_other_ones_of_the_docs() -> None:
+    assert f"ws://127.0.0.1:{PORT}/?session={{session_id}}" in (DOCS / "bridge.md").read_text()
+    for page in (DOCS.parent / "README.md", DOCS / "v2.md"):
+        assert str(PORT) not in page.read_text()
 
 
 async def test_a_port_in_use_is_refused() -> None:

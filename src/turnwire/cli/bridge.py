@@ -18,7 +18,7 @@ from turnwire.cli.arguments import whole_number
 from turnwire.config.files import UnreadableError, read_secret
 from turnwire.config.settings import Settings, variable
 
-PORT: Final = 8765
+PORT: Final = 8766
 CONNECTIONS_MAX: Final = 64
 
 _TOKEN: Final = variable("agent_token")
