@@ -9,6 +9,7 @@ from turnwire.config.effective import (
     agent_auth,
     agent_request,
     history_keeper,
+    session_url,
     turn_log_place,
 )
 from turnwire.config.settings import Settings
@@ -44,3 +45,19 @@ def test_fields_of_requests_are_json() -> None:
     assert agent_request(Settings()) == {}
     with pytest.raises(BadFieldsError):
         agent_request(Settings(agent_request="no"))
+
+
+@pytest.mark.parametrize(
+    ("url", "whole"),
+    [
+        ("https://h/v1", "https://h/v1/runs"),
+        ("https://h/v1/", "https://h/v1/runs"),
+        ("https://h/v1?a=1", "https://h/v1/runs?a=1"),
+        ("https://h/v1/runs?a=1", "https://h/v1/runs?a=1"),
+        ("https://h/v1/runs/", "https://h/v1/runs/"),
+        ("https://h", "https://h/runs"),
+        ("https://h/v1/reruns", "https://h/v1/reruns/runs"),
+    ],
+)
+def test_a_path_is_added_unless_it_is_there(url: str, whole: str) -> None:
+    assert session_url(Settings(agent_url=url), "s1", "/runs") == whole

@@ -7,7 +7,7 @@ import pytest
 
 from config.given import GOOD, problems
 from turnwire.config.environ import from_environ
-from turnwire.config.headers import CHARACTERS_MAX, BadHeadersError, agent_headers
+from turnwire.config.headers import CHARACTERS_MAX, BadHeadersError, agent_headers, identity_headers
 from turnwire.config.settings import Settings
 from turnwire.core.connect import RESERVED_HEADERS, RESERVED_PREFIXES
 
@@ -89,3 +89,12 @@ def test_they_are_secrets_that_do_not_travel_in_the_open() -> None:
     (problem,) = problems(**plain, agent_headers='{"x-api-key": "hush"}')
 
     assert problem.startswith("TURNWIRE_AGENT_URL: a token would travel over plain ws:")
+
+
+def test_who_asks_is_told_by_a_token_or_by_a_name() -> None:
+    who = ("the.users.token", "ana@x|é")
+    named = {"x-turnwire-user": "ana@x|%C3%A9"}
+    assert identity_headers(Settings(), *who) == {"authorization": "Bearer the.users.token"}
+    assert identity_headers(Settings(agent_auth="none"), *who) == named
+    service = Settings(agent_auth="service", agent_token="ours")
+    assert identity_headers(service, *who) == {"authorization": "Bearer ours", **named}

@@ -2,12 +2,12 @@
 
 import argparse
 import asyncio
-import re
 import sys
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from turnwire.cli.masking import SECRET_MIN, masked
 from turnwire.doctor.checkup import Checkup, Report
 from turnwire.doctor.client import CannotRunError, Target
 from turnwire.doctor.proxies import Proxy
@@ -17,11 +17,6 @@ from turnwire.web.auth.access import is_session_id
 WELL: Final = 0
 ILL: Final = 1
 CANNOT_RUN: Final = 2
-
-SECRET_MIN: Final = 8
-"""Fewest characters of a token that is masked in the report. A shorter one is no secret."""
-LONG: Final = 20
-"""From so many characters on, a token is also masked inside of a longer word."""
 
 PROMPT: Final = "Count from one to sixty in words, one number to a line, and say nothing else."
 
@@ -85,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"turnwire doctor: {exc}", file=sys.stderr)
         return CANNOT_RUN
     text = as_json(report) if arguments.json else as_text(report)
-    print(_masked(text, where.token))
+    print(masked(text, where.token))
     if len(where.token) < SECRET_MIN:
         print(
             f"turnwire doctor: a token of {len(where.token)} characters is no secret, and no signed"
@@ -100,20 +95,6 @@ async def _examined(where: Target, arguments: argparse.Namespace) -> Report:
     checkup = Checkup(where, proxy=proxy)
     prompt = arguments.prompt if arguments.yes else None
     return await checkup.run(prompt, quiet_prompt=arguments.quiet_prompt, idle=arguments.idle)
-
-
-def _masked(text: str, token: str) -> str:
-    """Return the report without the token, which an answer of a proxy may contain.
-
-    A token of less than `LONG` characters is masked only as a whole word, since it may be part of
-    an ordinary word. One of less than `SECRET_MIN` may be a word of the report: it stays.
-    """
-    if len(token) < SECRET_MIN:
-        return text
-    pattern = re.escape(token)
-    if len(token) < LONG:
-        pattern = rf"(?<!\w){pattern}(?!\w)"
-    return re.sub(pattern, "[token]", text)
 
 
 def _token(arguments: argparse.Namespace) -> str:

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
+from urllib.parse import quote
 
 import msgspec
 from msgspec import Raw
 
 from turnwire.config import dialect_defaults
 from turnwire.config.dialect_defaults import Auth, Keeper
-from turnwire.config.settings import Settings
+from turnwire.config.settings import PLACEHOLDER, Settings
 
 _NO_FIELDS: Final[Mapping[str, Raw]] = MappingProxyType({})
 
@@ -52,3 +53,17 @@ def _fields(text: str) -> Mapping[str, Raw]:
     except (msgspec.DecodeError, RecursionError):
         raise BadFieldsError('must be a JSON object of fields, like {"temperature": 0.2}') from None
     return MappingProxyType({name: value.copy() for name, value in fields.items()})
+
+
+def session_url(settings: Settings, session_id: str, path: str = "") -> str:
+    """Return the agent's URL for a session, with `path` at its end. Its query stays behind it."""
+    url = settings.agent_url.replace(PLACEHOLDER, _segment(session_id))
+    location, mark, query = url.partition("?")
+    if not path or location.removesuffix("/").endswith(path):  # the operator wrote the whole of it
+        return url
+    return f"{location.removesuffix('/')}{path}{mark}{query}"
+
+
+@lru_cache(maxsize=1024)
+def _segment(session_id: str) -> str:
+    return quote(session_id, safe=":")

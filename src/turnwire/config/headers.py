@@ -1,13 +1,15 @@
-"""The operator's own headers for the agent (`TURNWIRE_AGENT_HEADERS`), parsed and checked."""
+"""Headers for the agent: who asks, and the operator's own (`TURNWIRE_AGENT_HEADERS`)."""
 
 import functools
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
+from urllib.parse import quote
 
 import msgspec
 
+from turnwire.config.effective import agent_auth
 from turnwire.config.settings import Settings
 from turnwire.core.connect import is_reserved
 
@@ -34,6 +36,20 @@ def agent_headers(settings: Settings) -> Mapping[str, str]:
 
     """
     return _parsed(settings.agent_headers) if settings.agent_headers else _NONE
+
+
+def identity_headers(settings: Settings, token: str, user_id: str) -> dict[str, str]:
+    """Return the headers that say who asks. `token` is the user's own."""
+    match agent_auth(settings):
+        case "forward":
+            return {"authorization": f"Bearer {token}"}
+        case "service":
+            headers = {"authorization": f"Bearer {settings.agent_token}"}
+        case "none":
+            headers = {}
+    # Percent-encoded: a header cannot carry every user id as it is.
+    headers["x-turnwire-user"] = quote(user_id, safe="@.:|/+-_~")
+    return headers
 
 
 @functools.lru_cache(maxsize=8)

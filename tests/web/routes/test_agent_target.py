@@ -4,7 +4,6 @@ import pytest
 
 from turnwire.core.rejection import Rejection
 from turnwire.errors import NotFound, RequestRefused, Unauthorized, Unavailable
-from turnwire.web.routes import agent_target
 from turnwire.web.routes.agent_target import http_error_for, http_error_for_status, is_http_error
 
 STATUSES = {
@@ -73,19 +72,3 @@ def test_the_agents_wish_to_be_left_alone_is_passed_on(after_s: float | None, he
     error = http_error_for_status(429, "forward", is_answer=True, retry_after_s=after_s)
 
     assert (error.status, error.code, error.headers["retry-after"]) == (503, "unavailable", header)
-
-
-@pytest.mark.parametrize(
-    ("url", "whole"),
-    [
-        ("https://h/v1", "https://h/v1/runs"),
-        ("https://h/v1/", "https://h/v1/runs"),
-        ("https://h/v1?a=1", "https://h/v1/runs?a=1"),
-        ("https://h/v1/runs?a=1", "https://h/v1/runs?a=1"),
-        ("https://h/v1/runs/", "https://h/v1/runs/"),
-        ("https://h", "https://h/runs"),
-        ("https://h/v1/reruns", "https://h/v1/reruns/runs"),
-    ],
-)
-def test_a_path_is_added_unless_it_is_there(url: str, whole: str) -> None:
-    assert agent_target._with_path(url, "/runs") == whole

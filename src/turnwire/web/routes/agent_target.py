@@ -1,14 +1,11 @@
 """URL and headers of the agent for a request, and the HTTP errors for the agent's rejections."""
 
-import functools
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import quote
 
 from turnwire import __version__
-from turnwire.config.effective import agent_auth
-from turnwire.config.headers import agent_headers
-from turnwire.config.settings import PLACEHOLDER
+from turnwire.config.effective import session_url
+from turnwire.config.headers import agent_headers, identity_headers
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.operations import OperationName
 from turnwire.core.rejection import Rejection
@@ -64,9 +61,8 @@ def target_for(
     app_context: AppContext, context: RequestContext, connect: ConnectRequest
 ) -> AgentTarget:
     """Return where the agent of this request is, and the whole request that opens a connection."""
-    url = app_context.settings.agent_url.replace(PLACEHOLDER, _segment(context.request.session_id))
     return AgentTarget(
-        url if not connect.path else _with_path(url, connect.path),
+        session_url(app_context.settings, context.request.session_id, connect.path),
         _headers(app_context, context, connect),
         connect.method,
         connect.body,
@@ -117,14 +113,6 @@ def _refusals(*, is_answer: bool) -> Mapping[int, type[RequestRefused]]:
     return _REQUEST_REFUSALS if is_answer else _CONNECTION_REFUSALS
 
 
-def _with_path(url: str, path: str) -> str:
-    """Return the URL with this path at its end. Its query stays behind it."""
-    location, mark, query = url.partition("?")
-    if location.removesuffix("/").endswith(path):  # the operator wrote the whole of it
-        return url
-    return f"{location.removesuffix('/')}{path}{mark}{query}"
-
-
 def _headers(
     app_context: AppContext, context: RequestContext, connect: ConnectRequest
 ) -> dict[str, str]:
@@ -136,19 +124,4 @@ def _headers(
         "x-request-id": context.request.id,
         **context.request.trace.headers,
     }
-    match agent_auth(settings):
-        case "forward":
-            headers["authorization"] = f"Bearer {context.caller.token}"
-            return headers
-        case "service":
-            headers["authorization"] = f"Bearer {settings.agent_token}"
-        case "none":
-            pass
-    # Percent-encoded: a header cannot carry every user id as it is.
-    headers["x-turnwire-user"] = quote(context.user_id, safe="@.:|/+-_~")
-    return headers
-
-
-@functools.lru_cache(maxsize=1024)
-def _segment(session_id: str) -> str:
-    return quote(session_id, safe=":")
+    return headers | identity_headers(settings, context.caller.token, context.user_id)
