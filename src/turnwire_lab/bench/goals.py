@@ -113,9 +113,11 @@ def _added(case: str, point: str, contender: str = TURNWIRE) -> Measure:
     return lambda rounds: figure(list(added_us(rounds, case, contender, point).values()))
 
 
-def _added_ratio(case: str, point: str, theirs: str) -> Measure:
+def _added_ratio(
+    case: str, point: str, theirs: str, ours: str = TURNWIRE, mode: str = "paced"
+) -> Measure:
     return lambda rounds: ratio(
-        added_us(rounds, case, TURNWIRE, point), added_us(rounds, case, theirs, point)
+        added_us(rounds, case, ours, point, mode), added_us(rounds, case, theirs, point, mode)
     )
 
 
@@ -237,6 +239,9 @@ def _http() -> Iterator[Goal]:
         yield Goal(f"… CPU/frame with a turn log in {where} vs without", cost, at_most=at_most)
         p99 = _http_p99(case, contender)
         yield Goal(f"… added latency p99 with one in {where}", p99, "µs", at_most=300)
+        unchanged = _added_ratio(case, "p99", AG_UI, contender, "http-paced")
+        what = f"… added latency p99 with one in {where} vs without"
+        yield Goal(what, unchanged, at_most=1.1)
     case = "32 clients"
     rate = _rate(case, TURNWIRE, "http-short", "turns_per_s", AG_UI)
     yield Goal(f"`ag-ui`, short turns/s, {case} vs `v2`", rate, at_least=1.2, is_headline=True)
