@@ -113,6 +113,13 @@ def gateway_of(agent: AskingAgent, **more: Any) -> Gateway:
     return Gateway(agent.url, dialect=Asking.name, **more)
 
 
+def prompt_of(name: str, **more: Any) -> Json:
+    """The body of a prompt whose text is its message's id."""
+    body = ask(name, **more)
+    body["messages"][0]["id"] = name
+    return body
+
+
 @asynccontextmanager
 async def prompting(
     gateway: Listens,

@@ -2,14 +2,14 @@
 
 import asyncio
 import json
-from typing import Any
 
 import httpx
 import pytest
 
+from gateway.acp_agent import SESSION, begin, of_method, response, text
 from gateway.agent import Line, ScriptedAgent
 from gateway.asgi import Exchange
-from gateway.asking_agent import call, prompting
+from gateway.asking_agent import call, prompt_of, prompting
 from gateway.clients import Chat, ask, chatting, outline, post
 from gateway.running import Gateway
 from gateway.tokens import bearer
@@ -17,38 +17,6 @@ from gateway.waiting import until
 from turnwire.relay.turn_log.patient_claims import UNNOTICED_S
 
 pytestmark = pytest.mark.sockets
-
-SESSION = "session-1"
-
-
-def response(number: int, **result: Any) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": number, "result": result}
-
-
-def text(delta: str) -> dict[str, Any]:
-    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": delta}}
-    return {
-        "jsonrpc": "2.0",
-        "method": "session/update",
-        "params": {"sessionId": SESSION, "update": update},
-    }
-
-
-def of_method(line: Line, method: str) -> list[dict[str, Any]]:
-    return [each for each in line.heard if each.get("method") == method]
-
-
-async def begin(line: Line) -> None:
-    """Open a session, or the one of before, and take the prompt."""
-    await until(lambda: line.closed or of_method(line, "initialize"))
-    await line.say(response(1, protocolVersion=1, agentCapabilities={"loadSession": True}))
-    await until(lambda: line.closed or len(line.heard) > 1)
-    if of_method(line, "session/load"):
-        await line.say(text("what was before"), response(2))
-    else:
-        await line.say(response(2, sessionId=SESSION))
-    await until(lambda: line.closed or of_method(line, "session/prompt"))
-    await line.say(text("Hello"))
 
 
 def gateway_of(agent: ScriptedAgent) -> Gateway:
@@ -113,8 +81,6 @@ async def test_a_client_that_hangs_up_keeps_the_connection_until_then() -> None:
 
 @pytest.mark.parametrize("stopped", [False, True], ids=["hang-up", "stop"])
 async def test_the_next_prompt_waits_until_then(*, stopped: bool) -> None:
-    following_prompt = ask("and now?")
-    following_prompt["messages"][0]["id"] = "m2"
     async with (
         ScriptedAgent(begin) as agent,
         gateway_of(agent) as gateway,
@@ -124,7 +90,7 @@ async def test_the_next_prompt_waits_until_then(*, stopped: bool) -> None:
         stopping = asyncio.create_task(stop(gateway)) if stopped else None
         if stopping is None:
             await chat.hang_up()
-        following = asyncio.create_task(call(gateway, "chat", following_prompt))
+        following = asyncio.create_task(call(gateway, "chat", prompt_of("m2")))
         await until(lambda: of_method(line, "session/cancel"))
         await asyncio.sleep(3 * UNNOTICED_S)
         assert not following.done()

@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest
 
-from gateway.asking_agent import AskingAgent, call, gateway_of, prompting
-from gateway.clients import ask, is_whole, said
+from gateway.asking_agent import AskingAgent, call, gateway_of, prompt_of, prompting
+from gateway.clients import is_whole, said
 from gateway.running import Gateway
 from gateway.waiting import until
 from support.asking_dialect import Asking, Begun, Over, Text
@@ -46,13 +45,6 @@ def claims_of(gateway: Gateway) -> PatientClaims:
     endpoints = [getattr(route, "endpoint", None) for route in gateway.app.routes]
     (chat,) = (each for each in endpoints if isinstance(each, Chat))
     return chat.app_context.patient_claims
-
-
-def prompt_of(name: str, **more: Any) -> dict[str, Any]:
-    """The body of a prompt whose text is its message's id."""
-    body = ask(name, **more)
-    body["messages"][0]["id"] = name
-    return body
 
 
 async def test_a_prompt_may_follow_the_hang_up_at_once(

@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from gateway.acp_agent import begin, of_method, response, text
 from gateway.agent import Line, ScriptedAgent
-from gateway.asking_agent import AskingAgent, call, gateway_of, prompting
+from gateway.asking_agent import AskingAgent, call, gateway_of, prompt_of, prompting
 from gateway.clients import said
 from gateway.redis_server import RedisServer
 from gateway.running import Gateway
 from gateway.waiting import until
-from relay.test_acp import begin, of_method, response, text
 from relay.turn_log.listening import Control, write
 from relay.turn_log.redis.rig import CHAT, OTHER, Rig, all_listen, claim
 from support.asking_dialect import Asking, Begun, Over, Text
@@ -23,8 +23,7 @@ from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.transports import TRANSPORTS
 from turnwire.relay.turn_log.patient_claims import ENDING_S, UNNOTICED_S, PatientClaims
 from turnwire.relay.turn_log.port import LastTurn
-from turnwire.relay.turn_log.redis import elsewhere, patience, store
-from web.routes.test_claims_that_wait import prompt_of
+from turnwire.relay.turn_log.redis import asking, patience, store
 
 pytestmark = pytest.mark.sockets
 
@@ -158,7 +157,7 @@ async def test_a_redis_that_is_silent_says_nothing_of_a_turn(
 ) -> None:
     await claim(rig.logs[0])
     monkeypatch.setattr(patience, "ANSWER_S", 0.05)
-    monkeypatch.setattr(elsewhere, "_ENDING_S", 0.05)
+    monkeypatch.setattr(asking, "_ENDING_S", 0.05)
     redis.pause()
     assert await rig.logs[1].last(CHAT) is Rejection.SILENT
     assert not await rig.logs[1].is_ending(CHAT)
@@ -180,7 +179,7 @@ async def test_a_prompt_that_comes_again_elsewhere_begins_no_second_turn(
     message_id: str | None, rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that is another prompt finds the chat free, if it is a moment later."""
-    monkeypatch.setattr(elsewhere, "_AGAIN_S", 0.5)
+    monkeypatch.setattr(asking, "_AGAIN_S", 0.5)
     one, other = rig.logs
     writer = await one.claim(CHAT, pack(RUNNING), Control())
     assert writer is not None

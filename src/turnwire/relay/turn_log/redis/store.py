@@ -32,7 +32,7 @@ from turnwire.relay.turn_log.port import (
 from turnwire.relay.turn_log.reader import FixedSource, LogConnection
 from turnwire.relay.turn_log.redis import messages, scripts
 from turnwire.relay.turn_log.redis.address import read
-from turnwire.relay.turn_log.redis.elsewhere import Elsewhere
+from turnwire.relay.turn_log.redis.asking import Elsewhere
 from turnwire.relay.turn_log.redis.found import FoundTurn, is_taken_by_another
 from turnwire.relay.turn_log.redis.lane import Lane
 from turnwire.relay.turn_log.redis.patience import patience
