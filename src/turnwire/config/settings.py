@@ -28,7 +28,10 @@ SECRETS: Final = (
 """Fields that can also be set by `…_FILE`: the path of a file that holds the value."""
 
 PLACEHOLDER: Final = "{session_id}"
-_STATE: Final = "What of an agent's state a client gets: it may hold conversations and secrets."
+_STATE: Final = (
+    "What of an agent's state, and of the results of its runs, a client gets: both may hold"
+    " conversations and secrets."
+)
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -29,7 +29,10 @@ DEFAULT_CHANNEL: Final = Channel("web", "default")
 
 
 class StateMode(enum.Enum):
-    """What a client is sent of an agent's state: it may hold conversations, and secrets."""
+    """What a client is sent of an agent's state and of the results of its runs.
+
+    Both may hold conversations, and secrets.
+    """
 
     OFF = "off"
     TRANSIENT = "transient"

@@ -101,17 +101,18 @@ def test_a_state_that_was_shown_is_shown_in_a_replay() -> None:
     frames = [
         b'{"type":"RUN_STARTED","runId":"p1"}',
         b'{"type":"STATE_SNAPSHOT","snapshot":{"done":1}}',
-        b'{"type":"RUN_FINISHED","runId":"p1"}',
+        b'{"type":"RUN_FINISHED","runId":"p1","result":{"the":"end"}}',
     ]
     shown = list(recorded(frames, "p1", StateMode.PARTS).lines(redactor=None))
     told = find_header(shown)
 
     assert told is not None
     assert told.resume_request().options == told.prompt_request().options
-    assert b'"data-state"' in replay_turn(shown, AG_UI).body
-    assert (
-        b'"data-state"' not in replay_turn(recorded(frames, "p1").lines(redactor=None), AG_UI).body
-    )
+    body = replay_turn(shown, AG_UI).body
+    hidden = replay_turn(recorded(frames, "p1").lines(redactor=None), AG_UI).body
+    for part in (b'"data-state"', b'"data-result"'):
+        assert part in body
+        assert part not in hidden
 
 
 CALL: Final = Call("c1", "delete", Raw(b'{"who":"the-secret"}'))

@@ -67,6 +67,7 @@ def redacted(frame: bytes) -> Any:
         f.failed("secret"),
         f.event("STATE_SNAPSHOT", snapshot={"name": "secret", "secret": {"role": "secret"}}),
         f.event("STATE_SNAPSHOT", snapshot="secret"),
+        f.finished(result={"name": "secret", "secret": {"role": "secret"}}),
         f.event("STATE_DELTA", delta=[{"op": "add", "path": "/secret", "value": "secret"}]),
         f.event("STATE_DELTA", delta=[{"op": "move", "from": "/a/secret", "path": "/secret/0"}]),
         f.event("ACTIVITY_DELTA", messageId="m", patch=[{"op": "test", "path": "/secret/b"}]),

@@ -299,7 +299,6 @@ class TurnProtocol(StopsAtOnce):
     def _run_finished(self, finished: RunFinished) -> Decoded:
         progress = self._progress
         progress.usage.run_ended(finished.usage)
-        progress.leave_out("result of a run", finished.result)
         verdict, found = interrupts.verdict_of(finished.outcome, self.frame_stats)
         spelled_otherwise = progress.interrupts
         if found:
@@ -309,7 +308,7 @@ class TurnProtocol(StopsAtOnce):
         asked = found or spelled_otherwise
         is_asked = bool(asked) and verdict is not Verdict.UNREADABLE
         is_interrupted = is_asked or verdict in {Verdict.INTERRUPT, Verdict.UNREADABLE}
-        new = self._finish(is_interrupted=is_interrupted)
+        new = [*self._finish(is_interrupted=is_interrupted), *progress.result(finished.result)]
         if is_asked:
             return self._ask(asked, new)
         match verdict:

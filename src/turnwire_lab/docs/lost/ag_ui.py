@@ -12,7 +12,7 @@ ROWS: Final = (
     Row("RUN_STARTED", "input", "nothing: it is our request"),
     Row("RUN_STARTED", "parentRunId", "nothing"),
     Row("RUN_STARTED", "protocolVersion", "`protocol_version` of the log line"),
-    Row("RUN_FINISHED", "result", "`result of a run`"),
+    Row("RUN_FINISHED", "result", "`result of a run`, unless `TURNWIRE_STATE` shows it"),
     Row("RUN_ERROR", "code", "`error_code` of the log line"),
     Row("TEXT_MESSAGE_START", "name", "nothing"),
     Row("TEXT_MESSAGE_CHUNK", "name", "nothing"),

@@ -22,6 +22,7 @@ def _event(kind: str, **fields: Any) -> Frame:
 
 _START: Final = _event("RUN_STARTED", threadId="T", runId="P")
 _TEXT: Final = _event("TEXT_MESSAGE_CONTENT", messageId="m1", delta="Hi")
+_OTHER_TEXT: Final = {**_TEXT, "messageId": "m2"}
 _TEXT_END: Final = _event("TEXT_MESSAGE_END", messageId="m1")
 _CHUNK: Final = _event("TEXT_MESSAGE_CHUNK", messageId="m1", delta="Hi")
 _THOUGHT: Final = _event("REASONING_MESSAGE_CONTENT", messageId="r1", delta="Hm")
@@ -63,7 +64,9 @@ _ROWS: Final[Sequence[tuple[str, Sequence[Frame], Frame | None]]] = (
     ("`TEXT_MESSAGE_START`", [_START], _event("TEXT_MESSAGE_START", messageId="m1")),
     ("`TEXT_MESSAGE_CONTENT`, the first of its message", [_START], _TEXT),
     ("… the next one", [_START, _TEXT], _TEXT),
-    ("… of another message", [_START, _TEXT], {**_TEXT, "messageId": "m2"}),
+    ("… of another message", [_START, _TEXT, _TEXT_END], _OTHER_TEXT),
+    ("… before the end of the first", [_START, _TEXT], _OTHER_TEXT),
+    ("… and then of the first again", [_START, _TEXT, _OTHER_TEXT], _TEXT),
     (
         "… of another role than the assistant's",
         [_START, _event("TEXT_MESSAGE_START", messageId="m1", role="user")],
@@ -115,7 +118,11 @@ def rows() -> Iterator[tuple[str, str]]:
         yield label, _worth(before, frame)
         if frame is not None and label.startswith("… that asks a yes"):
             yield "… in the profiles `6` and `7`", _worth(before, frame, approvals=_REQUESTS)
-    for label, frame in (("`STATE_SNAPSHOT`, `STATE_DELTA`", _STATE), ("`ACTIVITY_…`", _ACTIVITY)):
+    for label, frame in (
+        ("`STATE_SNAPSHOT`, `STATE_DELTA`", _STATE),
+        ("`ACTIVITY_…`", _ACTIVITY),
+        ("`RUN_FINISHED` with a `result`", _end(result={})),
+    ):
         yield label, _worth([_START], frame)
         yield "… with `TURNWIRE_STATE`", _worth([_START], frame, state=StateMode.PARTS)
 

@@ -23,6 +23,7 @@ def _chunk(kind: str, /, **fields: Any) -> dict[str, Any]:
 
 _START: Final = _chunk("start", messageId="m1")
 _TEXT: Final = _chunk("text-delta", id="t1", delta="Hi")
+_OTHER_TEXT: Final = {**_TEXT, "id": "t2"}
 _TEXT_END: Final = _chunk("text-end", id="t1")
 _THOUGHT: Final = _chunk("reasoning-delta", id="r1", delta="Hm")
 _CALL: Final = _chunk("tool-input-start", toolCallId="c1", toolName="bash")
@@ -42,7 +43,8 @@ _ROWS: Final[Sequence[tuple[str, Sequence[Frame], Frame | None]]] = (
     ("`text-start`", [_START], _chunk("text-start", id="t1")),
     ("`text-delta`, whether its text started or not", [_START], _TEXT),
     ("… the next one", [_START, _TEXT], _TEXT),
-    ("… of another text", [_START, _TEXT], {**_TEXT, "id": "t2"}),
+    ("… of another text, while the first is open", [_START, _TEXT], _OTHER_TEXT),
+    ("… and of the first one again", [_START, _TEXT, _OTHER_TEXT], _TEXT),
     ("… that is empty", [_START, _TEXT], {**_TEXT, "delta": ""}),
     ("… behind a call of the same step", [_START, _TEXT, _GIVEN, _OUTPUT], _TEXT),
     ("`text-end`", [_START, _TEXT], _TEXT_END),

@@ -41,6 +41,17 @@ def shown(*told: bytes, mode: StateMode = StateMode.PARTS) -> list[Any]:
     return [(fields["name"], fields["part_id"], json.loads(fields["data"])) for _, fields in parts]
 
 
+def results(*told: bytes, mode: StateMode = StateMode.PARTS) -> list[Any]:
+    """The parts that results become: id, data, and whether it is transient."""
+    asked = protocol(f.started(), state=mode)
+    parts = [part for frame in told for part in plain(asked.receive_frame(frame, 0))]
+    return [
+        (fields["part_id"], json.loads(fields["data"]), fields.get("transient", False))
+        for kind, fields in parts
+        if kind == "DataPart" and fields["name"] == "result"
+    ]
+
+
 EVENTS = [snapshot({"a": 1}), delta(add("/a", 2)), activity({}), activity_delta()]
 
 
@@ -135,3 +146,38 @@ def test_a_state_that_is_nested_too_deeply_is_counted() -> None:
         [],
         [("state", "state", json.loads(b"[" * 900 + b"]" * 900))],
     )
+
+
+def test_a_result_is_a_part_of_its_run() -> None:
+    ended = f.finished(result={"a": 1})
+
+    assert results(ended) == [(f.RUN, {"a": 1}, False)]
+    assert results(ended, mode=StateMode.TRANSIENT) == [(f.RUN, {"a": 1}, True)]
+    assert results(ended, mode=StateMode.OFF) == []
+
+
+@pytest.mark.parametrize("ended", [f.finished(), f.finished(result=None)])
+def test_a_run_without_a_result_has_no_part(ended: bytes) -> None:
+    assert results(ended) == []
+
+
+def test_the_result_of_a_run_that_asks_comes_before_its_question() -> None:
+    asked = protocol(f.started(), state=StateMode.PARTS)
+    interrupts = [{"id": "i1", "reason": "input_required", "message": "Where to?"}]
+    ended = f.finished(outcome={"type": "interrupt", "interrupts": interrupts}, result=1)
+
+    kinds = [kind for kind, _ in plain(asked.receive_frame(ended, 0))]
+
+    assert kinds == ["DataPart", "Question"]
+
+
+def test_a_result_has_the_bound_of_a_state_and_no_key_that_clients_refuse() -> None:
+    longest = "x" * (STATE_BYTES_MAX - 2)
+    asked = protocol(f.started(), state=StateMode.PARTS)
+
+    assert [data for _, data, _ in results(f.finished(result=longest))] == [longest]
+    ended = plain(asked.receive_frame(f.finished(result=longest + "x"), 0))
+    assert [kind for kind, _ in ended] == ["TurnFinished"]
+    assert asked.frame_stats.left_out == {"result that is too large": 1}
+    ((_, data, _),) = results(f.finished(result={"__proto__": 1}))
+    assert "__proto__" not in data

@@ -185,7 +185,7 @@ class Progress:
                 keep(self._subagents, run_id, name, SUBAGENTS_MAX)
                 return [AgentStatus("subagent_started", name)]
             case frames.SubagentFinished(subagent_run_id=run_id, result=result):
-                self.leave_out("result of a subagent", result)
+                self._leave_out("result of a subagent", result)
                 return [AgentStatus("subagent_finished", self._subagents.pop(run_id, None))]
             case frames.SubagentError(subagent_run_id=run_id, message=message):
                 return [self._subagent_failed(run_id, message)]
@@ -329,15 +329,27 @@ class Progress:
             self.has_unreadable_interrupt = True
             self._frame_stats.count_left_out(interrupts.UNREADABLE, len(value))
 
-    def leave_out(self, what: str, value: Raw) -> None:
+    def result(self, value: Raw) -> list[Event]:
+        """Return what the result of the run tells, if there is one."""
+        if self._state.is_off:
+            self._leave_out("result of a run", value)
+            return []
+        return self._state.result(self._run_id, value) if _is_given(value) else []
+
+    def _leave_out(self, what: str, value: Raw) -> None:
         """Count a value that no client is shown, if there is one."""
-        if value and bytes(value) != b"null":
+        if _is_given(value):
             self._frame_stats.count_left_out(what, len(value))
 
     def _subagent_failed(self, run_id: str, message: Raw) -> AgentStatus:
         name, text = self._subagents.pop(run_id, None), safe_json.error_message(message)
         detail = safe_json.error_text(": ".join(filter(None, (name, text))), "")
         return AgentStatus("subagent_error", detail or None)
+
+
+def _is_given(value: Raw) -> bool:
+    """Whether a field has a value other than null."""
+    return bool(value) and bytes(value) != b"null"
 
 
 def _outcome_events(

@@ -1,8 +1,9 @@
-"""The state and the activities of an agent, as data parts of the client's message.
+"""The state, the activities and the results of an agent, as data parts of the client's message.
 
-Off by default: a state may hold the whole conversation, ids of users, and secrets. Of both the
-latest value goes to the client, with the agent's patches applied. A value that is too large, or a
-patch that does not fit, is not sent, and counted.
+Off by default: a state may hold the whole conversation, ids of users, and secrets, and so may the
+result of a run, which often is the last state. Of a state and an activity the latest value goes to
+the client, with the agent's patches applied. A value that is too large, or a patch that does not
+fit, is not sent, and counted.
 """
 
 from typing import Final
@@ -18,7 +19,8 @@ from turnwire.dialects.ag_ui.content import json_patch
 from turnwire.dialects.ag_ui.frames import ActivityDelta, ActivitySnapshot
 
 STATE_BYTES_MAX: Final = 262_144
-"""Longest state that is sent, in bytes of its JSON; and as much of all activities together."""
+"""Longest state or result that is sent, in bytes of its JSON; and as much of all activities
+together."""
 
 ACTIVITIES_MAX: Final = 64
 """Most activities of a turn that are kept. Further ones are not sent."""
@@ -76,6 +78,12 @@ class State:
             return self._leave_out("patch that does not fit", len(frame.patch))
         self._activities[frame.message_id] = (kind, changed)
         return [self._activity(frame.message_id)]
+
+    def result(self, run_id: str, result: Raw) -> list[Event]:
+        """Return the part of the result of a run. Each run of a turn has one of its own."""
+        if len(result) > STATE_BYTES_MAX:
+            return self._leave_out("result that is too large", len(result))
+        return [self._part("result", run_id, bytes(safe_json.sanitize(result)))]
 
     def _room(self, message_id: str) -> int:
         """How many bytes the content of this activity may have."""
