@@ -21,6 +21,7 @@ class PlainText:
     keepalive = b"\n"
     has_short_texts = False
     has_fixed_steps = False
+    contradicted_chars = 0
     can_pause = True
 
     def __init__(self) -> None:

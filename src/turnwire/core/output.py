@@ -47,6 +47,11 @@ class OutputProtocol(Protocol):
         """Whether the turn can only continue after the client answers, in a request of its own."""
         ...
 
+    @property
+    def contradicted_chars(self) -> int:
+        """How long the final text is that the client is not sent: it was streamed another one."""
+        ...
+
     def feed(self, event: Event, now: float, /) -> bytes:
         """Return the bytes of an event; none if the client is sent nothing for it."""
         ...

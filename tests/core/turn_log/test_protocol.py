@@ -192,6 +192,8 @@ def test_its_output_asks_for_an_answer_once_the_reader_caught_up() -> None:
     assert (output.headers, output.keepalive) == (plain.headers, plain.keepalive)
     assert output.can_pause is True
     assert output.has_short_texts is output.has_fixed_steps is False
+    plain.contradicted_chars = 7
+    assert output.contradicted_chars == 7
 
     events_of(reader, ASKED)
     assert output.ask(ASKED, 0, is_over=False) == b"\n[q1?]\n"

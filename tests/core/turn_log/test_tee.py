@@ -91,6 +91,13 @@ def test_it_is_like_its_output(tee: Tee) -> None:
     assert tee.is_waiting
 
 
+def test_what_its_output_finds_contradicted_is_told() -> None:
+    output = PlainText()
+    output.contradicted_chars = 7
+
+    assert Tee(output, Kept()).contradicted_chars == 7
+
+
 def test_the_id_of_a_turn_that_starts_over_stays(tee: Tee) -> None:
     feed(tee, TurnStarted("t1"), TurnStarted("t2"))
 

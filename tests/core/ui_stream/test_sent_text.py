@@ -97,6 +97,31 @@ def test_what_of_a_final_text_is_missing(said: list[str | None], final: str, mis
 
 
 @pytest.mark.parametrize(
+    ("said", "final", "chars"),
+    [
+        pytest.param(["ab"], " xbcd\n", 4, id="another story"),
+        pytest.param(["ab"], "a", 1, id="less than was streamed"),
+        pytest.param(
+            ["A.", TOOL, "B.", TOOL], "A. C.", 5, id="a text before a tool, and another end"
+        ),
+        pytest.param(["ab"], "abc", 0, id="it goes on"),
+        pytest.param(["ab"], "ab", 0, id="it is the same"),
+        pytest.param(["ab"], " \n", 0, id="it says nothing"),
+        pytest.param(["a", TOOL], "new", 0, id="the text after a tool"),
+        pytest.param([], "all", 0, id="nothing was streamed"),
+    ],
+)
+def test_a_final_text_that_contradicts_what_was_streamed_is_told(
+    said: list[str | None], final: str, chars: int
+) -> None:
+    noted = sent_text_of(*said)
+
+    noted.unsent_suffix(final)
+
+    assert noted.contradicted_chars == chars
+
+
+@pytest.mark.parametrize(
     ("before", "after", "final", "missing"),
     [
         pytest.param(["a"], ["b"], "bc", "c", id="the tail of the new turn"),

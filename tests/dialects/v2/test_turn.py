@@ -25,6 +25,10 @@ from turnwire.core.events import (
     TurnStarted,
 )
 from turnwire.core.requests import Channel
+from turnwire.core.turn.inputs import Opened
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.v2.frames import SKIPPED
 
@@ -226,3 +230,20 @@ def test_a_loose_frame_of_an_unknown_type_is_counted_by_its_type() -> None:
 
     assert made.frame_stats.unrecognised == {"agentPlan": 1}
     assert made.frame_stats.malformed == 1
+
+
+@pytest.mark.parametrize(
+    ("final", "left_out"), [("another", {"contradicted text": 1}), ("hello you", {}), ("hello", {})]
+)
+def test_a_final_text_that_contradicts_the_streamed_one_is_counted(
+    final: str, left_out: dict[str, int]
+) -> None:
+    protocol = conversation()
+    turn = Turn(protocol, Limits(), UIMessageStream())
+    turn.handle(Opened(), 0)
+
+    output = turn.frames([f.create(), f.part("hello"), f.finalize(finalText=final)], 0)
+
+    assert protocol.frame_stats.left_out == left_out
+    assert protocol.frame_stats.left_out_bytes == (len(final) if left_out else 0)
+    assert b"another" not in output.to_client

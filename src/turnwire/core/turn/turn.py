@@ -321,10 +321,7 @@ class Turn:
         return self._flush(now)
 
     def _feed(
-        self,
-        decoded: Decoded,
-        now: float,
-        open_questions: Mapping[str, Question] | None = None,
+        self, decoded: Decoded, now: float, open_questions: Mapping[str, Question] | None = None
     ) -> None:
         """Handle what a frame means. An event that ends the turn is the last thing that counts.
 
@@ -347,6 +344,7 @@ class Turn:
             elif isinstance(event, _STARTS):
                 self._mark_begun(event.turn_id, now)
             elif type(event) is _FINISHED:
+                self._frame_stats.count_contradicted(self._output.contradicted_chars)
                 self._set_outcome(VERDICTS[event.reason])
                 return
         if decoded.to_agent:

@@ -185,6 +185,10 @@ class ReaderOutput:
     def is_waiting(self) -> bool:
         return self._protocol.has_caught_up and self._output.is_waiting
 
+    @property
+    def contradicted_chars(self) -> int:
+        return self._output.contradicted_chars
+
     def ask(self, question: Question, now: float, *, is_over: bool) -> bytes:
         is_over = is_over or self._protocol.is_closed(question.question_id)
         return self._output.ask(question, now, is_over=is_over)

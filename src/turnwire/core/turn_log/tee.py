@@ -114,6 +114,10 @@ class Tee:
     def is_waiting(self) -> bool:
         return self._output.is_waiting
 
+    @property
+    def contradicted_chars(self) -> int:
+        return self._output.contradicted_chars
+
     def feed(self, event: Event, now: float) -> bytes:
         self._keep(event)
         return self._output.feed(event, now)

@@ -99,6 +99,10 @@ class UIMessageStream:
     def is_waiting(self) -> bool:
         return self._translator.waits_for_approval
 
+    @property
+    def contradicted_chars(self) -> int:
+        return self._translator.sent_text.contradicted_chars
+
     def feed(self, event: Event, _now: float) -> bytes:
         self._lane = None
         if self._approvals is not None and isinstance(event, (TurnStarted, ReplayStarted)):

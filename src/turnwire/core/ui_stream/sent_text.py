@@ -100,6 +100,7 @@ class SentText:
         "_since_tool",
         "_space",
         "_whole",
+        "contradicted_chars",
     )
 
     def __init__(self) -> None:
@@ -114,6 +115,8 @@ class SentText:
         """The text sent since the turn was started over; None if it was not."""
         self._space = ""
         """The white space at the end of the whole text."""
+        self.contradicted_chars = 0
+        """How long the final text is that does not go on with what was sent, if there was one."""
 
     def add(self, text: str) -> None:
         """Record text that was sent. It must not hold halves of surrogate pairs."""
@@ -165,7 +168,10 @@ class SentText:
             repeats = True
         if (end := _end(since, final)) is not None:
             return self._tail(final_text, end)
-        return self._tail(final_text, 0) if ended_on_tool and not repeats else ""
+        if ended_on_tool and not repeats:
+            return self._tail(final_text, 0)
+        self.contradicted_chars = len(final_text.strip())
+        return ""
 
     def _tail(self, final_text: str, end: int) -> str:
         """Return the text from `end` on, without the white space that was sent already."""

@@ -1,7 +1,11 @@
 """Counters of one connection to an agent."""
 
+from typing import Final
+
 from turnwire.core.bounds import MALFORMED_BYTES
 from turnwire.core.wire.schema import name_or_odd
+
+CONTRADICTED: Final = "contradicted text"
 
 
 class FrameStats:
@@ -78,3 +82,8 @@ class FrameStats:
             left_out.setdefault(what, 0)
         left_out[what] += 1
         self.left_out_bytes += size
+
+    def count_contradicted(self, size: int) -> None:
+        """Count a text that repeats what was streamed, and tells another; of size 0, none."""
+        if size:
+            self.count_left_out(CONTRADICTED, size)
