@@ -18,7 +18,7 @@ from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.dialer import Dialler
-from turnwire.relay.agent.port import AgentTarget, Connection, Scheme
+from turnwire.relay.agent.port import AgentTarget, Connection, KeepsNoConnection, Scheme
 from turnwire.relay.agent_call import OperationCall
 from turnwire.relay.client_writer import Message
 from turnwire.relay.memory_budget import Budget
@@ -44,7 +44,7 @@ class Buggy(Turn):
         return act
 
 
-class NoWay:
+class NoWay(KeepsNoConnection):
     """A transport that never gets through, or has a bug itself."""
 
     name: ClassVar = "no-way"
@@ -56,8 +56,6 @@ class NoWay:
 
     @classmethod
     def check(cls, _: object) -> None: ...
-
-    def close(self) -> None: ...
 
     async def open(self, *_: object) -> Connection:
         if self.is_buggy:

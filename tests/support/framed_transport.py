@@ -16,7 +16,7 @@ from turnwire.core.bounds import LONG_BYTES
 from turnwire.core.connect import ConnectRequest
 from turnwire.relay.agent.dialer import AgentSocket, Dialler
 from turnwire.relay.agent.failures import DialFailure, DisconnectReason
-from turnwire.relay.agent.port import AgentTarget, Listener, Scheme, address_of
+from turnwire.relay.agent.port import AgentTarget, KeepsNoConnection, Listener, Scheme, address_of
 from turnwire.relay.memory_budget import Reservation
 
 LENGTH_BYTES = 4
@@ -139,7 +139,7 @@ class FramedConnection(AgentSocket):
             self._listener.agent_refused(DialFailure.HANDSHAKE, None, None)
 
 
-class FramedTransport:
+class FramedTransport(KeepsNoConnection):
     name: ClassVar = "framed"
     scheme: ClassVar = Scheme("framed")
     status_is_answer: ClassVar = False
@@ -151,8 +151,6 @@ class FramedTransport:
     @classmethod
     def check(cls, request: ConnectRequest | AgentTarget) -> None:
         """Every request can open a connection."""
-
-    def close(self) -> None: ...
 
     async def open(
         self, target: AgentTarget, listener: Listener, reservation: Reservation

@@ -9,7 +9,7 @@ from gateway.waiting import until
 from support.dialled import Counting
 from turnwire.relay.agent.failures import DialError, DialFailure
 from turnwire.relay.agent.link import AgentLink
-from turnwire.relay.agent.port import AgentTarget, Scheme
+from turnwire.relay.agent.port import AgentTarget, KeepsNoConnection, Scheme
 from turnwire.relay.memory_budget import Budget
 
 
@@ -49,7 +49,7 @@ class Opened:
         self.closed += 1
 
 
-class Waiting:
+class Waiting(KeepsNoConnection):
     """A transport whose dials take until `result` is set."""
 
     name: ClassVar = "waiting"
@@ -63,10 +63,21 @@ class Waiting:
     @classmethod
     def check(cls, _: object) -> None: ...
 
-    def close(self) -> None: ...
-
     async def open(self, *_: object) -> Any:
         return await self.result
+
+
+class Keeping(Waiting):
+    """A transport that has a connection, or fails to use it."""
+
+    def __init__(self, kept: Opened | Exception) -> None:
+        super().__init__()
+        self._kept = kept
+
+    def open_kept(self, *_: object) -> Any:
+        if isinstance(self._kept, Exception):
+            raise self._kept
+        return self._kept
 
 
 def dialling(dial_s: float = 100) -> tuple[AgentLink, Waiting, Ends]:
@@ -94,6 +105,25 @@ async def test_a_connection_is_closed_once() -> None:
 
     assert connection.closed == 1
     assert (ends.refused, ends.bugs) == ([], [])
+
+
+async def test_a_kept_connection_is_used_at_once() -> None:
+    link, ends, kept = AgentLink(), Ends(), Opened()
+
+    link.dial(Keeping(kept), AgentTarget("wait://x", {}), ends, Budget().holder("u1").reserve(), 9)
+
+    assert link.connection is kept
+    link.close()
+    assert (kept.closed, ends.bugs) == (1, [])
+
+
+async def test_a_bug_with_a_kept_connection_is_told() -> None:
+    link, ends, bug = AgentLink(), Ends(), ZeroDivisionError()
+
+    link.dial(Keeping(bug), AgentTarget("wait://x", {}), ends, Budget().holder("u1").reserve(), 9)
+
+    assert (link.connection, ends.bugs) == (None, [bug])
+    link.close()
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,13 @@ class AgentLink:
         """Begin to dial. The agent has `dial_s` seconds in all until it accepts."""
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(dial_s, partial(self._overdue, listener))
-        self._dialling = loop.create_task(self._open(transport, target, listener, reservation))
+        try:
+            self.connection = transport.open_kept(target, listener, reservation)
+        except Exception as bug:  # noqa: BLE001 (as in `_open`)
+            listener.dial_crashed(bug)
+            return
+        if self.connection is None:
+            self._dialling = loop.create_task(self._open(transport, target, listener, reservation))
 
     def opened(self, connection: Connection) -> None:
         """Note that the agent accepted: the time limit is over."""

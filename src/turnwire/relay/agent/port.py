@@ -158,6 +158,19 @@ class Transport(Protocol):
         """Close what is kept between connections. Called when the gateway stops."""
         ...
 
+    def open_kept(
+        self, target: AgentTarget, listener: Listener, reservation: Reservation, /
+    ) -> Connection | None:
+        """Send the request on a connection that was kept, in this very step of the loop.
+
+        The listener is not called before this returns. None: no connection to this agent is kept.
+
+        Raises:
+            BadConnectRequestError: as `check`.
+
+        """
+        ...
+
     async def open(
         self, target: AgentTarget, listener: Listener, reservation: Reservation
     ) -> Connection:
@@ -171,6 +184,18 @@ class Transport(Protocol):
 
         """
         ...
+
+
+class KeepsNoConnection:
+    """A base of transports that keep nothing between two requests."""
+
+    __slots__ = ()
+
+    def open_kept(self, _: AgentTarget, _listener: Listener, _reservation: Reservation) -> None:
+        """Return None: no connection is kept."""
+
+    def close(self) -> None:
+        """Do nothing: no connection is kept."""
 
 
 def no_target(_: ConnectRequest) -> AgentTarget:

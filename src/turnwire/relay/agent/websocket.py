@@ -5,12 +5,18 @@ from typing import ClassVar
 
 from turnwire.core.connect import BadConnectRequestError, ConnectRequest
 from turnwire.relay.agent.dialer import Dialler
-from turnwire.relay.agent.port import AgentTarget, Listener, Scheme, address_of
+from turnwire.relay.agent.port import (
+    AgentTarget,
+    KeepsNoConnection,
+    Listener,
+    Scheme,
+    address_of,
+)
 from turnwire.relay.agent.websocket_connection import WebSocketConnection
 from turnwire.relay.memory_budget import Reservation
 
 
-class WebSocketTransport:
+class WebSocketTransport(KeepsNoConnection):
     """Opens WebSockets: a request is their handshake, and offers sub-protocols.
 
     A handshake is always a GET without a body. One dial, no redirect.
@@ -36,9 +42,6 @@ class WebSocketTransport:
             what = f"a {request.method} with {len(request.body)} bytes of body"
             message = f"a WebSocket is opened by a GET without a body, not by {what}"
             raise BadConnectRequestError(message)
-
-    def close(self) -> None:
-        """Do nothing: no WebSocket is kept."""
 
     async def open(
         self, target: AgentTarget, listener: Listener, reservation: Reservation

@@ -7,7 +7,7 @@ from typing import ClassVar, Final, Protocol
 from turnwire.core.bounds import LONG_BYTES
 from turnwire.core.connect import ConnectRequest
 from turnwire.relay.agent.failures import DisconnectReason
-from turnwire.relay.agent.port import AgentTarget, Connection, Listener, Scheme
+from turnwire.relay.agent.port import AgentTarget, Connection, KeepsNoConnection, Listener, Scheme
 from turnwire.relay.memory_budget import Reservation
 from turnwire.relay.rounds import Rounds, Slices
 from turnwire.relay.turn_log.port import ChatKey, TurnLog
@@ -139,7 +139,7 @@ LOG_TARGET: Final = AgentTarget("", {})
 """What a `LogTransport` is asked to connect to: the log needs no address."""
 
 
-class LogTransport:
+class LogTransport(KeepsNoConnection):
     """A `Transport` whose connections read one chat of a log, whatever they are asked for."""
 
     name: ClassVar[str] = "turn-log"
@@ -153,9 +153,6 @@ class LogTransport:
     @classmethod
     def check(cls, request: ConnectRequest | AgentTarget, /) -> None:
         """Every request can open a connection."""
-
-    def close(self) -> None:
-        """Do nothing: no connection is kept."""
 
     async def open(
         self, _target: AgentTarget, listener: Listener, reservation: Reservation

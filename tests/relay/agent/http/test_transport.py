@@ -94,3 +94,20 @@ async def test_a_dialect_of_this_transport_sends_nothing_after_its_request() -> 
         with pytest.raises(NotImplementedError):
             exchange.send([b"x"])
         exchange.close()
+
+
+@pytest.mark.sockets
+async def test_a_kept_connection_is_not_used_for_a_request_that_is_none() -> None:
+    """It would wait for a response that never comes."""
+    transport = HttpTransport(Dialler(user_timeout_s=5), frame_bytes=1_000)
+    ends, reservation = Ends(), Budget().holder("u1").reserve()
+
+    async with HttpAgent(answers(chunked(b"data: a\n\n"))) as agent:
+        url = f"http://127.0.0.1:{agent.port}/"
+        assert transport.open_kept(AgentTarget(url, {}), ends, reservation) is None
+        await transport.open(AgentTarget(url, {}), ends, reservation)
+        await until(lambda: transport.stats.kept == 1)
+        with pytest.raises(BadConnectRequestError):
+            transport.open_kept(AgentTarget(url, {}, "HEAD"), ends, reservation)
+        assert transport.stats.kept == 0
+        assert (transport.stats.on_new, transport.stats.on_kept) == (1, 0)

@@ -43,21 +43,50 @@ class HttpTransport:
     def close(self) -> None:
         self._pool.close()
 
+    def open_kept(
+        self, target: AgentTarget, listener: Listener, reservation: Reservation
+    ) -> HttpExchange | None:
+        """Send the request on a kept socket. None: there is none.
+
+        Raises:
+            BadConnectRequestError: as `check`.
+
+        """
+        socket = self._pool.take(address_of(target.url, self.scheme))
+        if socket is None:
+            return None
+        try:
+            exchange = self._exchange(target, listener, reservation)
+        except BaseException:
+            socket.abort()  # it is nobody's any more
+            raise
+        self.stats.on_kept += 1
+        exchange.begin(socket)
+        return exchange
+
     async def open(
         self, target: AgentTarget, listener: Listener, reservation: Reservation
     ) -> HttpExchange:
-        """Send the request. What becomes of it goes to the `listener`.
+        """Send the request on a new socket. What becomes of it goes to the `listener`.
 
         Raises:
             DialError: DNS, TCP or TLS failed.
             BadConnectRequestError: as `check`, before the dial.
 
         """
+        exchange = self._exchange(target, listener, reservation)
+        socket = await self._dialler.dial(address_of(target.url, self.scheme), HttpSocket)
+        self.stats.on_new += 1
+        exchange.begin(socket)
+        return exchange
+
+    def _exchange(
+        self, target: AgentTarget, listener: Listener, reservation: Reservation
+    ) -> HttpExchange:
         self.check(target)
-        address = address_of(target.url, self.scheme)
-        exchange = HttpExchange(
+        return HttpExchange(
             target,
-            address,
+            address_of(target.url, self.scheme),
             listener,
             dialler=self._dialler,
             pool=self._pool,
@@ -65,11 +94,3 @@ class HttpTransport:
             frame_bytes=self._frame_bytes,
             reservation=reservation,
         )
-        socket = self._pool.take(address)
-        if socket is None:
-            socket = await self._dialler.dial(address, HttpSocket)
-            self.stats.on_new += 1
-        else:
-            self.stats.on_kept += 1
-        exchange.begin(socket)
-        return exchange
