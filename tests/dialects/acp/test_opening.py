@@ -8,7 +8,7 @@ from support import acp_messages as f
 from support.acp_turn import Played
 from turnwire.core.turn.outcome import Outcome
 from turnwire.dialects.acp.opening import NO_SESSION, NOT_FOUND, OTHER_VERSION
-from turnwire.dialects.acp.turn import BEGINS_ANEW
+from turnwire.dialects.acp.turn import BEGINS_ANEW, CANNOT_GO_ON, UNOPENED
 
 NEW = ["initialize", "session/new", "session/prompt"]
 
@@ -58,11 +58,34 @@ def test_a_session_that_is_gone_begins_anew_and_says_so(able: dict[str, bool], c
 
 
 @pytest.mark.parametrize("able", [{"load": True}, {"resume": True}])
-def test_another_failure_ends_the_turn_and_the_session_stays(able: dict[str, bool]) -> None:
-    played = Played(f.initialized(**able), f.failure(2, "overloaded"), known=f.SESSION)
+def test_a_session_that_fails_where_another_opens_begins_anew_and_says_so(
+    able: dict[str, bool],
+) -> None:
+    """Agents have codes of their own for a session that is gone."""
+    gone = f.failure(2, "Internal error", -32603)
+    played = Played(f.initialized(**able), gone, f.made("session-2", 3), known=f.SESSION)
+
+    assert played.methods[-2:] == ["session/new", "session/prompt"]
+    assert (played.kept, notices(played)) == (["session-2"], [CANNOT_GO_ON])
+    assert played.protocol.frame_stats.left_out == {UNOPENED: 1}
+
+
+@pytest.mark.parametrize("able", [{"load": True}, {"resume": True}])
+def test_where_no_session_opens_the_turn_ends_and_the_session_stays(able: dict[str, bool]) -> None:
+    opening = (f.initialized(**able), f.failure(2, "overloaded"))
+    played = Played(*opening, f.failure(3, "busy"), known=f.SESSION)
 
     assert (played.turn.outcome, played.client.error) == (Outcome.FAILED, "overloaded")
-    assert (played.kept, "session/new" in played.methods) == ([], False)
+    assert (played.kept, played.methods[-1]) == ([], "session/new")
+    assert Played(*opening, f.failure(3, "busy", NOT_FOUND), known=f.SESSION).kept == []
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_line_that_breaks_while_a_session_is_opened_keeps_the_session(count: int) -> None:
+    opening = (f.initialized(load=True), f.failure(2, "overloaded"))
+    played = Played(*opening[:count], known=f.SESSION).leave()
+
+    assert (played.turn.outcome, played.kept) == (Outcome.INTERRUPTED, [])
 
 
 @pytest.mark.parametrize("code", [NOT_FOUND, -32603])

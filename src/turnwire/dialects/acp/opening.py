@@ -3,13 +3,16 @@
     initialize ─► session/resume ─┬────────────────────────► open
                │        │ failed  │
                ├► session/load ───┘
-               │        │ not found
-               └► session/new ─► open, and the session is another one
+               │        │ failed
+               └► session/new ─┬► open, and the session is another one
+                               │ failed
+                               └► the session that was kept stays
 
-Only of a session that is not found another one takes the place. Any other failure ends the turn:
-the agent may be busy, and the conversation is still there when it is not. A session that goes on by
-`load` tells its past again, before it is open. One of the agents in use answers a `load` of a
-session that it does not know as if it knew it: then no past comes.
+Agents have no common code for a session that is gone. So a failure is one of the session if another
+session opens behind it, and takes its place. If none opens, the agent is busy or not logged in, and
+the conversation is still there when it is not. A session that goes on by `load` tells its past
+again, before it is open. One of the agents in use answers a `load` of a session that it does not
+know as if it knew it: then no past comes.
 """
 
 import enum
@@ -53,6 +56,8 @@ class Opening:
         """Whether the session that was to go on is gone, and another one is open."""
         self.is_gone = False
         """Whether the session that was to go on was not found."""
+        self.refusal: str | None = None
+        """Why the session that was to go on did not, if it was found, or nobody knows."""
         self._cwd = cwd
         self._reads_past = reads_past
         self._stage = _Stage.INITIALIZING
@@ -131,15 +136,17 @@ class Opening:
             return self._load(self.session_id)
         error = lenient.field(frames.rpc_error, message.failure)
         self.is_gone = error is not None and error.code in _GONE
-        if self._reads_past or not self.is_gone:
-            return self._fail(reason(message) or NO_SESSION)
+        if not self.is_gone:
+            self.refusal = reason(message) or NO_SESSION
+        if self._reads_past:
+            return self._fail(self.refusal or NO_SESSION)
         self.is_another = True
         return self._make()
 
     def _made(self, message: Message) -> Sequence[bytes]:
         made = lenient.field(frames.session_made, message.result)
         if message.failure or made is None:
-            return self._fail(reason(message) or NO_SESSION)
+            return self._fail(self.refusal or reason(message) or NO_SESSION)
         self.session_id = made.session_id
         self._stage = _Stage.OPEN
         return []

@@ -46,6 +46,8 @@ CENSUS_DEPTH: Final = 6
 
 NEW_SESSION: Final = "new_session"
 BEGINS_ANEW: Final = "The agent has nothing of this conversation any more: it begins anew"
+CANNOT_GO_ON: Final = "The agent cannot go on with this conversation: it begins anew"
+UNOPENED: Final = "session that does not open"
 FILE_REFUSED: Final = "The agent takes no files of this kind"
 REFUSED: Final = "The agent refused the prompt"
 
@@ -212,7 +214,10 @@ class PromptProtocol(KeepsNothing):
         events: list[Event] = [TurnStarted(self._turn_id)]
         is_anew = opening.is_another or (self._session.known is None and self._has_earlier)
         if is_anew:
-            events += [AgentStatus(NEW_SESSION, BEGINS_ANEW), _notice()]
+            text = BEGINS_ANEW if opening.refusal is None else CANNOT_GO_ON
+            events += [AgentStatus(NEW_SESSION, text), _notice(text)]
+        if opening.refusal is not None:
+            self.frame_stats.count_left_out(UNOPENED, 0)
         return Decoded(events, [commands.prompt(PROMPT, session_id, content)])
 
     def _ask(self, message: Message, raw: bytes) -> Decoded:
@@ -259,7 +264,7 @@ def _refusal(message: Message) -> Decoded:
     return Decoded(to_agent=[commands.selected(message.id, None)])
 
 
-def _notice() -> Event:
+def _notice(text: str) -> Event:
     """What stays in the message: whoever reads it later shall know why it knows nothing."""
-    data = msgspec.Raw(msgspec.json.encode({"notice": NEW_SESSION, "text": BEGINS_ANEW}))
+    data = msgspec.Raw(msgspec.json.encode({"notice": NEW_SESSION, "text": text}))
     return DataPart("notice", NEW_SESSION, data)

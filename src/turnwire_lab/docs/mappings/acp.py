@@ -109,7 +109,16 @@ _OF_A_KNOWN_SESSION: Final[_Rows] = (
         [_INITIALIZED, _failure(2, "gone", NOT_FOUND)],
         _response(3, sessionId="T"),
     ),
-    ("a session that cannot be opened now", [_INITIALIZED], _failure(2, "overloaded")),
+    (
+        "a session that does not open, where another one does",
+        [_INITIALIZED, _failure(2, "Internal error")],
+        _response(3, sessionId="T"),
+    ),
+    (
+        "… where none does",
+        [_INITIALIZED, _failure(2, "overloaded")],
+        _failure(3, "overloaded"),
+    ),
 )
 
 
