@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from typing import Any
 
 import httpx
 import pytest
@@ -19,8 +20,8 @@ from turnwire.relay.turn_log.patient_claims import UNNOTICED_S
 pytestmark = pytest.mark.sockets
 
 
-def gateway_of(agent: ScriptedAgent) -> Gateway:
-    return Gateway(agent.url(), dialect="acp", agent_cwd="/srv/project")
+def gateway_of(agent: ScriptedAgent, **more: Any) -> Gateway:
+    return Gateway(agent.url(), dialect="acp", agent_cwd="/srv/project", **more)
 
 
 async def stop(gateway: Gateway) -> httpx.Response:
@@ -79,17 +80,20 @@ async def test_a_client_that_hangs_up_keeps_the_connection_until_then() -> None:
         await gateway.has_ended("client_gone")
 
 
-@pytest.mark.parametrize("stopped", [False, True], ids=["hang-up", "stop"])
-async def test_the_next_prompt_waits_until_then(*, stopped: bool) -> None:
+@pytest.mark.parametrize("ending", ["hang-up", "grace", "stop"])
+async def test_the_next_prompt_waits_until_then(ending: str) -> None:
+    policy = "grace" if ending == "grace" else "abort"
     async with (
         ScriptedAgent(begin) as agent,
-        gateway_of(agent) as gateway,
-        prompting(gateway) as chat,
+        gateway_of(agent, grace_s=0.2) as gateway,
+        prompting(gateway, policy=policy) as chat,
     ):
         line = await running(agent, chat)
-        stopping = asyncio.create_task(stop(gateway)) if stopped else None
+        stopping = asyncio.create_task(stop(gateway)) if ending == "stop" else None
         if stopping is None:
             await chat.hang_up()
+        if ending == "grace":
+            await until(lambda: of_method(line, "session/cancel"))
         following = asyncio.create_task(call(gateway, "chat", prompt_of("m2")))
         await until(lambda: of_method(line, "session/cancel"))
         await asyncio.sleep(3 * UNNOTICED_S)
