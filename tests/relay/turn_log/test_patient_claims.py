@@ -110,11 +110,12 @@ async def test_a_turn_that_never_ends_is_not_waited_for_for_ever(
     assert 0.4 < await seconds(claiming(claims, log)) < 3
 
 
-async def test_a_turn_that_never_began_gives_the_chat_back_to_one_that_is_over(
-    log: MemoryTurnLog, claims: PatientClaims
+@pytest.mark.parametrize("has_former", [False, True])
+async def test_a_turn_that_never_began_gives_the_chat_back(
+    log: MemoryTurnLog, claims: PatientClaims, *, has_former: bool
 ) -> None:
-    writer = await running(log)
-    writer.end(is_received=True)
+    if has_former:
+        (await running(log)).end(is_received=True)
     second = await claim(log, head=pack(Head("p3", "u1", "m3")))
     task = claiming(claims, log)
     await asyncio.sleep(0.05)
