@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.plugged import Plugs
 from turnwire.cli import main
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "v2"
@@ -246,3 +247,36 @@ def test_the_body_of_an_agents_response_is_refused_by_the_name_of_its_wire(
         "",
         f"turnwire: {file}: has no turn of the wire v2; try --dialect ag-ui\n",
     )
+
+
+def test_a_dialect_of_others_is_named(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = Plugs(tmp_path, monkeypatch).dialect()
+    file = tmp_path / "told.jsonl"
+    file.write_text('{"hello": 1}\n')
+
+    assert main(["replay", str(file), "--dialect", place]) == 0
+    assert '\\"hello\\"' in capsys.readouterr().out
+
+
+def test_a_recording_names_a_dialect_of_others_if_it_is_installed(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugs = Plugs(tmp_path, monkeypatch)
+    place = plugs.dialect()
+    file = tmp_path / "told.jsonl"
+    header = {"dialect": "plugged", "mode": "prompt", "promptId": "p1", "limits": {}}
+    file.write_text(f"#! stream {json.dumps(header)}\n#! opened\n" + '{"hello": 1}\n')
+
+    assert main(["replay", str(file)]) == 1
+    assert capsys.readouterr().err == (
+        f"turnwire: {file}: cannot replay its dialect: no dialect 'plugged' is installed; "
+        "name another with --dialect\n"
+    )
+    assert main(["replay", str(file), "--dialect", place]) == 0
+
+    plugs.package("acme", plugged=place)
+
+    assert main(["replay", str(file)]) == 0
+    assert '\\"hello\\"' in capsys.readouterr().out

@@ -9,12 +9,21 @@ import pytest
 
 TESTS: Final = Path(__file__).parents[1]
 SOURCE: Final = TESTS.parent / "src/turnwire"
-ROOMS: Final = ("bridge", "cli", "config", "core", "dialects", "doctor", "relay", "web")
+ROOMS: Final = (
+    *("bridge", "cli", "config", "core", "dialect", "dialects", "doctor", "relay", "web"),
+)
 SHARED: Final = {"gateway", "support"}
 """Folders of `tests` that every test may use."""
 MIRRORED: Final = (
     *("cli", "config", "core", "core/body", "core/recording", "core/turn", "core/ui_stream"),
-    *("core/turn_log", "core/wire", "dialects", "dialects/ag_ui", "dialects/ag_ui/content"),
+    *(
+        "core/turn_log",
+        "core/wire",
+        "dialect",
+        "dialects",
+        "dialects/ag_ui",
+        "dialects/ag_ui/content",
+    ),
     *(
         "dialects/openai_chat",
         "dialects/openai_responses",
@@ -49,7 +58,9 @@ WITHOUT_A_TEST: Final = {
 """Modules of those rooms without one, and why. A package's `__init__` is its package's concern."""
 OF_THE_LAB: Final = ("turnwire_lab.agents.", "turnwire_lab.process")
 """What tests of the other rooms may use of the lab: agents to talk to, processes and free ports."""
-WITHOUT_LAB: Final = ("config", "core", "dialects", "relay/agent", "support", "web/server")
+WITHOUT_LAB: Final = (
+    *("config", "core", "dialect", "dialects", "relay/agent", "support", "web/server"),
+)
 """Rooms that use nothing of the lab: what it takes for right proves nothing of the gateway."""
 
 

@@ -1,13 +1,16 @@
 """What a library or the transport would refuse is told before anything starts."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from gateway.running import settings
 from support.framed_transport import FramedTransport
-from support.posting_dialect import Posting, PostingProtocol
+from support.posting_dialect import Posting, PostingProtocol, PostingStop
 from support.telling_dialect import Telling
 from turnwire.core.connect import ConnectRequest
-from turnwire.core.requests import PromptRequest
+from turnwire.core.requests import PromptRequest, StopRequest
 from turnwire.core.session_group import Member
 from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.transports import TRANSPORTS
@@ -122,3 +125,30 @@ def test_a_header_that_no_dialect_may_set_is_told(monkeypatch: pytest.MonkeyPatc
             "a dialect may not set the header 'Authorization'"
         )
     ]
+
+
+class Incomplete(Posting):
+    """A wire whose protocol is not finished, and whose stop has a bug."""
+
+    name = "incomplete"
+
+    def prompt(self, _request: PromptRequest, _member: Member | None = None) -> Any:
+        return SimpleNamespace(connect_request=ConnectRequest)
+
+    def stop(self, _request: StopRequest) -> PostingStop:
+        secret = {"hunter2": 1}
+        raise KeyError(next(iter(secret)))
+
+
+def test_code_of_others_that_is_not_finished_is_told_without_what_it_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(DIALECTS, "incomplete", Incomplete())
+    monkeypatch.setitem(TRANSPORTS, "framed", FramedTransport)
+    given = settings("framed://h/{session_id}", dialect="incomplete", insecure="true")
+
+    of_prompt, of_stop = problems(given)
+
+    assert of_prompt == "TURNWIRE_DIALECT: incomplete has no frame_stats for a prompt"
+    assert of_stop.startswith("TURNWIRE_DIALECT: incomplete fails for a stop: KeyError at test_")
+    assert "hunter2" not in of_stop

@@ -8,8 +8,10 @@ from typing import Final
 from turnwire import __version__
 from turnwire.cli import bridge, commands, doctor, drift
 from turnwire.cli.arguments import parse_arguments, whole_number
+from turnwire.config import dialect_defaults
+from turnwire.config.dialect_loading import BadDialectError, find
+from turnwire.core.agent import Dialect
 from turnwire.core.recording.replay import PROMPT_ID
-from turnwire.dialects import DIALECTS
 from turnwire.web.auth.access import is_session_id
 
 OK: Final = 0
@@ -103,7 +105,11 @@ def _add_replay(replay: argparse.ArgumentParser) -> None:
     )
     replay.add_argument("file", type=Path, metavar="FILE", help="`-`: standard input")
     replay.add_argument(
-        "--dialect", choices=sorted(DIALECTS), help="default: what the recording says, else v2"
+        "--dialect",
+        type=_dialect,
+        metavar="NAME",
+        help="a value of TURNWIRE_DIALECT (default: what the recording says, else "
+        f"{dialect_defaults.DIALECT})",
     )
     replay.add_argument(
         "--prompt-id",
@@ -128,6 +134,13 @@ def _add_token(token: argparse.ArgumentParser) -> None:
     token.add_argument(
         "--ttl", type=_lifetime, default=3600, metavar="SECONDS", help="lifetime (default: 3600)"
     )
+
+
+def _dialect(value: str) -> Dialect:
+    try:
+        return find(value)
+    except BadDialectError as exc:
+        raise argparse.ArgumentTypeError(str(exc)) from exc
 
 
 def _user(value: str) -> str:

@@ -17,8 +17,8 @@ from turnwire.config.effective import turn_log_place
 from turnwire.config.environ import from_environ
 from turnwire.config.lists import keys
 from turnwire.config.settings import Settings, variable
+from turnwire.core.agent import Dialect
 from turnwire.core.recording.replay import replay_turn
-from turnwire.dialects import DIALECTS
 from turnwire.errors import SettingsError
 
 
@@ -74,18 +74,18 @@ def _print_off(problems: Sequence[str]) -> None:
 
 
 def replay_file(
-    file: Path, *, dialect: str | None, prompt_id: str | None, event_lines: bool, usage: bool
+    file: Path, *, dialect: Dialect | None, prompt_id: str | None, event_lines: bool, usage: bool
 ) -> int:
     """Write the SSE of a recording to standard output."""
     try:
         lines = recordings.read(file)
-        name = recordings.dialect(lines, dialect)
+        wire = recordings.dialect(lines, dialect)
         followed = recordings.prompt_id(lines, prompt_id)
         replayed = replay_turn(
-            lines, DIALECTS[name], prompt_id=followed, event_lines=event_lines, usage=usage
+            lines, wire, prompt_id=followed, event_lines=event_lines, usage=usage
         )
         recordings.check_wire(
-            lines, replayed, dialect=name, named=dialect is not None, prompt_id=followed
+            lines, replayed, dialect=wire, named=dialect is not None, prompt_id=followed
         )
     except OSError as exc:
         return _fail(f"cannot read {file}: {exc.strerror}")

@@ -7,6 +7,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from turnwire.config import dialect_defaults
+from turnwire.config.dialect_loading import BadDialectError, find, find_installed
+from turnwire.core.agent import Dialect
 from turnwire.core.recording.event_stream_body import as_lines, is_body
 from turnwire.core.recording.recorder import find_header, missing
 from turnwire.core.recording.replay import PROMPT_ID, Replayed, replay_turn
@@ -69,23 +72,32 @@ def odd_lines(recording: Sequence[bytes]) -> int:
     return sum(1 for line in lines if line[:1] not in {b"", b"#", b"{"})
 
 
-def dialect(recording: Sequence[bytes], requested: str | None) -> str:
-    """Return the dialect: the requested one, else that of the recording's header, else `v2`.
+def dialect(recording: Sequence[bytes], requested: Dialect | None) -> Dialect:
+    """Return the dialect: the requested one, else that of the recording's header, else the default.
 
     Raises:
         UnclearRecordingError: this build does not know the dialect.
 
     """
+    if requested is not None:
+        return requested
     header = find_header(recording)
-    name = requested or (header.dialect if header is not None else "v2")
-    if name not in DIALECTS:
-        message = f"this build does not know its dialect, {name!r}"
-        raise UnclearRecordingError(message)
-    return name
+    if header is None:
+        return find(dialect_defaults.DIALECT)
+    try:
+        return find_installed(header.dialect)
+    except BadDialectError as exc:
+        message = f"cannot replay its dialect: {exc}; name another with --dialect"
+        raise UnclearRecordingError(message) from exc
 
 
 def check_wire(
-    recording: Sequence[bytes], replayed: Replayed, *, dialect: str, named: bool, prompt_id: str
+    recording: Sequence[bytes],
+    replayed: Replayed,
+    *,
+    dialect: Dialect,
+    named: bool,
+    prompt_id: str,
 ) -> None:
     """Check that a recording is one of this wire, after it was replayed.
 
@@ -99,16 +111,16 @@ def check_wire(
 
     """
     header = find_header(recording)
-    if replayed.has_turn or (header is not None and header.dialect == dialect):
+    if replayed.has_turn or (header is not None and header.dialect == dialect.name):
         return
     for name, other in DIALECTS.items():
-        if name != dialect:
+        if name != dialect.name:
             found = replay_turn(recording, other, prompt_id=prompt_id)
             if found.has_turn or (not named and found.known_frames > replayed.known_frames):
-                message = f"has no turn of the wire {dialect}; try --dialect {name}"
+                message = f"has no turn of the wire {dialect.name}; try --dialect {name}"
                 raise UnclearRecordingError(message)
     if replayed.known_frames <= 0 and not any(line.startswith(b"#!") for line in recording):
-        message = f"is no recording: it has no frame of the wire {dialect}"
+        message = f"is no recording: it has no frame of the wire {dialect.name}"
         raise UnclearRecordingError(message)
 
 

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias, cast
 
 import msgspec
 
+from turnwire.config.dialect_loading import find
 from turnwire.config.effective import history_keeper, turn_log_place
 from turnwire.config.files import directory_problem, file_problem
 from turnwire.config.headers import BadHeadersError, agent_headers
@@ -23,7 +24,6 @@ from turnwire.config.tls import BadCertificateError, agent_tls
 from turnwire.config.urls import is_loopback, is_origin, url_problem
 from turnwire.config.wire import wire_problems
 from turnwire.core.turn.limits import POLICIES
-from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.port import Scheme
 from turnwire.relay.agent.transports import TRANSPORTS
 
@@ -131,7 +131,7 @@ def _agent_scheme(settings: Settings) -> Scheme:
         dialect = settings.dialect
     except _InvalidFieldError:  # the rest of the URL can be checked all the same
         dialect = _DEFAULTS["dialect"]
-    return TRANSPORTS[DIALECTS[dialect].transport].scheme
+    return TRANSPORTS[find(dialect).transport].scheme
 
 
 def _agent_headers_problems(settings: Settings) -> list[str]:
@@ -262,7 +262,7 @@ def _key_set_problems(settings: Settings) -> list[str]:
 
 
 def _history_problems(settings: Settings) -> list[str]:
-    if settings.history == "client" and DIALECTS[settings.dialect].keeps_history:
+    if settings.history == "client" and find(settings.dialect).keeps_history:
         return [f"TURNWIRE_HISTORY: an agent that speaks {settings.dialect} keeps the conversation"]
     return []
 

@@ -1,15 +1,25 @@
 """Defaults of settings that depend on the dialect."""
 
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
+from turnwire.config.dialect_loading import find, load
 from turnwire.core.operations import OperationName
 from turnwire.dialects import DIALECTS
+
+DIALECT: Final = "v2"
+"""The wire of an agent if nobody names one."""
+LOADED: Final[dict[str, Any]] = {"table": DIALECTS, "load": load}
+"""How a name of a dialect is checked: our own ones, for the documentation, and what loads any."""
 
 Auth: TypeAlias = Literal["forward", "service", "none"]
 Keeper: TypeAlias = Literal["agent", "client"]
 Thread: TypeAlias = Literal["conversation", "previous-response"]
 
 
+OF_DIALECT: Final = (
+    "The wire that the agent speaks: the name of a dialect that an installed package brings, "
+    "`package.module:Name` of one, or one of the gateway's own"
+)
 QUESTION_KEEP: Final = (
     "How long the turn log keeps a turn that waits for an approval, or until the approval expires "
     "if that is sooner."
@@ -31,12 +41,12 @@ AGENT_CWD: Final = (
 
 def keeper(dialect: str) -> Keeper:
     """Return who keeps the conversation on this wire."""
-    return "agent" if DIALECTS[dialect].keeps_history else "client"
+    return "agent" if find(dialect).keeps_history else "client"
 
 
 def turn_log(dialect: str) -> str:
     """Return where the turns of this wire are kept: nowhere if the agent can repeat them."""
-    return "off" if OperationName.RESUME in DIALECTS[dialect].operations else "memory"
+    return "off" if OperationName.RESUME in find(dialect).operations else "memory"
 
 
 def needing(setting: str) -> str:

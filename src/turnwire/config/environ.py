@@ -12,6 +12,7 @@ import msgspec
 from msgspec import inspect
 
 from turnwire.config.conflicts import conflicts
+from turnwire.config.dialect_loading import BadDialectError
 from turnwire.config.files import UnreadableError, read_secret
 from turnwire.config.settings import ALIASES, LAB_PREFIX, PREFIX, SECRETS, Settings, variable
 from turnwire.errors import SettingsError
@@ -110,13 +111,19 @@ def _convert(values: dict[str, Any], invalid: set[str], problems: list[str]) -> 
         except (msgspec.ValidationError, UnicodeEncodeError):
             problems.append(f"{variable(field)}: {_expected(kind)}")
             invalid.add(field)
+        except BadDialectError as exc:
+            problems.append(f"{variable(field)}: {exc}")
+            invalid.add(field)
     return Settings(**valid)
 
 
 def _converted(value: Any, hint: Any, kind: inspect.Type) -> Any:
-    """The value of a field. A field with a table has one of its keys."""
+    """The value of a field. A field with a table has one of its keys, or what its `load` takes."""
     converted = msgspec.convert(value, hint, strict=False)
     match kind:
+        case inspect.Metadata(extra={"load": load}):
+            load(converted)
+            return converted
         case inspect.Metadata(extra={"table": table}) if converted not in table:
             raise msgspec.ValidationError
         case _:

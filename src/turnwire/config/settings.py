@@ -37,7 +37,7 @@ _STATE: Final = (
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One field per variable: `TURNWIRE_IDLE_S` sets `idle_s`. Times are in seconds.
 
-    The value of a field with a `table` is a key of that table.
+    The value of a field with a `table` is a key of that table, or whatever its `load` takes.
     """
 
     enabled: Annotated[bool, Meta(description="The feature flag. Off: no chat routes.")] = False
@@ -96,8 +96,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str, Meta(description="PEM file with its key, unencrypted. Empty: it is in the same file.")
     ] = ""
     dialect: Annotated[
-        str, Meta(description="The wire that the agent speaks.", extra={"table": DIALECTS})
-    ] = "v2"
+        str, Meta(description=dialect_defaults.OF_DIALECT, extra=dialect_defaults.LOADED)
+    ] = dialect_defaults.DIALECT
     insecure: Annotated[
         bool,
         Meta(

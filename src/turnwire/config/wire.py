@@ -1,15 +1,15 @@
 """Check the settings that only some wires have a use for, or that only some wires need."""
 
+from turnwire.config.dialect_loading import find
 from turnwire.config.effective import BadFieldsError, agent_request
 from turnwire.config.settings import Settings, variable
 from turnwire.core.agent import Dialect
-from turnwire.dialects import DIALECTS
 
 
 def wire_problems(settings: Settings) -> list[str]:
     """Return one line for each problem."""
-    dialect = DIALECTS[settings.dialect]
-    of_the_wire = f"TURNWIRE_DIALECT={dialect.name}"
+    dialect = find(settings.dialect)
+    of_the_wire = f"TURNWIRE_DIALECT={settings.dialect}"
     missing = [
         f"{variable(field)}: required by {of_the_wire}"
         for field in sorted(dialect.needs)

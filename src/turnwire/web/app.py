@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from turnwire.config.dialect_loading import find
 from turnwire.config.effective import turn_log_place
 from turnwire.config.lists import keys, origins, trusted_proxies
 from turnwire.config.settings import Settings
@@ -24,7 +25,6 @@ from turnwire.core.agent import Dialect
 from turnwire.core.operations import OperationName
 from turnwire.core.session_group import SessionGroups
 from turnwire.core.ui_stream.output import StreamOptions
-from turnwire.dialects import DIALECTS
 from turnwire.metrics import Telemetry
 from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.transports import TRANSPORTS
@@ -86,7 +86,7 @@ def create_app(
     """
     exit_stack = AsyncExitStack()
     telemetry = telemetry or Telemetry(CollectorRegistry())
-    dialect = DIALECTS[settings.dialect]
+    dialect = find(settings.dialect)
     dialler = dialler or new_dialler(settings)
     app_context = AppContext(
         settings=settings,

@@ -324,6 +324,8 @@ def _description(field: msgspec.structs.FieldInfo) -> str:
     if field.name in SECRETS:
         text += f" Also `{variable(field.name)}_FILE`."
     choices = _choices(field.type)
+    if not text.endswith("."):  # it is a sentence with the choices as its end
+        return f"{text}: {choices}."
     return f"{text} One of {choices}." if choices else text
 
 

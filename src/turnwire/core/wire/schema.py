@@ -23,13 +23,13 @@ class WireSchema(Struct, frozen=True, kw_only=True):
 
     frames: Sequence[type[Struct]]
     """The frames, tagged by their type. The fields of a struct without fields are not checked."""
-    deltas: frozenset[str]
+    deltas: frozenset[str] = frozenset()
     """Types of frames with a delta; an agent sends hundreds of thousands of them."""
-    unread: Mapping[str, frozenset[str]]
+    unread: Mapping[str, frozenset[str]] = {}
     """By path of an object: fields that are known, but not decoded. `*`: any other field."""
-    inside: Mapping[str, type[Struct]]
+    inside: Mapping[str, type[Struct]] = {}
     """By path of a field that is decoded later or elsewhere: the struct of its objects."""
-    types: Mapping[str, frozenset[str]]
+    types: Mapping[str, frozenset[str]] = {}
     """By path of objects that have a `type` of their own: the known types."""
     kept: frozenset[str] = frozenset()
     """Keys whose words and numbers redaction keeps, in addition to the usual ones."""
