@@ -2,6 +2,7 @@
 
 import pytest
 from msgspec import Raw
+from msgspec.structs import replace
 
 from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.bounds import OPEN_BLOCKS_MAX
@@ -24,12 +25,15 @@ from turnwire.core.events import (
     TurnStarted,
 )
 from turnwire.core.ui_stream import chunks
+from turnwire.core.ui_stream.numbering import Numbered
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
+from turnwire.core.ui_stream.tool_calls import CALLS_MAX
 from turnwire.core.ui_stream.translator import Translator
 
 HALF, OTHER_HALF = "\ud83d", "\ude00"
 TWO: list[Event] = [TextDelta("a"), TextSwitch("A", "B"), TextDelta("b")]
 CARD = ToolUpdate(call_id="c", tool_name="x", phase=Phase.RUNNING, args=Raw(b"{}"))
+DONE = replace(CARD, phase=Phase.COMPLETED)
 QUESTION = Question("q", Raw(b"{}"), Approval("c", "x", Raw(b"{}")))
 
 
@@ -106,6 +110,8 @@ def test_a_pause_and_an_approval_end_all() -> None:
     assert brief(requested)[:2] == ["text-end t:t0", "text-end t:t1"]
     closed = started(*TWO).feed_closed_request(QUESTION, approval)
     assert brief(closed)[:2] == ["text-end t:t0", "text-end t:t1"]
+    done = started(DONE, *TWO).feed_closed_request(QUESTION, approval)
+    assert brief(done) == ["text-end t:t0", "text-end t:t1"]
 
 
 def test_a_break_ends_the_current_text_alone() -> None:
@@ -116,9 +122,7 @@ def test_a_break_ends_the_current_text_alone() -> None:
 
 
 def test_after_a_card_a_text_that_goes_on_is_another_block() -> None:
-    done = ToolUpdate(call_id="c", tool_name="x", phase=Phase.COMPLETED)
-
-    assert chunks_of(*TWO, done, TextSwitch("B", "A"), TextDelta("c"))[-4:] == [
+    assert chunks_of(*TWO, DONE, TextSwitch("B", "A"), TextDelta("c"))[-4:] == [
         *("finish-step", "start-step", "text-start t:t2", "text-delta c")
     ]
 
@@ -144,6 +148,21 @@ def test_each_block_keeps_its_half_of_a_pair() -> None:
     assert translator.feed(TextDelta(OTHER_HALF)) == [chunks.TextDelta("t:t0", "\U0001f600")]
     assert brief(translator.feed(CARD))[:3] == [
         *("text-end t:t0", "text-delta \ufffd", "text-end t:t1")
+    ]
+
+
+def test_a_new_step_begins_when_no_text_is_open() -> None:
+    """A numbered stream may have a new call beside a text, where the oldest of too many ends."""
+    translator = Numbered()
+    calls = [replace(CARD, call_id=str(each)) for each in range(CALLS_MAX + 1)]
+    first: list[Event] = [TurnStarted("t"), *calls[:-1], TextDelta("a"), calls[-1]]
+    for event in first:
+        translator.feed(event)
+    told = [each for e in (TextSwitch("A", "B"), TextDelta("b")) for each in translator.feed(e)]
+
+    kinds = brief([each for each in told if not isinstance(each, chunks.DataAgentStatus)])
+    assert kinds[-5:] == [
+        *("text-delta a", "text-end t:t0", "finish-step", "start-step", "text-start t:t1")
     ]
 
 

@@ -6,7 +6,11 @@ import pytest
 
 from support import ui_chunks as f
 from support.ui_stream_turn import Played, protocol
-from turnwire.dialects.ui_stream.progress import DATA_BYTES_MAX, DENIED
+from turnwire.core.events import TextDelta
+from turnwire.core.wire.frame_stats import FrameStats
+from turnwire.dialects.ui_stream.frames import TextDelta as TextFrame
+from turnwire.dialects.ui_stream.progress import DATA_BYTES_MAX, DENIED, Progress
+from turnwire.dialects.ui_stream.transcript import Transcript
 
 
 def shown(*frames: bytes, **given: Any) -> list[Any]:
@@ -71,6 +75,27 @@ def test_what_is_empty_is_no_bubble(empty: bytes) -> None:
 @pytest.mark.parametrize("break_", [f.step(), f.step_end(), f.chunk("reset-step")])
 def test_a_step_ends_a_text(break_: bytes) -> None:
     assert kinds(f.text("a"), break_, f.text("b")).count("text-start") == 2
+
+
+@pytest.mark.parametrize(
+    "between", [f.step_end(), f.chunk("reset-step"), f.thought("hm"), f.text_end()]
+)
+def test_what_ends_a_text_ends_it_for_the_next_request_too(between: bytes) -> None:
+    asked = (f.given("c1"), f.ask("a1", "c1"), f.finish())
+    played = Played(f.start(), f.text("a"), between, f.text("b"), *asked).leave()
+    (message,) = played.reply("a1", answer=True).requests[1]["messages"][1:]
+
+    assert [part["text"] for part in message["parts"] if "text" in part] == ["a", "b"]
+
+
+def test_in_the_next_response_no_text_of_the_last_one_is_open() -> None:
+    progress = Progress(FrameStats(), Transcript("m1"))
+    for block_id in ("t1", "t2"):
+        progress.take(TextFrame(id=block_id, delta="a"), 1)
+    progress.next_response()
+
+    assert progress.fast_id is None
+    assert progress.take(TextFrame(id="t1", delta="b"), 1) == [TextDelta("b")]
 
 
 def test_a_call_that_is_refused_has_its_input_and_an_error() -> None:

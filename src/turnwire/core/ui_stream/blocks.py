@@ -56,7 +56,7 @@ class LeftBlocks:
                 ended.append(former)
             self._by_key[event.left] = block
         entered = self._by_key.pop(event.entered, None)
-        if entered is None and len(self._by_key) >= OPEN_BLOCKS_MAX:
+        if len(self._by_key) >= OPEN_BLOCKS_MAX:  # the one that is entered would be one more
             oldest = min(self._by_key, key=lambda key: self._by_key[key].number)
             ended.append(self._by_key.pop(oldest))
         return entered, ended

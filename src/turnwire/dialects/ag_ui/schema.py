@@ -27,7 +27,6 @@ _UNREAD: Final = {
 _HIDDEN: Final = names(
     "*.rawEvent *.metadata RAW.event STATE_SNAPSHOT.snapshot STATE_DELTA.delta"
     " ACTIVITY_SNAPSHOT.content ACTIVITY_DELTA.patch RUN_FINISHED.outcome.interrupts.metadata"
-    " RUN_FINISHED.result"
     " MESSAGES_SNAPSHOT.messages.content MESSAGES_SNAPSHOT.messages.name"
     " TEXT_MESSAGE_START.name TEXT_MESSAGE_CHUNK.name"
 )

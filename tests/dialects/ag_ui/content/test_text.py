@@ -127,6 +127,16 @@ def test_a_repetition_without_an_end_is_no_block_that_goes_on() -> None:
     assert reasoning.content("r2", "Hm.") == []
 
 
+def test_an_id_that_is_used_again_after_its_end_is_another_message() -> None:
+    reasoning = ReasoningMessages(OpenBlocks(), FrameStats())
+    reasoning.content("r1", "Hm.")
+    reasoning.content("r2", "So.")
+    reasoning.end("r1")
+    reasoning.end("r2")
+
+    assert events_of(reasoning, "r1", "So.") == []
+
+
 def test_after_a_result_a_message_that_goes_on_may_say_the_same() -> None:
     reasoning = ReasoningMessages(OpenBlocks(), FrameStats())
     reasoning.content("r1", "Hm.")
