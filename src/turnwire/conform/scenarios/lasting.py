@@ -1,0 +1,81 @@
+"""What shows after a while: a long silence, and a restart of the agent."""
+
+import asyncio
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from turnwire.conform.bench import Bench, expect_completed
+from turnwire.conform.given import FailedError
+from turnwire.conform.scenario import Scenario, long_run, prompt, restart
+from turnwire.conform.scenarios.beginning import ONE_TURN
+
+RETRY_S: Final = 0.25
+"""Between two prompts to an agent that is restarted."""
+
+
+async def lasts_through_a_silence(bench: Bench) -> Sequence[str]:
+    """Play a turn that is silent for longer than any proxy would wait."""
+    patience = bench.patience
+    with bench.playing(bench.given.prompts.quiet) as play:
+        await play.to_end(patience.turn_s + patience.idle_s)
+    expect_completed(play, "the turn with a silence")
+    times = [play.began_at, *(each.at for each in play.told)]
+    longest_s = max(b - a for a, b in pairwise(times))
+    if longest_s < patience.idle_s:
+        return [f"the turn was silent for {longest_s:.0f} s alone, which shows little"]
+    return ()
+
+
+async def comes_back(bench: Bench) -> Sequence[str]:
+    """Restart the agent between two turns."""
+    patience, prompts = bench.patience, bench.given.prompts
+    await bench.completed(prompts.plain, "the turn before the restart")
+    process = await asyncio.create_subprocess_shell(
+        bench.given.choices.restart, stdin=asyncio.subprocess.DEVNULL
+    )
+    try:
+        async with asyncio.timeout(patience.restart_s):
+            code = await process.wait()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise FailedError(f"--restart was not done after {patience.restart_s:.0f} s") from None
+    if code:
+        raise FailedError(f"--restart ended with exit code {code}")
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + patience.restart_s
+    while True:
+        with bench.playing(prompts.plain) as play:
+            await play.to_end(patience.turn_s)
+        if play.is_completed:
+            return ()
+        if play.opened_at is not None or loop.time() > deadline:
+            raise FailedError(f"the turn after the restart {play.ending()}")
+        await asyncio.sleep(RETRY_S)
+
+
+SCENARIOS: Final = (
+    Scenario(
+        name="restart",
+        tries="complete a turn, restart the agent, and send another prompt",
+        expects="the second turn is completed",
+        matters="After a deployment the user's next prompt fails, or their session is gone.",
+        mend="Keep sessions outside of the process; open the port when prompts can be taken.",
+        play=comes_back,
+        turns=2,
+        needs=(restart,),
+        after=(ONE_TURN,),
+    ),
+    Scenario(
+        name="long-silence",
+        tries="send the prompt after which the agent is silent for minutes",
+        expects="the connection lasts, and the turn is completed",
+        matters="A tool that runs for some minutes ends in an error, though it succeeds.",
+        mend="Send a ping or an empty comment every 15 s; raise the idle limit of each proxy.",
+        play=lasts_through_a_silence,
+        turns=1,
+        needs=(long_run, prompt("quiet")),
+        after=(ONE_TURN,),
+    ),
+)

@@ -1,0 +1,95 @@
+"""Each planted fault of an agent of `v2` is named by its scenario, and by no other."""
+
+import asyncio
+from collections.abc import Mapping
+
+import pytest
+from msgspec.structs import replace
+
+from conform import faulty_v2 as f
+from conform.trials import PROMPTS, Trial, big_result, failures, notes
+from turnwire.conform.run import Report
+from turnwire_lab.agents.v2.frames import Habits
+
+pytestmark = pytest.mark.sockets
+
+AT_ONCE = 16
+SHORT = replace(PROMPTS, unicode=PROMPTS.plain, big_output="")
+UNICODE = replace(SHORT, unicode=PROMPTS.unicode)
+BIG = replace(SHORT, big_output=PROMPTS.big_output)
+QUICK = Habits(pace_s=0.001, slow_s=0.008, spellings=("text-delta",))
+PROMPTED = {"unicode": UNICODE, "big-tool-output": BIG}
+"""What a fault of these scenarios needs."""
+FAULTS: dict[type[f.Sound], str] = {
+    f.Sound: "",
+    f.GreetsLate: "greets",
+    f.NeverEnds: "one-turn",
+    f.SaysNothing: "one-turn",
+    f.TalksAfterTheEnd: "quiet-after-the-end",
+    f.HoldsTextBack: "many-deltas",
+    f.RepeatsADelta: "each-delta-once",
+    f.LosesADelta: "each-delta-once",
+    f.CutsBytes: "unicode",
+    f.ReplacesCharacters: "unicode",
+    f.ReadsLatin1: "unicode",
+    f.ForgetsHistory: "history",
+    f.LeavesToolsOpen: "tool-life",
+    f.FailsWithItsTool: "failing-tool",
+    f.CutsBigResults: "big-tool-output",
+    f.DropsTheLineAtBigResults: "big-tool-output",
+    f.KillsTheFirst: "two-prompts",
+    f.DropsTheSecond: "two-prompts",
+    f.IgnoresAborts: "hang-up-aborts",
+    f.AbortsLate: "hang-up-aborts",
+    f.KeepsLateAborts: "late-abort",
+    f.TellsFromTheMiddle: "resume-in-mid-turn",
+    f.TellsTwice: "resume-in-mid-turn",
+    f.SaysThatNothingRuns: "resume-in-mid-turn",
+    f.NamesADeadTurn: "resume-after-the-end",
+    f.TakesEveryAnswer: "answered-twice",
+    f.TakesNoAnswer: "answered-twice",
+}
+HABITS: dict[type[f.Sound], str] = {
+    f.TellsFailuresAsSuccess: "failing-tool",
+    f.RefusesTheSecond: "two-prompts",
+}
+
+
+async def played(kinds: Mapping[type[f.Sound], str], habits: Habits = QUICK) -> list[Report]:
+    """Play all scenarios with each of these agents, whose fault is one of that scenario."""
+    places = asyncio.Semaphore(AT_ONCE)
+
+    async def play(kind: type[f.Sound]) -> Report:
+        async with places, f.FaultyAgent(kind, habits) as agent:
+            agent._tools = {**agent._tools, "search": big_result}
+            return await Trial("v2", PROMPTED.get(kinds[kind], SHORT)).report(agent.url)
+
+    return await asyncio.gather(*map(play, kinds))
+
+
+async def test_each_fault_is_named_by_its_scenario_alone() -> None:
+    reports = await played(FAULTS)
+    seen = {kind.__name__: failures(report) for kind, report in zip(FAULTS, reports, strict=True)}
+    assert {name: set(found) for name, found in seen.items()} == {
+        kind.__name__: {expected} - {""} for kind, expected in FAULTS.items()
+    }, seen
+
+
+async def test_a_habit_is_a_note() -> None:
+    reports = await played(HABITS)
+    for kind, report in zip(HABITS, reports, strict=True):
+        assert not failures(report)
+        assert HABITS[kind] in notes(report)
+
+
+async def test_a_stop_in_a_tool_needs_a_tool_that_runs() -> None:
+    slow = Habits(pace_s=0.06, slow_s=0.008, spellings=("text-delta",))
+    faults: dict[type[f.Sound], str] = {
+        f.Sound: "",
+        f.IgnoresAbortsInTools: "stop-in-a-tool",
+        f.StopsInSilence: "stop-in-a-tool",
+    }
+    reports = await played(faults, slow)
+    for kind, report in zip(faults, reports, strict=True):
+        assert set(failures(report)) == {faults[kind]} - {""}, kind
+        assert "slower" not in str(notes(report))
