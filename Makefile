@@ -143,7 +143,7 @@ $(OPENCODE)/node_modules/.stamp: $(OPENCODE)/package-lock.json
 TRIED := $(or $(ONLY),$(AGENTS) $(MORE_AGENTS))
 # Minutes each: `make test` leaves them out, wherever they are installed.
 SERVED_TESTS := $(patsubst %,tests/agents/test_%.py,$(SERVED) opencode)
-ALSO_INSTALLED := $(if $(ONLY),,$(SERVED:%=.venv/agents/%/.stamp) $(OPENCODE)/node_modules/.stamp $(MODELS)/node_modules/.stamp)
+ALSO_INSTALLED := $(if $(ONLY),,$(OTHER_AGENTS:%=.venv/agents/%/.stamp) $(SERVED:%=.venv/agents/%/.stamp) $(OPENCODE)/node_modules/.stamp $(MODELS)/node_modules/.stamp)
 
 .PHONY: agents
 agents: $(STAMP) $(PAGE) $(BROWSER) system  ## Record the agents of all frameworks anew, say what changed, try them in a browser (16 min); ONLY="adk strands"

@@ -1,10 +1,12 @@
-"""opencode behind `turnwire bridge`, with a home of its own; its model is played by aimock."""
+"""opencode behind a bridge, with a home of its own; its model is played by aimock."""
 
 import json
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -12,8 +14,10 @@ import pytest
 
 from agents.before import SETTINGS
 from agents.served import AGENT_KEY, UPSTREAM, Model
+from gateway.needed import lacking
 from gateway.tokens import KEY
 from models.mock import mock
+from turnwire_lab.agents.frameworks.catalog import ACP, OTHER_AGENTS
 from turnwire_lab.gateway import Gateway
 from turnwire_lab.process import HOST, free_port, inherited
 
@@ -26,6 +30,7 @@ QUIET: Final = {
 }
 """So that it asks nobody but its model."""
 END_S: Final = 10.0
+START_S: Final = 60.0
 
 
 class Bridged(NamedTuple):
@@ -58,10 +63,13 @@ class Bridged(NamedTuple):
 
 
 @contextmanager
-def bridged(folder: Path) -> Iterator[Bridged]:
-    """Run the bridge. Each connection to it starts an opencode of its own."""
+def bridged(folder: Path, *, by_sdk: bool = False) -> Iterator[Bridged]:
+    """Run a bridge: ours, or one of the SDK's parts. Each connection starts an opencode."""
     if not OPENCODE.exists():
         pytest.skip("opencode is installed by `make agents`")
+    sdk = OTHER_AGENTS[ACP].python
+    if by_sdk and not sdk.exists():
+        lacking("the SDK is not installed: `make tools`")
     home, project, log = folder / "home", folder / "project", folder / "bridge.log"
     home.mkdir()
     project.mkdir()
@@ -70,12 +78,28 @@ def bridged(folder: Path) -> Iterator[Bridged]:
         config = home / "opencode.json"
         config.write_text(json.dumps(_configured(url)), encoding="utf-8")
         environ = {name: each for name, each in inherited().items() if not name.startswith("XDG_")}
+        command: list[str | Path] = (
+            [sdk, "-m", "uvicorn", "sdk_bridge:app", f"--port={port}"]
+            if by_sdk
+            else [
+                sys.executable,
+                "-m",
+                "turnwire",
+                "bridge",
+                f"--port={port}",
+                "--",
+                OPENCODE,
+                "acp",
+            ]
+        )
         with subprocess.Popen(
-            [sys.executable, "-m", "turnwire", "bridge", f"--port={port}", "--", OPENCODE, "acp"],
+            command,
+            cwd=Path(__file__).parent if by_sdk else None,
             env=environ
             | QUIET
             | {
                 "HOME": str(home),
+                "OPENCODE": str(OPENCODE),
                 "OPENCODE_CONFIG": str(config),
                 "TURNWIRE_AGENT_TOKEN": AGENT_KEY,
             },
@@ -85,11 +109,25 @@ def bridged(folder: Path) -> Iterator[Bridged]:
         ) as process:
             assert process.stdout is not None
             try:
-                assert str(port) in process.stdout.readline().decode(), log.read_text()
+                if by_sdk:
+                    _answers(port, process)
+                else:
+                    assert str(port) in process.stdout.readline().decode(), log.read_text()
                 yield Bridged(port, project, Model(url), log)
             finally:
                 process.terminate()
                 process.wait(END_S)
+
+
+def _answers(port: int, process: subprocess.Popen[bytes]) -> None:
+    """Wait until it takes connections."""
+    deadline = time.monotonic() + START_S
+    while True:
+        with suppress(OSError), socket.create_connection((HOST, port)):
+            return
+        assert process.poll() is None, "it ended at once"
+        assert time.monotonic() < deadline, "it does not listen"
+        time.sleep(0.05)
 
 
 def _configured(model: str) -> dict[str, object]:

@@ -1,4 +1,7 @@
-"""opencode behind `turnwire bridge`, the gateway and released clients: each turn is a process."""
+"""opencode behind a bridge, the gateway and released clients: each turn is a process.
+
+The bridge is `turnwire bridge`, and for the first tests one that is made of the SDK's parts, too.
+"""
 
 import asyncio
 from collections.abc import Iterator
@@ -35,6 +38,16 @@ def opencode(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bridged]:
         yield opencode
 
 
+@pytest.fixture(scope="module", params=["turnwire bridge", "SDK"])
+def either(request: pytest.FixtureRequest) -> Iterator[Bridged]:
+    """Behind our bridge, and behind the other one."""
+    if request.param == "SDK":
+        with bridged(request.getfixturevalue("tmp_path_factory").mktemp("sdk"), by_sdk=True) as sdk:
+            yield sdk
+    else:
+        yield request.getfixturevalue("opencode")
+
+
 def printed(text: str) -> dict[str, Any]:
     """The output of its shell."""
     return {"output": text, "metadata": {"output": text, "exit": 0, "truncated": False}}
@@ -50,13 +63,13 @@ def text(message: Any) -> str:
 
 
 async def test_a_tool_runs_and_the_next_prompt_goes_on_in_the_same_session(
-    opencode: Bridged,
+    either: Bridged,
 ) -> None:
     def jobs(client: str) -> list[Job]:
         actions = [{"send": "run it"}, {"send": f"think about {client}"}]
         return [job(client, "chat", *actions, limitMs=LIMIT_MS)]
 
-    async with opencode.gateway() as gateway:
+    async with either.gateway() as gateway:
         reports = await converse(gateway, jobs, TRIED)
 
     for client, report in reports.items():
@@ -69,19 +82,19 @@ async def test_a_tool_runs_and_the_next_prompt_goes_on_in_the_same_session(
             *("reasoning: First I consider the question.", "text: Then I answer."),
         ]
         assert (chat.errors, chat.posts, report.unhandled) == ([], 2, [])
-        *_, known = opencode.model.requests(f"think about {client}")
+        *_, known = either.model.requests(f"think about {client}")
         assert prompts(known) == ["run it", f"think about {client}"]
         assert "hi there" in str(known["body"]["messages"]), "what the tool returned, too"
 
 
-async def test_a_permission_is_a_question_and_its_answer_counts(opencode: Bridged) -> None:
+async def test_a_permission_is_a_question_and_its_answer_counts(either: Bridged) -> None:
     def jobs(client: str) -> list[Job]:
         return [
             job(client, name, {"send": "delete notes.txt", "answer": answer}, limitMs=LIMIT_MS)
             for name, answer in (("yes", True), ("no", False))
         ]
 
-    async with opencode.gateway() as gateway:
+    async with either.gateway() as gateway:
         reports = await converse(gateway, jobs, TRIED)
 
     for report in reports.values():
