@@ -278,6 +278,7 @@ async def test_the_end_comes_after_what_is_held() -> None:
     assert [message.get("more_body") for message in client.messages] == [None, True, True, False]
 
 
+@pytest.mark.parametrize("held", [True, False])
 @pytest.mark.parametrize("head", [True, False])
 @pytest.mark.parametrize("now", [True, False])
 @pytest.mark.parametrize("parts", [[b"a"], [b"a", b"b"], [b"a", b"b", b"c"]])
@@ -285,10 +286,13 @@ async def test_whatever_ways_the_server_has_each_byte_goes_once(
     parts: list[bytes],
     head: bool,  # noqa: FBT001 (pytest gives it so)
     now: bool,  # noqa: FBT001
+    held: bool,  # noqa: FBT001
 ) -> None:
     client = Client(ALWAYS)
     body = ShortWay(client, head=head, now=now)
     to_client = ClientWriter(body.start, [], ClientEvents(), None, body)
+    if held:
+        to_client.hold_first()
 
     for part in parts:
         assert not body.is_ended
@@ -298,3 +302,67 @@ async def test_whatever_ways_the_server_has_each_byte_goes_once(
     assert client.body == b"".join(parts)
     assert body.is_ended
     assert client.messages[0]["type"] == "http.response.start"
+
+
+async def test_a_first_write_that_is_held_goes_along_with_the_next() -> None:
+    client = Client(ALWAYS)
+    to_client, _ = writer(client)
+    to_client.hold_first()
+
+    to_client.write(b"one")
+    assert (to_client.started, client.messages) == (True, [])
+    to_client.write(b"two")
+    to_client.write(b"three")
+
+    assert [message.get("body") for message in client.messages] == [None, b"onetwo", b"three"]
+    assert to_client.bytes_written == 11
+    await asyncio.sleep(0)
+    assert client.body == b"onetwothree"
+
+
+async def test_a_first_write_that_nothing_follows_goes_out_in_the_next_step_of_the_loop() -> None:
+    client = Client(ALWAYS)
+    to_client, _ = writer(client)
+    to_client.hold_first()
+
+    to_client.write(b"one")
+    await asyncio.sleep(0)
+
+    assert client.body == b"one"
+    assert await to_client.finish(1)
+    assert [message.get("more_body") for message in client.messages] == [None, True, False]
+
+
+async def test_a_first_write_that_is_held_is_not_lost_at_the_end() -> None:
+    client = Client(ALWAYS)
+    to_client, _ = writer(client)
+    to_client.hold_first()
+
+    to_client.write(b"one")
+
+    assert await to_client.finish(1)
+    assert client.body == b"one"
+    assert [message.get("more_body") for message in client.messages] == [None, False]
+
+
+async def test_a_first_write_that_is_held_is_discarded_with_the_rest() -> None:
+    client = Client(ALWAYS)
+    to_client, _ = writer(client)
+    to_client.hold_first()
+
+    to_client.write(b"one")
+    to_client.discard()
+    await asyncio.sleep(0)
+
+    assert client.messages == []
+
+
+async def test_a_first_write_is_not_held_once_the_response_began() -> None:
+    client = Client(ALWAYS)
+    to_client, _ = writer(client)
+    to_client.write(b"one")
+
+    to_client.hold_first()
+    to_client.write(b"two")
+
+    assert client.body == b"onetwo"

@@ -118,7 +118,9 @@ class ClientWriter:
         "_backlog",
         "_body",
         "_end_now",
+        "_first",
         "_flow",
+        "_has_head",
         "_headers",
         "_held_bytes",
         "_holder",
@@ -149,6 +151,9 @@ class ClientWriter:
         status: int = 200,
     ) -> None:
         self.started = False
+        """Whether the response has begun: its status is decided."""
+        self._has_head, self._first = False, b""
+        """Whether the head is written; the first write, while it is held."""
         self.bytes_written = 0
         self._send = send
         self._send_body = send if body is None else body.send
@@ -178,6 +183,22 @@ class ClientWriter:
     @property
     def blocked(self) -> bool:
         return self._unblocking is not None
+
+    def hold_first(self) -> None:
+        """More data follows the first write, in the same step of the loop: write both at once."""
+        if not self.started:
+            self._write_now = self._hold
+
+    def _hold(self, data: bytes) -> bool:
+        """Hold the first write. The next one takes it along, or else the next step of the loop."""
+        self.started, self._first = True, data
+        self._write_now = _never_now if self._body is None else self._body.write
+        asyncio.get_running_loop().call_soon(self._write_first)
+        return True
+
+    def _write_first(self) -> None:
+        if self._first:
+            self._send_now(self._send_message(b""))
 
     def write(self, data: bytes, *, is_last: bool = False) -> None:
         """Write, or queue the data if the client is blocked.
@@ -296,14 +317,16 @@ class ClientWriter:
     def discard(self) -> None:
         """Write nothing more."""
         self._pending = None
+        self._first = b""
         self._waiting_bytes = 0
         self._release()
         if self._unblocking is not None:
             self._unblocking.cancel()
 
     async def _send_message(self, data: bytes, *, is_last: bool = False) -> None:
-        if not self.started:
-            self.started = True
+        if not self._has_head:
+            self.started = self._has_head = True
+            data, self._first = self._first + data, b""
             start = {
                 "type": "http.response.start",
                 "status": self._status,
@@ -337,7 +360,9 @@ class ClientWriter:
     async def _send_end(self, unblocking: asyncio.Task[None] | None = None) -> None:
         if unblocking is not None:
             await unblocking
-        if not self._is_ended:
+        if self._first:
+            await self._send_message(b"", is_last=True)
+        elif not self._is_ended:
             await self._send_body({"type": "http.response.body", "body": b"", "more_body": False})
 
 

@@ -127,8 +127,6 @@ class Stream:
         self.ended = self._loop.create_future()
         """Done when the turn is over."""
         self._link = AgentLink()
-        self._transport: Transport
-        self._next_target: Callable[[ConnectRequest], AgentTarget]
         self._dialled_at = 0.0
         self._body_bytes = 0
         """Of the request that opens the connection."""
@@ -266,6 +264,8 @@ class Stream:
             connection.pause()
         if self._body_bytes:
             self._note_sent(self._body_bytes, connection)
+        if connection.brings_frames:
+            self._client.hold_first()
         self._handle_or_fail(inputs.Opened())
 
     def agent_refused(

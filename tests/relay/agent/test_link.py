@@ -27,6 +27,7 @@ class Ends(Counting):
 class Opened:
     """A connection that keeps how often it was closed."""
 
+    brings_frames = False
     unwritten_bytes = 0
 
     def __init__(self, *, is_late: bool = False) -> None:

@@ -11,6 +11,8 @@ STALL_S = 20.0
 class Unwritten:
     """A connection of which only the unwritten bytes count here."""
 
+    brings_frames = False
+
     def __init__(self, unwritten_bytes: int = 0) -> None:
         self.unwritten_bytes = unwritten_bytes
 

@@ -38,6 +38,11 @@ class Connection(Protocol):
         ...
 
     @property
+    def brings_frames(self) -> bool:
+        """Whether `agent_frames` follows `agent_opened` at once: the agent's yes came with them."""
+        ...
+
+    @property
     def unwritten_bytes(self) -> int:
         """Bytes of ours that the kernel has not taken."""
         ...

@@ -47,6 +47,8 @@ _NORMAL_CLOSURE: Final = (1000).to_bytes(2, "big")
 class WebSocketConnection(AgentSocket):
     """One connection, from the TCP connect to its end. `url` is valid (`config` checks it)."""
 
+    brings_frames: bool = False
+
     def __init__(
         self,
         url: str,

@@ -47,6 +47,7 @@ class FixedSource:
 class LogConnection:
     """A `Connection` that carries the frames of a source. What it sends goes nowhere."""
 
+    brings_frames: bool = False
     unwritten_bytes = 0
 
     def __init__(

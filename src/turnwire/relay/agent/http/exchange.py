@@ -60,6 +60,7 @@ class HttpExchange:
         "_target",
         "_timer",
         "_unread",
+        "brings_frames",
     )
 
     def __init__(
@@ -95,10 +96,9 @@ class HttpExchange:
         self._redialling: asyncio.Task[None] | None = None
         self._has_eof = self._is_lost = False
         """Whether the server closed its side in order; whether the socket is closed."""
-        self._is_opened = False
+        self._is_opened = self.brings_frames = False
         """Whether the listener counts the connection as open."""
-        self._is_paused = False
-        self._is_over = False
+        self._is_paused = self._is_over = False
         """Whether the listener is not called any more."""
 
     def begin(self, socket: HttpSocket) -> None:
@@ -182,6 +182,7 @@ class HttpExchange:
             return
         frames = self._incoming.read(data)
         if not self._is_opened or self._incoming.refusal is not None:
+            self.brings_frames = bool(frames)
             self._head_read()
         if frames and not self._is_over:
             self._delivery.deliver(frames)
@@ -197,9 +198,6 @@ class HttpExchange:
         if not self._slices.has_work:
             self._input_ended()
 
-    def writing_resumed(self) -> None:
-        self._write()
-
     # The request.
 
     def _write(self) -> None:
@@ -212,6 +210,8 @@ class HttpExchange:
             self._request = None
             if self._target.body:
                 self._target = _without_body(self._target)
+
+    writing_resumed = _write
 
     @property
     def _may_be_sent_again(self) -> bool:
