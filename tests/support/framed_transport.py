@@ -37,6 +37,8 @@ def framed(data: bytes) -> bytes:
 class FramedConnection(AgentSocket):
     """One connection. It gives up a frame of more than `frame_bytes`."""
 
+    brings_frames = False
+
     def __init__(
         self, target: AgentTarget, listener: Listener, frame_bytes: int, reservation: Reservation
     ) -> None:
