@@ -3,7 +3,9 @@
 import msgspec
 import pytest
 
+from gateway.asgi import Exchange
 from gateway.clients import (
+    ask,
     errors,
     is_whole,
     post,
@@ -15,7 +17,7 @@ from gateway.http_agent import (
     answers,
     gateway_of,
 )
-from gateway.running import Gateway
+from gateway.running import Gateway, settings
 from gateway.tokens import bearer
 from support.http_dialect import (
     BEGUN,
@@ -31,6 +33,7 @@ from support.http_dialect import (
 )
 from support.posting_dialect import Over, Text
 from turnwire.dialects import DIALECTS
+from turnwire.web.app import create_app
 
 pytestmark = pytest.mark.sockets
 
@@ -105,6 +108,21 @@ async def test_a_response_that_is_read(response: bytes, *, drips: bool) -> None:
     assert is_whole(answer.text), answer.text
     assert said(answer.text) == "Hello world"
     assert errors(answer.text) == []
+
+
+async def test_what_comes_with_the_head_is_one_write_to_the_client() -> None:
+    async with HttpAgent(answers(chunked(WHOLE))) as agent:
+        url = f"http://127.0.0.1:{agent.port}/api/{{session_id}}/runs"
+        app = create_app(settings(url, dialect=HttpDialect.name))
+        headers = bearer() | {"content-type": "application/json"}
+        body = [msgspec.json.encode(ask())]
+        exchange = await Exchange(app, headers=[*headers.items()], body=body).run()
+
+    assert said(exchange.body) == "Hello world"
+    assert [message["type"] for message in exchange.sent] == [
+        "http.response.start",
+        "http.response.body",
+    ]
 
 
 async def test_the_body_that_the_close_ends() -> None:
