@@ -76,7 +76,7 @@ def test_what_is_of_the_wrong_type_is_named(name: str, wrong: Any, wanted: str) 
 
 def test_a_method_in_c_is_taken_at_its_word() -> None:
     dialect = Telling()
-    vars(dialect)["stop"] = dict.fromkeys  # it may have no signature
+    vars(dialect)["stop"] = max  # it has no signature
 
     assert problem_of(dialect) is None
 

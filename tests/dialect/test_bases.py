@@ -57,11 +57,18 @@ def test_a_turn_begins_when_the_agent_answers() -> None:
 def test_a_turn_that_is_over_is_not_aborted() -> None:
     turn = begun()
 
-    assert turn.finished(TextDelta("x"), reason=Reason.ERROR, error="no") == Decoded(
-        [TextDelta("x"), TurnFinished(reason=Reason.ERROR, error="no")]
+    assert turn.finished(TextDelta("x")) == Decoded(
+        [TextDelta("x"), TurnFinished(reason=Reason.END_TURN)]
     )
     assert turn.abort_scope is AbortScope.NONE
     assert turn.abort() == ()
+
+
+def test_a_turn_with_an_error_is_one_that_failed() -> None:
+    failed = Decoded([TurnFinished(reason=Reason.ERROR, error="no")])
+
+    assert begun().finished(error="no") == failed
+    assert begun().finished(reason=Reason.CANCELED, error="no") != failed
 
 
 def test_a_response_that_ends_without_its_end_is_an_interrupted_turn() -> None:

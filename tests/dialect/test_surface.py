@@ -29,7 +29,9 @@ def test_all_that_is_listed_is_there_once() -> None:
     assert sorted(set(listed)) == sorted(listed)
     assert all(hasattr(dialect, name) for name in listed)
     imported = {name for name in vars(dialect) if not name.startswith("_")}
-    assert imported - set(listed) == {"bases", "frames", "surface"}, "the modules of the package"
+    assert imported - set(listed) == {"bases", "calls", "frames", "surface"}, (
+        "the modules of the package"
+    )
 
 
 @pytest.mark.parametrize("kind", WHOLE, ids=lambda kind: str(kind.__name__))

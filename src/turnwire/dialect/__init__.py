@@ -121,6 +121,7 @@ from turnwire.core.wire.open_questions import OpenQuestions
 from turnwire.core.wire.schema import WireSchema, names
 from turnwire.core.wire.thread_id import thread_id
 from turnwire.dialect.bases import OneResponse, PromptsOnly
+from turnwire.dialect.calls import tool_update
 from turnwire.dialect.frames import frame_decoder
 from turnwire.dialect.surface import SURFACE
 
@@ -233,4 +234,5 @@ __all__ = [
     "short_string",
     "split_half",
     "thread_id",
+    "tool_update",
 ]

@@ -39,9 +39,13 @@ class OneResponse(OneConnection):
         self.abort_scope = AbortScope.OURS
 
     def finished(
-        self, *events: Event, reason: Reason = Reason.END_TURN, error: str | None = None
+        self, *events: Event, reason: Reason | None = None, error: str | None = None
     ) -> Decoded:
-        """Return the last events of the turn, and its end behind them."""
+        """Return the last events of the turn, and its end behind them.
+
+        `reason` is `ERROR` if there is an `error`, and `END_TURN` otherwise, unless it is given.
+        """
+        reason = reason or (Reason.END_TURN if error is None else Reason.ERROR)
         self.abort_scope = AbortScope.NONE
         return Decoded([*events, TurnFinished(reason=reason, error=error)])
 

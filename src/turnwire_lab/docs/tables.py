@@ -16,6 +16,7 @@ from turnwire.dialects.openai_responses import messages as openai_responses
 from turnwire.dialects.ui_stream import messages as ui_stream
 from turnwire.metrics import Telemetry
 from turnwire_lab.bench import report
+from turnwire_lab.docs import dialect_api
 from turnwire_lab.docs import hostile as hostile_rows
 from turnwire_lab.docs import memory as memory_of
 from turnwire_lab.docs import wires as compared
@@ -346,6 +347,7 @@ def _choices(hint: Any) -> str:
 
 
 TABLES: Final[dict[str, Callable[[], str]]] = {
+    "dialect-api": dialect_api.page,
     "wires": wires,
     "losses": losses,
     "frameworks": frameworks,
