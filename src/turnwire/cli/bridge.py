@@ -15,6 +15,7 @@ from typing import Final
 from turnwire.bridge.access import TOKEN_MIN
 from turnwire.bridge.server import HOST, Bridge
 from turnwire.cli.arguments import whole_number
+from turnwire.config.dialect_defaults import BRIDGED
 from turnwire.config.files import UnreadableError, read_secret
 from turnwire.config.settings import Settings, variable
 
@@ -110,7 +111,7 @@ def _welcome(command: Sequence[str], token: str | None, port: int) -> str:
     exported = " ".join(f"{name}={shlex.quote(value)}" for name, value in settings.items())
     return (
         f"`{shlex.join(command)}` is behind port {port}. For the gateway:\nexport {exported}\n"
-        f"and the agent's wire: {variable('dialect')}=acp {variable('agent_cwd')}=/a/folder"
+        f"and the agent's wire: {variable('dialect')}={BRIDGED} {variable('agent_cwd')}=/a/folder"
     )
 
 

@@ -8,6 +8,8 @@ from turnwire.dialects import DIALECTS
 
 DIALECT: Final = "v2"
 """The wire of an agent if nobody names one."""
+BRIDGED: Final = "acp"
+"""The wire that most agents speak over their standard input and output."""
 LOADED: Final[dict[str, Any]] = {"table": DIALECTS, "load": load}
 """How a name of a dialect is checked: our own ones, for the documentation, and what loads any."""
 

@@ -3,7 +3,7 @@
 A `Recording` observes a turn; `Recording.lines()` writes it. The first line holds the request and
 the limits of the stream:
 
-    #! stream {"dialect":"v2","promptId":"p1","text":"Hi", …}
+    #! stream {"dialect":"…","promptId":"p1","text":"Hi", …}
 
 Then come the frames, one a line, each below the time when it arrived (`#! at 1.25`, in seconds),
 and the other inputs of the turn (`#! tick`, `#! drain`). Below each input, comment lines (`# …`)

@@ -13,7 +13,7 @@ Lines that start with `#!` are the other inputs of the turn:
 A recording that the gateway wrote (`core.recording.recorder`) begins with a line that holds the
 request and the limits of the stream. Then it lists the inputs with their exact times:
 
-    #! stream {"dialect":"v2","promptId":"p1", …}
+    #! stream {"dialect":"…","promptId":"p1", …}
     #! at 1.25         the time, in seconds
     #! frame "…"       a frame that does not begin with `{`, as a JSON string
     #! missing …       a part of the stream that is not in the recording

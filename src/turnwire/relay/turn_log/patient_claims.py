@@ -17,8 +17,8 @@ UNNOTICED_S: Final = 0.25
 The hang-up of its client comes on another connection than the prompt, and may come after it."""
 
 ENDING_S: Final = 6.0
-"""How long a claim waits for a turn that is being ended: a second more than the slowest may take
-(`dialects.acp.turn.CANCEL_S`)."""
+"""How long a claim waits for a turn that is being ended: a second more than the slowest wire takes
+for it."""
 
 _FIRST_LOOK_S: Final = 0.002
 _LOOK_S: Final = 0.05
