@@ -13,6 +13,8 @@ from turnwire_lab.agents.common.frames import Json
 from turnwire_lab.agents.session_agent.habits import Habits, Revision
 from turnwire_lab.agents.session_agent.server import SessionAgent
 from turnwire_lab.agents.session_agent.session import Session
+from turnwire_lab.agents.session_agent.state.channel import Channel
+from turnwire_lab.agents.session_agent.state.tally import Stopped
 
 pytestmark = pytest.mark.sockets
 
@@ -25,7 +27,7 @@ class Sound(SessionAgent):
 
     def _new_session(self, session_id: str) -> Session:
         session = super()._new_session(session_id)
-        sockets = session.state.sockets
+        sockets = session._state.sockets
         tell = sockets.tell
 
         def told(frame: Json) -> None:
@@ -70,7 +72,10 @@ class TellsTwice(Sound):
 
 class IgnoresAborts(Sound):
     def harm(self, session: Session) -> None:
-        session.runner.abort = lambda _: ()  # type: ignore[method-assign]
+        def abort(_channel: Channel) -> tuple[Stopped, ...]:
+            return ()
+
+        session._runner.abort = abort  # type: ignore[method-assign,assignment]
 
 
 FAULTS: dict[type[Sound], str] = {

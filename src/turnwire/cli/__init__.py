@@ -1,4 +1,4 @@
-"""The command line: `serve`, `check`, `replay`, `drift`, `doctor`, `bridge`, `token`."""
+"""The command line: `serve`, `check`, `replay`, `drift`, `doctor`, `conform`, `bridge`, `token`."""
 
 import argparse
 from collections.abc import Collection, Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from turnwire import __version__
-from turnwire.cli import bridge, commands, doctor, drift
+from turnwire.cli import bridge, commands, conform, doctor, drift
 from turnwire.cli.arguments import parse_arguments, whole_number
 from turnwire.config import dialect_defaults
 from turnwire.config.dialect_loading import BadDialectError, find
@@ -52,6 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return drift.report(arguments.file)
         case "doctor":
             return doctor.run(arguments)
+        case "conform":
+            return conform.run(arguments)
         case "bridge":
             return bridge.run(arguments)
         case _:
@@ -80,6 +82,9 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     )
     doctor.add_arguments(
         subparsers.add_parser("doctor", help="say what is wrong between a client and here")
+    )
+    conform.add_arguments(
+        subparsers.add_parser("conform", help="say whether an agent behaves, by playing with it")
     )
     bridge.add_arguments(
         subparsers.add_parser("bridge", help="an agent's standard input and output as a WebSocket")

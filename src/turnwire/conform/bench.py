@@ -40,6 +40,8 @@ from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.port import AgentTarget
 from turnwire.relay.agent_call import NotReachedError, OperationCall
 
+CLOSING_S: Final = 0.6
+"""Longest time until a connection that was closed is gone, in seconds."""
 HISTORY: Final = 20
 """Messages of the history that are read."""
 
@@ -299,3 +301,5 @@ async def opened(
         yield bench
     finally:
         bench.close()
+        # A closed connection waits a moment for the agent's close. It must not outlive the loop.
+        await asyncio.sleep(CLOSING_S)

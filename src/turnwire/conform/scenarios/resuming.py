@@ -100,7 +100,7 @@ SCENARIOS: Final = (
         play=resumes_in_mid_turn,
         turns=1,
         needs=(operation(OperationName.RESUME),),
-        after=(ONE_TURN, "many-deltas", "greets"),
+        after=(ONE_TURN, "many-deltas", "each-delta-once", "greets"),
     ),
     Scenario(
         name="resume-after-the-end",
