@@ -19,8 +19,8 @@ Thread: TypeAlias = Literal["conversation", "previous-response"]
 
 
 OF_DIALECT: Final = (
-    "The wire that the agent speaks: the name of a dialect that an installed package brings, "
-    "`package.module:Name` of one, or one of the gateway's own"
+    "The wire that the agent speaks: one of the gateway's own, the name of one that an installed "
+    "package brings, or `package.module:Name` of one."
 )
 QUESTION_KEEP: Final = (
     "How long the turn log keeps a turn that waits for an approval, or until the approval expires "

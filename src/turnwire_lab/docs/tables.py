@@ -325,9 +325,8 @@ def _description(field: msgspec.structs.FieldInfo) -> str:
     if field.name in SECRETS:
         text += f" Also `{variable(field.name)}_FILE`."
     choices = _choices(field.type)
-    if not text.endswith("."):  # it is a sentence with the choices as its end
-        return f"{text}: {choices}."
-    return f"{text} One of {choices}." if choices else text
+    lead = "One of" if field.name != "dialect" else "The gateway has"  # and takes others
+    return f"{text} {lead} {choices}." if choices else text
 
 
 def _meta(hint: Any) -> str:
