@@ -35,7 +35,7 @@ REFERENCE := tests/agents/reference
 MODELS := tests/models
 STORES := tests/stores
 CODE := src tests packages examples
-UNIT := tests/config tests/core tests/dialects tests/mutants tests/mutation $(wildcard tests/test_*.py)
+UNIT := tests/config tests/core tests/dialect tests/dialects tests/mutants tests/mutation $(wildcard tests/test_*.py)
 
 .PHONY: help
 help:  ## This list
@@ -268,7 +268,7 @@ measured: $(STAMP)
 .PHONY: coverage
 coverage: $(STAMP)
 	$(PY) -m coverage report --skip-covered
-	$(PY) -m coverage report --skip-covered --include='src/turnwire/core/*,src/turnwire/dialects/*' --fail-under=100
+	$(PY) -m coverage report --skip-covered --include='src/turnwire/core/*,src/turnwire/dialect/*,src/turnwire/dialects/*' --fail-under=100
 
 .PHONY: unmeasured
 unmeasured: $(STAMP)
