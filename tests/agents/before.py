@@ -24,7 +24,7 @@ from conformance.clients import (
 )
 from gateway.needed import lacking
 from gateway.tokens import KEY, token
-from support.strict_json import read_json
+from turnwire.testing.strict_json import read_json
 from turnwire_lab.agents.frameworks.agent import FrameworkAgent
 from turnwire_lab.agents.frameworks.catalog import FRAMEWORKS
 from turnwire_lab.gateway import Gateway

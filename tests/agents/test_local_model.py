@@ -11,7 +11,7 @@ import pytest
 from gateway.clients import ask, new_client
 from gateway.running import Gateway
 from gateway.tokens import bearer
-from support.client_model import Client
+from turnwire.testing.client_model import Client
 from turnwire_lab.agents.frameworks.agent import FrameworkAgent
 from turnwire_lab.agents.frameworks.catalog import LOCAL_MODEL, OTHER_AGENTS
 

@@ -9,7 +9,6 @@ import pytest
 
 from support import session_agent_frames as s
 from support import v2_frames as f
-from support.client_model import Client, check_record
 from turnwire.core.agent import AgentProtocol
 from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import AgentLeft, Opened
@@ -17,6 +16,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
+from turnwire.testing.client_model import Client, check_record
 
 NASTY = (
     *("a\rb", "a\nb", "a\r\nb", "a\x85b", "a\u2028b", "a\u2029b", "a\0b", "a\x1b[31mb"),

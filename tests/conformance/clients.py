@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from support.strict_json import read_json
+from turnwire.testing.strict_json import read_json
 
 FOLDER: Final = Path(__file__).parent.parent / "clients"
 CLIENTS: Final = sorted(

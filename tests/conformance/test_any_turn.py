@@ -8,10 +8,10 @@ import pytest
 from conformance.clients import CLIENTS, Job, Reports, playing
 from conformance.recordings import recording
 from conformance.verdict import faults, loops_even_so
-from support.client_model import read
 from support.seeds import each_seed
 from turnwire.core.recording.replay import replay
 from turnwire.dialects import DIALECTS
+from turnwire.testing.client_model import read
 
 pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
 

@@ -15,7 +15,7 @@ import pytest
 
 from conformance.clients import CLIENTS, FOLDER, Job, Message, node, version
 from gateway.tokens import KEY, token
-from support.strict_json import read_json
+from turnwire.testing.strict_json import read_json
 from turnwire_lab.agents.v2.frames import Habits
 from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.gateway import Gateway

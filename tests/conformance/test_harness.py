@@ -10,7 +10,7 @@ import pytest
 from conformance import clients
 from conformance.clients import CLIENTS, FOLDER, Job, NoClientsError, Reports, play, playing
 from conformance.verdict import faults
-from support.client_model import BrokenPromiseError, Chunk, read
+from turnwire.testing.client_model import BrokenPromiseError, Chunk, read
 
 pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
 

@@ -8,7 +8,6 @@ import pytest
 from conformance.clients import CLIENTS, Job, Reports, playing, version
 from conformance.recordings import recording
 from conformance.verdict import faults
-from support.client_model import Client, read
 from support.continued import REQUESTS
 from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import AgentLeft, Opened
@@ -16,6 +15,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
+from turnwire.testing.client_model import Client, read
 
 pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
 

@@ -8,7 +8,7 @@ import pytest
 from conformance.clients import CLIENTS, Reports, playing
 from conformance.transcripts import OFTEN, sent_again, title
 from conformance.verdict import faults, loops_even_so
-from support.client_model import read
+from turnwire.testing.client_model import read
 
 pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
 

@@ -8,7 +8,7 @@ import pytest
 from conformance.clients import CLIENTS, Reports, playing
 from conformance.transcripts import OFTEN, TRANSCRIPTS, read_at_once, read_by_bytes, title
 from conformance.verdict import faults
-from support.client_model import read
+from turnwire.testing.client_model import read
 
 # The first test waits for all clients' whole work.
 pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]

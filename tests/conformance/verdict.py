@@ -7,7 +7,7 @@ no fault of the gateway stand in one table, so that nothing is forgiven in passi
 from typing import Any, Final, NamedTuple
 
 from conformance.clients import Message, Played, version
-from support.client_model import Client, Part
+from turnwire.testing.client_model import Client, Part
 
 OPEN_STATES: Final = {"streaming", "input-streaming", "input-available"}
 

@@ -11,12 +11,12 @@ from hypothesis.stateful import (
 )
 from msgspec import Raw
 
-from support.client_model import Client
 from support.stream_text import StreamText, mend
 from turnwire.core import events
 from turnwire.core.events import Event, Phase, Reason
 from turnwire.core.ui_stream import sse
 from turnwire.core.ui_stream.translator import State, Translator
+from turnwire.testing.client_model import Client
 
 # What breaks line formats, and halves of surrogate pairs, which meet or stay alone.
 TEXT = st.lists(

@@ -15,7 +15,6 @@ from hypothesis.stateful import (
 )
 
 from support import v2_frames as f
-from support.client_model import Client
 from support.stream_text import StreamText
 from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import (
@@ -35,6 +34,7 @@ from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
+from turnwire.testing.client_model import Client
 
 TEXT = st.lists(
     st.sampled_from(["a", "b ", "\n\n", "\u2028", "\0", "\U0001f600", "\ud83d", "\ude00"]),

@@ -5,7 +5,6 @@ from random import Random
 import pytest
 
 from support import v2_frames as f
-from support.client_model import BrokenPromiseError, Client
 from support.form import either
 from support.v2_pool import ENDINGS, OTHER_FRAMES, TEXTS, TOLD
 from turnwire.core.requests import PromptRequest
@@ -14,6 +13,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
+from turnwire.testing.client_model import BrokenPromiseError, Client
 
 
 def play(seed: int) -> None:

@@ -5,7 +5,6 @@ from random import Random
 import pytest
 
 from support import v2_frames as f
-from support.client_model import Client
 from support.form import either
 from support.intended import Agent, solid
 from turnwire.core.requests import PromptRequest, ResumeRequest
@@ -14,6 +13,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
+from turnwire.testing.client_model import Client
 
 V2 = DIALECTS["v2"]
 

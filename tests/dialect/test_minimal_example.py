@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from prometheus_client import generate_latest
 
 from gateway.clients import chunks, errors, is_whole, new_client, outline, post, said
 from gateway.http_agent import Asked, HttpAgent
@@ -20,6 +21,7 @@ from gateway.tokens import KEY, bearer
 from gateway.waiting import PATIENCE_S, until
 from support.http_dialect import END, chunk
 from turnwire import dialect
+from turnwire.cli import main
 from turnwire.config.dialect_loading import load
 
 ROOT: Final = Path(__file__).parents[2]
@@ -48,6 +50,10 @@ def answering(*frames: dict[str, Any]) -> HttpAgent:
         await asked.say(HEAD, lines(*frames), END)
 
     return HttpAgent(script)
+
+
+def recordings(folder: Path) -> list[Path]:
+    return list(folder.glob("*.jsonl"))
 
 
 CALL: Final = {"type": "tool", "id": "c1", "name": "search", "input": {"q": "weather"}}
@@ -178,6 +184,34 @@ async def test_a_dialect_of_others_is_handed_no_secret(monkeypatch: pytest.Monke
     assert not [secret for secret in ("hunter", KEY, token) if secret in "".join(handed)]
     assert asked.headers["authorization"] == "Bearer hunter2"
     assert asked.headers["x-api-key"] == "hunter3"
+
+
+async def test_a_turn_that_fails_is_recorded_without_its_texts_and_replayed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given: Any = {"dialect": PLACE, "record_dir": tmp_path}
+    async with answering(*WHOLE[:2]) as agent, Gateway(agent.url, **given) as gateway:
+        assert errors((await post(gateway)).text) == ["Stream interrupted"]
+        await until(lambda: recordings(tmp_path))
+    (file,) = recordings(tmp_path)
+    capsys.readouterr()
+
+    assert main(["replay", str(file)]) == 1, "no package names the dialect of the recording"
+    assert "no dialect 'minimal' is installed; name another" in capsys.readouterr().err
+    assert main(["replay", str(file), "--dialect", PLACE]) == 0
+    replayed = capsys.readouterr().out
+    assert errors(replayed) == ["Stream interrupted"]
+    assert said(replayed) == "xxx xx xxx. "
+    assert "Let me" not in file.read_text()
+
+
+async def test_what_its_schema_does_not_know_is_drift() -> None:
+    odd = WHOLE[0] | {"mood": "fine"}
+    async with answering(odd, *WHOLE) as agent, Gateway(agent.url, dialect=PLACE) as gateway:
+        await post(gateway)
+        metrics = generate_latest(gateway.telemetry.registry).decode()
+
+    assert 'turnwire_drift_frames_total{dialect="minimal",' in metrics
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from gateway.clients import ask, new_client
 from gateway.running import Gateway
 from gateway.tokens import bearer
 from models.mock import mock
-from support.client_model import Client
+from turnwire.testing.client_model import Client
 
 pytestmark = [pytest.mark.sockets, pytest.mark.node]
 

@@ -14,8 +14,8 @@ from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
 from support import ag_ui_frames as f
-from support.client_model import Client
 from support.http_dialect import CHUNKED, END, chunk
+from turnwire.testing.client_model import Client
 from turnwire_lab.agents.ag_ui.server import AgUiAgent
 from turnwire_lab.agents.ag_ui.turn import Habits
 

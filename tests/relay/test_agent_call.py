@@ -9,7 +9,7 @@ from gateway.clients import is_whole, outline, said
 from gateway.reading import App, question_id, turn_id
 from gateway.running import Gateway
 from gateway.waiting import until
-from support.client_model import Client
+from turnwire.testing.client_model import Client
 from turnwire_lab.agents.v2.frames import Habits
 from turnwire_lab.agents.v2.journal import Run
 from turnwire_lab.agents.v2.server import ReferenceAgent

@@ -11,7 +11,7 @@ from gateway.agent import Line, ScriptedAgent, begin_only, stay_silent
 from gateway.clients import chatting, errors, is_whole, outline, post, said
 from gateway.running import Gateway
 from gateway.waiting import until
-from support.client_model import Client
+from turnwire.testing.client_model import Client
 
 pytestmark = pytest.mark.sockets
 

@@ -12,11 +12,11 @@ from gateway.http_agent import Asked, HttpAgent
 from gateway.running import Gateway
 from gateway.waiting import until
 from support import ag_ui_frames as f
-from support.client_model import read
 from support.http_dialect import CHUNKED, chunk
 from turnwire.dialects.ag_ui.turn import TOO_LONG
 from turnwire.relay.agent.parked import AgentSide
 from turnwire.relay.memory_budget import SMALL_BYTES, Budget
+from turnwire.testing.client_model import read
 
 TEXT: Final = 300_000
 """Characters that the agent says before it asks."""

@@ -11,9 +11,9 @@ from gateway.running import Gateway
 from gateway.tokens import bearer
 from support import openai_chat_frames as c
 from support import openai_responses_frames as r
-from support.client_model import Client
 from support.http_dialect import chunked
 from turnwire.relay.turn_log.memory import MemoryTurnLog
+from turnwire.testing.client_model import Client
 
 pytestmark = pytest.mark.sockets
 

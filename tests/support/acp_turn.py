@@ -7,7 +7,6 @@ from typing import Any
 from msgspec import Raw
 
 from support import acp_messages as f
-from support.client_model import Client
 from turnwire.core.requests import (
     AgentSession,
     DialectOptions,
@@ -20,6 +19,7 @@ from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects.acp import Acp
+from turnwire.testing.client_model import Client
 
 TURN = "p1"
 

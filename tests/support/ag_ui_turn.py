@@ -7,7 +7,6 @@ from typing import Any
 from msgspec import Raw
 
 from support import ag_ui_frames as f
-from support.client_model import Client
 from turnwire.core.agent import Decoded, Dialect
 from turnwire.core.events import Event
 from turnwire.core.requests import DialectOptions, PromptRequest, QuestionReply, StateMode
@@ -18,6 +17,7 @@ from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects.ag_ui import AgUi
 from turnwire.dialects.ag_ui.turn import TurnProtocol
+from turnwire.testing.client_model import Client
 
 
 def protocol(*told: bytes, state: StateMode = StateMode.OFF, **asked: Any) -> TurnProtocol:

@@ -6,7 +6,6 @@ from typing import Any
 
 from msgspec import Raw
 
-from support.client_model import Client
 from turnwire.core.agent import Decoded, Dialect
 from turnwire.core.events import Event
 from turnwire.core.requests import DialectOptions, PromptRequest, QuestionReply
@@ -15,6 +14,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
+from turnwire.testing.client_model import Client
 
 
 def plain(found: Decoded | str | None) -> Any:

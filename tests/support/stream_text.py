@@ -1,6 +1,6 @@
 """What an agent said, block by block, to compare with what its client shows."""
 
-from support.client_model import Client, need
+from turnwire.testing.client_model import Client, need
 
 
 def mend(text: str) -> str:

@@ -8,7 +8,7 @@ import json
 import re
 from typing import Any, Final, TypeAlias, cast
 
-from support.strict_json import read_json
+from turnwire.testing.strict_json import read_json
 
 Chunk: TypeAlias = dict[str, Any]
 Part: TypeAlias = dict[str, Any]
@@ -135,7 +135,7 @@ class Client:
         self.texts: dict[str, str] = {}
         """What stands in each text block, by its id and in order."""
         self.reasonings: dict[str, str] = {}
-        self.told = ""
+        self.streamed_text = ""
         """The text of all text blocks in the order in which it came."""
         self.open_blocks: dict[str, Part] = {}
         """The parts of the open blocks, by their ids; all of one kind."""
@@ -262,7 +262,7 @@ class Client:
         part = self.open_blocks[block]
         part["text"] = blocks[block] = blocks[block] + chunk.get("delta", "")
         if which == "text":
-            self.told += chunk.get("delta", "")
+            self.streamed_text += chunk.get("delta", "")
         if act == "end":
             part["state"] = "done"
             del self.open_blocks[block]

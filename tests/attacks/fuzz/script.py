@@ -6,7 +6,6 @@ from typing import Final
 
 import msgspec
 
-from support.client_model import Client
 from turnwire.core.agent import AgentProtocol
 from turnwire.core.turn.inputs import (
     AgentLeft,
@@ -24,6 +23,7 @@ from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
+from turnwire.testing.client_model import Client
 
 END: Final = b"\x1e"
 """Between two steps of a script. No JSON holds it."""

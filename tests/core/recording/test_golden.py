@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from support.client_model import Client, check_record
 from support.golden import BODIES, RECORDINGS, STREAMS, about, dialect
 from turnwire.core.recording.event_stream_body import as_lines
 from turnwire.core.recording.replay import replay
+from turnwire.testing.client_model import Client, check_record
 
 
 def name(path: Path) -> str:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 
 from support import v2_frames as f
-from support.client_model import Client
 from support.scripted_protocol import Scripted
 from support.turns import (
     BOTH,
@@ -38,6 +37,7 @@ from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
+from turnwire.testing.client_model import Client
 
 END_TURN, ERROR, _ = Reason
 

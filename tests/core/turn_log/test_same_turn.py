@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from msgspec import Raw
 
-from support.client_model import Client, read
 from support.scripted_protocol import Scripted
 from support.seeds import each_seed
 from turnwire.core import events
@@ -32,6 +31,7 @@ from turnwire.core.turn_log.protocol import ReaderOutput, ReaderProtocol
 from turnwire.core.turn_log.tee import Tee
 from turnwire.core.ui_stream import sse
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
+from turnwire.testing.client_model import Client, read
 
 TEXTS: Final = ("a", " b", "\n\n", "é\u2028", "\ud83d", "\ude00", "", "long " * 30)
 VALUES: Final = (None, Raw(b"{}"), Raw(b"null"), Raw(b'{"__proto__":1}'))

@@ -107,7 +107,7 @@ def test_the_text_is_what_was_told_in_order_and_once(seed: int) -> None:
         told.append(f"{number}{word}")
     played.tell(f.finished())
 
-    assert played.client.told == "".join(told)
+    assert played.client.streamed_text == "".join(told)
     blocks = played.client.texts.values()
     assert all(len(set(re.findall("<m.>", block))) == 1 for block in blocks)
     played.client.close()
@@ -164,6 +164,6 @@ def test_neither_other_runs_nor_what_follows_the_end_change_the_text(seed: int) 
                 played.tell(f.text(told[-1], dice.choice(["m1", "m2"])))
     played.tell(f.finished(outcome={"type": "success"}), f.text("late"), f.finished(), f.failed())
 
-    assert played.client.told == "".join(told)
+    assert played.client.streamed_text == "".join(told)
     assert b"secret" not in played.written.replace(b"secret?", b"")
     played.leave()

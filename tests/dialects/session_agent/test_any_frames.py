@@ -5,7 +5,6 @@ import random
 import pytest
 
 from support import session_agent_frames as f
-from support.client_model import Client
 from support.seeds import each_seed
 from support.session_agent_pool import pool
 from support.turns import wait
@@ -16,6 +15,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects.session_agent import SessionAgent
+from turnwire.testing.client_model import Client
 
 DIALECT = SessionAgent()
 

@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 from support import session_agent_frames as f
-from support.client_model import Client
 from support.seeds import each_seed
 from support.session_agent_pool import pool
 from support.session_agent_turn import PROMPT, Step, TurnEntry
@@ -25,6 +24,7 @@ from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.messages import ui_messages
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects.session_agent import SessionAgent
+from turnwire.testing.client_model import Client
 
 LOOK = ResumeRequest(user_id=f.ME, init_s=5)
 

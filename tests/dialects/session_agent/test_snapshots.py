@@ -7,7 +7,6 @@ from random import Random
 import pytest
 
 from support import session_agent_frames as f
-from support.client_model import Client
 from support.intended import solid
 from support.session_agent_turn import PROMPT, TurnEntry
 from support.turns import wait
@@ -17,6 +16,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects.session_agent import SessionAgent
+from turnwire.testing.client_model import Client
 
 DIALECT = SessionAgent()
 TAIL = " tail, and more\n"

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from support import session_agent_frames as f
-from support.client_model import Client
 from support.session_agent_protocol import conversation, error, plain, receive_frame, sent
 from support.turns import verdict, wait
 from turnwire.config.settings import Settings
@@ -28,6 +27,7 @@ from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.dialects import DIALECTS
 from turnwire.dialects.session_agent import progress
+from turnwire.testing.client_model import Client
 
 DIALECT = DIALECTS["session-agent"]
 END = TurnFinished(reason=Reason.END_TURN)

@@ -71,7 +71,7 @@ def test_the_text_is_what_was_told_in_order_and_once(seed: int) -> None:
         told.append(word)
     played.tell(f.finish())
 
-    assert played.client.told == "".join(told)
+    assert played.client.streamed_text == "".join(told)
     blocks = played.client.texts.values()
     assert all(len(set(re.findall("<t.>", block))) == 1 for block in blocks)
     played.client.close()

@@ -8,7 +8,6 @@ import pytest
 
 from support import v2_frames as f
 from support.agent_v2 import Agent, Json
-from support.client_model import Client, read
 from support.continued import REQUESTS
 from turnwire.core.agent import AbortScope, AgentProtocol
 from turnwire.core.approvals import ApprovalIssuer
@@ -23,6 +22,7 @@ from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.messages import ui_messages
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
+from turnwire.testing.client_model import Client, read
 
 LOOK = ResumeRequest(user_id="u1", init_s=5)
 V2 = DIALECTS["v2"]

@@ -7,7 +7,6 @@ import pytest
 from msgspec import Raw
 
 from support import v2_frames as f
-from support.client_model import read
 from support.continued import REQUESTS, YES, Json, approval, called, chunks, continued, init, text
 from turnwire.core.agent import AgentProtocol
 from turnwire.core.body.client_copy import ClientCopy
@@ -25,6 +24,7 @@ from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.messages import ui_messages
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects import DIALECTS
+from turnwire.testing.client_model import read
 
 V2 = DIALECTS["v2"]
 CLOSED = f.frame("question.resolved", questionId="q1", answer=True)

@@ -17,7 +17,6 @@ from gateway.process import Process
 from gateway.running import Gateway, settings
 from gateway.tokens import bearer, token
 from gateway.waiting import until
-from support.client_model import Client
 from support.recorded import dialect as golden_dialect
 from support.recorded import shape
 from turnwire.cli import main
@@ -25,6 +24,7 @@ from turnwire.core.recording.replay import replay
 from turnwire.dialects import DIALECTS
 from turnwire.metrics import Telemetry
 from turnwire.relay.file_writer import JOBS_MAX, FileWriter
+from turnwire.testing.client_model import Client
 from turnwire.web.observe.flight_recorder import FlightRecorder
 from turnwire_lab.agents.session_agent.habits import REVISIONS, Habits
 from turnwire_lab.agents.session_agent.server import SessionAgent

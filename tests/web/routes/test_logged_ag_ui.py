@@ -13,9 +13,9 @@ from gateway.http_agent import Asked, HttpAgent
 from gateway.running import Gateway
 from gateway.waiting import until
 from support import ag_ui_frames as f
-from support.client_model import read
 from support.http_dialect import CHUNKED, END, chunk
 from turnwire.core.approvals import Invalid, Signed, Signer
+from turnwire.testing.client_model import read
 from turnwire_lab.agents.ag_ui.server import AgUiAgent
 from turnwire_lab.agents.ag_ui.turn import Habits
 

@@ -13,10 +13,10 @@ from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import until
 from support.asking_dialect import Asking, Asks, Begun, Over, Text, Waits
-from support.client_model import read
 from support.framed_transport import FramedTransport
 from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.transports import TRANSPORTS
+from turnwire.testing.client_model import read
 
 pytestmark = pytest.mark.sockets
 

@@ -12,7 +12,7 @@ from gateway.process import Process
 from gateway.reading import App, question_id, turn_id
 from gateway.running import Gateway
 from gateway.waiting import until
-from support.client_model import read
+from turnwire.testing.client_model import read
 from turnwire_lab.agents.v2.frames import Habits
 from turnwire_lab.agents.v2.journal import Run
 from turnwire_lab.agents.v2.server import ReferenceAgent

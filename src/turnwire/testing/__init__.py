@@ -1,0 +1,1 @@
+"""What proves a dialect: a strict client, and the suite of tests that a dialect's author runs."""
