@@ -10,7 +10,7 @@ from conform import faulty_ag_ui as f
 from conform.trials import PROMPTS, Trial, big_result, failures, notes
 from turnwire.conform.run import Report
 
-pytestmark = pytest.mark.sockets
+pytestmark = [pytest.mark.sockets, pytest.mark.no_cover]
 
 FAULTS: dict[type[f.SoundAgent], str] = {
     f.SoundAgent: "",

@@ -16,7 +16,7 @@ from turnwire_lab.agents.session_agent.session import Session
 from turnwire_lab.agents.session_agent.state.channel import Channel
 from turnwire_lab.agents.session_agent.state.tally import Stopped
 
-pytestmark = pytest.mark.sockets
+pytestmark = [pytest.mark.sockets, pytest.mark.no_cover]
 
 
 class Sound(SessionAgent):

@@ -11,9 +11,9 @@ from conform.trials import PROMPTS, Trial, big_result, failures, notes
 from turnwire.conform.run import Report
 from turnwire_lab.agents.v2.frames import Habits
 
-pytestmark = pytest.mark.sockets
+pytestmark = [pytest.mark.sockets, pytest.mark.no_cover]
 
-AT_ONCE = 16
+AT_ONCE = 10
 SHORT = replace(PROMPTS, unicode=PROMPTS.plain, big_output="")
 UNICODE = replace(SHORT, unicode=PROMPTS.unicode)
 BIG = replace(SHORT, big_output=PROMPTS.big_output)

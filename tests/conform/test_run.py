@@ -1,0 +1,78 @@
+"""Which scenarios are played, what is said of the others, and what they cost."""
+
+import pytest
+
+from conform.faulty_ag_ui import HoldsTextBack, SoundAgent
+from conform.trials import PROMPTS, Trial, failures, reasons
+from turnwire.conform.given import Choices, Given, Shared
+from turnwire.conform.run import chosen, cost
+from turnwire.conform.scenarios import SCENARIOS
+from turnwire.dialects import DIALECTS
+from turnwire.relay.agent.transports import TRANSPORTS
+
+
+def given(wire: str, choices: Choices | None = None) -> Given:
+    dialect = DIALECTS[wire]
+    return Given(dialect, TRANSPORTS[dialect.transport], PROMPTS, choices or Choices())
+
+
+def test_what_a_scenario_comes_after_is_played_before_it() -> None:
+    names = list(SCENARIOS)
+    for name, scenario in SCENARIOS.items():
+        for before in scenario.after:
+            assert names.index(before) < names.index(name)
+
+
+def test_every_scenario_says_what_it_costs() -> None:
+    for scenario in SCENARIOS.values():
+        assert scenario.turns or scenario.looks_at or scenario.name == "greets"
+        assert scenario.looks_at <= set(Shared)
+
+
+@pytest.mark.parametrize(
+    ("wire", "only", "turns"),
+    [
+        ("v2", (), 14),
+        ("ag-ui", (), 8),
+        ("v2", ("one-turn", "history", "quiet-after-the-end"), 1),
+        ("ag-ui", ("hang-up-aborts", "restart"), 0),
+    ],
+)
+def test_shared_turns_are_counted_once(wire: str, only: tuple[str, ...], turns: int) -> None:
+    assert cost(given(wire), only) == turns
+
+
+def test_what_takes_minutes_costs_more() -> None:
+    everything = Choices(is_long=True, restart="true")
+    assert cost(given("ag-ui", everything)) == cost(given("ag-ui")) + 3
+
+
+def test_scenarios_are_chosen_by_name_and_played_in_their_order() -> None:
+    assert list(chosen(["unicode", "one-turn"])) == ["one-turn", "unicode"]
+    assert list(chosen(())) == list(SCENARIOS)
+
+
+@pytest.mark.sockets
+async def test_the_cost_is_what_is_begun() -> None:
+    async with SoundAgent() as agent:
+        report = await Trial("ag-ui").report(agent.url)
+    assert report.turns == len(agent.runs) == cost(given("ag-ui"))
+
+
+@pytest.mark.sockets
+async def test_what_shows_nothing_after_a_failure_is_not_played() -> None:
+    async with HoldsTextBack() as agent:
+        report = await Trial("ag-ui").report(agent.url, ("many-deltas", "each-delta-once"))
+        alone = await Trial("ag-ui").report(agent.url, ("each-delta-once",))
+    assert list(failures(report)) == ["many-deltas"]
+    assert reasons(report) == {"each-delta-once": "it shows nothing before `many-deltas` is mended"}
+    assert not reasons(alone)
+
+
+@pytest.mark.sockets
+async def test_an_agent_that_is_not_there_is_named() -> None:
+    report = await Trial("v2").report("ws://127.0.0.1:1/{session_id}")
+    assert failures(report) == {
+        "greets": "the connection was refused: connect",
+        "one-turn": "the turn was refused: connect",
+    }
