@@ -282,6 +282,10 @@ guards: $(STAMP) system  ## What a frame and a turn cost: bytecodes, memory, sys
 hostile-check: $(STAMP)
 	$(PYTEST) -q -p no:cov tests/hostile
 
+.PHONY: conform-check
+conform-check: $(STAMP)  ## Scenarios of `turnwire conform` against good agents, and against planted faults (30 s)
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile -p no:cov tests/conform tests/cli/test_conform.py
+
 .PHONY: patient
 patient: $(STAMP)  ## Crowds, slow clients, many who resume: the tests that take longest (5 min); LONG=1: more
 	LONG=$(LONG) $(PYTEST) -q -p no:cov $(PATIENT) tests/core/test_promises_seeded.py

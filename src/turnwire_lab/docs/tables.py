@@ -21,6 +21,8 @@ from turnwire_lab.docs import hostile as hostile_rows
 from turnwire_lab.docs import memory as memory_of
 from turnwire_lab.docs import wires as compared
 from turnwire_lab.docs.binding import diagram
+from turnwire_lab.docs.conform import HEAD as CONFORM_HEAD
+from turnwire_lab.docs.conform import rows as conform_rows
 from turnwire_lab.docs.conversation import rows as conversation_rows
 from turnwire_lab.docs.faults import rows as fault_rows
 from turnwire_lab.docs.lost import Row
@@ -345,9 +347,15 @@ def _choices(hint: Any) -> str:
     return ", ".join(f"`{choice}`" for choice in typing.get_args(inner))
 
 
+def conform() -> str:
+    """The scenarios that are played against an agent."""
+    return _table(CONFORM_HEAD, conform_rows())
+
+
 TABLES: Final[dict[str, Callable[[], str]]] = {
     "dialect-api": dialect_api.page,
     "wires": wires,
+    "conform": conform,
     "losses": losses,
     "frameworks": frameworks,
     "mapping": mapping,
