@@ -11,7 +11,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from bridge.programs import ECHO, PARENT, leaving, program, runs, writing
 from gateway.waiting import until
-from turnwire.bridge.server import Bridge
+from turnwire.bridge.server import PING_S, Bridge
 
 pytestmark = pytest.mark.sockets
 
@@ -33,10 +33,17 @@ class Running:
 
 
 @asynccontextmanager
-async def bridge(command: list[str], connections_max: int = 8) -> AsyncIterator[Running]:
+async def bridge(
+    command: list[str], connections_max: int = 8, ping_s: float = PING_S
+) -> AsyncIterator[Running]:
     told: list[str] = []
     made = Bridge(
-        command, TOKEN, frame_bytes=LIMIT, connections_max=connections_max, say=told.append
+        command,
+        TOKEN,
+        frame_bytes=LIMIT,
+        connections_max=connections_max,
+        say=told.append,
+        ping_s=ping_s,
     )
     async with made.listening(0) as port:
         yield Running(port, told)
@@ -192,8 +199,9 @@ async def test_a_command_that_is_gone_closes_the_connection() -> None:
 
 
 async def test_a_client_that_leaves_while_the_process_reads_nothing_ends_it() -> None:
-    async with bridge(program("import time; time.sleep(60)"), connections_max=1) as running:
-        connection = await running.connect()
+    sleeping = program("import time; time.sleep(60)")
+    async with bridge(sleeping, connections_max=1, ping_s=0.5) as running:
+        connection = await running.connect(close_timeout=0.1)  # the bridge does not read its close
         for _ in range(20):
             await connection.send("x" * 60_000)
         await connection.close()

@@ -25,6 +25,12 @@ HOST: Final = "127.0.0.1"
 _CLOSE_S: Final = 2.0
 """How long a client may take to answer a close, in seconds."""
 
+PING_S: Final = 20.0
+"""How often a client is asked whether it is there, in seconds, and how long it may take to answer.
+
+Nothing else tells that it left while its process reads nothing: it is not read then either.
+"""
+
 
 class Bridge:
     """`say` gets a line for each process that begins or ends, without what was said."""
@@ -37,12 +43,14 @@ class Bridge:
         frame_bytes: int,
         connections_max: int,
         say: Callable[[str], object],
+        ping_s: float = PING_S,
     ) -> None:
         self._command = command
         self._token = token
         self._frame_bytes = frame_bytes
         self._connections_max = connections_max
         self._say = say
+        self._ping_s = ping_s
         self._connections = 0
 
     @asynccontextmanager
@@ -60,6 +68,8 @@ class Bridge:
             process_request=self._refuse,
             compression=None,
             close_timeout=_CLOSE_S,
+            ping_interval=self._ping_s,
+            ping_timeout=self._ping_s,
             max_size=self._frame_bytes,
             server_header=None,
         ) as server:
