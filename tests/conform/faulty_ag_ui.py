@@ -30,7 +30,7 @@ class SoundAgent(AgUiAgent):
         finally:
             self.running -= 1
 
-    def told(self, event: Json) -> Iterator[Json | bytes]:
+    def changed(self, event: Json) -> Iterator[Json | bytes]:
         """What is sent in place of an event; bytes go out as they are."""
         yield event
 
@@ -45,8 +45,8 @@ class _Changing:
     async def send(self, data: bytes) -> None:
         for record in data.split(b"\n\n"):
             if record:
-                for told in self._agent.told(json.loads(record.removeprefix(b"data: "))):
-                    await self._responder.send(told if isinstance(told, bytes) else _written(told))
+                for sent in self._agent.changed(json.loads(record.removeprefix(b"data: "))):
+                    await self._responder.send(sent if isinstance(sent, bytes) else _written(sent))
 
 
 def _written(event: Json) -> bytes:
@@ -57,7 +57,7 @@ def _written(event: Json) -> bytes:
 class NeverEnds(SoundAgent):
     """The body ends without a verdict."""
 
-    def told(self, event: Json) -> Iterator[Json | bytes]:
+    def changed(self, event: Json) -> Iterator[Json | bytes]:
         if event["type"] != END:
             yield event
 
@@ -71,7 +71,7 @@ class Hangs(NeverEnds):
 
 
 class Fails(SoundAgent):
-    def told(self, event: Json) -> Iterator[Json | bytes]:
+    def changed(self, event: Json) -> Iterator[Json | bytes]:
         if event["type"] == END:
             yield {"type": "RUN_ERROR", "message": "no model"}
         else:
@@ -79,7 +79,7 @@ class Fails(SoundAgent):
 
 
 class TalksAfterTheEnd(SoundAgent):
-    def told(self, event: Json) -> Iterator[Json | bytes]:
+    def changed(self, event: Json) -> Iterator[Json | bytes]:
         yield event
         if event["type"] == END:
             yield {"type": DELTA, "messageId": "m9", "delta": "one more thing"}
@@ -88,7 +88,7 @@ class TalksAfterTheEnd(SoundAgent):
 class HoldsTextBack(SoundAgent):
     held = ""
 
-    def told(self, event: Json) -> Iterator[Json | bytes]:
+    def changed(self, event: Json) -> Iterator[Json | bytes]:
         if event["type"] == DELTA:
             self.held += event["delta"]
             return
@@ -99,7 +99,7 @@ class HoldsTextBack(SoundAgent):
 
 
 class TellsTwice(SoundAgent):
-    def told(self, event: Json) -> Iterator[Json | bytes]:
+    def changed(self, event: Json) -> Iterator[Json | bytes]:
         yield event
         if event["type"] == DELTA and "no hurry" in event["delta"]:
             yield event
@@ -108,7 +108,7 @@ class TellsTwice(SoundAgent):
 class CutsBytes(SoundAgent):
     """An event ends within a character."""
 
-    def told(self, event: Json) -> Iterator[Json | bytes]:
+    def changed(self, event: Json) -> Iterator[Json | bytes]:
         if event["type"] == DELTA and "\xfc" in event["delta"]:
             head, _, _ = _written(event).partition("\xfc".encode())
             yield head + b"\xc3" + b'"}\n\n'
@@ -119,7 +119,7 @@ class CutsBytes(SoundAgent):
 class SplitsCharacters(SoundAgent):
     """A habit: an emoji comes as its halves, one in each of two deltas."""
 
-    def told(self, event: Json) -> Iterator[Json | bytes]:
+    def changed(self, event: Json) -> Iterator[Json | bytes]:
         text = event.get("delta", "")
         if event["type"] == DELTA and "\U0001f469" in text:
             before, _, after = text.partition("\U0001f469")
@@ -131,7 +131,7 @@ class SplitsCharacters(SoundAgent):
 
 
 class LosesHalves(SoundAgent):
-    def told(self, event: Json) -> Iterator[Json | bytes]:
+    def changed(self, event: Json) -> Iterator[Json | bytes]:
         text = event.get("delta", "")
         if event["type"] == DELTA and "\U0001f469" in text:
             body = json.dumps({**event, "delta": text.replace("\U0001f469", "\ud83d")})
@@ -143,19 +143,19 @@ class LosesHalves(SoundAgent):
 class CallsNothing(SoundAgent):
     """Its tools run, and no event tells it."""
 
-    def told(self, event: Json) -> Iterator[Json | bytes]:
+    def changed(self, event: Json) -> Iterator[Json | bytes]:
         if not event["type"].startswith("TOOL_CALL"):
             yield event
 
 
 class LosesResults(SoundAgent):
-    def told(self, event: Json) -> Iterator[Json | bytes]:
+    def changed(self, event: Json) -> Iterator[Json | bytes]:
         if event["type"] != "TOOL_CALL_RESULT":
             yield event
 
 
 class CutsBigResults(SoundAgent):
-    def told(self, event: Json) -> Iterator[Json | bytes]:
+    def changed(self, event: Json) -> Iterator[Json | bytes]:
         if event["type"] == "TOOL_CALL_RESULT":
             event["content"] = event["content"][:1_000_000]
         yield event

@@ -23,10 +23,10 @@ class Sound(Session):
     """The session of an agent without a fault. Each subclass has one."""
 
     def tell(self, frame: Json) -> None:
-        for each in self.told(frame):
+        for each in self.changed(frame):
             super().tell(each)
 
-    def told(self, frame: Json) -> Iterator[Json]:
+    def changed(self, frame: Json) -> Iterator[Json]:
         """What is sent in place of a frame."""
         yield frame
 
@@ -35,19 +35,19 @@ class Sound(Session):
 
 
 class NeverEnds(Sound):
-    def told(self, frame: Json) -> Iterator[Json]:
+    def changed(self, frame: Json) -> Iterator[Json]:
         if frame["type"] not in {"message.finalize", "complete"}:
             yield frame
 
 
 class SaysNothing(Sound):
-    def told(self, frame: Json) -> Iterator[Json]:
+    def changed(self, frame: Json) -> Iterator[Json]:
         if frame["type"] != DELTA:
             yield {k: v for k, v in frame.items() if k != "finalText"}
 
 
 class TalksAfterTheEnd(Sound):
-    def told(self, frame: Json) -> Iterator[Json]:
+    def changed(self, frame: Json) -> Iterator[Json]:
         yield frame
         if frame["type"] == "complete":
             yield {"type": DELTA, "turnId": frame["turnId"], "delta": "one more thing"}
@@ -58,7 +58,7 @@ class HoldsTextBack(Sound):
 
     held = ""
 
-    def told(self, frame: Json) -> Iterator[Json]:
+    def changed(self, frame: Json) -> Iterator[Json]:
         if frame["type"] == DELTA:
             self.held += frame["delta"]
             return
@@ -71,7 +71,7 @@ class HoldsTextBack(Sound):
 class RepeatsADelta(Sound):
     count = 0
 
-    def told(self, frame: Json) -> Iterator[Json]:
+    def changed(self, frame: Json) -> Iterator[Json]:
         yield frame
         self.count = self.count + 1 if frame["type"] == DELTA else self.count
         if frame["type"] == DELTA and frame["delta"].startswith("10 of"):
@@ -79,7 +79,7 @@ class RepeatsADelta(Sound):
 
 
 class LosesADelta(Sound):
-    def told(self, frame: Json) -> Iterator[Json]:
+    def changed(self, frame: Json) -> Iterator[Json]:
         if frame["type"] != DELTA or not frame["delta"].startswith("10 of"):
             yield frame
 
@@ -97,7 +97,7 @@ class CutsBytes(Sound):
 
 
 class ReplacesCharacters(Sound):
-    def told(self, frame: Json) -> Iterator[Json]:
+    def changed(self, frame: Json) -> Iterator[Json]:
         if frame["type"] in {DELTA, "message.finalize"}:
             for name in {"delta", "finalText"} & frame.keys():
                 frame |= {name: frame[name].encode("ascii", "replace").decode()}
@@ -106,14 +106,14 @@ class ReplacesCharacters(Sound):
 
 
 class ReadsLatin1(Sound):
-    def told(self, frame: Json) -> Iterator[Json]:
+    def changed(self, frame: Json) -> Iterator[Json]:
         for name in {"delta", "finalText"} & frame.keys():
             frame |= {name: frame[name].encode().decode("latin-1")}
         yield frame
 
 
 class LeavesToolsOpen(Sound):
-    def told(self, frame: Json) -> Iterator[Json]:
+    def changed(self, frame: Json) -> Iterator[Json]:
         if frame["type"] != TOOL or frame["status"] in {"pending", "running"}:
             yield frame
 
@@ -121,7 +121,7 @@ class LeavesToolsOpen(Sound):
 class TellsFailuresAsSuccess(Sound):
     """A habit: it is noted, and no failure."""
 
-    def told(self, frame: Json) -> Iterator[Json]:
+    def changed(self, frame: Json) -> Iterator[Json]:
         if frame["type"] == TOOL and frame["status"] == "error":
             frame = {**frame, "status": "completed", "result": frame["error"]}
             del frame["error"]
@@ -133,7 +133,7 @@ class FailsWithItsTool(Sound):
 
     failed = False
 
-    def told(self, frame: Json) -> Iterator[Json]:
+    def changed(self, frame: Json) -> Iterator[Json]:
         self.failed = self.failed or (frame.get("status") == "error" and frame["type"] == TOOL)
         if not self.failed or frame["type"] == TOOL:
             yield frame
@@ -142,14 +142,14 @@ class FailsWithItsTool(Sound):
 
 
 class CutsBigResults(Sound):
-    def told(self, frame: Json) -> Iterator[Json]:
+    def changed(self, frame: Json) -> Iterator[Json]:
         if len(str(frame.get("result", ""))) > 1_000_000:
             frame = {**frame, "result": {"found": "x" * 1_000_000}}
         yield frame
 
 
 class DropsTheLineAtBigResults(Sound):
-    def told(self, frame: Json) -> Iterator[Json]:
+    def changed(self, frame: Json) -> Iterator[Json]:
         if frame["type"] == TOOL and len(str(frame.get("result", ""))) > 1_000_000:
             self._hang_up()
         else:
@@ -205,7 +205,7 @@ class StopsInSilence(Sound):
 
     told_nothing_of: ClassVar = {"message.finalize", "complete"}
 
-    def told(self, frame: Json) -> Iterator[Json]:
+    def changed(self, frame: Json) -> Iterator[Json]:
         canceled = frame.get("reason") == "canceled"
         last = list(self.history)[-1:]
         calls = [part for entry in last for part in entry.parts if isinstance(part, Called)]

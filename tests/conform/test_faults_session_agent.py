@@ -30,15 +30,15 @@ class Sound(SessionAgent):
         sockets = session._state.sockets
         tell = sockets.tell
 
-        def told(frame: Json) -> None:
-            for each in self.told(frame):
+        def changed(frame: Json) -> None:
+            for each in self.changed(frame):
                 tell(each)
 
-        sockets.tell = told  # type: ignore[method-assign]
+        sockets.tell = changed  # type: ignore[method-assign]
         self.harm(session)
         return session
 
-    def told(self, frame: Json) -> list[Json]:
+    def changed(self, frame: Json) -> list[Json]:
         """What is sent in place of a frame."""
         return [frame]
 
@@ -47,7 +47,7 @@ class Sound(SessionAgent):
 
 
 class NeverEnds(Sound):
-    def told(self, frame: Json) -> list[Json]:
+    def changed(self, frame: Json) -> list[Json]:
         parts = frame.get("data", {}).get("parts", [])
         is_end = any(part.get("type") == "finish" for part in parts if isinstance(part, dict))
         is_idle = frame.get("status") == "idle" or frame["type"] == "status"
@@ -65,7 +65,7 @@ class SoundOfR(Sound):
 
 
 class TellsTwice(Sound):
-    def told(self, frame: Json) -> list[Json]:
+    def changed(self, frame: Json) -> list[Json]:
         is_tenth = frame["type"] == "chunk" and frame["content"].startswith("10 of")
         return [frame, frame] if is_tenth else [frame]
 

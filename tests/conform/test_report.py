@@ -8,8 +8,8 @@ from turnwire.conform.run import Report, Result, Verdict
 
 
 def result(name: str, verdict: Verdict, **fields: object) -> Result:
-    told = {"tried": "a", "expected": "b", "matters": "c", "mend": "d"}
-    return Result(name=name, verdict=verdict, took_s=1.25, **{**told, **fields})  # type: ignore[arg-type]
+    texts = {"tried": "a", "expected": "b", "matters": "c", "mend": "d"}
+    return Result(name=name, verdict=verdict, took_s=1.25, **{**texts, **fields})  # type: ignore[arg-type]
 
 
 REPORT = Report(

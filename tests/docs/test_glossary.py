@@ -13,7 +13,20 @@ import pytest
 ROOT: Final = Path(__file__).parents[2]
 SOURCE: Final = ROOT / "src/turnwire"
 LAB: Final = ROOT / "src/turnwire_lab"
-TESTED: Final = ("bridge", "cli", "config", "core", "dialects", "doctor", "relay", "support", "web")
+TESTED: Final = (
+    *(
+        "bridge",
+        "cli",
+        "config",
+        "conform",
+        "core",
+        "dialects",
+        "doctor",
+        "relay",
+        "support",
+        "web",
+    ),
+)
 """Folders of the tests of the gateway, and of what they share."""
 WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 

@@ -144,7 +144,10 @@ class Bench:
         """Send a prompt. The turn is closed at the end of the context."""
         self.turns += 1
         request = PromptRequest(
-            **self._asking(), text=prompt, prompt_id=uuid4().hex, conversation=self._told(prompt)
+            **self._asking(),
+            text=prompt,
+            prompt_id=uuid4().hex,
+            conversation=self._conversation(prompt),
         )
         with self._played(lambda member: self.dialect.prompt(request, member)) as play:
             yield play
@@ -245,7 +248,7 @@ class Bench:
         times = {"init_s": patience.greet_most_s, "verdict_s": patience.look_s}
         return self._asking() | times
 
-    def _told(self, prompt: str) -> Conversation | None:
+    def _conversation(self, prompt: str) -> Conversation | None:
         """Return the conversation that such a prompt begins, for an agent that keeps none."""
         if self.dialect.keeps_history:
             return None

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeVar, cast
 
-from turnwire.conform.seen import SeenProtocol, Told
+from turnwire.conform.seen import SeenProtocol, TimedEvent
 from turnwire.conform.silent_output import SilentOutput
 from turnwire.core.agent import NEVER, AgentProtocol
 from turnwire.core.connect import ConnectRequest
@@ -71,15 +71,15 @@ class Play:
     # What came of it.
 
     @property
-    def told(self) -> Sequence[Told]:
+    def timed_events(self) -> Sequence[TimedEvent]:
         """All events of the turn, up to the agent's verdict."""
-        told = self._seen.told
-        ends = (at for at, each in enumerate(told) if isinstance(each.event, TurnFinished))
-        return told[: next(ends, len(told)) + 1]
+        events = self._seen.timed_events
+        ends = (at for at, each in enumerate(events) if isinstance(each.event, TurnFinished))
+        return events[: next(ends, len(events)) + 1]
 
     def events(self, kind: type[EventT]) -> list[EventT]:
         """The events of one kind, in their order."""
-        return [each.event for each in self.told if isinstance(each.event, kind)]
+        return [each.event for each in self.timed_events if isinstance(each.event, kind)]
 
     @property
     def text(self) -> str:
@@ -93,7 +93,7 @@ class Play:
     @property
     def finished_at(self) -> float | None:
         """When the agent's verdict came, on the loop's clock."""
-        times = (each.at for each in self.told if isinstance(each.event, TurnFinished))
+        times = (each.at for each in self.timed_events if isinstance(each.event, TurnFinished))
         return next(times, None)
 
     @property

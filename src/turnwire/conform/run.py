@@ -91,18 +91,18 @@ async def play_all(
 async def _result(bench: Bench, scenario: Scenario, before: Mapping[str, Result]) -> Result:
     lack = scenario.lack(bench.given) or _blocked(scenario, before)
     if lack is not None:
-        return _told(scenario, Verdict.NOT_APPLICABLE, reason=lack)
+        return _result_of(scenario, Verdict.NOT_APPLICABLE, reason=lack)
     loop = asyncio.get_running_loop()
     began_at = loop.time()
     try:
         notes = await scenario.play(bench)
     except FailedError as failure:
         took_s = loop.time() - began_at
-        return _told(scenario, Verdict.FAILED, took_s, seen=str(failure))
+        return _result_of(scenario, Verdict.FAILED, took_s, seen=str(failure))
     except NotApplicableError as reason:
         took_s = loop.time() - began_at
-        return _told(scenario, Verdict.NOT_APPLICABLE, took_s, reason=str(reason))
-    return _told(scenario, Verdict.PASSED, loop.time() - began_at, notes=notes)
+        return _result_of(scenario, Verdict.NOT_APPLICABLE, took_s, reason=str(reason))
+    return _result_of(scenario, Verdict.PASSED, loop.time() - began_at, notes=notes)
 
 
 def _blocked(scenario: Scenario, before: Mapping[str, Result]) -> str | None:
@@ -121,7 +121,7 @@ async def _settle(bench: Bench) -> None:
         await play.to_end(bench.patience.look_s)
 
 
-def _told(
+def _result_of(
     scenario: Scenario,
     verdict: Verdict,
     took_s: float = 0.0,

@@ -74,12 +74,12 @@ def restart(given: Given) -> str | None:
     return None if given.choices.restart else "no --restart was given"
 
 
-def abort_is_told(given: Given) -> str | None:
+def has_abort_verdict(given: Given) -> str | None:
     """The wire must have frames after an abort."""
     return _CLOSES if given.closes_to_abort else None
 
 
-def stop_is_told(given: Given) -> str | None:
+def has_stop_verdict(given: Given) -> str | None:
     """The agent must be able to say that it stopped."""
     has_stop = OperationName.STOP in given.dialect.operations
     return _CLOSES if given.closes_to_abort and not has_stop else None

@@ -10,7 +10,7 @@ from turnwire.core.events import Event, TextDelta
 from turnwire.core.requests import QuestionReply
 
 
-class Told(Struct, frozen=True):
+class TimedEvent(Struct, frozen=True):
     """An event of our turn, and when it came, in seconds on the loop's clock."""
 
     at: float
@@ -18,10 +18,10 @@ class Told(Struct, frozen=True):
 
 
 class SeenProtocol:
-    """Passes all on to another protocol, and keeps the events that come out of it in `told`."""
+    """Passes all on to another protocol, and keeps the events that it returns."""
 
     def __init__(self, protocol: AgentProtocol) -> None:
-        self.told: list[Told] = []
+        self.timed_events: list[TimedEvent] = []
         self._protocol = protocol
 
     def __getattr__(self, name: str) -> Any:
@@ -50,10 +50,10 @@ class SeenProtocol:
         if isinstance(decoded, Decoded):
             return self._noted(decoded, now)
         if decoded:
-            self.told.append(Told(now, TextDelta(decoded)))
+            self.timed_events.append(TimedEvent(now, TextDelta(decoded)))
         return decoded
 
     def _noted(self, decoded: Decoded, now: float) -> Decoded:
         events: Sequence[Event] = decoded.events
-        self.told += [Told(now, event) for event in events]
+        self.timed_events += [TimedEvent(now, event) for event in events]
         return decoded

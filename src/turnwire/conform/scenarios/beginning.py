@@ -27,7 +27,8 @@ async def greets(bench: Bench) -> Sequence[str]:
     if OperationName.RESUME in bench.dialect.operations:
         with bench.resuming() as play:
             is_over = await play.until(
-                lambda: play.is_over or bool(play.told), patience.greet_most_s + patience.dial_s
+                lambda: play.is_over or bool(play.timed_events),
+                patience.greet_most_s + patience.dial_s,
             )
         if play.refused is not None or play.left is not None:
             raise FailedError(f"the connection {play.ending()}")

@@ -20,7 +20,7 @@ async def lasts_through_a_silence(bench: Bench) -> Sequence[str]:
     with bench.playing(bench.given.prompts.quiet) as play:
         await play.to_end(patience.turn_s + patience.idle_s)
     expect_completed(play, "the turn with a silence")
-    times = [play.began_at, *(each.at for each in play.told)]
+    times = [play.began_at, *(each.at for each in play.timed_events)]
     longest_s = max(b - a for a, b in pairwise(times))
     if longest_s < patience.idle_s:
         return [f"the turn was silent for {longest_s:.0f} s alone, which shows little"]

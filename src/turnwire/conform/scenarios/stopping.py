@@ -7,7 +7,7 @@ from typing import Final
 from turnwire.conform.bench import Bench, expect_completed
 from turnwire.conform.given import FailedError, NotApplicableError
 from turnwire.conform.play import Play
-from turnwire.conform.scenario import Scenario, abort_is_told, stop_is_told
+from turnwire.conform.scenario import Scenario, has_abort_verdict, has_stop_verdict
 from turnwire.conform.scenarios.beginning import ONE_TURN
 from turnwire.core.events import TextDelta, ToolUpdate
 from turnwire.core.operations import OperationName, StopResult
@@ -109,7 +109,7 @@ SCENARIOS: Final = (
         mend="Cancel the task of the turn when its abort comes; no call of a model may block that.",
         play=aborts_at_a_hang_up,
         turns=1,
-        needs=(abort_is_told,),
+        needs=(has_abort_verdict,),
         after=(ONE_TURN, "many-deltas"),
     ),
     Scenario(
@@ -120,7 +120,7 @@ SCENARIOS: Final = (
         mend="Let an abort cancel a tool that runs, and then send the end of call and turn.",
         play=stops_while_a_tool_runs,
         turns=1,
-        needs=(stop_is_told,),
+        needs=(has_stop_verdict,),
         after=(ONE_TURN, "tool-life", "hang-up-aborts"),
     ),
     Scenario(
@@ -131,7 +131,7 @@ SCENARIOS: Final = (
         mend="Drop an abort of a turn that is over; keep no mark of it for the next turn.",
         play=ignores_a_late_abort,
         turns=2,
-        needs=(abort_is_told,),
+        needs=(has_abort_verdict,),
         after=(ONE_TURN, "many-deltas"),
     ),
 )
