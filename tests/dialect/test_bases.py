@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from msgspec import Raw
 
 from turnwire.dialect import (
     LONG_BYTES,
@@ -62,6 +63,14 @@ def test_a_turn_that_is_over_is_not_aborted() -> None:
     )
     assert turn.abort_scope is AbortScope.NONE
     assert turn.abort() == ()
+
+
+def test_an_end_has_the_counts_of_tokens() -> None:
+    usage = Raw(b'{"inputTokens":1}')
+
+    assert begun().finished(usage=usage) == Decoded(
+        [TurnFinished(reason=Reason.END_TURN, usage=usage)]
+    )
 
 
 def test_a_turn_with_an_error_is_one_that_failed() -> None:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from turnwire.dialect import FrameDecoder, FrameStats, HandedOn, frame_decoder
+from turnwire.dialect import FrameDecoder, FrameStats, HandedOn, frame_decoder, type_inside
 
 
 class Say(msgspec.Struct, tag="say", rename="camel", frozen=True):
@@ -60,3 +60,52 @@ def test_what_cannot_be_read_is_counted(frame: bytes, counted: tuple[int, dict[s
 
     assert frames == [None]
     assert (stats.malformed, stats.unrecognised) == counted
+
+
+INSIDE: FrameDecoder[Say | Done] = frame_decoder(Say, Done, inside="event")
+
+
+def test_frames_come_in_an_envelope() -> None:
+    stats = FrameStats()
+
+    half = rb'{"type":"event","event":{"type":"say","theText":"\ud83d"}}'
+
+    assert INSIDE.read(b'{"type":"event","event":{"type":"done","count":2}}', stats) == Done(2)
+    assert INSIDE.read(half, stats) == Say("\ud83d")
+    assert INSIDE.read(b'{"type":"event","event":{"type":"done","count":NaN}}', stats) is None
+    assert (stats.malformed, stats.unrecognised) == (1, {})
+
+
+@pytest.mark.parametrize(
+    ("frame", "kind"),
+    [
+        (b'{"event":{"type":"done"},"type":"event"}', "done"),
+        (rb'{"type":"event","event":{"type":"say","x":"\ud83d"}}', "say"),
+        (b'{"type":"later","event":{"type":"done"}}', "later"),
+        (b'{"type":"later","x":NaN}', "later"),
+        (b'{"type":"event"}', ""),
+        (b'{"type":"event","event":[]}', ""),
+        (b'{"type":5}', ""),
+        (b"no JSON", ""),
+    ],
+)
+def test_the_type_in_an_envelope(frame: bytes, kind: str) -> None:
+    assert type_inside("event")(frame) == kind
+
+
+@pytest.mark.parametrize(
+    ("frame", "counted"),
+    [
+        (b'{"type":"event","event":{"type":"done","count":"x"}}', (1, 0, {})),
+        (b'{"type":"event","event":{"type":"more"}}', (0, 0, {"more": 1})),
+        (b'{"type":"later","event":{"type":"done"}}', (0, 0, {"later": 1})),
+        (b'{"type":"event"}', (1, 1, {})),
+    ],
+)
+def test_what_cannot_be_read_of_an_envelope_is_counted(
+    frame: bytes, counted: tuple[int, int, dict[str, int]]
+) -> None:
+    stats = FrameStats()
+
+    assert INSIDE.read(frame, stats) is None
+    assert (stats.malformed, stats.wasted, stats.unrecognised) == counted

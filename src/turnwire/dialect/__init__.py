@@ -122,7 +122,7 @@ from turnwire.core.wire.schema import WireSchema, names
 from turnwire.core.wire.thread_id import thread_id
 from turnwire.dialect.bases import OneResponse, PromptsOnly
 from turnwire.dialect.calls import tool_update
-from turnwire.dialect.frames import frame_decoder
+from turnwire.dialect.frames import frame_decoder, type_inside
 from turnwire.dialect.surface import SURFACE
 
 __all__ = [
@@ -235,4 +235,5 @@ __all__ = [
     "split_half",
     "thread_id",
     "tool_update",
+    "type_inside",
 ]

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, Never
 
+from msgspec import Raw
+
 from turnwire.core.agent import NEVER, AbortScope, AgentProtocol, Decoded, Feature, OneConnection
 from turnwire.core.body.conversation import Message
 from turnwire.core.events import Event, Reason, TurnFinished, TurnStarted
@@ -39,15 +41,20 @@ class OneResponse(OneConnection):
         self.abort_scope = AbortScope.OURS
 
     def finished(
-        self, *events: Event, reason: Reason | None = None, error: str | None = None
+        self,
+        *events: Event,
+        reason: Reason | None = None,
+        error: str | None = None,
+        usage: Raw | None = None,
     ) -> Decoded:
         """Return the last events of the turn, and its end behind them.
 
         `reason` is `ERROR` if there is an `error`, and `END_TURN` otherwise, unless it is given.
+        `usage` is a JSON object with the counts of tokens (`Feature.USAGE`).
         """
         reason = reason or (Reason.END_TURN if error is None else Reason.ERROR)
         self.abort_scope = AbortScope.NONE
-        return Decoded([*events, TurnFinished(reason=reason, error=error)])
+        return Decoded([*events, TurnFinished(reason=reason, error=error, usage=usage)])
 
     def connection_opened(self, _now: float) -> Decoded:
         """Begin the turn."""

@@ -1,26 +1,68 @@
 """The decoder of a wire whose frames are structs, in one call."""
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, Union
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
+from turnwire.core import safe_json
 from turnwire.core.wire.decoder import FrameDecoder
 
 _Frame = TypeVar("_Frame", bound=Struct)
 
 
-def frame_decoder(*kinds: type[_Frame]) -> FrameDecoder[_Frame]:
+def frame_decoder(*kinds: type[_Frame], inside: str | None = None) -> FrameDecoder[_Frame]:
     """Return the decoder of frames that are JSON objects, and are told apart by their `type`.
 
     Each kind is a struct with a tag, `class Say(Struct, tag="say")`. A type
     checker wants to know them all: `DECODER: FrameDecoder[Say | Done] = frame_decoder(Say, Done)`.
     A text that an agent cut in the middle of a surrogate pair stays as it is; the other half comes
     with the next frame.
+
+    With `inside="event"` each frame comes in an envelope: `{"type": "event", "event": FRAME}`. An
+    envelope of another type is counted as unknown, by its own type; `type_inside` is the
+    `type_of` of the schema.
     """
-    decode = msgspec.json.Decoder(Union[kinds]).decode  # noqa: UP007 (built at run time)
-    return FrameDecoder(decode, kinds, _restore_halves)
+    kind: Any = Union[kinds]  # noqa: UP007 (built at run time)
+    if inside is None:
+        return FrameDecoder(msgspec.json.Decoder(kind).decode, kinds, _restore_halves)
+    envelope = msgspec.defstruct("Envelope", [(inside, kind)], tag=inside)
+    decode_envelope = msgspec.json.Decoder(envelope).decode
+
+    def decode(raw: bytes) -> _Frame:
+        frame: _Frame = getattr(decode_envelope(raw), inside)
+        return frame
+
+    def restore_halves(frame: _Frame, loose: Mapping[str, Any]) -> _Frame:
+        return _restore_halves(frame, loose[inside])
+
+    return FrameDecoder(decode, kinds, restore_halves, type_of=type_inside(inside))
+
+
+def type_inside(field: str) -> Callable[[bytes], str]:
+    """Return a function that returns the type of a frame which comes in an envelope.
+
+    That is the `type` of the object in this field, in an envelope of the same name. It is the type
+    of the envelope, if that has another one; and an empty string, if there is none.
+    """
+    envelope = msgspec.defstruct("Envelope", [("type", str), (field, Raw, Raw())])
+    return functools.partial(_type_inside, msgspec.json.Decoder(envelope).decode, field)
+
+
+def _type_inside(decode: Callable[[bytes], Any], field: str, raw: bytes) -> str:
+    try:
+        head = decode(raw)
+    except (msgspec.DecodeError, RecursionError):
+        # Not strict JSON, or no object with a type.
+        kind = safe_json.frame_type(raw)
+        if kind != field:
+            return kind
+        head = decode(safe_json.dump(safe_json.parse(raw)))
+    if head.type != field:
+        return str(head.type)
+    return safe_json.frame_type(bytes(getattr(head, field)))
 
 
 def _restore_halves(frame: _Frame, loose: Mapping[str, Any]) -> _Frame:
