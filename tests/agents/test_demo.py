@@ -30,7 +30,15 @@ def made(agent: str) -> subprocess.CompletedProcess[str]:
     """What `make demo` would do."""
     return subprocess.run(
         # Even with `-n`, make runs each line that has a `$(MAKE)`.
-        ["make", "-n", f"--file={MAKEFILE}", "demo", f"AGENT={agent}", "MAKE=echo"],
+        [
+            "make",
+            "-n",
+            "--no-print-directory",
+            f"--file={MAKEFILE}",
+            "demo",
+            f"AGENT={agent}",
+            "MAKE=echo",
+        ],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -114,7 +114,7 @@ STREAMS: Final = (
     Bad(
         "text left open",
         sse(*START, *text("t0", "hello")[:-1], *END),
-        model="finish-step while ['t0'] is open",
+        model="finish-step while ['t0'] are open",
         fault="parts left open",
     ),
     Bad(
@@ -128,7 +128,7 @@ STREAMS: Final = (
         "text that goes on after a tool in its old block",
         sse(*START, text("t0")[0], {**CALL, **OURS}, {**OUTPUT, **OURS},
             *text("t0", "hello")[1:], *END),
-        model="tool-input-available while ['t0'] is open",
+        model="tool-input-available while ['t0'] are open",
         fault="parts is",
         meant=TOOL_TURN,
     ),

@@ -10,9 +10,11 @@ from mutants.wrong import nothing, nothing_is_done
 _WIRE: Final = "turnwire.dialects.ui_stream"
 _TURN: Final = f"{_WIRE}.turn:TurnProtocol"
 _PROGRESS: Final = f"{_WIRE}.progress:Progress"
+_BLOCKS: Final = "turnwire.core.wire.open_blocks:OpenBlocks"
 
 _TURN_TESTS: Final = ("dialects/ui_stream/test_turn.py",)
 _PROGRESS_TESTS: Final = ("dialects/ui_stream/test_progress.py",)
+_BLOCKS_TESTS: Final = (*_PROGRESS_TESTS, "core/wire/test_open_blocks.py")
 _MESSAGES: Final = ("dialects/ui_stream/test_messages.py",)
 _CONTINUATION: Final = ("dialects/ui_stream/test_continuation.py",)
 
@@ -95,13 +97,8 @@ FAULTS: Final = (
         unasked(1),
         _TURN_TESTS,
     ),
-    Fault(
-        "two texts are one block",
-        f"{_PROGRESS}._begin",
-        instead(ast.IfExp, "[]"),
-        _PROGRESS_TESTS,
-    ),
-    Fault("a text never ends", f"{_PROGRESS}._end", nothing, _PROGRESS_TESTS),
+    Fault("two texts are one block", f"{_BLOCKS}.write", nothing, _BLOCKS_TESTS),
+    Fault("a text never ends", f"{_BLOCKS}.end", nothing, _BLOCKS_TESTS),
     Fault(
         "pieces of an input are no input",
         f"{_WIRE}.calls:Calls.joined_input",
