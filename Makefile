@@ -196,9 +196,9 @@ PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py t
 # They start processes of `turnwire`, whose imports take twice as long while they are measured.
 PROCESSES := $(patsubst %,tests/cli/test_%.py,verdict supervisor doctor bridge fd_limit commands) tests/lab/test_cli.py \
   tests/lab/session_agent/test_session_agent_cli.py $(patsubst %,tests/docs/test_%.py,examples readme v2_agent)
-# These run without measuring coverage, which would double the work of Python: they run almost only
-# code that the other tests run too. Few lines are reached by them alone, none in core/ or
-# dialects/. A worker takes a whole file, the longest first.
+# These run without measuring coverage, which would double the work of Python: they are about the
+# lab, or run almost only code that the other tests run too. Few lines of the gateway are reached by
+# them alone, none in core/ or dialects/. A worker takes a whole file, the longest first.
 UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests/lab/test_page.py $(PROCESSES) tests/dialects/test_short_steps.py \
   tests/conformance tests/agents \
   $(sort $(wildcard tests/relay/test_session_agent*.py)) \
@@ -209,8 +209,14 @@ UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests
   $(patsubst %,tests/web/server/test_%.py,cors stopping) \
   tests/cli/test_serving.py tests/cli/test_logs.py tests/lab/test_agent_sessions.py tests/lab/test_client.py \
   tests/doctor/test_without_a_turn.py tests/doctor/test_hang_ups.py tests/attacks tests/mutation tests/core/test_promises_seeded.py \
-  tests/chaos/test_fronts.py
-MEASURED := $(addprefix --ignore=,$(OWN) $(UNMEASURED))
+  tests/chaos/test_fronts.py tests/bench tests/lab tests/docs tests/dashboards tests/models tests/mutants tests/packages
+# Of these, the ones that take longest: `make all` has them, and `clients` the one about loops.
+THOROUGH := $(patsubst %,tests/agents/test_%.py,conversations demo endings client_endings) \
+  $(patsubst %,tests/conformance/test_%.py,any_turn resume resume_history workflow) \
+  tests/attacks/test_openapi_fuzz.py tests/bench/test_rig.py tests/chaos/test_fronts.py tests/cli/test_verdict.py \
+  tests/core/test_promises_seeded.py tests/dialects/test_short_steps.py tests/lab/test_page.py tests/mutation/test_run.py
+LATER := $(THOROUGH) tests/conformance/test_no_loop.py $(SERVED_TESTS)
+MEASURED := $(addprefix --ignore=,$(OWN) $(UNMEASURED) $(LATER))
 # One more than a small machine has cores: workers often wait for processes that tests started.
 WORKERS ?= 3
 
@@ -226,7 +232,7 @@ check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
 
 # Each step runs, even if one before it failed.
 STEPS ?= tools static waiting measured coverage unmeasured guards e2e
-REST := deploy-check hostile-check clients chaos stores proxies dashboards-check soak
+REST := thorough deploy-check hostile-check clients chaos stores proxies dashboards-check soak
 
 .PHONY: test
 test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (12 min)
@@ -263,7 +269,7 @@ waiting:
 .PHONY: measured
 measured: $(STAMP)
 	rm -f .coverage .coverage.*
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile --durations=20 $(MEASURED) --cov=turnwire --cov=turnwire_lab --cov-report=
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile --durations=20 $(MEASURED) --cov=turnwire --cov-report=
 
 .PHONY: coverage
 coverage: $(STAMP)
@@ -272,7 +278,11 @@ coverage: $(STAMP)
 
 .PHONY: unmeasured
 unmeasured: $(STAMP)
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=20 -p no:cov $(UNMEASURED) $(addprefix --ignore=,$(SERVED_TESTS))
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=20 -p no:cov $(filter-out $(LATER),$(UNMEASURED)) $(addprefix --ignore=,$(LATER) $(OWN))
+
+.PHONY: thorough
+thorough: $(STAMP)
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile -p no:cov $(THOROUGH)
 
 .PHONY: guards
 guards: $(STAMP) system  ## What a frame and a turn cost: bytecodes, memory, system calls (15 s)
