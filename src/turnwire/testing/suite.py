@@ -1,0 +1,62 @@
+"""The suite: all tests, for a class of an author's own."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from turnwire.testing.client_model import need
+from turnwire.testing.endings import Endings
+from turnwire.testing.kept_state import KeptState
+from turnwire.testing.orders import Orders
+from turnwire.testing.reading_again import ReadingAgain
+from turnwire.testing.redaction import Redaction
+from turnwire.testing.whole_turns import WholeTurns
+from turnwire.testing.wire_changes import WireChanges
+
+ROOMS: Final = (WholeTurns, Orders, Endings, ReadingAgain, WireChanges, Redaction, KeptState)
+"""The parts of the suite, in the order of the documentation."""
+
+_SCRIPT: Final = "script"
+
+
+class DialectSuite(WholeTurns, Orders, Endings, ReadingAgain, WireChanges, Redaction, KeptState):
+    """A base of a class of tests. An author sets `dialect`, and writes `frames`.
+
+    A test that is about a script runs once for each one that the wire has words for.
+    """
+
+    def pytest_generate_tests(self, metafunc: Any) -> None:
+        """Give pytest the scripts. pytest finds this method by its name."""
+        if _SCRIPT in metafunc.fixturenames:
+            scripts = self.scripts()
+            metafunc.parametrize(_SCRIPT, list(scripts.values()), ids=list(scripts))
+
+    def test_it_has_words_for_a_text(self) -> None:
+        """The author has written the frames of the script `text`, without which nothing is tested.
+
+        So a suite whose `frames` returns None for everything does not pass.
+        """
+        need("text" in self.scripts(), "write the frames of the script `text`")
+
+
+def tests_of(suite: type) -> dict[str, Callable[..., None]]:
+    """Return the tests of a suite or of one of its parts, by name, in the order of the source."""
+    return {
+        name: test
+        for room in reversed(suite.__mro__)
+        for name, test in vars(room).items()
+        if name.startswith("test_")
+    }
+
+
+def failures(suite: DialectSuite) -> Iterator[tuple[str, Exception]]:
+    """Run all tests, without pytest. Yield the name of each test that fails, and why, once."""
+    for name, test in tests_of(type(suite)).items():
+        has_script = _SCRIPT in inspect.signature(test).parameters
+        given = list(suite.scripts().values()) if has_script else [None]
+        for script in given:
+            try:
+                test(suite, *([] if script is None else [script]))
+            except Exception as exc:  # noqa: BLE001 (a dialect may raise anything)
+                yield name, exc
+                break

@@ -1,0 +1,117 @@
+"""Tests of scripts that are played as they stand."""
+
+import json
+from random import Random
+from typing import Any
+
+from turnwire.config.dialect_members import lacking, problem_of
+from turnwire.core.turn.outcome import Outcome
+from turnwire.testing.base import ScriptedAgent, about
+from turnwire.testing.client_model import Part, need
+from turnwire.testing.playing import Played
+from turnwire.testing.scripts import DONE, ERROR, FAILED, INPUT, OUTPUT, PROMPT, TOOL_NAME, Script
+
+
+class WholeTurns(ScriptedAgent):
+    def test_a_gateway_starts_with_it(self) -> None:
+        """The dialect and its protocols have all members of the port."""
+        problem = problem_of(self.dialect)
+        need(problem is None, f"the dialect: {problem}")
+        need(not (missing := lacking(self.protocol())), f"the protocol lacks {missing}")
+
+    def test_the_prompt_is_sent(self, script: Script) -> None:
+        """The text of the prompt is in the request, or in a frame to the agent."""
+        played = self.play().receive(self.scripted(script))
+        sent = b"".join([played.request.body, *played.sent]).decode()
+        need(PROMPT in sent, f"the prompt is not sent: {sent!r}")
+
+    def test_the_script_is_shown(self, script: Script) -> None:
+        """The client has the texts once and in order, the reasoning, the calls and the end."""
+        played = self.play().receive(self.scripted(script))
+        client = played.client
+        need(client.streamed_text == script.text, f"{client.streamed_text!r}, not {script.text!r}")
+        reasoning = "".join(client.reasonings.values())
+        need(reasoning == script.reasoning, f"the reasoning is {reasoning!r}")
+        if script.question:
+            shown = json.dumps([part for part in client.data if part["type"] == "data-question"])
+            need(script.question in shown, f"the question is not in {shown}")
+            need(played.turn.outcome is None, "the turn does not wait for an answer")
+            return
+        played.settle().close()
+        self._check_calls(script, client.parts)
+        _check_end(script, played)
+
+    def _check_calls(self, script: Script, parts: list[Part]) -> None:
+        calls = {part["toolCallId"]: part for part in parts if part["type"].startswith("tool-")}
+        need(calls.keys() == script.calls.keys(), f"the calls are {list(calls)}")
+        for call_id, state in script.calls.items():
+            part = calls[call_id]
+            need(part["state"] == state, f"{call_id} is {part['state']}, not {state}")
+            name = part["type"].removeprefix("tool-")
+            need(name == TOOL_NAME, f"the tool of {call_id} is {name}")
+            if self.shows_inputs:
+                need(part["input"] == INPUT, f"the input of {call_id} is {part['input']}")
+            if self.shows_outputs and state == DONE:
+                need(OUTPUT in json.dumps(part["output"]), f"{call_id} has {part['output']}")
+            if self.shows_outputs and state == FAILED:
+                need(ERROR in part["errorText"], f"{call_id} failed with {part['errorText']!r}")
+
+    def test_reads_make_no_difference(self, script: Script) -> None:
+        """The stream has the same bytes, however the frames are divided into reads."""
+        frames = self.scripted(script)
+        apart = self.play().receive(frames).written
+        at_once = self.play()
+        at_once.read(frames)
+        need(at_once.written == apart, "all frames in one read give another stream")
+        long = self.play()
+        for frame in frames:
+            long.read_long(frame)
+        need(long.written == apart, "frames that are handled as long ones give another stream")
+        for seed in range(self.seeds):
+            with about(f"The seed is {seed}."):
+                grouped = read_in_groups(self.play(), frames, Random(seed))  # noqa: S311
+                need(grouped.written == apart, "some frames in one read give another stream")
+
+    def test_a_text_is_shown_at_once(self, script: Script) -> None:
+        """What a frame says is shown before the next frame comes, so that no cut loses it."""
+        frames, played = self.scripted(script), self.play()
+        for number, frame in enumerate(frames, start=1):
+            played.read([frame])
+            with about(f"This is frame {number}: {frame!r}"):
+                come = _without_escapes(b"".join(frames[:number]))
+                due = script.text if played.turn.outcome is not None else ""
+                for index, text in enumerate(script.texts):
+                    if _without_escapes(json.dumps(text)[1:-1].encode()) not in come:
+                        break
+                    due = max(due, "".join(script.texts[: index + 1]), key=len)
+                shown = played.client.streamed_text
+                need(shown.startswith(due), f"the client has {shown!r}, not {due!r}")
+
+
+def read_in_groups(played: Played, frames: list[bytes], dice: Random) -> Played:
+    """Give a turn these frames in reads of random lengths."""
+    rest = list(frames)
+    while rest:
+        count = dice.randint(1, 4)
+        played.read(rest[:count])
+        del rest[:count]
+    return played
+
+
+def _check_end(script: Script, played: Played) -> None:
+    verdict: dict[str, Any] = played.client.verdict or {}
+    outcome = played.turn.outcome
+    match script.name:
+        case "error":
+            need(outcome is Outcome.FAILED, f"the outcome is {outcome}")
+            need(ERROR in verdict.get("errorText", ""), f"the error is {verdict}")
+        case "canceled":
+            need(outcome is Outcome.CANCELED, f"the outcome is {outcome}")
+        case _:
+            need(outcome is Outcome.COMPLETED, f"the outcome is {outcome}")
+            need(not verdict, f"the stream ends with {verdict}")
+
+
+def _without_escapes(text: bytes) -> bytes:
+    """Text of JSON in one spelling, whether letters beyond ASCII are escaped or not."""
+    return json.dumps(text.decode()).encode().replace(b"\\", b"")
