@@ -102,10 +102,7 @@ def add_arguments(conform: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Play the scenarios and print the report. Returns the exit code."""
     try:
-        token = _token(arguments)
-        settings = _settings(arguments, os.environ)
-        given = _given(arguments, settings)
-        report = asyncio.run(_played(arguments, settings, given, token))
+        report, token = play(arguments)
         texts = {arguments.json: written.as_json(report), arguments.junit: written.as_junit(report)}
         for file, text in texts.items():
             if file is not None:
@@ -118,6 +115,20 @@ def run(arguments: argparse.Namespace) -> int:
     text = written.badge(report) if arguments.badge else written.details(report)
     print(masked(text, token))
     return WELL if report.is_well else ILL
+
+
+def play(arguments: argparse.Namespace) -> tuple[Report, str]:
+    """Play the scenarios. Returns the report, and the user's token, which it may hold.
+
+    Raises:
+        SettingsError: the agent's settings have problems.
+        UnreadableError: the file of the token cannot be read.
+
+    """
+    token = _token(arguments)
+    settings = _settings(arguments, os.environ)
+    given = _given(arguments, settings)
+    return asyncio.run(_played(arguments, settings, given, token)), token
 
 
 async def _played(

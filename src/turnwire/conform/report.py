@@ -25,7 +25,7 @@ def line(result: Result) -> str:
 
 def details(report: Report) -> str:
     """All that the table does not say: failures, notes, the sum."""
-    lines = [line for result in report.of(Verdict.FAILED) for line in _failure(result)]
+    lines = [f"\n{failure(result)}" for result in report.of(Verdict.FAILED)]
     noted = [result for result in report.results if result.notes]
     if noted:
         lines += ["", "Notes (habits that a gateway copes with; no failures):"]
@@ -77,8 +77,8 @@ def as_junit(report: Report) -> str:
         )
         match result.verdict:
             case Verdict.FAILED:
-                failure = ET.SubElement(case, "failure", message=_printable(result.seen))
-                failure.text = _printable("\n".join(_failure(result)[1:]))
+                element = ET.SubElement(case, "failure", message=_printable(result.seen))
+                element.text = _printable(failure(result))
             case Verdict.NOT_APPLICABLE:
                 ET.SubElement(case, "skipped", message=_printable(result.reason))
             case Verdict.PASSED:
@@ -89,8 +89,9 @@ def as_junit(report: Report) -> str:
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _failure(result: Result) -> list[str]:
-    return ["", *_failure_lines(result)]
+def failure(result: Result) -> str:
+    """All that is known of a failure, in six lines."""
+    return "\n".join(_failure_lines(result))
 
 
 def _failure_lines(result: Result) -> Iterator[str]:
