@@ -13,13 +13,13 @@ from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.transports import TRANSPORTS
 
 PATIENCE = Patience(
-    dial_s=2.0,
-    turn_s=2.0,
+    dial_s=5.0,
+    turn_s=5.0,
     greet_s=0.25,
     greet_most_s=0.6,
     abort_s=0.25,
     stop_s=0.5,
-    look_s=0.8,
+    look_s=1.5,
     settle_s=0.05,
     idle_s=0.3,
     restart_s=3.0,

@@ -41,6 +41,7 @@ async def stops_while_a_tool_runs(bench: Bench) -> Sequence[str]:
     with bench.playing(bench.given.prompts.tool) as play:
         await play.until(lambda: play.is_over or bool(play.events(ToolUpdate)), patience.turn_s)
         if not play.open_calls() or play.is_over:
+            await play.to_end(patience.turn_s)  # the next scenario finds an idle session
             raise NotApplicableError("the tool was over before a stop could come: take a slow one")
         stopped_at = asyncio.get_running_loop().time()
         problem = await _stop(bench, play)
