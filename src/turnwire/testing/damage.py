@@ -34,7 +34,8 @@ def damaged(frame: bytes, dice: Random) -> bytes:
     try:
         value = msgspec.json.decode(frame)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return frame[: len(frame) // 2]
+        text = frame.decode()
+        return text[: len(text) // 2].encode()
     places = list(_places(value))
     if not places:
         return b"null"

@@ -33,6 +33,8 @@ def deep_size(top: object) -> int:
         size += sys.getsizeof(each)
         if isinstance(each, Struct):  # the collector does not know what some of them hold
             waiting += [getattr(each, name, None) for name in each.__struct_fields__]
+        elif isinstance(each, dict):  # it does not show the collector keys that are strings
+            waiting += [*each.keys(), *each.values()]
         elif not isinstance(each, str | bytes | int | float):
             waiting += gc.get_referents(each)
     return size

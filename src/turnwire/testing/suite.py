@@ -1,7 +1,7 @@
 """The suite: all tests, for a class of an author's own."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final
 
 from turnwire.testing.client_model import need
@@ -49,9 +49,13 @@ def tests_of(suite: type) -> dict[str, Callable[..., None]]:
     }
 
 
-def failures(suite: DialectSuite) -> Iterator[tuple[str, Exception]]:
-    """Run all tests, without pytest. Yield the name of each test that fails, and why, once."""
+def failures(
+    suite: DialectSuite, names: Collection[str] | None = None
+) -> Iterator[tuple[str, Exception]]:
+    """Run these tests, or all, without pytest. Yield the name of each that fails, and why."""
     for name, test in tests_of(type(suite)).items():
+        if names is not None and name not in names:
+            continue
         has_script = _SCRIPT in inspect.signature(test).parameters
         given = list(suite.scripts().values()) if has_script else [None]
         for script in given:

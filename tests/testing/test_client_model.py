@@ -1,0 +1,69 @@
+"""The strict client refuses streams that break a promise; tests/conformance has released ones."""
+
+import json
+from collections.abc import Iterable
+from typing import Any, Final
+
+import pytest
+
+from turnwire.testing.client_model import BrokenPromiseError, read
+
+Chunk = dict[str, Any]
+START: Final[Chunk] = {"type": "start", "messageId": "m1"}
+STEP: Final[Chunk] = {"type": "start-step"}
+STEP_END: Final[Chunk] = {"type": "finish-step"}
+FINISH: Final[Chunk] = {"type": "finish"}
+OPEN: Final[Chunk] = {"type": "text-start", "id": "t1"}
+DELTA: Final[Chunk] = {"type": "text-delta", "id": "t1", "delta": "a"}
+CLOSE: Final[Chunk] = {"type": "text-end", "id": "t1"}
+_CALL: Final[Chunk] = {"toolCallId": "c1", "providerExecuted": True}
+CALL: Final[Chunk] = {"type": "tool-input-available", "toolName": "x", "input": {}} | _CALL
+OUTPUT: Final[Chunk] = {"type": "tool-output-available", "output": 1} | _CALL
+QUESTION: Final[Chunk] = {"type": "data-question", "id": "q1", "data": {"state": "open"}}
+
+
+def stream(chunks: Iterable[Chunk], end: bytes = b"data: [DONE]\n\n") -> bytes:
+    return b"".join(b"data: %s\n\n" % json.dumps(each).encode() for each in chunks) + end
+
+
+def step(*chunks: Chunk) -> bytes:
+    """A stream of one step with these chunks."""
+    return stream([START, STEP, *chunks, STEP_END, FINISH])
+
+
+def test_a_whole_stream_is_read() -> None:
+    client = read(step(OPEN, DELTA, DELTA, CLOSE, CALL, OUTPUT))
+
+    assert client.text == client.streamed_text == "aa"
+    assert [part["type"] for part in client.parts] == ["step-start", "text", "tool-x"]
+
+
+@pytest.mark.parametrize(
+    ("promise", "body"),
+    [
+        ("P1", stream([STEP, STEP_END, FINISH])),
+        ("P1", stream([START, FINISH, START])),
+        ("P1", stream([START, FINISH], b"data: [DONE]\n\ndata: [DONE]\n\n")),
+        ("P2", step(DELTA)),
+        ("P2", step(OPEN, OPEN)),
+        ("P2", step(OPEN, CLOSE, DELTA)),
+        ("P2", step(OPEN, CLOSE, CLOSE)),
+        ("P2", step(OPEN)),
+        ("P3", step(OUTPUT)),
+        ("P3", step(CALL, OUTPUT, OUTPUT)),
+        ("P3", step(CALL, CALL, OUTPUT)),
+        ("P5", step(CALL)),
+        ("P6", stream([START], b"")),
+        ("P6", stream([START, FINISH], b"")),
+        ("P6", stream([START])),
+        ("questions", step(QUESTION)),
+        ("fields", step({"type": "text-start"})),
+        ("fields", step(OPEN | {"extra": 1}, CLOSE)),
+        ("types", step({"type": "brand-new"})),
+        ("lines", stream([START, FINISH]).replace(b"m1", "m\u2028".encode())),
+        ("records", stream([START, FINISH])[:-1]),
+    ],
+)
+def test_a_broken_promise_is_found(promise: str, body: bytes) -> None:
+    with pytest.raises(BrokenPromiseError):
+        assert read(body) is None, promise
