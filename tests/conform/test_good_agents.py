@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from conform.trials import Trial, big_result, failures
+from conform.trials import PATIENCE, Trial, big_result, failures
 from turnwire.conform.given import Choices
 from turnwire_lab.agents.ag_ui.server import AgUiAgent
 from turnwire_lab.agents.ag_ui.turn import Habits as AgUiHabits
@@ -15,6 +16,8 @@ from turnwire_lab.agents.v2.server import ReferenceAgent
 
 pytestmark = pytest.mark.sockets
 
+PATIENT = replace(PATIENCE, greet_s=1.5, greet_most_s=3.0, abort_s=1.0, stop_s=3.0, look_s=5.0)
+"""A busy machine may make a good agent slow."""
 AGENTS: dict[str, Any] = {
     "v2": lambda: ReferenceAgent(V2Habits(pace_s=0.001, slow_s=0.008)),
     "session-agent": lambda: SessionAgent(SessionHabits(pace_s=0.001, slow_s=0.008, revision="V")),
@@ -26,6 +29,8 @@ AGENTS: dict[str, Any] = {
 async def test_it_passes_what_is_applicable(wire: str) -> None:
     async with AGENTS[wire]() as agent:
         agent._tools = {**agent._tools, "search": big_result}
-        report = await Trial(wire, choices=Choices(is_long=True)).report(agent.url)
+        report = await Trial(wire, choices=Choices(is_long=True), patience=PATIENT).report(
+            agent.url
+        )
     assert not failures(report)
     assert report.is_well

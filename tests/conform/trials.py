@@ -20,7 +20,7 @@ PATIENCE = Patience(
     abort_s=0.25,
     stop_s=0.5,
     look_s=1.5,
-    settle_s=0.05,
+    settle_s=0.2,
     idle_s=0.3,
     restart_s=3.0,
 )
