@@ -1,18 +1,13 @@
 """Dialects with one fault each, for the suite to find: all speak the wire of the example."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import msgspec
 from msgspec import Raw
 
 import turnwire.dialect as td
-from testing.minimal_suite import load
-
-if TYPE_CHECKING:
-    import minimal_dialect as example
-else:
-    example = load()
+from testing.minimal_suite import example
 
 Turn = example.Turn
 """The protocol of the example, which has no fault."""

@@ -4,7 +4,6 @@ import inspect
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final
 
-from turnwire.testing.client_model import need
 from turnwire.testing.endings import Endings
 from turnwire.testing.kept_state import KeptState
 from turnwire.testing.orders import Orders
@@ -31,29 +30,19 @@ class DialectSuite(WholeTurns, Orders, Endings, ReadingAgain, WireChanges, Redac
             scripts = self.scripts()
             metafunc.parametrize(_SCRIPT, list(scripts.values()), ids=list(scripts))
 
-    def test_it_has_words_for_a_text(self) -> None:
-        """The author has written the frames of the script `text`, without which nothing is tested.
 
-        So a suite whose `frames` returns None for everything does not pass.
-        """
-        need("text" in self.scripts(), "write the frames of the script `text`")
-
-
-def tests_of(suite: type) -> dict[str, Callable[..., None]]:
-    """Return the tests of a suite or of one of its parts, by name, in the order of the source."""
-    return {
-        name: test
-        for room in reversed(suite.__mro__)
-        for name, test in vars(room).items()
-        if name.startswith("test_")
-    }
+def suite_tests(suite: type[DialectSuite]) -> dict[str, Callable[..., None]]:
+    """Return the tests of a suite, by name, in the order of the documentation."""
+    classes = (*ROOMS, *reversed(suite.__mro__))
+    names = (name for each in classes for name in vars(each) if name.startswith("test_"))
+    return {name: getattr(suite, name) for name in names}
 
 
 def failures(
     suite: DialectSuite, names: Collection[str] | None = None
 ) -> Iterator[tuple[str, Exception]]:
     """Run these tests, or all, without pytest. Yield the name of each that fails, and why."""
-    for name, test in tests_of(type(suite)).items():
+    for name, test in suite_tests(type(suite)).items():
         if names is not None and name not in names:
             continue
         has_script = _SCRIPT in inspect.signature(test).parameters

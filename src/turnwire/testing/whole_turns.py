@@ -13,6 +13,10 @@ from turnwire.testing.scripts import DONE, ERROR, FAILED, INPUT, OUTPUT, PROMPT,
 
 
 class WholeTurns(ScriptedAgent):
+    def test_it_has_words_for_a_text(self) -> None:
+        """The author wrote the frames of the script `text`: without it, nothing is tested."""
+        need("text" in self.scripts(), "write the frames of the script `text`")
+
     def test_a_gateway_starts_with_it(self) -> None:
         """The dialect and its protocols have all members of the port."""
         problem = problem_of(self.dialect)

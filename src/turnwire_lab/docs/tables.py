@@ -24,6 +24,7 @@ from turnwire_lab.docs.binding import diagram
 from turnwire_lab.docs.conform import HEAD as CONFORM_HEAD
 from turnwire_lab.docs.conform import rows as conform_rows
 from turnwire_lab.docs.conversation import rows as conversation_rows
+from turnwire_lab.docs.dialect_api import suite
 from turnwire_lab.docs.faults import rows as fault_rows
 from turnwire_lab.docs.lost import Row
 from turnwire_lab.docs.lost import cells as lost_cells
@@ -356,6 +357,8 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "dialect-api": dialect_api.page,
     "wires": wires,
     "conform": conform,
+    "suite-tests": lambda: _table(suite.TEST_HEAD, suite.test_rows()),
+    "suite-scripts": lambda: _table(suite.SCRIPT_HEAD, suite.script_rows()),
     "losses": losses,
     "frameworks": frameworks,
     "mapping": mapping,
