@@ -24,6 +24,14 @@ class TestSessionAgent(suites.SessionAgentSuite):
     rounds = ROUNDS
 
 
+class TestSessionAgentA(TestSessionAgent):
+    revision = "A"
+
+
+class TestSessionAgentV(TestSessionAgent):
+    revision = "V"
+
+
 class TestAcp(suites.AcpSuite):
     seeds = SEEDS
     rounds = ROUNDS

@@ -94,10 +94,16 @@ class V2Suite(OwnSuite):
 
 class SessionAgentSuite(OwnSuite):
     dialect = DIALECTS["session-agent"]
+    revision = "R"
 
     def opening(self, prompt_id: str) -> list[bytes]:
         del prompt_id  # its agent makes an id of its own
-        return [sa.init("R"), sa.user(PROMPT, by="user-1"), sa.audit("user.prompt"), sa.begin()]
+        return [
+            sa.init(self.revision),
+            sa.user(PROMPT, by="user-1"),
+            sa.audit("user.prompt"),
+            sa.begin(),
+        ]
 
     def texts(self, texts: Iterable[str]) -> list[bytes]:
         return [sa.chunk(text) for text in texts]
@@ -125,7 +131,7 @@ class SessionAgentSuite(OwnSuite):
             case "canceled":
                 return [sa.updated(sa.finish("canceled"))]
             case "question":
-                return [sa.asked("R", said=QUESTION)]
+                return [sa.asked(self.revision, said=QUESTION)]
             case _:
                 return [sa.done()]
 

@@ -190,6 +190,43 @@ class GoesOn(Turn):
         return td.ALIVE
 
 
+class StopsOnce(Turn):
+    """It cannot be stopped twice, though a client may leave while the agent stops."""
+
+    _is_stopping = False
+
+    def begin_stop(self, _now: float) -> td.Decoded:
+        assert not self._is_stopping
+        self._is_stopping = True
+        return td.ALIVE
+
+
+class CannotTick(Turn):
+    deadline = 5.0
+
+    def tick(self, _now: float) -> NoReturn:
+        raise NotImplementedError
+
+
+class WastesNothing(Turn):
+    """It counts frames that are no JSON as if a newer agent had sent them."""
+
+    def receive_frame(self, frame: bytes, now: float) -> Any:
+        decoded = super().receive_frame(frame, now)
+        self.frame_stats.wasted = 0
+        return decoded
+
+
+class GoesByTheText(Turn):
+    """It goes by a word of a text, and its schema does not keep the word."""
+
+    def receive_frame(self, frame: bytes, now: float) -> Any:
+        decoded = super().receive_frame(frame, now)
+        if not isinstance(decoded, str) or "kingfisher" not in decoded:
+            return decoded
+        return td.Decoded([td.TextDelta(decoded), td.SourceUrl("s1", "https://a.example/")])
+
+
 class CannotAbort(Turn):
     def abort(self) -> NoReturn:
         raise NotImplementedError

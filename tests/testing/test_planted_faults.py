@@ -8,6 +8,7 @@ import turnwire.dialect as td
 from testing import faulty_dialects as f
 from testing.minimal_suite import MinimalSuite
 from turnwire.testing import failures
+from turnwire.testing.suite import suite_tests
 
 FAULTS: Final[dict[str, tuple[Any, str, str]]] = {
     "raises at what is no JSON": (
@@ -95,10 +96,30 @@ FAULTS: Final[dict[str, tuple[Any, str, str]]] = {
         "test_the_turn_is_stopped_after_each_frame",
         "shown after the stop",
     ),
+    "cannot be stopped twice": (
+        f.faulty(f.StopsOnce),
+        "test_an_end_may_come_twice_after_each_frame",
+        "AssertionError",
+    ),
+    "raises at its deadline": (
+        f.faulty(f.CannotTick),
+        "test_the_gateway_stops_after_each_frame",
+        "NotImplementedError",
+    ),
+    "takes garbage for what is new": (
+        f.faulty(f.WastesNothing),
+        "test_an_unsound_agent_is_left",
+        "goes on after 1,100",
+    ),
+    "goes by a word that redaction hides": (
+        f.faulty(f.GoesByTheText),
+        "test_a_redacted_recording_replays",
+        "source-url",
+    ),
     "raises at an abort": (
         f.faulty(f.CannotAbort),
         "test_the_client_hangs_up_after_each_frame",
-        "",
+        "NotImplementedError",
     ),
     "sends the agent what is no frame": (
         f.faulty(f.SendsText),
@@ -108,7 +129,7 @@ FAULTS: Final[dict[str, tuple[Any, str, str]]] = {
     "raises at the end of a connection": (
         f.faulty(f.CannotLose),
         "test_the_agent_leaves_after_each_frame",
-        "",
+        "ConnectionError",
     ),
     "tells what cannot be read again": (
         f.faulty(f.TellsNoText),
@@ -162,6 +183,12 @@ def test_a_fault_is_found_by_its_test(fault: str) -> None:
     failing = found(dialect, test)
 
     assert why in failing[test]
+
+
+def test_each_test_of_the_suite_finds_a_fault() -> None:
+    found_by = {test for _, test, _ in FAULTS.values()}
+
+    assert suite_tests(PlantedSuite).keys() - found_by == {"test_it_has_words_for_a_text"}
 
 
 def test_a_sound_dialect_has_none() -> None:
