@@ -34,6 +34,9 @@ OPENCODE := tests/agents/opencode
 REFERENCE := tests/agents/reference
 MODELS := tests/models
 STORES := tests/stores
+EXAMPLES := .venv/examples
+DIALECTS := $(patsubst examples/dialects/%/pyproject.toml,%,$(wildcard examples/dialects/*/pyproject.toml))
+TYPED := $(notdir $(patsubst %/py.typed,%,$(wildcard examples/dialects/*/src/*/py.typed)))
 CODE := src tests packages examples
 UNIT := tests/config tests/core tests/dialect tests/dialects tests/mutants tests/mutation $(wildcard tests/test_*.py)
 
@@ -123,6 +126,13 @@ $(MODELS)/node_modules/.stamp: $(MODELS)/package-lock.json
 	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
 	@touch $@
 
+# Of turnwire it has the wheel alone, which each run of `examples` builds.
+$(EXAMPLES)/.stamp: requirements-dev.txt
+	@echo "Installing the tools of the examples: half a minute"
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
 .venv/agents/reference/.stamp: $(REFERENCE)/requirements.txt
 	@$(PYTHON) -m venv $(@D)
 	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
@@ -191,7 +201,7 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (30 s)
 
 # Tests that have a target of their own. `guards` counts bytecodes and memory; `e2e`, `chaos` and
 # `soak` need the whole machine. So these come last, one at a time.
-OWN := tests/chaos tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load tests/proxies tests/soak
+OWN := tests/chaos tests/cli/test_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load tests/proxies tests/soak
 PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py tests/web/routes/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
 # They start processes of `turnwire`, whose imports take twice as long while they are measured.
 PROCESSES := $(patsubst %,tests/cli/test_%.py,verdict supervisor doctor bridge fd_limit commands) tests/lab/test_cli.py \
@@ -216,6 +226,8 @@ THOROUGH := $(patsubst %,tests/agents/test_%.py,conversations demo endings clien
   tests/attacks/test_openapi_fuzz.py tests/bench/test_rig.py tests/chaos/test_fronts.py tests/cli/test_verdict.py \
   tests/core/test_promises_seeded.py tests/dialects/test_short_steps.py tests/lab/test_page.py tests/mutation/test_run.py
 LATER := $(THOROUGH) tests/conformance/test_no_loop.py $(SERVED_TESTS)
+# The page and the widget as they are used. All that can go wrong with them is in `make all`.
+BROWSED := $(patsubst %,tests/e2e/test_%.py,chat composer frameworks page widget)
 MEASURED := $(addprefix --ignore=,$(OWN) $(UNMEASURED) $(LATER))
 # One more than a small machine has cores: workers often wait for processes that tests started.
 WORKERS ?= 3
@@ -231,8 +243,8 @@ check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile -p no:cov -m "not long" $(UNIT) $(WAYS)
 
 # Each step runs, even if one before it failed.
-STEPS ?= tools static waiting measured coverage unmeasured guards e2e
-REST := thorough deploy-check hostile-check clients chaos stores proxies dashboards-check soak
+STEPS ?= tools static waiting measured coverage unmeasured guards browsed
+REST := thorough browsed-rest conform-check deploy-check examples hostile-check clients chaos stores proxies dashboards-check soak
 
 .PHONY: test
 test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (12 min)
@@ -293,8 +305,8 @@ hostile-check: $(STAMP)
 	$(PYTEST) -q -p no:cov tests/hostile
 
 .PHONY: conform-check
-conform-check: $(STAMP)  ## Scenarios of `turnwire conform` against good agents, and against planted faults (30 s)
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile -p no:cov tests/conform tests/cli/test_conform.py
+conform-check: $(STAMP)  ## Scenarios of `turnwire conform` against good agents, and against planted faults; they judge by time, so one runs at a time (1 min)
+	$(PYTEST) -q -p no:cov tests/conform tests/cli/test_conform.py
 
 .PHONY: patient
 patient: $(STAMP)  ## Crowds, slow clients, many who resume: the tests that take longest (5 min); LONG=1: more
@@ -307,6 +319,23 @@ chaos: $(STAMP) system  ## Break lines, processes and clocks (2 min); LONG=1: mo
 .PHONY: clients
 clients: $(STAMP) node  ## Every transcript, byte by byte and in an app that sends again, with every client (3 min)
 	LONG=1 $(PYTEST) -q -p no:cov -n 2 --dist loadfile tests/conformance/test_transcripts.py tests/conformance/test_no_loop.py
+
+# Copies of their tests, so that no source is beside them.
+.PHONY: examples
+examples: $(STAMP) $(EXAMPLES)/.stamp  ## The examples of dialects, installed beside turnwire's wheel: types and tests (1 min)
+	@rm -rf build/examples && mkdir -p build/examples
+	@for project in . $(DIALECTS:%=examples/dialects/%); do \
+	  (cd $$project && $(CURDIR)/$(PY) -m hatchling build --target wheel --directory $(CURDIR)/build/examples > /dev/null 2>&1) || exit; \
+	done
+	@$(EXAMPLES)/bin/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall build/examples/*.whl
+	@for name in $(DIALECTS); do \
+	  tests=$$(find examples/dialects/$$name -maxdepth 1 -name 'test*'); \
+	  test -z "$$tests" || (mkdir build/examples/$$name && cp -r examples/dialects/$$name/pyproject.toml $$tests build/examples/$$name) || exit; \
+	done
+	cd build/examples && ../../$(EXAMPLES)/bin/python -m mypy --strict --cache-dir .mypy_cache $(TYPED:%=-p %)
+	for tests in build/examples/*/; do \
+	  (cd $$tests && env -u PYTHONPATH $(CURDIR)/$(EXAMPLES)/bin/python -m pytest -q -p no:cov -p no:xdist) || exit; \
+	done
 
 # Their builds have no TLS.
 .PHONY: stores
@@ -341,6 +370,15 @@ load: $(STAMP)  ## Thousands of streams on one process, with figures; by hand (6
 .PHONY: e2e
 e2e: $(PAGE) $(SCRIPT) $(BROWSER) $(AGENTS:%=.venv/agents/%/.stamp) system  ## The page and the widget in a real browser (5 min)
 	$(PYTEST) -q -p no:cov -n 2 --dist loadfile tests/e2e
+
+E2E := $(PAGE) $(SCRIPT) $(BROWSER) $(AGENTS:%=.venv/agents/%/.stamp)
+
+.PHONY: browsed browsed-rest
+browsed: $(E2E) system
+	$(PYTEST) -q -p no:cov -n 2 --dist loadfile $(BROWSED)
+
+browsed-rest: $(E2E) system
+	$(PYTEST) -q -p no:cov -n 2 --dist loadfile tests/e2e $(addprefix --ignore=,$(BROWSED))
 
 .PHONY: pictures
 pictures: $(PAGE) $(BROWSER) .venv/agents/langgraph/.stamp system  ## Take docs/pictures/*.png of the page anew
