@@ -10,7 +10,7 @@ from turnwire.dialects import DIALECTS
 
 pytestmark = pytest.mark.no_cover  # the wires have tests of their own
 
-SEEDS: Final = either(4, 400)
+SEEDS: Final = either(3, 400)
 ROUNDS: Final = either(2_000, 10_000)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from testing import minimal_suite
 from turnwire import testing
-from turnwire.testing.suite import ROOMS, DialectSuite, suite_tests
+from turnwire.testing.suite import ROOMS, DialectSuite, failures, suite_tests
 
 ROOT: Final = Path(__file__).parents[2]
 PAGE: Final = (ROOT / "docs/test-a-dialect.md").read_text()
@@ -34,6 +34,21 @@ def test_each_test_is_of_one_part() -> None:
 
 
 ALL: Final = suite_tests(DialectSuite)
+
+
+def test_a_class_may_leave_a_test_out() -> None:
+    class Without(minimal_suite.MinimalSuite):
+        test_a_text_is_shown_at_once = None  # type: ignore[assignment]
+
+    assert ALL.keys() - suite_tests(Without).keys() == {"test_a_text_is_shown_at_once"}
+    assert list(failures(Without(), {"test_a_text_is_shown_at_once"})) == []
+
+
+def test_it_needs_no_pytest() -> None:
+    """pytest is the author's: the wheel of the gateway does not bring it."""
+    sources = (ROOT / "src/turnwire/testing").glob("*.py")
+
+    assert [path.name for path in sources if "import pytest" in path.read_text()] == []
 
 
 def test_a_test_runs_for_each_script_that_the_wire_has_words_for() -> None:
