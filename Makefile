@@ -38,7 +38,7 @@ EXAMPLES := .venv/examples
 DIALECTS := $(patsubst examples/dialects/%/pyproject.toml,%,$(wildcard examples/dialects/*/pyproject.toml))
 TYPED := $(notdir $(patsubst %/py.typed,%,$(wildcard examples/dialects/*/src/*/py.typed)))
 CODE := src tests packages examples
-UNIT := tests/config tests/core tests/dialect tests/dialects tests/mutants tests/mutation $(wildcard tests/test_*.py)
+UNIT := tests/config tests/core tests/dialect tests/dialects tests/testing tests/mutants tests/mutation $(wildcard tests/test_*.py)
 
 .PHONY: help
 help:  ## This list
@@ -329,7 +329,7 @@ examples: $(STAMP) $(EXAMPLES)/.stamp  ## The examples of dialects, installed be
 	done
 	@$(EXAMPLES)/bin/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall build/examples/*.whl
 	@for name in $(DIALECTS); do \
-	  tests=$$(find examples/dialects/$$name -maxdepth 1 -name 'test*'); \
+	  tests=$$(find examples/dialects/$$name -maxdepth 1 -name 'tests' -o -name '*_test.py'); \
 	  test -z "$$tests" || (mkdir build/examples/$$name && cp -r examples/dialects/$$name/pyproject.toml $$tests build/examples/$$name) || exit; \
 	done
 	cd build/examples && ../../$(EXAMPLES)/bin/python -m mypy --strict --cache-dir .mypy_cache $(TYPED:%=-p %)
