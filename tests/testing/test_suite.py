@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 
 from testing import minimal_suite
+from testing.faulty_dialects import faulty
 from turnwire import testing
 from turnwire.testing.suite import ROOMS, DialectSuite, failures, suite_tests
 
@@ -42,6 +43,22 @@ def test_a_class_may_leave_a_test_out() -> None:
 
     assert ALL.keys() - suite_tests(Without).keys() == {"test_a_text_is_shown_at_once"}
     assert list(failures(Without(), {"test_a_text_is_shown_at_once"})) == []
+
+
+@pytest.mark.parametrize("names_calls", [True, False])
+def test_calls_may_have_ids_that_the_dialect_makes(*, names_calls: bool) -> None:
+    class Numbering(minimal_suite.example.Turn):
+        def receive_frame(self, frame: bytes, now: float) -> Any:
+            frame = frame.replace(b'"id": "c', b'"id": "call-')
+            return super().receive_frame(frame, now)
+
+    class Numbered(minimal_suite.MinimalSuite):
+        dialect = faulty(Numbering)
+
+    Numbered.names_calls = names_calls
+
+    found = [name for name, _ in failures(Numbered(), {"test_the_script_is_shown"})]
+    assert found == (["test_the_script_is_shown"] if names_calls else [])
 
 
 def test_it_needs_no_pytest() -> None:

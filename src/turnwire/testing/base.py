@@ -21,6 +21,8 @@ class ScriptedAgent:
     """The dialect, a `core.agent.Dialect`."""
     seeds: int = 20
     """How many random orders of each script are played."""
+    names_calls: bool = True
+    """Whether the wire tells the id of a tool call. Otherwise the calls are compared in order."""
     shows_inputs: bool = True
     """Whether the wire tells the input of a tool call."""
     shows_outputs: bool = True
