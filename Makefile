@@ -200,7 +200,7 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (30 s)
 	$(PYTEST) -q -p no:logging -p no:cov -m "not sockets and not long" $(UNIT)
 
 # Tests that have a target of their own. `guards` counts bytecodes and memory; `e2e`, `chaos` and
-# `soak` need the whole machine. So these come last, one at a time.
+# `soak` need the whole machine; `conform-check` judges by time. So these come last, one at a time.
 OWN := tests/chaos tests/cli/test_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load tests/proxies tests/soak
 PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py tests/web/routes/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
 # They start processes of `turnwire`, whose imports take twice as long while they are measured.
@@ -305,8 +305,8 @@ hostile-check: $(STAMP)
 	$(PYTEST) -q -p no:cov tests/hostile
 
 .PHONY: conform-check
-conform-check: $(STAMP)  ## Scenarios of `turnwire conform` against good agents, and against planted faults; they judge by time, so one runs at a time (1 min)
-	$(PYTEST) -q -p no:cov tests/conform tests/cli/test_conform.py
+conform-check: $(STAMP)  ## Scenarios of `turnwire conform` against good agents, and against planted faults (1 min)
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile -p no:cov tests/conform tests/cli/test_conform.py
 
 .PHONY: patient
 patient: $(STAMP)  ## Crowds, slow clients, many who resume: the tests that take longest (5 min); LONG=1: more

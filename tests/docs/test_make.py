@@ -14,8 +14,8 @@ TARGETS = set(re.findall(r"^\.PHONY: (.+)$", MAKEFILE, re.MULTILINE))
 NAMED = {name for line in TARGETS for name in line.split()}
 (STEPS,) = re.findall(r"^STEPS \?= (.+)$", MAKEFILE, re.MULTILINE)
 (REST,) = re.findall(r"^REST := (.+)$", MAKEFILE, re.MULTILINE)
-PARTS = {"unit", "check", "patient", "conform-check"}
-"""Targets that run some of what the steps run."""
+PARTS = {"unit", "check", "patient", "e2e"}
+"""Targets that run what steps run, too."""
 PICTURES = {"pictures", "dashboards-picture"}
 RUNS = r"\$\(PYTEST\)|npm run --silent test"
 
