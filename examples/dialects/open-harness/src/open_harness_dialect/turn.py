@@ -53,6 +53,7 @@ class Turn(td.OneResponse):
         self._member = member or td.Member()
         self._may_abort = may_abort and not self._member.apart
         self._is_sent = False
+        self._is_stale = False
         self._runs = Runs(self._run_id)
         self._texts = Texts(self.frame_stats)
         self._counted = 0
@@ -82,7 +83,7 @@ class Turn(td.OneResponse):
         """Which runs an abort would stop now: all that are open on the server."""
         if not self._may_abort or not self._is_sent or self._scope is td.AbortScope.NONE:
             return td.AbortScope.NONE
-        if self._runs.is_crowded:
+        if self._runs.is_crowded or self._is_stale:
             return td.AbortScope.NONE
         if self._runs.has_others or self._runs.are_open(self._member.other_prompts):
             return td.AbortScope.SHARED
@@ -91,6 +92,13 @@ class Turn(td.OneResponse):
     @abort_scope.setter
     def abort_scope(self, scope: td.AbortScope) -> None:
         self._scope = scope
+
+    def mark_stale(self) -> None:
+        """Note that events were not read for a while: another run may have begun unseen.
+
+        Nothing tells when all of them are read, so no abort is sent any more.
+        """
+        self._is_stale = True
 
     def abort(self) -> Sequence[bytes]:
         """Return the command that stops whatever runs, if only our run does."""
