@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from conform.faulty_ag_ui import Fails, SoundAgent
+from gateway.faulty_ag_ui import Fails, SoundAgent
 from gateway.tokens import token
 from turnwire.cli import main
 from turnwire.conform.scenarios import SCENARIOS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conform.faulty_ag_ui import HoldsTextBack
+from gateway.faulty_ag_ui import HoldsTextBack
 
 pytestmark = pytest.mark.sockets
 PROMPTS = "--long-prompt 'be slow' --tool-prompt 'what is 12*7?' --dialect ag-ui"

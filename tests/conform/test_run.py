@@ -2,8 +2,8 @@
 
 import pytest
 
-from conform.faulty_ag_ui import HoldsTextBack, SoundAgent
 from conform.trials import PROMPTS, Trial, failures, reasons
+from gateway.faulty_ag_ui import HoldsTextBack, SoundAgent
 from turnwire.conform.given import Choices, Given, Shared
 from turnwire.conform.run import chosen, cost
 from turnwire.conform.scenarios import SCENARIOS

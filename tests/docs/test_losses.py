@@ -3,7 +3,7 @@
 import pytest
 
 from turnwire.dialects import DIALECTS
-from turnwire_lab.docs.loss_examples import LOSSES, OPENED, TEXT, Loss
+from turnwire_lab.docs.lost.examples import LOSSES, OPENED, TEXT, Loss
 from turnwire_lab.docs.no_silent_loss import becomes, rows
 
 ALL = [

@@ -117,6 +117,8 @@ async def test_what_a_turn_of_10_kb_takes_in_the_turn_log() -> None:
 class Unreached:
     """The stream of a turn that nobody reads, stops or answers."""
 
+    is_ending = False
+
     async def ended(self) -> NoReturn:
         raise AssertionError
 

@@ -10,8 +10,8 @@ import pytest
 TESTS: Final = Path(__file__).parents[1]
 SOURCE: Final = TESTS.parent / "src/turnwire"
 ROOMS: Final = (
-    *("bridge", "cli", "config", "core", "dialect", "dialects", "doctor", "relay", "testing"),
-    "web",
+    *("bridge", "cli", "config", "conform", "core", "dialect", "dialects", "doctor", "relay"),
+    *("testing", "web"),
 )
 SHARED: Final = {"gateway", "support"}
 """Folders of `tests` that every test may use."""

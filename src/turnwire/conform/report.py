@@ -1,7 +1,7 @@
 """Formats a `Report`: as a table for people, as JSON, as JUnit's XML, as one line for a badge."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, assert_never
 from xml.etree import ElementTree as ET
 
 import msgspec
@@ -83,6 +83,8 @@ def as_junit(report: Report) -> str:
                 ET.SubElement(case, "skipped", message=_printable(result.reason))
             case Verdict.PASSED:
                 pass
+            case _:
+                assert_never(result.verdict)
         if result.notes:
             ET.SubElement(case, "system-out").text = _printable("\n".join(result.notes))
     ET.indent(suite)

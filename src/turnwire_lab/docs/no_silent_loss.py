@@ -10,7 +10,7 @@ from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import UIMessageStream
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.dialects import DIALECTS
-from turnwire_lab.docs.loss_examples import END, LOSSES, OPENED, USER, Frame, Loss
+from turnwire_lab.docs.lost.examples import END, LOSSES, OPENED, USER, Frame, Loss
 from turnwire_lab.docs.mapping import shown
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from conform.faulty_ag_ui import SoundAgent
 from conform.trials import PATIENCE, PROMPTS, Trial, failures, notes, reasons
+from gateway.faulty_ag_ui import SoundAgent
 from turnwire.conform.given import Choices
 from turnwire_lab.agents.ag_ui.answer import Answer
 from turnwire_lab.agents.ag_ui.events import finished, started

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import pytest
 from msgspec.structs import replace
 
-from conform import faulty_ag_ui as f
 from conform.trials import PROMPTS, Trial, big_result, failures, notes
+from gateway import faulty_ag_ui as f
 from turnwire.conform.run import Report
 
 pytestmark = [pytest.mark.sockets, pytest.mark.no_cover]
