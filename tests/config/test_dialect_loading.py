@@ -127,6 +127,26 @@ def test_a_class_that_wants_arguments_or_raises(plugs: Plugs) -> None:
     )
 
 
+def test_a_class_that_ends_the_process(plugs: Plugs) -> None:
+    code = CODE.replace("{more}", "def __init__(self): raise SystemExit('hunter2')")
+    place = plugs.module(code.replace("plugged = Plugged()", "")) + ":Plugged"
+
+    assert refusal(place).startswith(f"{place}: a dialect is an instance, or a class")
+    assert "hunter2" not in refusal(place)
+
+
+def test_a_module_whose_names_raise(plugs: Plugs) -> None:
+    module = plugs.module("def __getattr__(name): return 1 / 0")
+
+    assert refusal(f"{module}:Name").startswith(f"{module}:Name cannot be imported: ZeroDivision")
+
+
+def test_a_version_of_the_surface_that_raises(plugs: Plugs) -> None:
+    place = plugs.dialect("surface = property(lambda self: 1 / 0)").replace("Plugged", "plugged")
+
+    assert refusal(place).startswith(f"{place} is no dialect: ZeroDivisionError at ")
+
+
 def test_what_is_no_dialect(plugs: Plugs) -> None:
     place = plugs.dialect("transport = 5")
 

@@ -25,6 +25,10 @@ class Lacking:
         return getattr(Telling(), name)
 
 
+async def answered_later(request: object, member: object = None) -> object:
+    return request, member
+
+
 @pytest.mark.parametrize("name", DIALECTS)
 def test_our_own_ones_have_everything(name: str) -> None:
     assert problem_of(DIALECTS[name]) is None
@@ -62,8 +66,10 @@ def test_what_is_missing_is_named(name: str) -> None:
         ("needs", frozenset({"jwt_key"}), "a frozenset of some of agent_auth, agent_cwd, "),
         ("needs", ("agent_auth",), "a frozenset of some of agent_auth, agent_cwd, "),
         ("request_fields", frozenset({b"x"}), "a frozenset of str"),
-        ("prompt", "hi", "a method that takes 2 arguments"),
-        ("prompt", lambda request: request, "a method that takes 2 arguments"),
+        ("prompt", "hi", "a method that takes 1 or 2 arguments"),
+        ("prompt", lambda request: request, "a method that takes 1 or 2 arguments"),
+        ("resume", lambda request, member: (request, member), "a method that takes 1 or 2 arg"),
+        ("prompt", answered_later, "a method that is not async"),
         ("stop", lambda: None, "a method that takes 1 argument"),
     ],
 )

@@ -9,7 +9,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Final, NamedTuple
+from typing import Final
 
 from turnwire.config.settings import PREFIX
 
@@ -27,11 +27,19 @@ class LineTooLongError(Exception):
     """A line is longer than the limit: the rest of it cannot be read."""
 
 
-class _Output(NamedTuple):
+class _Output(asyncio.StreamReaderProtocol):
     """The pipe of its output, which can be closed while others still hold it."""
 
-    reader: asyncio.StreamReader
     transport: asyncio.ReadTransport
+
+    def __init__(self, reader: asyncio.StreamReader) -> None:
+        super().__init__(reader)
+        self.reader = reader
+        self.received_bytes = 0
+
+    def data_received(self, data: bytes) -> None:
+        self.received_bytes += len(data)
+        super().data_received(data)
 
 
 class AgentProcess:
@@ -118,10 +126,13 @@ class AgentProcess:
     async def _notice_exit(self) -> None:
         """End the output behind the last word of a process, though its children hold it open."""
         await self._exit()
-        silent_s = 0.0
+        silent_s, received = 0.0, self._output.received_bytes
         while silent_s < REST_S:
             await asyncio.sleep(_POLL_S)
-            silent_s += _POLL_S if self._is_reading else 0.0
+            if received != self._output.received_bytes:
+                silent_s, received = 0.0, self._output.received_bytes
+            elif self._is_reading:
+                silent_s += _POLL_S
         self._output.transport.close()
 
     def _signal(self, number: signal.Signals) -> None:
@@ -132,10 +143,11 @@ class AgentProcess:
 async def _output(descriptor: int, line_bytes: int) -> _Output:
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=line_bytes + 1)  # with the end of the line
-    transport, _ = await loop.connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(descriptor, "rb", 0)
+    output = _Output(reader)
+    output.transport, _ = await loop.connect_read_pipe(
+        lambda: output, os.fdopen(descriptor, "rb", 0)
     )
-    return _Output(reader, transport)
+    return output
 
 
 @asynccontextmanager

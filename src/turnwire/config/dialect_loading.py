@@ -112,7 +112,10 @@ def _dialect(place: str) -> Dialect:
         known = ", ".join((*DIALECTS, *_installed()))
         raise BadDialectError(f"must be one of {known}, or package.module:Name of another dialect")
     found = _attribute(place, *matched.groups())
-    surface = getattr(found, "surface", SURFACE)
+    try:
+        surface = getattr(found, "surface", SURFACE)
+    except Exception as exc:  # a property of others' code
+        raise BadDialectError(f"{place} is no dialect: {failure(exc)}") from exc
     if surface != SURFACE:
         raise BadDialectError(
             f"{place} is written for turnwire.dialect {surface!r}, and this is {SURFACE!r}"
@@ -150,6 +153,8 @@ def _attribute(place: str, module: str, path: str) -> Any:
             found = getattr(found, name)
         except AttributeError:
             raise BadDialectError(f"{place}: the module has no {path}") from None
+        except (Exception, SystemExit) as exc:  # a module may have a `__getattr__`
+            raise BadDialectError(f"{place} cannot be imported: {failure(exc)}") from exc
     return found
 
 
@@ -158,7 +163,7 @@ def _made(place: str, found: Any) -> Any:
         return found
     try:
         return found()
-    except Exception as exc:
+    except (Exception, SystemExit) as exc:
         raise BadDialectError(
             f"{place}: a dialect is an instance, or a class without arguments: {failure(exc)}"
         ) from exc

@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from turnwire.config.values import SECONDS_MAX
@@ -50,13 +50,13 @@ _ATTRIBUTES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "needs": (_are_needs, f"a frozenset of some of {', '.join(sorted(NEEDS))}"),
     "request_fields": (_are(str), "a frozenset of str"),
 }
-_METHODS: Final[Mapping[str, int]] = {
-    "write_message": 1,
-    "prompt": 2,
-    "resume": 2,
-    "stop": 1,
-    "answer": 1,
-    "read_history": 1,
+_METHODS: Final[Mapping[str, Sequence[int]]] = {
+    "write_message": (1,),
+    "prompt": (1, 2),
+    "resume": (1, 2),
+    "stop": (1,),
+    "answer": (1,),
+    "read_history": (1,),
 }
 """How many arguments each is called with."""
 
@@ -74,12 +74,15 @@ def problem_of(dialect: Any) -> str | None:
             return f"`{name}` is missing"
         if not is_right(getattr(dialect, name)):
             return f"`{name}` must be {wanted}"
-    for name, count in _METHODS.items():
+    for name, counts in _METHODS.items():
         method = getattr(dialect, name, None)
         if method is None:
             return f"`{name}` is missing"
-        if not callable(method) or not _takes(method, count):
-            return f"`{name}` must be a method that takes {count} argument{'s' * (count > 1)}"
+        if inspect.iscoroutinefunction(method):
+            return f"`{name}` must be a method that is not async"
+        if not callable(method) or not all(_takes(method, count) for count in counts):
+            wanted = " or ".join(map(str, counts))
+            return f"`{name}` must be a method that takes {wanted} argument{'s' * (counts != (1,))}"
     return None
 
 

@@ -15,14 +15,8 @@ import asyncio
 import math
 import types
 from collections import deque
-from collections.abc import (
-    Awaitable,
-    Callable,
-    Coroutine,
-    Generator,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Awaitable, Callable, Coroutine, Generator, MutableMapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, Protocol, TypeAlias
 
 from turnwire.relay.memory_budget import Holder, Reservation
@@ -191,14 +185,17 @@ class ClientWriter:
 
     def _hold(self, data: bytes) -> bool:
         """Hold the first write. The next one takes it along, or else the next step of the loop."""
-        self.started, self._first = True, data
         self._write_now = _never_now if self._body is None else self._body.write
+        if self._has_head:  # the first write was a long one
+            return self._write_now(data)
+        self.started, self._first = True, data
         asyncio.get_running_loop().call_soon(self._write_first)
         return True
 
     def _write_first(self) -> None:
         if self._first:
-            self._send_now(self._send_message(b""))
+            with suppress(OSError):  # the client is gone, as the stream hears
+                self._send_now(self._send_message(b""))
 
     def write(self, data: bytes, *, is_last: bool = False) -> None:
         """Write, or queue the data if the client is blocked.
@@ -362,7 +359,7 @@ class ClientWriter:
             await unblocking
         if self._first:
             await self._send_message(b"", is_last=True)
-        elif not self._is_ended:
+        elif self._has_head and not self._is_ended:
             await self._send_body({"type": "http.response.body", "body": b"", "more_body": False})
 
 

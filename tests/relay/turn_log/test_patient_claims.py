@@ -124,15 +124,57 @@ async def test_a_turn_that_never_began_gives_the_chat_back(
     assert await task is not None
 
 
-@pytest.mark.parametrize("message_id", ["m1", None])
 async def test_a_prompt_that_is_sent_again_does_not_wait(
-    message_id: str | None, log: MemoryTurnLog, claims: PatientClaims
+    log: MemoryTurnLog, claims: PatientClaims
 ) -> None:
-    writer = await claim(log, head=pack(Head("p1", "u1", message_id)))
-    again = claiming(claims, log, Head("p2", "u1", message_id))
+    writer = await claim(log, head=pack(Head("p1", "u1", "m1")))
+    again = claiming(claims, log, Head("p2", "u1", "m1"))
 
     assert await seconds(again) < 0.9 * patient_claims.UNNOTICED_S
     writer.end(is_received=False)
+
+
+async def test_a_prompt_without_an_id_is_another_each_time(
+    log: MemoryTurnLog, claims: PatientClaims
+) -> None:
+    writer = await claim(log, head=pack(Head("p1", "u1", None)))
+    task = claiming(claims, log, Head("p2", "u1", None))
+    await until(lambda: len(claims) == 1)
+    await asyncio.sleep(0.01)
+    writer.end(is_received=False)
+
+    assert await task is not None
+
+
+async def test_a_claim_follows_another_that_is_given_up(
+    log: MemoryTurnLog, claims: PatientClaims
+) -> None:
+    """Its client stopped again, and the last prompt came before the hang-up of the one before."""
+    writer = await running(log, is_ending=True)
+    former = claiming(claims, log, Head("p2", "u1", "m2"))
+    await until(lambda: len(claims) == 1)
+    last = claiming(claims, log, Head("p3", "u1", "m3"))
+    await asyncio.sleep(0.01)
+    former.cancel()
+    await asyncio.wait([former])
+    await until(lambda: len(claims) == 1)
+    writer.end(is_received=False)
+
+    assert await last is not None
+    assert len(claims) == 0
+
+
+async def test_a_prompt_that_waits_already_is_not_begun_twice(
+    log: MemoryTurnLog, claims: PatientClaims
+) -> None:
+    await running(log, is_ending=True)
+    first = claiming(claims, log, Head("p2", "u1", "m2"))
+    await until(lambda: len(claims) == 1)
+
+    again = claiming(claims, log, Head("p3", "u1", "m2"))
+
+    assert await seconds(again) < 0.9 * patient_claims.UNNOTICED_S
+    first.cancel()
 
 
 async def test_a_prompt_whose_first_turn_ends_meanwhile_begins_no_second_one(

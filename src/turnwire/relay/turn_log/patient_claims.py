@@ -9,7 +9,7 @@ from typing import Final
 
 from turnwire.core.rejection import Rejection
 from turnwire.core.turn_log.entries import Head, pack
-from turnwire.relay.turn_log.port import ChatKey, LastTurn, TurnControl, TurnLog, TurnWriter
+from turnwire.relay.turn_log.port import ChatKey, TurnControl, TurnLog, TurnWriter
 
 UNNOTICED_S: Final = 0.25
 """How long a claim waits for a turn that seems to go on, in seconds.
@@ -25,11 +25,24 @@ _LOOK_S: Final = 0.05
 """The time before the first look whether the turn is over, and the longest between two looks."""
 
 
+class _Claim:
+    """A claim that is under way, or waits."""
+
+    __slots__ = ("head", "over")
+
+    def __init__(self, head: Head) -> None:
+        self.head = head
+        self.over = asyncio.Event()
+
+
 class PatientClaims:
-    """The claims of one process. At most one of each chat is under way, or waits."""
+    """The claims of one process. One of each chat is under way, or waits for its turn.
+
+    The others wait a moment for that one: its client may have hung up, which nobody knows yet.
+    """
 
     def __init__(self) -> None:
-        self._chats: set[ChatKey] = set()
+        self._chats: dict[ChatKey, _Claim] = {}
 
     def __len__(self) -> int:
         return len(self._chats)
@@ -43,18 +56,30 @@ class PatientClaims:
         for another answer to a message. Else a prompt with the message of the turn before is that
         prompt once more, and no second turn begins for it.
         """
-        if key in self._chats:
-            return None
-        self._chats.add(key)
+        until = asyncio.get_running_loop().time() + UNNOTICED_S
+        while (other := self._chats.get(key)) is not None:
+            if _is_same(other.head, None if renews else head) or not await _over(other, until):
+                return None
+        self._chats[key] = mine = _Claim(head)
         try:
-            until = asyncio.get_running_loop().time() + UNNOTICED_S
             packed = pack(head)
             writer = await turn_log.claim(key, packed, control)
             if writer is None and await _ends(turn_log, key, None if renews else head, until):
                 writer = await turn_log.claim(key, packed, control)
             return writer
         finally:
-            self._chats.discard(key)
+            del self._chats[key]
+            mine.over.set()
+
+
+async def _over(claim: _Claim, until: float) -> bool:
+    """Wait for the end of another claim. False: it is not over at the time `until`."""
+    try:
+        async with asyncio.timeout_at(until):
+            await claim.over.wait()
+    except TimeoutError:
+        return False
+    return True
 
 
 async def _ends(turn_log: TurnLog, key: ChatKey, head: Head | None, until: float) -> bool:
@@ -69,7 +94,7 @@ async def _ends(turn_log: TurnLog, key: ChatKey, head: Head | None, until: float
         last = await turn_log.last(key)
         if last is None:
             return True
-        if isinstance(last, Rejection) or _is_same(last, head):
+        if isinstance(last, Rejection) or _is_same(last.head, head):
             return False
         if not last.is_running:
             return True
@@ -83,6 +108,8 @@ async def _ends(turn_log: TurnLog, key: ChatKey, head: Head | None, until: float
         pause = min(2 * pause, _LOOK_S)
 
 
-def _is_same(last: LastTurn, head: Head | None) -> bool:
-    """Whether a turn is of this prompt, as far as anybody can tell."""
-    return head is not None and last.head.client_message_id == head.client_message_id
+def _is_same(other: Head, head: Head | None) -> bool:
+    """Whether another turn is of this prompt. One without an id of its message never is."""
+    if head is None or head.client_message_id is None:
+        return False
+    return other.client_message_id == head.client_message_id

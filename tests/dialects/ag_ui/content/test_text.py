@@ -200,6 +200,15 @@ def test_after_a_result_the_same_words_are_other_thoughts() -> None:
     assert events_of(reasoning, "r2", "Hm.") == [ReasoningDelta("Hm."), TextBreak()]
 
 
+def test_reasoning_that_never_ends_is_not_kept_beyond_its_round() -> None:
+    reasoning = ReasoningMessages(OpenBlocks(), FrameStats())
+    for _ in range(20):
+        reasoning.content("r1", "x" * EARLIER_MAX)
+        reasoning.new_round()
+
+    assert len(reasoning._text) <= EARLIER_MAX
+
+
 def test_of_very_long_reasoning_a_repetition_is_not_noticed() -> None:
     """So nothing is kept of it, and nothing of it is lost."""
     reasoning = ReasoningMessages(OpenBlocks(), FrameStats())

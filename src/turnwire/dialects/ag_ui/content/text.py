@@ -84,6 +84,8 @@ class ReasoningMessages:
         self._earlier.clear()
         self._earlier_chars = 0
         self._left = dict.fromkeys(self._left, "")
+        if not self._is_repeating:  # else it is compared as it goes on
+            self._text = ""
 
     def content(self, message_id: str, delta: str) -> list[Event]:
         if not delta:

@@ -128,6 +128,7 @@ class Pool:
             rest.end()
         if self._timer is not None:
             self._timer.cancel()
+            self._timer = None
 
     def _all_idle(self) -> "list[_Idle]":
         return [each for of_address in self._idle.values() for each in of_address]
