@@ -220,12 +220,17 @@ UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests
   tests/cli/test_serving.py tests/cli/test_logs.py tests/lab/test_agent_sessions.py tests/lab/test_client.py \
   tests/doctor/test_without_a_turn.py tests/doctor/test_hang_ups.py tests/attacks tests/mutation tests/core/test_promises_seeded.py \
   tests/chaos/test_fronts.py tests/bench tests/lab tests/docs tests/dashboards tests/models tests/mutants tests/packages
-# Of these, the ones that take longest: `make all` has them, and `clients` the one about loops.
-THOROUGH := $(patsubst %,tests/agents/test_%.py,conversations demo endings client_endings) \
-  $(patsubst %,tests/conformance/test_%.py,any_turn resume resume_history workflow) \
-  tests/attacks/test_openapi_fuzz.py tests/bench/test_rig.py tests/chaos/test_fronts.py tests/cli/test_verdict.py \
-  tests/core/test_promises_seeded.py tests/dialects/test_short_steps.py tests/lab/test_page.py tests/mutation/test_run.py
-LATER := $(THOROUGH) tests/conformance/test_no_loop.py $(SERVED_TESTS)
+# The ones that take longest are in `make all`, beside what `clients` has.
+THOROUGH := $(patsubst %,tests/agents/test_%.py,conversations demo endings client_endings page) \
+  $(patsubst %,tests/attacks/test_%.py,cors_in_chromium logs openapi_fuzz smuggling_through_proxies) \
+  tests/bench/test_rig.py tests/chaos/test_fronts.py $(patsubst %,tests/cli/test_%.py,supervisor verdict) \
+  $(patsubst %,tests/conformance/test_%.py,any_turn native_turn resume resume_history workflow) \
+  tests/core/test_promises_seeded.py tests/dialects/test_long_frames.py tests/dialects/test_short_steps.py \
+  $(wildcard tests/dialects/*/test_any_frames.py) \
+  $(patsubst %,tests/doctor/test_%.py,checkup client hang_ups without_a_turn) \
+  $(patsubst %,tests/lab/test_%.py,demo page) tests/mutation/test_run.py \
+  $(patsubst %,tests/relay/test_%.py,apart reply session_agent_crowd session_agent_slow steady_client)
+LATER := $(THOROUGH) tests/conformance/test_no_loop.py tests/conformance/test_transcripts.py $(SERVED_TESTS)
 # The page and the widget as they are used. All that can go wrong with them is in `make all`.
 BROWSED := $(patsubst %,tests/e2e/test_%.py,chat composer frameworks page widget)
 MEASURED := $(addprefix --ignore=,$(OWN) $(UNMEASURED) $(LATER))

@@ -13,7 +13,7 @@ from turnwire.core.requests import (
     PromptRequest,
     QuestionReply,
 )
-from turnwire.core.turn.inputs import AgentLeft, ClientLeft, Opened, Replied, Stopped
+from turnwire.core.turn.inputs import AgentLeft, ClientLeft, Opened, Replied, Stopped, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
@@ -55,6 +55,11 @@ class Played:
     def tell(self, *messages: bytes, at_once: bool = False) -> "Played":
         for read in [messages] if at_once else [(each,) for each in messages]:
             self.do(self.turn.frames(read, 0))
+        return self
+
+    def wait(self) -> "Played":
+        """Nothing comes until the protocol's deadline."""
+        self.do(self.turn.handle(Tick(), self.protocol.deadline))
         return self
 
     def leave(self) -> "Played":

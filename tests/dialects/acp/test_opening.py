@@ -7,8 +7,8 @@ import pytest
 from support import acp_messages as f
 from support.acp_turn import Played
 from turnwire.core.turn.outcome import Outcome
-from turnwire.dialects.acp.opening import NO_SESSION, NOT_FOUND, OTHER_VERSION
-from turnwire.dialects.acp.turn import BEGINS_ANEW, CANNOT_GO_ON, UNOPENED
+from turnwire.dialects.acp.opening import NO_SESSION, NOT_FOUND, OTHER_VERSION, Opening
+from turnwire.dialects.acp.turn import AGAIN_S, BEGINS_ANEW, CANNOT_GO_ON, UNOPENED
 
 NEW = ["initialize", "session/new", "session/prompt"]
 
@@ -62,22 +62,49 @@ def test_a_session_that_fails_where_another_opens_begins_anew_and_says_so(
     able: dict[str, bool],
 ) -> None:
     """Agents have codes of their own for a session that is gone."""
-    gone = f.failure(2, "Internal error", -32603)
-    played = Played(f.initialized(**able), gone, f.made("session-2", 3), known=f.SESSION)
+    played = Played(f.initialized(**able), f.failure(2, "Internal error", -32603), known=f.SESSION)
+    assert played.protocol.deadline == AGAIN_S
+    played.wait().tell(f.failure(3, "Internal error", -32603), f.made("session-2", 4))
 
-    assert played.methods[-2:] == ["session/new", "session/prompt"]
+    opens = "session/load" if "load" in able else "session/resume"
+    assert played.methods == ["initialize", opens, opens, "session/new", "session/prompt"]
     assert (played.kept, notices(played)) == (["session-2"], [CANNOT_GO_ON])
     assert played.protocol.frame_stats.left_out == {UNOPENED: 1}
 
 
 @pytest.mark.parametrize("able", [{"load": True}, {"resume": True}])
 def test_where_no_session_opens_the_turn_ends_and_the_session_stays(able: dict[str, bool]) -> None:
-    opening = (f.initialized(**able), f.failure(2, "overloaded"))
-    played = Played(*opening, f.failure(3, "busy"), known=f.SESSION)
+    for code in (-32603, NOT_FOUND):
+        played = Played(f.initialized(**able), f.failure(2, "locked"), known=f.SESSION).wait()
+        played.tell(f.failure(3, "overloaded"), f.failure(4, "busy", code))
 
-    assert (played.turn.outcome, played.client.error) == (Outcome.FAILED, "overloaded")
-    assert (played.kept, played.methods[-1]) == ([], "session/new")
-    assert Played(*opening, f.failure(3, "busy", NOT_FOUND), known=f.SESSION).kept == []
+        assert (played.turn.outcome, played.client.error) == (Outcome.FAILED, "overloaded")
+        assert (played.kept, played.methods[-1]) == ([], "session/new")
+
+
+@pytest.mark.parametrize("able", [{"load": True}, {"resume": True}, {"load": True, "resume": True}])
+def test_a_session_that_opens_a_moment_later_goes_on(able: dict[str, bool]) -> None:
+    """Its last process may still hold it."""
+    played = Played(f.initialized(**able), f.failure(2, "locked"), known=f.SESSION)
+    if len(able) > 1:  # then it is tried in both ways
+        played.tell(f.failure(3, "locked"))
+    sent = len(played.sent)
+    played.wait().tell(f.prompted("before"), f.response(sent + 1), f.text("now"), f.done())
+
+    assert (played.client.text, played.kept, notices(played)) == ("now", [f.SESSION], [])
+    assert played.protocol.frame_stats.left_out == {}
+
+
+def test_a_deadline_that_nothing_waits_for_asks_for_nothing() -> None:
+    opening = Opening(f.SESSION, "/work")
+
+    assert opening.ask_again() == []
+
+
+def test_a_line_that_breaks_before_it_is_asked_again_keeps_the_session() -> None:
+    played = Played(f.initialized(load=True), f.failure(2, "locked"), known=f.SESSION).leave()
+
+    assert (played.turn.outcome, played.kept) == (Outcome.INTERRUPTED, [])
 
 
 @pytest.mark.parametrize("count", [1, 2])

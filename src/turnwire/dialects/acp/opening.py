@@ -3,14 +3,14 @@
     initialize ─► session/resume ─┬────────────────────────► open
                │        │ failed  │
                ├► session/load ───┘
-               │        │ failed
+               │        │ failed, twice if it is not said to be gone
                └► session/new ─┬► open, and the session is another one
                                │ failed
                                └► the session that was kept stays
 
-Agents have no common code for a session that is gone. So a failure is one of the session if another
-session opens behind it, and takes its place. If none opens, the agent is busy or not logged in, and
-the conversation is still there when it is not. A session that goes on by `load` tells its past
+Agents have no common code for a session that is gone. So a failure is one of the session if it
+comes a second time, a moment later, and another session opens behind it, and takes its place. If
+none opens, the agent is busy or not logged in, and the conversation is still there when it is not. A session that goes on by `load` tells its past
 again, before it is open. One of the agents in use answers a `load` of a session that it does not
 know as if it knew it: then no past comes.
 """
@@ -58,6 +58,9 @@ class Opening:
         """Whether the session that was to go on was not found."""
         self.refusal: str | None = None
         """Why the session that was to go on did not, if it was found, or nobody knows."""
+        self.is_put_off = False
+        """Whether the session is to be asked for again, a moment later: it may be in use."""
+        self._is_second = False
         self._cwd = cwd
         self._reads_past = reads_past
         self._stage = _Stage.INITIALIZING
@@ -108,15 +111,26 @@ class Opening:
             return self._fail(OTHER_VERSION)
         self.abilities = able = abilities.read(agent.agent_capabilities)
         known = self.session_id
-        if known is not None and able.can_resume and not self._reads_past:
-            self._stage = _Stage.CONTINUING
-            return self._send(lambda number: commands.resume_session(number, known, self._cwd))
-        if known is not None and able.can_load:
-            return self._load(known)
+        if known is not None and (able.can_load or (able.can_resume and not self._reads_past)):
+            return self._continue(known)
         if self._reads_past:
             return self._fail(NO_PAST)
         self.is_another = known is not None
         return self._make()
+
+    def _continue(self, known: str) -> Sequence[bytes]:
+        if self._reads_past or not self.abilities.can_resume:
+            return self._load(known)
+        self._stage, self._loads = _Stage.CONTINUING, False
+        return self._send(lambda number: commands.resume_session(number, known, self._cwd))
+
+    def ask_again(self) -> Sequence[bytes]:
+        """Ask for the session a second time, if it was put off."""
+        if not self.is_put_off:
+            return []
+        assert self.session_id is not None
+        self.is_put_off, self._is_second, self.refusal = False, True, None
+        return self._continue(self.session_id)
 
     def _load(self, known: str) -> Sequence[bytes]:
         self._stage, self._loads, self._has_past = _Stage.CONTINUING, True, False
@@ -140,6 +154,9 @@ class Opening:
             self.refusal = reason(message) or NO_SESSION
         if self._reads_past:
             return self._fail(self.refusal or NO_SESSION)
+        if not (self.is_gone or self._is_second):
+            self.is_put_off = True
+            return []
         self.is_another = True
         return self._make()
 

@@ -39,6 +39,9 @@ PROMPT: Final = 10
 CANCEL_S: Final = 5.0
 """How long an agent may take to end a turn that it shall cancel, in seconds."""
 
+AGAIN_S: Final = 1.5
+"""The time before the session is asked for again that did not open, in seconds."""
+
 CANCELLED: Final = TurnFinished(reason=Reason.CANCELED)
 
 CENSUS_DEPTH: Final = 6
@@ -87,7 +90,7 @@ class PromptProtocol(KeepsNothing):
         )
         self._is_cancelled = False
         self.deadline = NEVER
-        """Until when the agent may answer that it cancelled the turn."""
+        """Until when the agent may answer that it cancelled the turn, or when to ask it again."""
 
     # The connection.
 
@@ -99,7 +102,7 @@ class PromptProtocol(KeepsNothing):
 
     def connection_lost(self, _now: float) -> Decoded | None:
         """Interrupt the turn: a session whose connection is gone tells nothing of it any more."""
-        return Decoded([CANCELLED]) if self.deadline < NEVER else None
+        return Decoded([CANCELLED]) if self._is_cancelled and self.deadline < NEVER else None
 
     @property
     def abort_scope(self) -> AbortScope:
@@ -131,15 +134,20 @@ class PromptProtocol(KeepsNothing):
         """Do nothing: an abort stops our turn alone."""
 
     def tick(self, now: float) -> Decoded:
-        """End a turn whose agent does not say that it cancelled it."""
-        return Decoded([CANCELLED]) if now >= self.deadline else Decoded()
+        """End a turn whose agent does not say that it cancelled it, or ask for the session again."""
+        if now < self.deadline:
+            return Decoded()
+        if self._stage is not _Stage.OPENING:
+            return Decoded([CANCELLED])
+        self.deadline = NEVER
+        return Decoded(to_agent=self._opening.ask_again())
 
     # The messages.
 
     def prepare_frame(self, raw: bytes) -> Iterator[None]:
         return census(raw, CENSUS_DEPTH)
 
-    def receive_frame(self, raw: bytes, _now: float) -> Decoded | str | None:
+    def receive_frame(self, raw: bytes, now: float) -> Decoded | str | None:
         message = decoder.read(raw, self.frame_stats)
         if message is None:
             return None
@@ -147,7 +155,7 @@ class PromptProtocol(KeepsNothing):
             self.frame_stats.count_malformed(raw)
             return None
         try:
-            return self._interpret(message, raw)
+            return self._interpret(message, raw, now)
         except msgspec.ValidationError:
             frames.count_rejected(raw, message, self.frame_stats)
         except (msgspec.DecodeError, RecursionError):
@@ -157,9 +165,9 @@ class PromptProtocol(KeepsNothing):
     def reply(self, reply: QuestionReply, _user_id: str, _now: float) -> Decoded:
         return self._permissions.reply(reply)
 
-    def _interpret(self, message: Message, raw: bytes) -> Decoded | str | None:
+    def _interpret(self, message: Message, raw: bytes, now: float) -> Decoded | str | None:
         if message.method is None:
-            return self._response(message)
+            return self._response(message, now)
         if message.method == frames.UPDATE:
             text = message.text if isinstance(message, TornMessage) else None
             return self._update(frames.update_params(message.params), text)
@@ -170,9 +178,9 @@ class PromptProtocol(KeepsNothing):
         self.frame_stats.count_unknown(message.method)
         return Decoded(to_agent=[commands.refused(message.id)]) if message.has_id else None
 
-    def _response(self, message: Message) -> Decoded | None:
+    def _response(self, message: Message, now: float) -> Decoded | None:
         if self._stage is _Stage.OPENING:
-            return self._take_opening(message)
+            return self._take_opening(message, now)
         # An agent that could not read a request does not name it, and nothing else is under way.
         is_end = message.number == PROMPT or not message.has_id
         if self._stage is _Stage.RUNNING and is_end:
@@ -195,12 +203,14 @@ class PromptProtocol(KeepsNothing):
 
     # The session, the prompt, the end.
 
-    def _take_opening(self, message: Message) -> Decoded:
+    def _take_opening(self, message: Message, now: float) -> Decoded:
         opening = self._opening
         to_send = opening.take(message)
         if opening.error is not None:
             return self._over(Reason.ERROR, opening.error)
         if not opening.is_open:
+            if opening.is_put_off:
+                self.deadline = now + AGAIN_S
             return Decoded(to_agent=to_send)
         session_id, request = opening.session_id, self._request
         assert session_id is not None
