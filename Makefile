@@ -225,7 +225,7 @@ THOROUGH := $(patsubst %,tests/agents/test_%.py,conversations demo endings clien
   $(patsubst %,tests/attacks/test_%.py,cors_in_chromium logs openapi_fuzz smuggling_through_proxies) \
   tests/bench/test_rig.py tests/chaos/test_fronts.py $(patsubst %,tests/cli/test_%.py,supervisor verdict) \
   $(patsubst %,tests/conformance/test_%.py,any_turn native_turn resume resume_history workflow) \
-  tests/core/test_promises_seeded.py tests/dialects/test_long_frames.py tests/dialects/test_short_steps.py \
+  tests/core/test_promises_seeded.py tests/dialects/test_short_steps.py \
   $(wildcard tests/dialects/*/test_any_frames.py) \
   $(patsubst %,tests/doctor/test_%.py,checkup client hang_ups without_a_turn) \
   $(patsubst %,tests/lab/test_%.py,demo page) tests/mutation/test_run.py \

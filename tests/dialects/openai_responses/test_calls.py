@@ -60,6 +60,14 @@ def test_an_item_is_known_by_its_index_whatever_its_id(ids: tuple[str, str]) -> 
     assert made.open_ids == [first or "p1:call-1"]
 
 
+def test_an_item_that_ends_after_its_outcome_adds_nothing() -> None:
+    made = Calls("p1")
+    made.begin(1, item(f.call()))
+    made.outcome("c1", Raw(b"21"))
+
+    assert made.end(1, item(f.call(args='{"a":1}'))) == []
+
+
 @pytest.mark.parametrize("ending", ["item", "outcome"])
 def test_another_call_at_an_index_of_one_that_is_done_is_another(ending: str) -> None:
     """Some servers send each item at the index 0."""

@@ -200,6 +200,15 @@ def test_after_a_result_the_same_words_are_other_thoughts() -> None:
     assert events_of(reasoning, "r2", "Hm.") == [ReasoningDelta("Hm."), TextBreak()]
 
 
+def test_a_repetition_may_go_on_over_a_result() -> None:
+    reasoning = ReasoningMessages(OpenBlocks(), FrameStats())
+    events_of(reasoning, "r1", "Hm. So.")
+    reasoning.content("r2", "Hm. ")
+    reasoning.new_round()
+
+    assert reasoning.content("r2", "So.") == [ReasoningDelta("Hm. So.")]
+
+
 def test_reasoning_that_never_ends_is_not_kept_beyond_its_round() -> None:
     reasoning = ReasoningMessages(OpenBlocks(), FrameStats())
     for _ in range(20):
