@@ -60,12 +60,13 @@ def test_an_item_is_known_by_its_index_whatever_its_id(ids: tuple[str, str]) -> 
     assert made.open_ids == [first or "p1:call-1"]
 
 
-def test_an_item_that_ends_after_its_outcome_adds_nothing() -> None:
+@pytest.mark.parametrize(("given", "call_id"), [("c1", "c1"), ("", "p1:call-1")])
+def test_an_item_that_ends_after_its_outcome_adds_nothing(given: str, call_id: str) -> None:
     made = Calls("p1")
-    made.begin(1, item(f.call()))
-    made.outcome("c1", Raw(b"21"))
+    made.begin(1, item(f.call(given)))
+    made.outcome(call_id, Raw(b"21"))
 
-    assert made.end(1, item(f.call(args='{"a":1}'))) == []
+    assert made.end(1, item(f.call(given, args='{"a":1}'))) == []
 
 
 @pytest.mark.parametrize("ending", ["item", "outcome"])
