@@ -63,10 +63,10 @@ def test_an_item_is_known_by_its_index_whatever_its_id(ids: tuple[str, str]) -> 
 @pytest.mark.parametrize(("given", "call_id"), [("c1", "c1"), ("", "p1:call-1")])
 def test_an_item_that_ends_after_its_outcome_adds_nothing(given: str, call_id: str) -> None:
     made = Calls("p1")
-    made.begin(1, item(f.call(given)))
+    made.begin(1, item(f.call(given, id=given)))
     made.outcome(call_id, Raw(b"21"))
 
-    assert made.end(1, item(f.call(given, args='{"a":1}'))) == []
+    assert made.end(1, item(f.call(given, args='{"a":1}', id=given))) == []
 
 
 @pytest.mark.parametrize("ending", ["item", "outcome"])
