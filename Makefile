@@ -201,7 +201,7 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (30 s)
 
 # Tests that have a target of their own. `guards` counts bytecodes and memory; `e2e`, `chaos` and
 # `soak` need the whole machine; `conform-check` judges by time. So these come last, one at a time.
-OWN := tests/chaos tests/cli/test_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load tests/proxies tests/soak
+OWN := tests/chaos tests/cli/test_conform.py tests/cli/test_pytest_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load tests/proxies tests/soak
 PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py tests/web/routes/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
 # They start processes of `turnwire`, whose imports take twice as long while they are measured.
 PROCESSES := $(patsubst %,tests/cli/test_%.py,verdict supervisor doctor bridge fd_limit commands) tests/lab/test_cli.py \
@@ -226,7 +226,7 @@ THOROUGH := $(patsubst %,tests/agents/test_%.py,conversations demo endings clien
   tests/bench/test_rig.py tests/chaos/test_fronts.py $(patsubst %,tests/cli/test_%.py,supervisor verdict) \
   $(patsubst %,tests/conformance/test_%.py,any_turn native_turn resume resume_history workflow) \
   tests/core/test_promises_seeded.py tests/dialects/test_short_steps.py \
-  $(wildcard tests/dialects/*/test_any_frames.py) \
+  $(wildcard tests/dialects/*/test_any_frames.py) tests/dialect/test_open_harness_example.py \
   $(patsubst %,tests/doctor/test_%.py,checkup client hang_ups without_a_turn) \
   $(patsubst %,tests/lab/test_%.py,demo page) tests/mutation/test_run.py \
   $(patsubst %,tests/relay/test_%.py,apart reply session_agent_crowd session_agent_slow steady_client)
@@ -311,7 +311,7 @@ hostile-check: $(STAMP)
 
 .PHONY: conform-check
 conform-check: $(STAMP)  ## Scenarios of `turnwire conform` against good agents, and against planted faults (1 min)
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile -p no:cov tests/conform tests/cli/test_conform.py
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile -p no:cov tests/conform tests/cli/test_conform.py tests/cli/test_pytest_conform.py
 
 .PHONY: patient
 patient: $(STAMP)  ## Crowds, slow clients, many who resume: the tests that take longest (5 min); LONG=1: more
