@@ -252,7 +252,7 @@ STEPS ?= tools static waiting measured coverage unmeasured guards browsed
 REST := thorough browsed-rest conform-check deploy-check examples hostile-check clients chaos stores proxies dashboards-check soak
 
 .PHONY: test
-test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (12 min)
+test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (14 min)
 	@told=; failed=0; \
 	for step in $(STEPS); do \
 	  echo "== $$step"; began=$$(date +%s); \
@@ -262,7 +262,7 @@ test:  ## Lint, docs, coverage, all tests but those of some targets below; a fai
 	printf "== All steps:\n$$told"; exit $$failed
 
 .PHONY: all
-all:  ## What `make test` leaves out: deploy/, five proxies, Prometheus, all of the clients, hostile neighbours, broken lines, a soak (20 min)
+all:  ## What `make test` leaves out: deploy/, five proxies, Prometheus, all of the clients, hostile neighbours, broken lines, a soak (27 min)
 	@$(MAKE) --no-print-directory test STEPS="$(REST)"
 
 # Downloads wait for others, so they go side by side.
