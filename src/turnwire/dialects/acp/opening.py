@@ -10,9 +10,9 @@
 
 Agents have no common code for a session that is gone. So a failure is one of the session if it
 comes a second time, a moment later, and another session opens behind it, and takes its place. If
-none opens, the agent is busy or not logged in, and the conversation is still there when it is not. A session that goes on by `load` tells its past
-again, before it is open. One of the agents in use answers a `load` of a session that it does not
-know as if it knew it: then no past comes.
+none opens, the agent is busy or not logged in, and the conversation is still there when it is not.
+A session that goes on by `load` tells its past again, before it is open. One of the agents in use
+answers a `load` of a session that it does not know as if it knew it: then no past comes.
 """
 
 import enum

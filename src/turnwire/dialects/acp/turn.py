@@ -134,7 +134,7 @@ class PromptProtocol(KeepsNothing):
         """Do nothing: an abort stops our turn alone."""
 
     def tick(self, now: float) -> Decoded:
-        """End a turn whose agent does not say that it cancelled it, or ask for the session again."""
+        """End a turn that the agent does not say it cancelled, or ask for the session again."""
         if now < self.deadline:
             return Decoded()
         if self._stage is not _Stage.OPENING:

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from turnwire.core.requests import AgentSession, PromptRequest
-from turnwire.core.turn.inputs import AgentLeft, Opened
+from turnwire.core.turn.inputs import AgentLeft, Opened, Tick
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.turn import Turn
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects.acp import Acp
 from turnwire.dialects.acp.opening import NOT_FOUND
-from turnwire.dialects.acp.turn import PROMPT
+from turnwire.dialects.acp.turn import AGAIN_S, PROMPT
 from turnwire_lab.docs.mapping import shown
 
 Message = dict[str, Any]
@@ -111,13 +111,13 @@ _OF_A_KNOWN_SESSION: Final[_Rows] = (
     ),
     (
         "a session that does not open, where another one does",
-        [_INITIALIZED, _failure(2, "Internal error")],
-        _response(3, sessionId="T"),
+        [_INITIALIZED, _failure(2, "Internal error"), _failure(3, "Internal error")],
+        _response(4, sessionId="T"),
     ),
     (
         "… where none does",
-        [_INITIALIZED, _failure(2, "overloaded")],
-        _failure(3, "overloaded"),
+        [_INITIALIZED, _failure(2, "overloaded"), _failure(3, "overloaded")],
+        _failure(4, "overloaded"),
     ),
 )
 
@@ -136,7 +136,9 @@ def _worth(
     request = PromptRequest(text="", prompt_id="P", agent_session=session or AgentSession())
     turn = Turn(Acp().prompt(request), Limits(), UIMessageStream(StreamOptions()))
     turn.handle(Opened(), 0)
-    turn.frames([json.dumps(each).encode() for each in before], 0)
+    for each in before:
+        turn.frames([json.dumps(each).encode()], 0)
+        turn.handle(Tick(), AGAIN_S)  # a session that does not open is asked for again
     written = (
         turn.handle(AgentLeft(), 0)
         if message is None
