@@ -298,7 +298,7 @@ unmeasured: $(STAMP)
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=20 -p no:cov $(filter-out $(LATER),$(UNMEASURED)) $(addprefix --ignore=,$(LATER) $(OWN))
 
 .PHONY: thorough
-thorough: $(STAMP)
+thorough: $(STAMP) tools
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile -p no:cov $(THOROUGH)
 
 .PHONY: guards
