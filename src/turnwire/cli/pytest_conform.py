@@ -71,6 +71,7 @@ class ScenarioItem(pytest.Item):
     def runtest(self) -> None:
         self._conformance.check(self._scenario)
 
+    # Without `style`, which pytest gives to nobody but its own items.
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str:  # type: ignore[override]
         """Show the report's text alone, and no traceback of ours."""
         if isinstance(excinfo.value, ScenarioFailed):

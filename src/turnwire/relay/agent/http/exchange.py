@@ -97,7 +97,7 @@ class HttpExchange:
         self._has_eof = self._is_lost = False
         """Whether the server closed its side in order; whether the socket is closed."""
         self._is_opened = self.brings_frames = False
-        """Whether the listener counts the connection as open."""
+        """Whether the listener counts the connection as open; whether frames came with the yes."""
         self._is_paused = self._is_over = False
         """Whether the listener is not called any more."""
 
