@@ -114,7 +114,7 @@ def _dialect(place: str) -> Dialect:
     found = _attribute(place, *matched.groups())
     try:
         surface = getattr(found, "surface", SURFACE)
-    except Exception as exc:  # a property of others' code
+    except (Exception, SystemExit) as exc:  # a property of others' code
         raise BadDialectError(f"{place} is no dialect: {failure(exc)}") from exc
     if surface != SURFACE:
         raise BadDialectError(

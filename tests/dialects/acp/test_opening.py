@@ -95,6 +95,13 @@ def test_a_session_that_opens_a_moment_later_goes_on(able: dict[str, bool]) -> N
     assert played.protocol.frame_stats.left_out == {}
 
 
+def test_an_answer_to_nothing_does_not_put_it_off_again() -> None:
+    played = Played(f.initialized(load=True), f.failure(2, "locked"), known=f.SESSION)
+    played.do(played.turn.frames([f.response(99)], 1))
+
+    assert played.protocol.deadline == AGAIN_S
+
+
 def test_a_deadline_that_nothing_waits_for_asks_for_nothing() -> None:
     opening = Opening(f.SESSION, "/work")
 

@@ -209,7 +209,7 @@ class PromptProtocol(KeepsNothing):
         if opening.error is not None:
             return self._over(Reason.ERROR, opening.error)
         if not opening.is_open:
-            if opening.is_put_off:
+            if opening.is_put_off and self.deadline == NEVER:  # else it was an answer to nothing
                 self.deadline = now + AGAIN_S
             return Decoded(to_agent=to_send)
         session_id, request = opening.session_id, self._request
