@@ -21,6 +21,7 @@ CHECKOV := .venv/checkov/.stamp
 CRDS := tests/deploy/crds/node_modules/.stamp
 DEPLOY := .venv/.deploy $(CRDS)
 LAB := packages/turnwire-lab
+RUNTIME := packages/turnwire-agent
 # Two of the agents of examples/agents are part of `make test`, all of `make agents`.
 AGENTS := pydantic-ai langgraph
 MORE_AGENTS := adk agent-framework agno crewai llama-index strands
@@ -45,12 +46,13 @@ help:  ## This list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
 
 # The lab after the gateway: an older gateway had the script of the lab, and removes it when it goes.
-$(STAMP): requirements-dev.txt pyproject.toml $(LAB)/pyproject.toml
+$(STAMP): requirements-dev.txt pyproject.toml $(LAB)/pyproject.toml $(RUNTIME)/pyproject.toml
 	@echo "Installing into .venv: half a minute"
 	@$(PYTHON) -m venv .venv
 	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e $(LAB)
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e $(RUNTIME)
 	@touch $@
 
 .PHONY: install
