@@ -1,37 +1,38 @@
 """A plugin of pytest: each scenario of `turnwire conform` is a test.
 
-    pytest -p turnwire.cli.pytest_conform --turnwire-agent URL --turnwire-conform "--long-prompt …"
+    pytest --turnwire-agent URL --turnwire-conform "--long-prompt … --tool-prompt …"
 
-It is not loaded unless it is named, since it needs pytest, which the gateway does without.
+Its options are in `turnwire.pytest_plugin`, which loads this module if an agent is named: it needs
+pytest, which the gateway does without.
 """
 
 import argparse
 import shlex
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, assert_never
+from typing import Any, Final, NoReturn, assert_never
 
 import pytest
 
 from turnwire.cli import conform
 from turnwire.cli.masking import masked
+from turnwire.config.files import UnreadableError
 from turnwire.conform import report as written
 from turnwire.conform.run import Result, Verdict, chosen
+from turnwire.errors import SettingsError
 
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("turnwire")
-    group.addoption("--turnwire-agent", metavar="URL", help="play scenarios against this agent")
-    group.addoption(
-        "--turnwire-conform",
-        metavar="ARGUMENTS",
-        default="",
-        help="the other arguments of `turnwire conform`, in one string",
-    )
+CANNOT_PLAY: Final = pytest.ExitCode.USAGE_ERROR
 
 
 class ScenarioFailed(Exception):  # noqa: N818 - a verdict on the agent, not a fault of the test
     """The agent failed a scenario. The text is that of the report."""
+
+
+class Arguments(argparse.ArgumentParser):
+    """A parser whose errors are pytest's."""
+
+    def error(self, message: str) -> NoReturn:
+        raise pytest.UsageError(f"{self.prog}: {message}")
 
 
 class Conformance:
@@ -42,7 +43,12 @@ class Conformance:
 
     @cached_property
     def _played(self) -> tuple[Mapping[str, Result], str]:
-        report, token = conform.play(self.arguments)
+        try:
+            report, token = conform.play(self.arguments)
+        except SettingsError as exc:
+            pytest.exit("turnwire conform: " + "; ".join(exc.problems), CANNOT_PLAY)
+        except UnreadableError as exc:
+            pytest.exit(f"turnwire conform: {exc}", CANNOT_PLAY)
         return {result.name: result for result in report.results}, token
 
     def check(self, name: str) -> None:
@@ -85,11 +91,9 @@ class ScenarioItem(pytest.Item):
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Add a test for each scenario, if an agent is named."""
+    """Add a test for each scenario."""
     url = config.getoption("--turnwire-agent")
-    if url is None:
-        return
-    parser = argparse.ArgumentParser(prog="--turnwire-conform", add_help=False)
+    parser = Arguments(prog="--turnwire-conform", add_help=False)
     conform.add_arguments(parser)
     others = shlex.split(config.getoption("--turnwire-conform"))
     conformance = Conformance(parser.parse_args(["--agent-url", url, *others]))

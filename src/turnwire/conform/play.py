@@ -158,7 +158,7 @@ class Play:
 
     def abort_frames(self) -> Sequence[bytes]:
         """The frames that would abort the turn now; they are not sent."""
-        return self._protocol.abort()
+        return self._seen.abort_frames()
 
     async def until(self, fact: Callable[[], bool], within_s: float) -> bool:
         """Wait until the fact is true. False: it was not, for so many seconds."""

@@ -1,5 +1,6 @@
 """An agent protocol that notes what it is told, with times."""
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +28,13 @@ class SeenProtocol:
     def __getattr__(self, name: str) -> Any:
         """Return what the other protocol has: its state, and the methods that return no events."""
         return getattr(self._protocol, name)
+
+    def abort_frames(self) -> Sequence[bytes]:
+        """Return the frames that would abort the turn now.
+
+        A copy is asked: a protocol that has given its abort takes any verdict for "canceled".
+        """
+        return copy.copy(self._protocol).abort()
 
     def connection_opened(self, now: float) -> Decoded:
         return self._noted(self._protocol.connection_opened(now), now)
