@@ -27,8 +27,6 @@ class Quirks(Struct, frozen=True, kw_only=True):
     """`chat`: the role of the instructions."""
     result_images: bool = False
     """The model takes pictures in the result of a tool. Else they follow as a user's."""
-    done_without_reason: bool = False
-    """`chat`: `[DONE]` without a `finish_reason` is an end, as some servers have it."""
 
 
 class Model(Struct, frozen=True, kw_only=True):

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from msgspec import Struct
+import msgspec
+from msgspec import Raw, Struct
 
 from turnwire_agent.llm.events import Event
 from turnwire_agent.llm.losses import Loss
 from turnwire_agent.llm.model import Model
 from turnwire_agent.llm.request import Request
 from turnwire_agent.llm.sse import ServerSentEvent
+from turnwire_agent.llm.transcript import Assistant
 
 
 class Encoded(Struct, frozen=True):
@@ -47,9 +49,24 @@ class Shape(Protocol):
         """
         ...
 
-    def decoder(self, model: Model) -> Decoder:
-        """A reader for one answer."""
+    def decoder(self, model: Model, made_ids: str = "call") -> Decoder:
+        """A reader for one answer.
+
+        Args:
+            model: Whose answer it is.
+            made_ids: Ids of calls that the provider gives none begin with it, as `call-0`. A turn
+                and a step in it make them the same in a process that resumes.
+        """
         ...
+
+
+def native_blocks(message: Assistant, model: Model) -> list[Raw] | None:
+    """The blocks that go back unchanged, if this very model made them; else None."""
+    native = message.native
+    made_by = native and (native.shape, native.provider, native.model)
+    if native is None or made_by != (model.shape, model.provider, model.name):
+        return None
+    return msgspec.json.decode(native.blocks, type=list[Raw])
 
 
 class UnsendableError(ValueError):

@@ -1,0 +1,121 @@
+"""A key that a command prints, as those of password managers do."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import time
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from turnwire_agent.llm.credentials.key_header import usable_key
+from turnwire_agent.llm.credentials.port import CredentialError, Failure
+from turnwire_agent.llm.credentials.secret import Secret
+from turnwire_agent.llm.credentials.single_flight import SingleFlight
+
+_BYTES_MAX: Final = 64 * 1024
+
+
+class KeyCommand:
+    """The first line of what a command writes to its standard output.
+
+    The command runs without a shell. Tasks that want the key share one run. What the command writes
+    to its standard error is thrown away: it may hold the key. Of its arguments no message shows
+    more than the first.
+
+    Args:
+        argv: The program and its arguments.
+        timeout_s: The command and all it started are killed after that.
+        kept_s: How long a key is used before the command is asked again.
+        monotonic: A clock in seconds that is never set.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        timeout_s: float = 10.0,
+        kept_s: float = 300.0,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if not argv:
+            raise ValueError("A key command needs at least the name of a program.")
+        self._argv = tuple(argv)
+        self._timeout_s = timeout_s
+        self._kept_s = kept_s
+        self._monotonic = monotonic
+        self._flight = SingleFlight[Secret | Failure]()
+        self._key: Secret | None = None
+        self._kept_until = 0.0
+
+    def __repr__(self) -> str:
+        return f"KeyCommand({self._argv[0]})"
+
+    async def read(self) -> Secret:
+        if self._key is not None and self._monotonic() < self._kept_until:
+            return self._key
+        outcome = await self._flight.join(self._run)
+        if isinstance(outcome, Failure):
+            raise CredentialError(outcome)
+        return outcome
+
+    def expire(self) -> None:
+        self._key = None
+
+    async def _run(self) -> Secret | Failure:
+        outcome = await self._printed()
+        if isinstance(outcome, bytes):
+            line = outcome.partition(b"\n")[0].removesuffix(b"\r").decode("latin-1")
+            try:
+                self._key = usable_key(line, f"the output of {self._named}")
+            except CredentialError as error:
+                return error.failure
+            self._kept_until = self._monotonic() + self._kept_s
+            return self._key
+        return outcome
+
+    async def _printed(self) -> bytes | Failure:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self._argv, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, start_new_session=True
+            )
+        except OSError as error:
+            return Failure("unusable", f"No API key: {self._named}: {error.strerror}.")
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                printed = await _first_line(process)
+                status = await process.wait()
+        except TimeoutError:
+            return Failure(
+                "unavailable", f"No API key: {self._named} took more than {self._timeout_s:g} s."
+            )
+        finally:
+            await _end(process)
+        if status:
+            return Failure(
+                "unavailable",
+                f"No API key: {self._named} ended with status {status}. Run it by hand to see why: "
+                "what it writes may hold secrets, and is not shown.",
+            )
+        return printed
+
+    @property
+    def _named(self) -> str:
+        return f"the command {self._argv[0]}"
+
+
+async def _first_line(process: Process) -> bytes:
+    """All of the output, up to a bound. The rest is read and dropped, so that nobody waits."""
+    assert process.stdout is not None
+    kept = b""
+    while piece := await process.stdout.read(_BYTES_MAX):
+        kept += piece[: _BYTES_MAX - len(kept)]
+    return kept
+
+
+async def _end(process: Process) -> None:
+    """Kill what is left of the command, and what it started: those may hold the pipe open."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()

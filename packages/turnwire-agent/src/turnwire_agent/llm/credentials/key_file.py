@@ -1,0 +1,64 @@
+"""A key in a file that may be replaced while we run."""
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from turnwire_agent.llm.credentials.key_header import usable_key
+from turnwire_agent.llm.credentials.own_thread import OwnThread
+from turnwire_agent.llm.credentials.port import CredentialError, Failure
+from turnwire_agent.llm.credentials.secret import Secret
+
+_BYTES_MAX: Final = 64 * 1024
+
+
+class KeyFile:
+    """A key that is the one line of a file. It is read again when the file changes.
+
+    "Changes" is what `stat` shows: time, size, or another file of the same name.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._thread = OwnThread("key-file")
+        self._seen: tuple[int, ...] | None = None
+        self._key = Secret("")
+
+    def __repr__(self) -> str:
+        return f"KeyFile({self._path})"
+
+    async def read(self) -> Secret:
+        return await self._thread.run(self._read)
+
+    def expire(self) -> None:
+        self._seen = None
+
+    def _read(self) -> Secret:
+        try:
+            # A FIFO that nobody writes must not hold this thread for ever.
+            descriptor = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except FileNotFoundError:
+            failure = Failure("missing", f"No API key: there is no file {self._path}.")
+        except OSError as error:
+            failure = Failure("unusable", f"No API key: {self._path}: {error.strerror}.")
+        else:
+            with open(descriptor, "rb") as file:
+                return self._read_open(file.fileno())
+        raise CredentialError(failure)
+
+    def _read_open(self, descriptor: int) -> Secret:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise CredentialError(Failure("unusable", f"No API key: {self._path} is not a file."))
+        seen = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        if seen != self._seen:
+            if found.st_size > _BYTES_MAX:
+                raise CredentialError(
+                    Failure("unusable", f"No API key: {self._path} is too long to be one.")
+                )
+            # Latin-1 takes every byte; what is not ASCII is refused with its position.
+            text = os.read(descriptor, _BYTES_MAX).decode("latin-1")
+            self._key = usable_key(text.rstrip("\r\n"), f"the file {self._path}")
+            self._seen = seen
+        return self._key

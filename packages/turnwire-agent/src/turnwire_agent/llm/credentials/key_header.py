@@ -1,0 +1,68 @@
+"""Which header a key goes into, and which characters it may have."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from msgspec import Struct
+
+from turnwire_agent.llm.credentials.port import CredentialError, Failure
+from turnwire_agent.llm.credentials.secret import Secret, SecretHeaders
+from turnwire_agent.llm.model import ShapeName
+
+
+class KeyHeader(Struct, frozen=True):
+    """A header that carries a secret."""
+
+    name: str
+    prefix: str = ""
+    """Stands before the secret, with the space after it."""
+
+    def headers(self, secret: Secret) -> SecretHeaders:
+        return SecretHeaders({self.name: self.prefix + secret.reveal()})
+
+
+BEARER: Final = KeyHeader("authorization", "Bearer ")
+"""Also the header of every token of OAuth (RFC 6750), whatever the shape is."""
+
+KEY_HEADERS: Final[Mapping[ShapeName, KeyHeader]] = MappingProxyType(
+    {
+        "chat": BEARER,
+        "responses": BEARER,
+        "messages": KeyHeader("x-api-key"),
+        "google": KeyHeader("x-goog-api-key"),
+    }
+)
+"""Where the API key of a shape goes. Google's may stand in the query too: there, logs show it."""
+
+
+def usable_key(text: str, place: str) -> Secret:
+    """The key or token that was found at a place.
+
+    Args:
+        text: Without the line break at its end.
+        place: Where it was found, as `the file /run/key`: for the message.
+
+    Raises:
+        CredentialError: It is empty, or no header can have it. The message does not show it.
+    """
+    if not text:
+        raise CredentialError(Failure("missing", f"No API key: {place} is empty."))
+    for position, character in enumerate(text, start=1):
+        if not "!" <= character <= "~":
+            raise CredentialError(
+                Failure(
+                    "unusable",
+                    f"The API key of {place} has {_described(character)} as character {position}. "
+                    "No key has that.",
+                )
+            )
+    return Secret(text)
+
+
+def _described(character: str) -> str:
+    if character in "\r\n":
+        return "a line break"
+    if character == " ":
+        return "a space"
+    return "a control character" if character < " " or character == "\x7f" else "no ASCII letter"
