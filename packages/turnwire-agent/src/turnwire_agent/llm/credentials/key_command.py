@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from turnwire_agent.llm.credentials.key_header import usable_key
-from turnwire_agent.llm.credentials.port import CredentialError, Failure
+from turnwire_agent.llm.credentials.port import Failure, unless_failed
 from turnwire_agent.llm.credentials.secret import Secret
 from turnwire_agent.llm.credentials.single_flight import SingleFlight
 
@@ -55,25 +55,21 @@ class KeyCommand:
     async def read(self) -> Secret:
         if self._key is not None and self._monotonic() < self._kept_until:
             return self._key
-        outcome = await self._flight.join(self._run)
-        if isinstance(outcome, Failure):
-            raise CredentialError(outcome)
-        return outcome
+        return unless_failed(await self._flight.join(self._run))
 
     def expire(self) -> None:
         self._key = None
 
     async def _run(self) -> Secret | Failure:
-        outcome = await self._printed()
-        if isinstance(outcome, bytes):
-            line = outcome.partition(b"\n")[0].removesuffix(b"\r").decode("latin-1")
-            try:
-                self._key = usable_key(line, f"the output of {self._named}")
-            except CredentialError as error:
-                return error.failure
+        printed = await self._printed()
+        if isinstance(printed, Failure):
+            return printed
+        line = printed.partition(b"\n")[0].removesuffix(b"\r").decode("latin-1")
+        key = usable_key(line, f"the output of {self._named}")
+        if isinstance(key, Secret):
+            self._key = key
             self._kept_until = self._monotonic() + self._kept_s
-            return self._key
-        return outcome
+        return key
 
     async def _printed(self) -> bytes | Failure:
         try:
@@ -81,21 +77,23 @@ class KeyCommand:
                 *self._argv, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, start_new_session=True
             )
         except OSError as error:
-            return Failure("unusable", f"No API key: {self._named}: {error.strerror}.")
+            return Failure("unusable", f"No key: {self._named}: {error.strerror}.")
         try:
             async with asyncio.timeout(self._timeout_s):
-                printed = await _first_line(process)
+                printed = await _output(process)
                 status = await process.wait()
         except TimeoutError:
+            await _kill(process)
             return Failure(
-                "unavailable", f"No API key: {self._named} took more than {self._timeout_s:g} s."
+                "unavailable", f"No key: {self._named} took more than {self._timeout_s:g} s."
             )
-        finally:
-            await _end(process)
+        except asyncio.CancelledError:
+            await _kill(process)
+            raise
         if status:
             return Failure(
                 "unavailable",
-                f"No API key: {self._named} ended with status {status}. Run it by hand to see why: "
+                f"No key: {self._named} ended with status {status}. Run it by hand to see why: "
                 "what it writes may hold secrets, and is not shown.",
             )
         return printed
@@ -105,8 +103,8 @@ class KeyCommand:
         return f"the command {self._argv[0]}"
 
 
-async def _first_line(process: Process) -> bytes:
-    """All of the output, up to a bound. The rest is read and dropped, so that nobody waits."""
+async def _output(process: Process) -> bytes:
+    """The output, up to a bound. The rest is read and dropped, so that nobody waits."""
     assert process.stdout is not None
     kept = b""
     while piece := await process.stdout.read(_BYTES_MAX):
@@ -114,8 +112,11 @@ async def _first_line(process: Process) -> bytes:
     return kept
 
 
-async def _end(process: Process) -> None:
-    """Kill what is left of the command, and what it started: those may hold the pipe open."""
+async def _kill(process: Process) -> None:
+    """Kill the command, and what it started, which may hold the pipe open.
+
+    Not after an ordinary end: a daemon that it started, as an agent of keys, lives on.
+    """
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     await process.wait()

@@ -7,7 +7,7 @@ from typing import Final
 
 from turnwire_agent.llm.credentials.key_header import usable_key
 from turnwire_agent.llm.credentials.own_thread import OwnThread
-from turnwire_agent.llm.credentials.port import CredentialError, Failure
+from turnwire_agent.llm.credentials.port import Failure, unless_failed
 from turnwire_agent.llm.credentials.secret import Secret
 
 _BYTES_MAX: Final = 64 * 1024
@@ -29,36 +29,36 @@ class KeyFile:
         return f"KeyFile({self._path})"
 
     async def read(self) -> Secret:
-        return await self._thread.run(self._read)
+        return unless_failed(await self._thread.run(self._read))
 
     def expire(self) -> None:
         self._seen = None
 
-    def _read(self) -> Secret:
+    def _read(self) -> Secret | Failure:
         try:
             # A FIFO that nobody writes must not hold this thread for ever.
             descriptor = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except FileNotFoundError:
-            failure = Failure("missing", f"No API key: there is no file {self._path}.")
+            return Failure("missing", f"No key: there is no file {self._path}.")
         except OSError as error:
-            failure = Failure("unusable", f"No API key: {self._path}: {error.strerror}.")
-        else:
-            with open(descriptor, "rb") as file:
-                return self._read_open(file.fileno())
-        raise CredentialError(failure)
+            return Failure("unusable", f"No key: {self._path}: {error.strerror}.")
+        try:
+            return self._read_open(descriptor)
+        finally:
+            os.close(descriptor)
 
-    def _read_open(self, descriptor: int) -> Secret:
+    def _read_open(self, descriptor: int) -> Secret | Failure:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            raise CredentialError(Failure("unusable", f"No API key: {self._path} is not a file."))
+            return Failure("unusable", f"No key: {self._path} is not a file.")
         seen = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
         if seen != self._seen:
             if found.st_size > _BYTES_MAX:
-                raise CredentialError(
-                    Failure("unusable", f"No API key: {self._path} is too long to be one.")
-                )
+                return Failure("unusable", f"No key: {self._path} is too long to be one.")
             # Latin-1 takes every byte; what is not ASCII is refused with its position.
             text = os.read(descriptor, _BYTES_MAX).decode("latin-1")
-            self._key = usable_key(text.rstrip("\r\n"), f"the file {self._path}")
-            self._seen = seen
+            key = usable_key(text.rstrip("\r\n"), f"the file {self._path}")
+            if isinstance(key, Failure):
+                return key
+            self._key, self._seen = key, seen
         return self._key

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from turnwire_agent.llm.credentials.port import CredentialError, Failure
+from turnwire_agent.llm.credentials.port import Failure
 from turnwire_agent.llm.credentials.secret import Secret, SecretHeaders
 from turnwire_agent.llm.model import ShapeName
 
@@ -36,26 +36,25 @@ KEY_HEADERS: Final[Mapping[ShapeName, KeyHeader]] = MappingProxyType(
 """Where the API key of a shape goes. Google's may stand in the query too: there, logs show it."""
 
 
-def usable_key(text: str, place: str) -> Secret:
+def usable_key(text: str, place: str) -> Secret | Failure:
     """The key or token that was found at a place.
 
     Args:
         text: Without the line break at its end.
         place: Where it was found, as `the file /run/key`: for the message.
 
-    Raises:
-        CredentialError: It is empty, or no header can have it. The message does not show it.
+    Returns:
+        A failure if it is empty, or if no header can have it. That is no exception: loggers that
+        show the variables of each frame would show the text.
     """
     if not text:
-        raise CredentialError(Failure("missing", f"No API key: {place} is empty."))
+        return Failure("missing", f"No key: {place} is empty.")
     for position, character in enumerate(text, start=1):
         if not "!" <= character <= "~":
-            raise CredentialError(
-                Failure(
-                    "unusable",
-                    f"The API key of {place} has {_described(character)} as character {position}. "
-                    "No key has that.",
-                )
+            return Failure(
+                "unusable",
+                f"The key of {place} has {_described(character)} as character {position}. "
+                "No key has that.",
             )
     return Secret(text)
 

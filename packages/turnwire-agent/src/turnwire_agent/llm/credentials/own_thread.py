@@ -22,7 +22,3 @@ class OwnThread:
     async def run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The result of the call. It runs to its end even if its caller is cancelled."""
         return await asyncio.wrap_future(self._executor.submit(call, *args, **kwargs))
-
-    def begin(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Start the call, and let nobody wait for it."""
-        self._executor.submit(call, *args, **kwargs)

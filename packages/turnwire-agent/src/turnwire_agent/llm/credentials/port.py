@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 from msgspec import Struct
+
+T = TypeVar("T")
 
 Reason = Literal["missing", "unusable", "log-in", "refused", "unavailable"]
 """Why there is no credential.
@@ -32,6 +34,17 @@ class CredentialError(Exception):
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
         self.failure = failure
+
+
+def unless_failed(outcome: T | Failure) -> T:
+    """The outcome itself.
+
+    Raises:
+        CredentialError: It is a failure. Each caller gets an exception of its own.
+    """
+    if isinstance(outcome, Failure):
+        raise CredentialError(outcome)
+    return outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final, Protocol
 
 from turnwire_agent.llm.credentials.key_header import usable_key
-from turnwire_agent.llm.credentials.port import CredentialError, Failure
+from turnwire_agent.llm.credentials.port import CredentialError, Failure, unless_failed
 from turnwire_agent.llm.credentials.secret import Secret
 
 USUAL_NAMES: Final[Mapping[str, str]] = MappingProxyType(
@@ -47,7 +47,7 @@ class KeyValue:
         return "KeyValue(...)"
 
     async def read(self) -> Secret:
-        return usable_key(self._key.reveal(), self._place)
+        return unless_failed(usable_key(self._key.reveal(), self._place))
 
     def expire(self) -> None:
         """A value does not change."""
@@ -64,12 +64,12 @@ class KeyVariable:
         return f"KeyVariable({self._variable})"
 
     async def read(self) -> Secret:
-        key = self._environ.get(self._variable)
-        if key is None:
+        if self._variable not in self._environ:
             raise CredentialError(
-                Failure("missing", f"No API key: the variable {self._variable} is not set.")
+                Failure("missing", f"No key: the variable {self._variable} is not set.")
             )
-        return usable_key(key, f"the variable {self._variable}")
+        place = f"the variable {self._variable}"
+        return unless_failed(usable_key(self._environ[self._variable], place))
 
     def expire(self) -> None:
         """Nothing is kept."""
@@ -86,7 +86,7 @@ def usual_variable(provider: str, *, environ: Mapping[str, str] = os.environ) ->
         raise CredentialError(
             Failure(
                 "missing",
-                f"No API key: the provider {provider!r} has no usual variable. "
+                f"No key: the provider {provider!r} has no usual variable. "
                 f"Those with one are {', '.join(USUAL_NAMES)}.",
             )
         )
