@@ -35,6 +35,8 @@ OPENCODE := tests/agents/opencode
 REFERENCE := tests/agents/reference
 MODELS := tests/models
 STORES := tests/stores
+# The providers' own libraries: they say whether our requests are valid, and read what we read.
+WITNESSES := tests/runtime/witnesses
 EXAMPLES := .venv/examples
 DIALECTS := $(patsubst examples/dialects/%/pyproject.toml,%,$(wildcard examples/dialects/*/pyproject.toml))
 TYPED := $(notdir $(patsubst %/py.typed,%,$(wildcard examples/dialects/*/src/*/py.typed)))
@@ -94,6 +96,8 @@ $(SCRIPT): $(CLIENT) $(WIDGET)/node_modules/.stamp $(wildcard $(WIDGET)/*.*) $(s
 .PHONY: widget
 widget: $(SCRIPT)  ## Build the widget, if its sources changed (10 s)
 
+EXTRAS := bench browser dashboards deploy docs fuzz otel proxies
+
 # What one suite needs and the others do not: an extra of pyproject.toml with a lock of its own.
 .venv/.%: requirements-%.txt $(STAMP)
 	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
@@ -124,6 +128,11 @@ $(MODELS)/node_modules/.stamp: $(MODELS)/package-lock.json
 	@touch $@
 
 .venv/stores/.stamp: $(STORES)/requirements.txt
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
+	@touch $@
+
+.venv/runtime-witnesses/.stamp: $(WITNESSES)/requirements.txt
 	@$(PYTHON) -m venv $(@D)
 	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
 	@touch $@
@@ -251,7 +260,7 @@ check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
 
 # Each step runs, even if one before it failed.
 STEPS ?= tools static waiting measured coverage unmeasured guards browsed
-REST := thorough browsed-rest conform-check deploy-check examples hostile-check clients chaos stores proxies dashboards-check soak
+REST := thorough browsed-rest conform-check deploy-check examples clean-room hostile-check clients chaos stores proxies dashboards-check soak
 
 .PHONY: test
 test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (14 min)
@@ -264,7 +273,7 @@ test:  ## Lint, docs, coverage, all tests but those of some targets below; a fai
 	printf "== All steps:\n$$told"; exit $$failed
 
 .PHONY: all
-all:  ## What `make test` leaves out: deploy/, five proxies, Prometheus, all of the clients, hostile neighbours, broken lines, a soak (27 min)
+all:  ## What `make test` leaves out: deploy/, five proxies, Prometheus, all of the clients, the wheels alone, hostile neighbours, broken lines, a soak (28 min)
 	@$(MAKE) --no-print-directory test STEPS="$(REST)"
 
 # Downloads wait for others, so they go side by side.
@@ -343,6 +352,18 @@ examples: $(STAMP) $(EXAMPLES)/.stamp  ## The examples of dialects, installed be
 	for tests in build/examples/*/; do \
 	  (cd $$tests && env -u PYTHONPATH $(CURDIR)/$(EXAMPLES)/bin/python -m pytest -q -p no:cov -p no:xdist) || exit; \
 	done
+
+# The wheels of all libraries that an extra may bring: no other index is asked afterwards.
+LIBRARY_LOCKS := requirements.txt $(EXTRAS:%=requirements-%.txt) $(patsubst %,requirements-%.txt,dev image lab)
+.venv/wheels/.stamp: $(LIBRARY_LOCKS) $(STAMP)
+	@echo "Fetching the wheels of all libraries: a minute"
+	@rm -rf $(@D)
+	@$(PY) -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes $(LIBRARY_LOCKS:%=-r %) -d $(@D)
+	@touch $@
+
+.PHONY: clean-room
+clean-room: $(STAMP) .venv/wheels/.stamp  ## Each wheel with each of its extras, installed offline: what is in it, what it needs (1 min)
+	$(PYTEST) -q -p no:cov tests/packages/clean_room_check.py
 
 # Their builds have no TLS.
 .PHONY: stores
@@ -483,7 +504,6 @@ LOCK := $(PY) -m uv pip compile -q --no-strip-extras --no-header --no-emit-index
   --universal --python-version 3.11
 # The lab names its libraries in a project file of its own.
 LIBRARIES := --group $(LAB)/pyproject.toml:libraries
-EXTRAS := bench browser dashboards deploy docs fuzz otel proxies
 
 .PHONY: locks
 locks: $(STAMP)  ## Write requirements*.txt anew from the project files
@@ -503,6 +523,7 @@ locks: $(STAMP)  ## Write requirements*.txt anew from the project files
 	$(LOCK) --no-deps --only-binary :all: examples/agents/requirements/$(MODEL).in -o examples/agents/requirements/$(MODEL).txt
 	$(LOCK) --only-binary :all: $(REFERENCE)/requirements.in -o $(REFERENCE)/requirements.txt
 	$(LOCK) --only-binary :all: $(STORES)/requirements.in -o $(STORES)/requirements.txt
+	$(LOCK) --only-binary :all: $(WITNESSES)/requirements.in -o $(WITNESSES)/requirements.txt
 	$(LOCK) --only-binary :all: $(MODELS)/requirements.in -o $(MODELS)/requirements.txt
 
 .PHONY: clean
