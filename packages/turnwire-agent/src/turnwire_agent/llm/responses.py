@@ -1,0 +1,427 @@
+"""Responses, as OpenAI made it.
+
+A request is a POST of `input`, a flat list of items: messages, calls, outputs of calls, reasoning.
+Nothing is stored at the provider (`store: false`), so its encrypted reasoning is asked for and goes
+back. An answer is a stream of typed events about the items of its output; text, reasoning and the
+arguments of calls come in pieces, and the last event (`response.completed`, `.incomplete` or
+`.failed`) has the whole response. A body that ends before that is cut.
+
+Servers of other makes leave out `output_index` and `content_index`: the id of an item is its key.
+
+A native answer is the items of `response.output`, of which the last event's are the ones to keep:
+encrypted reasoning is encrypted anew in each event.
+"""
+
+import base64
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw, Struct
+
+from turnwire_agent.llm.blocks import Blocks, Kind
+from turnwire_agent.llm.body import written
+from turnwire_agent.llm.call_ids import fitting
+from turnwire_agent.llm.events import (
+    Begun,
+    Event,
+    Finish,
+    FinishReason,
+    Skipped,
+    Source,
+    ToolCall,
+    ToolInputDelta,
+    ToolInputEnd,
+    ToolInputStart,
+    Usage,
+)
+from turnwire_agent.llm.faults import Fault, of_error
+from turnwire_agent.llm.fields import MalformedError, count, decoded, fields, items, text
+from turnwire_agent.llm.losses import Loss
+from turnwire_agent.llm.model import Model
+from turnwire_agent.llm.request import OneTool, Request
+from turnwire_agent.llm.result_text import result_text
+from turnwire_agent.llm.shape import Encoded, UnsendableError, native_blocks
+from turnwire_agent.llm.sse import ServerSentEvent
+from turnwire_agent.llm.transcript import Assistant, Call, File, Image, Reasoning, Text, User
+
+CALL_ID_CHARS: Final = 64
+
+INCOMPLETE: Final[dict[str, FinishReason]] = {
+    "max_output_tokens": "length",
+    "max_tokens": "length",
+    "content_filter": "content-filter",
+    "max_messages": "other",
+    "steered": "other",
+}
+"""Why a response is incomplete. Any other word is `other`, and told as `Finish.raw`."""
+
+KNOWN: Final = (
+    "response.content_part.",
+    "response.function_call_arguments.",
+    "response.in_progress",
+    "response.output_item.",
+    "response.output_text.",
+    "response.queued",
+    "response.reasoning_",
+    "response.refusal.",
+)
+"""Events that say nothing that the others did not."""
+
+
+# --- The request ---
+
+
+def encode(model: Model, request: Request) -> Encoded:
+    """Write a request. See `turnwire_agent.llm.shape.Shape`."""
+    losses: list[Loss] = []
+    body: dict[str, Any] = {
+        "model": model.name,
+        "input": list(_items(model, request, losses)),
+        "stream": True,
+        "store": False,
+        "include": ["reasoning.encrypted_content"],
+    }
+    if request.instructions:
+        body["instructions"] = request.instructions
+    if request.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.schema,
+                "strict": tool.strict and model.quirks.strict_tools,
+            }
+            for tool in request.tools
+        ]
+        choice = request.tool_choice
+        if isinstance(choice, OneTool):
+            body["tool_choice"] = {"type": "function", "name": choice.name}
+        else:
+            body["tool_choice"] = choice
+        if request.parallel_tools is not None:
+            body["parallel_tool_calls"] = request.parallel_tools
+    if request.effort is not None:
+        body["reasoning"] = {"effort": request.effort, "summary": "auto"}
+    if request.answer_schema is not None:
+        schema = {"type": "json_schema", "name": "answer", "schema": request.answer_schema}
+        body["text"] = {"format": schema}
+    if request.stop:
+        losses.append(Loss("stop", "dropped", "the wire has no stop sequences"))
+    bounds = {
+        "max_output_tokens": request.max_tokens,
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+    }
+    body |= {name: value for name, value in bounds.items() if value is not None}
+    return Encoded("/responses", written(body), losses=tuple(losses))
+
+
+def _items(model: Model, request: Request, losses: list[Loss]) -> Iterator[dict[str, Any] | Raw]:
+    as_sent = False
+    for number, message in enumerate(request.transcript):
+        where = f"messages[{number}]"
+        if isinstance(message, User):
+            content = [
+                _part(part, f"{where}.parts[{place}]", losses)
+                for place, part in enumerate(message.parts)
+                if not isinstance(part, Text) or part.text
+            ]
+            yield {"type": "message", "role": "user", "content": content}
+        elif isinstance(message, Assistant):
+            native = native_blocks(message, model)
+            as_sent = bool(native)
+            yield from native or _assistant(message, where, losses)
+        else:
+            for result in message.results:
+                call_id = result.call_id if as_sent else fitting(result.call_id, CALL_ID_CHARS)
+                output: object = result_text(result)
+                files = [part for part in result.content if not isinstance(part, Text)]
+                if files:
+                    parts = (Text(result_text(result)), *files)
+                    output = [
+                        _part(part, f"{where}.parts[{place}]", losses)
+                        for place, part in enumerate(parts)
+                    ]
+                yield {"type": "function_call_output", "call_id": call_id, "output": output}
+
+
+def _assistant(message: Assistant, where: str, losses: list[Loss]) -> Iterator[dict[str, Any]]:
+    for part in message.parts:
+        if isinstance(part, Text):
+            if part.text:
+                yield {"type": "message", "role": "assistant", "content": part.text}
+        elif isinstance(part, Call):
+            yield {
+                "type": "function_call",
+                "call_id": fitting(part.id, CALL_ID_CHARS),
+                "name": part.name,
+                "arguments": part.arguments or "{}",
+            }
+        elif isinstance(part, Reasoning):
+            losses.append(Loss(f"{where}.reasoning", "dropped", "it is another model's"))
+        else:
+            losses.append(Loss(f"{where}.files", "dropped", "an assistant's message has none"))
+
+
+def _part(part: Text | Image | File, where: str, losses: list[Loss]) -> dict[str, Any]:
+    if isinstance(part, Text):
+        return {"type": "input_text", "text": part.text}
+    data_url = f"data:{part.media_type};base64,{base64.b64encode(part.data).decode()}"
+    if isinstance(part, Image):
+        url = data_url if part.data else part.url
+        return {"type": "input_image", "image_url": url, "detail": "auto"}
+    if not part.data:
+        return {"type": "input_file", "file_url": part.url}
+    if part.media_type == "application/pdf":
+        name = part.name or "file.pdf"
+        return {"type": "input_file", "filename": name, "file_data": data_url}
+    if part.media_type.startswith("text/"):
+        losses.append(Loss(where, "sent as text", "the wire has no files of this type"))
+        return {"type": "input_text", "text": part.data.decode("utf-8", "replace")}
+    raise UnsendableError(f"{where}: {part.media_type} cannot be sent on this wire")
+
+
+# --- The answer ---
+
+
+def decoder(model: Model, made_ids: str = "call") -> "ResponsesDecoder":
+    """A reader for one answer. See `turnwire_agent.llm.shape.Shape`."""
+    del model  # its quirks change nothing here
+    return ResponsesDecoder(made_ids)
+
+
+class _Output(Struct):
+    """The bytes of a response's items."""
+
+    output: list[Raw] = []
+
+
+class _Final(Struct):
+    response: _Output
+
+
+class _Done(Struct):
+    item: Raw
+
+
+class _Item:
+    """An item of the output that is being told."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.call_id = ""
+        self.name = ""
+        self.told: dict[object, str] = {}
+        """What was told of each of its parts."""
+        self.over = False
+
+
+class ResponsesDecoder:
+    """Reads one answer."""
+
+    def __init__(self, made_ids: str) -> None:
+        self._made_ids = made_ids
+        self._blocks = Blocks()
+        self._items: dict[str, _Item] = {}
+        self._calls = 0
+        self._refused = False
+        self._begun = False
+        self._over = False
+        self._native: list[bytes] = []
+        self._handlers: dict[str, Callable[[dict[str, Any]], list[Event]]] = {
+            "response.created": self._created,
+            "response.output_item.added": self._added,
+            "response.output_text.delta": self._text,
+            "response.output_text.done": self._text_done,
+            "response.output_text.annotation.added": self._annotation,
+            "response.refusal.delta": self._refusal,
+            "response.reasoning_summary_text.delta": self._thought,
+            "response.reasoning_text.delta": self._thought,
+            "response.function_call_arguments.delta": self._arguments,
+            "response.failed": self._failed,
+            "error": self._error,
+        }
+
+    def event(self, event: ServerSentEvent) -> Sequence[Event]:
+        """What one event says."""
+        if self._over or event.data.strip() == b"[DONE]":
+            return []
+        try:
+            values = decoded(event.data)
+            kind = text(values, "type") or event.name
+            if handler := self._handlers.get(kind):
+                return handler(values)
+            if kind == "response.output_item.done":
+                return self._done(values, event.data)
+            if kind in ("response.completed", "response.incomplete"):
+                return self._finish(values, event.data)
+            return [] if kind.startswith(KNOWN) else [Skipped(kind[:64])]
+        except (MalformedError, msgspec.ValidationError) as error:
+            self._over = True
+            return [Fault(kind="malformed", message=str(error)[:200])]
+
+    def end(self) -> Sequence[Event]:
+        """The body ended."""
+        if self._over:
+            return []
+        self._over = True
+        return [Fault(kind="truncated")]
+
+    def _item(self, values: dict[str, Any]) -> _Item:
+        """The item an event is of. An item that was never added is a message."""
+        key = text(values, "item_id") or str(values.get("output_index"))
+        return self._items.setdefault(key, _Item("message"))
+
+    def _created(self, values: dict[str, Any]) -> list[Event]:
+        if self._begun:
+            return []
+        self._begun = True
+        response = fields(values, "response")
+        return [Begun(text(response, "id"), text(response, "model"))]
+
+    def _added(self, values: dict[str, Any]) -> list[Event]:
+        item = fields(values, "item")
+        kind = text(item, "type")
+        told = _Item(kind)
+        self._items[text(item, "id") or str(values.get("output_index"))] = told
+        if kind == "function_call":
+            return self._begin_call(told, item)
+        return [] if kind in ("message", "reasoning") else [Skipped(kind[:64])]
+
+    def _begin_call(self, told: _Item, item: dict[str, Any]) -> list[Event]:
+        told.call_id = text(item, "call_id") or f"{self._made_ids}-{self._calls}"
+        told.name = text(item, "name")
+        self._calls += 1
+        return [ToolInputStart(told.call_id, told.name)]
+
+    def _more(self, kind: Kind, values: dict[str, Any], field: str, place: str) -> list[Event]:
+        """More of a part. The whole of it says only what its deltas left out."""
+        item, part = self._item(values), (place, values.get(place))
+        told = item.told.get(part, "")
+        more = text(values, field)
+        if field != "delta":
+            more = more[len(told) :] if more.startswith(told) else ""
+        item.told[part] = told + more
+        return self._blocks.delta(kind, (id(item), part), more)
+
+    def _text(self, values: dict[str, Any]) -> list[Event]:
+        return self._more("text", values, "delta", "content_index")
+
+    def _text_done(self, values: dict[str, Any]) -> list[Event]:
+        return self._more("text", values, "text", "content_index")
+
+    def _refusal(self, values: dict[str, Any]) -> list[Event]:
+        self._refused = True
+        return self._text(values)
+
+    def _thought(self, values: dict[str, Any]) -> list[Event]:
+        place = "summary_index" if "summary_index" in values else "content_index"
+        return self._more("reasoning", values, "delta", place)
+
+    def _annotation(self, values: dict[str, Any]) -> list[Event]:
+        annotation = fields(values, "annotation")
+        if url := text(annotation, "url"):
+            return [Source(url, text(annotation, "title"))]
+        return [Skipped(text(annotation, "type")[:64])]
+
+    def _arguments(self, values: dict[str, Any]) -> list[Event]:
+        item = self._item(values)
+        more = text(values, "delta")
+        if not more or item.kind != "function_call":
+            return []
+        item.told[""] = item.told.get("", "") + more
+        return [ToolInputDelta(item.call_id, more)]
+
+    def _done(self, values: dict[str, Any], data: bytes) -> list[Event]:
+        item = fields(values, "item")
+        key = text(item, "id") or str(values.get("output_index"))
+        self._native.append(bytes(msgspec.json.decode(data, type=_Done).item))
+        return self._whole(item, key)
+
+    def _whole(self, item: dict[str, Any], key: str) -> list[Event]:
+        """What was not told of an item yet, and its end."""
+        kind = text(item, "type")
+        told = self._items.setdefault(key, _Item(kind))
+        if told.over:
+            return []
+        told.over = True
+        events: list[Event] = []
+        if kind == "function_call":
+            return self._end_call(told, item)
+        if kind in ("message", "reasoning") and not told.told:
+            for field, place in (("content", "content_index"), ("summary", "summary_index")):
+                for number, part in enumerate(items(item, field)):
+                    whole = {"item_id": key, place: number, "text": _words(part)}
+                    block: Kind = "text" if kind == "message" else "reasoning"
+                    self._refused |= text(part, "type") == "refusal"
+                    events += self._more(block, whole, "text", place)
+        for part_told in told.told:
+            events += self._blocks.end((id(told), part_told))
+        return events
+
+    def _end_call(self, told: _Item, item: dict[str, Any]) -> list[Event]:
+        events = [] if told.call_id else self._begin_call(told, item)
+        arguments = item.get("arguments")
+        if isinstance(arguments, dict):  # some servers send them parsed
+            arguments = msgspec.json.encode(arguments).decode()
+        else:
+            arguments = text(item, "arguments")
+        before = told.told.get("", "")
+        if arguments.startswith(before) and len(arguments) > len(before):
+            events.append(ToolInputDelta(told.call_id, arguments[len(before) :]))
+        whole = arguments or before or "{}"
+        return [*events, ToolInputEnd(told.call_id), ToolCall(told.call_id, told.name, whole)]
+
+    def _finish(self, values: dict[str, Any], data: bytes) -> list[Event]:
+        response = fields(values, "response")
+        events = self._created(values)
+        for number, item in enumerate(items(response, "output")):
+            events += self._whole(item, text(item, "id") or str(number))
+        events += self._blocks.end_all()
+        raw = text(fields(response, "incomplete_details"), "reason")[:64]
+        reason: FinishReason = "stop"
+        if raw or text(values, "type") == "response.incomplete":
+            reason = INCOMPLETE.get(raw, "other")
+        elif self._calls:
+            reason = "tool-calls"
+        elif self._refused:
+            reason = "content-filter"
+        last = msgspec.json.decode(data, type=_Final).response.output
+        native = [_sent_back(bytes(each)) for each in last or self._native]
+        usage = _usage(fields(response, "usage"))
+        self._over = True
+        raw = raw or text(response, "status")[:64]
+        return [*events, Finish(reason, raw, usage, Raw(b"[" + b",".join(native) + b"]"))]
+
+    def _failed(self, values: dict[str, Any]) -> list[Event]:
+        self._over = True
+        return [of_error({"error": fields(values, "response").get("error")})]
+
+    def _error(self, values: dict[str, Any]) -> list[Event]:
+        self._over = True
+        return [of_error(values if "error" in values else {"error": values})]
+
+
+def _words(part: dict[str, Any]) -> str:
+    return text(part, "text") or text(part, "refusal")
+
+
+def _sent_back(item: bytes) -> bytes:
+    """An item as its provider takes it back: reasoning has no plain content beside the sealed."""
+    values = msgspec.json.decode(item)
+    if isinstance(values, dict) and values.get("encrypted_content") and values.get("content"):
+        return msgspec.json.encode({key: values[key] for key in values if key != "content"})
+    return item
+
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    details = fields(usage, "input_tokens_details")
+    return Usage(
+        input=count(usage, "input_tokens"),
+        cache_read=count(details, "cached_tokens"),
+        cache_written=count(details, "cache_write_tokens"),
+        output=count(usage, "output_tokens"),
+        reasoning=count(fields(usage, "output_tokens_details"), "reasoning_tokens"),
+    )
