@@ -355,7 +355,7 @@ examples: $(STAMP) $(EXAMPLES)/.stamp  ## The examples of dialects, installed be
 
 # The wheels of all libraries that an extra may bring: no other index is asked afterwards.
 LIBRARY_LOCKS := requirements.txt $(EXTRAS:%=requirements-%.txt) $(patsubst %,requirements-%.txt,dev image lab)
-.venv/wheels/.stamp: $(LIBRARY_LOCKS) $(STAMP)
+.venv/wheels/.stamp: $(LIBRARY_LOCKS) | $(STAMP)
 	@echo "Fetching the wheels of all libraries: a minute"
 	@rm -rf $(@D)
 	@$(PY) -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes $(LIBRARY_LOCKS:%=-r %) -d $(@D)
