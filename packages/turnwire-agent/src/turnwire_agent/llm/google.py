@@ -1,0 +1,387 @@
+"""`streamGenerateContent`, as Google's models speak it.
+
+A request is a POST of `contents`, each with a role and its parts. An answer is a stream of chunks
+that have the same form: each has the next parts of one candidate. A call comes whole, often without
+an id; what the model thought is text with `thought: true`. The last chunk's candidate has a
+`finishReason`; there is no other terminator, so the answer is whole when the body ends after one.
+
+A native answer is the parts of the model's content. A `thoughtSignature` belongs to the very part
+it came with, though that be an empty one; all parts of an answer go back in one content.
+"""
+
+import base64
+import binascii
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Raw, Struct
+
+from turnwire_agent.llm.blocks import Blocks, Kind
+from turnwire_agent.llm.body import written
+from turnwire_agent.llm.events import (
+    Begun,
+    Event,
+    FileMade,
+    Finish,
+    FinishReason,
+    Skipped,
+    Source,
+    ToolCall,
+    ToolInputDelta,
+    ToolInputEnd,
+    ToolInputStart,
+    Usage,
+)
+from turnwire_agent.llm.faults import MESSAGE_CHARS, Fault, of_error
+from turnwire_agent.llm.fields import MalformedError, count, decoded, fields, items, text
+from turnwire_agent.llm.losses import Loss
+from turnwire_agent.llm.model import Model
+from turnwire_agent.llm.request import Effort, OneTool, Request
+from turnwire_agent.llm.result_text import result_text
+from turnwire_agent.llm.shape import Encoded, native_blocks
+from turnwire_agent.llm.sse import ServerSentEvent
+from turnwire_agent.llm.transcript import (
+    Assistant,
+    Call,
+    File,
+    Image,
+    Reasoning,
+    Result,
+    Text,
+    User,
+)
+
+FINISH_REASONS: Final[dict[str, FinishReason]] = {
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+    "SAFETY": "content-filter",
+    "RECITATION": "content-filter",
+    "BLOCKLIST": "content-filter",
+    "PROHIBITED_CONTENT": "content-filter",
+    "SPII": "content-filter",
+    "IMAGE_SAFETY": "content-filter",
+    "IMAGE_PROHIBITED_CONTENT": "content-filter",
+    "IMAGE_RECITATION": "content-filter",
+    "MODEL_ARMOR": "content-filter",
+    "MALFORMED_FUNCTION_CALL": "error",
+    "MALFORMED_RESPONSE": "error",
+    "UNEXPECTED_TOOL_CALL": "error",
+    "TOO_MANY_TOOL_CALLS": "error",
+    "MISSING_THOUGHT_SIGNATURE": "error",
+    "FINISH_REASON_UNSPECIFIED": "other",
+    "LANGUAGE": "other",
+    "OTHER": "other",
+    "IMAGE_OTHER": "other",
+    "NO_IMAGE": "other",
+    "ESCALATION": "other",
+    "PUP_LIMITED_DISABLED": "other",
+    "CONTINUATION": "other",
+}
+"""The words of the wire. Any other is `other`, and told as `Finish.raw`."""
+
+THINKING: Final[dict[Effort, dict[str, Any]]] = {
+    "none": {"thinkingBudget": 0},
+    "low": {"includeThoughts": True, "thinkingLevel": "LOW"},
+    "medium": {"includeThoughts": True, "thinkingLevel": "MEDIUM"},
+    "high": {"includeThoughts": True, "thinkingLevel": "HIGH"},
+}
+PLAIN: Final = {"text", "thought"}
+"""A part of nothing else is told as it comes, and goes back with its neighbours as one."""
+MODES: Final = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
+
+
+# --- The request ---
+
+
+def encode(model: Model, request: Request) -> Encoded:
+    """Write a request. See `turnwire_agent.llm.shape.Shape`."""
+    losses: list[Loss] = []
+    body: dict[str, Any] = {"contents": list(_contents(model, request, losses))}
+    if request.instructions:
+        body["systemInstruction"] = {"parts": [{"text": request.instructions}]}
+    if request.tools:
+        declared = [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "parametersJsonSchema": tool.schema,
+            }
+            for tool in request.tools
+        ]
+        choice = request.tool_choice
+        calling: dict[str, Any] = {"mode": "ANY"}
+        if isinstance(choice, OneTool):
+            calling["allowedFunctionNames"] = [choice.name]
+        else:
+            calling["mode"] = MODES[choice]
+        body["tools"] = [{"functionDeclarations": declared}]
+        body["toolConfig"] = {"functionCallingConfig": calling}
+        if request.parallel_tools is False:
+            losses.append(Loss("parallel_tools", "dropped", "the wire cannot forbid it"))
+    settings = {
+        "maxOutputTokens": request.max_tokens,
+        "temperature": request.temperature,
+        "topP": request.top_p,
+        "stopSequences": list(request.stop) or None,
+        "thinkingConfig": THINKING[request.effort] if request.effort else None,
+        "responseMimeType": "application/json" if request.answer_schema else None,
+        "responseJsonSchema": request.answer_schema,
+    }
+    if given := {name: value for name, value in settings.items() if value is not None}:
+        body["generationConfig"] = given
+    name = model.name if "/" in model.name else f"models/{model.name}"
+    path = f"/{quote(name)}:streamGenerateContent?alt=sse"
+    return Encoded(path, written(body), losses=tuple(losses))
+
+
+def _contents(model: Model, request: Request, losses: list[Loss]) -> Iterator[dict[str, Any]]:
+    sent_ids: set[str] = set()
+    for number, message in enumerate(request.transcript):
+        where = f"messages[{number}]"
+        parts: Sequence[dict[str, Any] | Raw]
+        if isinstance(message, User):
+            role, parts = "user", [_part(each) for each in message.parts if each != Text("")]
+        elif isinstance(message, Assistant):
+            native = native_blocks(message, model)
+            sent_ids = _ids(native or [])
+            role, parts = "model", native or list(_assistant(message, where, losses))
+        else:
+            role, parts = "user", list(_results(message.results, sent_ids, model, where, losses))
+        if parts:
+            yield {"role": role, "parts": parts}
+
+
+def _ids(native: list[Raw]) -> set[str]:
+    """The ids that the provider gave its calls. It gets no others back."""
+    calls = [fields(msgspec.json.decode(part), "functionCall") for part in native]
+    return {text(call, "id") for call in calls}
+
+
+def _assistant(message: Assistant, where: str, losses: list[Loss]) -> Iterator[dict[str, Any]]:
+    for part in message.parts:
+        if isinstance(part, Text):
+            if part.text:
+                yield {"text": part.text}
+        elif isinstance(part, Call):
+            yield {"functionCall": {"name": part.name, "args": _arguments(part, where, losses)}}
+        elif isinstance(part, Reasoning):
+            losses.append(Loss(f"{where}.reasoning", "dropped", "it is another model's"))
+        else:
+            yield _part(part)
+
+
+def _arguments(call: Call, where: str, losses: list[Loss]) -> dict[str, Any]:
+    try:
+        arguments = msgspec.json.decode(call.arguments or "{}")
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        arguments = None
+    if isinstance(arguments, dict):
+        return arguments
+    losses.append(Loss(f"{where}.arguments", "dropped", "they are no JSON object"))
+    return {}
+
+
+def _results(
+    results: Sequence[Result], sent_ids: set[str], model: Model, where: str, losses: list[Loss]
+) -> Iterator[dict[str, Any]]:
+    shown: list[dict[str, Any]] = []
+    for result in results:
+        key = "output" if result.outcome == "done" else "error"
+        response: dict[str, Any] = {
+            "name": result.name,
+            "response": {key: result_text(result)},
+        }
+        if result.call_id in sent_ids:
+            response["id"] = result.call_id
+        files = [_part(part) for part in result.content if not isinstance(part, Text)]
+        if files and model.quirks.result_images:
+            response["parts"] = files
+        elif files:
+            shown += [{"text": f"From the result of {result.name}:"}, *files]
+        yield {"functionResponse": response}
+    if shown:
+        losses.append(Loss(where, "files sent as a user's", "this model's results have text alone"))
+        yield from shown
+
+
+def _part(part: Text | Image | File) -> dict[str, Any]:
+    if isinstance(part, Text):
+        return {"text": part.text}
+    if part.data:
+        encoded = base64.b64encode(part.data).decode()
+        return {"inlineData": {"mimeType": part.media_type, "data": encoded}}
+    return {"fileData": {"mimeType": part.media_type, "fileUri": part.url}}
+
+
+# --- The answer ---
+
+
+def decoder(model: Model, made_ids: str = "call") -> "GoogleDecoder":
+    """A reader for one answer. See `turnwire_agent.llm.shape.Shape`."""
+    del model  # its quirks change nothing here
+    return GoogleDecoder(made_ids)
+
+
+class _RawContent(Struct):
+    parts: list[Raw] = []
+
+
+class _RawCandidate(Struct):
+    content: _RawContent | None = None
+
+
+class _RawChunk(Struct):
+    """The bytes of a chunk's parts."""
+
+    candidates: list[_RawCandidate] = []
+
+
+class GoogleDecoder:
+    """Reads one answer."""
+
+    def __init__(self, made_ids: str) -> None:
+        self._made_ids = made_ids
+        self._blocks = Blocks()
+        self._begun = False
+        self._over = False
+        self._calls = 0
+        self._sources: set[str] = set()
+        self._native: list[bytes] = []
+        self._plain: list[str] = []
+        """Texts of plain parts of one kind, which go back as one."""
+        self._plain_kind: Kind = "text"
+        self._raw = ""
+        self._usage = Usage()
+
+    def event(self, event: ServerSentEvent) -> Sequence[Event]:
+        """What one chunk says."""
+        if self._over:
+            return []
+        try:
+            return self._chunk(decoded(event.data), event.data)
+        except (MalformedError, binascii.Error) as error:
+            return self._fail(Fault(kind="malformed", message=str(error)))
+
+    def end(self) -> Sequence[Event]:
+        """The body ended."""
+        if self._over:
+            return []
+        if not self._raw:
+            return self._fail(Fault(kind="truncated"))
+        self._over = True
+        self._keep_plain()
+        reason = FINISH_REASONS.get(self._raw, "other")
+        if reason == "stop" and self._calls:
+            reason = "tool-calls"
+        native = Raw(b"[" + b",".join(self._native) + b"]")
+        return [*self._blocks.end_all(), Finish(reason, self._raw, self._usage, native)]
+
+    def _fail(self, fault: Fault) -> list[Event]:
+        self._over = True
+        return [fault]
+
+    def _chunk(self, chunk: dict[str, Any], data: bytes) -> list[Event]:
+        if chunk.get("error"):
+            return self._fail(of_error(chunk))
+        events: list[Event] = []
+        if not self._begun:
+            self._begun = True
+            events.append(Begun(text(chunk, "responseId"), text(chunk, "modelVersion")))
+        if usage := fields(chunk, "usageMetadata"):
+            self._usage = _usage(usage, self._usage)
+        candidates = items(chunk, "candidates")
+        for number, candidate in enumerate(candidates):
+            if candidate.get("index"):
+                events.append(Skipped("candidate"))
+                continue
+            parts = items(fields(candidate, "content"), "parts")
+            plain = all(part.keys() <= PLAIN for part in parts)
+            sent = [] if plain else _sent_parts(data, number)
+            for place, part in enumerate(parts):
+                events += self._part(part, sent[place] if sent else None)
+            events += self._grounding(fields(candidate, "groundingMetadata"))
+            self._raw = text(candidate, "finishReason")[:64] or self._raw
+        feedback = fields(chunk, "promptFeedback")
+        if (blocked := text(feedback, "blockReason")) and not candidates:
+            message = text(feedback, "blockReasonMessage")[:MESSAGE_CHARS]
+            return self._fail(Fault(kind="refused", code=blocked[:64], message=message))
+        return events
+
+    def _part(self, part: dict[str, Any], sent: Raw | None) -> list[Event]:
+        words = text(part, "text")
+        kind: Kind = "reasoning" if part.get("thought") else "text"
+        if sent is None or part.keys() <= PLAIN:
+            if self._plain_kind != kind:
+                self._keep_plain()
+            self._plain_kind = kind
+            self._plain.append(words)
+            return self._words(kind, words)
+        self._keep_plain()
+        self._native.append(bytes(sent))
+        if call := fields(part, "functionCall"):
+            return self._blocks.end_all() + self._call(call)
+        if blob := fields(part, "inlineData"):
+            made = base64.b64decode(text(blob, "data"), validate=True)
+            return [*self._blocks.end_all(), FileMade(text(blob, "mimeType"), made)]
+        if "text" in part:
+            return self._words(kind, words)
+        return [Skipped(name[:64]) for name in part if name not in ("thoughtSignature", "thought")]
+
+    def _words(self, kind: Kind, words: str) -> list[Event]:
+        """Blocks have no names here: the other kind of words ends a block."""
+        if not words:
+            return []
+        other: Kind = "reasoning" if kind == "text" else "text"
+        return self._blocks.end(other) + self._blocks.delta(kind, kind, words)
+
+    def _keep_plain(self) -> None:
+        if words := "".join(self._plain):
+            part: dict[str, Any] = {"text": words}
+            if self._plain_kind == "reasoning":
+                part["thought"] = True
+            self._native.append(msgspec.json.encode(part))
+        self._plain.clear()
+
+    def _call(self, call: dict[str, Any]) -> list[Event]:
+        call_id = text(call, "id") or f"{self._made_ids}-{self._calls}"
+        self._calls += 1
+        name = text(call, "name")
+        events: list[Event] = [ToolInputStart(call_id, name)]
+        arguments = "{}"
+        if given := fields(call, "args"):
+            arguments = msgspec.json.encode(given).decode()
+            events.append(ToolInputDelta(call_id, arguments))
+        return [*events, ToolInputEnd(call_id), ToolCall(call_id, name, arguments)]
+
+    def _grounding(self, metadata: dict[str, Any]) -> list[Event]:
+        events: list[Event] = []
+        for each in items(metadata, "groundingChunks"):
+            page = fields(each, "web")
+            url = text(page, "uri")
+            if url and url not in self._sources:
+                self._sources.add(url)
+                events.append(Source(url, text(page, "title")))
+        return events
+
+
+def _sent_parts(data: bytes, candidate: int) -> list[Raw]:
+    """The parts of a candidate as they came. The chunk was decoded before: it has them."""
+    content = msgspec.json.decode(data, type=_RawChunk).candidates[candidate].content
+    return content.parts if content else []
+
+
+def _usage(usage: dict[str, Any], before: Usage) -> Usage:
+    """The figures are those of the answer so far; one that a chunk leaves out stands."""
+    told = count(usage, "candidatesTokenCount")
+    thought = count(usage, "thoughtsTokenCount")
+    both = None if told is None and thought is None else (told or 0) + (thought or 0)
+    figures = {
+        "input": count(usage, "promptTokenCount"),
+        "cache_read": count(usage, "cachedContentTokenCount"),
+        "output": both,
+        "reasoning": thought,
+    }
+    given = {name: figure for name, figure in figures.items() if figure is not None}
+    return msgspec.structs.replace(before, **given)
