@@ -321,7 +321,7 @@ hostile-check: $(STAMP)
 	$(PYTEST) -q -p no:cov tests/hostile
 
 .PHONY: conform-check
-conform-check: $(STAMP)  ## Scenarios of `turnwire conform` against good agents, and against planted faults (1 min)
+conform-check: $(STAMP) $(AGENTS:%=.venv/agents/%/.stamp) $(OTHER_AGENTS:%=.venv/agents/%/.stamp)  ## Scenarios of `turnwire conform` against good agents, real servers and planted faults (2 min)
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile -p no:cov tests/conform tests/cli/test_conform.py tests/cli/test_pytest_conform.py
 
 .PHONY: patient

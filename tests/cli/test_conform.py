@@ -1,7 +1,10 @@
 """`turnwire conform`: what it prints and writes, its exit codes, and that it hides the token."""
 
+import argparse
 import asyncio
 import json
+import re
+import shlex
 from collections.abc import AsyncIterator
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -11,11 +14,13 @@ import pytest
 from gateway.faulty_ag_ui import Fails, SoundAgent
 from gateway.tokens import token
 from turnwire.cli import main
+from turnwire.cli.conform import add_arguments
 from turnwire.conform.scenarios import SCENARIOS
 from turnwire_lab.agents.session_agent.habits import Habits
 from turnwire_lab.agents.session_agent.server import SessionAgent
 
 pytestmark = pytest.mark.sockets
+PAGE = (Path(__file__).parents[2] / "docs/conform.md").read_text(encoding="utf-8")
 PROMPTS = ("--long-prompt", "be slow", "--tool-prompt", "what is 12*7?", "--prompt", "hello")
 
 
@@ -42,14 +47,14 @@ async def test_a_good_agent_passes(
     files = ("--json", str(json_file), "--junit", str(junit_file))
     assert await conform("--dialect", "ag-ui", "--agent-url", agent.url, *files) == 0
     out = capsys.readouterr().out
-    assert out.startswith(f"{agent.url} (ag-ui): at most 6 turns will be begun.\n")
+    assert out.startswith(f"{agent.url} (ag-ui): at most 8 turns will be begun.\n")
     assert "passed  one-turn" in out
     assert "-       greets                 before a prompt, this wire has no frame" in out
     assert "0 failed" in out
-    assert len(agent.runs) == 6
+    assert len(agent.runs) == 8
     report = json.loads(json_file.read_text())
     assert [each["name"] for each in report["results"]] == list(SCENARIOS)
-    assert report["turns"] == 6
+    assert report["turns"] == 8
     suite = ET.fromstring(junit_file.read_text())  # noqa: S314 (it is ours)
     assert (suite.get("failures"), suite.get("tests")) == ("0", str(len(SCENARIOS)))
     skipped = [case.get("name") for case in suite if case.find("skipped") is not None]
@@ -134,3 +139,39 @@ async def test_it_needs_the_two_prompts(capsys: pytest.CaptureFixture[str]) -> N
     with pytest.raises(SystemExit):
         main(["conform"])
     assert "--long-prompt, --tool-prompt" in capsys.readouterr().err
+
+
+@pytest.fixture
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    return parser
+
+
+def test_the_page_has_every_option(parser: argparse.ArgumentParser) -> None:
+    table = PAGE.partition("| Option | Is |")[2].partition("\n\n")[0]
+    named = set(re.findall(r"`(--[a-z-]+)`", table.replace("with `--long`", "")))
+    in_the_text = {"--help", "--dialect", "--agent-url", "--token", "--token-file", "--session"}
+    assert named == parser._option_string_actions.keys() - in_the_text - {"-h"}
+
+
+def examples() -> list[str]:
+    """The commands of the page that play scenarios, each in one line."""
+    whole = PAGE.replace("\\\n      ", "")
+    return re.findall(r"(?m)^    ((?:turnwire conform|pytest) .*)$", whole)
+
+
+@pytest.mark.parametrize("command", examples())
+def test_an_example_of_the_page_has_arguments_that_it_takes(
+    command: str, parser: argparse.ArgumentParser
+) -> None:
+    words = shlex.split(command.removeprefix("turnwire conform"))
+    if words[0] == "pytest":
+        words = shlex.split(words[words.index("--turnwire-conform") + 1])
+    if words[0] == "…":  # the prompts, which another example has
+        words[:1] = PROMPTS
+    parser.parse_args(words)
+
+
+def test_the_page_has_examples() -> None:
+    assert len(examples()) == 6

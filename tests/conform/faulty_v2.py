@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import msgspec
 from websockets.asyncio.server import ServerConnection, broadcast
+from websockets.frames import Frame, Opcode
 
 from turnwire_lab.agents.common.frames import Json
 from turnwire_lab.agents.v2.frames import Abort, Answer, Habits, Prompt
@@ -311,6 +312,19 @@ class GreetsLate(Sound):
         self._habits = msgspec.structs.replace(self._habits, init=False)
         super().join(socket, user_id)
         asyncio.get_running_loop().call_later(LATE_S, lambda: self.tell_one(socket, self._init()))
+
+
+class AnswersNoPings(Sound):
+    def join(self, socket: ServerConnection, user_id: str | None) -> None:
+        protocol = socket.protocol
+        send = protocol.send_frame
+
+        def changed(frame: Frame) -> None:
+            if frame.opcode is not Opcode.PONG:
+                send(frame)
+
+        protocol.send_frame = changed  # type: ignore[method-assign]
+        super().join(socket, user_id)
 
 
 class FaultyAgent(ReferenceAgent):

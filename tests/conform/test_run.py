@@ -32,10 +32,11 @@ def test_every_scenario_says_what_it_costs() -> None:
 @pytest.mark.parametrize(
     ("wire", "only", "turns"),
     [
-        ("v2", (), 14),
-        ("ag-ui", (), 8),
+        ("v2", (), 16),
+        ("ag-ui", (), 10),
         ("v2", ("one-turn", "history", "quiet-after-the-end"), 1),
         ("ag-ui", ("hang-up-aborts", "restart"), 0),
+        ("acp", ("greets",), 1),
     ],
 )
 def test_shared_turns_are_counted_once(wire: str, only: tuple[str, ...], turns: int) -> None:

@@ -23,6 +23,7 @@ PATIENCE = Patience(
     settle_s=0.2,
     idle_s=0.3,
     restart_s=3.0,
+    pong_s=1.0,
 )
 BIG = "search for five megabytes"
 PROMPTS = Prompts(

@@ -3,6 +3,8 @@
 import asyncio
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from turnwire_lab.agents.ag_ui.answer import Answer
@@ -22,13 +24,24 @@ class SoundAgent(AgUiAgent):
     def __init__(self) -> None:
         super().__init__(Habits(pace_s=0.001, slow_s=0.008))
         self.running = 0
+        self.mark: Path | None = None
+        """A file that is there while a run runs."""
 
     async def _run(self, asked: Json, responder: Responder) -> None:
-        self.running += 1
-        try:
+        with self.counted():
             await super()._run(asked, _Changing(responder, self))  # type: ignore[arg-type]
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        self.running += 1
+        if self.mark is not None:
+            self.mark.touch()
+        try:
+            yield
         finally:
             self.running -= 1
+            if self.mark is not None and not self.running:
+                self.mark.unlink()
 
     def changed(self, event: Json) -> Iterator[Json | bytes]:
         """What is sent in place of an event; bytes go out as they are."""
@@ -188,3 +201,63 @@ class StaysOpen(SoundAgent):
     async def _run(self, asked: Json, responder: Responder) -> None:
         await super()._run(asked, responder)
         await asyncio.sleep(0.5)
+
+
+class _Deaf:
+    """A responder that does not notice that nobody reads."""
+
+    is_alone = False
+
+    def __init__(self, responder: Responder) -> None:
+        self._responder = responder
+
+    async def send(self, data: bytes) -> None:
+        try:
+            if not self.is_alone:
+                await self._responder.send(data)
+        except OSError:
+            self.is_alone = True
+
+
+class GoesOn(SoundAgent):
+    """A run that nobody reads goes on, and takes a second more."""
+
+    ALONE_S = 1.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._going: set[asyncio.Task[None]] = set()
+
+    async def _run(self, asked: Json, responder: Responder) -> None:
+        going = asyncio.create_task(self._go_on(asked, responder))
+        self._going.add(going)
+        going.add_done_callback(self._going.discard)
+        await asyncio.shield(going)
+
+    async def _go_on(self, asked: Json, responder: Responder) -> None:
+        deaf = _Deaf(responder)
+        with self.counted():
+            await super()._run(asked, deaf)  # type: ignore[arg-type]
+            if deaf.is_alone:
+                await asyncio.sleep(self.ALONE_S)
+
+    def drop_connections(self) -> None:
+        super().drop_connections()
+        for task in self._going:
+            task.cancel()
+
+
+class GoesOnAndRefuses(GoesOn, Refuses):
+    """Meanwhile it refuses each prompt."""
+
+
+class GoesOnAndQueues(GoesOn):
+    """A habit: the next prompt waits for the run that nobody reads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._turn = asyncio.Lock()
+
+    async def _go_on(self, asked: Json, responder: Responder) -> None:
+        async with self._turn:
+            await super()._go_on(asked, responder)

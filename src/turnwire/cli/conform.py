@@ -84,6 +84,12 @@ def add_arguments(conform: argparse.ArgumentParser) -> None:
     ):
         conform.add_argument(option, default="", metavar="PROMPT", help=effect)
     conform.add_argument("--restart", default="", metavar="CMD", help="restarts the agent")
+    conform.add_argument(
+        "--abort-seen",
+        default="",
+        metavar="CMD",
+        help="exits 0 if the agent works on no turn: asked again and again after a hang-up",
+    )
     conform.add_argument("--long", action="store_true", help="scenarios of minutes too")
     conform.add_argument(
         "--idle", type=_seconds, default=Patience().idle_s, metavar="SECONDS", help="(330)"
@@ -162,7 +168,9 @@ def _given(arguments: argparse.Namespace, settings: Settings) -> Given:
         big_output=arguments.big_output_prompt,
         quiet=arguments.quiet_prompt,
     )
-    choices = Choices(is_long=arguments.long, restart=arguments.restart)
+    choices = Choices(
+        is_long=arguments.long, restart=arguments.restart, abort_seen=arguments.abort_seen
+    )
     return Given(dialect, TRANSPORTS[dialect.transport], prompts, choices)
 
 

@@ -18,6 +18,7 @@ from turnwire.config.settings import Settings
 from turnwire.config.tls import agent_tls
 from turnwire.conform.given import FailedError, Given, NotApplicableError, Shared
 from turnwire.conform.play import Play
+from turnwire.conform.traffic import Ping, Traffic, WatchedDialler
 from turnwire.core.agent import AgentProtocol
 from turnwire.core.body.conversation import Conversation, Text, UserMessage
 from turnwire.core.connect import ConnectRequest
@@ -36,12 +37,13 @@ from turnwire.core.requests import (
 from turnwire.core.session_group import Member, SessionGroups
 from turnwire.core.steps import done
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
-from turnwire.relay.agent.dialer import Dialler
 from turnwire.relay.agent.port import AgentTarget
 from turnwire.relay.agent_call import NotReachedError, OperationCall
 
 CLOSING_S: Final = 0.6
 """Longest time until a connection that was closed is gone, in seconds."""
+PING_EVERY_S: Final = 0.25
+"""Between a pong and the next ping."""
 HISTORY: Final = 20
 """Messages of the history that are read."""
 
@@ -71,6 +73,10 @@ class Patience(Struct, frozen=True, kw_only=True):
     """The longest idle time of a proxy."""
     restart_s: float = 60.0
     """For an agent that is restarted."""
+    pong_s: float = 5.0
+    """For the answer to a ping."""
+    heartbeat_s: float = 30.0
+    """The longest time without one byte: half of what the least patient proxies allow."""
 
 
 class Who(Struct, frozen=True, kw_only=True):
@@ -94,7 +100,10 @@ class Bench:
         """False once it was seen that the agent says nothing before a prompt."""
         self._settings = settings
         self._who = who
-        self._dialler = Dialler(user_timeout_s=settings.stall_s, tls=agent_tls(settings))
+        self.tool_pings: list[Ping] = []
+        """The pings that were sent during the turn with a tool, on a wire that has pings."""
+        self._dialler = WatchedDialler(user_timeout_s=settings.stall_s, tls=agent_tls(settings))
+        self._dialler.traffic = self._traffic = Traffic()
         self._transport = given.transport(self._dialler, frame_bytes=settings.frame_bytes)
         self._groups = SessionGroups()
         self._shared: dict[Shared, Play] = {}
@@ -123,9 +132,32 @@ class Bench:
             prompt: str = getattr(self.given.prompts, which.value)
             with self.playing(prompt) as play:
                 self._shared[which] = play
+                if which is Shared.TOOL and self.given.has_pings:
+                    await self._ping_to_the_end(play)
                 await play.to_end(self.patience.turn_s)
                 await asyncio.sleep(self.patience.settle_s)
         return self._shared[which]
+
+    async def _ping_to_the_end(self, play: Play) -> None:
+        """Ping again and again while a turn runs: nobody knows when exactly its tool does."""
+        loop, deadline = asyncio.get_running_loop(), play.began_at + self.patience.turn_s
+        await play.until(lambda: play.is_over or play.opened_at is not None, self.patience.dial_s)
+        while not play.is_over and loop.time() < deadline:
+            if (ping := self._traffic.ping()) is None:
+                return
+            self.tool_pings.append(ping)
+            await ping.wait(self.patience.pong_s)
+            if ping.answered_at is None:
+                return
+            await play.to_end(PING_EVERY_S)
+
+    def silence(self, play: Play) -> str | None:
+        """Say how long not one byte came during a turn, if that was too long for some proxies."""
+        until = asyncio.get_running_loop().time() if play.ended_at is None else play.ended_at
+        silent_s = self._traffic.longest_silence_s(play.began_at, until)
+        if silent_s <= self.patience.heartbeat_s:
+            return None
+        return f"not one byte came for {silent_s:.{0 if silent_s >= 1 else 1}f} s"
 
     async def completed(self, prompt: str, what: str = "the turn") -> Play:
         """Play a turn to its end, and close it.

@@ -44,6 +44,8 @@ class Choices(Struct, frozen=True, kw_only=True):
     """Whether scenarios that take minutes are played."""
     restart: str = ""
     """The command that restarts the agent."""
+    abort_seen: str = ""
+    """The command that exits 0 if the agent works on no turn."""
 
 
 class Given(Struct, frozen=True):
@@ -58,3 +60,8 @@ class Given(Struct, frozen=True):
     def closes_to_abort(self) -> bool:
         """Whether the answer to one request is the turn, so that its abort is to close."""
         return self.transport.status_is_answer
+
+    @property
+    def has_pings(self) -> bool:
+        """Whether the transport has pings of its own."""
+        return self.transport.name == "websocket"

@@ -48,8 +48,7 @@ def operation(name: OperationName) -> Need:
     """The wire must have this operation."""
 
     def need(given: Given) -> str | None:
-        is_there = name in given.dialect.operations
-        return None if is_there else f"this wire has no operation `{name.value}`"
+        return None if name in given.dialect.operations else _LACKS[name]
 
     return need
 
@@ -74,17 +73,37 @@ def restart(given: Given) -> str | None:
     return None if given.choices.restart else "no --restart was given"
 
 
-def has_abort_verdict(given: Given) -> str | None:
-    """The wire must have frames after an abort."""
-    return _CLOSES if given.closes_to_abort else None
+def shows_aborts(given: Given) -> str | None:
+    """The wire must have frames after an abort, or the user another way to see it."""
+    is_shown = not given.closes_to_abort or given.choices.abort_seen
+    return None if is_shown else _CLOSES
 
 
-def has_stop_verdict(given: Given) -> str | None:
-    """The agent must be able to say that it stopped."""
-    has_stop = OperationName.STOP in given.dialect.operations
-    return _CLOSES if given.closes_to_abort and not has_stop else None
+def shows_stops(given: Given) -> str | None:
+    """The agent must be able to say that it stopped, or the user see it otherwise."""
+    return None if OperationName.STOP in given.dialect.operations else shows_aborts(given)
+
+
+def has_aborts(given: Given) -> str | None:
+    """The wire must have frames that abort a turn."""
+    return _NEVER_LATE if given.closes_to_abort else None
+
+
+def has_pings(given: Given) -> str | None:
+    """The transport must have pings."""
+    return None if given.has_pings else "HTTP has no pings"
 
 
 _CLOSES: Final = (
-    "on this wire, to abort is to close the connection: what the agent does then is not seen there"
+    "on this wire, to abort is to close the connection, after which it shows nothing: only with "
+    "--abort-seen"
 )
+_NEVER_LATE: Final = (
+    "on this wire, to abort is to close the connection of the turn: that can hit no other turn"
+)
+_LACKS: Final = {
+    OperationName.RESUME: "this wire has no way to follow a turn that another request began",
+    OperationName.HISTORY: "this wire does not tell the history of a session",
+    OperationName.ANSWER: "on this wire, a question belongs to one stream: no second answer to it",
+    OperationName.STOP: "this wire has no way to stop a turn beside its stream",
+}

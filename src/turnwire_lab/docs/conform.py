@@ -21,7 +21,7 @@ _ALL: Final = Prompts(
     big_output="p",
     quiet="p",
 )
-_ALLOWED: Final = Choices(is_long=True, restart="true")
+_ALLOWED: Final = Choices(is_long=True, restart="true", abort_seen="true")
 
 
 def rows() -> Iterator[tuple[str, ...]]:

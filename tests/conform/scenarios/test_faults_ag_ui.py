@@ -26,9 +26,11 @@ FAULTS: dict[type[f.SoundAgent], str] = {
     f.LosesResults: "tool-life",
     f.CutsBigResults: "big-tool-output",
     f.KillsTheFirst: "two-prompts",
+    f.GoesOnAndRefuses: "prompt-after-a-hang-up",
 }
 HABITS: dict[type[f.SoundAgent], str] = {
     f.Refuses: "two-prompts",
+    f.GoesOnAndQueues: "prompt-after-a-hang-up",
     f.StaysOpen: "quiet-after-the-end",
     f.SplitsCharacters: "unicode",
 }

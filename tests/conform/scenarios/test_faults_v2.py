@@ -34,6 +34,7 @@ FAULTS: dict[type[f.Sound], str] = {
     f.ReadsLatin1: "unicode",
     f.ForgetsHistory: "history",
     f.LeavesToolsOpen: "tool-life",
+    f.AnswersNoPings: "answers-pings",
     f.FailsWithItsTool: "failing-tool",
     f.CutsBigResults: "big-tool-output",
     f.DropsTheLineAtBigResults: "big-tool-output",

@@ -1,6 +1,9 @@
 """Restarts of the agent, and long silences."""
 
 import asyncio
+import re
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -79,20 +82,25 @@ async def test_an_agent_that_does_not_come_back_is_named() -> None:
 class Pauses(SoundAgent):
     """It is silent for some time, and then ends its turn, or the connection alone."""
 
-    def __init__(self, pause_s: float, *, is_cut: bool = False) -> None:
+    def __init__(self, pause_s: float, *, is_cut: bool = False, beats: bool = False) -> None:
         super().__init__()
-        self._pause_s, self._is_cut = pause_s, is_cut
+        self._pause_s, self._is_cut, self._beats = pause_s, is_cut, beats
 
     async def _run(self, asked: Json, responder: Responder) -> None:
         ids = asked["threadId"], asked["runId"]
         await responder.send(started(*ids))
-        await asyncio.sleep(self._pause_s)
+        for _ in range(10):
+            await asyncio.sleep(self._pause_s / 10)
+            if self._beats:
+                await responder.send(b": still here\n\n")
         if not self._is_cut:
             await responder.send(finished(*ids, []))
 
 
-async def played(agent: Pauses, idle_s: float = 0.2) -> tuple[dict[str, str], dict[str, list[str]]]:
-    patience = replace(PATIENCE, idle_s=idle_s)
+async def played(
+    agent: Pauses, idle_s: float = 0.2, heartbeat_s: float = 9.0
+) -> tuple[dict[str, str], dict[str, list[str]]]:
+    patience = replace(PATIENCE, idle_s=idle_s, heartbeat_s=heartbeat_s)
     trial = Trial("ag-ui", choices=Choices(is_long=True), patience=patience)
     async with agent:
         report = await trial.report(agent.url, SILENCE)
@@ -112,6 +120,42 @@ async def test_a_silence_that_is_too_short_shows_little() -> None:
 async def test_a_connection_that_is_cut_in_the_silence_is_named() -> None:
     failed, _ = await played(Pauses(0.3, is_cut=True))
     assert failed["long-silence"].startswith("the turn with a silence lost its connection")
+
+
+async def test_a_silence_without_a_heartbeat_is_a_note() -> None:
+    failed, noted = await played(Pauses(0.8), heartbeat_s=0.4)
+    assert not failed
+    (note,) = noted["long-silence"]
+    assert re.match(r"not one byte came for 0\.[89] s: many proxies cut a connection", note)
+
+
+async def test_comments_are_a_heartbeat() -> None:
+    assert await played(Pauses(0.8, beats=True), heartbeat_s=0.4) == ({}, {})
+
+
+async def test_a_cut_after_a_silence_without_a_heartbeat_says_so() -> None:
+    failed, _ = await played(Pauses(0.5, is_cut=True), heartbeat_s=0.2)
+    assert re.search(
+        r"lost its connection .* before it had a verdict; not one byte came for 0\.[5-9] s$",
+        failed["long-silence"],
+    )
+
+
+class SlowTool(SoundAgent):
+    """Nothing comes while its tool runs."""
+
+    def changed(self, event: Json) -> Iterator[Json | bytes]:
+        if event["type"] == "TOOL_CALL_RESULT":
+            time.sleep(0.5)
+        yield event
+
+
+async def test_a_tool_that_runs_without_a_heartbeat_is_a_note() -> None:
+    trial = Trial("ag-ui", patience=replace(PATIENCE, heartbeat_s=0.3))
+    async with SlowTool() as agent:
+        report = await trial.report(agent.url, ("tool-life",))
+    assert not failures(report)
+    assert notes(report)["tool-life"][0].startswith("not one byte came for 0.")
 
 
 async def test_neither_is_played_unless_it_is_asked_for() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from turnwire.conform.bench import Bench, expect_completed
-from turnwire.conform.given import FailedError, Given, Shared
+from turnwire.conform.given import FailedError, Given, NotApplicableError, Shared
 from turnwire.conform.scenario import Scenario
 from turnwire.core.operations import OperationName
 from turnwire.core.rejection import Rejection
@@ -23,8 +23,9 @@ def _speaks_first(given: Given) -> str | None:
 async def greets(bench: Bench) -> Sequence[str]:
     """Ask what needs no turn, and see how soon the agent has said what it says first."""
     patience, loop = bench.patience, asyncio.get_running_loop()
-    began_at = loop.time()
+    first = "its first word"
     if OperationName.RESUME in bench.dialect.operations:
+        began_at = loop.time()
         with bench.resuming() as play:
             is_over = await play.until(
                 lambda: play.is_over or bool(play.timed_events),
@@ -35,13 +36,16 @@ async def greets(bench: Bench) -> Sequence[str]:
         is_silent = not is_over
         began_at = play.opened_at or began_at
     else:
+        if not (await bench.shared(Shared.PLAIN)).is_completed:
+            raise NotApplicableError("without a turn that is completed, it has no session to open")
+        began_at, first = loop.time(), "the session with its history"
         is_silent = await bench.history() is Rejection.SILENT
     took_s = loop.time() - began_at
     if is_silent or took_s >= patience.greet_most_s:
         bench.has_greeting = False
         return [f"it says nothing before a prompt (waited for {took_s:.1f} s): no resume from it"]
     if took_s > patience.greet_s:
-        raise FailedError(f"its first word came {took_s:.1f} s after the connection was open")
+        raise FailedError(f"{first} came {took_s:.1f} s after the connection was open")
     return ()
 
 
@@ -77,6 +81,7 @@ SCENARIOS: Final = (
         matters="A client that reloads the page waits for this before it sees anything.",
         mend="Send the first frame as soon as a connection is open; load what is slow afterwards.",
         play=greets,
+        looks_at=frozenset({Shared.PLAIN}),
         needs=(_speaks_first,),
     ),
     Scenario(

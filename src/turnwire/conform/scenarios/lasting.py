@@ -5,13 +5,21 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
+import msgspec
+
 from turnwire.conform.bench import Bench, expect_completed
+from turnwire.conform.command import run_command
 from turnwire.conform.given import FailedError
+from turnwire.conform.play import Play
 from turnwire.conform.scenario import Scenario, long_run, prompt, restart
 from turnwire.conform.scenarios.beginning import ONE_TURN
+from turnwire.conform.scenarios.tools import no_heartbeat
+from turnwire.core.events import DataPart
 
 RETRY_S: Final = 0.25
 """Between two prompts to an agent that is restarted."""
+_NOTICE: Final = "notice"
+"""The name of the parts in which a dialect tells the user what the agent does not."""
 
 
 async def lasts_through_a_silence(bench: Bench) -> Sequence[str]:
@@ -19,28 +27,24 @@ async def lasts_through_a_silence(bench: Bench) -> Sequence[str]:
     patience = bench.patience
     with bench.playing(bench.given.prompts.quiet) as play:
         await play.to_end(patience.turn_s + patience.idle_s)
+    silence = bench.silence(play)
+    if not play.is_completed and silence is not None:
+        raise FailedError(f"the turn with a silence {play.ending()}; {silence}")
     expect_completed(play, "the turn with a silence")
     times = [play.began_at, *(each.at for each in play.timed_events)]
     longest_s = max(b - a for a, b in pairwise(times))
     if longest_s < patience.idle_s:
         return [f"the turn was silent for {longest_s:.0f} s alone, which shows little"]
-    return ()
+    return no_heartbeat(silence)
 
 
 async def comes_back(bench: Bench) -> Sequence[str]:
     """Restart the agent between two turns."""
     patience, prompts = bench.patience, bench.given.prompts
     await bench.completed(prompts.plain, "the turn before the restart")
-    process = await asyncio.create_subprocess_shell(
-        bench.given.choices.restart, stdin=asyncio.subprocess.DEVNULL
-    )
-    try:
-        async with asyncio.timeout(patience.restart_s):
-            code = await process.wait()
-    except TimeoutError:
-        process.kill()
-        await process.wait()
-        raise FailedError(f"--restart was not done after {patience.restart_s:.0f} s") from None
+    code = await run_command(bench.given.choices.restart, patience.restart_s)
+    if code is None:
+        raise FailedError(f"--restart was not done after {patience.restart_s:.0f} s")
     if code:
         raise FailedError(f"--restart ended with exit code {code}")
     loop = asyncio.get_running_loop()
@@ -49,10 +53,20 @@ async def comes_back(bench: Bench) -> Sequence[str]:
         with bench.playing(prompts.plain) as play:
             await play.to_end(patience.turn_s)
         if play.is_completed:
-            return ()
+            return [f"after the restart: {text}" for text in _notices(play)]
         if play.opened_at is not None or loop.time() > deadline:
             raise FailedError(f"the turn after the restart {play.ending()}")
         await asyncio.sleep(RETRY_S)
+
+
+def _notices(play: Play) -> list[str]:
+    """What the user is told beside the answer, as of a session that is gone."""
+    notices = [part.data for part in play.events(DataPart) if part.name == _NOTICE]
+    return [msgspec.json.decode(data, type=_Notice).text for data in notices]
+
+
+class _Notice(msgspec.Struct):
+    text: str = ""
 
 
 SCENARIOS: Final = (

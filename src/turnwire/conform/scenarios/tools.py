@@ -4,13 +4,17 @@ from collections.abc import Sequence
 from typing import Final
 
 from turnwire.conform.bench import Bench, expect_completed
-from turnwire.conform.given import FailedError, Shared
+from turnwire.conform.given import FailedError, NotApplicableError, Shared
 from turnwire.conform.play import Play
-from turnwire.conform.scenario import Scenario, prompt
+from turnwire.conform.scenario import Scenario, has_pings, prompt
 from turnwire.conform.scenarios.beginning import ONE_TURN
 from turnwire.core.events import Phase, ToolUpdate
 
 BIG_BYTES: Final = 5_000_000
+_HEARTBEAT: Final = (
+    "many proxies cut a connection that is idle for 60 s; send a comment (on a WebSocket, a ping) "
+    "every 15 s"
+)
 _TOOL_LIFE: Final = "tool-life"
 
 
@@ -32,7 +36,31 @@ async def ends_its_tools(bench: Bench) -> Sequence[str]:
     began = {update.call_id for update in updates if not update.phase.is_over}
     if began.isdisjoint(update.call_id for update in updates if update.phase.is_over):
         notes.append("calls are told when they are over: their user does not see them run")
-    return notes
+    return [*notes, *no_heartbeat(bench.silence(play))]
+
+
+async def answers_a_ping(bench: Bench) -> Sequence[str]:
+    """See whether each ping that was sent in a turn with a tool has its pong."""
+    play = await bench.shared(Shared.TOOL)
+    pings, pong_s = bench.tool_pings, bench.patience.pong_s
+    if not pings:
+        raise NotApplicableError("the turn was over before a ping could be sent")
+    last = pings[-1]  # after one without a pong, no other one is sent
+    if last.answered_at is not None:
+        took_s = last.answered_at - last.sent_at
+        if took_s > pong_s:
+            raise FailedError(f"a pong came {took_s:.1f} s after its ping, while a turn ran")
+        return ()
+    if play.left is not None:
+        raise NotApplicableError(f"the connection ended ({play.left.value}) before a pong was due")
+    raise FailedError(f"no pong came within {pong_s:.1f} s, nor to the end of the turn")
+
+
+def no_heartbeat(silence: str | None) -> list[str]:
+    """Return the note on a turn in which the agent sent nothing for long: a proxy may cut it."""
+    if silence is None:
+        return []
+    return [f"{silence}: {_HEARTBEAT}"]
 
 
 async def fails_a_tool(bench: Bench) -> Sequence[str]:
@@ -90,6 +118,17 @@ SCENARIOS: Final = (
         play=ends_its_tools,
         looks_at=frozenset({Shared.TOOL}),
         after=(ONE_TURN,),
+    ),
+    Scenario(
+        name="answers-pings",
+        tries="ping the WebSocket again and again in the turn that uses a tool",
+        expects="each pong within 5 s",
+        matters="Proxies and servers that ping take the agent for gone, and cut its user's turn.",
+        mend="Let the WebSocket library answer pings, and no tool block the loop that it runs in.",
+        play=answers_a_ping,
+        looks_at=frozenset({Shared.TOOL}),
+        needs=(has_pings,),
+        after=(ONE_TURN, _TOOL_LIFE),
     ),
     Scenario(
         name="failing-tool",
