@@ -212,7 +212,7 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (30 s)
 
 # Tests that have a target of their own. `guards` counts bytecodes and memory; `e2e`, `chaos` and
 # `soak` need the whole machine; `conform-check` judges by time. So these come last, one at a time.
-OWN := tests/chaos tests/cli/test_conform.py tests/cli/test_pytest_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load tests/proxies tests/soak
+OWN := tests/chaos tests/cli/test_conform.py tests/cli/test_pytest_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load tests/proxies tests/runtime/witnesses tests/soak
 PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py tests/web/routes/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
 # They start processes of `turnwire`, whose imports take twice as long while they are measured.
 PROCESSES := $(patsubst %,tests/cli/test_%.py,verdict supervisor doctor bridge fd_limit commands) tests/lab/test_cli.py \
