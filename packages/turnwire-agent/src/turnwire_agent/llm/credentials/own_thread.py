@@ -21,4 +21,6 @@ class OwnThread:
 
     async def run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The result of the call. It runs to its end even if its caller is cancelled."""
-        return await asyncio.wrap_future(self._executor.submit(call, *args, **kwargs))
+        return await asyncio.shield(
+            asyncio.wrap_future(self._executor.submit(call, *args, **kwargs))
+        )

@@ -143,6 +143,9 @@ class Refreshing:
         self._flight = SingleFlight[_Held | Failure]()
         self._held: _Held | None = None
         self._unwanted = ""
+        """The version that this process does not take from the store any more: it was refused, or
+        its time was over. The clock on the wall may say of that time what it will."""
+        self._refused = ""
         self._young_until = 0.0
         self._pause: _Pause | None = None
         self._unsaved: _Unsaved | None = None
@@ -152,7 +155,10 @@ class Refreshing:
 
     async def headers(self) -> Granted:
         held = self._held
-        if held is None or not self._usable(held):
+        if held is not None and not self._usable(held):
+            self._unwanted = held.version
+            held = None
+        if held is None:
             held = await self._renewed()
         return Granted(BEARER.headers(held.access_token), held.version)
 
@@ -162,7 +168,7 @@ class Refreshing:
             return True
         if self._clock.monotonic() < self._young_until:
             return False
-        self._unwanted = version
+        self._unwanted = self._refused = version
         # A run that is on its way may have begun before that, and bring the same token.
         while held.version == version:
             held = await self._renewed()
@@ -318,7 +324,7 @@ class Refreshing:
             saved = await self._save(_Unsaved(row.version, tokens))
             if saved.tokens is not tokens:
                 return None
-            if row.version == self._unwanted:
+            if row.version == self._refused:
                 self._young_until = self._clock.monotonic() + self._times.young_s
             return self._hold(saved)
         if isinstance(answer, GrantRefused) and self._needs_refresh_token:

@@ -1,7 +1,7 @@
 """What a token server answers, as a value."""
 
 import math
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta, Struct
@@ -65,7 +65,7 @@ class _Tokens(Struct):
     access_token: Secret
     token_type: str = "Bearer"  # noqa: S105 - it is no password
     refresh_token: Secret | None = None
-    expires_in: object = None
+    expires_in: Any = None
 
 
 class _Error(Struct):
