@@ -220,8 +220,8 @@ def _message(values: Mapping[str, Any], error: object) -> str:
 def _words(values: Mapping[str, Any], details: Sequence[Mapping[str, Any]]) -> list[str]:
     """The provider's words for it, the most precise first."""
     reasons = [detail.get("reason") for detail in details]
-    told = (values.get("code"), *reasons, values.get("type"), values.get("status"))
-    return [word for word in told if isinstance(word, str) and word and not word.isdecimal()]
+    words = (values.get("code"), *reasons, values.get("type"), values.get("status"))
+    return [word for word in words if isinstance(word, str) and word and not word.isdecimal()]
 
 
 def _daily(details: Sequence[Mapping[str, Any]]) -> bool:

@@ -38,26 +38,26 @@ class Wait(Struct, frozen=True):
 class GiveUp(Struct, frozen=True):
     """The fault is the verdict. It has what the provider asks us to wait, if that is the reason."""
 
-    reason: Literal["told", "settled", "long-wait", "attempts"]
-    """`told`: the answer had begun. `settled`: another attempt changes nothing. `long-wait`: the
+    reason: Literal["begun", "settled", "long-wait", "attempts"]
+    """`begun`: the answer had begun. `settled`: another attempt changes nothing. `long-wait`: the
     provider asks for more patience than there is. `attempts`: there were enough."""
 
 
 def after(
-    fault: Fault, attempts: int, *, told: bool, random: float, retries: Retries
+    fault: Fault, attempts: int, *, began: bool, random: float, retries: Retries
 ) -> Wait | GiveUp:
     """What follows an attempt that failed.
 
     Args:
         fault: Of the last attempt.
         attempts: So far, of this call.
-        told: Whether a part of the answer went to whoever asked.
+        began: Whether a part of the answer went to whoever asked.
         random: At least 0, below 1: a new one for each attempt. Clients that failed together come
             back apart.
         retries: The settings.
     """
-    if told:
-        return GiveUp("told")
+    if began:
+        return GiveUp("begun")
     if not fault.transient or fault.status in NEVER:
         return GiveUp("settled")
     asked_s = fault.retry_after_s or 0.0
