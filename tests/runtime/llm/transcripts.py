@@ -31,7 +31,7 @@ WORDS: Final = (
     "👩‍👩‍👧",
     '"quoted"',
     "line\nline",
-    "\u2028",
+    "a\u2028b",
     "a\tb",
     "</x>",
     "é" * 40,

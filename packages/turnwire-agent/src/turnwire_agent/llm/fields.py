@@ -13,7 +13,7 @@ def decoded(data: bytes) -> dict[str, Any]:
     """The object that is in the data of an event."""
     try:
         values = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise MalformedError("JSON") from None
     if not isinstance(values, dict):
         raise MalformedError("object")

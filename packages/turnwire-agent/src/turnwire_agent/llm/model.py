@@ -25,6 +25,9 @@ class Quirks(Struct, frozen=True, kw_only=True):
     """The server knows `strict` of a tool."""
     system_role: Literal["system", "developer"] = "system"
     """`chat`: the role of the instructions."""
+    thinking: Literal["adaptive", "budget", "none"] = "adaptive"
+    """`messages`: how the model thinks: as much as it finds right for an effort; at most so many
+    tokens, as older ones do; or never."""
     result_images: bool = False
     """The model takes pictures in the result of a tool. Else they follow as a user's."""
 

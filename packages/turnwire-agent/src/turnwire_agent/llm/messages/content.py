@@ -1,0 +1,164 @@
+"""A transcript as messages of blocks."""
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw
+
+from turnwire_agent.llm.call_ids import fitting
+from turnwire_agent.llm.losses import Loss
+from turnwire_agent.llm.model import Model
+from turnwire_agent.llm.result_text import result_text
+from turnwire_agent.llm.shape import UnsendableError, native_blocks
+from turnwire_agent.llm.transcript import (
+    Assistant,
+    File,
+    Image,
+    Reasoning,
+    Result,
+    Text,
+    Transcript,
+    User,
+)
+
+CALL_ID_CHARS: Final = 64
+TITLE_CHARS: Final = 500
+IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+BROKEN: Final = "INVALID_JSON"
+"""An input has to be an object. Text that is none goes back under this name."""
+
+
+def messages_of(model: Model, transcript: Transcript, losses: list[Loss]) -> list[dict[str, Any]]:
+    """The field `messages`. Whoever speaks twice has one message; who says nothing has none.
+
+    Raises:
+        UnsendableError: A file cannot be sent, or there is nothing in what the user says now. A
+            model that was sent its own last answer would go on with that.
+    """
+    messages: list[dict[str, Any]] = []
+    used: set[str] = set()
+    ids: dict[str, str] = {}
+    for number, message in enumerate(transcript):
+        where = f"messages[{number}]"
+        role = "user"
+        content: list[dict[str, Any] | Raw]
+        if isinstance(message, User):
+            content = list(_said(message.parts, where, losses))
+        elif isinstance(message, Assistant):
+            role = "assistant"
+            native = native_blocks(message, model)
+            ids = {call.id: call.id for call in message.calls}
+            if not native:
+                ids = {call_id: _unused(call_id, number, used) for call_id in ids}
+            used |= set(ids.values())
+            content = [*(native or _answered(message, ids, where, losses))]
+        else:
+            content = [
+                _result(result, ids, f"{where}.results[{at}]", losses)
+                for at, result in enumerate(message.results)
+            ]
+        if not content:
+            losses.append(Loss(where, "dropped", "there is nothing in it"))
+        elif messages and messages[-1]["role"] == role:
+            messages[-1]["content"] += content
+        else:
+            messages.append({"role": role, "content": content})
+    if not messages or (isinstance(transcript[-1], User) and messages[-1]["role"] != "user"):
+        raise UnsendableError(f"messages[{len(transcript) - 1}]: there is nothing in it")
+    return messages
+
+
+def _unused(call_id: str, number: int, used: set[str]) -> str:
+    """An id that fits, and that no call before has: the provider refuses one that is there twice.
+
+    Some models number the calls of each answer from 0 on.
+    """
+    fits = fitting(call_id, CALL_ID_CHARS)
+    return fitting(f"{call_id}/{number}", CALL_ID_CHARS) if fits in used else fits
+
+
+def input_of(arguments: str) -> Raw | dict[str, str]:
+    """The input of a call as the wire has it, an object; a dict if it had to be made one."""
+    if not arguments.strip():
+        return Raw(b"{}")
+    try:
+        msgspec.json.decode(arguments, type=dict[str, Raw])
+    except (ValueError, RecursionError):
+        return {BROKEN: arguments}
+    return Raw(arguments.encode())
+
+
+def _answered(
+    message: Assistant, ids: Mapping[str, str], where: str, losses: list[Loss]
+) -> Iterator[dict[str, Any]]:
+    """What another model answered: its words, then its calls."""
+    for part in message.parts:
+        if isinstance(part, Text) and part.text.strip():
+            yield {"type": "text", "text": part.text}
+    if any(isinstance(part, Reasoning) for part in message.parts):
+        losses.append(Loss(f"{where}.reasoning", "dropped", "it is another model's"))
+    if any(isinstance(part, Image | File) for part in message.parts):
+        losses.append(Loss(f"{where}.files", "dropped", "an assistant's message has none"))
+    for call in message.calls:
+        given = input_of(call.arguments)
+        if isinstance(given, dict):
+            losses.append(Loss(f"{where}.arguments", "sent as text", "they are no JSON object"))
+        yield {"type": "tool_use", "id": ids[call.id], "name": call.name, "input": given}
+
+
+def _result(
+    result: Result, ids: Mapping[str, str], where: str, losses: list[Loss]
+) -> dict[str, Any]:
+    call_id = ids.get(result.call_id) or fitting(result.call_id, CALL_ID_CHARS)
+    told: dict[str, Any] = {"type": "tool_result", "tool_use_id": call_id}
+    words = result_text(result)
+    files = [
+        block
+        for number, part in enumerate(result.content)
+        if not isinstance(part, Text)
+        for block in _file(part, f"{where}.content[{number}]", losses)
+    ]
+    if files:
+        told["content"] = [*_said((Text(words),), where, losses), *files]
+    elif words.strip():
+        told["content"] = words
+    # What is an error may have words alone. With files, only the words in front say what it is.
+    if result.outcome != "done" and not files:
+        told["is_error"] = True
+    return told
+
+
+def _said(
+    parts: Sequence[Text | Image | File], where: str, losses: list[Loss]
+) -> Iterator[dict[str, Any]]:
+    for number, part in enumerate(parts):
+        if not isinstance(part, Text):
+            yield from _file(part, f"{where}.parts[{number}]", losses)
+        elif part.text.strip():  # a text of white space alone is refused
+            yield {"type": "text", "text": part.text}
+
+
+def _file(part: Image | File, where: str, losses: list[Loss]) -> Iterator[dict[str, Any]]:
+    media_type = part.media_type
+    title = {"title": part.name[:TITLE_CHARS]} if isinstance(part, File) and part.name else {}
+    source = {"type": "url", "url": part.url}
+    if part.data:
+        encoded = base64.b64encode(part.data).decode()
+        source = {"type": "base64", "media_type": media_type, "data": encoded}
+    if not part.data and not part.url:
+        losses.append(Loss(where, "dropped", "it is empty"))
+    elif media_type in IMAGES or (isinstance(part, Image) and not part.data):
+        yield {"type": "image", "source": source}
+    elif media_type == "application/pdf":
+        yield {"type": "document", "source": source} | title
+    elif media_type.startswith("text/") and part.data:
+        if media_type != "text/plain":
+            losses.append(Loss(where, "sent as text/plain", "the wire has no other texts"))
+        words = part.data.decode("utf-8", "replace")
+        plain = {"type": "text", "media_type": "text/plain", "data": words}
+        yield {"type": "document", "source": plain} | title
+    else:
+        by = "" if part.data else " by its URL"
+        raise UnsendableError(f"{where}: {media_type} cannot be sent{by} on this wire")
