@@ -32,6 +32,9 @@ class Connection:
             self.writer.write(piece)
             await self.writer.drain()
 
+    async def pause(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
     async def until_gone(self) -> None:
         """Say nothing until the client hangs up."""
         while await self.reader.read(65536):

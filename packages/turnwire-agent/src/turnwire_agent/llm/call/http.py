@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final
 
@@ -16,22 +17,24 @@ Client = httpx.AsyncClient
 CONNECTIONS: Final = 1000
 IDLE_CONNECTIONS: Final = 100
 
+_LAST_PORT: Final = 65535
 _ERRORS: Final = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, UnicodeError)
 """All that the library raises for what a server does, or for an address that is none."""
 
 
-def http_client(*, trust_env: bool = False) -> Client:
+def http_client(*, trust_env: bool = False, connections: int = CONNECTIONS) -> Client:
     """A client for calls of models. One is enough for a process: it keeps connections alive.
 
     Args:
         trust_env: Whether proxies, certificates and `.netrc` of the environment count. They do not
             unless they are asked for: a variable that was set for another program would see every
             prompt and every key.
+        connections: At most, at one time.
     """
     return Client(
         trust_env=trust_env,
         limits=httpx.Limits(
-            max_connections=CONNECTIONS, max_keepalive_connections=IDLE_CONNECTIONS
+            max_connections=connections, max_keepalive_connections=IDLE_CONNECTIONS
         ),
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
     )
@@ -72,10 +75,8 @@ class Response:
 
     async def aclose(self) -> None:
         """Close the connection, if the body has not ended."""
-        try:
+        with suppress(*_ERRORS):  # it is gone already
             await self._response.aclose()
-        except _ERRORS:  # it is gone already
-            return
 
 
 class Post:
@@ -100,7 +101,10 @@ class Post:
         except (*_ERRORS, ValueError, TypeError):
             failed = FailedError("bad-request", "The address of the server is none.")
         else:
-            return
+            # The library would send a user's name and password in place of the credential.
+            if (self._request.url.port or 0) <= _LAST_PORT and not self._request.url.userinfo:
+                return
+            failed = FailedError("bad-request", "The address of the server cannot be used.")
         raise failed
 
     @property
