@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from served import Gateway
+from pi_gateway import Gateway
 
 TOKEN: Final = "a-token-of-these-tests"
 PROGRAM: Final = Path(__file__).parent / "scripted_pi.py"

@@ -90,6 +90,8 @@ class Process:
             case "abort":
                 self._abort = command
                 self.aborted.set()
+            case _:
+                pass
 
     def tell_queue(self) -> None:
         waiting = [each["message"] for each in self.queue]

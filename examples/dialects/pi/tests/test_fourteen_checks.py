@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -11,12 +11,57 @@ import pytest
 
 from bridged import bridged
 from lines import CANARY, Json, Lines, call, encode
-from pi_server import PiServer, Process, Run, pause
-from served import Gateway, Stream
+from pi_gateway import Gateway, Stream
+from pi_server import PiServer, Process, Run, Taking, pause
 
+PLACE: Final = "pi_dialect:Pi"
+SHARED_PLACE: Final = "pi_dialect:PiShared"
 GOLDEN: Final = Path(__file__).parent / "golden"
 ASKED: Final = "data-question"
 HANDLED: Final = "An extension of the agent took the message"
+
+
+@pytest.fixture(scope="session")
+def pi() -> Iterator[PiServer]:
+    """One that has a process for each connection."""
+    server = PiServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def shared() -> Iterator[PiServer]:
+    """One that has a process for all connections."""
+    server = PiServer(is_shared=True)
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def gateway(pi: PiServer) -> Iterator[Gateway]:
+    with Gateway(pi.port, PLACE) as gateway:
+        yield gateway
+
+
+@pytest.fixture(scope="session")
+def unlogged(pi: PiServer) -> Iterator[Gateway]:
+    """One without a turn log, in which a chat may have two turns at once."""
+    with Gateway(pi.port, PLACE, turn_log="off") as gateway:
+        yield gateway
+
+
+@pytest.fixture(scope="session")
+def first(shared: PiServer) -> Iterator[Gateway]:
+    """One of two before a process that they share."""
+    with Gateway(shared.port, SHARED_PLACE) as gateway:
+        yield gateway
+
+
+@pytest.fixture(scope="session")
+def second(shared: PiServer) -> Iterator[Gateway]:
+    """The other of the two."""
+    with Gateway(shared.port, SHARED_PLACE) as gateway:
+        yield gateway
 
 
 def replay(name: str) -> Callable[[Run], None]:
@@ -373,11 +418,10 @@ def test_a_confirm_of_a_turn_that_is_stopped_is_cancelled(pi: PiServer, gateway:
         assert run.answered("q1")["cancelled"] is True
         run.aborted()
 
-    with pi.playing(script):
-        with gateway.chatting() as stream:
-            stream.read(ASKED)
-            assert gateway.stop().is_success
-            stream.read()
+    with pi.playing(script), gateway.chatting() as stream:
+        stream.read(ASKED)
+        assert gateway.stop().is_success
+        stream.read()
 
     assert stream.types[-2:] == ["abort", "finish"]
 
@@ -399,21 +443,17 @@ def test_a_confirm_that_the_agent_decides_itself_is_closed(pi: PiServer, gateway
 
 
 def test_what_begins_no_run_does_not_wait_for_ever(pi: PiServer, gateway: Gateway) -> None:
-    def unknown(process: Process, command: Json) -> bool:
-        if command["type"] == "prompt":
-            error = "Unknown command: prompt"
-            process.respond(command, success=False, error=error)
-        return command["type"] == "prompt"
+    def responding(**fields: Any) -> Taking:
+        def taking(process: Process, command: Json) -> bool:
+            is_prompt: bool = command["type"] == "prompt"
+            if is_prompt:
+                process.respond(command, **fields)
+            return is_prompt
 
-    def handled(process: Process, command: Json) -> bool:
-        if command["type"] == "prompt":
-            process.respond(command)
-        return command["type"] == "prompt"
+        return taking
 
-    def told(process: Process, command: Json) -> bool:
-        if command["type"] == "prompt":
-            process.respond(command, data={"disposition": "handled"})
-        return command["type"] == "prompt"
+    unknown = responding(success=False, error="Unknown command: prompt")
+    handled, told = responding(), responding(data={"disposition": "handled"})
 
     with pi.playing(simple, unknown):
         refused = gateway.turn()
@@ -467,3 +507,12 @@ def test_a_process_that_dies_in_a_tool_leaves_no_card_without_an_outcome(tmp_pat
     assert turn.cards["c1"]["type"] == "tool-output-error"
     assert [each["errorText"] for each in turn.of("error")] == ["Stream interrupted"]
     assert turn.types[-1] == "finish"
+
+
+def test_a_wire_as_its_schema_has_it_is_no_drift(pi: PiServer, gateway: Gateway) -> None:
+    for name in ("both", "thinking", "cutoff-retry"):
+        with pi.playing(replay(f"0.87.1-{name}")):
+            gateway.turn()
+        assert gateway.logged("stream ended")["unrecognised"] is None
+
+    assert not [each for each in gateway.log if each.get("logger") == "turnwire.drift"]

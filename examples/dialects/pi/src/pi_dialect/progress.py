@@ -122,6 +122,8 @@ class Progress:
                     events += self._texts.end(index, block.thinking, is_reasoning=True)
                 case "toolCall":
                     events += self._calls.announced(block)
+                case _:
+                    pass
         return events
 
     def _retry(self, event: frames.AutoRetryStart) -> list[td.Event]:
