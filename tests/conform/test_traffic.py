@@ -94,6 +94,16 @@ async def test_a_ping_is_a_masked_frame_and_its_pong_may_come_in_pieces() -> Non
         assert server.socket.read == b"\x81\x02hi" + ping.pong + b"\x81\x02ho"
 
 
+async def test_a_pong_is_no_byte_that_the_agent_sent_by_itself() -> None:
+    async with Server() as server:
+        ping = server.traffic.ping()
+        assert ping is not None
+        await server.say(ping.pong)
+        assert server.traffic.longest_silence_s(0.0, ping.sent_at + S) == ping.sent_at + S
+        await server.say(ping.pong)  # nobody asked for this one
+        assert server.traffic.longest_silence_s(0.0, ping.sent_at + S) < ping.sent_at + S
+
+
 async def test_the_pong_of_another_ping_is_none() -> None:
     async with Server() as server:
         first, second = server.traffic.ping(), server.traffic.ping()

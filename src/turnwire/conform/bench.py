@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 from turnwire import __version__
 from turnwire.config.effective import agent_auth, agent_request, history_keeper, session_url
 from turnwire.config.headers import agent_headers, identity_headers
-from turnwire.config.settings import Settings
+from turnwire.config.settings import Settings, variable
 from turnwire.config.tls import agent_tls
 from turnwire.conform.given import FailedError, Given, NotApplicableError, Shared
 from turnwire.conform.play import Play
@@ -158,6 +158,13 @@ class Bench:
         if silent_s <= self.patience.heartbeat_s:
             return None
         return f"not one byte came for {silent_s:.{0 if silent_s >= 1 else 1}f} s"
+
+    def limit(self, *, in_a_tool: bool) -> tuple[float, str]:
+        """Return how long a gateway waits for an event, in seconds, and the setting of that."""
+        settings = self._settings
+        if in_a_tool:
+            return settings.tool_silence_s, variable("tool_silence_s")
+        return settings.idle_s or self.dialect.idle_s, variable("idle_s")
 
     async def completed(self, prompt: str, what: str = "the turn") -> Play:
         """Play a turn to its end, and close it.

@@ -120,8 +120,10 @@ class _WatchedSocket(AgentSocket):
 
     def data_received(self, data: bytes) -> None:
         now = asyncio.get_running_loop().time()
-        self._traffic.note(now)
-        if (ping := self._ping) is not None:
+        ping = self._ping
+        if ping is None or data != ping.pong:  # without our ping, there was none
+            self._traffic.note(now)
+        if ping is not None:
             read = self._read + data
             if ping.pong in read:
                 ping.answer(now)

@@ -13,7 +13,7 @@ from conform.trials import PATIENCE, PROMPTS, Trial, failures, notes, reasons
 from gateway.faulty_ag_ui import SoundAgent
 from turnwire.conform.given import Choices
 from turnwire_lab.agents.ag_ui.answer import Answer
-from turnwire_lab.agents.ag_ui.events import finished, started
+from turnwire_lab.agents.ag_ui.events import encode, finished, started
 from turnwire_lab.agents.ag_ui.http import Request, Responder
 from turnwire_lab.agents.common.frames import Json
 
@@ -82,26 +82,40 @@ async def test_an_agent_that_does_not_come_back_is_named() -> None:
 class Pauses(SoundAgent):
     """It is silent for some time, and then ends its turn, or the connection alone."""
 
-    def __init__(self, pause_s: float, *, is_cut: bool = False, beats: bool = False) -> None:
+    def __init__(
+        self, pause_s: float, *, is_cut: bool = False, beats: bool = False, in_a_tool: bool = False
+    ) -> None:
         super().__init__()
         self._pause_s, self._is_cut, self._beats = pause_s, is_cut, beats
+        self._in_a_tool = in_a_tool
 
     async def _run(self, asked: Json, responder: Responder) -> None:
         ids = asked["threadId"], asked["runId"]
         await responder.send(started(*ids))
+        call = {"toolCallId": "c1"}
+        if self._in_a_tool:
+            await responder.send(encode("TOOL_CALL_START", **call, toolCallName="wait"))
+            await responder.send(encode("TOOL_CALL_END", **call))
         for _ in range(10):
             await asyncio.sleep(self._pause_s / 10)
             if self._beats:
                 await responder.send(b": still here\n\n")
+        if self._in_a_tool:
+            result = {"messageId": "m1", "content": "done"}
+            await responder.send(encode("TOOL_CALL_RESULT", **call, **result))
         if not self._is_cut:
             await responder.send(finished(*ids, []))
 
 
 async def played(
-    agent: Pauses, idle_s: float = 0.2, heartbeat_s: float = 9.0
+    agent: Pauses,
+    idle_s: float = 0.2,
+    heartbeat_s: float = 9.0,
+    settings: dict[str, float] | None = None,
 ) -> tuple[dict[str, str], dict[str, list[str]]]:
     patience = replace(PATIENCE, idle_s=idle_s, heartbeat_s=heartbeat_s)
-    trial = Trial("ag-ui", choices=Choices(is_long=True), patience=patience)
+    choices = Choices(is_long=True)
+    trial = Trial("ag-ui", choices=choices, patience=patience, settings=settings or {})
     async with agent:
         report = await trial.report(agent.url, SILENCE)
     return failures(report), notes(report)
@@ -139,6 +153,20 @@ async def test_a_cut_after_a_silence_without_a_heartbeat_says_so() -> None:
         r"lost its connection .* before it had a verdict; not one byte came for 0\.[5-9] s$",
         failed["long-silence"],
     )
+
+
+@pytest.mark.parametrize(
+    ("in_a_tool", "note"),
+    [(False, "after 0 s: see TURNWIRE_IDLE_S"), (True, "after 0 s: see TURNWIRE_TOOL_SILENCE_S")],
+)
+async def test_a_silence_that_a_gateway_does_not_wait_for_is_a_note(
+    note: str, *, in_a_tool: bool
+) -> None:
+    settings = {"idle_s": 99.0, "tool_silence_s": 99.0}
+    settings["tool_silence_s" if in_a_tool else "idle_s"] = 0.2
+    failed, noted = await played(Pauses(0.4, in_a_tool=in_a_tool), settings=settings)
+    assert not failed
+    assert noted["long-silence"] == [f"no event came for 0 s, and a gateway gives up {note}"]
 
 
 class SlowTool(SoundAgent):

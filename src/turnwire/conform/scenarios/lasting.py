@@ -14,10 +14,11 @@ from turnwire.conform.play import Play
 from turnwire.conform.scenario import Scenario, long_run, prompt, restart
 from turnwire.conform.scenarios.beginning import ONE_TURN
 from turnwire.conform.scenarios.tools import no_heartbeat
-from turnwire.core.events import DataPart
+from turnwire.core.events import DataPart, ToolUpdate
 
 RETRY_S: Final = 0.25
 """Between two prompts to an agent that is restarted."""
+_TOO_LONG: Final = "no event came for {:.0f} s, and a gateway gives up after {:.0f} s: see {}"
 _NOTICE: Final = "notice"
 """The name of the parts in which a dialect tells the user what the agent does not."""
 
@@ -31,11 +32,24 @@ async def lasts_through_a_silence(bench: Bench) -> Sequence[str]:
     if not play.is_completed and silence is not None:
         raise FailedError(f"the turn with a silence {play.ending()}; {silence}")
     expect_completed(play, "the turn with a silence")
-    times = [play.began_at, *(each.at for each in play.timed_events)]
-    longest_s = max(b - a for a, b in pairwise(times))
+    longest_s, in_a_tool = _longest_silence(play)
     if longest_s < patience.idle_s:
         return [f"the turn was silent for {longest_s:.0f} s alone, which shows little"]
-    return no_heartbeat(silence)
+    limit_s, setting = bench.limit(in_a_tool=in_a_tool)
+    too_long = [_TOO_LONG.format(longest_s, limit_s, setting)] * (longest_s > limit_s)
+    return [*too_long, *no_heartbeat(silence)]
+
+
+def _longest_silence(play: Play) -> tuple[float, bool]:
+    """How long no event came, in seconds, and whether a tool ran meanwhile."""
+    silences = [(play.timed_events[0].at - play.began_at, False)]
+    running: set[str] = set()
+    for each, following in pairwise(play.timed_events):
+        if isinstance(each.event, ToolUpdate):
+            change = running.discard if each.event.phase.is_over else running.add
+            change(each.event.call_id)
+        silences.append((following.at - each.at, bool(running)))
+    return max(silences)
 
 
 async def comes_back(bench: Bench) -> Sequence[str]:
