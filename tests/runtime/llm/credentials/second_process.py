@@ -15,7 +15,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from runtime.llm.credentials.token_server import until
+from runtime.llm.credentials.token_server import open_client, until
 from turnwire_agent.llm.credentials.grant import Grant
 from turnwire_agent.llm.credentials.port import CredentialError
 from turnwire_agent.llm.credentials.refreshing import Refreshing, RefreshTimes
@@ -59,8 +59,9 @@ async def ask(mode: Mode, path: Path, url: str, tasks: int) -> list[str]:
     # A process that is to be late is late soon.
     times = RefreshTimes(send_s=0.2) if mode == "stop-before-send" else RefreshTimes()
     grant = Grant(kind="refresh_token", token_url=url, client_id="client")
-    credential = Refreshing("work", grant, store, times=times)
-    return await asyncio.gather(*(got(credential) for _ in range(tasks)))
+    async with open_client() as client:
+        credential = Refreshing("work", grant, store, times=times, client=client)
+        return await asyncio.gather(*(got(credential) for _ in range(tasks)))
 
 
 def run(mode: Mode, path: Path, url: str, tasks: int, answers: Connection) -> None:

@@ -5,6 +5,7 @@ import os
 import signal
 from pathlib import Path
 
+import httpx
 import pytest
 
 from runtime.llm.credentials.second_process import second_process
@@ -13,6 +14,7 @@ from runtime.llm.credentials.token_server import (
     CountedStore,
     SetClock,
     TokenServer,
+    bearer,
     logged_in,
     refresh_grant,
     serving,
@@ -24,15 +26,13 @@ from turnwire_agent.llm.credentials.refreshing import Refreshing
 pytestmark = pytest.mark.sockets
 
 
-async def bearer(credential: Refreshing) -> str:
-    return (await credential.headers()).headers["authorization"].removeprefix("Bearer ")
-
-
-async def taking_over(path: Path, url: str) -> tuple[Refreshing, asyncio.Task[str]]:
+async def taking_over(
+    path: Path, url: str, client: httpx.AsyncClient
+) -> tuple[Refreshing, asyncio.Task[str]]:
     """A credential of this process that waits for a lease, and then finds it dead."""
     clock = SetClock()
     store = CountedStore(path)
-    credential = Refreshing(NAME, refresh_grant(url), store, clock=clock.clock)
+    credential = Refreshing(NAME, refresh_grant(url), store, clock=clock.clock, client=client)
     task = asyncio.create_task(bearer(credential))
     await until(lambda: store.looks > 2)
     assert not task.done()
@@ -62,7 +62,9 @@ async def test_a_hundred_tasks_in_two_processes_refresh_once(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("grace", [True, False])
-async def test_killed_between_answer_and_store(tmp_path: Path, *, grace: bool) -> None:
+async def test_killed_between_answer_and_store(
+    tmp_path: Path, client: httpx.AsyncClient, *, grace: bool
+) -> None:
     path = tmp_path / "tokens"
     async with serving(TokenServer(grace=grace)) as server:
         await logged_in(path, server.url)
@@ -70,7 +72,7 @@ async def test_killed_between_answer_and_store(tmp_path: Path, *, grace: bool) -
             killed.go()
             await killed.killed()
 
-        credential, task = await taking_over(path, server.url)
+        credential, task = await taking_over(path, server.url, client)
         if grace:
             assert await task in server.good
         else:
@@ -81,14 +83,16 @@ async def test_killed_between_answer_and_store(tmp_path: Path, *, grace: bool) -
         assert len(server.asked) == 2
 
 
-async def test_stopped_before_it_asks_it_does_not_ask_later(tmp_path: Path) -> None:
+async def test_stopped_before_it_asks_it_does_not_ask_later(
+    tmp_path: Path, client: httpx.AsyncClient
+) -> None:
     path = tmp_path / "tokens"
     async with serving(TokenServer()) as server:
         await logged_in(path, server.url)
         async with second_process("stop-before-send", path, server.url) as stopped:
             stopped.go()
             await stopped.stopped()
-            _, task = await taking_over(path, server.url)
+            _, task = await taking_over(path, server.url, client)
             assert await task == "access-1"
             await asyncio.sleep(0.25)  # it may send for 0.2 s
             os.kill(stopped.pid, signal.SIGCONT)
@@ -99,14 +103,16 @@ async def test_stopped_before_it_asks_it_does_not_ask_later(tmp_path: Path) -> N
         assert server.good == {"access-1"}
 
 
-async def test_stopped_before_it_stores_its_token_cures_the_refusal(tmp_path: Path) -> None:
+async def test_stopped_before_it_stores_its_token_cures_the_refusal(
+    tmp_path: Path, client: httpx.AsyncClient
+) -> None:
     path = tmp_path / "tokens"
     async with serving(TokenServer(family=False)) as server:
         await logged_in(path, server.url)
         async with second_process("stop-before-store", path, server.url) as stopped:
             stopped.go()
             await stopped.stopped()
-            credential, task = await taking_over(path, server.url)
+            credential, task = await taking_over(path, server.url, client)
             with pytest.raises(CredentialError, match="log in again"):
                 await task
             os.kill(stopped.pid, signal.SIGCONT)
@@ -118,14 +124,16 @@ async def test_stopped_before_it_stores_its_token_cures_the_refusal(tmp_path: Pa
         assert server.good == {"access-1"}
 
 
-async def test_stopped_before_it_stores_and_revoked_it_ends_in_a_log_in(tmp_path: Path) -> None:
+async def test_stopped_before_it_stores_and_revoked_it_ends_in_a_log_in(
+    tmp_path: Path, client: httpx.AsyncClient
+) -> None:
     path = tmp_path / "tokens"
     async with serving(TokenServer()) as server:
         await logged_in(path, server.url)
         async with second_process("stop-before-store", path, server.url) as stopped:
             stopped.go()
             await stopped.stopped()
-            credential, task = await taking_over(path, server.url)
+            credential, task = await taking_over(path, server.url, client)
             with pytest.raises(CredentialError, match="log in again"):
                 await task
             os.kill(stopped.pid, signal.SIGCONT)
@@ -143,14 +151,16 @@ async def test_stopped_before_it_stores_and_revoked_it_ends_in_a_log_in(tmp_path
         assert len(server.asked) == 3
 
 
-async def test_stopped_and_late_it_does_not_overwrite_a_newer_token(tmp_path: Path) -> None:
+async def test_stopped_and_late_it_does_not_overwrite_a_newer_token(
+    tmp_path: Path, client: httpx.AsyncClient
+) -> None:
     path = tmp_path / "tokens"
     async with serving(TokenServer(grace=True)) as server:
         await logged_in(path, server.url)
         async with second_process("stop-before-store", path, server.url) as stopped:
             stopped.go()
             await stopped.stopped()
-            _, task = await taking_over(path, server.url)
+            _, task = await taking_over(path, server.url, client)
             assert await task == "access-2"
             os.kill(stopped.pid, signal.SIGCONT)
 

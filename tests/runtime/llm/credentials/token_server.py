@@ -4,19 +4,21 @@ import asyncio
 import json
 import ssl
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qsl
 
 import httpx
+import pytest
 
 from turnwire_agent.llm.credentials.grant import Grant
+from turnwire_agent.llm.credentials.port import Credential, CredentialError, Failure
 from turnwire_agent.llm.credentials.refreshing import Clock, Refreshing
 from turnwire_agent.llm.credentials.secret import Secret
-from turnwire_agent.llm.credentials.stored_token import StoredToken
+from turnwire_agent.llm.credentials.stored_token import StoredToken, Tokens
 from turnwire_agent.llm.credentials.token_store import TokenStore
 
 NAME: Final = "work"
@@ -134,13 +136,19 @@ class SetClock:
 
 
 class CountedStore(TokenStore):
-    """Counts the looks at the row, so that a test knows when somebody waits."""
+    """Counts the looks at the row, so that a test knows when somebody waits, and may be full."""
 
     looks = 0
+    full = False
 
     async def read(self, key: str) -> StoredToken | None:
         self.looks += 1
         return await super().read(key)
+
+    async def save(self, key: str, instead_of: str | None, tokens: Tokens) -> StoredToken:
+        if self.full:
+            raise CredentialError(Failure("unavailable", "full"))
+        return await super().save(key, instead_of, tokens)
 
 
 def open_client() -> httpx.AsyncClient:
@@ -157,6 +165,21 @@ async def logged_in(path: Path, url: str) -> None:
     await Refreshing(NAME, refresh_grant(url), TokenStore(path)).log_in(
         access_token=Secret("access-0"), refresh_token=Secret("refresh-0"), lifetime_s=0.001
     )
+
+
+async def bearer(credential: Credential) -> str:
+    """The token that an attempt would send."""
+    return (await credential.headers()).headers["authorization"].removeprefix("Bearer ")
+
+
+async def both(first: Credential, second: Credential) -> list[str]:
+    return [*await asyncio.gather(bearer(first), bearer(second))]
+
+
+async def failure(asked: Awaitable[Any]) -> Failure:
+    with pytest.raises(CredentialError) as raised:
+        await asked
+    return raised.value.failure
 
 
 async def until(true: Callable[[], bool]) -> None:
