@@ -22,7 +22,8 @@ PROJECTS: Final = {
     "turnwire_agent": "packages/turnwire-agent",
 }
 SCRIPTS: Final = {
-    "turnwire": "[console_scripts]\nturnwire = turnwire.cli:main\n",
+    "turnwire": "[console_scripts]\nturnwire = turnwire.cli:main\n\n"
+    "[pytest11]\nturnwire = turnwire.pytest_plugin\n",
     "turnwire_lab": "[console_scripts]\nturnwire-lab = turnwire_lab.entry:main\n",
 }
 # What `make page widget` makes in the lab, and whether a wheel has it.
