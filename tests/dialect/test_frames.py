@@ -109,3 +109,39 @@ def test_what_cannot_be_read_of_an_envelope_is_counted(
 
     assert INSIDE.read(frame, stats) is None
     assert (stats.malformed, stats.wasted, stats.unrecognised) == counted
+
+
+SPLIT: FrameDecoder[Say | Done] = frame_decoder(Say, Done, split=lambda frame: (frame[1], frame[2]))
+
+
+@pytest.mark.parametrize(
+    ("frame", "read"),
+    [
+        (b'[1,"say",{"theText":"hi"}]', Say("hi")),
+        (b'[1,"done",{"count":2},"more"]', Done(2)),
+        (rb'[1,"say",{"theText":"\ud83d"}]', Say("\ud83d")),
+        (b'[NaN,"done",{"count":2}]', Done(2)),
+    ],
+)
+def test_frames_may_be_arrays(frame: bytes, read: Say | Done) -> None:
+    assert SPLIT.read(frame, FrameStats()) == read
+
+
+@pytest.mark.parametrize(
+    ("frame", "counted"),
+    [
+        (b'[1,"done",{"count":"x"}]', (1, 0, {})),
+        (b'[1,"done"]', (1, 1, {})),
+        (b'[1,"more",{}]', (0, 0, {"more": 1})),
+        (b'[1,"more",{"x":NaN}]', (0, 0, {"more": 1})),
+        (b'{"type":"done"}', (1, 1, {})),
+        (b"no JSON", (1, 1, {})),
+    ],
+)
+def test_what_cannot_be_read_of_an_array_is_counted(
+    frame: bytes, counted: tuple[int, int, dict[str, int]]
+) -> None:
+    stats = FrameStats()
+
+    assert SPLIT.read(frame, stats) is None
+    assert (stats.malformed, stats.wasted, stats.unrecognised) == counted

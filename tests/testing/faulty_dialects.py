@@ -8,6 +8,7 @@ from msgspec import Raw
 
 import turnwire.dialect as td
 from testing.minimal_suite import example
+from turnwire.core import safe_json
 
 Turn = example.Turn
 """The protocol of the example, which has no fault."""
@@ -282,6 +283,12 @@ class ForbidsFields(Turn):
                 return None
             case _:
                 return super().receive_frame(frame, now)
+
+
+def type_of_known(frame: bytes) -> str:
+    """The type of a frame. It takes for granted that it is one of the example's."""
+    kind = safe_json.frame_type(frame)
+    return {str(known.__struct_config__.tag): kind for known in FRAMES}[kind]
 
 
 def faulty(protocol: Any, **members: Any) -> Any:

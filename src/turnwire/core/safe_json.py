@@ -201,8 +201,8 @@ def parse_strictly(frame: bytes, edit: Callable[[Any], object] = _unchanged) -> 
         RecursionError: it is nested too deeply.
 
     """
-    if not frame.lstrip().startswith(b"{"):
-        raise ValueError("no object")
+    if not frame.lstrip().startswith((b"{", b"[")):
+        raise ValueError("neither an object nor an array")
     if len(frame) <= LOOSE_MAX and has_many_values(frame):
         return json_repair.strict(frame), None
     loose = parse(frame)

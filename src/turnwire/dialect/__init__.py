@@ -118,7 +118,7 @@ from turnwire.core.wire.event_stream import NamedEvent
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.core.wire.input_pieces import InputPieces
 from turnwire.core.wire.open_questions import OpenQuestions
-from turnwire.core.wire.schema import WireSchema, names
+from turnwire.core.wire.schema import Split, WireSchema, names
 from turnwire.core.wire.thread_id import thread_id
 from turnwire.dialect.bases import OneResponse, PromptsOnly
 from turnwire.dialect.calls import tool_update
@@ -202,6 +202,7 @@ __all__ = [
     "ResumeRequest",
     "SomeId",
     "SourceUrl",
+    "Split",
     "StateMode",
     "StopOperation",
     "StopRequest",

@@ -1,7 +1,7 @@
 """The decoder of a wire whose frames are structs, in one call."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, Union
 
 import msgspec
@@ -9,11 +9,14 @@ from msgspec import Raw, Struct
 
 from turnwire.core import safe_json
 from turnwire.core.wire.decoder import FrameDecoder
+from turnwire.core.wire.schema import Split, split_bytes, split_value, tag_of, type_by
 
 _Frame = TypeVar("_Frame", bound=Struct)
 
 
-def frame_decoder(*kinds: type[_Frame], inside: str | None = None) -> FrameDecoder[_Frame]:
+def frame_decoder(
+    *kinds: type[_Frame], inside: str | None = None, split: Split | None = None
+) -> FrameDecoder[_Frame]:
     """Return the decoder of frames that are JSON objects, and are told apart by their `type`.
 
     Each kind is a struct with a tag, `class Say(Struct, tag="say")`. A type
@@ -24,7 +27,14 @@ def frame_decoder(*kinds: type[_Frame], inside: str | None = None) -> FrameDecod
     With `inside="event"` each frame comes in an envelope: `{"type": "event", "event": FRAME}`. An
     envelope of another type is counted as unknown, by its own type; `type_inside` is the
     `type_of` of the schema.
+
+    `split` is for other envelopes: it returns the type and the body of a frame. With
+    `split=lambda frame: (frame[1], frame[2])` a frame is `[7, "say", {"text": "Hi"}]`. The schema
+    gets the same `split`. A body that has a field `type` of its own needs structs with another
+    `tag_field`.
     """
+    if split is not None:
+        return _split_decoder(kinds, split)
     kind: Any = Union[kinds]  # noqa: UP007 (built at run time)
     if inside is None:
         return FrameDecoder(msgspec.json.Decoder(kind).decode, kinds, _restore_halves)
@@ -39,6 +49,21 @@ def frame_decoder(*kinds: type[_Frame], inside: str | None = None) -> FrameDecod
         return _restore_halves(frame, loose[inside])
 
     return FrameDecoder(decode, kinds, restore_halves, type_of=type_inside(inside))
+
+
+def _split_decoder(kinds: Sequence[type[_Frame]], split: Split) -> FrameDecoder[_Frame]:
+    decoders = {tag_of(kind): msgspec.json.Decoder(kind).decode for kind in kinds}
+
+    def decode(raw: bytes) -> _Frame:
+        kind, body = split_bytes(split, raw)
+        if kind not in decoders:
+            raise msgspec.ValidationError("a type that is not known")
+        return decoders[kind](body)
+
+    def restore_halves(frame: _Frame, loose: Any) -> _Frame:
+        return _restore_halves(frame, split_value(split, loose)[1])
+
+    return FrameDecoder(decode, kinds, restore_halves, type_of=type_by(split))
 
 
 def type_inside(field: str) -> Callable[[bytes], str]:

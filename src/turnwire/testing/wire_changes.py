@@ -1,15 +1,24 @@
 """Tests of a wire that has grown: frame types and fields that the dialect does not know."""
 
+import itertools
 from typing import Final
 
 import msgspec
 
 from turnwire.core.recording.drift import Drift
+from turnwire.core.recording.redact import redactor_of
 from turnwire.testing.base import ScriptedAgent, about
 from turnwire.testing.client_model import Client, need
+from turnwire.testing.damage import GARBAGE
 from turnwire.testing.scripts import Script
 
 _FIELD: Final = "turnwireUnknown"
+_OTHER_SHAPES: Final = (
+    *(b"[]", b"[[]]", b"[{}]", b'[1,"turnwire.unknown",{}]', b'["turnwire.unknown",7]'),
+    *(b"true", b"1.5", b'{"turnwire":[{"unknown":null}]}', b'{"type":"turnwire.unknown"}'),
+)
+_FRAMES_MAX: Final = 100
+_SHOWN_BYTES: Final = 200
 _DEPTHS: Final = 3
 """How deep a wire may have the objects whose fields it decodes: some wrap their frames."""
 
@@ -53,6 +62,16 @@ class WireChanges(ScriptedAgent):
         are_checked = any(kind.__struct_fields__ for kind in self.dialect.schema.frames)
         need(not are_checked, "the drift monitor does not find it")
 
+    def test_monitors_take_any_frame(self) -> None:
+        """The drift monitor and the redaction raise at no frame, whatever JSON it is."""
+        frames = (frame for script in self.scripts().values() for frame in self.scripted(script))
+        some = [self.unknown_frame(), *itertools.islice(frames, _FRAMES_MAX)]
+        halves = [frame[: len(frame) // 2].decode(errors="ignore").encode() for frame in some]
+        for frame in (*some, *halves, *GARBAGE, *_OTHER_SHAPES):
+            with about(f"The frame: {frame[:_SHOWN_BYTES]!r}"):
+                Drift(self.dialect.schema).inspect([frame])
+                redactor_of(self.dialect.schema).frame(frame)
+
 
 def _with_field(frame: bytes, depth: int) -> bytes:
     """A frame whose objects at this depth have one field more. Of others, the frame as it is."""
@@ -60,7 +79,7 @@ def _with_field(frame: bytes, depth: int) -> bytes:
         value = msgspec.json.decode(frame)
     except msgspec.DecodeError:
         return frame
-    level = [value]
+    level = value if isinstance(value, list) else [value]
     for _ in range(depth):
         level = [inner for each in level if isinstance(each, dict) for inner in each.values()]
     for each in level:

@@ -30,7 +30,7 @@ V2 = DIALECTS["v2"].schema
 SA = DIALECTS["session-agent"].schema
 
 
-def found(frame: dict[str, Any], words: WireSchema = V2) -> list[tuple[str, ...]]:
+def found(frame: Any, words: WireSchema = V2) -> list[tuple[str, ...]]:
     findings = Drift(words).inspect([json.dumps(frame).encode()])
     return [(each.kind, each.type, *each.fields) for each in findings]
 
@@ -70,6 +70,32 @@ def test_a_wire_may_say_the_type_of_a_frame_otherwise() -> None:
     assert found({"type": "any", "a": 1}, words) == []
     assert found({"a": 1, "b": 2}, words) == [("field", "chunk", "b:number")]
     assert found({"type": "any"}, words) == [("type", "(odd)", "type:string")]
+
+
+ARRAYS = WireSchema(frames=[_Named], split=lambda frame: (frame[1], frame[2]))
+
+
+@pytest.mark.parametrize(
+    ("frame", "told"),
+    [
+        ([7, "chunk", {"a": 1}], []),
+        ([7, "chunk", {"a": 1, "b": [2]}], [("field", "chunk", "b:array")]),
+        ([7, "new", {"b": 2}], [("type", "new", "b:number")]),
+        ([7, "new", "text"], [("type", "new", "(frame):array")]),
+        ([], [("type", "(odd)", "(frame):array")]),
+        ([7, 8, {"a": 1}], [("type", "(odd)", "a:number")]),
+        (None, [("type", "(odd)", "(frame):null")]),
+        ("chunk", [("type", "(odd)", "(frame):string")]),
+    ],
+)
+def test_a_frame_may_be_no_object(frame: Any, told: list[tuple[str, ...]]) -> None:
+    assert found(frame, ARRAYS) == told
+
+
+def test_an_array_on_a_wire_that_names_no_envelope() -> None:
+    words = WireSchema(frames=[_Named], type_of=lambda _: "new")
+
+    assert found([7, "new", {}], words) == [("type", "new", "(frame):array")]
 
 
 @pytest.mark.parametrize(

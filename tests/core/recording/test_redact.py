@@ -2,11 +2,13 @@
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from turnwire.core.recording.redact import Redactor
+from turnwire.core.recording.redact import Redactor, redactor_of
+from turnwire.core.wire.schema import WireSchema
 
 
 @pytest.mark.parametrize(
@@ -154,3 +156,22 @@ def test_json_stays_json_of_the_same_shape_however_it_is_escaped(
 
     json.loads(made)
     assert len(made) == len(frame.encode())
+
+
+def test_an_array_around_a_frame_keeps_its_type_and_its_numbers() -> None:
+    array = Redactor(tags=["say", "done"]).frame
+    frame = b'[17,"say",{"text":"say 17","a":["done",17]},"done","thistle"]'
+
+    assert array(frame) == b'[17,"say",{"text":"xxx xx","a":["xxxx",11]},"done","xxxxxxx"]'
+    assert Redactor().frame(b'[17,"say",{}]') == b'[11,"xxx",{}]'
+
+
+def test_a_schema_with_an_envelope_names_the_types() -> None:
+    class Say(msgspec.Struct, tag="say"):
+        text: str
+
+    split = WireSchema(frames=[Say], split=lambda frame: (frame[0], frame[1]))
+    plain = WireSchema(frames=[Say])
+
+    assert redactor_of(split).frame(b'["say",{"text":"a"}]') == b'["say",{"text":"x"}]'
+    assert redactor_of(plain).frame(b'["say",{"text":"a"}]') == b'["xxx",{"text":"x"}]'

@@ -9,13 +9,19 @@ of the frame type, and of the names and JSON kinds of the unknown fields. Values
 
 import functools
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeAlias, get_args
 
 import msgspec
 from msgspec import Struct
 
-from turnwire.core.wire.schema import WireSchema, name_or_odd
+from turnwire.core.wire.schema import (
+    WireSchema,
+    name_or_odd,
+    split_value,
+    tag_of,
+    type_by,
+)
 
 STREAMS_FIRST: Final = 8
 STREAMS_NEXT: Final = 32
@@ -36,6 +42,9 @@ FINGERPRINTS_MAX: Final = 100
 
 OTHER: Final = "other"
 
+WHOLE: Final = "(frame):"
+"""Stands before the JSON kind of a frame of an unknown type that has no object with fields."""
+
 _FIELDS_MAX: Final = 32
 _ELEMENTS_MAX: Final = 64
 _DEPTH_MAX: Final = 8
@@ -54,7 +63,8 @@ class Finding(Struct, frozen=True):
     """`type` or `field`."""
     type: str
     fields: tuple[str, ...]
-    """The unknown fields as `path:kind`, sorted. For an unknown type: all its fields."""
+    """The unknown fields as `path:kind`, sorted. For an unknown type: all its fields, or `WHOLE`
+    and the kind of the frame."""
     structure: Structure
     """The frame without its values; `""` if the finding is not new."""
     is_new: bool
@@ -90,8 +100,9 @@ class Drift:
 
     def __init__(self, schema: WireSchema) -> None:
         self._schema = schema
-        self._type_of = schema.type_of or _type_of
-        self._structs = {str(struct.__struct_config__.tag): struct for struct in schema.frames}
+        split = schema.split
+        self._type_of = schema.type_of or (_type_of if split is None else type_by(split))
+        self._structs = {tag_of(struct): struct for struct in schema.frames}
         self._streams = 0
         self._is_next_due = False
         self._frame_counts: dict[str, int] = {}
@@ -140,13 +151,16 @@ class Drift:
             )
         return False
 
-    def _inspect_frame(self, frame_type: str, frame: Mapping[str, Any]) -> Iterator[Finding]:
-        struct = self._structs.get(frame_type)
+    def _inspect_frame(self, frame_type: str, frame: Any) -> Iterator[Finding]:
+        struct, split = self._structs.get(frame_type), self._schema.split
+        body = frame if split is None else split_value(split, frame)[1]
         if struct is None:
-            fields = [f"{name_or_odd(key)}:{_kind(value)}" for key, value in frame.items()]
+            fields = [WHOLE + _kind(frame)]
+            if isinstance(body, dict):
+                fields = [f"{name_or_odd(key)}:{_kind(value)}" for key, value in body.items()]
             yield self._finding("type", frame_type, fields, frame)
         elif struct.__struct_fields__:
-            unknown = list(dict.fromkeys(self._unknown_fields(frame, struct, frame_type, 0)))
+            unknown = list(dict.fromkeys(self._unknown_fields(body, struct, frame_type, 0)))
             if unknown:
                 fields = [field.removeprefix(f"{frame_type}.") for field in unknown]
                 yield self._finding("field", frame_type, fields, frame)
@@ -175,9 +189,7 @@ class Drift:
             elif (inner_struct := schema.inside.get(inner_path) or fields.get(key)) is not None:
                 yield from self._unknown_fields(inner, inner_struct, inner_path, depth + 1)
 
-    def _finding(
-        self, kind: str, frame_type: str, fields: Sequence[str], frame: Mapping[str, Any]
-    ) -> Finding:
+    def _finding(self, kind: str, frame_type: str, fields: Sequence[str], frame: Any) -> Finding:
         named = tuple(sorted(fields)[:_FIELDS_MAX])
         text = "\n".join((kind, frame_type, *named))
         fingerprint = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:10]

@@ -15,13 +15,13 @@ and inside fields that may hold anything (`hidden_fields`). A frame need not be 
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Final
 
 import msgspec
 
 from turnwire.core.recording.hidden_fields import HiddenFields
-from turnwire.core.wire.schema import WireSchema
+from turnwire.core.wire.schema import WireSchema, tag_of
 
 _TOKEN: Final = re.compile(
     r'(?P<string>"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z|\\\Z))(?P<key>(?=\s*:))?'
@@ -90,6 +90,8 @@ class Redactor:
     `phrases`: beginnings of texts that the dialect reads, and frames that are no JSON; they stay.
     `hidden`, `read`: paths of fields that may hold anything, and of those in them that the dialect
     reads (`hidden_fields`).
+    `tags`: types of frames that are arrays. In an array around the body of a frame these stay, and
+    so do numbers, which count frames there.
     """
 
     def __init__(
@@ -100,11 +102,13 @@ class Redactor:
         phrases: Collection[str] = (),
         hidden: Collection[str] = (),
         read: Collection[str] = (),
+        tags: Iterable[str] = (),
     ) -> None:
         self._own_kept = frozenset(kept)
         self._kept = _KEPT.union(kept)
         self._ids = frozenset(ids)
         self._phrases = tuple(phrases)
+        self._tags = frozenset(tags)
         self._fields = HiddenFields(hidden, read)
         self._names: dict[str, str] = {}
 
@@ -135,7 +139,8 @@ class Redactor:
                     else:
                         pieces.append(self._string(key, text))
                 case "number":
-                    stays = key in self._kept and not opaque and not hidden
+                    is_kept = key in self._kept or (not key and bool(self._tags))
+                    stays = is_kept and not opaque and not hidden
                     pieces.append(text if stays else _SIGNIFICANT.sub(_ones, text))
                 case "open":
                     containers.append((parent, path, key, opaque, hidden))
@@ -195,6 +200,8 @@ class Redactor:
     def _string(self, key: str, literal: str) -> str:
         """The redacted literal of a string that is the value of `key`."""
         value = _string_value(literal)
+        if not key and value in self._tags:
+            return literal
         if key in _PEOPLE or key in _CHANNELS:
             return _quoted(self.name(value)) if value else literal
         if key == "id" or key.endswith("Id") or key in self._ids:
@@ -218,6 +225,7 @@ def redactor_of(schema: WireSchema) -> Redactor:
         phrases=schema.phrases,
         hidden=schema.hidden,
         read=schema.read,
+        tags=() if schema.split is None else map(tag_of, schema.frames),
     )
 
 

@@ -52,11 +52,17 @@ class FrameDecoder(Generic[Frame]):
     ) -> None:
         """Make the decoder of a wire.
 
-        `decode` decodes strict JSON to one of the structs `known`. Strict JSON cannot hold half of
-        a surrogate pair, whose other half may come with the next delta. `restore_halves` gets a
-        frame and its fields as `safe_json.parse` returns them, and returns the frame with the
-        halves. `keep_halves` may edit these fields before the frame is decoded. `type_of`
-        returns the type of a frame, and an empty string for a frame without one.
+        `decode` decodes strict JSON to one of the structs `known`. It raises
+        `msgspec.ValidationError` for JSON that is none of them, which is counted as malformed or as
+        an unknown type; `msgspec.DecodeError` or RecursionError for what is no strict JSON, which
+        is then read again as nearly valid JSON; and nothing else.
+
+        Strict JSON cannot hold half of a surrogate pair, whose other half may come with the next
+        delta. `restore_halves` gets a decoded frame, and the whole frame as plain Python values
+        (dict, list, str, numbers, bool, None) with the halves; it returns the frame with them.
+        `keep_halves` may edit these values before the frame is decoded. `type_of` returns the
+        type of a frame, and an empty string for a frame without one. `frame_decoder` does all
+        this for the usual wires.
         """
         self._decode = decode
         self._frame_types = frozenset(str(kind.__struct_config__.tag) for kind in known)

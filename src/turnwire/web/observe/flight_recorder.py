@@ -82,7 +82,13 @@ class FlightRecorder:
             redactor = None if self._keeps_text else redactor_of(self._schema)
             hidden = (token.encode(), *self._secrets)
             lines = recording.lines(redactor=redactor, notes=notes, lacks=lacks, secrets=hidden)
-            self._write(name, b"".join(line + b"\n" for line in lines), request_id)
+            try:
+                data = b"".join(line + b"\n" for line in lines)
+            except Exception as bug:  # noqa: BLE001 (else the thread that writes files would end)
+                self._results.labels("failed").inc()
+                _log.error("not recorded", request_id=request_id, exc_info=bug)
+            else:
+                self._write(name, data, request_id)
 
         if not self._file_writer.submit(write):
             self._results.labels("dropped").inc()

@@ -18,6 +18,7 @@ from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.relay.turn_stream import Stream
 from turnwire.web.observe.drift_monitor import DriftMonitor
 from turnwire.web.observe.flight_recorder import FlightRecorder, lacks
+from turnwire.web.observe.guarded import Guarded
 
 
 class Observers(Struct, frozen=True):
@@ -55,7 +56,8 @@ class Observers(Struct, frozen=True):
             )
             observers.append(recording)
         left_out = lacks(agent_request, options)
-        return ObservedStream(self, observers, recording, request_id, token, left_out)
+        guarded = [Guarded(observer, request_id) for observer in observers]
+        return ObservedStream(self, guarded, recording, request_id, token, left_out)
 
 
 class ObservedStream(Struct, frozen=True):
