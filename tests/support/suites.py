@@ -6,6 +6,7 @@ from typing import Final
 
 from support import acp_messages, ag_ui_frames, openai_chat_frames, openai_responses_frames
 from support import session_agent_frames as sa
+from support import suite_exchanges as exchanges
 from support import ui_chunks as ui
 from support import v2_frames as v2
 from turnwire.dialects import DIALECTS
@@ -17,6 +18,7 @@ from turnwire.testing import (
     QUESTION,
     TOOL_NAME,
     DialectSuite,
+    Exchange,
     Script,
 )
 
@@ -91,6 +93,12 @@ class V2Suite(OwnSuite):
             case _:
                 return [v2.finalize()]
 
+    def exchange(self, script: Script, prompt_id: str) -> Exchange | None:
+        return exchanges.on_v2(script, prompt_id)
+
+    def shared_frames(self, first: str, second: str) -> Sequence[bytes] | None:
+        return exchanges.both_on_v2(first, second)
+
 
 class SessionAgentSuite(OwnSuite):
     dialect = DIALECTS["session-agent"]
@@ -135,6 +143,13 @@ class SessionAgentSuite(OwnSuite):
             case _:
                 return [sa.done()]
 
+    def exchange(self, script: Script, prompt_id: str) -> Exchange | None:
+        return exchanges.on_session_agent(script, self.opening(prompt_id), self.revision)
+
+    def shared_frames(self, first: str, second: str) -> Sequence[bytes] | None:
+        del first, second  # a prompt is told by its author and its text
+        return exchanges.both_on_session_agent(self.revision)
+
 
 class AcpSuite(OwnSuite):
     dialect = DIALECTS["acp"]
@@ -176,6 +191,10 @@ class AcpSuite(OwnSuite):
     def unknown_frame(self) -> bytes:
         return acp_messages.message(method="turnwire/unknown", params={"text": "thistle"})
 
+    def exchange(self, script: Script, prompt_id: str) -> Exchange | None:
+        del prompt_id  # a prompt is a request, with a number of its own
+        return exchanges.on_acp(script)
+
 
 class AgUiSuite(OwnSuite):
     dialect = DIALECTS["ag-ui"]
@@ -208,6 +227,9 @@ class AgUiSuite(OwnSuite):
             case _:
                 return [ag_ui_frames.finished("p1")]
 
+    def exchange(self, script: Script, prompt_id: str) -> Exchange | None:
+        return exchanges.on_ag_ui(script, prompt_id)
+
 
 class UiStreamSuite(OwnSuite):
     dialect = DIALECTS["ui-stream"]
@@ -239,6 +261,10 @@ class UiStreamSuite(OwnSuite):
                 return None  # it asks about calls alone
             case _:
                 return [ui.step_end(), ui.finish(), ui.DONE]
+
+    def exchange(self, script: Script, prompt_id: str) -> Exchange | None:
+        del prompt_id  # an agent makes ids of its own
+        return exchanges.on_ui_stream(script)
 
 
 class OpenAiChatSuite(OwnSuite):
@@ -315,3 +341,7 @@ class OpenAiResponsesSuite(OwnSuite):
                 return None
             case _:
                 return [openai_responses_frames.completed(), openai_responses_frames.DONE]
+
+    def exchange(self, script: Script, prompt_id: str) -> Exchange | None:
+        del prompt_id  # a response is to its request
+        return exchanges.on_openai_responses(script)

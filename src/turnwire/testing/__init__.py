@@ -4,6 +4,7 @@ A strict client and the six promises (`core.ui_stream.translator`) judge what a 
 scripted agent: whole, in random orders, cut after each frame, stopped, read again, recorded.
 """
 
+from turnwire.testing.exchanges import ANSWER, EXCHANGES, SIDE_BY_SIDE, Exchange
 from turnwire.testing.scripts import (
     ERROR,
     INPUT,
@@ -17,14 +18,18 @@ from turnwire.testing.scripts import (
 from turnwire.testing.suite import DialectSuite, failures
 
 __all__ = [
+    "ANSWER",
     "ERROR",
+    "EXCHANGES",
     "INPUT",
     "OUTPUT",
     "PROMPT",
     "QUESTION",
     "SCRIPTS",
+    "SIDE_BY_SIDE",
     "TOOL_NAME",
     "DialectSuite",
+    "Exchange",
     "Script",
     "failures",
 ]

@@ -8,6 +8,7 @@ from turnwire.core.agent import AgentProtocol
 from turnwire.core.body.conversation import Conversation, Text, UserMessage
 from turnwire.core.requests import DialectOptions, PromptRequest
 from turnwire.core.turn.limits import Limits
+from turnwire.testing.exchanges import Exchange
 from turnwire.testing.playing import LIMITS, Played
 from turnwire.testing.scripts import PROMPT, SCRIPTS, Script
 
@@ -34,6 +35,20 @@ class ScriptedAgent:
         None: the wire has no words for it.
         """
         raise NotImplementedError
+
+    def exchange(self, script: Script, prompt_id: str) -> Exchange | None:
+        """Return the frames of a turn that asks (`EXCHANGES`). None: the agent never asks that."""
+        del script, prompt_id
+        return None
+
+    def shared_frames(self, first: str, second: str) -> Sequence[bytes] | None:
+        """Return the frames that two streams of a session both receive, by their prompts' ids.
+
+        The turn of each prompt tells its texts of `SIDE_BY_SIDE`. None: no stream receives the
+        frames of another one's turn.
+        """
+        del first, second
+        return None
 
     def unknown_frame(self) -> bytes:
         """Return a frame of a type that the dialect does not know."""

@@ -36,6 +36,8 @@ class Played:
     ) -> None:
         self.protocol = protocol
         self.request = protocol.connect_request()
+        self.requests = [self.request]
+        """The requests that opened its connections."""
         self.turn = Turn(
             protocol,
             limits,
@@ -48,6 +50,8 @@ class Played:
         """The whole response."""
         self.sent: list[bytes] = []
         """The frames to the agent."""
+        self.is_woken = False
+        """Whether another stream of the session did something that this one waits for."""
         self.handle(Opened())
 
     def handle(self, turn_input: Input) -> "Played":
@@ -80,6 +84,10 @@ class Played:
             return
         for output in self.turn.long_frame(frame, self.now):
             self._do(output)
+
+    def wake(self) -> None:
+        """Note that a tick is due at once."""
+        self.is_woken = True
 
     def leave(self) -> "Played":
         """The agent closes the connection: that ends the turn."""
@@ -126,6 +134,7 @@ class Played:
             self.sent.append(frame)
         self._check_protocol()
         if output.connect is not None:
+            self.requests.append(output.connect)
             self.handle(Opened())
 
     def _check_protocol(self) -> None:

@@ -359,6 +359,7 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "conform": conform,
     "suite-tests": lambda: _table(suite.TEST_HEAD, suite.test_rows()),
     "suite-scripts": lambda: _table(suite.SCRIPT_HEAD, suite.script_rows()),
+    "suite-exchanges": lambda: _table(suite.EXCHANGE_HEAD, suite.exchange_rows()),
     "losses": losses,
     "frameworks": frameworks,
     "mapping": mapping,

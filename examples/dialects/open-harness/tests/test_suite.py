@@ -7,7 +7,16 @@ from typing import Any, Final
 import msgspec
 
 from open_harness_dialect import OpenHarness, OpenHarnessAlone
-from turnwire.testing import ERROR, INPUT, OUTPUT, TOOL_NAME, DialectSuite, Script
+from turnwire.testing import (
+    ERROR,
+    INPUT,
+    OUTPUT,
+    SIDE_BY_SIDE,
+    TOOL_NAME,
+    DialectSuite,
+    Exchange,
+    Script,
+)
 
 CALL: Final = {"toolName": TOOL_NAME, "toolInput": dict(INPUT)}
 
@@ -63,6 +72,30 @@ class TestOpenHarness(DialectSuite):
         else:
             told.append(event("flow:complete", prompt_id, status="complete"))
         return told
+
+    def exchange(self, script: Script, prompt_id: str) -> Exchange | None:
+        if script.name not in {"answered", "expired"}:
+            return None  # no call waits for a yes
+        told = [event("flow:start", prompt_id), *self._block(prompt_id, script.texts[:1])]
+        goes_on = self._block(prompt_id, script.texts[1:])
+        if script.name == "expired":  # somebody else made the run go on
+            goes_on.insert(0, event("flow:resumed", prompt_id))
+        return Exchange(
+            asks=[*told, event("agent:paused", prompt_id, promptId="q1")],
+            goes_on=[*goes_on, event("flow:complete", prompt_id, status="complete")],
+        )
+
+    def shared_frames(self, first: str, second: str) -> Sequence[bytes] | None:
+        """Return the events of two runs, in turns: everybody receives all of them."""
+        runs = [
+            [
+                event("flow:start", prompt_id),
+                *self._block(prompt_id, texts),
+                event("flow:complete", prompt_id, status="complete"),
+            ]
+            for prompt_id, texts in zip((first, second), SIDE_BY_SIDE, strict=True)
+        ]
+        return [frame for pair in zip(*runs, strict=True) for frame in pair]
 
     def _block(self, run_id: str, deltas: Sequence[str]) -> list[bytes]:
         """A text in deltas, and then as a whole."""
