@@ -1,39 +1,78 @@
 """Run by an interpreter that has the providers' official libraries: do they take these requests?
 
 Reads a JSON object a line: `shape`, and the `body` of a request. Writes what the types of the
-library say against it, a line each, and at its end how many bodies it read.
+library say against it: the number of the line, from 0 on, and the complaint. At its end, it writes
+how many bodies it read.
 """
 
 import json
 import sys
-from collections.abc import Iterable
+import typing
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from anthropic.types.message_create_params import MessageCreateParamsStreaming
-from google.genai import types
-from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
-from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
+import typing_extensions
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 
-class GoogleRequest(BaseModel):
+def chat() -> Any:
+    from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
+
+    return CompletionCreateParamsStreaming
+
+
+def responses() -> Any:
+    from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
+
+    return ResponseCreateParamsStreaming
+
+
+def messages() -> Any:
+    from anthropic.types.message_create_params import MessageCreateParamsStreaming
+
+    return MessageCreateParamsStreaming
+
+
+def google() -> Any:
     """The body that the library writes itself, made of its types, which forbid other fields."""
+    from google.genai import types
 
-    model_config = ConfigDict(extra="forbid")
+    class GoogleRequest(BaseModel):
+        model_config = ConfigDict(extra="forbid")
 
-    contents: list[types.Content]
-    systemInstruction: types.Content | None = None  # noqa: N815 (the wire's name)
-    tools: list[types.Tool] | None = None
-    toolConfig: types.ToolConfig | None = None  # noqa: N815 (the wire's name)
-    generationConfig: types.GenerationConfig | None = None  # noqa: N815 (the wire's name)
+        contents: list[types.Content]
+        systemInstruction: types.Content | None = None  # noqa: N815 (the wire's name)
+        tools: list[types.Tool] | None = None
+        toolConfig: types.ToolConfig | None = None  # noqa: N815 (the wire's name)
+        generationConfig: types.GenerationConfig | None = None  # noqa: N815 (the wire's name)
+
+    return GoogleRequest
 
 
-CHECKS: dict[str, TypeAdapter[Any]] = {
-    "chat": TypeAdapter(CompletionCreateParamsStreaming),
-    "responses": TypeAdapter(ResponseCreateParamsStreaming),
-    "messages": TypeAdapter(MessageCreateParamsStreaming),
-    "google": TypeAdapter(GoogleRequest),
+SHAPES: dict[str, Callable[[], Any]] = {
+    "chat": chat,
+    "responses": responses,
+    "messages": messages,
+    "google": google,
 }
+"""A library takes a second to import: only those that are asked are."""
+
+
+def strict(package: str) -> None:
+    """Make the typed dictionaries of a package refuse fields that they do not have."""
+    for name, module in list(sys.modules.items()):
+        if name.split(".")[0] != package:
+            continue
+        for each in list(vars(module).values()):
+            if typing.is_typeddict(each) or typing_extensions.is_typeddict(each):
+                given = getattr(each, "__pydantic_config__", {})
+                each.__pydantic_config__ = {"extra": "forbid"} | given
+
+
+def check(shape: str) -> TypeAdapter[Any]:
+    asked = SHAPES[shape]()
+    strict(asked.__module__.split(".")[0])
+    return TypeAdapter(asked)
 
 
 def exhaust(value: Any) -> None:
@@ -46,13 +85,16 @@ def exhaust(value: Any) -> None:
 
 
 def main() -> None:
+    checks: dict[str, TypeAdapter[Any]] = {}
     bodies = [json.loads(line) for line in sys.stdin]
-    for asked in bodies:
+    for number, asked in enumerate(bodies):
+        shape = asked["shape"]
+        checks[shape] = checks.get(shape) or check(shape)
         try:
-            exhaust(CHECKS[asked["shape"]].validate_python(asked["body"]))
+            exhaust(checks[shape].validate_python(asked["body"]))
         except ValidationError as error:
             for each in error.errors():
-                told = (asked["shape"], str(each["loc"]), each["msg"], repr(each["input"])[:200])
+                told = (str(number), str(each["loc"]), each["msg"], repr(each["input"])[:200])
                 sys.stdout.write(" ".join(told) + "\n")
     sys.stdout.write(f"{len(bodies)} read\n")
 
