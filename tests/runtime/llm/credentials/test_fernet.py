@@ -7,8 +7,8 @@ from cryptography.fernet import Fernet
 from turnwire_agent.llm.credentials import fernet
 from turnwire_agent.llm.credentials.fernet import fernet_seal
 from turnwire_agent.llm.credentials.port import CredentialError
-from turnwire_agent.llm.credentials.seal import Seal
 from turnwire_agent.llm.credentials.sources import KeyValue
+from turnwire_agent.llm.credentials.token_store import Seal
 
 
 def new_key() -> KeyValue:

@@ -19,14 +19,13 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Final, ParamSpec, TypeVar
+from typing import Final, ParamSpec, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from turnwire_agent.llm.credentials.own_thread import OwnThread
 from turnwire_agent.llm.credentials.port import CredentialError, Failure, unless_failed
-from turnwire_agent.llm.credentials.seal import Seal
 from turnwire_agent.llm.credentials.secret import Secret
 from turnwire_agent.llm.credentials.stored_token import Step, StoredToken, Tokens
 
@@ -59,6 +58,18 @@ class _Pair(Struct):
     key: str
     access_token: Secret | None
     refresh_token: Secret | None
+
+
+class Seal(Protocol):
+    """Encrypts what the store writes. `fernet.FernetSeal` is one."""
+
+    def encrypt(self, clear: bytes) -> bytes:
+        """The bytes to write. They cannot be changed without notice."""
+        ...
+
+    def decrypt(self, sealed: bytes) -> bytes | None:
+        """What was sealed. None: it was sealed with another key, or changed."""
+        ...
 
 
 class TokenStore:
