@@ -72,6 +72,7 @@ async def test_a_failure_says_what_was_tried_and_seen(
     out = capsys.readouterr().out
     assert "FAILED one-turn\n  Tried:    send a prompt\n  Expected: a turn with text" in out
     assert "  Seen:     the turn ended with the verdict `error`: no model\n" in out
+    assert "  Words:    a delta is `TEXT_MESSAGE_CONTENT`, a call begins" in out
     assert "it shows nothing before `one-turn` is mended" in out
     assert "0 passed, 1 failed, 1 not applicable; 1 turns begun." in out
     failure = ET.fromstring(file.read_text()).find("testcase/failure")  # noqa: S314

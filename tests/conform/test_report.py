@@ -55,6 +55,7 @@ def test_json_has_all_fields() -> None:
         "seen": "a\x1b <mark>",
         "matters": "c",
         "mend": "d",
+        "words": "",
         "reason": "",
         "notes": [],
     }

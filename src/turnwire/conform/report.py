@@ -92,7 +92,7 @@ def as_junit(report: Report) -> str:
 
 
 def failure(result: Result) -> str:
-    """All that is known of a failure, in six lines."""
+    """All that is known of a failure, in a few lines."""
     return "\n".join(_failure_lines(result))
 
 
@@ -103,6 +103,8 @@ def _failure_lines(result: Result) -> Iterator[str]:
     yield f"  Seen:     {result.seen}"
     yield f"  Why:      {result.matters}"
     yield f"  Mend:     {result.mend}"
+    if result.words:
+        yield f"  Words:    {result.words}"
 
 
 def _printable(text: str) -> str:

@@ -10,6 +10,7 @@ from turnwire.conform.bench import Bench
 from turnwire.conform.given import FailedError, Given, NotApplicableError
 from turnwire.conform.scenario import Scenario
 from turnwire.conform.scenarios import SCENARIOS
+from turnwire.conform.words import WORDS
 from turnwire.core.operations import OperationName
 
 
@@ -31,6 +32,8 @@ class Result(Struct, frozen=True, kw_only=True):
     """Of a failure."""
     matters: str
     mend: str
+    words: str = ""
+    """Of a failure: what the words of these texts are on the wire, if that is one of ours."""
     reason: str = ""
     """Why it is not applicable."""
     notes: Sequence[str] = ()
@@ -98,7 +101,8 @@ async def _result(bench: Bench, scenario: Scenario, before: Mapping[str, Result]
         notes = await scenario.play(bench)
     except FailedError as failure:
         took_s = loop.time() - began_at
-        return _result_of(scenario, Verdict.FAILED, took_s, seen=str(failure))
+        words = WORDS.get(bench.dialect.name, "")
+        return _result_of(scenario, Verdict.FAILED, took_s, seen=str(failure), words=words)
     except NotApplicableError as reason:
         took_s = loop.time() - began_at
         return _result_of(scenario, Verdict.NOT_APPLICABLE, took_s, reason=str(reason))
@@ -127,6 +131,7 @@ def _result_of(
     took_s: float = 0.0,
     *,
     seen: str = "",
+    words: str = "",
     reason: str = "",
     notes: Sequence[str] = (),
 ) -> Result:
@@ -139,6 +144,7 @@ def _result_of(
         seen=seen,
         matters=scenario.matters,
         mend=scenario.mend,
+        words=words,
         reason=reason,
         notes=list(notes),
     )
