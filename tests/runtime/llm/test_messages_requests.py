@@ -100,11 +100,25 @@ def test_a_choice_says_nothing_of_parallel_calls_that_the_request_leaves_open() 
         ({"temperature": 0.5, "effort": "none"}, {"temperature": 0.5}, []),
     ],
 )
-def test_sampling_is_what_the_wire_takes(more: Any, sent: Any, losses: Any) -> None:
-    body = asked(HI, **more)
+def test_sampling_of_an_older_model_is_what_the_wire_takes(
+    more: Any, sent: Any, losses: Any
+) -> None:
+    older = Quirks(sampling=True)
+    body = asked(HI, quirks=older, **more)
 
     assert {key: body[key] for key in ("temperature", "top_p") if key in body} == sent
-    assert [(loss.where, loss.what) for loss in encoded(HI, **more).losses] == losses
+    told = encoded(HI, quirks=older, **more).losses
+    assert [(loss.where, loss.what) for loss in told] == losses
+
+
+def test_a_newer_model_takes_no_sampling() -> None:
+    told = encoded(HI, temperature=0.0, top_p=0.5)
+
+    assert not {"temperature", "top_p"} & set(json.loads(told.body))
+    assert told.losses == (
+        Loss("temperature", "dropped", "the model does not take it"),
+        Loss("top_p", "dropped", "the model does not take it"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -138,7 +152,8 @@ def test_an_effort_is_told_as_the_model_takes_it(
 
 @pytest.mark.parametrize("choice", ["required", OneTool("t")])
 def test_who_must_call_a_tool_does_not_think(choice: Any) -> None:
-    told = encoded(HI, effort="high", tools=TOOLS, tool_choice=choice, temperature=0.5)
+    more = {"tools": TOOLS, "tool_choice": choice, "temperature": 0.5}
+    told = encoded(HI, effort="high", quirks=Quirks(sampling=True), **more)
 
     body = json.loads(told.body)
     assert body["thinking"] == {"type": "disabled"}

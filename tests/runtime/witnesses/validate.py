@@ -8,71 +8,43 @@ how many bodies it read.
 import json
 import sys
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import typing_extensions
+from anthropic.types import content_block
+from anthropic.types.message_create_params import MessageCreateParamsStreaming
+from google.genai import types
+from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
+from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 
-def chat() -> Any:
-    from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
-
-    return CompletionCreateParamsStreaming
-
-
-def responses() -> Any:
-    from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
-
-    return ResponseCreateParamsStreaming
-
-
-def messages() -> Any:
-    from anthropic.types.message_create_params import MessageCreateParamsStreaming
-
-    return MessageCreateParamsStreaming
-
-
-def google() -> Any:
+class GoogleRequest(BaseModel):
     """The body that the library writes itself, made of its types, which forbid other fields."""
-    from google.genai import types
 
-    class GoogleRequest(BaseModel):
-        model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid")
 
-        contents: list[types.Content]
-        systemInstruction: types.Content | None = None  # noqa: N815 (the wire's name)
-        tools: list[types.Tool] | None = None
-        toolConfig: types.ToolConfig | None = None  # noqa: N815 (the wire's name)
-        generationConfig: types.GenerationConfig | None = None  # noqa: N815 (the wire's name)
-
-    return GoogleRequest
+    contents: list[types.Content]
+    systemInstruction: types.Content | None = None  # noqa: N815 (the wire's name)
+    tools: list[types.Tool] | None = None
+    toolConfig: types.ToolConfig | None = None  # noqa: N815 (the wire's name)
+    generationConfig: types.GenerationConfig | None = None  # noqa: N815 (the wire's name)
 
 
-SHAPES: dict[str, Callable[[], Any]] = {
-    "chat": chat,
-    "responses": responses,
-    "messages": messages,
-    "google": google,
-}
-"""A library takes a second to import: only those that are asked are."""
-
-
-def strict(package: str) -> None:
-    """Make the typed dictionaries of a package refuse fields that they do not have."""
+def forbid_other_fields() -> None:
+    """Make the typed dictionaries of the libraries refuse fields that they do not have."""
     for name, module in list(sys.modules.items()):
-        if name.split(".")[0] != package:
-            continue
-        for each in list(vars(module).values()):
-            if typing.is_typeddict(each) or typing_extensions.is_typeddict(each):
-                given = getattr(each, "__pydantic_config__", {})
-                each.__pydantic_config__ = {"extra": "forbid"} | given
-
-
-def check(shape: str) -> TypeAdapter[Any]:
-    asked = SHAPES[shape]()
-    strict(asked.__module__.split(".")[0])
-    return TypeAdapter(asked)
+        if name.split(".")[0] in ("anthropic", "openai"):
+            for each in list(vars(module).values()):
+                if typing.is_typeddict(each) or typing_extensions.is_typeddict(each):
+                    given = getattr(each, "__pydantic_config__", {})
+                    each.__pydantic_config__ = {"extra": "forbid"} | given
+    # Blocks of an answer may be sent, too.
+    for each in vars(content_block).values():
+        if isinstance(each, type) and issubclass(each, BaseModel):
+            each.model_config["extra"] = "forbid"
+            each.model_rebuild(force=True)
 
 
 def exhaust(value: Any) -> None:
@@ -85,13 +57,17 @@ def exhaust(value: Any) -> None:
 
 
 def main() -> None:
-    checks: dict[str, TypeAdapter[Any]] = {}
+    forbid_other_fields()
+    checks: dict[str, TypeAdapter[Any]] = {
+        "chat": TypeAdapter(CompletionCreateParamsStreaming),
+        "responses": TypeAdapter(ResponseCreateParamsStreaming),
+        "messages": TypeAdapter(MessageCreateParamsStreaming),
+        "google": TypeAdapter(GoogleRequest),
+    }
     bodies = [json.loads(line) for line in sys.stdin]
     for number, asked in enumerate(bodies):
-        shape = asked["shape"]
-        checks[shape] = checks.get(shape) or check(shape)
         try:
-            exhaust(checks[shape].validate_python(asked["body"]))
+            exhaust(checks[asked["shape"]].validate_python(asked["body"]))
         except ValidationError as error:
             for each in error.errors():
                 told = (str(number), str(each["loc"]), each["msg"], repr(each["input"])[:200])

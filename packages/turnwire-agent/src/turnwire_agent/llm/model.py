@@ -28,6 +28,8 @@ class Quirks(Struct, frozen=True, kw_only=True):
     thinking: Literal["adaptive", "budget", "none"] = "adaptive"
     """`messages`: how the model thinks: as much as it finds right for an effort; at most so many
     tokens, as older ones do; or never."""
+    sampling: bool = False
+    """`messages`: the model takes `temperature` and `top_p`, as older ones do."""
     result_images: bool = False
     """The model takes pictures in the result of a tool. Else they follow as a user's."""
 

@@ -185,7 +185,8 @@ class MessagesDecoder:
         if block is None:
             raise MalformedError("index")
         delta = fields(values, "delta")
-        match text(delta, "type"), block.kind:
+        kind = text(delta, "type")
+        match kind, block.kind:
             case "text_delta", "text":
                 return self._more(index, block, text(delta, "text"))
             case "thinking_delta", "thinking":
@@ -198,7 +199,7 @@ class MessagesDecoder:
                 return self._cited(block, fields(delta, "citation"))
             case "compaction_delta", "compaction":
                 block.values |= {name: each for name, each in delta.items() if name != "type"}
-            case kind, _:
+            case _:
                 block.understood = False
                 return [Skipped(kind[:64])]
         block.changed = True

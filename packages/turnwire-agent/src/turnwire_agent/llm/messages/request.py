@@ -39,7 +39,8 @@ def encode(model: Model, request: Request) -> Encoded:
         output["format"] = {"type": "json_schema", "schema": request.answer_schema}
     if output:
         body["output_config"] = output
-    body |= _sampling(request, losses, thinks=thinking.get("type", "disabled") != "disabled")
+    thinks = thinking.get("type", "disabled") != "disabled"
+    body |= _sampling(request, losses, takes=model.quirks.sampling, thinks=thinks)
     stop = [word for word in request.stop if word.strip()]
     if len(stop) < len(request.stop):
         losses.append(Loss("stop", "dropped", "the wire has no word of white space alone"))
@@ -62,13 +63,17 @@ def _tool_choice(request: Request) -> dict[str, Any]:
     return told
 
 
-def _sampling(request: Request, losses: list[Loss], *, thinks: bool) -> dict[str, float]:
-    """Temperature or `top_p`, from 0 to 1, of a model that does not think."""
+def _sampling(
+    request: Request, losses: list[Loss], *, takes: bool, thinks: bool
+) -> dict[str, float]:
+    """Temperature or `top_p`, from 0 to 1, of a model that takes them and does not think."""
     told: dict[str, float] = {}
     for name, value in (("temperature", request.temperature), ("top_p", request.top_p)):
         if value is None:
             continue
-        if thinks:
+        if not takes:
+            losses.append(Loss(name, "dropped", "the model does not take it"))
+        elif thinks:
             losses.append(Loss(name, "dropped", "a model that thinks has its own"))
         elif told:
             losses.append(Loss(name, "dropped", "the wire takes one of the two"))
