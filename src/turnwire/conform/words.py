@@ -10,7 +10,8 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "v2": (
             "a delta is `message.part.text-delta`, a call is `message.part.tool-update`, the "
-            "verdict is `message.finalize`, an abort is `abort`, the first frame of a connection is `init`"
+            "verdict is `message.finalize`, an abort is `abort`, the first frame of a "
+            "connection is `init`"
         ),
         "session-agent": (
             "a delta is `chunk`, a call is a part of `message.updated`, the verdict is its part "

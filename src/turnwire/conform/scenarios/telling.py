@@ -27,7 +27,9 @@ async def tells_in_pieces(bench: Bench) -> Sequence[str]:
     expect_completed(play, "the long turn")
     count = len(play.events(TextDelta))
     if count < DELTAS_MIN:
-        raise FailedError(f"{len(play.text)} characters came in {count} deltas")
+        raise FailedError(
+            f"{len(play.text)} characters came in {count} {'delta' if count == 1 else 'deltas'}"
+        )
     return ()
 
 

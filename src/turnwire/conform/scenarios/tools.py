@@ -105,7 +105,8 @@ def _expect_ends(play: Play) -> None:
     """
     if still_open := play.open_calls():
         names = ", ".join(sorted({update.tool_name for update in still_open.values()}))
-        raise FailedError(f"{len(still_open)} calls have no end ({names})")
+        have = "call has" if len(still_open) == 1 else "calls have"
+        raise FailedError(f"{len(still_open)} {have} no end ({names})")
 
 
 SCENARIOS: Final = (
