@@ -246,6 +246,28 @@ async def test_an_agent_that_keeps_nothing_is_sent_the_conversation() -> None:
     assert json.loads(asked.body) == [{"user": "first"}, {"agent": "one"}, {"user": "second"}]
 
 
+@on(Small)
+async def test_a_file_is_refused_on_a_wire_without_files() -> None:
+    body = ask("hello")
+    picture = "data:image/png;base64,iVBORw0KGgo="
+    body["messages"][-1]["parts"].append({"type": "file", "mediaType": "image/png", "url": picture})
+
+    async def script(asked: Asked) -> None:
+        await asked.say(CHUNKED, chunk(events(DONE)), END)
+
+    async with (
+        HttpAgent(script) as agent,
+        Gateway(agent.url, dialect="small") as gateway,
+        new_client() as client,
+    ):
+        url = f"{gateway.url}/api/sessions/s1/chat"
+        refused = await client.post(url, json=body, headers=bearer())
+
+    assert refused.status_code == 400
+    assert "Attachments are not accepted" in refused.text
+    assert agent.requests == []
+
+
 @on(Named)
 async def test_an_event_has_its_name() -> None:
     body = b"data: a\n\nevent: note\ndata: b\n\nevent: end\ndata: c\n\n"

@@ -38,6 +38,11 @@ class RaisesOnDisorder(Turn):
         return decoded
 
 
+class DropsFiles(Turn):
+    def __init__(self, request: td.PromptRequest) -> None:
+        super().__init__(request.without_attachments())
+
+
 class HoldsBack(Turn):
     """It keeps each delta until the next frame comes: a cut loses it."""
 

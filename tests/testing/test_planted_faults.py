@@ -87,6 +87,11 @@ FAULTS: Final[dict[str, tuple[Any, str, str]]] = {
         "test_the_prompt_is_sent",
         "the prompt is not sent",
     ),
+    "drops a file": (
+        f.faulty(f.DropsFiles),
+        "test_a_file_is_sent",
+        "the file is not sent",
+    ),
     "leaves its deadline in the past": (
         f.faulty(f.Spins),
         "test_the_agent_falls_silent_after_each_frame",
@@ -156,6 +161,11 @@ FAULTS: Final[dict[str, tuple[Any, str, str]]] = {
         f.faulty(f.Turn, schema=td.WireSchema(frames=f.FRAMES, phrases=("Marmalade",))),
         "test_a_recording_hides_the_texts",
         "marmalade",
+    ),
+    "has a schema that raises at an unknown type": (
+        f.faulty(f.Turn, schema=td.WireSchema(frames=f.FRAMES, type_of=f.type_of_known)),
+        "test_monitors_take_any_frame",
+        "turnwire.unknown",
     ),
     "lacks what the gateway needs": (
         f.faulty(f.Turn, features="files"),

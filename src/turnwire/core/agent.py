@@ -38,7 +38,7 @@ class Feature(enum.Enum):
     """What a wire can say beside texts and tool calls, so that a client can see or send it."""
 
     FILES_SENT = enum.auto()
-    """The user's files reach the agent."""
+    """The user's files reach the agent. Without it, a prompt with files is answered with 400."""
     QUESTIONS = enum.auto()
     """The agent asks its user anything."""
     APPROVALS = enum.auto()

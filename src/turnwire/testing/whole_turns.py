@@ -1,15 +1,25 @@
 """Tests of scripts that are played as they stand."""
 
+import base64
 import json
 from random import Random
-from typing import Any
+from typing import Any, Final
+
+import msgspec
 
 from turnwire.config.dialect_members import lacking, problem_of
+from turnwire.core.agent import Feature
+from turnwire.core.body.attachments import Attachment
+from turnwire.core.body.conversation import Conversation, File, Text, UserMessage
+from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.outcome import Outcome
-from turnwire.testing.base import ScriptedAgent, about
+from turnwire.testing.base import PROMPT_ID, ScriptedAgent, about
 from turnwire.testing.client_model import Part, need
 from turnwire.testing.playing import Played
 from turnwire.testing.scripts import DONE, ERROR, FAILED, INPUT, OUTPUT, PROMPT, TOOL_NAME, Script
+
+_FILE: Final = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"rhubarb" * 3).decode()
+"""The bytes of a file, as the agent is sent them."""
 
 
 class WholeTurns(ScriptedAgent):
@@ -28,6 +38,29 @@ class WholeTurns(ScriptedAgent):
         played = self.play().receive(self.scripted(script))
         sent = b"".join([played.request.body, *played.sent]).decode()
         need(PROMPT in sent, f"the prompt is not sent: {sent!r}")
+
+    def test_a_file_is_sent(self) -> None:
+        """A file of the prompt reaches the agent or fails the turn, if there is `FILES_SENT`."""
+        if Feature.FILES_SENT not in self.dialect.features:
+            return  # the gateway takes no file
+        protocol = self.dialect.prompt(self.request_with_file())
+        played = Played(protocol).receive(self.scripted(self.scripts()["text"]))
+        sent = b"".join([played.request.body, *played.sent]).decode()
+        is_refused = played.turn.outcome in (Outcome.FAILED, Outcome.REFUSED)
+        need(_FILE in sent or is_refused, f"the file is not sent: {sent!r}")
+
+    def request_with_file(self) -> PromptRequest:
+        """Return the request of a prompt with a picture."""
+        request, picture = (
+            self.request(PROMPT_ID),
+            Attachment("image/png", f"data:image/png;base64,{_FILE}"),
+        )
+        if self.dialect.keeps_history:
+            return msgspec.structs.replace(request, attachments=(picture,))
+        message = UserMessage(message_id="u1", parts=(Text(PROMPT), File(picture)))
+        written = [piece for piece in self.dialect.write_message(message) if piece]
+        conversation = Conversation(written=written, left_out={})
+        return msgspec.structs.replace(request, conversation=conversation)
 
     def test_the_script_is_shown(self, script: Script) -> None:
         """The client has the texts once and in order, the reasoning, the calls and the end."""

@@ -93,7 +93,7 @@ def create_app(
         dialect=dialect,
         limits=limits(settings, dialect),
         stream_options=StreamOptions(event_lines=settings.event_lines, usage=settings.usage),
-        attachments=attachment_limits(settings),
+        attachments=attachment_limits(settings, dialect),
         history=client_history(settings, dialect),
         dialect_options=dialect_options(settings),
         identity=identity or _identity(settings, exit_stack, telemetry),

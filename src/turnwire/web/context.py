@@ -7,7 +7,7 @@ from turnwire.config.effective import agent_request, history_keeper, turn_log_pl
 from turnwire.config.lists import listed, policies
 from turnwire.config.settings import Settings
 from turnwire.config.values import SECONDS_MAX
-from turnwire.core.agent import Dialect
+from turnwire.core.agent import Dialect, Feature
 from turnwire.core.body.attachments import AttachmentLimits
 from turnwire.core.body.client_history import ClientHistory
 from turnwire.core.body.conversation import ConversationLimits
@@ -78,10 +78,13 @@ class AppContext(Struct, frozen=True):
         return self.dialler.budget
 
 
-def attachment_limits(settings: Settings) -> AttachmentLimits:
-    """Return the bounds of a prompt's attachments, from the settings."""
+def attachment_limits(settings: Settings, dialect: Dialect) -> AttachmentLimits:
+    """Return the bounds of a prompt's attachments, from the settings.
+
+    An agent that is sent no files on its wire has none: a file would be dropped in silence.
+    """
     return AttachmentLimits(
-        count=settings.attachments,
+        count=settings.attachments if Feature.FILES_SENT in dialect.features else 0,
         characters=settings.attachment_bytes,
         types=listed(settings.attachment_types),
         hosts=listed(settings.attachment_hosts),
@@ -97,7 +100,7 @@ def client_history(settings: Settings, dialect: Dialect) -> ClientHistory | None
         limits=ConversationLimits(
             messages=settings.history_messages,
             with_system=settings.client_system,
-            attachments=attachment_limits(settings),
+            attachments=attachment_limits(settings, dialect),
         ),
         is_whole=history_keeper(settings) == "client",
     )
