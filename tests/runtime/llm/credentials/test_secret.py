@@ -5,7 +5,6 @@ import httpx
 import pytest
 from msgspec import Struct
 
-from turnwire_agent.llm.credentials.port import CredentialError, Failure, Granted, unless_failed
 from turnwire_agent.llm.credentials.secret import Secret, SecretHeaders
 
 
@@ -44,19 +43,3 @@ def test_headers_are_a_mapping_that_shows_names_alone() -> None:
     assert len(headers) == 1
     assert httpx.Headers(headers)["X-Api-Key"] == "canary"
     assert repr(headers) == str(headers) == "SecretHeaders(x-api-key)"
-
-
-def test_what_is_granted_shows_its_version_alone() -> None:
-    granted = Granted({"x-api-key": "canary"}, "7")
-
-    assert repr(granted) == "Granted(version='7')"
-
-
-def test_a_failure_becomes_an_exception_with_its_text() -> None:
-    failure = Failure("missing", "No key.")
-
-    with pytest.raises(CredentialError, match=r"^No key\.$") as raised:
-        unless_failed(failure)
-
-    assert raised.value.failure is failure
-    assert unless_failed(Secret("key")) == Secret("key")
