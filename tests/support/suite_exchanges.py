@@ -54,9 +54,12 @@ def on_v2(script: Script, prompt_id: str) -> Exchange:
         [{"type": "tool-call", "status": "running", **call}] if script.name in _OF_A_CALL else []
     )
     running = {"runnerBusy": True, "runningTurnId": v2.OURS}
+    told = {"type": "text", "text": script.texts[0]}
+    goes_on = [expired if script.name == "expired" else closed, *after, v2.finalize()]
     return Exchange(
         asks=[v2.begin(prompt=prompt_id), *before, question],
-        goes_on=[expired if script.name == "expired" else closed, *after, v2.finalize()],
+        goes_on=goes_on,
+        resumes=lambda _: [hello(turn(told, *parts, part), **running), *goes_on],
         operation=[hello(turn(*parts, part), **running), closed],
         late=[hello(turn(*parts, part | {"answer": answer}), **running)],
     )
@@ -144,17 +147,21 @@ def on_ag_ui(script: Script, prompt_id: str) -> Exchange | None:
     if script.name == "expired":
         return None  # the run that asked is over, and takes nothing back
     asked: Json = {"id": "q1", "reason": "input", "message": QUESTION}
-    run = f"{prompt_id}-2"
     before = [f.started(prompt_id), f.text(script.texts[0]), f.text_end()]
-    after = [*(f.text(text, "m2") for text in script.texts[1:]), f.text_end("m2"), f.finished(run)]
+    after = [*(f.text(text, "m2") for text in script.texts[1:]), f.text_end("m2")]
     if script.name in _OF_A_CALL:
         asked |= {"reason": "tool_call", "toolCallId": "c1"}
         before += f.whole_call("c1", TOOL_NAME, _ARGS)
         after.insert(0, f.result(OUTPUT if script.calls else "denied"))
+
+    def next_run(run: str) -> list[bytes]:
+        return [f.started(run), *after, f.finished(run)]
+
     return Exchange(
         asks=[*before, f.interrupted(asked, run=prompt_id)],
-        goes_on=[f.started(run), *after],
+        goes_on=next_run(f"{prompt_id}-2"),
         leaves=True,
+        resumes=lambda request: next_run(json.loads(request.body)["runId"]),
     )
 
 
@@ -165,18 +172,20 @@ def on_ui_stream(script: Script) -> Exchange | None:
     if script.name not in _OF_A_CALL:
         return None  # it asks about calls alone
     end = ui.output(OUTPUT) if script.calls else ui.denied()
+    goes_on = [
+        *(ui.start(messageId="m1"), end, ui.step(), ui.text_start("t2")),
+        *(ui.text(text, "t2") for text in script.texts[1:]),
+        *(ui.text_end("t2"), ui.step_end(), ui.finish(), ui.DONE),
+    ]
     return Exchange(
         asks=[
             *(ui.start(messageId="m1"), ui.step(), ui.text_start(), ui.text(script.texts[0])),
             *(ui.text_end(), ui.given("c1", TOOL_NAME, input=INPUT), ui.ask()),
             *(ui.step_end(), ui.finish(), ui.DONE),
         ],
-        goes_on=[
-            *(ui.start(messageId="m1"), end, ui.step(), ui.text_start("t2")),
-            *(ui.text(text, "t2") for text in script.texts[1:]),
-            *(ui.text_end("t2"), ui.step_end(), ui.finish(), ui.DONE),
-        ],
+        goes_on=goes_on,
         leaves=True,
+        resumes=lambda _: goes_on,
     )
 
 
@@ -189,15 +198,14 @@ def on_openai_responses(script: Script) -> Exchange | None:
         return None  # it asks about calls alone
     ran = f.tool("mcp_call", name=TOOL_NAME, approval_request_id="mcpr_1", output=OUTPUT)
     texts = [f.text(text, 1) for text in script.texts[1:]]
+    outcome = [f.added(ran, 0), f.item_done(ran, 0)] if script.calls else []
+    goes_on = [f.created(), *outcome, *texts, f.completed()]
     return Exchange(
         asks=[
             *(f.created(), f.text(script.texts[0]), f.item_done(f.message(script.texts[0]), 0)),
             *(f.item_done(f.asks(name=TOOL_NAME, arguments=_ARGS)), f.completed()),
         ],
-        goes_on=[
-            f.created(),
-            *([f.added(ran, 0), f.item_done(ran, 0)] if script.calls else []),
-            *(*texts, f.completed()),
-        ],
+        goes_on=goes_on,
         leaves=True,
+        resumes=lambda _: goes_on,
     )

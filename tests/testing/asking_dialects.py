@@ -13,10 +13,13 @@ from msgspec import Raw, Struct
 
 import turnwire.dialect as td
 from testing.minimal_suite import MinimalSuite, example
+from turnwire.core.answered_questions import AnsweredQuestions, find_answered
+from turnwire.core.approvals import subject
 from turnwire.core.connect import ConnectRequest
+from turnwire.core.events import Approval, TurnStarted
 from turnwire.core.operations import Answered, OperationName
 from turnwire.core.rejection import Rejection
-from turnwire.core.requests import AnswerRequest
+from turnwire.core.requests import AnswerRequest, ResumeRequest
 from turnwire.testing import (
     INPUT,
     OUTPUT,
@@ -30,7 +33,8 @@ from turnwire.testing import (
 
 class Ask(Struct, tag="ask"):
     id: td.Id
-    text: td.HandedOn
+    text: td.HandedOn = ""
+    call: td.Id | None = None
 
 
 class Expired(Struct, tag="expired"):
@@ -43,6 +47,7 @@ class Of(Struct):
 
 FRAMES: Final = (*example.FRAMES, Ask, Expired)
 DECODER: Final[td.FrameDecoder[Any]] = td.frame_decoder(*FRAMES)
+_INPUT: Final = Raw(json.dumps(INPUT).encode())
 _decode_of = msgspec.json.Decoder(Of).decode
 
 
@@ -61,14 +66,17 @@ class Asking(example.Turn):
         if b'"ask"' not in frame and b'"expired"' not in frame:
             return super().receive_frame(frame, now)
         match DECODER.read(frame, self.frame_stats):
-            case Ask(id=question_id, text=text):
+            case Ask(id=question_id) as ask:
                 td.keep(self._open, question_id, None, td.OPEN_QUESTIONS_MAX)
-                payload = msgspec.json.encode({"text": text})
-                return td.Decoded([td.Question(question_id, Raw(payload))])
+                return td.Decoded([self.question(ask)])
             case Expired(id=question_id):
                 return self.close(question_id)
             case _:
                 return None
+
+    def question(self, ask: Ask) -> td.Question:
+        approval = None if ask.call is None else Approval(ask.call, TOOL_NAME, _INPUT)
+        return td.Question(ask.id, Raw(msgspec.json.encode({"text": ask.text})), approval)
 
     def is_ours(self, frame: bytes) -> bool:
         try:
@@ -96,6 +104,25 @@ class Asking(example.Turn):
 
 def told(reply: td.QuestionReply) -> bytes:
     return msgspec.json.encode({"type": "answer", "id": reply.question_id, "answer": reply.answer})
+
+
+class Continuing(Asking):
+    """The turn in the request that has the answer of a client with native approvals."""
+
+    def __init__(self, request: ResumeRequest) -> None:
+        answered = self.find(request)
+        super().__init__(td.PromptRequest(text="", prompt_id=answered.turn_id))
+        self._replies = request.replies
+        self._replay = answered.replay
+
+    def find(self, request: ResumeRequest) -> AnsweredQuestions:
+        return find_answered(request)
+
+    def connect_request(self) -> ConnectRequest:
+        return ConnectRequest(method="POST", body=b"".join(map(self.command, self._replies)))
+
+    def connection_opened(self, _now: float) -> td.Decoded:
+        return td.Decoded(self._replay)
 
 
 class AnswersTwice(Asking):
@@ -192,6 +219,36 @@ class Shared(Asking):
         return super().receive_frame(frame, now) if self._prompt_id in self.open_turns else None
 
 
+class AsksBeside(Asking):
+    """It does not say which call waits for the answer."""
+
+    def question(self, ask: Ask) -> td.Question:
+        return msgspec.structs.replace(super().question(ask), approval=None)
+
+
+class ContinuesAlike(Continuing):
+    """It sends a yes for a no."""
+
+    def command(self, reply: td.QuestionReply) -> bytes:
+        return told(msgspec.structs.replace(reply, answer=Raw(b"true")))
+
+
+class StartsOver(Continuing):
+    """It begins another message."""
+
+    def connection_opened(self, _now: float) -> td.Decoded:
+        return td.Decoded([TurnStarted("another")])
+
+
+class Believes(Continuing):
+    """It takes any answer for that to the question that is open."""
+
+    def find(self, request: ResumeRequest) -> AnsweredQuestions:
+        asked = subject(request.message_id or "", Approval("c1", TOOL_NAME, _INPUT))
+        reply = td.QuestionReply("q1", request.replies[0].answer, asked)
+        return super().find(msgspec.structs.replace(request, replies=(reply,)))
+
+
 class Answering:
     """The operation that answers: the first frame names the open question, the second confirms."""
 
@@ -253,8 +310,8 @@ class Unconfirmed(Answering):
         return sent
 
 
-def asking(protocol: Any, operation: Any = None) -> Any:
-    """Return the dialect with this protocol, and with this operation for answers."""
+def asking(protocol: Any, operation: Any = None, continuing: Any = Continuing) -> Any:
+    """Return the dialect with these protocols, and with this operation for answers."""
 
     class Dialect(example.Minimal):
         features = example.Minimal.features | {td.Feature.QUESTIONS}
@@ -263,6 +320,9 @@ def asking(protocol: Any, operation: Any = None) -> Any:
 
         def prompt(self, request: td.PromptRequest, _member: td.Member | None = None) -> Any:
             return protocol(request)
+
+        def resume(self, request: ResumeRequest, _member: td.Member | None = None, /) -> Any:
+            return continuing(request)
 
         def answer(self, request: AnswerRequest, /) -> Any:  # type: ignore[override]
             return operation(request)
@@ -285,10 +345,16 @@ class AskingSuite(MinimalSuite):
         texts = [frame("say", text=text) for text in script.texts]
         closed = [frame("expired", id="q1")] if script.name == "expired" else []
         call = {"id": "c1", "name": TOOL_NAME, "input": INPUT}
-        calls = [frame("tool", **call, output=[OUTPUT]) for _ in script.calls]
+        goes_on = [*closed, *texts[1:], frame("done")]
+        asked = [frame("ask", id="q1", text=QUESTION)]
+        if script.name in {"approved", "denied"}:
+            asked = [frame("tool", **call), frame("ask", id="q1", call="c1")]
+            output = OUTPUT if script.calls else "denied"
+            goes_on.insert(0, frame("tool", **call, output=[output]))
         return Exchange(
-            asks=[texts[0], frame("ask", id="q1", text=QUESTION)],
-            goes_on=[*closed, *calls, *texts[1:], frame("done")],
+            asks=[texts[0], *asked],
+            goes_on=goes_on,
+            resumes=lambda _: goes_on,
             operation=[frame("open", id="q1"), frame("taken")],
             late=[frame("open", id="q2")],
         )
@@ -361,6 +427,26 @@ FAULTS: Final[dict[str, tuple[Any, str, str]]] = {
         asking(Asking, NeverDone),
         "test_an_answer_may_come_at_any_time",
         "has no result",
+    ),
+    "names no call": (
+        asking(AsksBeside),
+        "test_a_native_approval_ends_its_response",
+        "does not end the response",
+    ),
+    "goes on with a yes for a no": (
+        asking(Asking, continuing=ContinuesAlike),
+        "test_the_next_response_goes_on",
+        "a yes and a no are",
+    ),
+    "starts over behind an answer": (
+        asking(Asking, continuing=StartsOver),
+        "test_the_next_response_goes_on",
+        "after input-available",
+    ),
+    "believes any answer": (
+        asking(Asking, continuing=Believes),
+        "test_a_foreign_answer_is_refused",
+        "is not refused",
     ),
     "tells another one's turn": (
         asking(TellsAll),

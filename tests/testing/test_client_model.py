@@ -67,3 +67,46 @@ def test_a_whole_stream_is_read() -> None:
 def test_a_broken_promise_is_found(promise: str, body: bytes) -> None:
     with pytest.raises(BrokenPromiseError):
         assert read(body) is None, promise
+
+
+REQUEST: Final[Chunk] = {"type": "tool-approval-request", "approvalId": "a1", "toolCallId": "c1"}
+
+
+def test_a_call_may_wait_for_an_approval_of_a_client_that_asked_for_native_ones() -> None:
+    client = read(step(CALL, REQUEST), native=True)
+
+    assert client.approvals == {"a1": "c1"}
+    assert client.parts[-1]["state"] == "approval-requested"
+    with pytest.raises(BrokenPromiseError, match="unknown type"):
+        read(step(CALL, REQUEST))
+
+
+@pytest.mark.parametrize("chunks", [(REQUEST,), (CALL, OUTPUT, REQUEST), (CALL, REQUEST, REQUEST)])
+def test_a_request_for_an_approval_is_about_a_call_that_waits(chunks: tuple[Chunk, ...]) -> None:
+    with pytest.raises(BrokenPromiseError, match="approval"):
+        read(step(*chunks), native=True)
+
+
+def test_a_message_goes_on_in_the_next_response() -> None:
+    first = read(step(OPEN, DELTA, CLOSE, CALL, REQUEST), native=True)
+
+    client = first.next_response()
+    client.read(b"".join(record(each) for each in (START, OUTPUT, STEP, OPEN, DELTA, CLOSE)))
+
+    assert client.streamed_text == "aa"
+    assert [part["type"] for part in client.parts] == [
+        *("step-start", "text", "tool-x", "step-start", "text"),
+    ]
+    assert client.parts[2]["state"] == "output-available"
+    assert first.parts[2]["state"] == "approval-requested"
+
+
+def test_only_an_earlier_call_that_waits_has_its_outcome_in_no_step() -> None:
+    client = read(step(CALL, OUTPUT), native=True).next_response()
+
+    with pytest.raises(BrokenPromiseError, match="between"):
+        client.read(b"".join(map(record, (START, OUTPUT))))
+
+
+def record(chunk: Chunk) -> bytes:
+    return b"data: %s\n\n" % json.dumps(chunk).encode()

@@ -9,6 +9,7 @@ from testing import asking_dialects as a
 from testing.minimal_suite import MinimalSuite
 from turnwire.testing import Exchange, Script, failures
 from turnwire.testing.exchanges import EXCHANGES
+from turnwire.testing.native_approvals import NativeApprovals
 from turnwire.testing.questions import Questions
 from turnwire.testing.side_by_side import SideBySide
 
@@ -32,7 +33,7 @@ def test_a_sound_dialect_has_none(operation: Any) -> None:
 
 OPTIONAL: Final = [
     (room, name)
-    for room in (Questions, SideBySide)
+    for room in (Questions, NativeApprovals, SideBySide)
     for name in vars(room)
     if name.startswith("test_")
 ]

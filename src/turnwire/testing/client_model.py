@@ -37,6 +37,10 @@ PORTABLE: Final[dict[str, tuple[set[str], set[str]]]] = {
     "data-agent-status": ({"data", "transient"}, set()),
     "data-question": ({"data", "id"}, set()),
 }
+NATIVE: Final[dict[str, tuple[set[str], set[str]]]] = {
+    "tool-approval-request": ({"approvalId", "toolCallId"}, set()),
+}
+"""What a client takes beside them that asks for native approvals."""
 _DATA_PART = ({"data"}, {"id", "transient"})
 _DATA_NAME = re.compile(r"data-[A-Za-z0-9_-]{1,64}")
 _PRELIMINARY = "preliminary"
@@ -74,12 +78,13 @@ def check_record(record: bytes, *, named: bool | None = True, native: bool = Fal
     data = match[2].decode()
     chunk = _decoded(data)
     kind: str = chunk["type"]
-    need(kind in PORTABLE or _DATA_NAME.fullmatch(kind), f"unknown type {kind!r}")
+    known = PORTABLE | NATIVE if native else PORTABLE
+    need(kind in known or _DATA_NAME.fullmatch(kind), f"unknown type {kind!r}")
     has_name = match[1] is not None
     need(named in {None, has_name}, f"event line {match[1]!r} for {kind}")
     right_name = _EVENT_NAMES.get(kind, kind).encode()
     need(not has_name or match[1] == right_name, f"event line {match[1]!r} for {kind}")
-    must, may = PORTABLE.get(kind, _DATA_PART)
+    must, may = known.get(kind, _DATA_PART)
     if native and kind == "tool-output-available":
         may = may | {_PRELIMINARY}
     fields = chunk.keys() - {"type"}
@@ -145,13 +150,27 @@ class Client:
         self.previews: dict[str, list[Any]] = {}
         """The preliminary outputs of each call."""
         self.questions: dict[str, str] = {}
+        self.approvals: dict[str, str] = {}
+        """The calls that wait for a yes or a no, by the ids of the requests for it."""
         self.media: list[str] = []
         """The URLs of files and sources."""
         self.statuses: list[str] = []
         self._calls: dict[str, Part] = {}
+        self._earlier: set[str] = set()
+        """The calls of an earlier response that wait: their outcomes stand in no step of this."""
         self._named = named
         self._native = native
         self._rest = b""
+
+    def next_response(self) -> "Client":
+        """Return a client that has this message, and reads a response in which it goes on."""
+        client = Client(named=self._named, native=self._native)
+        client.message_id, client.parts = self.message_id, [dict(part) for part in self.parts]
+        client.streamed_text, client.tools = self.streamed_text, dict(self.tools)
+        of_calls = [part for part in client.parts if "toolCallId" in part]
+        client._calls = {part["toolCallId"]: part for part in of_calls}
+        client._earlier = {call for call, stage in self.tools.items() if stage != _DONE}
+        return client
 
     @property
     def text(self) -> str:
@@ -203,7 +222,9 @@ class Client:
                 self.at = "step"
                 self.parts.append({"type": "step-start"})
             case "step", "finish-step":
-                waiting = [call for call, stage in self.tools.items() if stage != _DONE]
+                asked = self.approvals.values()
+                open_calls = [call for call, stage in self.tools.items() if stage != _DONE]
+                waiting = [call for call in open_calls if call not in asked]
                 need(not waiting, f"the step ends while the tools {waiting} have no outcome")
                 self.at = "between"
             case "between", "error" | "abort":
@@ -212,6 +233,10 @@ class Client:
                 self.at = "finished"
                 if self.error is None:  # clients hang up at an error
                     self.metadata = chunk.get("messageMetadata", self.metadata)
+            case "between", "tool-output-available" | "tool-output-error" if (
+                chunk["toolCallId"] in self._earlier
+            ):
+                self._tool(kind.removeprefix("tool-"), chunk)
             case "step", "data-question":
                 self._question(chunk)
             case "step", "file" | "source-url":
@@ -274,6 +299,12 @@ class Client:
             need(stage == _INPUT_STARTED, f"a piece of an input for {call} after {stage}")
             need(chunk["inputTextDelta"], f"an empty piece for {call}")
             self.pieces[call] = self.pieces.get(call, "") + chunk["inputTextDelta"]
+            return
+        if act == "approval-request":
+            need(stage == _INPUT_GIVEN, f"a request for an approval of {call} after {stage}")
+            need(call not in self.approvals.values(), f"{call} waits for two approvals")
+            self.approvals[chunk["approvalId"]] = call
+            self._calls[call]["state"] = "approval-requested"
             return
         if act.startswith("input"):
             may_follow: set[str | None] = {None} | ({_INPUT_STARTED} - {act})

@@ -3,11 +3,12 @@
 An author writes what the agent sends before the answer and after it. The suite gives the answer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
+from turnwire.core.connect import ConnectRequest
 from turnwire.testing.scripts import DONE, QUESTION, SCRIPTS, Script
 
 ANSWER: Final = "Ask the quince."
@@ -33,6 +34,9 @@ class Exchange(Struct, frozen=True, kw_only=True):
     the answer, and the confirmation."""
     late: Sequence[bytes] = ()
     """The same where the question is no longer open."""
+    resumes: Callable[[ConnectRequest], Sequence[bytes]] | None = None
+    """For a client with native approvals, whose response ends when it is asked: the frames of the
+    next one, which is opened with the answer. None: the approval cannot be a native one."""
 
 
 EXCHANGES: Final[Mapping[str, Script]] = {
@@ -60,7 +64,7 @@ EXCHANGES: Final[Mapping[str, Script]] = {
         ),
         Script(
             name="denied",
-            meaning="as `approved`, but with a no: the call does not return the output",
+            meaning="as `approved`, but with a no: the call ends without the output",
             texts=_TEXTS,
         ),
     )

@@ -33,6 +33,7 @@ class Played:
         limits: Limits = LIMITS,
         output: OutputProtocol | None = None,
         observers: Sequence[TurnObserver] = (),
+        client: Client | None = None,
     ) -> None:
         self.protocol = protocol
         self.request = protocol.connect_request()
@@ -44,7 +45,7 @@ class Played:
             output or UIMessageStream(StreamOptions(usage=True)),
             observers=observers,
         )
-        self.client = Client()
+        self.client = client or Client()
         self.now = 0.0
         self.written = b""
         """The whole response."""

@@ -7,6 +7,7 @@ from unittest import SkipTest
 
 from turnwire.testing.endings import Endings
 from turnwire.testing.kept_state import KeptState
+from turnwire.testing.native_approvals import NativeApprovals
 from turnwire.testing.orders import Orders
 from turnwire.testing.questions import Questions
 from turnwire.testing.reading_again import ReadingAgain
@@ -16,8 +17,8 @@ from turnwire.testing.whole_turns import WholeTurns
 from turnwire.testing.wire_changes import WireChanges
 
 ROOMS: Final = (
-    *(WholeTurns, Orders, Endings, ReadingAgain, Questions, SideBySide, WireChanges, Redaction),
-    KeptState,
+    *(WholeTurns, Orders, Endings, ReadingAgain, Questions, NativeApprovals, SideBySide),
+    *(WireChanges, Redaction, KeptState),
 )
 """The parts of the suite, in the order of the documentation."""
 
@@ -30,6 +31,7 @@ class DialectSuite(
     Endings,
     ReadingAgain,
     Questions,
+    NativeApprovals,
     SideBySide,
     WireChanges,
     Redaction,
