@@ -25,6 +25,7 @@ SCRIPTS: Final = {
     "turnwire": "[console_scripts]\nturnwire = turnwire.cli:main\n\n"
     "[pytest11]\nturnwire = turnwire.pytest_plugin\n",
     "turnwire_lab": "[console_scripts]\nturnwire-lab = turnwire_lab.entry:main\n",
+    "turnwire_agent": "[console_scripts]\nturnwire-agent = turnwire_agent.cli:main\n",
 }
 # What `make page widget` makes in the lab, and whether a wheel has it.
 MADE: Final = {
@@ -143,7 +144,7 @@ def test_the_lab_needs_turnwire_of_its_own_version_and_the_gateway_needs_no_lab(
     libraries = project("turnwire_lab")["dependency-groups"]["libraries"]
     assert lab == {f"turnwire=={__version__}", *libraries}
     assert not [each for each in gateway if each.startswith("turnwire")]
-    assert agent == set()
+    assert agent == {"httpx<1,>=0.28", "msgspec>=0.22"}
 
 
 def test_the_lab_has_what_was_made_for_its_demo_and_nothing_beside_it(built: Path) -> None:

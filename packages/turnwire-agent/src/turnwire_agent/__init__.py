@@ -1,4 +1,4 @@
-"""Room for the agent's side of turnwire. Nothing is in it yet."""
+"""The agent's side of turnwire: one road to every model, tools, and a command line."""
 
 from importlib.metadata import version
 

@@ -6,11 +6,8 @@ from typing import Final
 from turnwire_agent.llm.events import Finish
 from turnwire_agent.llm.faults import Fault
 from turnwire_agent.llm.model import Model
-from turnwire_agent.llm.retry import GiveUp, Wait
 
 LOGGER: Final = logging.getLogger("turnwire_agent.llm.call")
-
-Next = GiveUp | Wait | None
 
 
 def finished(model: Model, attempt: int, finish: Finish) -> None:
@@ -33,16 +30,20 @@ def abandoned(model: Model, attempt: int) -> None:
     )
 
 
-def failed(model: Model, attempt: int, fault: Fault, following: str) -> None:
-    """Log a fault.
+def failed(
+    model: Model, attempt: int, fault: Fault, following: str, *, final: bool = False
+) -> None:
+    """Log a fault: as a warning if the call is made again, as an error if it has failed.
 
     Args:
         model: Who was asked.
         attempt: From 1 on.
         fault: Its message is not shown: it may have parts of the prompt.
         following: What comes now, as `again in 0.500 s`.
+        final: It is the verdict.
     """
-    LOGGER.warning(
+    LOGGER.log(
+        logging.ERROR if final else logging.WARNING,
         "model call: provider=%s model=%s attempt=%d outcome=%s status=%d code=%s: %s",
         model.provider,
         model.name,

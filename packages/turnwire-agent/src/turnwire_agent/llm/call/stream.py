@@ -189,7 +189,7 @@ class _Call:
             try:
                 renewed = await self._credential.refused(granted.version)
             except CredentialError as error:
-                attempt_log.failed(self._model, self._attempts, fault, "no other credential")
+                attempt_log.failed(self._model, self._attempts, fault, "no credential", final=True)
                 return _of_failure(error.failure)
             if renewed:
                 attempt_log.failed(self._model, self._attempts, fault, "again, renewed")
@@ -207,7 +207,7 @@ class _Call:
             following = f"given up ({decision.reason})"
             if decision.reason == "long-wait":
                 following += f", for {fault.retry_after_s or 0:.3f} s"
-            attempt_log.failed(self._model, self._attempts, fault, following)
+            attempt_log.failed(self._model, self._attempts, fault, following, final=True)
             return fault
         attempt_log.failed(self._model, self._attempts, fault, f"again in {decision.seconds:.3f} s")
         await settings.sleep(decision.seconds)

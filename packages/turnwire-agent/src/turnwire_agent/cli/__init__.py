@@ -1,0 +1,46 @@
+"""The command line: `try`, `check`."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from turnwire_agent import __version__
+from turnwire_agent.cli import check, try_model
+from turnwire_agent.cli.arguments import UsageError
+
+WRONG_USAGE: Final = 2
+INTERRUPTED: Final = 130
+"""As a shell tells of a program that SIGINT ended."""
+
+_DESCRIPTION: Final = """\
+Calls models of any provider over one road. Keys come from the variables that
+people have set already (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY).
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command. Returns the exit code. `argv` is without the program's name."""
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    run = check.run if arguments.command == "check" else try_model.run
+    try:
+        return run(arguments)
+    except UsageError as error:
+        print(f"turnwire-agent {arguments.command}: {error}", file=sys.stderr)
+        return WRONG_USAGE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="turnwire-agent",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"turnwire-agent {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    try_model.add_arguments(commands.add_parser("try", help="send one prompt, show the answer"))
+    check.add_arguments(commands.add_parser("check", help="say whether keys and tools are fit"))
+    return parser

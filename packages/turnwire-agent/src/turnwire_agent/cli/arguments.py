@@ -1,0 +1,145 @@
+"""Arguments that several commands have: the model, where it is, its key, its tools."""
+
+import argparse
+import difflib
+import importlib
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final, get_args
+
+from turnwire_agent.llm.credentials.api_key import ApiKey
+from turnwire_agent.llm.credentials.key_file import KeyFile
+from turnwire_agent.llm.credentials.key_header import KEY_HEADERS
+from turnwire_agent.llm.credentials.no_key import NoKey
+from turnwire_agent.llm.credentials.port import Credential
+from turnwire_agent.llm.credentials.sources import KeyVariable
+from turnwire_agent.llm.model import Model, Quirks, ShapeName
+from turnwire_agent.llm.providers import PROVIDERS
+from turnwire_agent.tools.contract import BadToolError, Tool, Tools
+from turnwire_agent.tools.functions import tool
+
+_BASE_URL: Final = re.compile(r"https?://[^/?#@\s]+(/[^?#\s]*)?")
+
+
+class UsageError(Exception):
+    """Arguments that do not fit together. The text is one line."""
+
+
+class Asked:
+    """A model, its credential, and where its key is looked for."""
+
+    def __init__(self, model: Model, credential: Credential, key: str) -> None:
+        self.model = model
+        self.credential = credential
+        self.key = key
+        """As `the variable OPENAI_API_KEY`; empty if none is sent."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.model.provider}:{self.model.name}"
+
+
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """Where the models are, and with which key."""
+    parser.add_argument(
+        "--base-url",
+        type=_base_url,
+        metavar="URL",
+        help="another server than the provider's. It is sent no key but one that you name",
+    )
+    parser.add_argument(
+        "--shape",
+        choices=get_args(ShapeName),
+        help="the wire to speak (default: the provider's)",
+    )
+    key = parser.add_mutually_exclusive_group()
+    key.add_argument("--key-file", type=Path, metavar="FILE", help="has the key in its one line")
+    key.add_argument(
+        "--key-variable", metavar="NAME", help="the variable of the environment that has the key"
+    )
+    parser.add_argument(
+        "--trust-env",
+        action="store_true",
+        help="use the proxies and certificates that the environment names",
+    )
+    parser.add_argument(
+        "--tool",
+        action="append",
+        default=[],
+        metavar="MODULE:FUNCTION",
+        help="the model may call it; may be repeated",
+    )
+
+
+def asked(name: str, arguments: argparse.Namespace) -> Asked:
+    """The model that a command line names.
+
+    Raises:
+        UsageError: The provider is unknown, and what it would tell is not given.
+    """
+    provider, colon, model_name = name.partition(":")
+    if not (provider and colon and model_name):
+        raise UsageError(f"{name!r} is not PROVIDER:MODEL, as anthropic:claude-sonnet-4-5")
+    known = PROVIDERS.get(provider)
+    if known is None and not (arguments.base_url and arguments.shape):
+        similar = difflib.get_close_matches(provider, PROVIDERS, n=1)
+        hint = f"did you mean {similar[0]}?" if similar else f"known are {', '.join(PROVIDERS)};"
+        raise UsageError(f"no provider {provider!r}; {hint} any other needs --base-url and --shape")
+    model = Model(
+        provider=provider,
+        name=model_name,
+        shape=arguments.shape or (known.shape if known else "chat"),
+        base_url=arguments.base_url or (known.base_url if known else ""),
+        quirks=known.quirks if known else Quirks(),
+    )
+    header = KEY_HEADERS[model.shape]
+    if arguments.key_file:
+        credential = ApiKey(KeyFile(arguments.key_file), header)
+        return Asked(model, credential, f"the file {arguments.key_file}")
+    variable = arguments.key_variable
+    if not variable and known and not arguments.base_url:
+        variable = known.key_variable
+    if not variable:
+        return Asked(model, NoKey(), "")
+    return Asked(model, ApiKey(KeyVariable(variable), header), f"the variable {variable}")
+
+
+def tools(names: Iterable[str]) -> Tools:
+    """The tools that a command line names. The folder that it stands in is searched first.
+
+    Raises:
+        UsageError: One is not there, or is no tool.
+    """
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        return Tools(_tool(name) for name in names)
+    except BadToolError as error:
+        raise UsageError(str(error)) from error
+
+
+def _tool(name: str) -> Tool:
+    module_name, colon, attribute = name.partition(":")
+    if not (module_name and colon and attribute):
+        raise UsageError(f"{name!r} is not MODULE:FUNCTION")
+    try:
+        found = getattr(importlib.import_module(module_name), attribute)
+    except ImportError as error:
+        raise UsageError(f"{name}: {error}") from error
+    except AttributeError as error:
+        raise UsageError(f"{name}: the module has no {attribute!r}") from error
+    if isinstance(found, Tool):
+        return found
+    if not callable(found):
+        raise UsageError(f"{name} is no function")
+    return tool(found)
+
+
+def _base_url(value: str) -> str:
+    if not _BASE_URL.fullmatch(value):
+        message = f"{value!r} is not http(s)://HOST/PATH, without a user or a query"
+        raise argparse.ArgumentTypeError(message)
+    return value.rstrip("/")

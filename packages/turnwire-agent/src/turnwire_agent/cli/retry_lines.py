@@ -1,0 +1,25 @@
+"""Lines that say why an answer takes long."""
+
+import logging
+from collections.abc import Callable
+
+from turnwire_agent.llm.call.attempt_log import LOGGER
+
+
+class _Lines(logging.Handler):
+    def __init__(self, show: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._show = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno == logging.WARNING:
+            self._show(record.getMessage())
+
+
+def show_retries(show: Callable[[str], None]) -> None:
+    """Show each attempt that another one follows. What fails at last is shown by the command.
+
+    Args:
+        show: Takes a line.
+    """
+    LOGGER.handlers[:] = [_Lines(show)]

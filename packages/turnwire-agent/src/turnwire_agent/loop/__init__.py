@@ -1,0 +1,1 @@
+"""What happens between two calls of a model. Pure: no I/O, no clock."""
