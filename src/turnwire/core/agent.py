@@ -281,8 +281,9 @@ class Dialect(Protocol):
     needs: frozenset[str]
     """Fields of the settings that have no default on this wire: its operator sets each."""
     request_fields: frozenset[str]
-    """The fields of a request that the dialect sets itself. The operator may add others
-    (`DialectOptions.fields`). Empty: nobody adds any on this wire."""
+    """The fields of a request that the dialect sets itself, so that the operator may not. Others
+    come as `DialectOptions.fields`, and the dialect puts them where its wire has room: into the
+    body of a request, or into the first frame of a WebSocket. Empty: nobody adds any."""
 
     def write_message(self, message: Message, /) -> Iterable[bytes]:
         """Write a message of a conversation in the words of this wire, as JSON.

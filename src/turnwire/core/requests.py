@@ -54,7 +54,8 @@ class DialectOptions(Struct, frozen=True, kw_only=True):
     model: str = ""
     """The name of the model that requests have."""
     fields: Mapping[str, Raw] = {}
-    """Fields that the operator adds to each request."""
+    """Fields that the operator adds to each request, or to a greeting (`TURNWIRE_AGENT_REQUEST`). A
+    token that the wire has in its frames is one of them. No recording has these values."""
     cwd: str = ""
     """The working directory that the agent's sessions have."""
 

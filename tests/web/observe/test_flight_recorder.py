@@ -1,6 +1,7 @@
 """The flight recorder, through the real gateway: what is left of a stream that failed."""
 
 import asyncio
+import json
 import os
 import shutil
 from pathlib import Path
@@ -20,8 +21,13 @@ from gateway.waiting import until
 from support.recorded import dialect as golden_dialect
 from support.recorded import shape
 from turnwire.cli import main
+from turnwire.core.agent import Decoded
 from turnwire.core.recording.replay import replay
+from turnwire.core.requests import PromptRequest
+from turnwire.core.session_group import Member
 from turnwire.dialects import DIALECTS
+from turnwire.dialects.v2 import V2
+from turnwire.dialects.v2.turn import PromptProtocol
 from turnwire.metrics import Telemetry
 from turnwire.relay.file_writer import JOBS_MAX, FileWriter
 from turnwire.testing.client_model import Client
@@ -150,6 +156,40 @@ async def test_a_failure_of_the_other_wire_is_recorded_too(revision: Any, tmp_pa
 async def end_well(line: Line) -> None:
     await line.begin()
     await line.say(frames.delta("a"), frames.finalize())
+
+
+async def test_the_fields_of_the_operator_are_blotted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A dialect of others may send a token that is a field of the operator in a frame."""
+    secret = "sesame-4711-0815-open"
+    greeting = json.dumps({"type": "hi", "token": secret}).encode()
+
+    class Greeting(PromptProtocol):
+        def connection_opened(self, now: float) -> Decoded:
+            opened = super().connection_opened(now)
+            return Decoded(opened.events, [*opened.to_agent, greeting])
+
+    class Greets(V2):
+        name = "greets"
+        request_fields = frozenset({"type"})
+
+        def prompt(self, request: PromptRequest, member: Member | None = None) -> PromptProtocol:
+            return Greeting(request, member or Member())
+
+    monkeypatch.setitem(DIALECTS, "greets", Greets())
+    given: Any = {"agent_request": json.dumps({"token": secret}), "record_text": "true"}
+    async with (
+        ScriptedAgent(drop) as agent,
+        Gateway(agent.url(), dialect="greets", record_dir=tmp_path, **given) as gateway,
+    ):
+        await post(gateway)
+        (path,) = await recorded(tmp_path)
+        sent = agent.lines[0].heard
+
+    assert {"type": "hi", "token": secret} in sent
+    assert secret not in path.read_text()
+    assert '# told {"type": "hi", "token": "xxxxxxxx' in path.read_text()
 
 
 async def test_nothing_is_kept_of_what_ends_well_or_by_its_user(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from turnwire.core.recording.input_lines import BREAKS, REPLIED, encode, reply_json
+from turnwire.core.recording.operator_fields import OperatorFields
 from turnwire.core.recording.recorded_answers import RecordedAnswers, answers_of
 from turnwire.core.recording.redact import Redactor
 from turnwire.core.recording.secret_mask import SecretMask
@@ -260,6 +261,7 @@ class Recording:
         notes: Collection[str] = (),
         lacks: Collection[str] = (),
         secrets: Collection[bytes] = (),
+        operator_fields: OperatorFields | None = None,
     ) -> Iterator[bytes]:
         """Yield the recording line by line, without line ends.
 
@@ -267,8 +269,10 @@ class Recording:
         `notes` are written as comments, for people.
         `lacks` says which parts of the stream the recording does not hold, for people.
         `secrets` are masked in the header and in the frames.
+        `operator_fields` are blotted in the frames to the agent, tokens among them everywhere.
         """
-        mask = SecretMask(secrets).mask
+        operator_fields = operator_fields or OperatorFields({})
+        mask = SecretMask([*secrets, *operator_fields.tokens]).mask
         header = msgspec.json.encode(self._final_header(redactor)).translate(BREAKS)
         yield STREAM + mask(header)
         yield from (f"# {note}".encode() for note in notes)
@@ -283,7 +287,8 @@ class Recording:
                 yield f"# wrote {item.length} bytes".encode()
                 continue
             if isinstance(item, _Sent):
-                yield _sent_line(mask(_redacted(item.frame, redactor)), item.length)
+                told = mask(_redacted(operator_fields.blot(item.frame), redactor))
+                yield _sent_line(told, item.length)
                 continue
             if (time := self._time(item, now)) != last_time:
                 yield b"#! at " + time.encode()

@@ -11,9 +11,11 @@ from typing import Final
 import structlog
 from prometheus_client import Counter
 
+from turnwire.config.effective import agent_request
 from turnwire.config.headers import agent_headers
 from turnwire.config.settings import Settings
 from turnwire.core.agent import Dialect
+from turnwire.core.recording.operator_fields import OperatorFields
 from turnwire.core.recording.recorder import Header, Recording
 from turnwire.core.recording.redact import redactor_of
 from turnwire.core.requests import PromptRequest, ResumeRequest
@@ -48,6 +50,7 @@ class FlightRecorder:
         self._secrets = tuple(
             value.encode() for value in (settings.agent_token, *agent_headers(settings).values())
         )
+        self._operator_fields = OperatorFields(agent_request(settings))
         self._file_writer = file_writer
         self._results = results
         for result in ("written", "failed", "dropped"):
@@ -81,7 +84,13 @@ class FlightRecorder:
         def write() -> None:
             redactor = None if self._keeps_text else redactor_of(self._schema)
             hidden = (token.encode(), *self._secrets)
-            lines = recording.lines(redactor=redactor, notes=notes, lacks=lacks, secrets=hidden)
+            lines = recording.lines(
+                redactor=redactor,
+                notes=notes,
+                lacks=lacks,
+                secrets=hidden,
+                operator_fields=self._operator_fields,
+            )
             try:
                 data = b"".join(line + b"\n" for line in lines)
             except Exception as bug:  # noqa: BLE001 (else the thread that writes files would end)
