@@ -10,7 +10,7 @@ from turnwire_agent.llm.model import Model
 
 MODEL: Final = Model(provider="anthropic", name="claude", shape="messages", base_url="")
 USAGE: Final = {"input_tokens": 10, "output_tokens": 1}
-BEGIN: Final = {
+BEGIN: Final[dict[str, Any]] = {
     "type": "message_start",
     "message": {"id": "m1", "model": "claude-1", "content": [], "usage": USAGE},
 }
