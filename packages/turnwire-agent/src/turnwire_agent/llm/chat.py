@@ -8,13 +8,13 @@ choice's last chunk has a `finish_reason`, then one chunk without choices has th
 A native answer is the assistant's message as it is sent back: an array with one object.
 """
 
-import base64
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
 from msgspec import Raw
 
+from turnwire_agent.llm import media
 from turnwire_agent.llm.blocks import Blocks
 from turnwire_agent.llm.body import written
 from turnwire_agent.llm.call_ids import fitting
@@ -183,21 +183,19 @@ def _content(
 
 
 def _file(part: Image | File, where: str, losses: list[Loss]) -> dict[str, Any]:
-    encoded = base64.b64encode(part.data).decode()
-    data_url = f"data:{part.media_type};base64,{encoded}"
     if isinstance(part, Image):
-        return {"type": "image_url", "image_url": {"url": data_url if part.data else part.url}}
+        return {"type": "image_url", "image_url": {"url": media.address(part)}}
     if not part.data:
         raise UnsendableError(f"{where}: a file by its URL cannot be sent on this wire")
     if part.media_type in AUDIO:
-        audio = {"data": encoded, "format": AUDIO[part.media_type]}
+        audio = {"data": media.encoded(part), "format": AUDIO[part.media_type]}
         return {"type": "input_audio", "input_audio": audio}
     if part.media_type == "application/pdf":
-        file = {"filename": part.name or "file.pdf", "file_data": data_url}
+        file = {"filename": part.name or "file.pdf", "file_data": media.address(part)}
         return {"type": "file", "file": file}
     if part.media_type.startswith("text/"):
         losses.append(Loss(where, "sent as text", "the wire has no files of this type"))
-        return {"type": "text", "text": part.data.decode("utf-8", "replace")}
+        return {"type": "text", "text": media.words(part)}
     raise UnsendableError(f"{where}: {part.media_type} cannot be sent on this wire")
 
 

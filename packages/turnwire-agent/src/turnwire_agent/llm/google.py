@@ -18,6 +18,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Raw, Struct
 
+from turnwire_agent.llm import media
 from turnwire_agent.llm.blocks import Blocks, Kind
 from turnwire_agent.llm.body import written
 from turnwire_agent.llm.events import (
@@ -210,8 +211,7 @@ def _part(part: Text | Image | File) -> dict[str, Any]:
     if isinstance(part, Text):
         return {"text": part.text}
     if part.data:
-        encoded = base64.b64encode(part.data).decode()
-        return {"inlineData": {"mimeType": part.media_type, "data": encoded}}
+        return {"inlineData": {"mimeType": part.media_type, "data": media.encoded(part)}}
     return {"fileData": {"mimeType": part.media_type, "fileUri": part.url}}
 
 

@@ -12,13 +12,13 @@ A native answer is the items of `response.output`, of which the last event's are
 encrypted reasoning is encrypted anew in each event.
 """
 
-import base64
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
 from msgspec import Raw, Struct
 
+from turnwire_agent.llm import media
 from turnwire_agent.llm.blocks import Blocks, Kind
 from turnwire_agent.llm.body import written
 from turnwire_agent.llm.call_ids import fitting
@@ -168,18 +168,16 @@ def _assistant(message: Assistant, where: str, losses: list[Loss]) -> Iterator[d
 def _part(part: Text | Image | File, where: str, losses: list[Loss]) -> dict[str, Any]:
     if isinstance(part, Text):
         return {"type": "input_text", "text": part.text}
-    data_url = f"data:{part.media_type};base64,{base64.b64encode(part.data).decode()}"
     if isinstance(part, Image):
-        url = data_url if part.data else part.url
-        return {"type": "input_image", "image_url": url, "detail": "auto"}
+        return {"type": "input_image", "image_url": media.address(part), "detail": "auto"}
     if not part.data:
         return {"type": "input_file", "file_url": part.url}
     if part.media_type == "application/pdf":
         name = part.name or "file.pdf"
-        return {"type": "input_file", "filename": name, "file_data": data_url}
+        return {"type": "input_file", "filename": name, "file_data": media.address(part)}
     if part.media_type.startswith("text/"):
         losses.append(Loss(where, "sent as text", "the wire has no files of this type"))
-        return {"type": "input_text", "text": part.data.decode("utf-8", "replace")}
+        return {"type": "input_text", "text": media.words(part)}
     raise UnsendableError(f"{where}: {part.media_type} cannot be sent on this wire")
 
 
