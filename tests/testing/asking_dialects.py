@@ -6,7 +6,7 @@ name the prompt whose turn it is of.
 
 import json
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 from msgspec import Raw, Struct
@@ -219,6 +219,15 @@ class Shared(Asking):
         return super().receive_frame(frame, now) if self._prompt_id in self.open_turns else None
 
 
+class TellsNoText(Asking):
+    """Behind an answer, the detail of its status is a number, which a turn log cannot read."""
+
+    def take(self, reply: td.QuestionReply) -> td.Decoded:
+        decoded, detail = super().take(reply), cast("Any", 5)
+        status = td.AgentStatus("taken", detail)
+        return msgspec.structs.replace(decoded, events=[*decoded.events, status])
+
+
 class AsksBeside(Asking):
     """It does not say which call waits for the answer."""
 
@@ -310,12 +319,21 @@ class Unconfirmed(Answering):
         return sent
 
 
-def asking(protocol: Any, operation: Any = None, continuing: Any = Continuing) -> Any:
-    """Return the dialect with these protocols, and with this operation for answers."""
+def asking(
+    protocol: Any,
+    operation: Any = None,
+    *,
+    continuing: Any = Continuing,
+    phrases: tuple[str, ...] = (),
+) -> Any:
+    """Return the dialect with these protocols, and with this operation for answers.
+
+    `phrases`: texts that a redacted recording keeps.
+    """
 
     class Dialect(example.Minimal):
         features = example.Minimal.features | {td.Feature.QUESTIONS}
-        schema = td.WireSchema(frames=FRAMES, deltas=frozenset({"say"}))
+        schema = td.WireSchema(frames=FRAMES, deltas=frozenset({"say"}), phrases=phrases)
         operations = frozenset({OperationName.ANSWER} if operation else ())
 
         def prompt(self, request: td.PromptRequest, _member: td.Member | None = None) -> Any:
@@ -427,6 +445,16 @@ FAULTS: Final[dict[str, tuple[Any, str, str]]] = {
         asking(Asking, NeverDone),
         "test_an_answer_may_come_at_any_time",
         "has no result",
+    ),
+    "tells what cannot be read again": (
+        asking(TellsNoText),
+        "test_an_answered_turn_is_read_again",
+        "int for",
+    ),
+    "has a schema whose redaction keeps a question": (
+        asking(Asking, phrases=(QUESTION,)),
+        "test_a_recording_hides_the_answer",
+        "rhubarb",
     ),
     "names no call": (
         asking(AsksBeside),

@@ -11,6 +11,8 @@ from turnwire.testing import Exchange, Script, failures
 from turnwire.testing.exchanges import EXCHANGES
 from turnwire.testing.native_approvals import NativeApprovals
 from turnwire.testing.questions import Questions
+from turnwire.testing.reading_again import ReadingAgain
+from turnwire.testing.redaction import Redaction
 from turnwire.testing.side_by_side import SideBySide
 
 
@@ -32,10 +34,14 @@ def test_a_sound_dialect_has_none(operation: Any) -> None:
 
 
 OPTIONAL: Final = [
-    (room, name)
-    for room in (Questions, NativeApprovals, SideBySide)
-    for name in vars(room)
-    if name.startswith("test_")
+    *(
+        (room, name)
+        for room in (Questions, NativeApprovals, SideBySide)
+        for name in vars(room)
+        if name.startswith("test_")
+    ),
+    (ReadingAgain, "test_an_answered_turn_is_read_again"),
+    (Redaction, "test_a_recording_hides_the_answer"),
 ]
 
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from turnwire.testing import ERROR, INPUT, OUTPUT, PROMPT, QUESTION, SCRIPTS, TOOL_NAME
+from turnwire.testing import ANSWER, ERROR, INPUT, OUTPUT, PROMPT, QUESTION, SCRIPTS, TOOL_NAME
 from turnwire.testing.scripts import SECRETS
 
 
@@ -10,7 +10,7 @@ def test_each_text_holds_a_secret() -> None:
     told = [script.text for script in SCRIPTS.values() if script.texts]
     reasonings = [script.reasoning for script in SCRIPTS.values() if script.reasoning]
 
-    for text in (PROMPT, ERROR, OUTPUT, QUESTION, json.dumps(INPUT), *told, *reasonings):
+    for text in (PROMPT, ERROR, OUTPUT, QUESTION, ANSWER, json.dumps(INPUT), *told, *reasonings):
         assert any(word in text.lower() for word in SECRETS), text
 
 

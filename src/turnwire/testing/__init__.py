@@ -4,8 +4,9 @@ A strict client and the six promises (`core.ui_stream.translator`) judge what a 
 scripted agent: whole, in random orders, cut after each frame, stopped, read again, recorded.
 """
 
-from turnwire.testing.exchanges import ANSWER, EXCHANGES, SIDE_BY_SIDE, Exchange
+from turnwire.testing.exchanges import EXCHANGES, SIDE_BY_SIDE, Exchange
 from turnwire.testing.scripts import (
+    ANSWER,
     ERROR,
     INPUT,
     OUTPUT,

@@ -9,10 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from turnwire.core.connect import ConnectRequest
-from turnwire.testing.scripts import DONE, QUESTION, SCRIPTS, Script
-
-ANSWER: Final = "Ask the quince."
-"""The answer to a question."""
+from turnwire.testing.scripts import ANSWER, DONE, QUESTION, SCRIPTS, Script
 
 _TEXTS: Final = SCRIPTS["text"].texts
 

@@ -9,7 +9,8 @@ from turnwire.core.turn_log.entries import Head, Joined
 from turnwire.core.turn_log.protocol import ReaderOutput, ReaderProtocol
 from turnwire.core.turn_log.tee import Tee
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
-from turnwire.testing.base import PROMPT_ID, ScriptedAgent, about
+from turnwire.testing.answering import AskingAgent
+from turnwire.testing.base import PROMPT_ID, about
 from turnwire.testing.client_model import Client, need
 from turnwire.testing.playing import Played
 from turnwire.testing.scripts import Script
@@ -50,7 +51,7 @@ class TurnRecord:
         return played
 
 
-class ReadingAgain(ScriptedAgent):
+class ReadingAgain(AskingAgent):
     def test_what_is_read_again_is_what_was_shown(self, script: Script) -> None:
         """A reader that joins at any moment has the same message and the same end."""
         frames = self.scripted(script)
@@ -60,11 +61,27 @@ class ReadingAgain(ScriptedAgent):
                 tee = Tee(UIMessageStream(StreamOptions(usage=True)), record)
                 first = self.play(output=tee).receive(frames[:count]).leave().close()
                 tee.end(first.turn.outcome)
-                if record.has_failed:
-                    continue  # the turn did not begin: there is nothing to read
-                for joined_at in range(len(record.rows) + 1):
-                    again = record.read_again(joined_at).close()
-                    need(_seen(again.client) == _seen(first.client), "another message is read")
+                if not record.has_failed:  # else the turn did not begin: there is nothing to read
+                    _check_each_reader(record, first)
+
+    def test_an_answered_turn_is_read_again(self) -> None:
+        """A reader that joins before or after an answer has the same message and the same end."""
+        for name, exchange, answer in self._answered_turns():
+            with about(f"The turn is `{name}`"):
+                record = TurnRecord()
+                tee = Tee(UIMessageStream(StreamOptions(usage=True)), record)
+                first = self._asked(exchange, output=tee)
+                if answer is not None:
+                    self._answer(first, exchange, answer)
+                self._goes_on(first, exchange, name)
+                tee.end(first.turn.outcome)
+                _check_each_reader(record, first)
+
+
+def _check_each_reader(record: TurnRecord, first: Played) -> None:
+    for joined_at in range(len(record.rows) + 1):
+        again = record.read_again(joined_at).close()
+        need(_seen(again.client) == _seen(first.client), "another message is read")
 
 
 def _seen(client: Client) -> tuple[object, ...]:

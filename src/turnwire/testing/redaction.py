@@ -6,7 +6,8 @@ from turnwire.core.recording.recorder import Recording, header
 from turnwire.core.recording.redact import redactor_of
 from turnwire.core.recording.replay import replay
 from turnwire.core.wire.frame_stats import FrameStats
-from turnwire.testing.base import PROMPT_ID, ScriptedAgent
+from turnwire.testing.answering import AskingAgent
+from turnwire.testing.base import PROMPT_ID, about
 from turnwire.testing.client_model import need
 from turnwire.testing.damage import GARBAGE
 from turnwire.testing.playing import LIMITS, Played
@@ -15,7 +16,7 @@ from turnwire.testing.scripts import SECRETS, Script
 _RECORDING_BYTES = 10_000_000
 
 
-class Redaction(ScriptedAgent):
+class Redaction(AskingAgent):
     secrets: tuple[str, ...] = ()
     """Words in the frames of the author, beside those of the scripts, that no one may read."""
 
@@ -31,6 +32,18 @@ class Redaction(ScriptedAgent):
         kinds, kinds_again = _kinds(played.written), _kinds(again)
         need(kinds == kinds_again, f"it makes {kinds_again}, and the turn made {kinds}")
 
+    def test_a_recording_hides_the_answer(self) -> None:
+        """A redacted recording holds no word of a question, of an answer, or of what follows."""
+        for name, exchange, answer in self._answered_turns():
+            with about(f"The turn is `{name}`"):
+                recording = self._recording()
+                asked = self._asked(exchange, observers=[recording])
+                if answer is not None:
+                    self._answer(asked, exchange, answer)
+                self._goes_on(asked, exchange, name)
+                lines = recording.lines(redactor=redactor_of(self.dialect.schema))
+                self._find_no_secret(b"\n".join(lines).decode(), "the recording")
+
     def test_a_log_has_no_text(self, script: Script) -> None:
         """The counters that the log line shows hold no word of a text, whatever was not read."""
         frames = self.scripted(script)
@@ -39,11 +52,14 @@ class Redaction(ScriptedAgent):
         self._find_no_secret(_log_fields(played.protocol.frame_stats), "a field of the log")
 
     def _recorded(self, script: Script) -> tuple[Played, list[bytes]]:
-        request = self.request(PROMPT_ID)
-        first_line = header(request, dialect=self.dialect.name, limits=LIMITS)
-        recording = Recording(first_line, _RECORDING_BYTES)
+        recording = self._recording()
         played = self.play(observers=[recording]).receive(self.scripted(script)).leave()
         return played, list(recording.lines(redactor=redactor_of(self.dialect.schema)))
+
+    def _recording(self) -> Recording:
+        request = self.request(PROMPT_ID)
+        first_line = header(request, dialect=self.dialect.name, limits=LIMITS)
+        return Recording(first_line, _RECORDING_BYTES)
 
     def _find_no_secret(self, text: str, where: str) -> None:
         text = text.lower()

@@ -22,7 +22,12 @@ ERROR: Final = "no pomegranate is left"
 
 QUESTION: Final = "Is the rhubarb ripe?"
 
-SECRETS: Final = ("albatross", "kingfisher", "marmalade", "pomegranate", "rhubarb", "thistle")
+ANSWER: Final = "Ask the quince."
+"""The answer to a question."""
+
+SECRETS: Final = (
+    *("albatross", "kingfisher", "marmalade", "pomegranate", "quince", "rhubarb", "thistle"),
+)
 """A word of each text, in lower case."""
 
 
