@@ -54,7 +54,7 @@ def ended(reason: str | None, **usage: Any) -> dict[str, Any]:
     return {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": usage}
 
 
-def heard(*told: Any, reason: str = "end_turn") -> list[Event]:
+def events_of(*told: Any, reason: str = "end_turn") -> list[Event]:
     """What an answer says that begins, tells these, and ends."""
     return read(messages, MODEL, [sse(BEGIN, *told, ended(reason), STOP, named=True)])
 

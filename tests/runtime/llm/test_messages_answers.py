@@ -12,8 +12,8 @@ from runtime.llm.messages_events import (
     call,
     delta,
     ended,
+    events_of,
     finish,
-    heard,
     native,
     start,
     stop,
@@ -122,7 +122,9 @@ def test_ten_steps_with_calls_side_by_side_go_back_as_they_came() -> None:
         calls = [call(n + 1, f"c{step}-{n}", "t", f'{{"n" : {n}.0}}') for n in range(3)]
         thought = thinking(0, f"step {step} ü", f"sig+{step}/==")
         answer = Answer(MODEL)
-        for event in heard(*thought, *(each for one in calls for each in one), reason="tool_use"):
+        for event in events_of(
+            *thought, *(each for one in calls for each in one), reason="tool_use"
+        ):
             answer.add(event)
         message = answer.message()
         assert message is not None
@@ -145,18 +147,18 @@ def test_ten_steps_with_calls_side_by_side_go_back_as_they_came() -> None:
     ("raw", "reason"), [*messages.FINISH_REASONS.items(), ("new_word" * 20, "other"), ("", "stop")]
 )
 def test_each_word_for_an_end_is_one_of_ours(raw: str, reason: str) -> None:
-    told = finish(heard(*text(0, "a"), reason=raw))
+    told = finish(events_of(*text(0, "a"), reason=raw))
 
     assert (told.reason, told.raw) == (reason, raw[:64])
 
 
 @pytest.mark.parametrize("raw", ["", "end_turn", "stop_sequence", "tool_use"])
 def test_an_end_with_calls_means_the_calls(raw: str) -> None:
-    assert finish(heard(*call(0, "c", "t"), reason=raw)).reason == "tool-calls"
+    assert finish(events_of(*call(0, "c", "t"), reason=raw)).reason == "tool-calls"
 
 
 def test_the_last_word_for_an_end_counts_and_null_is_none() -> None:
-    events = heard(ended("max_tokens"), reason="refusal")
+    events = events_of(ended("max_tokens"), reason="refusal")
     assert finish(events).reason == "content-filter"
     body = sse(BEGIN, ended("max_tokens"), ended(None), STOP)
     assert finish(read(messages, MODEL, [body])).reason == "length"
@@ -195,7 +197,7 @@ def test_usage_that_is_not_told_is_unknown() -> None:
 def test_blocks_may_be_told_side_by_side() -> None:
     one, other = call(0, "c1", "a", '{"x":', "1}"), call(1, "c2", "b", '{"y":', "2}")
     mixed = [each for pair in zip(one, other, strict=True) for each in pair]
-    events = heard(*mixed)
+    events = events_of(*mixed)
 
     assert [each for each in events if isinstance(each, ToolCall)] == [
         ToolCall("c1", "a", '{"x":1}'),
@@ -205,7 +207,7 @@ def test_blocks_may_be_told_side_by_side() -> None:
 
 def test_a_call_may_be_whole_at_once_and_64_are_told_in_one_answer() -> None:
     at_once = [start(0, "tool_use", id="c", name="t", input={"ü": [1]}), stop(0)]
-    events = heard(*at_once)
+    events = events_of(*at_once)
     assert events[1:-1] == [
         ToolInputStart("c", "t"),
         ToolInputDelta("c", '{"ü":[1]}'),
@@ -224,7 +226,7 @@ def test_a_call_may_be_whole_at_once_and_64_are_told_in_one_answer() -> None:
 
 @pytest.mark.parametrize("broken", ['{"a": ', "[1]", '{"a":"' + "[" * 100_000])
 def test_a_call_that_is_cut_is_told_as_it_came_and_goes_back_as_text(broken: str) -> None:
-    events = heard(*call(0, "c", "t", broken)[:-1], reason="max_tokens")
+    events = events_of(*call(0, "c", "t", broken)[:-1], reason="max_tokens")
 
     assert ToolCall("c", "t", broken) in events
     assert finish(events).reason == "length"
@@ -232,7 +234,7 @@ def test_a_call_that_is_cut_is_told_as_it_came_and_goes_back_as_text(broken: str
 
 
 def test_a_call_without_a_name_is_none() -> None:
-    events = heard(*call(0, "c", "", "{}"))
+    events = events_of(*call(0, "c", "", "{}"))
 
     assert events[1:-1] == [Skipped("a call without a name")]
     assert finish(events).reason == "stop"
@@ -242,21 +244,21 @@ def test_a_call_without_a_name_is_none() -> None:
 def test_thinking_without_its_signature_goes_back_only_if_the_model_ended_by_itself() -> None:
     unsigned = [*thinking(0, "hm", ""), *text(1, "a")]
 
-    assert [each["type"] for each in native(heard(*unsigned))] == ["thinking", "text"]
+    assert [each["type"] for each in native(events_of(*unsigned))] == ["thinking", "text"]
     for cut in ("max_tokens", "refusal", "pause_turn"):
-        assert [each["type"] for each in native(heard(*unsigned, reason=cut))] == ["text"]
+        assert [each["type"] for each in native(events_of(*unsigned, reason=cut))] == ["text"]
         signed = [*thinking(0, "hm", "s"), *text(1, "a")]
-        assert len(native(heard(*signed, reason=cut))) == 2
+        assert len(native(events_of(*signed, reason=cut))) == 2
 
 
 def test_text_of_white_space_alone_does_not_go_back() -> None:
-    assert native(heard(*text(0), *text(1, "\n", "\n"), *text(2, "a"))) == [
+    assert native(events_of(*text(0), *text(1, "\n", "\n"), *text(2, "a"))) == [
         {"type": "text", "text": "a"}
     ]
 
 
 def test_a_block_may_have_words_at_its_start_and_need_not_stop() -> None:
-    events = heard(
+    events = events_of(
         start(0, "thinking", thinking="h"),
         delta(0, "thinking_delta", thinking="m"),
         start(0, "text", text="a"),

@@ -11,8 +11,8 @@ from runtime.llm.messages_events import (
     call,
     delta,
     ended,
+    events_of,
     finish,
-    heard,
     native,
     start,
     stop,
@@ -51,7 +51,7 @@ def test_events_that_are_not_known_are_told_and_change_nothing() -> None:
 def test_blocks_of_the_providers_own_tools_are_told_and_go_back() -> None:
     use: dict[str, Any] = {"id": "srv", "name": "web_search", "input": {}}
     found = {"tool_use_id": "srv", "content": [{"encrypted_content": "Eo8+/="}]}
-    events = heard(
+    events = events_of(
         start(0, "server_tool_use", **use),
         delta(0, "input_json_delta", partial_json=""),
         delta(0, "input_json_delta", partial_json='{"query":"x"}'),
@@ -79,7 +79,7 @@ def test_a_block_that_is_not_known_goes_back_byte_for_byte() -> None:
 
 
 def test_a_block_with_a_delta_that_is_not_known_does_not_go_back() -> None:
-    events = heard(
+    events = events_of(
         start(0, "hologram"),
         delta(0, "light_delta", light=1),
         stop(0),
@@ -99,7 +99,7 @@ def test_a_block_with_a_delta_that_is_not_known_does_not_go_back() -> None:
 
 
 def test_what_was_compacted_goes_back_as_it_came() -> None:
-    events = heard(
+    events = events_of(
         start(0, "compaction", content=None, encrypted_content=None),
         delta(0, "compaction_delta", content="So far.", encrypted_content="Ep=="),
         stop(0),
@@ -117,7 +117,7 @@ def test_sources_are_told_and_citations_go_back() -> None:
     untitled = page | {"title": None}
     place = {"type": "char_location", "start_char_index": 1}
     cited = [delta(0, "citations_delta", citation=each) for each in (page, untitled, place)]
-    events = heard(
+    events = events_of(
         start(0, "text", text="", citations=None),
         delta(0, "text_delta", text="a"),
         *cited,
@@ -135,7 +135,7 @@ def test_sources_are_told_and_citations_go_back() -> None:
 def test_citations_may_come_without_words() -> None:
     cited = delta(0, "citations_delta", citation={"type": "x"})
 
-    assert native(heard(start(0, "text", text=" a"), cited, stop(0))) == [
+    assert native(events_of(start(0, "text", text=" a"), cited, stop(0))) == [
         {"type": "text", "text": " a", "citations": [{"type": "x"}]}
     ]
 
@@ -163,7 +163,7 @@ DEEP = '{"type":' + "[" * 100_000
     ],
 )
 def test_what_is_not_of_the_wire_is_a_fault_and_the_end(bad: object) -> None:
-    events = heard(start(5, "text", text="a"), bad, *text(1, "b"))
+    events = events_of(start(5, "text", text="a"), bad, *text(1, "b"))
 
     assert isinstance(events[-1], Fault)
     assert events[-1].kind == "malformed"
@@ -178,7 +178,7 @@ def test_what_is_not_of_the_wire_is_a_fault_and_the_end(bad: object) -> None:
     ],
 )
 def test_an_input_that_is_no_object_is_a_fault(bad: list[Any]) -> None:
-    events = heard(*bad)
+    events = events_of(*bad)
 
     assert isinstance(events[-1], Fault)
     assert events[-1].kind == "malformed"

@@ -108,7 +108,7 @@ class MessagesDecoder:
         self._blocks = Blocks()
         self._begun = False
         self._over = False
-        self._told: list[_Block] = []
+        self._received: list[_Block] = []
         self._open: dict[int | None, _Block] = {}
         self._raw = ""
         self._figures: dict[str, int] = {}
@@ -155,23 +155,23 @@ class MessagesDecoder:
     def _block_start(self, values: dict[str, Any], data: bytes) -> list[Event]:
         index = count(values, "index")
         events = self._block_stop(index)
-        told = fields(values, "content_block")
-        if not told:
+        given = fields(values, "content_block")
+        if not given:
             raise MalformedError("content_block")
-        block = _Block(told, bytes(msgspec.json.decode(data, type=_BlockStart).content_block))
-        if block.kind == "tool_use" and not text(told, "id"):
-            told["id"] = f"{self._made_ids}-{len(self._told)}"
+        block = _Block(given, bytes(msgspec.json.decode(data, type=_BlockStart).content_block))
+        if block.kind == "tool_use" and not text(given, "id"):
+            given["id"] = f"{self._made_ids}-{len(self._received)}"
             block.changed = True
-        self._told.append(block)
+        self._received.append(block)
         self._open[index] = block
         match block.kind:
             case "text":
-                events += self._more(index, block, text(told, "text"))
+                events += self._more(index, block, text(given, "text"))
             case "thinking" | "redacted_thinking":
                 events += self._blocks.start("reasoning", index)
-                events += self._more(index, block, text(told, "thinking"))
-            case "tool_use" if name := text(told, "name"):
-                block.call_id = told["id"]
+                events += self._more(index, block, text(given, "thinking"))
+            case "tool_use" if name := text(given, "name"):
+                block.call_id = given["id"]
                 events.append(ToolInputStart(block.call_id, name))
             case "tool_use":
                 events.append(Skipped("a call without a name"))
@@ -250,10 +250,10 @@ class MessagesDecoder:
             raise MalformedError("message_start")
         events = [event for index in list(self._open) for event in self._block_stop(index)]
         reason = FINISH_REASONS.get(self._raw, "other") if self._raw else "stop"
-        if reason == "stop" and any(block.call_id for block in self._told):
+        if reason == "stop" and any(block.call_id for block in self._received):
             reason = "tool-calls"
         ended = reason in ("stop", "tool-calls")
-        kept = [each for block in self._told if (each := block.native(ended=ended)) is not None]
+        kept = [each for block in self._received if (each := block.native(ended=ended)) is not None]
         self._over = True
         native = Raw(msgspec.json.encode(kept))
         return [*events, Finish(reason, self._raw, self._usage(), native)]

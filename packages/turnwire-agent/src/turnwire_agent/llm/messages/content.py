@@ -45,7 +45,7 @@ def messages_of(model: Model, transcript: Transcript, losses: list[Loss]) -> lis
         role = "user"
         content: list[dict[str, Any] | Raw]
         if isinstance(message, User):
-            content = list(_said(message.parts, where, losses))
+            content = list(_content_of(message.parts, where, losses))
         elif isinstance(message, Assistant):
             role = "assistant"
             native = native_blocks(message, model)
@@ -112,25 +112,25 @@ def _result(
     result: Result, ids: Mapping[str, str], where: str, losses: list[Loss]
 ) -> dict[str, Any]:
     call_id = ids.get(result.call_id) or fitting(result.call_id, CALL_ID_CHARS)
-    told: dict[str, Any] = {"type": "tool_result", "tool_use_id": call_id}
+    block: dict[str, Any] = {"type": "tool_result", "tool_use_id": call_id}
     words = result_text(result)
     files = [
-        block
+        file
         for number, part in enumerate(result.content)
         if not isinstance(part, Text)
-        for block in _file(part, f"{where}.content[{number}]", losses)
+        for file in _file(part, f"{where}.content[{number}]", losses)
     ]
     if files:
-        told["content"] = [*_said((Text(words),), where, losses), *files]
+        block["content"] = [*_content_of((Text(words),), where, losses), *files]
     elif words.strip():
-        told["content"] = words
+        block["content"] = words
     # What is an error may have words alone. With files, only the words in front say what it is.
     if result.outcome != "done" and not files:
-        told["is_error"] = True
-    return told
+        block["is_error"] = True
+    return block
 
 
-def _said(
+def _content_of(
     parts: Sequence[Text | Image | File], where: str, losses: list[Loss]
 ) -> Iterator[dict[str, Any]]:
     for number, part in enumerate(parts):

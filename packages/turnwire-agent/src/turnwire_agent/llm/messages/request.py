@@ -53,21 +53,21 @@ def _tool_choice(request: Request) -> dict[str, Any]:
     choice = request.tool_choice
     if choice == "none":
         return {"type": "none"}
-    told: dict[str, Any]
+    field: dict[str, Any]
     if isinstance(choice, OneTool):
-        told = {"type": "tool", "name": choice.name}
+        field = {"type": "tool", "name": choice.name}
     else:
-        told = {"type": "any" if choice == "required" else "auto"}
+        field = {"type": "any" if choice == "required" else "auto"}
     if request.parallel_tools is not None:
-        told["disable_parallel_tool_use"] = not request.parallel_tools
-    return told
+        field["disable_parallel_tool_use"] = not request.parallel_tools
+    return field
 
 
 def _sampling(
     request: Request, losses: list[Loss], *, takes: bool, thinks: bool
 ) -> dict[str, float]:
     """Temperature or `top_p`, from 0 to 1, of a model that takes them and does not think."""
-    told: dict[str, float] = {}
+    sent: dict[str, float] = {}
     for name, value in (("temperature", request.temperature), ("top_p", request.top_p)):
         if value is None:
             continue
@@ -75,11 +75,11 @@ def _sampling(
             losses.append(Loss(name, "dropped", "the model does not take it"))
         elif thinks:
             losses.append(Loss(name, "dropped", "a model that thinks has its own"))
-        elif told:
+        elif sent:
             losses.append(Loss(name, "dropped", "the wire takes one of the two"))
         elif value > 1:
             losses.append(Loss(name, "sent as 1", "the wire has none above"))
-            told[name] = 1.0
+            sent[name] = 1.0
         else:
-            told[name] = value
-    return told
+            sent[name] = value
+    return sent
