@@ -32,6 +32,7 @@ OTHER_AGENTS := acp
 # Servers of other makes, whose models are played: part of `make agents`, unless it is told which.
 SERVED := hermes litellm
 OPENCODE := tests/agents/opencode
+PI := tests/agents/pi
 REFERENCE := tests/agents/reference
 MODELS := tests/models
 STORES := tests/stores
@@ -163,13 +164,18 @@ $(OPENCODE)/node_modules/.stamp: $(OPENCODE)/package-lock.json
 	@cd $(OPENCODE) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
+# With a Node of its own: many machines have one that is too old for it.
+$(PI)/node_modules/.stamp: $(PI)/package-lock.json
+	@cd $(PI) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error
+	@touch $@
+
 .PHONY: .agents
 .agents: $(AGENTS:%=.venv/agents/%/.stamp) .venv/models/.stamp .venv/runtime-witnesses/.recordings $(OTHER_AGENTS:%=.venv/agents/%/.stamp)
 
 TRIED := $(or $(ONLY),$(AGENTS) $(MORE_AGENTS))
 # Minutes each: `make test` leaves them out, wherever they are installed.
-SERVED_TESTS := $(patsubst %,tests/agents/test_%.py,$(SERVED) opencode)
-ALSO_INSTALLED := $(if $(ONLY),,$(OTHER_AGENTS:%=.venv/agents/%/.stamp) $(SERVED:%=.venv/agents/%/.stamp) $(OPENCODE)/node_modules/.stamp $(MODELS)/node_modules/.stamp)
+SERVED_TESTS := $(patsubst %,tests/agents/test_%.py,$(SERVED) opencode pi)
+ALSO_INSTALLED := $(if $(ONLY),,$(OTHER_AGENTS:%=.venv/agents/%/.stamp) $(SERVED:%=.venv/agents/%/.stamp) $(OPENCODE)/node_modules/.stamp $(PI)/node_modules/.stamp $(MODELS)/node_modules/.stamp)
 
 .PHONY: agents
 agents: $(STAMP) $(PAGE) $(BROWSER) system  ## Record the agents of all frameworks anew, say what changed, try them in a browser (16 min); ONLY="adk strands"
@@ -242,7 +248,7 @@ THOROUGH := $(patsubst %,tests/agents/test_%.py,conversations demo endings clien
   tests/bench/test_rig.py tests/chaos/test_fronts.py $(patsubst %,tests/cli/test_%.py,supervisor verdict) \
   $(patsubst %,tests/conformance/test_%.py,any_turn native_turn resume resume_history workflow) \
   tests/core/test_promises_seeded.py tests/dialects/test_short_steps.py \
-  $(wildcard tests/dialects/*/test_any_frames.py) tests/dialect/test_open_harness_example.py \
+  $(wildcard tests/dialects/*/test_any_frames.py) tests/dialect/test_open_harness_example.py tests/dialect/test_pi_example.py \
   $(patsubst %,tests/doctor/test_%.py,checkup client hang_ups without_a_turn) \
   $(patsubst %,tests/lab/test_%.py,demo page) tests/mutation/test_run.py \
   $(patsubst %,tests/relay/test_%.py,apart reply session_agent_crowd session_agent_slow steady_client)

@@ -9,7 +9,6 @@ import httpx
 import pytest
 
 from agents.bridged_pi import BridgedPi, bridged_pi
-from agents.served import prompts
 from gateway.clients import Json, ask, chunks, errors, is_whole, said
 from gateway.tokens import bearer
 from gateway.waiting import until
@@ -66,18 +65,23 @@ class User:
     async def answered(self, text: str, session: str, answer: Any) -> str:
         """One turn that asks, and is answered, read to its end."""
         url, shown = f"{self._url}/{session}", ""
-        response: httpx.Response | None = None
+        has_answered = False
         async with self._client.stream(
             "POST", f"{url}/chat", json=ask(text), headers=bearer()
         ) as stream:
             async for piece in stream.aiter_text():
                 shown += piece
-                if response is None and of(shown, "data-question"):
-                    (asked,) = of(shown, "data-question")
-                    body = {"id": "chat-1", "questionId": asked["id"], "answer": answer}
-                    response = await self._client.post(f"{url}/answer", json=body, headers=bearer())
-        assert response is not None, shown
-        assert response.is_success, response.text
+                if not has_answered and (questions := of(shown, "data-question")):
+                    asked = questions[0]["data"]
+                    body = {
+                        "id": "chat-1",
+                        "questionId": asked["questionId"],
+                        "approvalId": asked["approvalId"],
+                        "answer": answer,
+                    }
+                    answered = await self._client.post(f"{url}/answer", json=body, headers=bearer())
+                    assert answered.is_success, answered.text
+                    has_answered = True
         return shown
 
 
@@ -92,7 +96,9 @@ async def before(pi: BridgedPi, **settings: str) -> AsyncIterator[User]:
 
 def prompted(request: Any) -> list[str]:
     """What users said, in a request to the model."""
-    return ["".join(part["text"] for part in content) for content in prompts(request)]
+    messages = request["body"]["messages"]
+    contents = [message["content"] for message in messages if message["role"] == "user"]
+    return ["".join(part["text"] for part in content) for content in contents]
 
 
 def of(body: str, *kinds: str) -> list[Json]:

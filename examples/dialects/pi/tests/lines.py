@@ -7,7 +7,7 @@ from typing import Any, Final
 Json = dict[str, Any]
 CANARY: Final = "canary-of-the-system-prompt"
 USAGE: Final = {"input": 650, "output": 20, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 670}
-SYSTEM: Final = {"role": "system", "content": "", "sections": {"preamble": CANARY}}
+SYSTEM: Final = {"role": "system", "content": CANARY, "sections": {"preamble": CANARY}}
 
 
 class Lines:

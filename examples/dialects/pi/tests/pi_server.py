@@ -54,6 +54,8 @@ class Process:
         self.messages = 0
         self.aborted = Event()
         self.queue: list[Json] = []
+        self.has_settled = False
+        """Whether a script told the end itself."""
         self._is_busy = False
         self._abort: Json | None = None
 
@@ -114,8 +116,9 @@ class Process:
             command = self.queue.pop(0)
             self.tell_queue()
         self._is_busy = False
-        self.send(encode({"type": "agent_end", "messages": [SYSTEM], "willRetry": False}))
-        self.send(encode({"type": "agent_settled"}))
+        if not self.has_settled:
+            self.send(encode({"type": "agent_end", "messages": [SYSTEM], "willRetry": False}))
+            self.send(encode({"type": "agent_settled"}))
         if self._abort is not None:
             self.respond(self._abort)
 

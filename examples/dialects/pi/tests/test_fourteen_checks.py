@@ -65,11 +65,12 @@ def second(shared: PiServer) -> Iterator[Gateway]:
 
 
 def replay(name: str) -> Callable[[Run], None]:
-    """A script that says what pi said, but for its responses and its end."""
+    """A script that says what pi said, but for its responses."""
     lines = (GOLDEN / f"{name}.jsonl").read_bytes().splitlines()
     events = [line for line in lines if json.loads(line)["type"] != "response"]
 
     def script(run: Run) -> None:
+        run.process.has_settled = True
         for line in events:
             run.process.send(line)
 
@@ -424,6 +425,8 @@ def test_a_confirm_of_a_turn_that_is_stopped_is_cancelled(pi: PiServer, gateway:
         stream.read()
 
     assert stream.types[-2:] == ["abort", "finish"]
+    answer = {"type": "extension_ui_response", "id": "q1", "cancelled": True}
+    assert pi.sent("extension_ui_response") == [answer]
 
 
 def test_a_confirm_that_the_agent_decides_itself_is_closed(pi: PiServer, gateway: Gateway) -> None:
@@ -438,7 +441,7 @@ def test_a_confirm_that_the_agent_decides_itself_is_closed(pi: PiServer, gateway
 
     assert turn.is_whole
     assert [each["data"]["state"] for each in turn.of(ASKED)] == ["open", "expired"]
-    assert turn.types.index(ASKED) < turn.types.index("text-start")
+    assert [each["type"] for each in turn.of(ASKED, "text-start")] == [ASKED, ASKED, "text-start"]
     assert not pi.sent("extension_ui_response")
 
 

@@ -129,6 +129,7 @@ def test_a_prompt_that_never_runs_is_asked_for_twice() -> None:
     played.accepted()
     played.event("agent_settled")
     played.state()
+    played.state()
     played.tick()
     assert played.commands[-3:] == ["get_state"] * 3
     played.state(isStreaming=True)

@@ -86,8 +86,8 @@ class Turn(td.KeepsNothing):
         """Whether the response to our prompt came."""
         self._has_run = False
         """Whether a run began behind our prompt."""
-        self._is_idle = False
-        """Whether the process was idle when we asked last, and our prompt had not begun."""
+        self._idle_since = td.NEVER
+        """When the process was first idle, while our prompt had not begun."""
         self._is_settled = False
         self._others_wait = False
         self._is_stale = False
@@ -333,13 +333,13 @@ class Turn(td.KeepsNothing):
         return td.Decoded(to_agent=[commands.get_state(self._id)])
 
     def _looked(self, state: frames.State, now: float) -> td.Decoded:
-        """The process says whether it works. Twice idle: our prompt does not begin any more."""
+        """The process says whether it works. Idle for long: our prompt does not begin any more."""
         if state.is_streaming or state.is_compacting or state.pending_message_count:
-            self._is_idle = False
+            self._idle_since = self._again_at = td.NEVER
             return td.ALIVE
-        if not self._is_idle:
-            self._is_idle = True
-            self._again_at = now + AGAIN_S
+        if now < self._idle_since + AGAIN_S:
+            self._idle_since = min(self._idle_since, now)
+            self._again_at = self._idle_since + AGAIN_S
             return td.ALIVE
         return self._over(error=NEVER_RAN) if self._has_run else self._handled()
 
