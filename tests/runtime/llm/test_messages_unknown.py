@@ -28,6 +28,7 @@ from turnwire_agent.llm.events import (
     TextDelta,
     TextEnd,
     TextStart,
+    ToolCall,
 )
 from turnwire_agent.llm.faults import Fault
 
@@ -78,24 +79,36 @@ def test_a_block_that_is_not_known_goes_back_byte_for_byte() -> None:
     assert Skipped("hologram") in events
 
 
-def test_a_block_with_a_delta_that_is_not_known_does_not_go_back() -> None:
+def test_a_delta_that_is_not_known_costs_no_words_and_no_call() -> None:
+    strange = delta(0, "light_delta", light=1)
+    for kind, more in (
+        ("text", {"text": "a"}),
+        ("thinking", {"thinking": "a", "signature": "s"}),
+        ("tool_use", {"id": "c", "name": "t", "input": {}}),
+    ):
+        events = events_of(start(0, kind, **more), strange, stop(0))
+
+        assert Skipped("light_delta") in events
+        assert native(events) == [{"type": kind} | more]
+
+
+def test_an_answer_with_a_block_that_cannot_be_put_together_does_not_go_back() -> None:
     events = events_of(
         start(0, "hologram"),
         delta(0, "light_delta", light=1),
         stop(0),
-        start(1, "text", text=""),
-        delta(1, "text_delta", text="a"),
-        delta(1, "thinking_delta", thinking="b"),
+        start(1, "hologram_result", of=0),
         stop(1),
-        *text(2, "c"),
+        *call(2, "c", "t"),
     )
 
     assert [each for each in events if isinstance(each, Skipped)] == [
         Skipped("hologram"),
         Skipped("light_delta"),
-        Skipped("thinking_delta"),
+        Skipped("hologram_result"),
     ]
-    assert native(events) == [{"type": "text", "text": "c"}]
+    assert ToolCall("c", "t", "{}") in events
+    assert native(events) == []
 
 
 def test_what_was_compacted_goes_back_as_it_came() -> None:

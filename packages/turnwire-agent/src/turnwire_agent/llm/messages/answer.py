@@ -69,7 +69,7 @@ class _Block:
         """Its JSON at its start: it goes back like that, unless something changes it."""
         self.changed = False
         self.understood = True
-        """All of its deltas are: else it cannot go back."""
+        """So are its deltas, if it is one of the provider's own. Else it cannot go back."""
         self.pieces: list[str] = []
         """Of its text, of its thinking, or of the JSON of its input."""
         self.call_id = ""
@@ -95,7 +95,7 @@ class _Block:
         unsigned = self.kind == "thinking" and not text(self.values, "signature")
         blank = self.kind == "text" and not text(self.values, "text").strip()
         nameless = self.kind == "tool_use" and not self.call_id
-        if not self.understood or blank or nameless or (unsigned and not ended):
+        if blank or nameless or (unsigned and not ended):
             return None
         return Raw(msgspec.json.encode(self.values) if self.changed else self.sent)
 
@@ -200,7 +200,7 @@ class MessagesDecoder:
             case "compaction_delta", "compaction":
                 block.values |= {name: each for name, each in delta.items() if name != "type"}
             case _:
-                block.understood = False
+                block.understood = block.kind in ("text", "thinking", "tool_use")
                 return [Skipped(kind[:64])]
         block.changed = True
         return []
@@ -253,10 +253,14 @@ class MessagesDecoder:
         if reason == "stop" and any(block.call_id for block in self._received):
             reason = "tool-calls"
         ended = reason in ("stop", "tool-calls")
-        kept = [each for block in self._received if (each := block.native(ended=ended)) is not None]
         self._over = True
-        native = Raw(msgspec.json.encode(kept))
-        return [*events, Finish(reason, self._raw, self._usage(), native)]
+        return [*events, Finish(reason, self._raw, self._usage(), self._native(ended=ended))]
+
+    def _native(self, *, ended: bool) -> Raw:
+        """All blocks that go back. If one cannot, none does: others may refer to it."""
+        blocks = self._received if all(block.understood for block in self._received) else []
+        kept = [each for block in blocks if (each := block.native(ended=ended)) is not None]
+        return Raw(msgspec.json.encode(kept))
 
     def _fail(self, fault: Fault) -> list[Event]:
         self._over = True
