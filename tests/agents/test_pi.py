@@ -242,8 +242,8 @@ async def test_a_command_of_an_extension_is_a_turn_that_ends(pi: BridgedPi) -> N
     async with before(pi) as user:
         body = await user.turn("/greet", "command")
 
-    told = [each["data"] for each in of(body, "data-agent-status")]
-    assert {"status": "notify", "detail": "Hello from the extension"} in told
+    statuses = [each["data"] for each in of(body, "data-agent-status")]
+    assert {"status": "notify", "detail": "Hello from the extension"} in statuses
     assert is_whole(body)
     assert not pi.model.requests("/greet")
 

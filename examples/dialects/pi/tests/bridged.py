@@ -17,13 +17,13 @@ PROGRAM: Final = Path(__file__).parent / "scripted_pi.py"
 @contextmanager
 def bridged(folder: Path, lines: Sequence[bytes]) -> Iterator[Gateway]:
     """A gateway before it. The last of these lines has no end."""
-    told = folder / "lines.jsonl"
-    told.write_bytes(b"\n".join(lines))
+    file = folder / "lines.jsonl"
+    file.write_bytes(b"\n".join(lines))
     environ = {key: os.environ[key] for key in ("PATH", "PYTHONPATH") if key in os.environ}
     with subprocess.Popen(
         [
             *(sys.executable, "-m", "turnwire", "bridge", "--port=0", "--"),
-            *(sys.executable, PROGRAM, told),
+            *(sys.executable, PROGRAM, file),
         ],
         env=environ | {"TURNWIRE_AGENT_TOKEN": TOKEN},
         stdin=subprocess.DEVNULL,

@@ -64,8 +64,8 @@ class Lines:
         self, *content: Json, reason: str = "stop", error: str | None = None, **fields: Any
     ) -> None:
         message = {"role": "assistant", "content": content, "usage": USAGE, "stopReason": reason}
-        told = {} if error is None else {"errorMessage": error}
-        self.event("message_end", message={**message, **told, **fields})
+        failure = {} if error is None else {"errorMessage": error}
+        self.event("message_end", message={**message, **failure, **fields})
 
     def message(
         self,

@@ -70,8 +70,8 @@ class Process:
         match command["type"]:
             case "get_state":
                 busy = {"isStreaming": self._is_busy, "pendingMessageCount": len(self.queue)}
-                told = state(sessionFile=self.file, messageCount=self.messages, **busy)
-                self.respond(command, data=told)
+                current = state(sessionFile=self.file, messageCount=self.messages, **busy)
+                self.respond(command, data=current)
             case "switch_session":
                 self.file = command["sessionPath"]
                 self.messages = self.server.sessions.get(self.file, 0)

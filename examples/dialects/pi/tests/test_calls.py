@@ -12,13 +12,13 @@ BASH = {"command": "ls"}
 
 def shown(played: Played) -> list[tuple[str, str, Any]]:
     """The phases of calls, with the input, the output or the error of each."""
-    told = []
+    given = []
     for update in played.of(td.ToolUpdate):
         raw = update.result or update.args
         fact = update.error or (None if raw is None else json.loads(bytes(raw)))
         phase = "preliminary" if update.preliminary else update.phase.value
-        told.append((update.call_id, phase, fact))
-    return told
+        given.append((update.call_id, phase, fact))
+    return given
 
 
 def calling() -> Played:
@@ -32,9 +32,9 @@ def result(*content: Any) -> Any:
     return {"content": list(content), "details": {"secret": 1}}
 
 
-def finish(played: Played, told: Any, *, is_error: bool = False) -> None:
+def finish(played: Played, given: Any, *, is_error: bool = False) -> None:
     played.event(
-        "tool_execution_end", toolCallId="c1", toolName="bash", result=told, isError=is_error
+        "tool_execution_end", toolCallId="c1", toolName="bash", result=given, isError=is_error
     )
 
 
@@ -103,10 +103,10 @@ def test_texts_of_a_result_are_joined_and_images_are_files() -> None:
 
 
 def test_a_result_of_another_shape_is_handed_on() -> None:
-    for told in (["a", "b"], {"other": 1}, 7):
+    for given in (["a", "b"], {"other": 1}, 7):
         played = calling()
-        finish(played, told)
-        assert shown(played)[1:] == [("c1", "completed", told)]
+        finish(played, given)
+        assert shown(played)[1:] == [("c1", "completed", given)]
 
 
 def test_no_result_is_one() -> None:
@@ -117,19 +117,19 @@ def test_no_result_is_one() -> None:
 
 
 def test_an_error_has_a_text() -> None:
-    for told, error in (
+    for given, error in (
         (result({"type": "text", "text": "no such file"}), "no such file"),
         (result(), "The tool failed"),
     ):
         played = calling()
-        finish(played, told, is_error=True)
+        finish(played, given, is_error=True)
         assert shown(played)[1:] == [("c1", "error", error)]
 
 
 def test_progress_is_the_whole_so_far() -> None:
     played = calling()
-    for told in (result(), result({"type": "text", "text": "line 1\n"})):
-        played.event("tool_execution_update", toolCallId="c1", toolName="bash", partialResult=told)
+    for given in (result(), result({"type": "text", "text": "line 1\n"})):
+        played.event("tool_execution_update", toolCallId="c1", toolName="bash", partialResult=given)
     long = result({"type": "text", "text": "x" * PARTIAL_BYTES_MAX})
     played.event("tool_execution_update", toolCallId="c1", toolName="bash", partialResult=long)
     finish(played, result({"type": "text", "text": "line 1\n"}))

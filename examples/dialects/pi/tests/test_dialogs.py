@@ -20,13 +20,13 @@ def answered(answer: Any, method: str, **fields: Any) -> Json:
     played.take(played.turn.reply(reply, "u1", 0.0))
     assert isinstance(played.events[-1], td.QuestionClosed)
     assert played.turn.reply(reply, "u1", 0.0) == td.Decoded(), "it is open no more"
-    told: Json = played.sent[-1]
-    assert (told.pop("type"), told.pop("id")) == ("extension_ui_response", "q1")
-    return told
+    sent: Json = played.sent[-1]
+    assert (sent.pop("type"), sent.pop("id")) == ("extension_ui_response", "q1")
+    return sent
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "expected"),
     [
         ("Allow", {"value": "Allow"}),
         ({"value": "Block"}, {"value": "Block"}),
@@ -36,13 +36,13 @@ def answered(answer: Any, method: str, **fields: Any) -> Json:
         (7, {"cancelled": True}),
     ],
 )
-def test_a_choice_is_one_of_its_options_or_none(answer: Any, told: Json) -> None:
-    assert answered(answer, "select", options=["Allow", "Block"]) == told
+def test_a_choice_is_one_of_its_options_or_none(answer: Any, expected: Json) -> None:
+    assert answered(answer, "select", options=["Allow", "Block"]) == expected
 
 
 @pytest.mark.parametrize("method", ["input", "editor"])
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "expected"),
     [
         ("a text", {"value": "a text"}),
         ("", {"value": ""}),
@@ -52,8 +52,8 @@ def test_a_choice_is_one_of_its_options_or_none(answer: Any, told: Json) -> None
         ({"approved": False}, {"cancelled": True}),
     ],
 )
-def test_a_text_is_what_the_user_wrote(method: str, answer: Any, told: Json) -> None:
-    assert answered(answer, method) == told
+def test_a_text_is_what_the_user_wrote(method: str, answer: Any, expected: Json) -> None:
+    assert answered(answer, method) == expected
 
 
 @pytest.mark.parametrize(

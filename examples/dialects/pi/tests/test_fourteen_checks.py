@@ -209,8 +209,8 @@ def test_a_retry_that_succeeds_is_no_error(pi: PiServer, gateway: Gateway) -> No
     assert len(turn.of("text-start")) == 2
     (notice,) = turn.of("data-notice")
     assert notice["data"] == {"notice": "retried", "text": "The answer broke off, and begins again"}
-    told = [each["data"] for each in turn.of("data-agent-status")]
-    assert {"status": "retrying", "detail": "attempt 1 of 3"} in told
+    statuses = [each["data"] for each in turn.of("data-agent-status")]
+    assert {"status": "retrying", "detail": "attempt 1 of 3"} in statuses
 
 
 def test_retries_that_all_fail_are_one_error(pi: PiServer, gateway: Gateway) -> None:
@@ -456,12 +456,12 @@ def test_what_begins_no_run_does_not_wait_for_ever(pi: PiServer, gateway: Gatewa
         return taking
 
     unknown = responding(success=False, error="Unknown command: prompt")
-    handled, told = responding(), responding(data={"disposition": "handled"})
+    handled, disposed = responding(), responding(data={"disposition": "handled"})
 
     with pi.playing(simple, unknown):
         refused = gateway.turn()
     turns = []
-    for taking in (handled, told):
+    for taking in (handled, disposed):
         with pi.playing(simple, taking):
             turns.append(gateway.turn("/greet"))
 

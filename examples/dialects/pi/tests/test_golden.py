@@ -27,8 +27,10 @@ def played(name: str) -> list[td.Event]:
     lines = [b'{"type":"response","id":"p1","command":"get_state","success":true}', *lines_of(name)]
     for line in lines:
         decoded = turn.receive_frame(line, 0.0)
-        told = [td.TextDelta(decoded)] if isinstance(decoded, str) else decoded and decoded.events
-        for event in told or ():
+        expected = (
+            [td.TextDelta(decoded)] if isinstance(decoded, str) else decoded and decoded.events
+        )
+        for event in expected or ():
             last = events[-1] if events else None
             match event, last:
                 case td.TextDelta(text), td.TextDelta(before):
@@ -60,7 +62,7 @@ def outline(events: list[td.Event]) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "expected"),
     [
         (
             "0.87.1-thinking",
@@ -86,8 +88,8 @@ def outline(events: list[td.Event]) -> list[Any]:
         ),
     ],
 )
-def test_a_stream_is_shown_as_its_user_should_see_it(name: str, told: list[Any]) -> None:
-    assert outline(played(name)) == told
+def test_a_stream_is_shown_as_its_user_should_see_it(name: str, expected: list[Any]) -> None:
+    assert outline(played(name)) == expected
 
 
 @pytest.mark.parametrize("name", NAMES)

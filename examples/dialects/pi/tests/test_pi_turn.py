@@ -322,8 +322,8 @@ def test_responses_to_others_are_not_ours() -> None:
 def test_half_of_a_surrogate_pair_is_told_as_it_came() -> None:
     played = Played().begun()
     played.start()
-    told = {"type": "text_delta", "contentIndex": 0, "delta": "HALF"}
-    update = {"type": "message_update", "assistantMessageEvent": told}
+    delta = {"type": "text_delta", "contentIndex": 0, "delta": "HALF"}
+    update = {"type": "message_update", "assistantMessageEvent": delta}
     for half in (r"\ud83d", r"\ude00"):
         line = json.dumps(update).replace("HALF", half).encode()
         played.take(played.turn.receive_frame(line, 0.0))

@@ -15,7 +15,7 @@ BLOCKS_MAX: Final = 256
 """Most blocks of a message that are remembered; of more, the oldest is forgotten."""
 
 
-class _Told(Struct):
+class _Streamed(Struct):
     """How much of a block was told: its length in characters, and its checksum."""
 
     length: int = 0
@@ -34,7 +34,7 @@ class Texts:
 
     def __init__(self, frame_stats: td.FrameStats) -> None:
         self._frame_stats = frame_stats
-        self._told: dict[int, _Told] = {}
+        self._streamed: dict[int, _Streamed] = {}
         self._last: int | None = None
         """The block of the last delta."""
         self._breaks = False
@@ -44,7 +44,7 @@ class Texts:
 
     def begin_message(self) -> None:
         """Another message begins: its indexes are others."""
-        self._told.clear()
+        self._streamed.clear()
         self._last = None
         self._breaks = True
         self.has_text = False
@@ -53,9 +53,9 @@ class Texts:
         """Return the events of a delta."""
         if not delta:
             return []
-        told = self._told.get(index) or _Told()
-        td.keep(self._told, index, told, BLOCKS_MAX)
-        told.add(delta)
+        streamed = self._streamed.get(index) or _Streamed()
+        td.keep(self._streamed, index, streamed, BLOCKS_MAX)
+        streamed.add(delta)
         self.has_text = self.has_text or not is_reasoning
         breaks = self._breaks or self._last not in {None, index}
         self._last, self._breaks = index, False
@@ -67,9 +67,9 @@ class Texts:
 
         A text that is shorter, or contradicts its deltas, is counted, and changes nothing.
         """
-        told = self._told.get(index) or _Told()
-        if told.begins(whole):
-            return self.write(index, whole[told.length :], is_reasoning=is_reasoning)
+        streamed = self._streamed.get(index) or _Streamed()
+        if streamed.begins(whole):
+            return self.write(index, whole[streamed.length :], is_reasoning=is_reasoning)
         self._frame_stats.count_contradicted(len(whole))
         return []
 

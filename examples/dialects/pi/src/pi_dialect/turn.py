@@ -238,8 +238,8 @@ class Turn(td.KeepsNothing):
 
     def _is_our_text(self, message: frames.AgentMessage) -> bool:
         """Whether a message has our text. Behind that pi may add what it did with images."""
-        told = "".join(frames.text_of(block) for _, block in frames.blocks_of(message.content))
-        return told == self._text or (self._has_images and told.startswith(f"{self._text}\n\n"))
+        text = "".join(frames.text_of(block) for _, block in frames.blocks_of(message.content))
+        return text == self._text or (self._has_images and text.startswith(f"{self._text}\n\n"))
 
     def _ask(self, request: frames.ExtensionUiRequest, now: float) -> td.Decoded | None:
         """An extension asks: whom, the wire does not say. It is ours while our turn runs."""
