@@ -11,6 +11,18 @@ def _itself() -> Schema:
     return schema
 
 
+def all_referred(levels: int) -> Schema:
+    """A tree of which each node is referred to, so that each is a definition of its own."""
+    tree: Schema = TEXT
+    nodes = last = ["#/$defs/T"]
+    for _ in range(levels):
+        tree = of({"l": tree, "r": tree})
+        last = [f"{each}/properties/{side}" for each in last for side in "lr"]
+        nodes = [*nodes, *last]
+    references = {f"p{at}": {"$ref": pointer} for at, pointer in enumerate(nodes)}
+    return of(references, **{"$defs": {"T": tree}})
+
+
 HOSTILE: Final[dict[str, Any]] = {
     "100,000 nodes": of({f"p{at}": TEXT for at in range(50_000)}),
     "65 levels": of({"deep": deep(32)}),

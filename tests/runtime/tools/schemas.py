@@ -190,7 +190,7 @@ REAL: Final[dict[str, Schema]] = {
     "tuple of 2020": of(
         {"point": {"type": "array", "prefixItems": [NUMBER, NUMBER], "items": False}}, "point"
     ),
-    "tuple of draft 7": of(
+    "tuple of draft 7": mcp(
         {"pair": {"type": "array", "items": [TEXT, WHOLE], "additionalItems": NUMBER}}, "pair"
     ),
     "array of anything": of({"list": {"type": "array"}}, "list"),
@@ -230,15 +230,9 @@ REAL: Final[dict[str, Schema]] = {
         "share",
     ),
     "exclusive bounds of draft 4": of(
-        {
-            "n": {
-                "type": "integer",
-                "minimum": 0,
-                "exclusiveMinimum": True,
-                "exclusiveMaximum": False,
-            }
-        },
+        {"n": {"type": "integer", "minimum": 0, "exclusiveMinimum": True}},
         "n",
+        **{"$schema": "http://json-schema.org/draft-04/schema#"},
     ),
     "multiples": of({"n": {"type": "integer", "multipleOf": 5}}, "n"),
     "inheritance": of(
@@ -270,6 +264,26 @@ REAL: Final[dict[str, Schema]] = {
         "change",
     ),
     "an object or null at the root": {"anyOf": [of({"a": TEXT}, "a"), {"type": "null"}]},
+    "at least one of, of anything": of(
+        {"change": {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}}, "change"
+    ),
+    "a union that says its type again": of(
+        {
+            "pet": {"type": "object", "oneOf": [CAT, DOG]},
+            "id": {"type": "string", "anyOf": [{"enum": ["me"]}, {**TEXT, "format": "uuid"}]},
+            "code": {"type": "string", "anyOf": [{"pattern": "^a"}, {"enum": ["b"]}]},
+        },
+        "pet",
+        "id",
+        "code",
+    ),
+    "one of few objects": of({"a": WHOLE}, "a", enum=[{"a": 1}, {"a": 2}]),
+    "two definitions of one name": of(
+        {"a": {"$ref": "#/$defs/A"}, "b": {"$ref": "#/definitions/A"}},
+        "a",
+        "b",
+        **{"$defs": {"A": TEXT}, "definitions": {"A": WHOLE}},
+    ),
     "condition": of(
         {"kind": TEXT, "size": WHOLE},
         "kind",
@@ -390,6 +404,14 @@ def _doubling(length: int) -> Schema:
     return of({"p": {"$ref": "#/$defs/d0"}}, **{"$defs": definitions})
 
 
+def _nullable(levels: int) -> Schema:
+    """Objects in each other, each of which may be null: the deepest that a walk can be."""
+    schema: Schema = TEXT
+    for _ in range(levels):
+        schema = {"type": ["object", "null"], "properties": {"x": schema}}
+    return schema
+
+
 LARGE: Final[dict[str, Schema]] = {
     "eleven objects in each other": nested(11),
     "1,001 values of enums": of(
@@ -406,6 +428,22 @@ LARGE: Final[dict[str, Schema]] = {
     "doubling": _doubling(40),
     "a chain of unions": _chain(300, "anyOf"),
     "an enum that is quoted": of({"o": {"enum": [{"n": at} for at in range(200)]}}, "o"),
+    "five hundred objects at the root": {
+        "anyOf": [of({"id": {"const": at}}, "id") for at in range(500)]
+    },
+    "a chain of roots": {
+        "$ref": "#/$defs/d0",
+        "$defs": {
+            **{f"d{at}": {"anyOf": [{"$ref": f"#/$defs/d{at + 1}"}]} for at in range(30)},
+            "d30": {"anyOf": [{"anyOf": [{"$ref": "#/$defs/d31"}]}]},
+            **{f"d{at}": {"oneOf": [{"$ref": f"#/$defs/d{at + 1}"}]} for at in range(31, 61)},
+            "d61": of({"a": TEXT}, "a"),
+        },
+    },
+    "nullable objects, copied": of(
+        {"n": {"allOf": [{"$ref": "#/$defs/N"}, of({"m": _nullable(25)})]}},
+        **{"$defs": {"N": of({"x": _nullable(28)})}},
+    ),
     "5,000 values": of({f"p{at}": TEXT for at in range(4_000)}),
 }
 """Within the bounds of what is read, but beyond what a provider takes as strict."""

@@ -7,6 +7,7 @@ a value: arguments may be secret.
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
@@ -24,6 +25,7 @@ PROBLEMS_MAX: Final = 3
 SENTENCE_MAX: Final = 600
 """Most characters of a sentence."""
 
+_IN_REFERENCES: Final = "#/%$~-._!&'()*+,;=:@?"
 _METASCHEMAS: Final = ("http://json-schema.org/", "https://json-schema.org/")
 
 
@@ -166,7 +168,7 @@ def _library(schema: dict[str, Any]) -> Problems | None:
         return None
     known = str(schema.get("$schema", _METASCHEMAS[0])).startswith(_METASCHEMAS)
     declared = {key: value for key, value in schema.items() if known or key != "$schema"}
-    validator = jsonschema_rs.validator_for(declared, mask="the value", offline=True)
+    validator = jsonschema_rs.validator_for(_quoted(declared), mask="the value", offline=True)
 
     def problems(value: Mapping[str, Any]) -> list[str]:
         found = []
@@ -180,6 +182,20 @@ def _library(schema: dict[str, Any]) -> Problems | None:
         return found
 
     return problems
+
+
+def _quoted(value: Any) -> Any:
+    """A schema whose references are URIs to the letter: people write `#/$defs/Page[int]`."""
+    if isinstance(value, list):
+        return [_quoted(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: quote(each, safe=_IN_REFERENCES)
+        if key == "$ref" and isinstance(each, str)
+        else _quoted(each)
+        for key, each in value.items()
+    }
 
 
 def _own(schema: dict[str, Any]) -> Problems:

@@ -168,8 +168,9 @@ class Document:
 
     def _may_repeat(self, references: list[str]) -> bool:
         """Whether what these references lead to may be copied: all copies together are bounded."""
-        targets = [resolve(self.root, reference) for reference in references]
-        self._repeated += sum(len(json_key(target)) for target in targets)
+        for reference in references:
+            if self._repeated <= REPEATED_MAX:
+                self._repeated += len(json_key(resolve(self.root, reference)))
         return self._repeated <= REPEATED_MAX
 
     def _repeats_type(self, node: Node) -> bool:

@@ -230,11 +230,10 @@ def _kind(kind: _Kind, key: str, value: object) -> _Kind:
 
 
 def _check_keywords(found: _Found, schema: dict[str, object], place: _Place) -> None:
-    for keyword, (fits, words) in _FORMS.items():
-        if keyword in schema and not fits(schema[keyword]):
-            raise BadSchemaError(f"{place}: `{keyword}` must be {words}")
-    for keyword in SEVERAL & schema.keys():
-        if not isinstance(schema[keyword], list) or not schema[keyword]:
+    for keyword, value in schema.items():
+        if keyword in _FORMS and not _FORMS[keyword][0](value):
+            raise BadSchemaError(f"{place}: `{keyword}` must be {_FORMS[keyword][1]}")
+        if keyword in SEVERAL and not (isinstance(value, list) and value):
             raise BadSchemaError(f"{place}: `{keyword}` must be a list of schemas")
     found.schemas.add(id(schema))
     if isinstance(reference := schema.get("$ref"), str):

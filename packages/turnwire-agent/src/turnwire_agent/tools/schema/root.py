@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from turnwire_agent.tools.schema.document import Document, Node
+from turnwire_agent.tools.schema.document import Document, Node, json_key
 from turnwire_agent.tools.schema.form import BadSchemaError
 from turnwire_agent.tools.schema.rules import CONSTRAINTS
 from turnwire_agent.tools.schema.unions import types_of
@@ -46,12 +46,14 @@ def _gather(document: Document, out: Node, keyword: str) -> None:
     """Give the root the properties of branches that cannot be sent as such."""
     read = [document.plain(each) for each in out[keyword]]
     read = [document.target(each["$ref"]) if "$ref" in each else each for each in read]
-    properties = dict(out.get("properties", {}))
-    for branch in read:
+    found: dict[str, dict[bytes, Any]] = {}
+    for branch in (out, *read):
         for name, schema in branch.get("properties", {}).items():
-            if properties.setdefault(name, schema) != schema:
-                properties[name] = {"anyOf": [properties[name], schema]}
+            found.setdefault(name, {}).setdefault(json_key(schema), schema)
     names = [set(branch.get("required", [])) for branch in read]
     required = set.union(*names) if keyword == "allOf" else set.intersection(*names)
-    out["properties"] = properties
+    out["properties"] = {
+        name: {"anyOf": [*schemas.values()]} if len(schemas) > 1 else next(iter(schemas.values()))
+        for name, schemas in found.items()
+    }
     out["required"] = list(dict.fromkeys([*out.get("required", []), *sorted(required)]))

@@ -18,10 +18,8 @@ from turnwire_agent.tools.schema.root import as_object
 from turnwire_agent.tools.schema.rules import CONSTRAINTS, DESCRIBED, Rules
 from turnwire_agent.tools.schema.unions import accepts_null, look_alike, overlap, types_of
 
-WALKED_MAX: Final = 2 * NODES_MAX
-"""Most schemas in one walk: a part of an `allOf` is walked wherever it is merged."""
-LEVELS_MAX: Final = 80
-"""Most levels of one walk, merged parts included: it is recursive."""
+WALKED_MAX: Final = NODES_MAX
+"""Most schemas in one walk: what is referred to inside of something else is walked apart."""
 QUOTE_MAX: Final = 300
 """Most characters of one dropped value in a description."""
 _LOOK_AROUND: Final = re.compile(r"(?<!\\)(?:\\\\)*\(\?<?[=!]")
@@ -64,11 +62,14 @@ class Walk:
         self._document = Document(schema)
         self._rules = rules
         self._walked = 0
-        self._level = 0
         self._copies = 0
         """Copies of definitions around the schema that is said now."""
         self._names: dict[str, str] = {}
         """By reference: the name of its definition in what is sent."""
+        self._definitions: list[tuple[str, str]] = []
+        """The references and their names, in the order in which they were met."""
+        self._taken: dict[str, int] = {}
+        """By name of a definition: how often it was wanted."""
         self._leads: dict[str, set[str]] = {"": set()}
         """By definition: those that it refers to. An empty name is the root."""
         self._current = ""
@@ -83,8 +84,7 @@ class Walk:
         """
         out = self._said(_Place(as_object(self._document), "#", is_root=True), "")
         definitions: Node = {}
-        while len(definitions) < len(self._names):
-            reference, name = list(self._names.items())[len(definitions)]
+        for reference, name in self._definitions:  # it grows in the loop
             self._current = name
             self._leads[name] = set()
             target = self._document.target(reference)
@@ -103,10 +103,9 @@ class Walk:
     def _said(self, place: _Place, name: str) -> Node:
         """Say one schema in the words of the provider. `name` is what its title may repeat."""
         self._walked += 1
-        self._level += 1
         copies = self._document.repeats(place.node)
         self._copies += copies
-        if self._walked > WALKED_MAX or self._level > LEVELS_MAX:
+        if self._walked > WALKED_MAX:
             raise BadSchemaError("the schema is too large once its parts are put together")
         out = place.out
         if "$ref" in place.node:
@@ -122,12 +121,11 @@ class Walk:
             self._object(place)
         if "array" in types:
             self._array(place)
-        for keyword in sorted(place.node.keys() & CONSTRAINTS, key="if".__ne__):
-            if keyword not in place.done:
+        for keyword in sorted(place.node, key="if".__ne__):  # `then` goes with it
+            if keyword in CONSTRAINTS and keyword not in place.done:
                 self._rest(place, keyword)
         if self._rules.typed and not out.keys() & {"$ref", "anyOf", "const", "enum", "type"}:
             self._lose(place, "type", "each schema must say a type")
-        self._level -= 1
         self._copies -= copies
         return self._described(place, name)
 
@@ -185,7 +183,9 @@ class Walk:
     def _values(self, place: _Place) -> None:
         """`const`, `enum` and `type`."""
         node = place.node
-        for keyword in {"const", "enum"} & node.keys():
+        for keyword in ("const", "enum"):
+            if keyword not in node:
+                continue
             values = node["enum"] if keyword == "enum" else [node["const"]]
             place.done.add(keyword)
             if place.is_root:
@@ -352,12 +352,13 @@ class Walk:
     def _name(self, reference: str) -> str:
         """The name of a definition: that of the registered one, in letters that all take."""
         if reference not in self._names:
-            base = _NOT_IN_NAMES.sub("_", reference.rpartition("/")[2])[:50].strip("_") or "root"
-            taken, name, count = set(self._names.values()), base, 1
-            while name in taken:
-                count += 1
-                name = f"{base}_{count}"
+            name = _NOT_IN_NAMES.sub("_", reference.rpartition("/")[2])[:50].strip("_") or "root"
+            while count := self._taken.get(name, 0):
+                self._taken[name] = count + 1
+                name = f"{name}_{count + 1}"
+            self._taken[name] = 1
             self._names[reference] = name
+            self._definitions.append((reference, name))
         self._leads[self._current].add(self._names[reference])
         return self._names[reference]
 
