@@ -14,8 +14,9 @@ from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import closed, until
 from support.framed_transport import LENGTH_BYTES, FramedTransport, RequestHead, framed
-from support.serial_protocol import SerialDialect
+from support.serial_protocol import SerialAgain, SerialDialect
 from turnwire.core.requests import QuestionReply
+from turnwire.core.turn.redials import FAILED_MAX
 from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.transports import TRANSPORTS
 from turnwire.relay.turn_stream import Stream
@@ -23,6 +24,7 @@ from turnwire.relay.turn_stream import Stream
 pytestmark = pytest.mark.sockets
 
 MIB = 1_048_576
+SILENT = [b"(nothing, not even a status)"]
 REPLY = QuestionReply("q1", Raw(b'"yes"'))
 
 
@@ -71,6 +73,11 @@ class Agent:
         self.heads.append(msgspec.json.decode(await piece(), type=RequestHead))
         self.bodies.append(await piece())
         run = next(self._runs)
+        if run is SILENT:
+            await reader.read()
+            self.left += 1
+            writer.close()
+            return
         writer.write(framed(b"404") if run is None else framed(b"200"))
         if sum(map(len, run or ())) <= MIB:
             writer.write(b"".join(map(framed, run or ())))
@@ -157,6 +164,63 @@ async def test_a_next_connection_that_fails_is_an_error_in_the_stream(
     assert response.status_code == 200
     assert said(response.text) == "Hello"
     assert errors(response.text) == ["Connection failed"]
+
+
+@pytest.mark.parametrize("wait_s", [0.0, 0.05])
+async def test_a_protocol_that_is_asked_dials_again(
+    monkeypatch: pytest.MonkeyPatch, wait_s: float
+) -> None:
+    again = SerialDialect(lambda: SerialAgain(wait_s))
+    monkeypatch.setitem(DIALECTS, SerialDialect.name, again)
+    async with (
+        Agent([b"Hello", b"next"], None, None, [b" world", b"end"]) as agent,
+        Gateway(agent.url, dialect="serial") as gateway,
+    ):
+        response = await post(gateway)
+
+        await gateway.has_ended("completed")
+
+    assert said(response.text) == "Hello world"
+    assert is_whole(response.text)
+    assert agent.bodies == [b"prompt", b"next", *[b"later" if wait_s else b"again"] * 2]
+
+
+async def test_an_agent_that_is_gone_is_not_dialled_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    again = SerialDialect(SerialAgain)
+    monkeypatch.setitem(DIALECTS, SerialDialect.name, again)
+    async with (
+        Agent([b"Hello", b"ask"]) as agent,
+        Gateway(agent.url, dialect="serial") as gateway,
+    ):
+        asking, stream = await asked(gateway, again)
+        await agent.stop()
+
+        stream.reply(REPLY, "u1")
+        response = await asking
+
+        await gateway.has_ended("unreachable")
+
+    (protocol,) = again.made
+    assert isinstance(protocol, SerialAgain)
+    assert protocol.failed == FAILED_MAX
+    assert errors(response.text) == ["Connection failed"]
+
+
+async def test_a_dial_that_takes_too_long_is_given_up_for_the_next_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    again = SerialDialect(SerialAgain)
+    monkeypatch.setitem(DIALECTS, SerialDialect.name, again)
+    async with (
+        Agent([b"Hello", b"next"], SILENT, [b" world", b"end"]) as agent,
+        Gateway(agent.url, dialect="serial", dial_s=0.2) as gateway,
+    ):
+        response = await post(gateway)
+
+    assert said(response.text) == "Hello world"
+    assert agent.left == 1
 
 
 async def test_a_next_prompt_without_room_ends_the_stream(dialect: SerialDialect) -> None:

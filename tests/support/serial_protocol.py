@@ -1,6 +1,6 @@
 """An agent protocol whose turn goes over several connections: a run on each, answers between."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from msgspec import Raw
@@ -107,6 +107,28 @@ class Serial(KeepsNothing):
         return ConnectRequest(method="POST", body=body)
 
 
+class SerialAgain(Serial):
+    """The same, but it is asked when a dial fails: it dials again, at once or after `wait_s`."""
+
+    def __init__(self, wait_s: float = 0.0) -> None:
+        super().__init__()
+        self.failed = 0
+        self._wait_s = wait_s
+
+    def dial_failed(self, now: float) -> Decoded | None:
+        self.failed += 1
+        if not self._wait_s:
+            return Decoded(connect=self._next_run(b"again"))
+        self.deadline = now + self._wait_s
+        return Decoded()
+
+    def tick(self, now: float) -> Decoded:
+        if now < self.deadline:
+            return Decoded()
+        self.deadline = NEVER
+        return Decoded(connect=self._next_run(b"later"))
+
+
 class SerialDialect:
     """The dialect. It has prompts alone."""
 
@@ -121,11 +143,12 @@ class SerialDialect:
     idle_s = 20.0
     schema = WireSchema(frames=(), deltas=frozenset(), unread={}, inside={}, types={})
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[[], Serial] = Serial) -> None:
         self.made: list[Serial] = []
+        self._make = make
 
     def prompt(self, _request: PromptRequest, _member: Member | None = None) -> Serial:
-        self.made.append(Serial())
+        self.made.append(self._make())
         return self.made[-1]
 
     def _missing(self, *_: Any) -> NoReturn:

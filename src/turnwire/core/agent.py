@@ -12,7 +12,7 @@ A new dialect is one package in `turnwire.dialects` and one entry in its table.
 import enum
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -84,8 +84,10 @@ class Decoded(Struct, frozen=True):
     while the headers are held back, otherwise an error chunk."""
     connect: ConnectRequest | None = None
     """Close the connection, and open another one for the same turn. Its frames come to the same
-    protocol, after another `connection_opened`. Nothing of this is done if one of the events ends
-    the turn, or with a rejection."""
+    protocol, after another `connection_opened`; `connection_lost` is not called for the connection
+    that is closed. If it cannot be opened, the turn ends (`unreachable`, or `refused`), unless the
+    protocol is asked (`Redials`). Nothing of this is done if one of the events ends the turn, or
+    with a rejection."""
     is_cut: bool = False
     """Of the end of a connection: the events are the last, and the turn is interrupted."""
 
@@ -133,8 +135,9 @@ class AgentProtocol(Protocol):
         """The open connection ended, by the agent, the network or the gateway.
 
         None: the turn needed it, so the turn is interrupted. Otherwise the turn goes on without a
-        connection (it waits for an answer, or asks for another connection by `connect`), or the
-        events end it. After this: the same as after `receive_frame`.
+        connection (it waits for an answer, or asks for another connection by `connect`, now or in
+        a later `tick`), or the events end it. Not called when a dial fails: that ends the turn,
+        unless the protocol has `Redials`. After this: the same as after `receive_frame`.
         """
         ...
 
@@ -219,6 +222,21 @@ class AgentProtocol(Protocol):
 
     def abort(self) -> Sequence[bytes]:
         """The frames that abort our turn; empty unless `abort_scope` is `OURS`."""
+        ...
+
+
+@runtime_checkable
+class Redials(Protocol):
+    """What an `AgentProtocol` may have beside, if its turn needs several connections."""
+
+    def dial_failed(self, now: float, /) -> Decoded | None:
+        """Another connection, for which it asked by `connect`, could not be opened.
+
+        None: the turn ends. Otherwise it goes on, as after `connection_lost`: it asks for another
+        one at once, or in a later `tick`. Each dial has `TURNWIRE_DIAL_S`. The turn ends anyway
+        when more than ten fail in a row. Never called for the first connection, nor before the
+        response to the client has begun: then the client gets an HTTP status.
+        """
         ...
 
 

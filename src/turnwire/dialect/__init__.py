@@ -17,6 +17,7 @@ from turnwire.core.agent import (
     Feature,
     KeepsNothing,
     OneConnection,
+    Redials,
     StopsAtOnce,
 )
 from turnwire.core.body.attachments import Attachment
@@ -192,6 +193,7 @@ __all__ = [
     "Reason",
     "Reasoning",
     "ReasoningDelta",
+    "Redials",
     "RejectedError",
     "Rejection",
     "ReplayFinished",

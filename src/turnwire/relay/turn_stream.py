@@ -34,10 +34,6 @@ _CHECKS_PER_STALL: Final = 8
 
 _SAMPLED: Final = 16
 
-_SLOW_CLIENT: Final = Outcome.SLOW_CLIENT
-_CLIENT_GONE: Final = Outcome.CLIENT_GONE
-_ABANDONED: Final = Outcome.ABANDONED
-
 
 class Stream:
     """One request's stream, from the dial to the last byte.
@@ -50,36 +46,11 @@ class Stream:
     """
 
     __slots__ = (
-        "_agent_side",
-        "_body_bytes",
-        "_bug",
-        "_client",
-        "_client_socket",
-        "_dial_s",
-        "_dialled_at",
-        "_is_open",
-        "_link",
-        "_loop",
-        "_next_target",
-        "_reads",
-        "_receive",
-        "_sample",
-        "_stall_s",
-        "_timer",
-        "_timer_at",
-        "_transport",
-        "arrived",
-        "blocks",
-        "dial_failure",
-        "dial_status",
-        "dial_took_s",
-        "disconnect_code",
-        "disconnect_reason",
-        "ended",
-        "first_byte_at",
-        "has_client",
-        "retry_after_s",
-        "turn",
+        *("_agent_side", "_body_bytes", "_bug", "_client", "_client_socket", "_dial_s"),
+        *("_dialled_at", "_is_open", "_link", "_loop", "_next_target", "_reads", "_receive"),
+        *("_sample", "_stall_s", "_timer", "_timer_at", "_transport"),
+        *("arrived", "blocks", "dial_failure", "dial_status", "dial_took_s", "disconnect_code"),
+        *("disconnect_reason", "ended", "first_byte_at", "has_client", "retry_after_s", "turn"),
     )
 
     def __init__(
@@ -191,9 +162,7 @@ class Stream:
                 and self.turn.outcome is None
                 and (self.started or not refusable())
             ):
-                is_answer = self._transport.status_is_answer
-                is_refused = is_answer and self.dial_failure is DialFailure.STATUS
-                self._handle(inputs.Refused() if is_refused else inputs.Unreachable())
+                self._handle(self._undialled(self.dial_failure))
         finally:
             # Without an `await`, so that a cancellation cannot interrupt these steps.
             if self._timer is not None:
@@ -273,9 +242,26 @@ class Stream:
     ) -> None:
         if self.turn.outcome is not None or self.dial_failure is not None:  # it is given up
             return
+        if self.dial_took_s is not None and self.started:
+            # Not now: the link, which is in the middle of this dial, is used for the next one.
+            self._loop.call_soon(self._redial_failed, why, status, self._link.dials)
+            return
         self.dial_failure = why
         self.dial_status, self.retry_after_s = status, retry_after_s
         self._end()
+
+    def _redial_failed(self, why: DialFailure, status: int | None, dial: int) -> None:
+        """The protocol may ask for another connection, or wait without one."""
+        if self.turn.outcome is not None or self._link.dials != dial:
+            return
+        self._link.close()
+        self._handle_or_fail(self._undialled(why))
+        if self.turn.outcome is not None:
+            self.dial_failure, self.dial_status = why, status
+
+    def _undialled(self, why: DialFailure) -> Input:
+        is_refused = self._transport.status_is_answer and why is DialFailure.STATUS
+        return inputs.Refused() if is_refused else inputs.Unreachable()
 
     def agent_frames(self, frames: Sequence[bytes]) -> None:
         self._reads += 1
@@ -486,9 +472,9 @@ class Stream:
     async def _finish_client(self) -> None:
         """Send the rest to the client, as long as the client reads."""
         outcome = self.turn.outcome
-        if outcome is _SLOW_CLIENT:
+        if outcome is Outcome.SLOW_CLIENT:
             await self._cut_client()
-        elif outcome is _CLIENT_GONE or outcome is _ABANDONED:
+        elif outcome is Outcome.CLIENT_GONE or outcome is Outcome.ABANDONED:
             self._client.discard()
         elif self._client.started and not await self._client.finish(self._stall_s):
             self._mark_missed(stalled=True)

@@ -112,12 +112,13 @@ A turn is also canceled by a stop beside the stream: then the agent still works.
 ENDS: Final[Mapping[type[Input], Outcome]] = MappingProxyType(
     {
         inputs.Stopped: Outcome.CANCELED,
+        inputs.AgentLeft: Outcome.INTERRUPTED,
         inputs.Unreachable: Outcome.UNREACHABLE,
         inputs.Refused: Outcome.AGENT_REFUSED,
         inputs.Unsound: Outcome.UNSOUND,
     }
 )
-"""The outcome for each input that ends a turn in any state."""
+"""The outcome of a turn that such an input ends."""
 
 
 def outcome_of(rejection: Rejection, *, headers_due: bool) -> Outcome:

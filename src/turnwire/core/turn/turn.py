@@ -28,6 +28,7 @@ from turnwire.core.turn.open_work import OpenWork, WorkEvent
 from turnwire.core.turn.outcome import ENDS, VERDICTS, Outcome, outcome_of
 from turnwire.core.turn.output import NO_OUTPUT, Output, with_connect
 from turnwire.core.turn.portions import portions
+from turnwire.core.turn.redials import End, whom_to_ask
 from turnwire.core.turn.timers import Deadlines
 
 _STARTS = (events.TurnStarted, events.ReplayStarted)
@@ -63,7 +64,7 @@ class Turn:
         self.rejection: Rejection | None = None
         """Why the request was rejected, if it was."""
         self.deadline = NEVER
-        self.frames_received = self.keepalives = 0
+        self.frames_received = self.keepalives = self._agent_ends = 0
         self.began_at: float | None = None
         self.turn_id: str | None = None
         self._protocol = protocol
@@ -106,8 +107,8 @@ class Turn:
                 return self._client_left(now)
             case inputs.ClientStalled():
                 return self._cut_off_client(now)
-            case inputs.AgentLeft():
-                return self._agent_left(now)
+            case inputs.AgentLeft() | inputs.Unreachable() | inputs.Refused():
+                return self._go_on_without_agent(turn_input, now)
             case inputs.Replied(reply, user_id):
                 return self._replied(reply, user_id, now)
             case inputs.Readers(count):
@@ -115,7 +116,7 @@ class Turn:
                 return self._flush_unless_gone(now)
             case inputs.Stopped() if self._begin_stop(now):
                 return self._flush_unless_gone(now)
-            case inputs.Stopped() | inputs.Unreachable() | inputs.Refused() | inputs.Unsound():
+            case inputs.Stopped() | inputs.Unsound():
                 return self._end(ENDS[type(turn_input)], now)
             case inputs.Drain():
                 self._timers.drain(now)
@@ -203,20 +204,21 @@ class Turn:
         if self.outcome is not None or self._is_connected:  # the client may be gone already
             return NO_OUTPUT
         self._is_connected = self._is_open = True
+        self._agent_ends = 0
         self._timers.opened(now)
         self._feed(self._protocol.connection_opened(now), now)
         return self._flush(now)
 
-    def _agent_left(self, now: float) -> Output:
+    def _go_on_without_agent(self, end: End, now: float) -> Output:
         """End the stream, unless the turn needs its connection no more, or needs another one."""
         if self.outcome is not None:
             return NO_OUTPUT
-        decoded = self._protocol.connection_lost(now) if self._is_connected else None
-        self._is_connected = False
-        if decoded is not None:
+        ask = whom_to_ask(self._protocol, end, self._is_open, self._is_connected, self._agent_ends)
+        self._is_connected, self._agent_ends = False, self._agent_ends + 1
+        if (decoded := ask(now)) is not None:
             self._feed(decoded, now)
         if decoded is None or decoded.is_cut:
-            return self._end(Outcome.INTERRUPTED, now)
+            return self._end(ENDS[type(end)], now)
         return self._flush_unless_gone(now)
 
     def _replied(self, reply: QuestionReply, user_id: str, now: float) -> Output:

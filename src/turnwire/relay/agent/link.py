@@ -24,12 +24,14 @@ class AgentLink:
     outlives it.
     """
 
-    __slots__ = ("_dialling", "_timer", "connection", "dial_error")
+    __slots__ = ("_dialling", "_timer", "connection", "dial_error", "dials")
 
     def __init__(self) -> None:
         self.connection: Connection | None = None
         self.dial_error: str | None = None
         """The error of the operating system or of TLS, only for the log."""
+        self.dials = 0
+        """How many were begun."""
         self._dialling: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -43,6 +45,7 @@ class AgentLink:
     ) -> None:
         """Begin to dial. The agent has `dial_s` seconds in all until it accepts."""
         loop = asyncio.get_running_loop()
+        self.dials += 1
         self._timer = loop.call_later(dial_s, partial(self._overdue, listener))
         try:
             self.connection = transport.open_kept(target, listener, reservation)
