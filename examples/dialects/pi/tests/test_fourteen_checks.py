@@ -13,10 +13,10 @@ from bridged import bridged
 from lines import CANARY, Json, Lines, call, encode
 from pi_gateway import Gateway, Stream
 from pi_server import PiServer, Process, Run, Taking, pause
+from prompts import failing, in_a_text, in_a_tool, replay, simple, with_a_queue
 
 PLACE: Final = "pi_dialect:Pi"
 SHARED_PLACE: Final = "pi_dialect:PiShared"
-GOLDEN: Final = Path(__file__).parent / "golden"
 ASKED: Final = "data-question"
 HANDLED: Final = "An extension of the agent took the message"
 
@@ -64,19 +64,6 @@ def second(shared: PiServer) -> Iterator[Gateway]:
         yield gateway
 
 
-def replay(name: str) -> Callable[[Run], None]:
-    """A script that says what pi said, but for its responses."""
-    lines = (GOLDEN / f"{name}.jsonl").read_bytes().splitlines()
-    events = [line for line in lines if json.loads(line)["type"] != "response"]
-
-    def script(run: Run) -> None:
-        run.process.has_settled = True
-        for line in events:
-            run.process.send(line)
-
-    return script
-
-
 def shape(turn: Stream) -> list[Json]:
     """The chunks of a turn without what differs each time."""
     varying = {"id", "messageId", "messageMetadata"}
@@ -84,12 +71,6 @@ def shape(turn: Stream) -> list[Json]:
         {name: value for name, value in chunk.items() if name not in varying}
         for chunk in turn.chunks
     ]
-
-
-def simple(run: Run) -> None:
-    """Answer with one text."""
-    run.begin(run.prompt)
-    run.message("Read.")
 
 
 def test_streams_of_two_versions_give_the_same_message(pi: PiServer, gateway: Gateway) -> None:
@@ -183,16 +164,6 @@ def test_the_system_prompt_is_in_no_output(pi: PiServer, gateway: Gateway) -> No
     assert CANARY not in json.dumps(gateway.log)
 
 
-def failing(run: Run, *, will_retry: bool, attempt: int) -> None:
-    """An attempt that shows a text, and fails."""
-    run.message("This will be", reason="error", error="terminated")
-    run.attempt_ends(will_retry=will_retry)
-    if will_retry:
-        run.event("auto_retry_start", attempt=attempt, maxAttempts=3, delayMs=1)
-        run.event("agent_start")
-        run.event("turn_start")
-
-
 def test_a_retry_that_succeeds_is_no_error(pi: PiServer, gateway: Gateway) -> None:
     def script(run: Run) -> None:
         run.begin(run.prompt)
@@ -225,32 +196,6 @@ def test_retries_that_all_fail_are_one_error(pi: PiServer, gateway: Gateway) -> 
 
     assert [each["errorText"] for each in turn.of("error")] == ["terminated"]
     assert turn.types[-1] == "finish"
-
-
-def in_a_text(run: Run) -> None:
-    run.begin(run.prompt)
-    run.message("word ", reason=None)
-    run.aborted()
-    run.end({"type": "text", "text": "word "}, reason="aborted", error="Request was aborted")
-
-
-def in_a_tool(run: Run) -> None:
-    """The abort looks like a failure: of the tool, and then of another message."""
-    run.begin(run.prompt)
-    run.message("word ", calls=[("c1", "bash", {"command": "sleep 600"})])
-    run.run("c1", "bash", {"command": "sleep 600"})
-    run.aborted()
-    run.outcome("c1", "bash", "Command aborted", is_error=True)
-    run.event("turn_start")
-    run.start(reason="error")
-    run.end(reason="error", error="This operation was aborted")
-
-
-def with_a_queue(run: Run) -> None:
-    """An extension queued a message, which would run behind the abort."""
-    run.process.queue.append({"id": "other", "message": "and then?"})
-    run.process.tell_queue()
-    in_a_text(run)
 
 
 @pytest.mark.parametrize("script", [in_a_text, in_a_tool, with_a_queue])
