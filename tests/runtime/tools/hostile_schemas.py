@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from runtime.tools.schemas import TEXT, Schema, deep, of
+from runtime.tools.schema_words import TEXT, Schema, deep, of
 
 
 def _itself() -> Schema:

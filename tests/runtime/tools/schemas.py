@@ -1,82 +1,14 @@
-"""Schemas of tools, real and hostile: what the normaliser, and the witnesses, are tried with.
+"""Schemas of tools: what the normaliser, and the witnesses, are tried with.
 
-Those of the MCP reference server are what `@modelcontextprotocol/server-everything` lists. Others
-have the form that pydantic, zod, msgspec or a Kubernetes tool gives its schemas, or that broke a
-provider's request in somebody's hands.
+They have the form that pydantic, zod, msgspec or a Kubernetes tool gives its schemas, or broke a
+provider's request in somebody's hands. Those that no tool may have are in `hostile_schemas`.
 """
 
-from typing import Any, Final
+from typing import Final
 
-Schema = dict[str, Any]
-DRAFT_7: Final = "http://json-schema.org/draft-07/schema#"
-
-
-def of(properties: Schema | None = None, *required: str, **others: Any) -> Schema:
-    """An object with these properties."""
-    schema: Schema = {"type": "object", "properties": properties or {}, **others}
-    return {**schema, "required": list(required)} if required else schema
-
-
-def mcp(properties: Schema | None = None, *required: str) -> Schema:
-    """An object as the MCP reference server declares one."""
-    return {"$schema": DRAFT_7, **of(properties, *required)}
-
-
-TEXT: Final[Schema] = {"type": "string"}
-NUMBER: Final[Schema] = {"type": "number"}
-WHOLE: Final[Schema] = {"type": "integer"}
-
-EVERYTHING: Final[dict[str, Schema]] = {
-    "echo": mcp({"message": {"type": "string", "description": "Message to echo"}}, "message"),
-    "get-annotated-message": mcp(
-        {
-            "messageType": {"type": "string", "enum": ["error", "success", "debug"]},
-            "includeImage": {"default": False, "type": "boolean"},
-        },
-        "messageType",
-    ),
-    "get-env": mcp(),
-    "get-resource-links": mcp(
-        {"count": {"default": 3, "type": "number", "minimum": 1, "maximum": 10}}
-    ),
-    "get-resource-reference": mcp(
-        {
-            "resourceType": {"default": "Text", "type": "string", "enum": ["Text", "Blob"]},
-            "resourceId": {"default": 1, "type": "number"},
-        }
-    ),
-    "get-roots-list": mcp(),
-    "get-structured-content": mcp(
-        {"location": {"type": "string", "enum": ["New York", "Chicago", "Los Angeles"]}},
-        "location",
-    ),
-    "get-sum": mcp({"a": NUMBER, "b": NUMBER}, "a", "b"),
-    "get-tiny-image": mcp(),
-    "gzip-file-as-resource": mcp(
-        {
-            "name": {"default": "README.md.gz", "type": "string"},
-            "data": {"default": "https://example.com/README.md", "type": "string", "format": "uri"},
-            "outputType": {
-                "default": "resourceLink",
-                "type": "string",
-                "enum": ["resourceLink", "resource"],
-            },
-        }
-    ),
-    "simulate-research-query": mcp(
-        {"topic": TEXT, "ambiguous": {"default": False, "type": "boolean"}}, "topic"
-    ),
-    "toggle-simulated-logging": mcp(),
-    "toggle-subscriber-updates": mcp(),
-    "trigger-elicitation-request": mcp(),
-    "trigger-long-running-operation": mcp(
-        {"duration": {"default": 10, "type": "number"}, "steps": {"default": 5, "type": "number"}}
-    ),
-    "trigger-sampling-request": mcp(
-        {"prompt": TEXT, "maxTokens": {"default": 100, "type": "number"}}, "prompt"
-    ),
-}
-"""Every tool of the MCP reference server, for a client with roots, sampling and elicitation."""
+from runtime.tools.large_schemas import LARGE
+from runtime.tools.reference_server import EVERYTHING
+from runtime.tools.schema_words import NUMBER, TEXT, WHOLE, Schema, mcp, of
 
 NODE: Final = of({"value": WHOLE, "next": {"$ref": "#/$defs/Node"}}, "value")
 TREE: Final = of(
@@ -364,89 +296,6 @@ REAL: Final[dict[str, Schema]] = {
 }
 """Schemas that a tool may have, by what is special about them."""
 
-
-def nested(levels: int) -> Schema:
-    """Objects in each other."""
-    schema: Schema = TEXT
-    for _ in range(levels):
-        schema = of({"inner": schema}, "inner")
-    return schema
-
-
-def deep(levels: int) -> Schema:
-    schema: Schema = TEXT
-    for _ in range(levels):
-        schema = {"anyOf": [schema]}
-    return schema
-
-
-def _chain(length: int, keyword: str) -> Schema:
-    """Definitions that each lead to the next one."""
-    definitions = {
-        f"d{at}": of({"p": {keyword: [{"$ref": f"#/$defs/d{at + 1}"}, {"description": "next"}]}})
-        for at in range(length)
-    }
-    return of({"p": {"$ref": "#/$defs/d0"}}, **{"$defs": {**definitions, f"d{length}": TEXT}})
-
-
-def _doubling(length: int) -> Schema:
-    """Each definition holds the next one twice, merged: written out, there are 2 ** length."""
-    definitions: Schema = {
-        f"d{at}": of(
-            {
-                side: {"allOf": [{"$ref": f"#/$defs/d{at + 1}"}, of({f"{side}{at}": TEXT})]}
-                for side in ("left", "right")
-            }
-        )
-        for at in range(length)
-    }
-    definitions[f"d{length}"] = of({"leaf": TEXT})
-    return of({"p": {"$ref": "#/$defs/d0"}}, **{"$defs": definitions})
-
-
-def _nullable(levels: int) -> Schema:
-    """Objects in each other, each of which may be null: the deepest that a walk can be."""
-    schema: Schema = TEXT
-    for _ in range(levels):
-        schema = {"type": ["object", "null"], "properties": {"x": schema}}
-    return schema
-
-
-LARGE: Final[dict[str, Schema]] = {
-    "eleven objects in each other": nested(11),
-    "1,001 values of enums": of(
-        {f"e{at}": {"enum": [f"{at}-{value}" for value in range(143)]} for at in range(7)},
-        *(f"e{at}" for at in range(7)),
-    ),
-    "long values of an enum": of({"e": {"enum": ["x" * 60_000, "y" * 60_001]}}, "e"),
-    "forty branches": of({"n": {"anyOf": [{"const": at} for at in range(40)]}}, "n"),
-    "forty objects in one of": of(
-        {"n": {"oneOf": [of({"k": {"const": at}}, "k") for at in range(40)]}}, "n"
-    ),
-    "thirty levels of unions": of({"u": deep(30)}, "u"),
-    "a chain of parts": _chain(300, "allOf"),
-    "doubling": _doubling(40),
-    "a chain of unions": _chain(300, "anyOf"),
-    "an enum that is quoted": of({"o": {"enum": [{"n": at} for at in range(200)]}}, "o"),
-    "five hundred objects at the root": {
-        "anyOf": [of({"id": {"const": at}}, "id") for at in range(500)]
-    },
-    "a chain of roots": {
-        "$ref": "#/$defs/d0",
-        "$defs": {
-            **{f"d{at}": {"anyOf": [{"$ref": f"#/$defs/d{at + 1}"}]} for at in range(30)},
-            "d30": {"anyOf": [{"anyOf": [{"$ref": "#/$defs/d31"}]}]},
-            **{f"d{at}": {"oneOf": [{"$ref": f"#/$defs/d{at + 1}"}]} for at in range(31, 61)},
-            "d61": of({"a": TEXT}, "a"),
-        },
-    },
-    "nullable objects, copied": of(
-        {"n": {"allOf": [{"$ref": "#/$defs/N"}, of({"m": _nullable(25)})]}},
-        **{"$defs": {"N": of({"x": _nullable(28)})}},
-    ),
-    "5,000 values": of({f"p{at}": TEXT for at in range(4_000)}),
-}
-"""Within the bounds of what is read, but beyond what a provider takes as strict."""
 
 SCHEMAS: Final[dict[str, Schema]] = REAL | LARGE
 """All that a tool may have as a schema."""

@@ -7,7 +7,8 @@ from typing import Any, Literal
 import msgspec
 import pytest
 
-from runtime.tools.schemas import ADDRESS, NODE, REAL, TEXT, WHOLE, of
+from runtime.tools.schema_words import TEXT, WHOLE, of
+from runtime.tools.schemas import ADDRESS, NODE, REAL
 from turnwire_agent.tools.arguments import (
     SENTENCE_MAX,
     Invalid,

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from runtime.tools.hostile_schemas import HOSTILE
-from runtime.tools.schemas import REAL, TEXT, of
+from runtime.tools.schema_words import TEXT, of
+from runtime.tools.schemas import REAL
 from turnwire_agent.tools.arguments import Valid, untyped
 from turnwire_agent.tools.contract import (
     BadToolError,

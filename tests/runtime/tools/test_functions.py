@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec import Meta
 
-from runtime.tools.schemas import TEXT, of
+from runtime.tools.schema_words import TEXT, of
 from turnwire_agent.tools.arguments import Invalid, Valid
 from turnwire_agent.tools.contract import BadToolError, Context, Effect, Tool
 from turnwire_agent.tools.functions import tool

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from runtime.tools.schemas import ADDRESS, NUMBER, TEXT, WHOLE, of
+from runtime.tools.schema_words import NUMBER, TEXT, WHOLE, of
+from runtime.tools.schemas import ADDRESS
 from turnwire_agent.tools.schema.document import Document, json_key, type_of
 from turnwire_agent.tools.schema.form import BadSchemaError
 

@@ -3,7 +3,8 @@
 import pytest
 
 from runtime.tools.hostile_schemas import HOSTILE
-from runtime.tools.schemas import SCHEMAS, TEXT, deep, of
+from runtime.tools.schema_words import TEXT, deep, of
+from runtime.tools.schemas import SCHEMAS
 from turnwire_agent.tools.schema.form import BadSchemaError, check, resolve
 
 

@@ -13,9 +13,11 @@ import pytest
 
 from runtime.tools.hostile_schemas import HOSTILE, all_referred
 from runtime.tools.random_schemas import random_schema
+from runtime.tools.reference_server import EVERYTHING
 from runtime.tools.rule_checker import broken
 from runtime.tools.sample_values import TooDeep, sample
-from runtime.tools.schemas import ADDRESS, EVERYTHING, REAL, SCHEMAS, TEXT, of
+from runtime.tools.schema_words import TEXT, of
+from runtime.tools.schemas import ADDRESS, REAL, SCHEMAS
 from support.seeds import each_seed
 from turnwire_agent.tools.schema.form import BadSchemaError
 from turnwire_agent.tools.schema.normalise import Normalised, normalise, size, too_strict

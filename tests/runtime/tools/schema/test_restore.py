@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from runtime.tools.schemas import ADDRESS, CAT, NUMBER, TEXT, TREE, WHOLE, of
+from runtime.tools.schema_words import NUMBER, TEXT, WHOLE, of
+from runtime.tools.schemas import ADDRESS, CAT, TREE
 from turnwire_agent.tools.schema.restore import restore
 
 OPTIONAL = of({"city": TEXT, "unit": TEXT}, "city")

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from runtime.tools.schemas import ADDRESS, CAT, DOG, NUMBER, TEXT, WHOLE, of
+from runtime.tools.schema_words import NUMBER, TEXT, WHOLE, of
+from runtime.tools.schemas import ADDRESS, CAT, DOG
 from turnwire_agent.tools.schema.document import Document
 from turnwire_agent.tools.schema.unions import accepts_null, look_alike, overlap, types_of
 

@@ -1,8 +1,8 @@
 """A checked schema, read as one dialect: JSON Schema 2020-12, in few forms.
 
-The same thing can be said in many ways: in words of older drafts, by a list of types, by a `$ref`
-or an `allOf` around it. `Document.plain` says each the same way, without changing what it means,
-so that the walker, the unions and `restore` have few forms to know.
+One schema can be written in many ways: in words of older drafts, with a list of types, with a
+`$ref` or an `allOf` around it. `Document.plain` writes all of them in one way, with the same
+meaning. So the walk, the unions and `restore` have few forms to know.
 """
 
 from collections.abc import Mapping
@@ -124,8 +124,8 @@ class Document:
     def plain(self, node: object, *, merge: bool = True) -> Node:
         """Return a node in plain words. What is inside of it stays as it is.
 
-        `$ref` has no constraint beside it. `allOf` is left only where its parts cannot be said as
-        one. `type` is a list only for a primitive that may be null, or beside other unions.
+        `$ref` has no constraint beside it. `allOf` is left only where its parts cannot be one
+        schema. `type` is a list only for a primitive that may be null, or beside other unions.
 
         `merge`: whether references in an `allOf` may be replaced by what they lead to. Inside of
         such a copy they may not, or copies of copies would have no end.
@@ -146,7 +146,7 @@ class Document:
         return out
 
     def _joined(self, node: Node, *, merge: bool) -> Node:
-        """Say a reference with siblings, and an `allOf`, as one schema, if that can be."""
+        """Write a reference with siblings, and an `allOf`, as one schema, if that is possible."""
         if "$ref" in node and self._repeats_type(node):
             del node["type"]
         apart = _apart(node)
@@ -178,7 +178,7 @@ class Document:
 
 
 def _apart(node: Node) -> Node:
-    """Say a reference with constraints beside it as a part of an `allOf`."""
+    """Write a reference with constraints beside it as a part of an `allOf`."""
     if "$ref" not in node or not node.keys() & CONSTRAINTS - {"$ref"}:
         return node
     rest = {keyword: value for keyword, value in node.items() if keyword not in _JOINED}
@@ -186,7 +186,7 @@ def _apart(node: Node) -> Node:
 
 
 def _renamed(out: Node, node: Node) -> Node:
-    """Say in today's words what older drafts said in theirs."""
+    """Replace words of older drafts by those of 2020-12."""
     if isinstance(tuple_items := out.get("items"), list):
         del out["items"]
         out["prefixItems"] = tuple_items
@@ -202,7 +202,7 @@ def _renamed(out: Node, node: Node) -> Node:
 
 
 def _merge(parts: list[Node], keywords: frozenset[str]) -> Node | None:
-    """Say several schemas that all hold as one.
+    """Write several schemas that all hold as one.
 
     None: two of them speak of the same thing, or one has a keyword that is not in `keywords`.
     """
@@ -232,7 +232,7 @@ def _differ(one: Node, other: Node) -> bool:
 
 
 def _typed(out: Node) -> Node:
-    """Say the type where other words imply it, and a list of types as a union of schemas."""
+    """Write the type where other words imply it, and a list of types as a union of schemas."""
     types = _types(out)
     if not types:
         return out
@@ -271,7 +271,7 @@ def _is_one_of(value: object, types: list[str]) -> bool:
 
 
 def _split(out: Node, types: list[str]) -> Node:
-    """Say several types as a union, except for a primitive that may be null."""
+    """Write several types as a union, except for a primitive that may be null."""
     others = [each for each in types if each != "null"]
     simple = len(others) == 1 and others[0] not in {"array", "object"} and "enum" not in out
     if len(types) == 1 or simple or out.keys() & _WHOLE:

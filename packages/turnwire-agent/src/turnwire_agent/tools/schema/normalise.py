@@ -1,9 +1,8 @@
 """One schema for one request shape: without loss, or not strict.
 
-`strict` promises that the model's arguments fit. It is given only where the provider's words say
-all that the registered schema says. Elsewhere the schema is made acceptable, what was dropped is
-said in its descriptions, and `losses` lists it. Whatever is sent, the registered schema validates
-the arguments.
+A strict schema is one that the provider holds the model to. A schema is sent as strict only if the
+provider's words express all of it. Any other is made acceptable: what was dropped stands in its
+descriptions, and `losses` lists it. The registered schema validates the arguments in every case.
 """
 
 from collections.abc import Sequence
@@ -32,14 +31,14 @@ class Normalised(Struct, frozen=True):
 
 
 def normalise(schema: dict[str, Any], shape: Shape, *, strict: bool | None = None) -> Normalised:
-    """Say a tool's schema in the words that a request shape takes.
+    """Write a tool's schema in the words that a request shape takes.
 
     `strict`: True asks for a strict schema, False for none. None leaves it to the shape: OpenAI's
     are strict where nothing is lost, Anthropic's is not, and Google's has no such thing.
 
-    An optional property is required in OpenAI's strict mode, as a union with null: the model must
-    be able to say nothing of it. `restore` takes such nulls out again. If null already means
-    something else there, the schema is not strict.
+    An optional property is required in OpenAI's strict mode, as a union with null: null stands
+    for an absent one, and `restore` removes it again. If null already has a meaning there, the
+    schema is not strict.
 
     Raises:
         BadSchemaError: the schema is malformed, too large, or its values are no objects.

@@ -1,7 +1,7 @@
 """One walk over a schema, by the rules of one provider.
 
-What a provider does not take is dropped, said in words in the description beside it, and noted as
-a `Loss`. What only needs other words gets them. The rules are data (`schema.rules`); nothing here
+What a provider does not take is dropped, written into the description beside it, and noted as a
+`Loss`. What only needs other words gets them. The rules are data (`schema.rules`); nothing here
 knows a provider.
 """
 
@@ -63,7 +63,7 @@ class Walk:
         self._rules = rules
         self._walked = 0
         self._copies = 0
-        """Copies of definitions around the schema that is said now."""
+        """Copies of definitions around the schema that is translated now."""
         self._names: dict[str, str] = {}
         """By reference: the name of its definition in what is sent."""
         self._definitions: list[tuple[str, str]] = []
@@ -78,17 +78,17 @@ class Walk:
         """Return the schema to send.
 
         Raises:
-            BadSchemaError: its values are no objects, or it is too large when it is said in the
+            BadSchemaError: its values are no objects, or it is too large when it is written in the
                 words that the provider takes.
 
         """
-        out = self._said(_Place(as_object(self._document), "#", is_root=True), "")
+        out = self._translate(_Place(as_object(self._document), "#", is_root=True), "")
         definitions: Node = {}
         for reference, name in self._definitions:  # it grows in the loop
             self._current = name
             self._leads[name] = set()
             target = self._document.target(reference)
-            definitions[name] = self._said(_Place(target, reference[:QUOTE_MAX]), name)
+            definitions[name] = self._translate(_Place(target, reference[:QUOTE_MAX]), name)
         if definitions:
             out["$defs"] = definitions
         if not self._rules.recursive and _is_circular(self._leads):
@@ -98,10 +98,12 @@ class Walk:
     # One schema
 
     def _node(self, raw: object, where: str, name: str = "") -> Node:
-        return self._said(_Place(self._document.plain(raw, merge=not self._copies), where), name)
+        return self._translate(
+            _Place(self._document.plain(raw, merge=not self._copies), where), name
+        )
 
-    def _said(self, place: _Place, name: str) -> Node:
-        """Say one schema in the words of the provider. `name` is what its title may repeat."""
+    def _translate(self, place: _Place, name: str) -> Node:
+        """Write one schema in the words of the provider. `name` is what its title may repeat."""
         self._walked += 1
         copies = self._document.repeats(place.node)
         self._copies += copies
@@ -150,7 +152,7 @@ class Walk:
 
     def _union(self, place: _Place, keyword: str) -> None:
         branches = place.node[keyword]
-        sent = keyword if keyword in self._rules.keywords else "anyOf"
+        word = keyword if keyword in self._rules.keywords else "anyOf"
         if place.is_root:
             self._drop(place, keyword, "is not taken at the root")
             return
@@ -158,15 +160,15 @@ class Walk:
             self._drop(place, keyword, "is not taken beside other constraints")
             return
         place.done.add(keyword)
-        if sent != keyword and overlap(self._document, branches):
+        if word != keyword and overlap(self._document, branches):
             self._lose(place, keyword, "is sent as `anyOf`, and two branches may share a value")
             place.notes[keyword] = "only one of these may fit"
         if self._rules.all_required and look_alike(self._document, {"anyOf": branches}):
             self._lose(place, keyword, "branches with all their properties cannot be told apart")
-        said = [
+        sent = [
             self._node(each, f"{place.where}/{keyword}/{at}") for at, each in enumerate(branches)
         ]
-        place.out[sent] = [*_flat(said)] if sent == "anyOf" else said
+        place.out[word] = [*_flat(sent)] if word == "anyOf" else sent
 
     def _is_alone(self, place: _Place, keyword: str) -> bool:
         """Whether a union has no constraint beside it but a type that its branches repeat."""
@@ -230,7 +232,7 @@ class Walk:
         properties = dict(node.get("properties", {}))
         for name in required:
             properties.setdefault(name, undeclared)
-        said: Node = {}
+        sent: Node = {}
         for name, schema in properties.items():
             where = f"{place.where}/properties/{escaped(name)}"
             if rules.property_name is not None and not re.fullmatch(rules.property_name, name):
@@ -240,32 +242,32 @@ class Walk:
                 )
                 required.pop(name, None)
                 continue
-            said[name] = self._node(schema, where, name)
+            sent[name] = self._node(schema, where, name)
             if rules.all_required and name not in required:
-                said[name] = self._or_null(said[name], schema, where)
-        if said or rules.closed or place.is_root:
-            out["properties"] = said
+                sent[name] = self._or_null(sent[name], schema, where)
+        if sent or rules.closed or place.is_root:
+            out["properties"] = sent
         if required or rules.all_required:
-            out["required"] = list(said) if rules.all_required else list(required)
+            out["required"] = list(sent) if rules.all_required else list(required)
         if rules.closed:
             if others is not False and (
-                "additionalProperties" in node or not (said or place.is_root)
+                "additionalProperties" in node or not (sent or place.is_root)
             ):
                 self._lose(place, "additionalProperties", "other properties cannot be sent")
             out["additionalProperties"] = False
         elif isinstance(others, dict):
             out["additionalProperties"] = self._node(others, f"{place.where}/additionalProperties")
-        elif "additionalProperties" in node and len(said) == len(properties):
+        elif "additionalProperties" in node and len(sent) == len(properties):
             out["additionalProperties"] = others
 
-    def _or_null(self, said: Node, schema: object, where: str) -> Node:
+    def _or_null(self, sent: Node, schema: object, where: str) -> Node:
         """Let null stand for an absent property. `restore` removes it again."""
         if not accepts_null(self._document, schema):
-            return _nullable(said)
+            return _nullable(sent)
         if self._document.plain(schema).get("default", True) is not None:
             why = "absent and null may mean different things, and every property is required"
             self.losses.append(Loss(where, "required", why))
-        return said
+        return sent
 
     def _array(self, place: _Place) -> None:
         node, rules, out = place.node, self._rules, place.out
@@ -323,12 +325,12 @@ class Walk:
     def _inner(self, place: _Place, keyword: str, where: str) -> None:
         """A schema inside of a keyword. In `not` and `if`, a loss would refuse more, not less."""
         losses = len(self.losses)
-        said = self._node(place.node[keyword], where)
+        sent = self._node(place.node[keyword], where)
         if keyword in {"if", "not"} and len(self.losses) > losses:
             del self.losses[losses:]
             self._drop(place, keyword, "holds something that is not taken")
         else:
-            place.out[keyword] = said
+            place.out[keyword] = sent
 
     # What is around it
 
@@ -372,11 +374,11 @@ def _flat(branches: Iterable[Node]) -> Iterable[Node]:
             yield branch
 
 
-def _nullable(said: Node) -> Node:
-    if "anyOf" in said and said.keys() <= {"anyOf", "description"}:
-        return {**said, "anyOf": [*said["anyOf"], {"type": "null"}]}
-    inner = {keyword: value for keyword, value in said.items() if keyword != "description"}
-    beside = {"description": said["description"]} if "description" in said else {}
+def _nullable(sent: Node) -> Node:
+    if "anyOf" in sent and sent.keys() <= {"anyOf", "description"}:
+        return {**sent, "anyOf": [*sent["anyOf"], {"type": "null"}]}
+    inner = {keyword: value for keyword, value in sent.items() if keyword != "description"}
+    beside = {"description": sent["description"]} if "description" in sent else {}
     return {"anyOf": [inner, {"type": "null"}], **beside}
 
 
