@@ -36,7 +36,7 @@ def test_a_user_has_texts_pictures_and_documents() -> None:
         File("application/pdf", b"%PDF", name="a.pdf"),
         File("application/pdf", url="https://example.com/a.pdf"),
         File("text/plain", "ä".encode()),
-        File("text/csv", b"a,b", name="a.csv"),
+        File("text/csv", b"a,\xff", name="a.csv"),
         File("text/plain"),
     )
     png = {"type": "base64", "media_type": "image/png", "data": "iVBO"}
@@ -52,14 +52,21 @@ def test_a_user_has_texts_pictures_and_documents() -> None:
         {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "ä"}},
         {
             "type": "document",
-            "source": {"type": "text", "media_type": "text/plain", "data": "a,b"},
+            "source": {"type": "text", "media_type": "text/plain", "data": "a,\ufffd"},
             "title": "a.csv",
         },
     ]
-    assert [(loss.where, loss.what) for loss in encoded(User(parts)).losses] == [
-        ("messages[0].parts[8]", "sent as text/plain"),
-        ("messages[0].parts[9]", "dropped"),
-    ]
+    assert encoded(User(parts)).losses == (
+        Loss("messages[0].parts[8]", "sent as text/plain", "the wire has no other texts"),
+        Loss("messages[0].parts[9]", "dropped", "it is empty"),
+    )
+
+
+@pytest.mark.parametrize("kind", ["jpeg", "png", "gif", "webp"])
+def test_a_picture_has_one_of_four_types(kind: str) -> None:
+    (message,) = asked(User((Image(f"image/{kind}", b"x"),)))["messages"]
+
+    assert message["content"][0]["source"]["media_type"] == f"image/{kind}"
 
 
 @pytest.mark.parametrize(
@@ -146,13 +153,11 @@ def test_an_answer_of_another_model_has_its_words_and_its_calls() -> None:
         {},
         {"INVALID_JSON": "[" * 100_000},
     ]
-    assert [(loss.where, loss.what) for loss in told.losses] == [
-        ("messages[1].reasoning", "dropped"),
-        ("messages[1].files", "dropped"),
-        ("messages[1].arguments", "sent as text"),
-        ("messages[1].arguments", "sent as text"),
-        ("messages[1].arguments", "sent as text"),
-    ]
+    assert told.losses == (
+        Loss("messages[1].reasoning", "dropped", "it is another model's"),
+        Loss("messages[1].files", "dropped", "an assistant's message has none"),
+        *[Loss("messages[1].arguments", "sent as text", "they are no JSON object")] * 3,
+    )
 
 
 def test_a_result_says_how_its_call_ended() -> None:

@@ -145,6 +145,19 @@ def test_sources_are_told_and_citations_go_back() -> None:
     assert native(events) == [{"type": "text", "text": "a", "citations": [page, untitled, place]}]
 
 
+def test_what_is_not_known_is_named_with_at_most_64_characters() -> None:
+    long = "x" * 65
+    events = events_of(
+        start(0, "text", text="a"),
+        delta(0, "citations_delta", citation={"type": long}),
+        delta(0, long),
+        start(1, long),
+        {"type": long},
+    )
+
+    assert [each for each in events if isinstance(each, Skipped)] == [Skipped("x" * 64)] * 4
+
+
 def test_citations_may_come_without_words() -> None:
     cited = delta(0, "citations_delta", citation={"type": "x"})
 
