@@ -290,6 +290,45 @@ class ForbidsFields(Turn):
                 return super().receive_frame(frame, now)
 
 
+class CannotForget(Turn):
+    def forget(self) -> NoReturn:
+        raise NotImplementedError
+
+
+class CannotBeStale(Turn):
+    def mark_stale(self) -> NoReturn:
+        raise NotImplementedError
+
+
+class CannotReply(Turn):
+    def reply(self, _reply: td.QuestionReply, _user_id: str, _now: float) -> NoReturn:
+        raise NotImplementedError
+
+
+class Keeps(Turn):
+    """It keeps the texts, and gives none back."""
+
+    kept_bytes = 0
+
+    def __init__(self, request: td.PromptRequest) -> None:
+        super().__init__(request)
+        self._texts: list[str] = []
+
+    def receive_frame(self, frame: bytes, now: float) -> Any:
+        decoded = super().receive_frame(frame, now)
+        if isinstance(decoded, str):
+            self._texts.append(decoded)
+            self.kept_bytes += len(decoded)
+        return decoded
+
+
+class SaysThatItForgets(Keeps):
+    """It counts nothing any more, and keeps all."""
+
+    def forget(self) -> None:
+        self.kept_bytes = 0
+
+
 def type_of_known(frame: bytes) -> str:
     """The type of a frame. It takes for granted that it is one of the example's."""
     kind = safe_json.frame_type(frame)

@@ -5,7 +5,7 @@ from typing import Any, Final
 import pytest
 
 import turnwire.dialect as td
-from testing import asking_dialects
+from testing import asking_dialects, reconnecting_dialects
 from testing import faulty_dialects as f
 from testing.minimal_suite import MinimalSuite
 from turnwire.testing import failures
@@ -167,6 +167,31 @@ FAULTS: Final[dict[str, tuple[Any, str, str]]] = {
         "test_monitors_take_any_frame",
         "turnwire.unknown",
     ),
+    "cannot forget": (
+        f.faulty(f.CannotForget),
+        "test_it_may_forget_after_each_frame",
+        "NotImplementedError",
+    ),
+    "raises when its client was behind": (
+        f.faulty(f.CannotBeStale),
+        "test_it_may_forget_after_each_frame",
+        "NotImplementedError",
+    ),
+    "raises at an answer to nothing": (
+        f.faulty(f.CannotReply),
+        "test_an_answer_to_nothing_after_each_frame",
+        "NotImplementedError",
+    ),
+    "gives nothing back": (
+        f.faulty(f.Keeps),
+        "test_what_is_kept_is_given_back",
+        "after `forget`",
+    ),
+    "only says that it gives back": (
+        f.faulty(f.SaysThatItForgets),
+        "test_what_is_kept_is_given_back",
+        "bytes back, of",
+    ),
     "lacks what the gateway needs": (
         f.faulty(f.Turn, features="files"),
         "test_a_gateway_starts_with_it",
@@ -199,6 +224,7 @@ def test_a_fault_is_found_by_its_test(fault: str) -> None:
 def test_each_test_of_the_suite_finds_a_fault() -> None:
     found_by = {test for _, test, _ in (*FAULTS.values(), *asking_dialects.FAULTS.values())}
 
+    found_by.add(reconnecting_dialects.TEST)
     assert suite_tests(PlantedSuite).keys() - found_by == {"test_it_has_words_for_a_text"}
 
 

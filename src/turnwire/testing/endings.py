@@ -1,11 +1,17 @@
 """Tests of all ways in which a turn ends, after each of its frames."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
+from unittest import SkipTest
 
 import msgspec
+from msgspec import Raw
 
-from turnwire.core.turn.inputs import ClientLeft, Drain, Input, Stopped
+from turnwire.core.agent import Redials
+from turnwire.core.connect import ConnectRequest
+from turnwire.core.operations import OperationName
+from turnwire.core.requests import QuestionReply
+from turnwire.core.turn.inputs import AgentLeft, ClientLeft, Drain, Input, Replied, Stopped, Tick
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
 from turnwire.testing.base import ScriptedAgent, about
 from turnwire.testing.client_model import need
@@ -13,6 +19,9 @@ from turnwire.testing.playing import LIMITS, Played
 from turnwire.testing.scripts import Script
 
 _POLICIES: Final = (DisconnectPolicy.ABORT, DisconnectPolicy.GRACE, DisconnectPolicy.CONTINUE)
+_TO_NOTHING: Final = QuestionReply("never-asked", Raw(b'"yes"'))
+_TICKS: Final = 8
+"""Deadlines of a turn without a connection, until it must have asked for another one."""
 
 
 class Endings(ScriptedAgent):
@@ -72,6 +81,71 @@ class Endings(ScriptedAgent):
 
         self._after_each_frame(script, check)
 
+    def test_it_may_forget_after_each_frame(self, script: Script) -> None:
+        """The memory is spent, its client was behind: the turn goes on, and shows the same."""
+        whole = self.play().receive(self.scripted(script))
+
+        def check(played: Played, rest: list[bytes]) -> None:
+            for _ in range(2):
+                played.protocol.mark_stale()
+                played.protocol.forget()
+            _goes_on(played, rest, whole)
+
+        self._after_each_frame(script, check)
+
+    def test_an_answer_to_nothing_after_each_frame(self, script: Script) -> None:
+        """An answer that no question waits for: nothing raises, and the turn goes on."""
+        if OperationName.ANSWER in self.dialect.operations:
+            return  # it never comes to the turn
+        whole = self.play().receive(self.scripted(script))
+
+        def check(played: Played, rest: list[bytes]) -> None:
+            played.handle(Replied(_TO_NOTHING, "user-1"))
+            _goes_on(played, rest, whole)
+
+        self._after_each_frame(script, check)
+
+    def reconnected(
+        self, script: Script, request: ConnectRequest, sent: Sequence[bytes]
+    ) -> Sequence[bytes] | None:
+        """Return what the agent tells next on another connection of the turn of a script.
+
+        `request` opened the connection, `sent` is what the agent was sent there. Called when it
+        opens, and again after each answer of the dialect. None: a lost connection ends the turn.
+        """
+        del script, request, sent
+        return None
+
+    def test_a_connection_may_be_lost_after_each_frame(self, script: Script) -> None:
+        """The agent tells the rest on another connection (`reconnected`): the same is shown."""
+        if self.reconnected(script, self.play().request, ()) is None:
+            raise SkipTest("`reconnected` has no frames: a lost connection ends the turn")
+        frames = self.scripted(script)
+        whole = self.play().receive(frames)
+        refused_dials = (0, 1) if isinstance(whole.protocol, Redials) else (0,)
+        for count in range(1, len(frames) + 1):
+            for refused in refused_dials:
+                where = f"The connection is lost after {count} of {len(frames)} frames"
+                with about(f"{where}, and {refused} dials fail"):
+                    played = self.play().receive(frames[:count])
+                    if played.turn.outcome is None:
+                        played.refused_dials = refused
+                        self._reconnect(script, played)
+                    _goes_on(played, [], whole)
+
+    def _reconnect(self, script: Script, played: Played) -> None:
+        opened, sent, asked = played.opened, len(played.sent), -1
+        played.handle(AgentLeft())
+        for _ in range(_TICKS):
+            if played.opened == opened and played.turn.outcome is None:
+                played.now = max(played.now, played.turn.deadline)
+                played.handle(Tick())
+        need(played.opened > opened, "the turn opens no other connection")
+        while played.turn.outcome is None and asked < len(played.sent) - sent:
+            asked = len(played.sent) - sent
+            frames = self.reconnected(script, played.requests[-1], played.sent[sent:])
+            played.receive(frames or ())
+
     def _after_each_frame(
         self,
         script: Script,
@@ -83,3 +157,10 @@ class Endings(ScriptedAgent):
         for count in range(len(frames) + 1):
             with about(f"{count} of {len(frames)} frames had come"):
                 check(self.play(limits=limits).receive(frames[:count]), frames[count:])
+
+
+def _goes_on(played: Played, rest: list[bytes], whole: Played) -> None:
+    """The rest comes: the turn is the one that got all frames."""
+    played.receive(rest)
+    need(played.client.parts == whole.client.parts, "the message is another one")
+    need(played.turn.outcome is whole.turn.outcome, f"the outcome is {played.turn.outcome}")

@@ -5,12 +5,17 @@ from typing import Any, Final
 
 import msgspec
 
-from turnwire.testing.base import ScriptedAgent
+from turnwire.testing.base import PROMPT_ID, ScriptedAgent
 from turnwire.testing.client_model import need
+from turnwire.testing.scripts import SCRIPTS
 from turnwire.testing.sizes import deep_size
 
 _MARK: Final = b"-#0#"
 """Stands in a template behind the id that is another one each time."""
+_LONG_TEXT: Final = "rhubarb " * 1_000
+_LONG_TEXTS: Final = 8
+_KEPT_MIN: Final = 10_000
+"""What is less than that may be ids of what is open."""
 
 
 class KeptState(ScriptedAgent):
@@ -42,6 +47,23 @@ class KeptState(ScriptedAgent):
             f"the protocol has {half} bytes after {self.rounds // 2} ids, and {size} after all",
         )
         need(protocol.kept_bytes <= size, f"`kept_bytes` is {protocol.kept_bytes} of {size}")
+
+    def test_what_is_kept_is_given_back(self) -> None:
+        """`forget` gives back half of what `kept_bytes` counts, or more, and none comes back."""
+        script = msgspec.structs.replace(SCRIPTS["text"], texts=(_LONG_TEXT,) * _LONG_TEXTS)
+        frames = list(self.frames(script, PROMPT_ID) or ())
+        played = self.play().receive(frames[:-1])
+        protocol, kept, size = (
+            played.protocol,
+            played.protocol.kept_bytes,
+            deep_size(played.protocol),
+        )
+        protocol.forget()
+        need(kept >= 0, f"`kept_bytes` is {kept}")
+        if kept > _KEPT_MIN:
+            left, gone = protocol.kept_bytes, size - deep_size(protocol)
+            need(left <= kept // 2, f"`kept_bytes` is {left} after `forget`, and {kept} before")
+            need(gone >= kept // 2, f"`forget` gives {gone} bytes back, of {kept}")
 
     def _opening(self) -> list[bytes]:
         """The frames with which every script begins."""

@@ -5,7 +5,7 @@ from typing import Final
 
 from turnwire.core.agent import AbortScope, AgentProtocol
 from turnwire.core.output import OutputProtocol
-from turnwire.core.turn.inputs import AgentLeft, Input, Opened, Tick
+from turnwire.core.turn.inputs import AgentLeft, Input, Opened, Tick, Unreachable
 from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.observer import TurnObserver
 from turnwire.core.turn.output import Output
@@ -51,9 +51,13 @@ class Played:
         """The whole response."""
         self.sent: list[bytes] = []
         """The frames to the agent."""
+        self.opened = 0
+        """Connections that were opened."""
+        self.refused_dials = 0
+        """How many of the next connections cannot be opened."""
         self.is_woken = False
         """Whether another stream of the session did something that this one waits for."""
-        self.handle(Opened())
+        self._dial()
 
     def handle(self, turn_input: Input) -> "Played":
         """Give the turn any input but frames."""
@@ -136,7 +140,15 @@ class Played:
         self._check_protocol()
         if output.connect is not None:
             self.requests.append(output.connect)
-            self.handle(Opened())
+            self._dial()
+
+    def _dial(self) -> None:
+        if self.refused_dials:
+            self.refused_dials -= 1
+            self.handle(Unreachable())
+            return
+        self.opened += 1
+        self.handle(Opened())
 
     def _check_protocol(self) -> None:
         protocol = self.protocol
