@@ -5,7 +5,7 @@ from typing import Any, Final
 import pytest
 
 import turnwire.dialect as td
-from testing import asking_dialects, reconnecting_dialects
+from testing import asking_faults, reconnecting_dialects
 from testing import faulty_dialects as f
 from testing.minimal_suite import MinimalSuite
 from turnwire.testing import failures
@@ -222,7 +222,7 @@ def test_a_fault_is_found_by_its_test(fault: str) -> None:
 
 
 def test_each_test_of_the_suite_finds_a_fault() -> None:
-    found_by = {test for _, test, _ in (*FAULTS.values(), *asking_dialects.FAULTS.values())}
+    found_by = {test for _, test, _ in (*FAULTS.values(), *asking_faults.FAULTS.values())}
 
     found_by.add(reconnecting_dialects.TEST)
     assert suite_tests(PlantedSuite).keys() - found_by == {"test_it_has_words_for_a_text"}

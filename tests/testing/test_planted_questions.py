@@ -6,14 +6,15 @@ from unittest import SkipTest
 import pytest
 
 from testing import asking_dialects as a
+from testing.asking_faults import FAULTS
 from testing.minimal_suite import MinimalSuite
 from turnwire.testing import Exchange, Script, failures
 from turnwire.testing.exchanges import EXCHANGES
-from turnwire.testing.native_approvals import NativeApprovals
-from turnwire.testing.questions import Questions
+from turnwire.testing.optional.native_approvals import NativeApprovals
+from turnwire.testing.optional.questions import Questions
+from turnwire.testing.optional.side_by_side import SideBySide
 from turnwire.testing.reading_again import ReadingAgain
 from turnwire.testing.redaction import Redaction
-from turnwire.testing.side_by_side import SideBySide
 
 
 def found(dialect: Any, *names: str) -> dict[str, str]:
@@ -21,9 +22,9 @@ def found(dialect: Any, *names: str) -> dict[str, str]:
     return {name: f"{exc!r}" for name, exc in failures(a.AskingSuite(dialect), names or None)}
 
 
-@pytest.mark.parametrize("fault", a.FAULTS)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found_by_its_test(fault: str) -> None:
-    dialect, test, why = a.FAULTS[fault]
+    dialect, test, why = FAULTS[fault]
 
     assert why in found(dialect, test)[test]
 

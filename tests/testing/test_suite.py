@@ -63,7 +63,7 @@ def test_calls_may_have_ids_that_the_dialect_makes(*, names_calls: bool) -> None
 
 def test_it_needs_no_pytest() -> None:
     """pytest is the author's: the wheel of the gateway does not bring it."""
-    sources = (ROOT / "src/turnwire/testing").glob("*.py")
+    sources = (ROOT / "src/turnwire/testing").rglob("*.py")
 
     assert [path.name for path in sources if "import pytest" in path.read_text()] == []
 

@@ -9,9 +9,9 @@ from turnwire.core.turn_log.entries import Head, Joined
 from turnwire.core.turn_log.protocol import ReaderOutput, ReaderProtocol
 from turnwire.core.turn_log.tee import Tee
 from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
-from turnwire.testing.answering import AskingAgent
 from turnwire.testing.base import PROMPT_ID, about
 from turnwire.testing.client_model import Client, need
+from turnwire.testing.optional.answering import AskingAgent
 from turnwire.testing.playing import Played
 from turnwire.testing.scripts import Script
 

@@ -6,10 +6,10 @@ from turnwire.core.recording.recorder import Recording, header
 from turnwire.core.recording.redact import redactor_of
 from turnwire.core.recording.replay import replay
 from turnwire.core.wire.frame_stats import FrameStats
-from turnwire.testing.answering import AskingAgent
 from turnwire.testing.base import PROMPT_ID, about
 from turnwire.testing.client_model import need
 from turnwire.testing.damage import GARBAGE
+from turnwire.testing.optional.answering import AskingAgent
 from turnwire.testing.playing import LIMITS, Played
 from turnwire.testing.scripts import SECRETS, Script
 

@@ -7,12 +7,12 @@ from unittest import SkipTest
 
 from turnwire.testing.endings import Endings
 from turnwire.testing.kept_state import KeptState
-from turnwire.testing.native_approvals import NativeApprovals
+from turnwire.testing.optional.native_approvals import NativeApprovals
+from turnwire.testing.optional.questions import Questions
+from turnwire.testing.optional.side_by_side import SideBySide
 from turnwire.testing.orders import Orders
-from turnwire.testing.questions import Questions
 from turnwire.testing.reading_again import ReadingAgain
 from turnwire.testing.redaction import Redaction
-from turnwire.testing.side_by_side import SideBySide
 from turnwire.testing.whole_turns import WholeTurns
 from turnwire.testing.wire_changes import WireChanges
 

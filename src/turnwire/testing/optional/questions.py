@@ -3,9 +3,9 @@
 import json
 
 from turnwire.core.turn.inputs import ClientLeft, Input, Stopped
-from turnwire.testing.answering import NO, OPEN, YES, AskingAgent
 from turnwire.testing.base import about
 from turnwire.testing.client_model import need
+from turnwire.testing.optional.answering import NO, OPEN, YES, AskingAgent
 from turnwire.testing.scripts import DONE, OUTPUT
 
 
