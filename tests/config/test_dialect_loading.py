@@ -73,6 +73,9 @@ def test_a_name_that_nobody_has_names_those_that_there_are(plugs: Plugs) -> None
     plugs.package("acme", plugged=plugs.dialect())
 
     assert ", plugged, or package.module:Name" in refusal("pluged")
+    assert refusal("pluged").endswith("; did you mean plugged?")
+    assert refusal("AG_UI").endswith("; did you mean ag-ui?")
+    assert refusal("zebra").endswith("of another dialect")
 
 
 def test_a_module_that_is_not_there() -> None:

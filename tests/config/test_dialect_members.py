@@ -95,3 +95,16 @@ def test_what_a_protocol_lacks_is_named() -> None:
         lacking(DIALECTS[name].prompt(request)) == []
         for name in ("v2", "session-agent", "acp", "ag-ui")
     )
+
+
+def test_a_method_that_cannot_be_called_is_missing() -> None:
+    class Broken(OneResponse):
+        begin_stop = None  # type: ignore[assignment]
+
+        def connect_request(self) -> None:
+            """Return nothing: it is not called."""
+
+        def receive_frame(self, frame: bytes, now: float) -> None:
+            """Return nothing: it is not called."""
+
+    assert lacking(Broken("t1")) == ["begin_stop"]

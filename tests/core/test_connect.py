@@ -50,3 +50,16 @@ def test_others_are_the_dialects_own() -> None:
     }
 
     assert ConnectRequest(headers=headers).headers == headers
+
+
+@pytest.mark.parametrize("path", ["", "/", "/v1/runs/a%20b", "/a:b@c/~d", "//a"])
+def test_a_path_is_added_to_the_url(path: str) -> None:
+    assert ConnectRequest(path=path).path == path
+
+
+@pytest.mark.parametrize(
+    "path", ["ws://other/x", "a", "@other", ":81/", "/a b", "/a\r\nhost: b", "/a?b=c", "/a#b", "/é"]
+)
+def test_what_is_no_path_is_refused(path: str) -> None:
+    with pytest.raises(BadConnectRequestError, match="the path must begin with a slash"):
+        ConnectRequest(path=path)

@@ -13,6 +13,7 @@ import importlib
 import re
 import traceback
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any, Final
@@ -109,8 +110,13 @@ def _dialect(place: str) -> Dialect:
     """Import `package.module:Name`, and check it."""
     matched = _OBJECT.fullmatch(place)
     if matched is None:
-        known = ", ".join((*DIALECTS, *_installed()))
-        raise BadDialectError(f"must be one of {known}, or package.module:Name of another dialect")
+        names = (*DIALECTS, *_installed())
+        similar = get_close_matches(place.lower(), names, n=1)
+        suggestion = f"; did you mean {similar[0]}?" if similar else ""
+        raise BadDialectError(
+            f"must be one of {', '.join(names)}, or package.module:Name of another dialect"
+            f"{suggestion}"
+        )
     found = _attribute(place, *matched.groups())
     try:
         surface = getattr(found, "surface", SURFACE)

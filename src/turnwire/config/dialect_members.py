@@ -87,8 +87,19 @@ def problem_of(dialect: Any) -> str | None:
 
 
 def lacking(protocol: Any) -> list[str]:
-    """Return the members of `core.agent.AgentProtocol` that a protocol does not have."""
-    return [name for name in _OF_A_PROTOCOL if not hasattr(protocol, name)]
+    """Return the members of `core.agent.AgentProtocol` that a protocol does not have.
+
+    A method that cannot be called is missing, too.
+    """
+    return [
+        name
+        for name in _OF_A_PROTOCOL
+        if not hasattr(protocol, name)
+        or (
+            inspect.isfunction(vars(AgentProtocol).get(name))
+            and not callable(getattr(protocol, name))
+        )
+    ]
 
 
 def _takes(method: Callable[..., Any], count: int) -> bool:

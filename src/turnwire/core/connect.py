@@ -25,6 +25,7 @@ RESERVED_PREFIXES: Final = ("proxy-", "sec-", "x-turnwire-")
 
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+")
 _VALUE: Final = re.compile(r"[^\r\n\0]*")
+_PATH: Final = re.compile(r"(?:/[!\"$->@-~]*)?")
 
 
 class BadConnectRequestError(ValueError):
@@ -39,17 +40,20 @@ class ConnectRequest(Struct, frozen=True, kw_only=True):
 
     The caller adds what is the same on every wire: the agent's URL, and the headers that say
     who asks. A transport may open its connections in one way alone: then the fields that it has no
-    use for keep their defaults.
+    use for keep their defaults. No field names another host: what is sent there, a user's token
+    among it, is for the server that the operator named. A server that moves is reached by its
+    address in `TURNWIRE_AGENT_URL`.
 
     Raises:
         BadConnectRequestError: one of the `headers` is reserved, its name is not in lower case, or
-            its value has a CR, a LF or a NUL.
+            its value has a CR, a LF or a NUL; or the `path` has another form.
 
     """
 
     method: str = "GET"
     path: str = ""
-    """Added to the path of the agent's URL, percent-encoded; it begins with a slash."""
+    """Added to the path of the agent's URL, percent-encoded and without a query; it is empty, or
+    begins with a slash."""
     headers: Mapping[str, str] = {}
     """The dialect's own headers, with names in lower case; none of the reserved ones."""
     body: bytes = b""
@@ -59,6 +63,10 @@ class ConnectRequest(Struct, frozen=True, kw_only=True):
     """The media types of an answer that the dialect reads, if the transport's answers have one."""
 
     def __post_init__(self) -> None:
+        if self.path and _PATH.fullmatch(self.path) is None:
+            raise BadConnectRequestError(
+                "the path must begin with a slash, be percent-encoded, and have no query"
+            )
         for name, value in self.headers.items():
             _check_name(name)
             if _VALUE.fullmatch(value) is None:  # what follows would be read as another header
