@@ -45,3 +45,12 @@ def test_fields_members_constants_and_methods_have_their_docstrings() -> None:
     assert "A `AgentRequest`." in of["PromptRequest"]
     assert "- `(turn_id: str)`: " in of["OneResponse"]
     assert "\n- `_" not in PAGE
+
+
+def test_a_struct_stands_with_its_arguments_and_those_that_are_given_by_name() -> None:
+    text = page()
+
+    assert "\n`TextDelta(text)`\n" in text
+    assert "\n`Approval(call_id, tool_name, args=…)`\n" in text
+    assert "\n`TurnFinished(*, reason, final_text=…, error=…, usage=…, cut_short=…)`\n" in text
+    assert "\n`FrameStats(" not in text

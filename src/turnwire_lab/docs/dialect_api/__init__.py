@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
+from msgspec import Struct
+
 from turnwire import dialect
 from turnwire_lab.docs.marks import ROOT
 
@@ -78,6 +80,9 @@ def _described(module: str, names: set[str]) -> Iterator[str]:
 
 
 def _class(node: ast.ClassDef) -> Iterator[str]:
+    kind = getattr(dialect, node.name)
+    if issubclass(kind, Struct) and kind.__struct_fields__:
+        yield f"`{node.name}({_arguments(kind)})`\n"
     bases = [ast.unparse(base) for base in node.bases]
     shown = [base for base in bases if base.partition("[")[0] in dialect.__all__]
     if shown:
@@ -86,6 +91,18 @@ def _class(node: ast.ClassDef) -> Iterator[str]:
     members = [line for each, text in _documented(node.body) for line in _member(each, text)]
     if members:
         yield "\n".join(members) + "\n"
+
+
+def _arguments(kind: type[Struct]) -> str:
+    """The arguments that make a struct: with a default as `name=…`, by name alone behind `*`."""
+    arguments = inspect.signature(kind).parameters.values()
+    plain = [_argument(each) for each in arguments if each.kind is not each.KEYWORD_ONLY]
+    named = [_argument(each) for each in arguments if each.kind is each.KEYWORD_ONLY]
+    return ", ".join([*plain, "*", *named] if named else plain)
+
+
+def _argument(argument: inspect.Parameter) -> str:
+    return argument.name if argument.default is argument.empty else f"{argument.name}=…"
 
 
 def _member(node: ast.stmt, text: str | None) -> Iterator[str]:
