@@ -136,6 +136,7 @@ def test_an_answer_with_calls_and_their_results() -> None:
         (
             Result("c/1", "t", (Text("it"), Image("image/png", PNG[:3])), "denied"),
             Result("c2", "t", (Text("yes"),)),
+            Result("c3", "t", (Image("image/png", PNG[:3]),)),
         )
     )
     _, told, first, second, *outputs = asked(HI, answer, results)["input"]
@@ -149,6 +150,7 @@ def test_an_answer_with_calls_and_their_results() -> None:
         {"type": "input_image", "image_url": "data:image/png;base64,iVBO", "detail": "auto"},
     ]
     assert outputs[1] == {"type": "function_call_output", "call_id": "c2", "output": "yes"}
+    assert [part["type"] for part in outputs[2]["output"]] == ["input_image"]
     assert [loss.where for loss in losses(HI, answer, results)] == [
         "messages[1].reasoning",
         "messages[1].files",

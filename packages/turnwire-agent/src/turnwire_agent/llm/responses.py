@@ -123,11 +123,7 @@ def _items(model: Model, request: Request, losses: list[Loss]) -> Iterator[dict[
     for number, message in enumerate(request.transcript):
         where = f"messages[{number}]"
         if isinstance(message, User):
-            content = [
-                _part(part, f"{where}.parts[{place}]", losses)
-                for place, part in enumerate(message.parts)
-                if not isinstance(part, Text) or part.text
-            ]
+            content = _content(message.parts, where, losses)
             yield {"type": "message", "role": "user", "content": content}
         elif isinstance(message, Assistant):
             native = native_blocks(message, model)
@@ -139,11 +135,7 @@ def _items(model: Model, request: Request, losses: list[Loss]) -> Iterator[dict[
                 output: object = result_text(result)
                 files = [part for part in result.content if not isinstance(part, Text)]
                 if files:
-                    parts = (Text(result_text(result)), *files)
-                    output = [
-                        _part(part, f"{where}.parts[{place}]", losses)
-                        for place, part in enumerate(parts)
-                    ]
+                    output = _content((Text(result_text(result)), *files), where, losses)
                 yield {"type": "function_call_output", "call_id": call_id, "output": output}
 
 
@@ -163,6 +155,16 @@ def _assistant(message: Assistant, where: str, losses: list[Loss]) -> Iterator[d
             losses.append(Loss(f"{where}.reasoning", "dropped", "it is another model's"))
         else:
             losses.append(Loss(f"{where}.files", "dropped", "an assistant's message has none"))
+
+
+def _content(
+    parts: Sequence[Text | Image | File], where: str, losses: list[Loss]
+) -> list[dict[str, Any]]:
+    return [
+        _part(part, f"{where}.parts[{place}]", losses)
+        for place, part in enumerate(parts)
+        if not isinstance(part, Text) or part.text
+    ]
 
 
 def _part(part: Text | Image | File, where: str, losses: list[Loss]) -> dict[str, Any]:
