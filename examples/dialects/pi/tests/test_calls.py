@@ -146,7 +146,8 @@ def test_a_call_of_an_attempt_that_failed_gets_its_outcome() -> None:
     played.update("toolcall_start", 0, id="c1", toolName="bash")
     played.end(reason="error", error="terminated")
     played.attempt_ends(will_retry=True)
-    played.event("auto_retry_start", attempt=1, maxAttempts=3)
+    for attempt in (1, 2):
+        played.event("auto_retry_start", attempt=attempt, maxAttempts=3)
 
     assert shown(played) == [("c1", "error", "The attempt failed, and is made again")]
     assert not played.of(td.DataPart), "no text was shown"

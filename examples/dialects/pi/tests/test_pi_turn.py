@@ -172,6 +172,19 @@ def test_a_command_of_an_extension_may_run_before_it_is_answered() -> None:
     assert played.turn.frame_stats.left_out == {"session_info_changed": 1}
 
 
+def test_a_command_of_an_extension_that_runs_nothing_has_no_run() -> None:
+    played = Played()
+    played.opened()
+    played.event("entry_appended", entry={})
+    played.accepted()
+    played.state()
+    played.tick()
+    played.state()
+
+    assert played.of(td.AgentStatus)[-1].status == turns.HANDLED
+    assert played.verdict.reason is td.Reason.END_TURN
+
+
 def test_a_run_without_an_answer_is_an_error() -> None:
     played = Played().begun()
     played.settle()
@@ -284,7 +297,7 @@ def test_an_abort_of_a_shared_process_hits_our_turn_alone_or_is_not_sent() -> No
 
 def test_what_others_do_in_a_shared_process_is_not_ours() -> None:
     played = shared()
-    played.begin("theirs")
+    played.begin("hi\n\nthey say")
     played.message("Their secret.")
     played.ui("confirm", "q1", title="Theirs?")
     played.event("queue_update", steering=[], followUp=["hi"])
