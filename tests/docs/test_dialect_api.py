@@ -48,7 +48,7 @@ def test_fields_members_constants_and_methods_have_their_docstrings() -> None:
 
 
 def test_a_struct_stands_with_its_arguments_and_those_that_are_given_by_name() -> None:
-    text = page()
+    text = PAGE
 
     assert "\n`TextDelta(text)`\n" in text
     assert "\n`Approval(call_id, tool_name, args=…)`\n" in text

@@ -88,10 +88,14 @@ class TextSwitch(Struct, frozen=True):
 
     So an agent may tell several texts at once. The open block is left under the key `left`. The
     deltas continue the block that was left under the key `entered`; if there is none, they begin
-    a block. All blocks that were left end together with the open one, but for a `TextBreak`.
+    a block. A `TextBreak` ends the open block alone; all blocks end together at anything else that
+    ends one: a tool call, a file, a question, the end of the turn, or a delta of the other kind
+    (text, reasoning).
     """
 
     left: str
+    """The key of the open block. If none is open, as behind a `TextBreak`, it names nothing: any
+    word will do."""
     entered: str
 
 
@@ -203,6 +207,8 @@ class TurnFinished(Struct, frozen=True, kw_only=True):
     final_text: str | None = None
     error: str | None = None
     usage: Raw | None = None
+    """A JSON object of counts, which clients get as it is (`TURNWIRE_USAGE`). The AI SDK names them
+    `inputTokens`, `outputTokens`, `totalTokens`, `reasoningTokens`, `cachedInputTokens`."""
     cut_short: str | None = None
     """Why an answer that is no error is not whole, such as `length`; None if it is whole."""
 

@@ -50,7 +50,7 @@ class OneResponse(OneConnection):
         """Return the last events of the turn, and its end behind them.
 
         `reason` is `ERROR` if there is an `error`, and `END_TURN` otherwise, unless it is given.
-        `usage` is a JSON object with the counts of tokens (`Feature.USAGE`).
+        `usage` is a JSON object with the counts of tokens (`Feature.USAGE`, `TurnFinished.usage`).
         """
         reason = reason or (Reason.END_TURN if error is None else Reason.ERROR)
         self.abort_scope = AbortScope.NONE
