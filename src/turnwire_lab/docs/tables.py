@@ -43,6 +43,7 @@ from turnwire_lab.docs.marks import ROOT
 from turnwire_lab.docs.nameless import SESSION_AGENT, V2
 from turnwire_lab.docs.nameless import rows as nameless_rows
 from turnwire_lab.docs.no_silent_loss import rows as loss_rows
+from turnwire_lab.docs.runtime import pages
 from turnwire_lab.docs.traps import rows as trap_rows
 from turnwire_lab.docs.watching import alert_rows, record_rows
 
@@ -395,4 +396,5 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "speed-pictures": speed_pictures,
     "prices": prices,
     "memory": memory,
+    **pages.tables(_table),
 }

@@ -1,0 +1,1 @@
+"""Tables about the agent runtime's model layer, made by encoding examples on each wire."""

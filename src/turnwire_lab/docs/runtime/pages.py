@@ -1,0 +1,45 @@
+"""The tables of the pages about models, by their names."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Final
+
+from turnwire_agent.llm.model import ShapeName
+from turnwire_agent.llm.providers import PROVIDERS
+from turnwire_agent.llm.shapes import SHAPES
+from turnwire_lab.docs.runtime import answers, becomes
+
+Table = Callable[[Iterable[str], Iterable[Iterable[str]]], str]
+
+
+def tables(table: Table) -> dict[str, Callable[[], str]]:
+    """What each table is called, and how it is made.
+
+    Args:
+        table: Writes a head and rows as Markdown.
+    """
+    made: dict[str, Callable[[], str]] = {
+        "models-providers": lambda: table(PROVIDER_HEAD, _providers()),
+        "models-survival": lambda: table(("Made by", "Asked", "What it gets"), becomes.survival()),
+    }
+    for shape in SHAPES:
+        made[f"models-request-{shape}"] = partial(_request, table, shape)
+        made[f"models-answer-{shape}"] = partial(_answer, table, shape)
+    return made
+
+
+PROVIDER_HEAD: Final = ("Name", "Wire", "Address", "Key")
+
+
+def _providers() -> Iterable[tuple[str, str, str, str]]:
+    for name, provider in PROVIDERS.items():
+        key = f"`{provider.key_variable}`" if provider.key_variable else ""
+        yield f"`{name}`", f"`{provider.shape}`", f"`{provider.base_url}`", key
+
+
+def _request(table: Table, shape: ShapeName) -> str:
+    return table(("In the transcript", "On the wire", "Lost"), becomes.rows(shape))
+
+
+def _answer(table: Table, shape: ShapeName) -> str:
+    return table(("On the wire", "Events"), answers.rows(shape))
