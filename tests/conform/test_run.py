@@ -1,8 +1,11 @@
 """Which scenarios are played, what is said of the others, and what they cost."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
-from conform.trials import PROMPTS, Trial, failures, reasons
+from conform.trials import PROMPTS, Trial, failures, notes, reasons
 from gateway.faulty_ag_ui import HoldsTextBack, SoundAgent
 from turnwire.conform.given import Choices, Given, Shared
 from turnwire.conform.run import chosen, cost
@@ -68,6 +71,20 @@ async def test_what_shows_nothing_after_a_failure_is_not_played() -> None:
     assert list(failures(report)) == ["many-deltas"]
     assert reasons(report) == {"each-delta-once": "it shows nothing before `many-deltas` is mended"}
     assert not reasons(alone)
+
+
+class SaysOneWord(SoundAgent):
+    def changed(self, event: dict[str, Any]) -> Iterator[dict[str, Any] | bytes]:
+        yield {**event, "delta": "la "} if event["type"] == "TEXT_MESSAGE_CONTENT" else event
+
+
+@pytest.mark.sockets
+async def test_an_answer_of_equal_words_is_looked_at_and_does_not_fail() -> None:
+    async with SaysOneWord() as agent:
+        report = await Trial("ag-ui").report(agent.url, ("each-delta-once",))
+    assert failures(report) == {}
+    (note,) = notes(report)["each-delta-once"]
+    assert "look whether they should" in note
 
 
 @pytest.mark.sockets

@@ -38,7 +38,8 @@ async def tells_each_piece_once(bench: Bench) -> Sequence[str]:
     play = await bench.shared(Shared.LONG)
     expect_completed(play, "the long turn")
     texts = [event.text for event in play.events(TextDelta)]
-    if len(texts) > 1 and texts[0::2] == texts[1::2]:
+    # Of equal words, as in an answer to "say la forty times", nobody can tell.
+    if len(set(texts)) > 1 and texts[0::2] == texts[1::2]:
         raise FailedError("every delta came twice")
     finish = play.finish
     whole = None if finish is None else finish.final_text
