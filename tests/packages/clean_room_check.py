@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.sockets, pytest.mark.long]
 
 ROOT: Final = Path(__file__).parents[2]
 LIBRARIES: Final = ROOT / ".venv/wheels"
-PROJECTS: Final = (".", "packages/turnwire-lab")
+PROJECTS: Final = (".", "packages/turnwire-agent", "packages/turnwire-lab")
 
 
 def _names(text: str) -> set[str]:
@@ -40,6 +40,12 @@ ALONE: Final = _names(
     "structlog turnwire typing-extensions uvicorn uvloop websockets wrapt"
 )
 """All that an install of turnwire without extras has."""
+
+AGENT_ALONE: Final = _names(
+    "anyio certifi click h11 httpcore httpx idna msgspec starlette turnwire-agent "
+    "typing-extensions uvicorn"
+)
+"""All that an install of turnwire-agent without extras has: 14 at most."""
 
 OF_REDIS: Final = {"redis"}
 OF_OTEL: Final = _names(
@@ -351,3 +357,14 @@ def test_the_lab_starts_with_what_its_wheel_brings(room: Room) -> None:
     command = place / "bin/turnwire-lab"
     assert room.run(command, "--version").endswith(f"{__version__}\n")
     assert "usage:" in room.run(command, "bench", "--help")
+
+
+def test_the_agent_runtime_brings_few_packages_and_starts(room: Room) -> None:
+    place = room.install("turnwire-agent")
+
+    assert room.installed(place) == AGENT_ALONE
+    assert len(AGENT_ALONE) <= 14
+    command = place / "bin/turnwire-agent"
+    assert room.run(command, "--version") == f"turnwire-agent {__version__}\n"
+    served = ("generate", "--model", "tiny=ollama:tiny", "--listen", "0.0.0.0:0")
+    assert "give --token-file" in room.ran(command, *served).stderr

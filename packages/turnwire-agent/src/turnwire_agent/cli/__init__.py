@@ -1,4 +1,4 @@
-"""The command line: `try`, `check`."""
+"""The command line: `try`, `check`, `generate`."""
 
 import argparse
 import sys
@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from turnwire_agent import __version__
-from turnwire_agent.cli import check, try_model
+from turnwire_agent.cli import check, generate, try_model
 from turnwire_agent.cli.arguments import UsageError
 
 WRONG_USAGE: Final = 2
+_COMMANDS: Final = {"try": try_model, "check": check, "generate": generate}
 INTERRUPTED: Final = 130
 """As a shell tells of a program that SIGINT ended."""
 
@@ -23,14 +24,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. Returns the exit code. `argv` is without the program's name."""
     parser = _parser()
     arguments = parser.parse_args(argv)
-    run = check.run if arguments.command == "check" else try_model.run
     try:
-        return run(arguments)
+        code: int = _COMMANDS[arguments.command].run(arguments)
     except UsageError as error:
         print(f"turnwire-agent {arguments.command}: {error}", file=sys.stderr)
         return WRONG_USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
+    return code
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -43,4 +44,5 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     try_model.add_arguments(commands.add_parser("try", help="send one prompt, show the answer"))
     check.add_arguments(commands.add_parser("check", help="say whether keys and tools are fit"))
+    generate.add_arguments(commands.add_parser("generate", help="answer programs, over HTTP"))
     return parser

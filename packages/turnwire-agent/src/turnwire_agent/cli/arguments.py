@@ -42,6 +42,18 @@ class Asked:
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """Where the models are, with which key, and which tools they may call."""
+    add_provider_arguments(parser)
+    parser.add_argument(
+        "--tool",
+        action="append",
+        default=[],
+        metavar="MODULE:FUNCTION",
+        help="the model may call it; may be repeated",
+    )
+
+
+def add_provider_arguments(parser: argparse.ArgumentParser) -> None:
     """Where the models are, and with which key."""
     parser.add_argument(
         "--base-url",
@@ -63,13 +75,6 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         "--trust-env",
         action="store_true",
         help="use the proxies and certificates that the environment names",
-    )
-    parser.add_argument(
-        "--tool",
-        action="append",
-        default=[],
-        metavar="MODULE:FUNCTION",
-        help="the model may call it; may be repeated",
     )
 
 
