@@ -101,7 +101,17 @@ def test_a_message_goes_on_in_the_next_response() -> None:
     assert first.parts[2]["state"] == "approval-requested"
 
 
-def test_only_an_earlier_call_that_waits_has_its_outcome_in_no_step() -> None:
+def test_what_comes_before_the_next_step_is_of_the_one_whose_call_waits() -> None:
+    client = read(step(CALL, REQUEST), native=True).next_response()
+
+    for chunk in (START, OPEN, DELTA, CLOSE, OUTPUT, FINISH):
+        client.read(record(chunk))
+
+    assert [part["type"] for part in client.parts] == ["step-start", "tool-x", "text"]
+    assert client.at == "finished"
+
+
+def test_a_step_in_which_no_call_waits_does_not_go_on() -> None:
     client = read(step(CALL, OUTPUT), native=True).next_response()
 
     with pytest.raises(BrokenPromiseError, match="between"):

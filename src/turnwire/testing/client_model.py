@@ -54,6 +54,7 @@ _CUTS = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _INPUT_STARTED, _INPUT_GIVEN, _DONE = "input-start", "input-available", "output"
 _SHOWN_OF_A_CALL = ("input", "output", "errorText")
+_IN_NO_STEP = {"start", "start-step", "finish-step", "error", "abort", "finish"}
 _IN_A_BLOCK = {"text-delta", "text-end", "reasoning-delta", "reasoning-end"}
 
 
@@ -156,8 +157,9 @@ class Client:
         """The URLs of files and sources."""
         self.statuses: list[str] = []
         self._calls: dict[str, Part] = {}
-        self._earlier: set[str] = set()
-        """The calls of an earlier response that wait: their outcomes stand in no step of this."""
+        self._goes_on = False
+        """Whether the last step of an earlier response goes on, since a call in it waits: what
+        comes before the next `start-step` is of that step."""
         self._named = named
         self._native = native
         self._rest = b""
@@ -169,7 +171,7 @@ class Client:
         client.streamed_text, client.tools = self.streamed_text, dict(self.tools)
         of_calls = [part for part in client.parts if "toolCallId" in part]
         client._calls = {part["toolCallId"]: part for part in of_calls}
-        client._earlier = {call for call, stage in self.tools.items() if stage != _DONE}
+        client._goes_on = any(stage != _DONE for stage in self.tools.values())
         return client
 
     @property
@@ -214,12 +216,13 @@ class Client:
         if kind not in _IN_A_BLOCK:
             beside = {f"{part['type']}-start" for part in self.open_blocks.values()}
             need(beside <= {kind}, f"{kind} while {list(self.open_blocks)} are open")
-        match self.at, kind:
+        is_of_earlier = self._goes_on and self.at == "between" and kind not in _IN_NO_STEP
+        match "step" if is_of_earlier else self.at, kind:
             case "before", "start":
                 self.at, self.message_id = "between", chunk.get("messageId")
                 self.metadata = chunk.get("messageMetadata")
             case "between", "start-step":
-                self.at = "step"
+                self.at, self._goes_on = "step", False
                 self.parts.append({"type": "step-start"})
             case "step", "finish-step":
                 asked = self.approvals.values()
@@ -233,10 +236,6 @@ class Client:
                 self.at = "finished"
                 if self.error is None:  # clients hang up at an error
                     self.metadata = chunk.get("messageMetadata", self.metadata)
-            case "between", "tool-output-available" | "tool-output-error" if (
-                chunk["toolCallId"] in self._earlier
-            ):
-                self._tool(kind.removeprefix("tool-"), chunk)
             case "step", "data-question":
                 self._question(chunk)
             case "step", "file" | "source-url":
