@@ -70,6 +70,14 @@ def test_another_shape_is_no_frame(frame: bytes) -> None:
     assert type_by(of_array)(frame) == ""
 
 
+def test_the_type_may_be_a_word_of_the_function() -> None:
+    def of_rpc(frame: Any) -> tuple[Any, Any]:
+        return ("reply", frame["result"]) if "result" in frame else (frame["method"], frame)
+
+    assert split_bytes(of_rpc, b'{"id":1,"result":{}}') == ("reply", Raw(b"{}"))
+    assert split_value(of_rpc, {"id": 1, "result": {}}) == ("reply", {})
+
+
 def test_a_function_that_returns_too_much_finds_nothing() -> None:
     with pytest.raises(msgspec.ValidationError):
         split_bytes(lambda frame: frame, b'[7,"say",{}]')
@@ -91,8 +99,9 @@ def test_the_type_of_a_frame(frame: bytes, kind: str) -> None:
     assert type_by(of_array)(frame) == kind
 
 
-def test_what_is_no_strict_json_is_not_split() -> None:
+@pytest.mark.parametrize("frame", [b'[7,"say",{"a":NaN}]', rb'[7,"\ud83d",{}]'])
+def test_what_is_no_strict_json_is_not_split(frame: bytes) -> None:
     with pytest.raises(msgspec.DecodeError) as raised:
-        split_bytes(of_array, b'[7,"say",{"a":NaN}]')
+        split_bytes(of_array, frame)
 
     assert not isinstance(raised.value, msgspec.ValidationError)

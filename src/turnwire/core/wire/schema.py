@@ -29,9 +29,9 @@ Split: TypeAlias = Callable[[Any], Sequence[Any]]
 """Returns the type and the body of a frame: `lambda frame: (frame[1], frame[2])`.
 
 It gets an array or an object, whose values are decoded or are not: so one function serves the
-decoder, which decodes only the body, and the schema, which has decoded frames. It may raise what a
-look into JSON of another shape raises: an IndexError, KeyError, TypeError, ValueError or
-AttributeError."""
+decoder, which decodes only the body, and the schema, which has decoded frames. The type may also be
+a word of its own, for frames that name none. It may raise what a look into JSON of another shape
+raises: an IndexError, KeyError, TypeError, ValueError or AttributeError."""
 
 _decode_places = msgspec.json.Decoder(list[Raw] | dict[str, Raw]).decode
 _decode_type = msgspec.json.Decoder(HandedOn).decode
@@ -95,10 +95,8 @@ def split_bytes(split: Split, frame: bytes) -> tuple[str, Raw]:
     places = _decode_places(frame)
     try:
         kind, body = split(places)
-        return _decode_type(kind), Raw(body)
+        return kind if isinstance(kind, str) else _decode_type(kind), Raw(body)
     except (LookupError, TypeError, AttributeError, ValueError) as exc:
-        if isinstance(exc, msgspec.DecodeError) and not isinstance(exc, msgspec.ValidationError):
-            raise
         raise msgspec.ValidationError("not the envelope of this wire") from exc
 
 
