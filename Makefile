@@ -37,6 +37,7 @@ REFERENCE := tests/agents/reference
 MODELS := tests/models
 STORES := tests/stores
 # The providers' own libraries: they say whether our requests are valid, and read what we read.
+GRADER := tests/runtime/grader
 WITNESSES := tests/runtime/witnesses
 EXAMPLES := .venv/examples
 DIALECTS := $(patsubst examples/dialects/%/pyproject.toml,%,$(wildcard examples/dialects/*/pyproject.toml))
@@ -133,6 +134,11 @@ $(MODELS)/node_modules/.stamp: $(MODELS)/package-lock.json
 	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
 	@touch $@
 
+.venv/runtime-grader/.stamp: $(GRADER)/requirements.txt
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
+	@touch $@
+
 .venv/runtime-witnesses/.stamp: $(WITNESSES)/requirements.txt
 	@$(PYTHON) -m venv $(@D)
 	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
@@ -223,7 +229,7 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (30 s)
 
 # Tests that have a target of their own. `guards` counts bytecodes and memory; `e2e`, `chaos` and
 # `soak` need the whole machine; `conform-check` judges by time. So these come last, one at a time.
-OWN := tests/chaos tests/cli/test_conform.py tests/cli/test_pytest_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load tests/proxies tests/runtime/witnesses tests/soak
+OWN := tests/chaos tests/cli/test_conform.py tests/cli/test_pytest_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load tests/proxies tests/runtime/grader tests/runtime/witnesses tests/soak
 PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py tests/web/routes/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
 # They start processes of `turnwire`, whose imports take twice as long while they are measured.
 PROCESSES := $(patsubst %,tests/cli/test_%.py,verdict supervisor doctor bridge fd_limit commands) tests/lab/test_cli.py \
@@ -271,7 +277,7 @@ check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
 
 # Each step runs, even if one before it failed.
 STEPS ?= tools static waiting measured coverage unmeasured guards browsed
-REST := thorough browsed-rest conform-check deploy-check examples clean-room witnesses hostile-check clients chaos stores proxies dashboards-check soak
+REST := thorough browsed-rest agent-check conform-check deploy-check examples clean-room witnesses hostile-check clients chaos stores proxies dashboards-check soak
 
 .PHONY: test
 test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (14 min)
@@ -375,6 +381,10 @@ LIBRARY_LOCKS := requirements.txt $(EXTRAS:%=requirements-%.txt) $(patsubst %,re
 .PHONY: clean-room
 clean-room: $(STAMP) .venv/wheels/.stamp  ## Each wheel with each of its extras, installed offline: what is in it, what it needs (1 min)
 	$(PYTEST) -q -p no:cov tests/packages/clean_room_check.py
+
+.PHONY: agent-check
+agent-check: $(STAMP) .venv/runtime-grader/.stamp  ## llmock breaks the answers of four providers, and finds nothing wrong with how the runtime takes it (2 min)
+	$(PYTEST) -q -n $(WORKERS) -p no:cov $(GRADER)
 
 .PHONY: witnesses
 witnesses: $(STAMP) .venv/runtime-witnesses/.recordings  ## The providers' own libraries take what the runtime sends, and read what it reads (3 min)
@@ -538,6 +548,7 @@ locks: $(STAMP)  ## Write requirements*.txt anew from the project files
 	$(LOCK) --no-deps --only-binary :all: examples/agents/requirements/$(MODEL).in -o examples/agents/requirements/$(MODEL).txt
 	$(LOCK) --only-binary :all: $(REFERENCE)/requirements.in -o $(REFERENCE)/requirements.txt
 	$(LOCK) --only-binary :all: $(STORES)/requirements.in -o $(STORES)/requirements.txt
+	$(LOCK) --only-binary :all: $(GRADER)/requirements.in -o $(GRADER)/requirements.txt
 	$(LOCK) --only-binary :all: $(WITNESSES)/requirements.in -o $(WITNESSES)/requirements.txt
 	$(LOCK) --only-binary :all: $(MODELS)/requirements.in -o $(MODELS)/requirements.txt
 
