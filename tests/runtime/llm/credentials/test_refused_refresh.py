@@ -105,6 +105,19 @@ async def test_a_refusal_that_comes_after_a_newer_token_is_nothing(
     assert await asking == "newer"
 
 
+async def test_tokens_that_come_after_a_log_in_are_dropped_for_its_refresh_token(
+    credential: Refreshing, other: Refreshing, server: TokenServer
+) -> None:
+    server.answering.clear()
+    asking = asyncio.create_task(bearer(credential))
+    await until(lambda: bool(server.asked))
+    await other.log_in(access_token=None, refresh_token=Secret("refresh-1"), lifetime_s=None)
+    server.answering.set()
+
+    assert await asking == "access-2"
+    assert server.asked[1].form["refresh_token"] == "refresh-1"
+
+
 async def test_tokens_that_come_after_newer_ones_are_dropped(
     credential: Refreshing, other: Refreshing, server: TokenServer
 ) -> None:

@@ -56,6 +56,7 @@ async def test_a_failure_without_callers_is_no_noise(caplog: pytest.LogCaptureFi
     runs.may_end.set()
     await flight.settled()
     await asyncio.sleep(0)
+    del caller  # its frames hold the run
     with caplog.at_level(logging.DEBUG):
         gc.collect()
 
