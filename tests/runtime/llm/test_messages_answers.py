@@ -42,6 +42,7 @@ from turnwire_agent.llm.events import (
 )
 from turnwire_agent.llm.faults import Fault
 from turnwire_agent.llm.request import Request
+from turnwire_agent.llm.sse import EventReader
 from turnwire_agent.llm.transcript import Result, Results, Text, User
 
 WHOLE = (
@@ -231,6 +232,14 @@ def test_a_call_that_is_cut_is_told_as_it_came_and_goes_back_as_text(broken: str
     assert ToolCall("c", "t", broken) in events
     assert finish(events).reason == "length"
     assert native(events)[0]["input"] == {"INVALID_JSON": broken}
+
+
+def test_a_call_without_an_id_gets_one() -> None:
+    decoder = messages.decoder(MODEL)
+    for event in EventReader().feed(sse(BEGIN, *call(0, "", "t")[:1])):
+        events = decoder.event(event)
+
+    assert events == [ToolInputStart("call-0", "t")]
 
 
 def test_a_call_without_a_name_is_none() -> None:

@@ -118,7 +118,7 @@ def test_a_user_who_says_nothing_is_refused_while_nothing_else_follows() -> None
 
     for told in ((nothing,), (HI, answer, nothing)):
         with pytest.raises(
-            UnsendableError, match=rf"messages\[{len(told) - 1}\]: there is nothing"
+            UnsendableError, match=rf"messages\[{len(told) - 1}\]: there is nothing in it$"
         ):
             encoded(*told)
     assert len(asked(HI, answer, nothing, HI)["messages"]) == 3

@@ -211,6 +211,18 @@ def test_an_input_that_is_no_object_is_a_fault(bad: list[Any]) -> None:
     assert not [each for each in events if isinstance(each, Finish)]
 
 
+@pytest.mark.parametrize(
+    ("bad", "name"),
+    [
+        ({"type": "content_block_start", "index": 0}, "content_block"),
+        (delta(9, "text_delta", text="a"), "index"),
+        (start(0, "text", text=1), "text"),
+    ],
+)
+def test_a_fault_names_the_field(bad: object, name: str) -> None:
+    assert events_of(bad)[-1] == Fault(kind="malformed", message=name)
+
+
 def test_an_end_without_a_beginning_is_a_fault() -> None:
     events = read(messages, MODEL, [sse(*call(0, "c", "t"), ended("tool_use"), STOP)])
 

@@ -219,7 +219,6 @@ class MessagesDecoder:
 
     def _cited(self, block: _Block, citation: dict[str, Any]) -> list[Event]:
         block.values["citations"] = [*(block.values.get("citations") or ()), citation]
-        block.changed = True
         if url := text(citation, "url"):
             return [Source(url, text(citation, "title"))]
         return [Skipped(text(citation, "type")[:64])]
