@@ -17,23 +17,23 @@ MESSAGES = {"chat": "messages", "responses": "input", "messages": "messages", "g
 
 def rows(shape: ShapeName) -> Iterator[tuple[str, str, str]]:
     """A thing, its JSON on this wire, and what of it is lost."""
-    before = _told(SHAPES[shape].encode(model(shape), Request(transcript=(HI,))), shape)
+    before = _messages(SHAPES[shape].encode(model(shape), Request(transcript=(HI,))), shape)
     for name, transcript in PARTS:
         try:
             encoded = SHAPES[shape].encode(model(shape), Request(transcript=transcript))
         except UnsendableError as error:
             yield name, "refused", f"`{error}`"
             continue
-        told = [
-            each for each in _told(encoded, shape) if each not in before or len(transcript) == 1
+        shown = [
+            each for each in _messages(encoded, shape) if each not in before or len(transcript) == 1
         ]
-        json = (msgspec.json.encode(each).decode().replace("|", "\\|") for each in told)
+        json = (msgspec.json.encode(each).decode().replace("|", "\\|") for each in shown)
         yield name, "<br>".join(f"`{each}`" for each in json) or "nothing", _losses(encoded)
 
 
-def _told(encoded: Encoded, shape: ShapeName) -> list[Any]:
-    told: list[Any] = msgspec.json.decode(encoded.body)[MESSAGES[shape]]
-    return told
+def _messages(encoded: Encoded, shape: ShapeName) -> list[Any]:
+    shown: list[Any] = msgspec.json.decode(encoded.body)[MESSAGES[shape]]
+    return shown
 
 
 def _losses(encoded: Encoded) -> str:
