@@ -25,7 +25,7 @@ from turnwire_agent.llm.credentials.grant import Grant, token_request
 from turnwire_agent.llm.credentials.key_command import KeyCommand
 from turnwire_agent.llm.credentials.key_file import KeyFile
 from turnwire_agent.llm.credentials.key_header import BEARER, KEY_HEADERS
-from turnwire_agent.llm.credentials.port import Credential, Failure, Granted
+from turnwire_agent.llm.credentials.port import Credential, CredentialError, Failure, Granted
 from turnwire_agent.llm.credentials.refreshing import Refreshing, RefreshTimes
 from turnwire_agent.llm.credentials.secret import Secret, SecretHeaders
 from turnwire_agent.llm.credentials.sources import KeySource, KeyValue, KeyVariable
@@ -258,15 +258,19 @@ async def test_a_store_that_was_changed_shows_nothing(
     server: TokenServer, tmp_path: Path, change: str
 ) -> None:
     path = tmp_path / "tokens"
-    credential = Refreshing("work", grant_of(server), TokenStore(path))
+    credential = Refreshing("work", grant_of(server), store := TokenStore(path))
     await credential.log_in(access_token=Secret(CANARY), refresh_token=None, lifetime_s=None)
     with closing(sqlite3.connect(path)) as database, database:
         database.execute(change)
 
     with pytest.raises(Exception, match="token") as raised:
         await credential.headers()
-
     assert_hides(raised.value)
+    for key in (credential._key, "another"):
+        try:
+            await store.read(key)
+        except CredentialError as error:
+            assert_hides(error)
 
 
 async def test_a_store_that_is_busy_shows_nothing(server: TokenServer, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ class Runs:
         return self.count
 
     async def fail(self) -> int:
+        self.count += 1
         await self.may_end.wait()
         raise RuntimeError("failed")
 
@@ -51,8 +52,10 @@ async def test_one_that_is_cancelled_leaves_it_to_the_others() -> None:
 async def test_a_failure_without_callers_is_no_noise(caplog: pytest.LogCaptureFixture) -> None:
     flight, runs = SingleFlight[int](), Runs()
     caller = asyncio.create_task(flight.join(runs.fail))
-    await asyncio.sleep(0)
+    await until(lambda: runs.count == 1)
     caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
     runs.may_end.set()
     await flight.settled()
     await asyncio.sleep(0)
