@@ -54,6 +54,7 @@ PETS = {"anyOf": [CAT, of({"kind": {"enum": ["fish"]}, "lives": WHOLE}, "kind")]
             {"p": {"kind": "bird", "lives": None}},
             {"p": {"kind": "bird", "lives": None}},
         ),
+        (of({"p": {"anyOf": [of({"a": TEXT}), of({"b": TEXT})]}}), {"p": {"a": None}}, {"p": {}}),
         (of({"p": {"anyOf": [{}, OPTIONAL]}}), {"p": {"unit": None}}, {"p": {"unit": None}}),
         (
             of({"p": {"anyOf": [of({"n": {"const": at}, "a": TEXT}, "n") for at in range(40)]}}),
