@@ -122,12 +122,13 @@ def test_an_answer_with_all_that_there_is() -> None:
 def test_the_last_event_has_the_items_to_keep_byte_for_byte() -> None:
     body = sse(*WHOLE[:-1]) + (
         b'data: {"type":"response.completed","response":{"status":"completed",'
-        b'"output":[{"type":"reasoning", "encrypted_content" : "z\\u00e4",  "summary":[]}]}}\n\n'
+        b'"output":[{"type":"reasoning", "encrypted_content" : "z\\u00e4",  "summary":[]},{"type":"x"}]'
+        b"}}\n\n"
     )
     told = finish(read(responses, MODEL, [body]))
 
     assert bytes(told.native) == (
-        b'[{"type":"reasoning", "encrypted_content" : "z\\u00e4",  "summary":[]}]'
+        b'[{"type":"reasoning", "encrypted_content" : "z\\u00e4",  "summary":[]},{"type":"x"}]'
     )
 
 
@@ -141,9 +142,10 @@ def test_without_them_those_of_the_items_are_kept() -> None:
 def test_reasoning_goes_back_sealed_without_its_plain_content() -> None:
     content = [{"type": "reasoning_text", "text": "plain"}]
     plain = {"type": "reasoning", "id": "r2", "summary": [], "content": content}
-    told = finish(heard(CREATED, over(output=[REASONING | {"content": content}, plain])))
+    output = [REASONING | {"content": content}, plain, MESSAGE]
+    told = finish(heard(CREATED, over(output=output)))
 
-    assert json.loads(bytes(told.native)) == [REASONING, plain]
+    assert json.loads(bytes(told.native)) == [REASONING, plain, MESSAGE]
 
 
 def test_packets_change_nothing() -> None:

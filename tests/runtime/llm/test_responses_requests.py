@@ -143,7 +143,7 @@ def test_an_answer_with_calls_and_their_results() -> None:
 
     assert told == {"type": "message", "role": "assistant", "content": "one"}
     assert first["call_id"] == outputs[0]["call_id"] != "c/1"
-    assert first["arguments"] == '{"broken'
+    assert json.loads(first["arguments"]) == {"INVALID_JSON": '{"broken'}
     assert second == {"type": "function_call", "call_id": "c2", "name": "t", "arguments": "{}"}
     assert outputs[0]["output"] == [
         {"type": "input_text", "text": "A person denied this call. It did not run.\nit"},
@@ -153,6 +153,7 @@ def test_an_answer_with_calls_and_their_results() -> None:
     assert [part["type"] for part in outputs[2]["output"]] == ["input_image"]
     assert [loss.where for loss in losses(HI, answer, results)] == [
         "messages[1].reasoning",
+        "messages[1].arguments",
         "messages[1].files",
     ]
 

@@ -19,3 +19,25 @@ def fitting(call_id: str, chars_max: int) -> str:
     digest = hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_CHARS]
     readable = _REPLACED.sub("_", call_id)[: chars_max - _DIGEST_CHARS - 1]
     return f"{readable}-{digest}" if readable else digest
+
+
+class AnswerIds:
+    """The ids of the calls of one answer: the provider's, or made ones.
+
+    They are made where it gives none, or one twice, and alike in each process.
+    """
+
+    def __init__(self, made_ids: str) -> None:
+        self._made_ids = made_ids
+        self._used: set[str] = set()
+        self._next = 0
+
+    def new(self, given: str) -> str:
+        """The id of the next call, which no call before has."""
+        call_id = given
+        if not given or given in self._used:
+            self._next = max(self._next, len(self._used))
+            while (call_id := f"{self._made_ids}-{self._next}") in self._used:
+                self._next += 1
+        self._used.add(call_id)
+        return call_id

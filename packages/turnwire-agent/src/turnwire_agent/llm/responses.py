@@ -6,10 +6,12 @@ back. An answer is a stream of typed events about the items of its output; text,
 arguments of calls come in pieces, and the last event (`response.completed`, `.incomplete` or
 `.failed`) has the whole response. A body that ends before that is cut.
 
-Servers of other makes leave out `output_index` and `content_index`: the id of an item is its key.
+Servers of other makes leave out `output_index` and `content_index`: an item is known by its id.
+Some give it another id in each event: it is known by its place, too.
 
 A native answer is the items of `response.output`, of which the last event's are the ones to keep:
-encrypted reasoning is encrypted anew in each event.
+encrypted reasoning is encrypted anew in each event. Reasoning that nothing follows, as of an answer
+that was too long, is refused, and does not go back.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,9 +21,10 @@ import msgspec
 from msgspec import Raw, Struct
 
 from turnwire_agent.llm import media
+from turnwire_agent.llm.arguments import sendable
 from turnwire_agent.llm.blocks import Blocks, Kind
 from turnwire_agent.llm.body import written
-from turnwire_agent.llm.call_ids import fitting
+from turnwire_agent.llm.call_ids import AnswerIds, fitting
 from turnwire_agent.llm.events import (
     Begun,
     Event,
@@ -46,6 +49,8 @@ from turnwire_agent.llm.sse import ServerSentEvent
 from turnwire_agent.llm.transcript import Assistant, Call, File, Image, Reasoning, Text, User
 
 CALL_ID_CHARS: Final = 64
+ARGUMENTS: Final = ("arguments", None)
+"""The part of a call that is told in pieces."""
 
 INCOMPLETE: Final[dict[str, FinishReason]] = {
     "max_output_tokens": "length",
@@ -123,8 +128,10 @@ def _items(model: Model, request: Request, losses: list[Loss]) -> Iterator[dict[
     for number, message in enumerate(request.transcript):
         where = f"messages[{number}]"
         if isinstance(message, User):
-            content = _content(message.parts, where, losses)
-            yield {"type": "message", "role": "user", "content": content}
+            if content := _content(message.parts, where, losses):
+                yield {"type": "message", "role": "user", "content": content}
+            else:
+                losses.append(Loss(where, "dropped", "there is nothing in it"))
         elif isinstance(message, Assistant):
             native = native_blocks(message, model)
             as_sent = bool(native)
@@ -145,11 +152,14 @@ def _assistant(message: Assistant, where: str, losses: list[Loss]) -> Iterator[d
             if part.text:
                 yield {"type": "message", "role": "assistant", "content": part.text}
         elif isinstance(part, Call):
+            arguments = sendable(part.arguments)
+            if part.arguments.strip() and arguments != part.arguments:
+                losses.append(Loss(f"{where}.arguments", "sent as text", "they are no JSON object"))
             yield {
                 "type": "function_call",
                 "call_id": fitting(part.id, CALL_ID_CHARS),
                 "name": part.name,
-                "arguments": part.arguments or "{}",
+                "arguments": arguments,
             }
         elif isinstance(part, Reasoning):
             losses.append(Loss(f"{where}.reasoning", "dropped", "it is another model's"))
@@ -195,7 +205,7 @@ def decoder(model: Model, made_ids: str = "call") -> "ResponsesDecoder":
 class _Output(Struct):
     """The bytes of a response's items."""
 
-    output: list[Raw] = []
+    output: list[Raw] | None = None
 
 
 class _Final(Struct):
@@ -209,27 +219,39 @@ class _Done(Struct):
 class _Item:
     """An item of the output that is being told."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, number: int) -> None:
         self.kind = kind
+        """Empty for one that was never added."""
+        self.number = number
         self.call_id = ""
         self.name = ""
-        self.told: dict[object, str] = {}
+        self.arguments = ""
+        """All of them, when the item is over."""
+        self.told: dict[tuple[str, int | None], list[str]] = {}
         """What was told of each of its parts."""
         self.over = False
+
+    def told_of(self, part: tuple[str, int | None]) -> str:
+        """All that was told of a part."""
+        pieces = self.told.setdefault(part, [])
+        pieces[:] = ["".join(pieces)]
+        return pieces[0]
 
 
 class ResponsesDecoder:
     """Reads one answer."""
 
     def __init__(self, made_ids: str) -> None:
-        self._made_ids = made_ids
+        self._call_ids = AnswerIds(made_ids)
         self._blocks = Blocks()
-        self._items: dict[str, _Item] = {}
+        self._items: dict[str | int | None, _Item] = {}
+        """By their ids, and by their places."""
+        self._begun_items = 0
         self._calls = 0
         self._refused = False
         self._begun = False
         self._over = False
-        self._native: list[bytes] = []
+        self._native: list[tuple[_Item, bytes]] = []
         self._handlers: dict[str, Callable[[dict[str, Any]], list[Event]]] = {
             "response.created": self._created,
             "response.output_item.added": self._added,
@@ -270,9 +292,21 @@ class ResponsesDecoder:
         return [Fault(kind="truncated")]
 
     def _item(self, values: dict[str, Any]) -> _Item:
-        """The item an event is of. An item that was never added is a message."""
-        key = text(values, "item_id") or str(values.get("output_index"))
-        return self._items.setdefault(key, _Item("message"))
+        """The item an event is of."""
+        item_id, place = text(values, "item_id"), count(values, "output_index")
+        return self._known(item_id, place) or self._new("", item_id, place)
+
+    def _known(self, item_id: str, place: int | None) -> _Item | None:
+        return self._items.get(item_id) or self._items.get(place)
+
+    def _new(self, kind: str, item_id: str, place: int | None) -> _Item:
+        item = _Item(kind, self._begun_items)
+        self._begun_items += 1
+        if item_id:
+            self._items[item_id] = item
+        if place is not None or not item_id:
+            self._items[place] = item
+        return item
 
     def _created(self, values: dict[str, Any]) -> list[Event]:
         if self._begun:
@@ -284,27 +318,37 @@ class ResponsesDecoder:
     def _added(self, values: dict[str, Any]) -> list[Event]:
         item = fields(values, "item")
         kind = text(item, "type")
-        told = _Item(kind)
-        self._items[text(item, "id") or str(values.get("output_index"))] = told
+        told = self._new(kind, text(item, "id"), count(values, "output_index"))
         if kind == "function_call":
             return self._begin_call(told, item)
         return [] if kind in ("message", "reasoning") else [Skipped(kind[:64])]
 
     def _begin_call(self, told: _Item, item: dict[str, Any]) -> list[Event]:
-        told.call_id = text(item, "call_id") or f"{self._made_ids}-{self._calls}"
+        told.call_id = self._call_ids.new(text(item, "call_id"))
         told.name = text(item, "name")
+        if not told.name:
+            raise MalformedError("name")
         self._calls += 1
         return [ToolInputStart(told.call_id, told.name)]
 
     def _more(self, kind: Kind, values: dict[str, Any], field: str, place: str) -> list[Event]:
         """More of a part. The whole of it says only what its deltas left out."""
-        item, part = self._item(values), (place, values.get(place))
-        told = item.told.get(part, "")
+        return self._rest(kind, self._item(values), (place, count(values, place)), values, field)
+
+    def _rest(
+        self,
+        kind: Kind,
+        item: _Item,
+        part: tuple[str, int | None],
+        values: dict[str, Any],
+        field: str,
+    ) -> list[Event]:
         more = text(values, field)
         if field != "delta":
+            told = item.told_of(part)
             more = more[len(told) :] if more.startswith(told) else ""
-        item.told[part] = told + more
-        return self._blocks.delta(kind, (id(item), part), more)
+        item.told.setdefault(part, []).append(more)
+        return self._blocks.delta(kind, (item.number, part), more)
 
     def _text(self, values: dict[str, Any]) -> list[Event]:
         return self._more("text", values, "delta", "content_index")
@@ -331,34 +375,43 @@ class ResponsesDecoder:
         more = text(values, "delta")
         if not more or item.kind != "function_call":
             return []
-        item.told[""] = item.told.get("", "") + more
+        item.told.setdefault(ARGUMENTS, []).append(more)
         return [ToolInputDelta(item.call_id, more)]
 
     def _done(self, values: dict[str, Any], data: bytes) -> list[Event]:
         item = fields(values, "item")
-        key = text(item, "id") or str(values.get("output_index"))
-        self._native.append(bytes(msgspec.json.decode(data, type=_Done).item))
-        return self._whole(item, key)
+        if not item:
+            raise MalformedError("item")
+        told = self._told(item, count(values, "output_index"))
+        self._native.append((told, bytes(msgspec.json.decode(data, type=_Done).item)))
+        return self._whole(item, told)
 
-    def _whole(self, item: dict[str, Any], key: str) -> list[Event]:
+    def _told(self, item: dict[str, Any], place: int | None) -> _Item:
+        """What was told of an item that is whole now: it may be one that was never added."""
+        item_id, kind = text(item, "id"), text(item, "type")
+        known = self._known(item_id, place)
+        return known if known and known.kind in ("", kind) else self._new(kind, item_id, place)
+
+    def _whole(self, item: dict[str, Any], told: _Item) -> list[Event]:
         """What was not told of an item yet, and its end."""
-        kind = text(item, "type")
-        told = self._items.setdefault(key, _Item(kind))
         if told.over:
             return []
         told.over = True
+        told.kind = kind = text(item, "type")
         events: list[Event] = []
         if kind == "function_call":
             return self._end_call(told, item)
-        if kind in ("message", "reasoning") and not told.told:
+        if kind in ("message", "reasoning"):
             for field, place in (("content", "content_index"), ("summary", "summary_index")):
+                if (place, None) in told.told:  # of which part it was is not known
+                    continue
                 for number, part in enumerate(items(item, field)):
-                    whole = {"item_id": key, place: number, "text": _words(part)}
                     block: Kind = "text" if kind == "message" else "reasoning"
                     self._refused |= text(part, "type") == "refusal"
-                    events += self._more(block, whole, "text", place)
+                    whole = {"text": _words(part)}
+                    events += self._rest(block, told, (place, number), whole, "text")
         for part_told in told.told:
-            events += self._blocks.end((id(told), part_told))
+            events += self._blocks.end((told.number, part_told))
         return events
 
     def _end_call(self, told: _Item, item: dict[str, Any]) -> list[Event]:
@@ -368,17 +421,20 @@ class ResponsesDecoder:
             arguments = msgspec.json.encode(arguments).decode()
         else:
             arguments = text(item, "arguments")
-        before = told.told.get("", "")
+        before = told.told_of(ARGUMENTS)
         if arguments.startswith(before) and len(arguments) > len(before):
             events.append(ToolInputDelta(told.call_id, arguments[len(before) :]))
-        whole = arguments or before or "{}"
-        return [*events, ToolInputEnd(told.call_id), ToolCall(told.call_id, told.name, whole)]
+        told.arguments = arguments or before or "{}"
+        call = ToolCall(told.call_id, told.name, told.arguments)
+        return [*events, ToolInputEnd(told.call_id), call]
 
     def _finish(self, values: dict[str, Any], data: bytes) -> list[Event]:
         response = fields(values, "response")
         events = self._created(values)
-        for number, item in enumerate(items(response, "output")):
-            events += self._whole(item, text(item, "id") or str(number))
+        output = items(response, "output")
+        told = [self._told(item, number) for number, item in enumerate(output)]
+        for item, told_item in zip(output, told, strict=True):
+            events += self._whole(item, told_item)
         events += self._blocks.end_all()
         raw = text(fields(response, "incomplete_details"), "reason")[:64]
         reason: FinishReason = "stop"
@@ -389,11 +445,14 @@ class ResponsesDecoder:
         elif self._refused:
             reason = "content-filter"
         last = msgspec.json.decode(data, type=_Final).response.output
-        native = [_sent_back(bytes(each)) for each in last or self._native]
+        native = [*zip(told, map(bytes, last or []), strict=True)] or self._native
+        while native and native[-1][0].kind == "reasoning":
+            native.pop()
+        sent_back = [_sent_back(item, sent) for item, sent in native]
         usage = _usage(fields(response, "usage"))
         self._over = True
         raw = raw or text(response, "status")[:64]
-        return [*events, Finish(reason, raw, usage, Raw(b"[" + b",".join(native) + b"]"))]
+        return [*events, Finish(reason, raw, usage, Raw(b"[" + b",".join(sent_back) + b"]"))]
 
     def _failed(self, values: dict[str, Any]) -> list[Event]:
         self._over = True
@@ -408,12 +467,19 @@ def _words(part: dict[str, Any]) -> str:
     return text(part, "text") or text(part, "refusal")
 
 
-def _sent_back(item: bytes) -> bytes:
-    """An item as its provider takes it back: reasoning has no plain content beside the sealed."""
+def _sent_back(told: _Item, item: bytes) -> bytes:
+    """An item as its provider takes it back.
+
+    Reasoning has no plain content beside the sealed. A call has an id that no other has, and text
+    of an object as its arguments.
+    """
     values = msgspec.json.decode(item)
-    if isinstance(values, dict) and values.get("encrypted_content") and values.get("content"):
+    if values.get("encrypted_content") and values.get("content"):
         return msgspec.json.encode({key: values[key] for key in values if key != "content"})
-    return item
+    changed = {"call_id": told.call_id, "arguments": sendable(told.arguments)}
+    if told.kind != "function_call" or values.items() >= changed.items():
+        return item
+    return msgspec.json.encode(values | changed)
 
 
 def _usage(usage: dict[str, Any]) -> Usage:
