@@ -145,7 +145,19 @@ def test_ten_steps_with_calls_side_by_side_go_back_as_they_came() -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "reason"), [*messages.FINISH_REASONS.items(), ("new_word" * 20, "other"), ("", "stop")]
+    ("raw", "reason"),
+    [
+        ("end_turn", "stop"),
+        ("stop_sequence", "stop"),
+        ("max_tokens", "length"),
+        ("model_context_window_exceeded", "length"),
+        ("tool_use", "tool-calls"),
+        ("refusal", "content-filter"),
+        ("pause_turn", "other"),
+        ("compaction", "other"),
+        ("new_word" * 20, "other"),
+        ("", "stop"),
+    ],
 )
 def test_each_word_for_an_end_is_one_of_ours(raw: str, reason: str) -> None:
     told = finish(events_of(*text(0, "a"), reason=raw))

@@ -176,6 +176,13 @@ def test_who_must_call_a_tool_does_not_think(choice: Any) -> None:
     assert told.losses == (Loss("effort", "dropped", why),)
 
 
+@pytest.mark.parametrize("choice", ["auto", "none"])
+def test_who_need_not_call_a_tool_thinks(choice: Any) -> None:
+    body = asked(HI, effort="high", tools=TOOLS, tool_choice=choice)
+
+    assert body["thinking"]["type"] == "adaptive"
+
+
 @pytest.mark.parametrize(
     ("first", "enabled"),
     [
@@ -192,7 +199,10 @@ def test_a_bounded_model_thinks_only_in_a_turn_that_it_began_so(
     loop = (HI, first, Results((Result("c", "t"),)), later, Results((Result("d", "t"),)))
     how = {True: "enabled", False: "disabled"}[enabled]
 
-    assert asked(*loop, effort="low", quirks=Quirks(thinking="budget"))["thinking"]["type"] == how
+    told = encoded(*loop, effort="low", quirks=Quirks(thinking="budget"))
+    assert json.loads(told.body)["thinking"]["type"] == how
+    refused = Loss("effort", "dropped", "the turn began without it")
+    assert (refused in told.losses) is not enabled
     assert asked(*loop, effort="low")["thinking"]["type"] == "adaptive"
     next_turn = asked(*loop, HI, effort="low", quirks=Quirks(thinking="budget"))
     assert next_turn["thinking"]["type"] == "enabled"
