@@ -69,6 +69,6 @@ LARGE: Final[dict[str, Schema]] = {
         {"n": {"allOf": [{"$ref": "#/$defs/N"}, of({"m": _nullable(25)})]}},
         **{"$defs": {"N": of({"x": _nullable(28)})}},
     ),
-    "5,000 values": of({f"p{at}": TEXT for at in range(4_000)}),
+    "5,000 values": of({f"p{at}": TEXT for at in range(2_400)}),
 }
 """Within the bounds of what is read, but beyond what a provider takes as strict."""

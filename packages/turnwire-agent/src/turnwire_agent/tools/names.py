@@ -10,6 +10,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Final
 
 from msgspec import Struct
@@ -73,7 +74,7 @@ def wire_name(name: str, shape: Shape) -> str:
     return f"{slug}_{digest}"
 
 
-class WireNames(Struct, frozen=True):
+class WireNames(Struct, frozen=True, dict=True):
     """The names of one request. It is data, so that it can be kept with the request's answer."""
 
     registered: Mapping[str, str]
@@ -88,7 +89,7 @@ class WireNames(Struct, frozen=True):
         """
         return self._wire[name]
 
-    @property
+    @cached_property
     def _wire(self) -> dict[str, str]:
         return {name: wire for wire, name in self.registered.items()}
 
