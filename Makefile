@@ -13,6 +13,8 @@ PEERS := src/turnwire_lab/bench/peers/node
 BENCH := .venv/.bench $(PEERS)/node_modules/.stamp
 SESSION := clients/session
 CLIENT := $(SESSION)/dist/.stamp
+LANGUAGE_MODEL := clients/model
+MASTRA := $(LANGUAGE_MODEL)/tests/mastra
 WEB := src/turnwire_lab/web
 PAGE := $(WEB)/dist/.stamp
 WIDGET := src/turnwire_lab/widget
@@ -74,6 +76,19 @@ $(CLIENT): $(SESSION)/node_modules/.stamp $(wildcard $(SESSION)/*.*) $(shell fin
 .PHONY: session
 session: $(STAMP) $(CLIENT)  ## The tests of the clients' session, before a real gateway (70 s)
 	@cd $(SESSION) && npm run --silent test
+
+$(LANGUAGE_MODEL)/node_modules/.stamp: $(LANGUAGE_MODEL)/package-lock.json
+	@cd $(LANGUAGE_MODEL) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error
+	@touch $@
+
+$(MASTRA)/node_modules/.stamp: $(MASTRA)/package-lock.json
+	@echo "Installing Mastra: half a minute"
+	@cd $(MASTRA) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error
+	@touch $@
+
+.PHONY: model-check
+model-check: $(STAMP) node $(LANGUAGE_MODEL)/node_modules/.stamp $(MASTRA)/node_modules/.stamp  ## The language model for `ai` 5, 6, 7 and Mastra, with the real ones, before a real server (1 min)
+	@cd $(LANGUAGE_MODEL) && npm run --silent test
 
 $(WEB)/node_modules/.stamp: $(WEB)/package-lock.json
 	@echo "Installing the page's packages: a quarter of a minute"
@@ -277,7 +292,7 @@ check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
 
 # Each step runs, even if one before it failed.
 STEPS ?= tools static waiting measured coverage unmeasured guards browsed
-REST := thorough browsed-rest agent-check conform-check deploy-check examples clean-room witnesses hostile-check clients chaos stores proxies dashboards-check soak
+REST := thorough browsed-rest agent-check conform-check deploy-check examples clean-room witnesses model-check hostile-check clients chaos stores proxies dashboards-check soak
 
 .PHONY: test
 test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (14 min)

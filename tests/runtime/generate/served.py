@@ -71,8 +71,8 @@ async def serving(
     token: Path | None = None,
     loopback: bool = True,
 ) -> AsyncIterator[Program]:
-    """Serve models, the first one as `tiny`, the others by their place: `1`, `2`."""
-    names = ["tiny", *map(str, range(1, len(models)))]
+    """Serve models, the first one as `tiny`, the second as `deep`."""
+    names = ["tiny", "deep"][: len(models)]
     served = {name: Served(each, Key()) for name, each in zip(names, models, strict=True)}
     listening, _ = server.listener("127.0.0.1:0", has_token=False)
     port = listening.getsockname()[1]

@@ -76,7 +76,7 @@ def test_what_is_no_question_is_named_and_not_repeated(body: bytes, why: str) ->
     assert "secret" not in str(error.value)
 
 
-@pytest.mark.parametrize("blocks", ["{}", "x", "\ud800"])
+@pytest.mark.parametrize("blocks", ["{}", "x", "\ud800", "[1]", "[" * 100_000])
 def test_native_blocks_are_an_array(blocks: str) -> None:
     native = {"shape": "chat", "provider": "p", "model": "m", "blocks": blocks}
     try:
@@ -86,3 +86,8 @@ def test_native_blocks_are_an_array(blocks: str) -> None:
 
     with pytest.raises(BadQuestionError, match="native blocks are no JSON array"):
         read.neutral()
+
+
+def test_a_body_of_any_depth_is_answered() -> None:
+    with pytest.raises(BadQuestionError, match="the body is too deep"):
+        question(b'{"answer_schema":' + b'{"a":' * 100_000)
