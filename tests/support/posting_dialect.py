@@ -147,7 +147,7 @@ class Posting:
     operations = frozenset({OperationName.STOP})
     idle_s = 20.0
     keeps_history = True
-    features = frozenset[Feature]()
+    features = frozenset({Feature.FILES_SENT})
     names_sessions = False
     needs = frozenset[str]()
     request_fields = frozenset[str]()

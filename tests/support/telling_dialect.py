@@ -30,7 +30,7 @@ class Telling(V2):
     name = "telling"
     operations = frozenset()
     keeps_history = False
-    features = frozenset[Feature]()
+    features = frozenset({Feature.FILES_SENT})
     names_sessions = False
     needs = frozenset[str]()
     request_fields = frozenset[str]()

@@ -301,7 +301,7 @@ class Dialect(Protocol):
     request_fields: frozenset[str]
     """The fields of a request that the dialect sets itself, so that the operator may not. Others
     come as `DialectOptions.fields`, and the dialect puts them where its wire has room: into the
-    body of a request, or into the first frame of a WebSocket. Empty: nobody adds any."""
+    body of a request, or into the first frame. Empty: nobody adds any."""
 
     def write_message(self, message: Message, /) -> Iterable[bytes]:
         """Write a message of a conversation in the words of this wire, as JSON.

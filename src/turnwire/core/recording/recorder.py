@@ -287,8 +287,8 @@ class Recording:
                 yield f"# wrote {item.length} bytes".encode()
                 continue
             if isinstance(item, _Sent):
-                told = mask(_redacted(operator_fields.blot(item.frame), redactor))
-                yield _sent_line(told, item.length)
+                frame = mask(_redacted(operator_fields.blot(item.frame), redactor))
+                yield _sent_line(frame, item.length)
                 continue
             if (time := self._time(item, now)) != last_time:
                 yield b"#! at " + time.encode()
