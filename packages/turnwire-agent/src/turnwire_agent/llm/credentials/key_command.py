@@ -9,10 +9,10 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from turnwire_agent.llm.credentials.concurrency import SingleFlight
 from turnwire_agent.llm.credentials.key_header import usable_key
 from turnwire_agent.llm.credentials.port import Failure, unless_failed
 from turnwire_agent.llm.credentials.secret import Secret
-from turnwire_agent.llm.credentials.single_flight import SingleFlight
 
 _BYTES_MAX: Final = 64 * 1024
 

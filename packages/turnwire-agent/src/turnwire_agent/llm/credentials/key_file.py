@@ -5,8 +5,8 @@ import stat
 from pathlib import Path
 from typing import Final
 
+from turnwire_agent.llm.credentials.concurrency import OwnThread
 from turnwire_agent.llm.credentials.key_header import usable_key
-from turnwire_agent.llm.credentials.own_thread import OwnThread
 from turnwire_agent.llm.credentials.port import Failure, unless_failed
 from turnwire_agent.llm.credentials.secret import Secret
 

@@ -27,12 +27,12 @@ from typing import Final
 import httpx
 from msgspec import Struct
 
+from turnwire_agent.llm.credentials.concurrency import SingleFlight
 from turnwire_agent.llm.credentials.exchange import exchange
 from turnwire_agent.llm.credentials.grant import Grant, token_request
 from turnwire_agent.llm.credentials.key_header import BEARER
 from turnwire_agent.llm.credentials.port import CredentialError, Failure, Granted, unless_failed
 from turnwire_agent.llm.credentials.secret import Secret
-from turnwire_agent.llm.credentials.single_flight import SingleFlight
 from turnwire_agent.llm.credentials.stored_token import (
     LeaseWatch,
     Step,

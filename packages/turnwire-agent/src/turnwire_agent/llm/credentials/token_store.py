@@ -24,7 +24,7 @@ from typing import Final, ParamSpec, Protocol, TypeVar
 import msgspec
 from msgspec import Struct
 
-from turnwire_agent.llm.credentials.own_thread import OwnThread
+from turnwire_agent.llm.credentials.concurrency import OwnThread
 from turnwire_agent.llm.credentials.port import CredentialError, Failure, unless_failed
 from turnwire_agent.llm.credentials.secret import Secret
 from turnwire_agent.llm.credentials.stored_token import Step, StoredToken, Tokens

@@ -1,9 +1,11 @@
-"""Many tasks that want the same thing share one run of it."""
+"""One run of what many tasks want, and a thread for what blocks."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any, Generic, TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Generic, ParamSpec, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -34,3 +36,20 @@ class SingleFlight(Generic[T]):
         self._task = None
         if not task.cancelled():
             task.exception()  # read here, so that asyncio does not log it when no caller is left
+
+
+class OwnThread:
+    """Runs functions one after another on one thread, which starts with the first.
+
+    Not the default executor of asyncio: tools that block could take all of its threads, and no
+    model could be asked any more.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
+
+    async def run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The result of the call. It runs to its end even if its caller is cancelled."""
+        return await asyncio.shield(
+            asyncio.wrap_future(self._executor.submit(call, *args, **kwargs))
+        )
