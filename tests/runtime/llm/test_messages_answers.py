@@ -254,6 +254,14 @@ def test_a_call_without_an_id_gets_one() -> None:
     assert events == [ToolInputStart("call-0", "t")]
 
 
+def test_a_call_may_begin_without_an_input() -> None:
+    pieces = call(0, "c", "t", '{"a":1}')[1:]
+    events = events_of(start(0, "tool_use", id="c", name="t"), *pieces)
+
+    assert ToolCall("c", "t", '{"a":1}') in events
+    assert native(events)[0]["input"] == {"a": 1}
+
+
 def test_a_call_without_a_name_is_none() -> None:
     events = events_of(*call(0, "c", "", "{}"))
 
