@@ -150,7 +150,6 @@ def test_a_user_has_texts_pictures_and_files() -> None:
         {"type": "text", "text": "ä,b"},
     ]
     assert [loss.where for loss in losses(User(parts))] == ["messages[0].parts[7]"]
-    assert asked(User(()))["messages"] == [{"role": "user", "content": ""}]
 
 
 @pytest.mark.parametrize(
@@ -187,6 +186,8 @@ def test_an_answer_with_calls_and_their_results() -> None:
     )
     _, told, first, second, pictures = asked(HI, answer, results)["messages"]
     first_id = told["tool_calls"][0]["id"]
+    first_arguments = told["tool_calls"][0]["function"]["arguments"]
+    assert json.loads(first_arguments) == {"INVALID_JSON": '{"broken'}
 
     assert told == {
         "role": "assistant",
@@ -195,7 +196,7 @@ def test_an_answer_with_calls_and_their_results() -> None:
             {
                 "id": first_id,
                 "type": "function",
-                "function": {"name": "t", "arguments": '{"broken'},
+                "function": {"name": "t", "arguments": first_arguments},
             },
             {"id": "c2", "type": "function", "function": {"name": "t", "arguments": "{}"}},
         ],
@@ -212,6 +213,7 @@ def test_an_answer_with_calls_and_their_results() -> None:
     assert [loss.where for loss in losses(HI, answer, results)] == [
         "messages[1].reasoning",
         "messages[1].files",
+        "messages[1].arguments",
         "messages[2]",
     ]
 
@@ -226,8 +228,13 @@ def test_a_server_may_take_pictures_in_a_result() -> None:
     assert len(messages) == 3
 
 
-def test_an_answer_of_nothing_has_an_empty_text() -> None:
-    assert asked(HI, Assistant(()), HI)["messages"][1] == {"role": "assistant", "content": ""}
+def test_a_message_of_nothing_is_not_sent() -> None:
+    empty = (User((Text(""),)), Assistant((Text(""),)))
+
+    assert asked(HI, *empty)["messages"] == asked(HI)["messages"]
+    assert losses(HI, *empty) == tuple(
+        Loss(f"messages[{at}]", "dropped", "there is nothing in it") for at in (1, 2)
+    )
 
 
 def test_its_own_answer_goes_back_byte_for_byte_and_ids_stay_as_they_were() -> None:

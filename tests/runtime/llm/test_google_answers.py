@@ -224,3 +224,33 @@ def test_an_error_in_the_stream_is_a_fault_and_the_end() -> None:
 )
 def test_usage_that_is_not_told_is_unknown(told: dict[str, Any], usage: Usage) -> None:
     assert finish(heard(chunk(finish="STOP", usageMetadata=told))).usage == usage
+
+
+def test_another_candidate_may_be_anything() -> None:
+    odd: list[dict[str, Any]] = [{"index": 1, "content": 5}, {"index": 2, "content": {"parts": 1}}]
+    first = chunk(called("t", "s=="), finish="STOP")
+    events = heard(first | {"candidates": [*odd, *first["candidates"]]})
+
+    assert json.loads(bytes(finish(events).native)) == [called("t", "s==")]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"name": "t", "willContinue": True},
+        {"name": "t", "partialArgs": [{"jsonPath": "$.a", "stringValue": "x"}]},
+        {"args": {"a": 1}},
+    ],
+)
+def test_half_a_call_is_a_fault_and_never_a_call(call: dict[str, Any]) -> None:
+    last = heard(chunk({"functionCall": call}), chunk(finish="STOP"))[-1]
+
+    assert isinstance(last, Fault)
+    assert last.kind == "malformed"
+
+
+def test_two_calls_with_one_id_are_two() -> None:
+    twice = {"functionCall": {"id": "g", "name": "t", "args": {}}}
+    events = heard(chunk(twice, twice, finish="STOP"))
+
+    assert [event.id for event in events if isinstance(event, ToolCall)] == ["g", "call-1"]

@@ -151,9 +151,13 @@ def test_an_answer_with_calls_and_their_results() -> None:
         "role": "model",
         "parts": [
             {"text": "one"},
-            {"functionCall": {"name": "t", "args": {"a": 1}}},
-            {"functionCall": {"name": "t", "args": {}}},
-            {"functionCall": {"name": "t", "args": {}}},
+            # The first call needs a signature: another model's has none.
+            {
+                "functionCall": {"name": "t", "args": {"a": 1}},
+                "thoughtSignature": "skip_thought_signature_validator",
+            },
+            {"functionCall": {"name": "t", "args": {"INVALID_JSON": '{"broken'}}},
+            {"functionCall": {"name": "t", "args": {"INVALID_JSON": "[1]"}}},
             {"inlineData": {"mimeType": "image/png", "data": "iVBO"}},
         ],
     }
@@ -197,7 +201,18 @@ def test_its_own_answer_goes_back_byte_for_byte_with_the_ids_it_gave() -> None:
     other = msgspec.structs.replace(MODEL, provider="another")
     encoded = google.encode(other, Request(transcript=(HI, answer, results)))
     assert b"g1" not in encoded.body
-    assert b"thoughtSignature" not in encoded.body
+    assert b"s==" not in encoded.body
+
+
+def test_arguments_of_any_depth_and_odd_native_blocks_are_sent() -> None:
+    deep = Assistant((Call("c", "t", '{"a":' + "[" * 100_000),))
+    (part,) = asked(HI, deep)["contents"][1]["parts"]
+    assert list(part["functionCall"]["args"]) == ["INVALID_JSON"]
+
+    blocks = b'[{"functionCall":5},{"functionCall":{"id":[]}},1]'
+    odd = Assistant((), Native("google", "google", "gemini", msgspec.Raw(blocks)))
+    results = Results((Result("c", "t"),))
+    assert asked(HI, odd, results)["contents"][1]["parts"] == json.loads(blocks)
 
 
 def test_any_transcript_can_be_sent() -> None:

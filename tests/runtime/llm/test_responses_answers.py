@@ -122,8 +122,8 @@ def test_an_answer_with_all_that_there_is() -> None:
 def test_the_last_event_has_the_items_to_keep_byte_for_byte() -> None:
     body = sse(*WHOLE[:-1]) + (
         b'data: {"type":"response.completed","response":{"status":"completed",'
-        b'"output":[{"type":"reasoning", "encrypted_content" : "z\\u00e4",  "summary":[]},{"type":"x"}]'
-        b"}}\n\n"
+        b'"output":[{"type":"reasoning", "encrypted_content" : "z\\u00e4",  "summary":[]},'
+        b'{"type":"x"}]}}\n\n'
     )
     told = finish(read(responses, MODEL, [body]))
 

@@ -73,7 +73,7 @@ class Question(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """The transcript.
 
         Raises:
-            BadQuestionError: Native blocks are no JSON array.
+            BadQuestionError: Native blocks are no JSON array of objects.
         """
         return tuple(
             _assistant(message) if isinstance(message, SentAssistant) else message
@@ -93,6 +93,8 @@ def question(body: bytes) -> Question:
         raise BadQuestionError(_where(error)) from None
     except UnicodeDecodeError:
         raise BadQuestionError("the body is no UTF-8") from None
+    except RecursionError:
+        raise BadQuestionError("the body is too deep") from None
 
 
 def _where(error: msgspec.MsgspecError) -> str:
@@ -109,7 +111,7 @@ def _assistant(message: SentAssistant) -> Assistant:
         return Assistant(message.parts)
     blocks = sent.blocks.encode("utf-8", "replace")
     try:
-        msgspec.json.decode(blocks, type=list[Raw])
-    except (msgspec.ValidationError, msgspec.DecodeError):
-        raise BadQuestionError("native blocks are no JSON array") from None
+        msgspec.json.decode(blocks, type=list[dict[str, Any]])
+    except (msgspec.ValidationError, msgspec.DecodeError, RecursionError):
+        raise BadQuestionError("native blocks are no JSON array of objects") from None
     return Assistant(message.parts, Native(sent.shape, sent.provider, sent.model, Raw(blocks)))

@@ -15,9 +15,10 @@ import msgspec
 from msgspec import Raw
 
 from turnwire_agent.llm import media
+from turnwire_agent.llm.arguments import sendable
 from turnwire_agent.llm.blocks import Blocks
 from turnwire_agent.llm.body import written
-from turnwire_agent.llm.call_ids import fitting
+from turnwire_agent.llm.call_ids import AnswerIds, fitting
 from turnwire_agent.llm.events import (
     Begun,
     Event,
@@ -58,6 +59,10 @@ FINISH_REASONS: Final[dict[str, FinishReason]] = {
 
 REASONING: Final = ("reasoning_content", "reasoning", "reasoning_text")
 """Where servers put it. The first that is there counts: some send it under two names."""
+NOTHING: Final = "there is nothing in it"
+"""Several servers refuse a message of no words."""
+REASONING_DETAILS: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
+"""Which field of a block of reasoning comes in pieces, by its type."""
 _KNOWN: Final = {"role", "content", "refusal", "tool_calls", "reasoning_details", *REASONING}
 
 
@@ -120,20 +125,23 @@ def _messages(model: Model, request: Request, losses: list[Loss]) -> Iterator[di
     for number, message in enumerate(request.transcript):
         where = f"messages[{number}]"
         if isinstance(message, User):
-            yield {"role": "user", "content": _content(message.parts, where, losses)}
+            if content := _content(message.parts, where, losses):
+                yield {"role": "user", "content": content}
+            else:
+                losses.append(Loss(where, "dropped", NOTHING))
         elif isinstance(message, Assistant):
             native = native_blocks(message, model)
             as_sent = bool(native)
             if native:
                 yield from native
-            else:
-                yield _assistant(message, where, losses)
+            elif answer := _assistant(message, where, losses):
+                yield answer
         else:
             shown: list[Text | Image | File] = []
             for result in message.results:
                 files = [part for part in result.content if not isinstance(part, Text)]
                 call_id = result.call_id if as_sent else fitting(result.call_id, CALL_ID_CHARS)
-                content: object = result_text(result)
+                content = result_text(result)
                 if files and model.quirks.result_images:
                     content = _content((Text(result_text(result)), *files), where, losses)
                 elif files:
@@ -146,22 +154,28 @@ def _messages(model: Model, request: Request, losses: list[Loss]) -> Iterator[di
                 yield {"role": "user", "content": _content(tuple(shown), where, losses)}
 
 
-def _assistant(message: Assistant, where: str, losses: list[Loss]) -> dict[str, Any]:
+def _assistant(message: Assistant, where: str, losses: list[Loss]) -> dict[str, Any] | None:
     told: dict[str, Any] = {"role": "assistant"}
     texts = [part.text for part in message.parts if isinstance(part, Text) and part.text]
-    if texts or not message.calls:
+    if texts:
         told["content"] = "\n\n".join(texts)
     if any(isinstance(part, Reasoning) for part in message.parts):
         losses.append(Loss(f"{where}.reasoning", "dropped", "it is another model's"))
     if any(isinstance(part, Image | File) for part in message.parts):
         losses.append(Loss(f"{where}.files", "dropped", "an assistant's message has none"))
     if message.calls:
-        told["tool_calls"] = [_call(call) for call in message.calls]
+        told["tool_calls"] = [_call(call, where, losses) for call in message.calls]
+    if len(told) == 1:
+        losses.append(Loss(where, "dropped", NOTHING))
+        return None
     return told
 
 
-def _call(call: Call) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": call.arguments or "{}"}
+def _call(call: Call, where: str, losses: list[Loss]) -> dict[str, Any]:
+    arguments = sendable(call.arguments)
+    if call.arguments.strip() and arguments != call.arguments:
+        losses.append(Loss(f"{where}.arguments", "sent as text", "they are no JSON object"))
+    function = {"name": call.name, "arguments": arguments}
     return {"id": fitting(call.id, CALL_ID_CHARS), "type": "function", "function": function}
 
 
@@ -210,7 +224,9 @@ def decoder(model: Model, made_ids: str = "call") -> "ChatDecoder":
 class _Call:
     """A call that is being told."""
 
-    def __init__(self, call_id: str) -> None:
+    def __init__(self, given: str, call_id: str) -> None:
+        self.given = given
+        """The server's id, which another call may have, too."""
         self.id = call_id
         self.name = ""
         self.arguments: list[str] = []
@@ -218,7 +234,7 @@ class _Call:
         """Fields that the wire's maker does not have, as signatures: they go back."""
 
     def message(self) -> dict[str, Any]:
-        function = {"name": self.name, "arguments": "".join(self.arguments) or "{}"}
+        function = {"name": self.name, "arguments": sendable("".join(self.arguments))}
         return self.more | {"id": self.id, "type": "function", "function": function}
 
 
@@ -227,16 +243,18 @@ class ChatDecoder:
 
     def __init__(self, model: Model, made_ids: str) -> None:
         self._model = model
-        self._made_ids = made_ids
+        self._call_ids = AnswerIds(made_ids)
         self._blocks = Blocks()
         self._begun = False
         self._over = False
         self._texts: list[str] = []
         self._reasoning: list[str] = []
-        self._reasoning_details: list[Any] = []
+        self._details: list[tuple[dict[str, Any], list[str]]] = []
+        """Blocks of reasoning that go back, and their texts."""
         self._refused = False
         self._calls: list[_Call] = []
         self._by_index: dict[int, _Call] = {}
+        self._by_id: dict[str, _Call] = {}
         self._raw = ""
         self._usage = Usage()
 
@@ -261,7 +279,8 @@ class ChatDecoder:
         if chunk.get("error"):
             return self._fail(of_error(chunk))
         events: list[Event] = []
-        if not self._begun:
+        # Azure judges the prompt first, in a chunk that has neither an id nor a model.
+        if not self._begun and (chunk.get("id") or chunk.get("choices")):
             self._begun = True
             events.append(Begun(text(chunk, "id"), text(chunk, "model")))
         if chunk.get("usage"):
@@ -280,8 +299,8 @@ class ChatDecoder:
             if thought := text(delta, name):
                 events += self._thought(thought)
                 break
-        if details := items(delta, "reasoning_details"):
-            self._reasoning_details += details
+        for detail in items(delta, "reasoning_details"):
+            self._detail(detail)
         content = delta.get("content")
         if isinstance(content, list):
             events += self._listed(items(delta, "content"))
@@ -297,6 +316,17 @@ class ChatDecoder:
             Skipped(name[:64]) for name, value in delta.items() if value and name not in _KNOWN
         ]
         return events
+
+    def _detail(self, detail: dict[str, Any]) -> None:
+        """A piece of a block of reasoning: its text comes in pieces, a signature at its end."""
+        field = REASONING_DETAILS.get(text(detail, "type"), "")
+        before = self._details[-1][0] if self._details else {}
+        if not field or any(before.get(name) != detail.get(name) for name in ("type", "index")):
+            self._details.append((dict(detail), []))
+        block, pieces = self._details[-1]
+        if field:
+            block |= {name: value for name, value in detail.items() if value}
+            pieces.append(text(detail, field))
 
     def _text(self, more: str) -> list[Event]:
         self._texts.append(more)
@@ -352,13 +382,14 @@ class ChatDecoder:
         if index is not None:
             call = self._by_index.get(index)
         elif call_id:
-            call = next((each for each in self._calls if each.id == call_id), None)
+            call = self._by_id.get(call_id)
         else:
             call = self._calls[-1] if self._calls and not function.get("name") else None
-        another = call is not None and call_id not in ("", call.id) and bool(function.get("name"))
+        another = call is not None and call_id not in ("", call.given) and function.get("name")
         if call is None or another:
-            call = _Call(call_id or f"{self._made_ids}-{len(self._calls)}")
+            call = _Call(call_id, self._call_ids.new(call_id))
             self._calls.append(call)
+            self._by_id.setdefault(call_id, call)
             if index is not None:
                 self._by_index[index] = call
         known = {"index", "id", "type", "function"}
@@ -388,15 +419,19 @@ class ChatDecoder:
     def _native(self, calls: list[_Call]) -> Raw:
         words = "".join(self._texts)
         message: dict[str, Any] = {"role": "assistant"}
-        if words or not calls:
+        if words:
             message["refusal" if self._refused else "content"] = words
         if calls:
             message["tool_calls"] = [call.message() for call in calls]
         if self._model.quirks.reasoning_field and self._reasoning:
             message[self._model.quirks.reasoning_field] = "".join(self._reasoning)
-        if self._reasoning_details:
-            message["reasoning_details"] = self._reasoning_details
-        return Raw(msgspec.json.encode([message]))
+        if self._details:
+            message["reasoning_details"] = [_whole(*each) for each in self._details]
+        return Raw(msgspec.json.encode([message] if len(message) > 1 else []))
+
+
+def _whole(block: dict[str, Any], pieces: list[str]) -> dict[str, Any]:
+    return block | ({REASONING_DETAILS[block["type"]]: "".join(pieces)} if pieces else {})
 
 
 def _usage(usage: dict[str, Any]) -> Usage:

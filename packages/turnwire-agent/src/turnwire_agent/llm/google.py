@@ -6,7 +6,8 @@ an id; what the model thought is text with `thought: true`. The last chunk's can
 `finishReason`; there is no other terminator, so the answer is whole when the body ends after one.
 
 A native answer is the parts of the model's content. A `thoughtSignature` belongs to the very part
-it came with, though that be an empty one; all parts of an answer go back in one content.
+it came with, though that be an empty one; all parts of an answer go back in one content. A call of
+another model has none: the provider has a word to say so, and refuses the first call without it.
 """
 
 import base64
@@ -16,11 +17,13 @@ from typing import Any, Final
 from urllib.parse import quote
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from turnwire_agent.llm import media
+from turnwire_agent.llm.arguments import is_object, sendable
 from turnwire_agent.llm.blocks import Blocks, Kind
 from turnwire_agent.llm.body import written
+from turnwire_agent.llm.call_ids import AnswerIds
 from turnwire_agent.llm.events import (
     Begun,
     Event,
@@ -90,6 +93,8 @@ THINKING: Final[dict[Effort, dict[str, Any]]] = {
 }
 PLAIN: Final = {"text", "thought"}
 """A part of nothing else is told as it comes, and goes back with its neighbours as one."""
+UNSIGNED: Final = "skip_thought_signature_validator"
+"""The signature of a call that another model made."""
 MODES: Final = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 
 
@@ -156,32 +161,32 @@ def _contents(model: Model, request: Request, losses: list[Loss]) -> Iterator[di
 
 def _ids(native: list[Raw]) -> set[str]:
     """The ids that the provider gave its calls. It gets no others back."""
-    calls = [fields(msgspec.json.decode(part), "functionCall") for part in native]
-    return {text(call, "id") for call in calls}
+    parts = [msgspec.json.decode(part) for part in native]
+    calls = [part.get("functionCall") for part in parts if isinstance(part, dict)]
+    ids = [call.get("id") for call in calls if isinstance(call, dict)]
+    return {call_id for call_id in ids if isinstance(call_id, str)}
 
 
 def _assistant(message: Assistant, where: str, losses: list[Loss]) -> Iterator[dict[str, Any]]:
+    unsigned = {"thoughtSignature": UNSIGNED}
     for part in message.parts:
         if isinstance(part, Text):
             if part.text:
                 yield {"text": part.text}
         elif isinstance(part, Call):
-            yield {"functionCall": {"name": part.name, "args": _arguments(part, where, losses)}}
+            call = {"name": part.name, "args": _arguments(part, where, losses)}
+            yield {"functionCall": call} | unsigned
+            unsigned = {}
         elif isinstance(part, Reasoning):
             losses.append(Loss(f"{where}.reasoning", "dropped", "it is another model's"))
         else:
             yield _part(part)
 
 
-def _arguments(call: Call, where: str, losses: list[Loss]) -> dict[str, Any]:
-    try:
-        arguments = msgspec.json.decode(call.arguments or "{}")
-    except (msgspec.DecodeError, UnicodeEncodeError):
-        arguments = None
-    if isinstance(arguments, dict):
-        return arguments
-    losses.append(Loss(f"{where}.arguments", "dropped", "they are no JSON object"))
-    return {}
+def _arguments(call: Call, where: str, losses: list[Loss]) -> Raw:
+    if call.arguments.strip() and not is_object(call.arguments):
+        losses.append(Loss(f"{where}.arguments", "sent as text", "they are no JSON object"))
+    return Raw(sendable(call.arguments).encode())
 
 
 def _results(
@@ -224,25 +229,11 @@ def decoder(model: Model, made_ids: str = "call") -> "GoogleDecoder":
     return GoogleDecoder(made_ids)
 
 
-class _RawContent(Struct):
-    parts: list[Raw] = []
-
-
-class _RawCandidate(Struct):
-    content: _RawContent | None = None
-
-
-class _RawChunk(Struct):
-    """The bytes of a chunk's parts."""
-
-    candidates: list[_RawCandidate] = []
-
-
 class GoogleDecoder:
     """Reads one answer."""
 
     def __init__(self, made_ids: str) -> None:
-        self._made_ids = made_ids
+        self._call_ids = AnswerIds(made_ids)
         self._blocks = Blocks()
         self._begun = False
         self._over = False
@@ -345,9 +336,13 @@ class GoogleDecoder:
         self._plain.clear()
 
     def _call(self, call: dict[str, Any]) -> list[Event]:
-        call_id = text(call, "id") or f"{self._made_ids}-{self._calls}"
+        if call.get("partialArgs") or call.get("willContinue"):
+            raise MalformedError("a call in pieces, which was not asked for")
+        call_id = self._call_ids.new(text(call, "id"))
         self._calls += 1
         name = text(call, "name")
+        if not name:
+            raise MalformedError("name")
         events: list[Event] = [ToolInputStart(call_id, name)]
         arguments = "{}"
         if given := fields(call, "args"):
@@ -368,8 +363,13 @@ class GoogleDecoder:
 
 def _sent_parts(data: bytes, candidate: int) -> list[Raw]:
     """The parts of a candidate as they came. The chunk was decoded before: it has them."""
-    content = msgspec.json.decode(data, type=_RawChunk).candidates[candidate].content
-    return content.parts if content else []
+    candidates = msgspec.json.decode(data, type=dict[str, Raw])["candidates"]
+    content = _fields(msgspec.json.decode(candidates, type=list[Raw])[candidate])["content"]
+    return msgspec.json.decode(_fields(content)["parts"], type=list[Raw])
+
+
+def _fields(values: Raw) -> dict[str, Raw]:
+    return msgspec.json.decode(values, type=dict[str, Raw])
 
 
 def _usage(usage: dict[str, Any], before: Usage) -> Usage:
