@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Self
 
 import msgspec
@@ -14,10 +15,12 @@ from gateway.running import Gateway
 from gateway.tokens import bearer
 from gateway.waiting import closed, until
 from support.framed_transport import LENGTH_BYTES, FramedTransport, RequestHead, framed
-from support.serial_protocol import SerialAgain, SerialDialect
+from support.serial_protocol import SerialAgain, SerialDialect, SerialLater
+from turnwire.core.agent import Decoded
 from turnwire.core.requests import QuestionReply
 from turnwire.core.turn.redials import FAILED_MAX
 from turnwire.dialects import DIALECTS
+from turnwire.relay.agent.failures import DialFailure
 from turnwire.relay.agent.transports import TRANSPORTS
 from turnwire.relay.turn_stream import Stream
 
@@ -61,9 +64,13 @@ class Agent:
         await self.stop()
 
     async def stop(self) -> None:
-        self._server.close()
+        self.leave()
         await self._server.wait_closed()
         await closed(self.port)
+
+    def leave(self) -> None:
+        """Take no more connections."""
+        self._server.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async def piece() -> bytes:
@@ -206,6 +213,52 @@ async def test_an_agent_that_is_gone_is_not_dialled_for_ever(
     assert isinstance(protocol, SerialAgain)
     assert protocol.failed == FAILED_MAX
     assert errors(response.text) == ["Connection failed"]
+
+
+async def test_a_dial_that_fails_before_the_response_has_begun_ends_the_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with Agent([]) as agent:
+
+        class Leaving(SerialLater):
+            def connection_opened(self, now: float) -> Decoded:
+                agent.leave()
+                return super().connection_opened(now)
+
+        leaving = SerialDialect(Leaving)
+        monkeypatch.setitem(DIALECTS, SerialDialect.name, leaving)
+        async with Gateway(agent.url, dialect="serial") as gateway:
+            response = await post(gateway)
+
+            await gateway.has_ended("unreachable")
+
+    (protocol,) = leaving.made
+    assert isinstance(protocol, Leaving)
+    assert protocol.failed == 0
+    assert errors(response.text) == ["Connection failed"]
+
+
+async def test_a_dial_that_fails_twice_at_once_is_asked_for_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    again = SerialDialect(partial(SerialAgain, 0.1))
+    monkeypatch.setitem(DIALECTS, SerialDialect.name, again)
+    async with (
+        Agent([b"Hello", b"ask"], SILENT, [b" world", b"end"]) as agent,
+        Gateway(agent.url, dialect="serial") as gateway,
+    ):
+        asking, stream = await asked(gateway, again)
+        stream.reply(REPLY, "u1")
+        await until(lambda: len(agent.bodies) == 2)
+
+        for _ in range(2):
+            stream.agent_refused(DialFailure.TIMEOUT, None, None)
+        response = await asking
+
+    (protocol,) = again.made
+    assert isinstance(protocol, SerialAgain)
+    assert protocol.failed == 1
+    assert said(response.text) == "Hello world"
 
 
 async def test_a_dial_that_takes_too_long_is_given_up_for_the_next_one(

@@ -129,6 +129,17 @@ class SerialAgain(Serial):
         return Decoded(connect=self._next_run(b"later"))
 
 
+class SerialLater(SerialAgain):
+    """The same, but its first connection only leads to the second one, which accepts the turn."""
+
+    accepted = False
+
+    def connection_opened(self, now: float) -> Decoded:
+        begun = super().connection_opened(now)
+        self.accepted = self.opened > 1
+        return begun if self.accepted else Decoded(connect=self._next_run(b"second"))
+
+
 class SerialDialect:
     """The dialect. It has prompts alone."""
 

@@ -252,8 +252,8 @@ class Stream:
 
     def _redial_failed(self, why: DialFailure, status: int | None, dial: int) -> None:
         """The protocol may ask for another connection, or wait without one."""
-        if self.turn.outcome is not None or self._link.dials != dial:
-            return
+        if self.turn.outcome is not None or self._link.dials != dial or not self._link.is_dialling:
+            return  # it has opened after all, or was told to have failed before
         self._link.close()
         self._handle_or_fail(self._undialled(why))
         if self.turn.outcome is not None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.serial_protocol import Serial, SerialAgain
+from support.serial_protocol import Serial, SerialAgain, SerialLater
 from support.turns import verdict
 from turnwire.core.turn.inputs import AgentLeft, Opened, Refused, Tick, Unreachable
 from turnwire.core.turn.limits import Limits
@@ -78,6 +78,17 @@ def test_the_first_dial_and_an_open_connection_are_not_asked_for() -> None:
     assert (first.failed, second.failed) == (0, 0)
     assert turn.outcome is Outcome.UNREACHABLE
     assert late.outcome is Outcome.AGENT_REFUSED
+
+
+def test_a_turn_whose_response_has_not_begun_is_not_asked() -> None:
+    protocol = SerialLater()
+    turn = Turn(protocol, LIMITS, UIMessageStream())
+    assert turn.handle(Opened(), 0).connect is not None
+
+    turn.handle(Unreachable(), 1)
+
+    assert protocol.failed == 0
+    assert turn.outcome is Outcome.UNREACHABLE
 
 
 def test_a_turn_that_is_over_is_not_asked() -> None:

@@ -22,16 +22,17 @@ def nobody(_now: float) -> Decoded | None:
 def whom_to_ask(
     protocol: AgentProtocol,
     end: End,
-    is_open: bool,  # noqa: FBT001 (as it is handed on)
+    is_begun: bool,  # noqa: FBT001 (as it is handed on)
     is_connected: bool,  # noqa: FBT001
     ends: int,
 ) -> Ask:
     """Return what says whether the turn goes on without its agent.
 
-    `is_open`: a connection was open before. `is_connected`: one is open. `ends`: how many ended or
-    could not be opened since one was opened.
+    `is_begun`: the response to the client has begun, so a connection was open before; until then, a
+    failed dial is an HTTP status. `is_connected`: one is open. `ends`: how many ended or could not
+    be opened since one was opened.
     """
     if isinstance(end, AgentLeft):
         return protocol.connection_lost if is_connected else nobody
-    is_redial = is_open and not is_connected and ends <= FAILED_MAX
+    is_redial = is_begun and not is_connected and ends <= FAILED_MAX
     return protocol.dial_failed if is_redial and isinstance(protocol, Redials) else nobody

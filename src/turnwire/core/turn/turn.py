@@ -213,8 +213,9 @@ class Turn:
         """End the stream, unless the turn needs its connection no more, or needs another one."""
         if self.outcome is not None:
             return NO_OUTPUT
-        ask = whom_to_ask(self._protocol, end, self._is_open, self._is_connected, self._agent_ends)
-        self._is_connected, self._agent_ends = False, self._agent_ends + 1
+        is_begun, ends = self._headers_due, self._agent_ends
+        ask = whom_to_ask(self._protocol, end, is_begun, self._is_connected, ends)
+        self._is_connected, self._agent_ends = False, ends + 1
         if (decoded := ask(now)) is not None:
             self._feed(decoded, now)
         if decoded is None or decoded.is_cut:
@@ -377,8 +378,7 @@ class Turn:
 
     def _client_overdue(self, now: float) -> Output:
         """The client was blocked, detached or gone for too long."""
-        client = self.client_state.client
-        if client is BLOCKED:
+        if (client := self.client_state.client) is BLOCKED:
             return self._cut_off_client(now)
         return self._give_up(now) if client is DETACHED else self._end(Outcome.ABANDONED, now)
 

@@ -55,6 +55,11 @@ class AgentLink:
         if self.connection is None:
             self._dialling = loop.create_task(self._open(transport, target, listener, reservation))
 
+    @property
+    def is_dialling(self) -> bool:
+        """Whether a dial is under way, or failed and was not closed yet."""
+        return self._timer is not None
+
     def opened(self, connection: Connection) -> None:
         """Note that the agent accepted: the time limit is over."""
         self.connection = connection
