@@ -34,6 +34,10 @@ class Grader:
             body = {"behaviors": list(behaviours)}
             self.http.post("/scenario", json=body).raise_for_status()
 
+    def rests(self) -> None:
+        """Wait until it has noticed that the client is gone."""
+        self.http.get("/requests").raise_for_status()
+
     def verdict(self) -> dict[str, Any]:
         """The verdict on all since `plays`. Any finding fails the test, a warning too."""
         verdict: dict[str, Any] = self.http.get("/verdict").json()

@@ -1,5 +1,6 @@
 """Nothing that llmock finds in a client is found in ours, whatever the wire."""
 
+import asyncio
 from contextlib import aclosing
 from itertools import chain, repeat
 from typing import Any, Final
@@ -49,9 +50,14 @@ async def asked(
     grader: Grader, shape: ShapeName, request: Request | None = None, limits: Limits | None = None
 ) -> list[Event]:
     """The events of one call."""
+
+    async def sleep(seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        grader.rests()  # else a call whose end it has not seen is another one to it
+
     # The second wait is so much longer than the first that a busy machine does not even them out.
     chances = chain([0.3], repeat(0.99))
-    settings = CallSettings(limits=limits or Limits(), random=lambda: next(chances))
+    settings = CallSettings(limits=limits or Limits(), random=lambda: next(chances), sleep=sleep)
     request = request or Request(transcript=HI)
     events = stream(model(grader, shape), request, NoKey(), settings)
     async with aclosing(events):
@@ -66,6 +72,7 @@ async def answered(grader: Grader, shape: ShapeName, limits: Limits | None = Non
         if not (isinstance(last, Fault) and last.transient):
             return events
         limits = None
+        grader.rests()
     return await asked(grader, shape)
 
 

@@ -67,8 +67,9 @@ async def _read(
                 batch += decoder.event(event)
             if batch:
                 yield batch
-                if isinstance(batch[-1], Finish | Fault):
+                if isinstance(batch[-1], Finish):
                     await _drain(response, wire)
+                if isinstance(batch[-1], Finish | Fault):
                     return
             if unpacking.cut:
                 message = f"The answer is longer than {limits.answer_bytes} bytes."
