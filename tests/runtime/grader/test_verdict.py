@@ -11,7 +11,7 @@ from runtime.grader.conftest import Grader
 from turnwire_agent.llm.answer import Answer
 from turnwire_agent.llm.call.limits import Limits
 from turnwire_agent.llm.call.stream import CallSettings, stream
-from turnwire_agent.llm.credentials.no_key import NoKey
+from turnwire_agent.llm.credentials.api_key import NoKey
 from turnwire_agent.llm.events import Event, Finish, TextDelta, ToolCall
 from turnwire_agent.llm.faults import Fault
 from turnwire_agent.llm.model import Model, ShapeName

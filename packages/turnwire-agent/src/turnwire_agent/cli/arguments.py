@@ -9,10 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, get_args
 
-from turnwire_agent.llm.credentials.api_key import ApiKey
+from turnwire_agent.llm.credentials.api_key import ApiKey, NoKey
 from turnwire_agent.llm.credentials.key_file import KeyFile
 from turnwire_agent.llm.credentials.key_header import KEY_HEADERS
-from turnwire_agent.llm.credentials.no_key import NoKey
 from turnwire_agent.llm.credentials.port import Credential
 from turnwire_agent.llm.credentials.sources import KeyVariable
 from turnwire_agent.llm.model import Model, Quirks, ShapeName

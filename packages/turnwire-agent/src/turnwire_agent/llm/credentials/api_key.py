@@ -1,4 +1,4 @@
-"""An API key as a credential."""
+"""An API key as a credential, and none."""
 
 import asyncio
 
@@ -50,3 +50,14 @@ class ApiKey:
     @property
     def _version(self) -> str:
         return str(self._count)
+
+
+class NoKey:
+    """Sends nothing, to servers that ask for no key. A refusal is the server's last word."""
+
+    async def headers(self) -> Granted:
+        return Granted({}, "")
+
+    async def refused(self, version: str) -> bool:
+        del version
+        return False
