@@ -1,7 +1,7 @@
 // One request to the server, and its answer as parts.
 import { TurnwireCallError } from "./errors.js";
 import { Events } from "./events.js";
-import type { Fault, Part, Question } from "./wire.js";
+import type { Fault, Part } from "./wire.js";
 
 const ERROR_MAX = 4096;
 const BROKEN: Fault = { kind: "truncated", retryable: true };
@@ -24,7 +24,7 @@ export interface Answered {
 }
 
 /** Ask. It throws if there is no answer; one that breaks off ends with an `error` part. */
-export async function call(server: Server, question: Question, asked: Asked): Promise<Answered> {
+export async function call(server: Server, body: string, asked: Asked): Promise<Answered> {
   const url = `${server.baseURL.replace(/\/+$/, "")}/v1/generate`;
   const token = typeof server.token === "function" ? await server.token() : server.token;
   const headers = present({
@@ -37,7 +37,7 @@ export async function call(server: Server, question: Question, asked: Asked): Pr
   const response = await sent(server, url, {
     method: "POST",
     headers,
-    body: JSON.stringify(question),
+    body,
     redirect: "error",
     ...(asked.abortSignal ? { signal: asked.abortSignal } : {}),
   });

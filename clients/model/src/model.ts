@@ -31,11 +31,11 @@ export function model<S extends Specification>(
   { specification: _, supportedUrls = NO_ADDRESSES, ...settings }: ModelOptions<S>,
 ): Models[S] {
   async function doStream(options: CallOptions) {
-    const { question: body, warnings } = question(route, options, settings);
+    const { question: asked, body, warnings } = question(route, options, settings);
     const { parts, headers } = await call(server, body, options);
     return {
       stream: parts.pipeThrough(translator(specification, warnings)),
-      request: { body },
+      request: { body: asked },
       response: { headers },
     };
   }

@@ -31,6 +31,9 @@ export const NOT_CARRIED = ["topK", "presencePenalty", "frequencyPenalty", "seed
   keyof CallOptions
 )[];
 
+const HALF = /\p{Surrogate}/u;
+const HALVES = /\p{Surrogate}/gu;
+
 /** How much a model may think, in the words of V4. */
 export const EFFORTS: Record<string, Effort> = {
   none: "none",
@@ -46,7 +49,7 @@ export function question(
   model: string,
   options: CallOptions,
   settings: Settings,
-): { question: Question; warnings: Warning[] } {
+): { question: Question; body: string; warnings: Warning[] } {
   const warnings = new Warnings();
   const { instructions, messages } = transcript(options.prompt, warnings);
   const made: Question = { model, transcript: messages };
@@ -62,7 +65,15 @@ export function question(
   format(options, made, warnings);
   tools(options, made, warnings);
   think(options, settings, made, warnings);
-  return { question: made, warnings: warnings.all };
+  const body = JSON.stringify(made, (_key, value: unknown) => wellFormed(value, warnings));
+  return { question: made, body, warnings: warnings.all };
+}
+
+/** Text that was cut in the middle of an emoji is no UTF-8, and would make a conversation unusable. */
+function wellFormed(value: unknown, warnings: Warnings): unknown {
+  if (typeof value !== "string" || !HALF.test(value)) return value;
+  warnings.add("prompt", "half of a character is sent as U+FFFD");
+  return value.replace(HALVES, "\ufffd");
 }
 
 function format(options: CallOptions, made: Question, warnings: Warnings): void {

@@ -6,7 +6,7 @@ import { TurnwireCallError } from "../src/errors.js";
 import { EVENT_MAX, Events } from "../src/events.js";
 import type { Part } from "../src/wire.js";
 
-const QUESTION = { model: "m", transcript: [] };
+const QUESTION = '{"model":"m","transcript":[]}';
 const START = 'data: {"type":"stream-start","warnings":[]}\n\n';
 const TEXT = ': keepalive\n\ndata: {"type":"text-delta","id":"0","delta":"ä€"}\n\n';
 const ERROR: Part = { type: "error", error: { kind: "truncated", retryable: true } };
@@ -60,7 +60,7 @@ test("a request has the token of its moment, and the headers of all and of its o
     "content-type": "application/json",
     accept: "text/event-stream",
   });
-  assert.equal(init?.body, '{"model":"m","transcript":[]}');
+  assert.equal(init?.body, QUESTION);
   assert.equal((seen[1]?.[1].headers as Record<string, string>)["authorization"], "Bearer t2");
 });
 

@@ -77,6 +77,15 @@ test("the call decides how much is thought, and else the model's options", () =>
   assert.deepEqual(made({ reasoning: "odd" }), { rest: {}, warnings: ["reasoning: it is not sent"] });
 });
 
+test("a character that was cut in halves is sent as one that stands for it", () => {
+  const prompt = [{ role: "user", content: [{ type: "text", text: "a\ud83d b\ud83d\ude00" }] }];
+  const { body, warnings } = question("m", { prompt } as CallOptions, {});
+
+  assert.match(body, /"text":"a\ufffd b\ud83d\ude00"/);
+  assert.deepEqual(warnings, [{ feature: "prompt", details: "half of a character is sent as U+FFFD" }]);
+  assert.equal(made({}).warnings.length, 0);
+});
+
 test("the README has the tables", async () => {
   const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
   const rows = [

@@ -108,6 +108,7 @@ for (const [version, specification] of SDKS) {
       assert.match(JSON.stringify(body.system), /Be brief\./);
       assert.deepEqual(body.messages.map((each) => each.role), ["user", "assistant", "user"]);
       assert.match(JSON.stringify(body.messages[2]), /tool_result.*call_1.*sky.*blue/);
+      assert.equal(first.warnings.length, 1);
       assert.match(JSON.stringify(first.warnings), /topK/);
       assert.deepEqual([first.usage["inputTokens"], first.usage["outputTokens"], first.usage["totalTokens"]], [10, 7, 17]);
     });

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +37,7 @@ class Program:
 
     client: httpx.AsyncClient
     port: int
+    stop: Callable[[], None]
 
     async def post(self, body: object = None, **headers: str) -> httpx.Response:
         """Ask, and wait for the whole answer. `_` in a header's name is `-`."""
@@ -84,7 +85,7 @@ async def serving(
         )
         try:
             async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
-                yield Program(client, port)
+                yield Program(client, port, stopping.set)
         finally:
             stopping.set()
             await running

@@ -12,9 +12,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from runtime.cli.command import run
-from runtime.generate.served import PATH, asked, read
+from runtime.generate.served import PATH, asked, model, read, serving
 from runtime.llm.call.called import ANSWER, KEY
-from runtime.llm.scripted_server import STREAM_HEAD, ScriptedServer, sends
+from runtime.llm.scripted_server import STREAM_HEAD, ScriptedServer, sends, sends_then_silent
 from turnwire_agent.generate.server import CannotListenError, listener
 
 Captured = pytest.CaptureFixture[str]
@@ -100,6 +100,21 @@ async def test_the_command_serves_until_it_is_told_to_stop(tmp_path: Path) -> No
     assert "WARNING generate: model=- status=401 outcome=refused" in log
     assert "canary" not in log
     assert process.returncode == 0
+
+
+@pytest.mark.sockets
+async def test_an_answer_that_runs_when_it_stops_is_cut_after_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("turnwire_agent.generate.server.STOPPING_S", 1)
+    async with ScriptedServer([sends_then_silent(STREAM_HEAD)]) as provider:
+        async with asyncio.timeout(5), serving(model(provider.url)) as program:
+            asking = asyncio.create_task(program.post())
+            await provider.was_asked.wait()
+            program.stop()
+            with pytest.raises(httpx.HTTPError):
+                await asking
+        assert provider.hung_up.is_set()
 
 
 def test_an_install_has_few_packages() -> None:
