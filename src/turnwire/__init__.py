@@ -1,6 +1,9 @@
 """turnwire: a stateless gateway from AI SDK clients to agent session backends.
 
 Nothing is re-exported here: import each name from its own module.
+
+PYTEST_DONT_REWRITE: else pytest, run by a program that has imported this, warns of it, as turnwire
+has a plugin.
 """
 
 __version__ = "0.1.0"

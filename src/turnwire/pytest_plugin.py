@@ -27,6 +27,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """Load the plugin itself, if an agent is named."""
     if config.getoption("--turnwire-agent") is None:
         return
+    if config.getoption("dist", "no") != "no":  # each worker would play all, at the same time
+        import pytest  # noqa: PLC0415 (this module is imported before pytest has begun)
+
+        raise pytest.UsageError("turnwire conform plays one scenario at a time: not with -n")
     from turnwire.cli import pytest_conform  # noqa: PLC0415 (a second, which only its users spend)
 
-    config.pluginmanager.register(pytest_conform, "turnwire-conform")
+    if not config.pluginmanager.is_registered(pytest_conform):  # it may be named by `-p`
+        config.pluginmanager.register(pytest_conform, "turnwire-conform")

@@ -65,6 +65,37 @@ async def test_without_an_agent_it_loads_nothing(tmp_path: Path) -> None:
     assert code == 0, out
 
 
+async def test_the_plugin_may_be_named_too(tmp_path: Path) -> None:
+    named = ("-p", "turnwire.cli.pytest_conform")
+    only = f"{PROMPTS} --only one-turn"
+    assert (await run(tmp_path, *named))[0] == 5
+    async with HoldsTextBack() as agent:
+        its = ("--turnwire-agent", agent.url, "--turnwire-conform", only)
+        code, out = await run(tmp_path, *named, *its)
+    assert code == 0
+    assert out.count("turnwire-one-turn PASSED") == 1
+
+
+async def test_several_workers_do_not_play_against_one_agent(tmp_path: Path) -> None:
+    code, out = await run(tmp_path, "--turnwire-agent", "http://127.0.0.1:9", "-n", "2")
+    assert code == 4
+    assert out.strip() == "ERROR: turnwire conform plays one scenario at a time: not with -n"
+
+
+async def test_a_program_that_has_imported_turnwire_may_run_pytest(tmp_path: Path) -> None:
+    asked = ["-p", "no:schemathesis", "-p", "no:cacheprovider", "--rootdir", str(tmp_path)]
+    text = f"import turnwire, pytest; pytest.main({asked})"
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", text),
+        cwd=tmp_path,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    out, _ = await process.communicate()
+    assert "no tests ran" in out.decode()
+    assert "rewritten" not in out.decode()
+
+
 async def test_its_options_are_shown(tmp_path: Path) -> None:
     code, out = await run(tmp_path, "--help")
     assert code == 0

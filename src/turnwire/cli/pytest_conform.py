@@ -91,8 +91,10 @@ class ScenarioItem(pytest.Item):
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Add a test for each scenario."""
+    """Add a test for each scenario, if an agent is named."""
     url = config.getoption("--turnwire-agent")
+    if url is None:
+        return
     parser = Arguments(prog="--turnwire-conform", add_help=False)
     conform.add_arguments(parser)
     others = shlex.split(config.getoption("--turnwire-conform"))
