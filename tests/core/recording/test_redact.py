@@ -164,6 +164,8 @@ def test_an_array_around_a_frame_keeps_its_type_and_its_numbers() -> None:
 
     assert array(frame) == b'[17,"say",{"text":"xxx xx","a":["xxxx",11]},"done","xxxxxxx"]'
     assert Redactor().frame(b'[17,"say",{}]') == b'[11,"xxx",{}]'
+    assert array(b'[17,"say",{"":27},[37]]') == b'[17,"say",{"":11},[11]]'
+    assert array(b'{"":17}') == b'{"":11}'
 
 
 def test_a_schema_with_an_envelope_names_the_types() -> None:

@@ -120,6 +120,7 @@ class Redactor:
         containers: list[tuple[str, str, str, bool, bool]] = []
         parent = path = key = ""
         opaque = hidden = False
+        is_array = bool(self._tags) and frame.lstrip().startswith(b"[")
         pieces: list[str] = []
         for token in _TOKEN.finditer(frame.decode()):
             text = token.group()
@@ -139,7 +140,7 @@ class Redactor:
                     else:
                         pieces.append(self._string(key, text))
                 case "number":
-                    is_kept = key in self._kept or (not key and bool(self._tags))
+                    is_kept = key in self._kept or (is_array and len(containers) == 1)
                     stays = is_kept and not opaque and not hidden
                     pieces.append(text if stays else _SIGNIFICANT.sub(_ones, text))
                 case "open":
