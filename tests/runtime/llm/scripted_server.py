@@ -138,10 +138,14 @@ def head(status: int = 200, headers: Mapping[str, str] | None = None) -> bytes:
 
 
 def response(status: int, body: object = b"", **headers: str) -> bytes:
-    """A whole response. A body that is no bytes is JSON. `_` in a header's name is `-`."""
+    """A whole response, the last of its connection. A body that is no bytes is JSON.
+
+    `_` in a header's name is `-`.
+    """
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     fields = {name.replace("_", "-"): value for name, value in headers.items()}
-    return head(status, {"content-length": str(len(data)), **fields}) + data
+    length = {"content-length": str(len(data)), "connection": "close"}
+    return head(status, length | fields) + data
 
 
 EVENT_STREAM = {"content-type": "text/event-stream; charset=utf-8"}
