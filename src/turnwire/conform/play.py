@@ -20,7 +20,7 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
 from turnwire.core.turn.output import Output
 from turnwire.core.turn.turn import Turn
-from turnwire.core.wire.schema import WireSchema
+from turnwire.core.wire.schema import WireSchema, type_by
 from turnwire.relay.agent.failures import DialFailure, DisconnectReason
 from turnwire.relay.agent.link import AgentLink
 from turnwire.relay.agent.port import AgentTarget, Connection, Transport
@@ -196,8 +196,21 @@ class Play:
     def agent_refused(
         self, why: DialFailure, status: int | None, _retry_after_s: float | None
     ) -> None:
+        if self.opened_at is not None:
+            # Not now: the link, which is in the middle of this dial, is used for the next one.
+            self._loop.call_soon(self._redial_failed, why, status, self._link.dials)
+            return
         self.refused = why, status
         self._stir()
+
+    def _redial_failed(self, why: DialFailure, status: int | None, dial: int) -> None:
+        """As in a gateway, the protocol may ask for another connection."""
+        if self._link.dials != dial or not self._link.is_dialling:
+            return
+        self._link.close()
+        self._handle(inputs.Unreachable())
+        if self.turn.outcome is not None:
+            self.refused = why, status
 
     def agent_frames(self, frames: Sequence[bytes]) -> None:
         now = self._loop.time()
@@ -280,8 +293,9 @@ _HANG_UPS: Final = frozenset({Outcome.CLIENT_GONE, Outcome.ABANDONED, Outcome.CA
 
 def _is_delta(frame: bytes, schema: WireSchema) -> bool:
     """Whether a frame is one with a delta."""
-    if schema.type_of is not None:
-        return schema.type_of(frame) in schema.deltas
+    type_of = schema.type_of or (schema.split and type_by(schema.split))
+    if type_of is not None:
+        return type_of(frame) in schema.deltas
     try:
         decoded = json.loads(frame)
     except (ValueError, RecursionError):
