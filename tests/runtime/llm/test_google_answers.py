@@ -1,5 +1,6 @@
 import json
 import random
+import time
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ from turnwire_agent.llm.events import (
 )
 from turnwire_agent.llm.faults import Fault
 from turnwire_agent.llm.model import Model
+from turnwire_agent.llm.sse import ServerSentEvent
 
 MODEL = Model(provider="google", name="gemini", shape="google", base_url="")
 
@@ -254,3 +256,12 @@ def test_two_calls_with_one_id_are_two() -> None:
     events = heard(chunk(twice, twice, finish="STOP"))
 
     assert [event.id for event in events if isinstance(event, ToolCall)] == ["g", "call-1"]
+
+
+def test_many_candidates_cost_no_more_for_each() -> None:
+    candidate = chunk({"text": "x", "thoughtSignature": "s"})["candidates"][0]
+    event = ServerSentEvent("", json.dumps({"candidates": [candidate] * 10_000}).encode())
+    began = time.process_time()
+
+    assert len(google.decoder(MODEL).event(event)) > 10_000
+    assert time.process_time() - began < 2  # if each is looked for in all of the chunk, 20 seconds

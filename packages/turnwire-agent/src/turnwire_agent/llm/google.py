@@ -283,13 +283,16 @@ class GoogleDecoder:
         if usage := fields(chunk, "usageMetadata"):
             self._usage = _usage(usage, self._usage)
         candidates = items(chunk, "candidates")
+        as_sent: list[Raw] = []
         for number, candidate in enumerate(candidates):
             if candidate.get("index"):
                 events.append(Skipped("candidate"))
                 continue
             parts = items(fields(candidate, "content"), "parts")
             plain = all(part.keys() <= PLAIN for part in parts)
-            sent = [] if plain else _sent_parts(data, number)
+            if not plain:
+                as_sent = as_sent or _candidates(data)
+            sent = [] if plain else _parts(as_sent[number])
             for place, part in enumerate(parts):
                 events += self._part(part, sent[place] if sent else None)
             events += self._grounding(fields(candidate, "groundingMetadata"))
@@ -361,14 +364,16 @@ class GoogleDecoder:
         return events
 
 
-def _sent_parts(data: bytes, candidate: int) -> list[Raw]:
-    """The parts of a candidate as they came. The chunk was decoded before: it has them."""
-    candidates = msgspec.json.decode(data, type=dict[str, Raw])["candidates"]
-    content = _fields(msgspec.json.decode(candidates, type=list[Raw])[candidate])["content"]
-    return msgspec.json.decode(_fields(content)["parts"], type=list[Raw])
+def _candidates(data: bytes) -> list[Raw]:
+    """The candidates as they came. The chunk was decoded before: it has them."""
+    return msgspec.json.decode(_fields(data)["candidates"], type=list[Raw])
 
 
-def _fields(values: Raw) -> dict[str, Raw]:
+def _parts(candidate: Raw) -> list[Raw]:
+    return msgspec.json.decode(_fields(_fields(candidate)["content"])["parts"], type=list[Raw])
+
+
+def _fields(values: bytes | Raw) -> dict[str, Raw]:
     return msgspec.json.decode(values, type=dict[str, Raw])
 
 

@@ -234,7 +234,8 @@ class _Item:
     def told_of(self, part: tuple[str, int | None]) -> str:
         """All that was told of a part."""
         pieces = self.told.setdefault(part, [])
-        pieces[:] = ["".join(pieces)]
+        if len(pieces) != 1:
+            pieces[:] = ["".join(pieces)]
         return pieces[0]
 
 
@@ -347,7 +348,9 @@ class ResponsesDecoder:
         if field != "delta":
             told = item.told_of(part)
             more = more[len(told) :] if more.startswith(told) else ""
-        item.told.setdefault(part, []).append(more)
+        pieces = item.told.setdefault(part, [])
+        if more:
+            pieces.append(more)
         return self._blocks.delta(kind, (item.number, part), more)
 
     def _text(self, values: dict[str, Any]) -> list[Event]:
