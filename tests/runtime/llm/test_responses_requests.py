@@ -85,8 +85,11 @@ def test_all_that_a_request_can_ask() -> None:
         "top_p": 0.5,
     }
     assert asked(HI, tools=tools, tool_choice="none")["tool_choice"] == "none"
-    plain = msgspec.structs.replace(MODEL, quirks=Quirks(strict_tools=False))
+    plain = msgspec.structs.replace(
+        MODEL, quirks=Quirks(strict_tools=False, sealed_reasoning=False)
+    )
     assert asked(HI, model=plain, tools=tools)["tools"][0]["strict"] is False
+    assert "include" not in asked(HI, model=plain)
     assert losses(HI, stop=("END",)) == (Loss("stop", "dropped", "the wire has no stop sequences"),)
 
 

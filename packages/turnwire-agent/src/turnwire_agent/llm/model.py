@@ -30,6 +30,8 @@ class Quirks(Struct, frozen=True, kw_only=True):
     tokens, as older ones do; or never."""
     sampling: bool = False
     """`messages`: the model takes `temperature` and `top_p`, as older ones do."""
+    sealed_reasoning: bool = True
+    """`responses`: the model gives its reasoning encrypted. One that does not think refuses to."""
     result_images: bool = False
     """The model takes pictures in the result of a tool. Else they follow as a user's."""
 

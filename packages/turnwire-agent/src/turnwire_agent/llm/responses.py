@@ -85,8 +85,9 @@ def encode(model: Model, request: Request) -> Encoded:
         "input": list(_items(model, request, losses)),
         "stream": True,
         "store": False,
-        "include": ["reasoning.encrypted_content"],
     }
+    if model.quirks.sealed_reasoning:
+        body["include"] = ["reasoning.encrypted_content"]
     if request.instructions:
         body["instructions"] = request.instructions
     if request.tools:
