@@ -13,6 +13,7 @@ import pytest
 ROOT: Final = Path(__file__).parents[2]
 SOURCE: Final = ROOT / "src/turnwire"
 LAB: Final = ROOT / "src/turnwire_lab"
+RUNTIME: Final = ROOT / "packages/turnwire-agent/src"
 TESTED: Final = (
     *(
         "bridge",
@@ -48,7 +49,7 @@ def test_no_name_holds_a_word_that_says_nothing() -> None:
     words = banned()
     assert len(words) > 10
 
-    modules = [path for folder in (SOURCE, LAB) for path in folder.rglob("*.py")]
+    modules = [path for folder in (SOURCE, LAB, RUNTIME) for path in folder.rglob("*.py")]
     found = [
         f"{path.relative_to(ROOT)}:{line} {name}"
         for path in modules

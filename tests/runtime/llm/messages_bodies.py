@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from turnwire_agent.llm import messages
 from turnwire_agent.llm.model import Model, Quirks
 from turnwire_agent.llm.request import Request
 from turnwire_agent.llm.shape import Encoded
+from turnwire_agent.llm.shapes import messages
 from turnwire_agent.llm.transcript import Assistant, Call, Message, Native, Reasoning, Text, User
 
 MODEL = Model(provider="anthropic", name="claude", shape="messages", base_url="https://e.com/v1")

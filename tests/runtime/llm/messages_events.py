@@ -4,9 +4,9 @@ import json
 from typing import Any, Final
 
 from runtime.llm.streams import read, sse
-from turnwire_agent.llm import messages
 from turnwire_agent.llm.events import Event, Finish
 from turnwire_agent.llm.model import Model
+from turnwire_agent.llm.shapes import messages
 
 MODEL: Final = Model(provider="anthropic", name="claude", shape="messages", base_url="")
 USAGE: Final = {"input_tokens": 10, "output_tokens": 1}

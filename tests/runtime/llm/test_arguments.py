@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from turnwire_agent.llm.arguments import is_object, sendable
+from turnwire_agent.llm.shapes.arguments import is_object, sendable
 
 
 @pytest.mark.parametrize("arguments", ["{}", ' {"a" : 1.0}\n', '{"ü":[{}]}'])

@@ -1,6 +1,6 @@
 import re
 
-from turnwire_agent.llm.call_ids import AnswerIds, fitting
+from turnwire_agent.llm.shapes.call_ids import AnswerIds, fitting
 
 
 def test_an_id_that_fits_is_itself() -> None:

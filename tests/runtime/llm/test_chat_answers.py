@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from runtime.llm.streams import read, sse
-from turnwire_agent.llm import chat
 from turnwire_agent.llm.events import (
     Begun,
     Event,
@@ -25,6 +24,7 @@ from turnwire_agent.llm.events import (
 )
 from turnwire_agent.llm.faults import Fault
 from turnwire_agent.llm.model import Model, Quirks
+from turnwire_agent.llm.shapes import chat
 
 MODEL = Model(provider="openai", name="gpt", shape="chat", base_url="https://example.com/v1")
 USAGE = {

@@ -8,9 +8,9 @@ import pytest
 
 from runtime.llm.streams import sse
 from runtime.llm.test_chat_answers import MODEL, chunk, finish, fragment, heard, native
-from turnwire_agent.llm import chat
 from turnwire_agent.llm.answer import Answer
 from turnwire_agent.llm.events import Begun, Event, ToolCall
+from turnwire_agent.llm.shapes import chat
 from turnwire_agent.llm.sse import EventReader
 
 

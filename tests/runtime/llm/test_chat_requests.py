@@ -5,11 +5,11 @@ import msgspec
 import pytest
 
 from runtime.llm.transcripts import PNG, SCHEMA, request
-from turnwire_agent.llm import chat
 from turnwire_agent.llm.losses import Loss
 from turnwire_agent.llm.model import Model, Quirks
 from turnwire_agent.llm.request import OneTool, Request, ToolSpec
 from turnwire_agent.llm.shape import UnsendableError
+from turnwire_agent.llm.shapes import chat
 from turnwire_agent.llm.transcript import (
     Assistant,
     Call,

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from runtime.llm.streams import read, sse
-from turnwire_agent.llm import google
 from turnwire_agent.llm.events import (
     Begun,
     Event,
@@ -28,6 +27,7 @@ from turnwire_agent.llm.events import (
 )
 from turnwire_agent.llm.faults import Fault
 from turnwire_agent.llm.model import Model
+from turnwire_agent.llm.shapes import google
 from turnwire_agent.llm.sse import ServerSentEvent
 
 MODEL = Model(provider="google", name="gemini", shape="google", base_url="")

@@ -4,10 +4,11 @@ from typing import Any
 import msgspec
 
 from runtime.llm.transcripts import PNG, SCHEMA, request
-from turnwire_agent.llm import google
 from turnwire_agent.llm.losses import Loss
 from turnwire_agent.llm.model import Model, Quirks
 from turnwire_agent.llm.request import OneTool, Request, ToolSpec
+from turnwire_agent.llm.shapes import google
+from turnwire_agent.llm.shapes.google.request import MODES
 from turnwire_agent.llm.transcript import (
     Assistant,
     Call,
@@ -92,7 +93,7 @@ def test_all_that_a_request_can_ask() -> None:
             "responseMimeType": "application/json",
         },
     }
-    for choice, mode in google.MODES.items():
+    for choice, mode in MODES.items():
         calling = asked(HI, tools=tools, tool_choice=choice)["toolConfig"]["functionCallingConfig"]
         assert calling == {"mode": mode}
     assert losses(HI, tools=tools, parallel_tools=False) == (

@@ -13,11 +13,12 @@ from runtime.llm import messages_events, test_messages_answers
 from runtime.llm import test_chat_answers as of_chat
 from runtime.llm import test_google_answers as of_google
 from runtime.llm import test_responses_answers as of_responses
-from turnwire_agent.llm import chat, events, google, messages, responses
+from turnwire_agent.llm import events
 from turnwire_agent.llm.answer import Answer
 from turnwire_agent.llm.faults import Fault
 from turnwire_agent.llm.model import Model
 from turnwire_agent.llm.request import Request
+from turnwire_agent.llm.shapes import chat, google, messages, responses
 from turnwire_agent.llm.sse import ServerSentEvent
 from turnwire_agent.llm.transcript import Result, Results, Text, User
 

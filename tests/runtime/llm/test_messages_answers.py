@@ -21,7 +21,6 @@ from runtime.llm.messages_events import (
     thinking,
 )
 from runtime.llm.streams import read, sse
-from turnwire_agent.llm import messages
 from turnwire_agent.llm.answer import Answer
 from turnwire_agent.llm.events import (
     Begun,
@@ -42,6 +41,7 @@ from turnwire_agent.llm.events import (
 )
 from turnwire_agent.llm.faults import Fault
 from turnwire_agent.llm.request import Request
+from turnwire_agent.llm.shapes import messages
 from turnwire_agent.llm.sse import EventReader
 from turnwire_agent.llm.transcript import Result, Results, Text, User
 

@@ -8,10 +8,10 @@ import pytest
 
 from runtime.llm.messages_bodies import HI, HI_BLOCK, MODEL, asked, encoded, native
 from runtime.llm.transcripts import PNG, request
-from turnwire_agent.llm import messages
 from turnwire_agent.llm.losses import Loss
 from turnwire_agent.llm.request import Request
 from turnwire_agent.llm.shape import UnsendableError
+from turnwire_agent.llm.shapes import messages
 from turnwire_agent.llm.transcript import (
     Assistant,
     Call,

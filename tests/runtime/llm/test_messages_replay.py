@@ -11,10 +11,10 @@ import pytest
 
 from models.mock import mock
 from runtime.llm.streams import read
-from turnwire_agent.llm import messages
 from turnwire_agent.llm.answer import Answer
 from turnwire_agent.llm.model import Model, Quirks
 from turnwire_agent.llm.request import Request, ToolSpec
+from turnwire_agent.llm.shapes import messages
 from turnwire_agent.llm.transcript import Assistant, Message, Result, Results, Text, User
 
 pytestmark = [pytest.mark.sockets, pytest.mark.node]

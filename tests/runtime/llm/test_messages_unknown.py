@@ -19,7 +19,6 @@ from runtime.llm.messages_events import (
     text,
 )
 from runtime.llm.streams import read, sse
-from turnwire_agent.llm import messages
 from turnwire_agent.llm.events import (
     Begun,
     Finish,
@@ -31,6 +30,7 @@ from turnwire_agent.llm.events import (
     ToolCall,
 )
 from turnwire_agent.llm.faults import Fault
+from turnwire_agent.llm.shapes import messages
 
 
 def test_events_that_are_not_known_are_told_and_change_nothing() -> None:

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from runtime.llm.streams import read, sse
-from turnwire_agent.llm import responses
 from turnwire_agent.llm.events import (
     Begun,
     Event,
@@ -26,6 +25,7 @@ from turnwire_agent.llm.events import (
 )
 from turnwire_agent.llm.faults import Fault
 from turnwire_agent.llm.model import Model
+from turnwire_agent.llm.shapes import responses
 
 MODEL = Model(provider="openai", name="gpt", shape="responses", base_url="")
 USAGE = {

@@ -17,12 +17,12 @@ from runtime.llm.test_responses_answers import (
     heard,
     over,
 )
-from turnwire_agent.llm import responses
 from turnwire_agent.llm.answer import Answer
 from turnwire_agent.llm.events import Event, ReasoningDelta, TextEnd, ToolCall
 from turnwire_agent.llm.faults import Fault
 from turnwire_agent.llm.losses import Loss
 from turnwire_agent.llm.request import Request
+from turnwire_agent.llm.shapes import responses
 from turnwire_agent.llm.sse import ServerSentEvent
 from turnwire_agent.llm.transcript import Assistant, Call, Reasoning, Text, User
 

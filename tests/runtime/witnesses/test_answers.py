@@ -14,9 +14,9 @@ from runtime.llm import test_google_answers as of_google
 from runtime.llm import test_responses_answers as of_responses
 from runtime.llm.streams import read, sse
 from runtime.llm.transcripts import arguments, words
-from turnwire_agent.llm import chat, google, responses
 from turnwire_agent.llm.events import Finish
 from turnwire_agent.llm.model import Model
+from turnwire_agent.llm.shapes import chat, google, responses
 
 HERE: Final = Path(__file__).parent
 PYTHON: Final = HERE.parents[2] / ".venv/runtime-witnesses/bin/python"

@@ -24,9 +24,9 @@ from runtime.llm.messages_events import (
     thinking,
 )
 from runtime.llm.streams import read, sse
-from turnwire_agent.llm import messages
 from turnwire_agent.llm.events import Skipped, ToolCall
 from turnwire_agent.llm.faults import Fault
+from turnwire_agent.llm.shapes import messages
 
 HERE: Final = Path(__file__).parent
 ENVIRONMENT: Final = HERE.parents[2] / ".venv/runtime-witnesses"

@@ -9,9 +9,9 @@ import pytest
 from runtime.llm.messages_events import MODEL, call, events_of, text, thinking
 from runtime.llm.transcripts import request
 from runtime.witnesses.test_requests import EXAMPLES, complaints
-from turnwire_agent.llm import messages
 from turnwire_agent.llm.answer import Answer
 from turnwire_agent.llm.model import Quirks, ShapeName
+from turnwire_agent.llm.shapes import messages
 from turnwire_agent.llm.transcript import Assistant, Call, Message, Reasoning, Text
 
 OLDER: Final = msgspec.structs.replace(MODEL, quirks=Quirks(thinking="budget"))

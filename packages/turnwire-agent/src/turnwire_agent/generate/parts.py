@@ -130,8 +130,8 @@ def _(event: FileMade) -> list[Part]:
 
 @_part.register
 def _(event: Source) -> list[Part]:
-    told = {"sourceType": "url", "id": event.url, "url": event.url}
-    return [{"type": "source"} | told | ({"title": event.title} if event.title else {})]
+    fields = {"sourceType": "url", "id": event.url, "url": event.url}
+    return [{"type": "source"} | fields | ({"title": event.title} if event.title else {})]
 
 
 @_part.register
@@ -150,22 +150,22 @@ def _(event: Fault) -> list[Part]:
     return [{"type": "error", "error": error}]
 
 
-def usage(told: Usage) -> Part:
+def usage(figures: Usage) -> Part:
     """Tokens in the words of `LanguageModelV4Usage`. What is unknown is null."""
     fresh = None
-    if told.input is not None:
-        fresh = max(0, told.input - (told.cache_read or 0) - (told.cache_written or 0))
+    if figures.input is not None:
+        fresh = max(0, figures.input - (figures.cache_read or 0) - (figures.cache_written or 0))
     text = None
-    if told.output is not None:
-        text = max(0, told.output - (told.reasoning or 0))
+    if figures.output is not None:
+        text = max(0, figures.output - (figures.reasoning or 0))
     return {
         "inputTokens": {
-            "total": told.input,
+            "total": figures.input,
             "noCache": fresh,
-            "cacheRead": told.cache_read,
-            "cacheWrite": told.cache_written,
+            "cacheRead": figures.cache_read,
+            "cacheWrite": figures.cache_written,
         },
-        "outputTokens": {"total": told.output, "text": text, "reasoning": told.reasoning},
+        "outputTokens": {"total": figures.output, "text": text, "reasoning": figures.reasoning},
     }
 
 

@@ -1,30 +1,11 @@
-"""Responses, as OpenAI made it.
+"""Responses: an answer is read."""
 
-A request is a POST of `input`, a flat list of items: messages, calls, outputs of calls, reasoning.
-Nothing is stored at the provider (`store: false`), so its encrypted reasoning is asked for and goes
-back. An answer is a stream of typed events about the items of its output; text, reasoning and the
-arguments of calls come in pieces, and the last event (`response.completed`, `.incomplete` or
-`.failed`) has the whole response. A body that ends before that is cut.
-
-Servers of other makes leave out `output_index` and `content_index`: an item is known by its id.
-Some give it another id in each event: it is known by its place, too.
-
-A native answer is the items of `response.output`, of which the last event's are the ones to keep:
-encrypted reasoning is encrypted anew in each event. Reasoning that nothing follows, as of an answer
-that was too long, is refused, and does not go back.
-"""
-
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import msgspec
 from msgspec import Raw, Struct
 
-from turnwire_agent.llm import media
-from turnwire_agent.llm.arguments import sendable
-from turnwire_agent.llm.blocks import Blocks, Kind
-from turnwire_agent.llm.body import written
-from turnwire_agent.llm.call_ids import AnswerIds, fitting
 from turnwire_agent.llm.events import (
     Begun,
     Event,
@@ -39,16 +20,13 @@ from turnwire_agent.llm.events import (
     Usage,
 )
 from turnwire_agent.llm.faults import Fault, of_error
-from turnwire_agent.llm.fields import MalformedError, count, decoded, fields, items, text
-from turnwire_agent.llm.losses import Loss
 from turnwire_agent.llm.model import Model
-from turnwire_agent.llm.request import OneTool, Request
-from turnwire_agent.llm.result_text import result_text
-from turnwire_agent.llm.shape import Encoded, UnsendableError, native_blocks
+from turnwire_agent.llm.shapes.arguments import sendable
+from turnwire_agent.llm.shapes.blocks import Blocks, Kind
+from turnwire_agent.llm.shapes.call_ids import AnswerIds
+from turnwire_agent.llm.shapes.fields import MalformedError, count, decoded, fields, items, text
 from turnwire_agent.llm.sse import ServerSentEvent
-from turnwire_agent.llm.transcript import Assistant, Call, File, Image, Reasoning, Text, User
 
-CALL_ID_CHARS: Final = 64
 ARGUMENTS: Final = ("arguments", None)
 """The part of a call that is told in pieces."""
 
@@ -72,129 +50,6 @@ KNOWN: Final = (
     "response.refusal.",
 )
 """Events that say nothing that the others did not."""
-
-
-# --- The request ---
-
-
-def encode(model: Model, request: Request) -> Encoded:
-    """Write a request. See `turnwire_agent.llm.shape.Shape`."""
-    losses: list[Loss] = []
-    body: dict[str, Any] = {
-        "model": model.name,
-        "input": list(_items(model, request, losses)),
-        "stream": True,
-        "store": False,
-    }
-    if model.quirks.sealed_reasoning:
-        body["include"] = ["reasoning.encrypted_content"]
-    if request.instructions:
-        body["instructions"] = request.instructions
-    if request.tools:
-        body["tools"] = [
-            {
-                "type": "function",
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.schema,
-                "strict": tool.strict and model.quirks.strict_tools,
-            }
-            for tool in request.tools
-        ]
-        choice = request.tool_choice
-        if isinstance(choice, OneTool):
-            body["tool_choice"] = {"type": "function", "name": choice.name}
-        else:
-            body["tool_choice"] = choice
-        if request.parallel_tools is not None:
-            body["parallel_tool_calls"] = request.parallel_tools
-    if request.effort is not None:
-        body["reasoning"] = {"effort": request.effort, "summary": "auto"}
-    if request.answer_schema is not None:
-        schema = {"type": "json_schema", "name": "answer", "schema": request.answer_schema}
-        body["text"] = {"format": schema}
-    if request.stop:
-        losses.append(Loss("stop", "dropped", "the wire has no stop sequences"))
-    bounds = {
-        "max_output_tokens": request.max_tokens,
-        "temperature": request.temperature,
-        "top_p": request.top_p,
-    }
-    body |= {name: value for name, value in bounds.items() if value is not None}
-    return Encoded("/responses", written(body), losses=tuple(losses))
-
-
-def _items(model: Model, request: Request, losses: list[Loss]) -> Iterator[dict[str, Any] | Raw]:
-    as_sent = False
-    for number, message in enumerate(request.transcript):
-        where = f"messages[{number}]"
-        if isinstance(message, User):
-            if content := _content(message.parts, where, losses):
-                yield {"type": "message", "role": "user", "content": content}
-            else:
-                losses.append(Loss(where, "dropped", "there is nothing in it"))
-        elif isinstance(message, Assistant):
-            native = native_blocks(message, model)
-            as_sent = bool(native)
-            yield from native or _assistant(message, where, losses)
-        else:
-            for result in message.results:
-                call_id = result.call_id if as_sent else fitting(result.call_id, CALL_ID_CHARS)
-                output: object = result_text(result)
-                files = [part for part in result.content if not isinstance(part, Text)]
-                if files:
-                    output = _content((Text(result_text(result)), *files), where, losses)
-                yield {"type": "function_call_output", "call_id": call_id, "output": output}
-
-
-def _assistant(message: Assistant, where: str, losses: list[Loss]) -> Iterator[dict[str, Any]]:
-    for part in message.parts:
-        if isinstance(part, Text):
-            if part.text:
-                yield {"type": "message", "role": "assistant", "content": part.text}
-        elif isinstance(part, Call):
-            arguments = sendable(part.arguments)
-            if part.arguments.strip() and arguments != part.arguments:
-                losses.append(Loss(f"{where}.arguments", "sent as text", "they are no JSON object"))
-            yield {
-                "type": "function_call",
-                "call_id": fitting(part.id, CALL_ID_CHARS),
-                "name": part.name,
-                "arguments": arguments,
-            }
-        elif isinstance(part, Reasoning):
-            losses.append(Loss(f"{where}.reasoning", "dropped", "it is another model's"))
-        else:
-            losses.append(Loss(f"{where}.files", "dropped", "an assistant's message has none"))
-
-
-def _content(
-    parts: Sequence[Text | Image | File], where: str, losses: list[Loss]
-) -> list[dict[str, Any]]:
-    return [
-        _part(part, f"{where}.parts[{place}]", losses)
-        for place, part in enumerate(parts)
-        if not isinstance(part, Text) or part.text
-    ]
-
-
-def _part(part: Text | Image | File, where: str, losses: list[Loss]) -> dict[str, Any]:
-    if isinstance(part, Text):
-        return {"type": "input_text", "text": part.text}
-    if isinstance(part, Image):
-        return {"type": "input_image", "image_url": media.address(part), "detail": "auto"}
-    if not part.data:
-        return {"type": "input_file", "file_url": part.url}
-    if part.media_type == "application/pdf":
-        name = part.name or "file.pdf"
-        return {"type": "input_file", "filename": name, "file_data": media.address(part)}
-    if part.media_type.startswith("text/"):
-        losses.append(Loss(where, "sent as text", "the wire has no files of this type"))
-        return {"type": "input_text", "text": media.words(part)}
-    raise UnsendableError(f"{where}: {part.media_type} cannot be sent on this wire")
-
-
-# --- The answer ---
 
 
 def decoder(model: Model, made_ids: str = "call") -> "ResponsesDecoder":
@@ -228,13 +83,13 @@ class _Item:
         self.name = ""
         self.arguments = ""
         """All of them, when the item is over."""
-        self.told: dict[tuple[str, int | None], list[str]] = {}
+        self.texts: dict[tuple[str, int | None], list[str]] = {}
         """What was told of each of its parts."""
         self.over = False
 
-    def told_of(self, part: tuple[str, int | None]) -> str:
+    def text_of(self, part: tuple[str, int | None]) -> str:
         """All that was told of a part."""
-        pieces = self.told.setdefault(part, [])
+        pieces = self.texts.setdefault(part, [])
         if len(pieces) != 1:
             pieces[:] = ["".join(pieces)]
         return pieces[0]
@@ -320,18 +175,18 @@ class ResponsesDecoder:
     def _added(self, values: dict[str, Any]) -> list[Event]:
         item = fields(values, "item")
         kind = text(item, "type")
-        told = self._new(kind, text(item, "id"), count(values, "output_index"))
+        known = self._new(kind, text(item, "id"), count(values, "output_index"))
         if kind == "function_call":
-            return self._begin_call(told, item)
+            return self._begin_call(known, item)
         return [] if kind in ("message", "reasoning") else [Skipped(kind[:64])]
 
-    def _begin_call(self, told: _Item, item: dict[str, Any]) -> list[Event]:
-        told.call_id = self._call_ids.new(text(item, "call_id"))
-        told.name = text(item, "name")
-        if not told.name:
+    def _begin_call(self, known: _Item, item: dict[str, Any]) -> list[Event]:
+        known.call_id = self._call_ids.new(text(item, "call_id"))
+        known.name = text(item, "name")
+        if not known.name:
             raise MalformedError("name")
         self._calls += 1
-        return [ToolInputStart(told.call_id, told.name)]
+        return [ToolInputStart(known.call_id, known.name)]
 
     def _more(self, kind: Kind, values: dict[str, Any], field: str, place: str) -> list[Event]:
         """More of a part. The whole of it says only what its deltas left out."""
@@ -347,9 +202,9 @@ class ResponsesDecoder:
     ) -> list[Event]:
         more = text(values, field)
         if field != "delta":
-            told = item.told_of(part)
-            more = more[len(told) :] if more.startswith(told) else ""
-        pieces = item.told.setdefault(part, [])
+            before = item.text_of(part)
+            more = more[len(before) :] if more.startswith(before) else ""
+        pieces = item.texts.setdefault(part, [])
         if more:
             pieces.append(more)
         return self._blocks.delta(kind, (item.number, part), more)
@@ -379,66 +234,66 @@ class ResponsesDecoder:
         more = text(values, "delta")
         if not more or item.kind != "function_call":
             return []
-        item.told.setdefault(ARGUMENTS, []).append(more)
+        item.texts.setdefault(ARGUMENTS, []).append(more)
         return [ToolInputDelta(item.call_id, more)]
 
     def _done(self, values: dict[str, Any], data: bytes) -> list[Event]:
         item = fields(values, "item")
         if not item:
             raise MalformedError("item")
-        told = self._told(item, count(values, "output_index"))
-        self._native.append((told, bytes(msgspec.json.decode(data, type=_Done).item)))
-        return self._whole(item, told)
+        known = self._item_of(item, count(values, "output_index"))
+        self._native.append((known, bytes(msgspec.json.decode(data, type=_Done).item)))
+        return self._whole(item, known)
 
-    def _told(self, item: dict[str, Any], place: int | None) -> _Item:
+    def _item_of(self, item: dict[str, Any], place: int | None) -> _Item:
         """What was told of an item that is whole now: it may be one that was never added."""
         item_id, kind = text(item, "id"), text(item, "type")
         known = self._known(item_id, place)
         return known if known and known.kind in ("", kind) else self._new(kind, item_id, place)
 
-    def _whole(self, item: dict[str, Any], told: _Item) -> list[Event]:
+    def _whole(self, item: dict[str, Any], known: _Item) -> list[Event]:
         """What was not told of an item yet, and its end."""
-        if told.over:
+        if known.over:
             return []
-        told.over = True
-        told.kind = kind = text(item, "type")
+        known.over = True
+        known.kind = kind = text(item, "type")
         events: list[Event] = []
         if kind == "function_call":
-            return self._end_call(told, item)
+            return self._end_call(known, item)
         if kind in ("message", "reasoning"):
             for field, place in (("content", "content_index"), ("summary", "summary_index")):
-                if (place, None) in told.told:  # of which part it was is not known
+                if (place, None) in known.texts:  # of which part it was is not known
                     continue
                 for number, part in enumerate(items(item, field)):
                     block: Kind = "text" if kind == "message" else "reasoning"
                     self._refused |= text(part, "type") == "refusal"
                     whole = {"text": _words(part)}
-                    events += self._rest(block, told, (place, number), whole, "text")
-        for part_told in told.told:
-            events += self._blocks.end((told.number, part_told))
+                    events += self._rest(block, known, (place, number), whole, "text")
+        for place_of in known.texts:
+            events += self._blocks.end((known.number, place_of))
         return events
 
-    def _end_call(self, told: _Item, item: dict[str, Any]) -> list[Event]:
-        events = [] if told.call_id else self._begin_call(told, item)
+    def _end_call(self, known: _Item, item: dict[str, Any]) -> list[Event]:
+        events = [] if known.call_id else self._begin_call(known, item)
         arguments = item.get("arguments")
         if isinstance(arguments, dict):  # some servers send them parsed
             arguments = msgspec.json.encode(arguments).decode()
         else:
             arguments = text(item, "arguments")
-        before = told.told_of(ARGUMENTS)
+        before = known.text_of(ARGUMENTS)
         if arguments.startswith(before) and len(arguments) > len(before):
-            events.append(ToolInputDelta(told.call_id, arguments[len(before) :]))
-        told.arguments = arguments or before or "{}"
-        call = ToolCall(told.call_id, told.name, told.arguments)
-        return [*events, ToolInputEnd(told.call_id), call]
+            events.append(ToolInputDelta(known.call_id, arguments[len(before) :]))
+        known.arguments = arguments or before or "{}"
+        call = ToolCall(known.call_id, known.name, known.arguments)
+        return [*events, ToolInputEnd(known.call_id), call]
 
     def _finish(self, values: dict[str, Any], data: bytes) -> list[Event]:
         response = fields(values, "response")
         events = self._created(values)
         output = items(response, "output")
-        told = [self._told(item, number) for number, item in enumerate(output)]
-        for item, told_item in zip(output, told, strict=True):
-            events += self._whole(item, told_item)
+        known_items = [self._item_of(item, number) for number, item in enumerate(output)]
+        for item, known in zip(output, known_items, strict=True):
+            events += self._whole(item, known)
         events += self._blocks.end_all()
         raw = text(fields(response, "incomplete_details"), "reason")[:64]
         reason: FinishReason = "stop"
@@ -449,7 +304,7 @@ class ResponsesDecoder:
         elif self._refused:
             reason = "content-filter"
         last = msgspec.json.decode(data, type=_Final).response.output
-        native = [*zip(told, map(bytes, last or []), strict=True)] or self._native
+        native = [*zip(known_items, map(bytes, last or []), strict=True)] or self._native
         while native and native[-1][0].kind == "reasoning":
             native.pop()
         sent_back = [_sent_back(item, sent) for item, sent in native]
@@ -471,7 +326,7 @@ def _words(part: dict[str, Any]) -> str:
     return text(part, "text") or text(part, "refusal")
 
 
-def _sent_back(told: _Item, item: bytes) -> bytes:
+def _sent_back(known: _Item, item: bytes) -> bytes:
     """An item as its provider takes it back.
 
     Reasoning has no plain content beside the sealed. A call has an id that no other has, and text
@@ -480,8 +335,8 @@ def _sent_back(told: _Item, item: bytes) -> bytes:
     values = msgspec.json.decode(item)
     if values.get("encrypted_content") and values.get("content"):
         return msgspec.json.encode({key: values[key] for key in values if key != "content"})
-    changed = {"call_id": told.call_id, "arguments": sendable(told.arguments)}
-    if told.kind != "function_call" or values.items() >= changed.items():
+    changed = {"call_id": known.call_id, "arguments": sendable(known.arguments)}
+    if known.kind != "function_call" or values.items() >= changed.items():
         return item
     return msgspec.json.encode(values | changed)
 

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from turnwire_agent.llm import chat, google, messages, responses
 from turnwire_agent.llm.model import ShapeName
 from turnwire_agent.llm.shape import Shape
+from turnwire_agent.llm.shapes import chat, google, messages, responses
 
 SHAPES: Final[dict[ShapeName, Shape]] = {
     "chat": chat,

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from turnwire_agent.llm.fields import decoded
 from turnwire_agent.llm.losses import Loss
 from turnwire_agent.llm.model import Model
 from turnwire_agent.llm.request import Effort, Request
 from turnwire_agent.llm.shape import native_blocks
+from turnwire_agent.llm.shapes.fields import decoded
 from turnwire_agent.llm.transcript import Assistant, User
 
 BUDGET_MIN: Final = 1024

@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 from msgspec import Raw
 
-from turnwire_agent.llm.body import written
+from turnwire_agent.llm.shapes.body import written
 
 BROKEN: Final = "INVALID_JSON"
 """Servers that parse what they get refuse the whole conversation for text that is no object. It

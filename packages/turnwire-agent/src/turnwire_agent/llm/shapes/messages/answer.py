@@ -6,7 +6,6 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from turnwire_agent.llm.blocks import Blocks
 from turnwire_agent.llm.events import (
     Begun,
     Event,
@@ -21,9 +20,10 @@ from turnwire_agent.llm.events import (
     Usage,
 )
 from turnwire_agent.llm.faults import Fault, of_error
-from turnwire_agent.llm.fields import MalformedError, count, decoded, fields, text
-from turnwire_agent.llm.messages.content import input_of
 from turnwire_agent.llm.model import Model
+from turnwire_agent.llm.shapes.blocks import Blocks
+from turnwire_agent.llm.shapes.fields import MalformedError, count, decoded, fields, text
+from turnwire_agent.llm.shapes.messages.content import input_of
 from turnwire_agent.llm.sse import ServerSentEvent
 
 FINISH_REASONS: Final[dict[str, FinishReason]] = {

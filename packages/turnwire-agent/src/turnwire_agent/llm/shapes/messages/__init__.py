@@ -10,7 +10,7 @@ A native answer is the array of its blocks, put together from their deltas. Thin
 in it, redacted thinking and blocks of the provider's own tools are opaque: all go back in order.
 """
 
-from turnwire_agent.llm.messages.answer import FINISH_REASONS, decoder
-from turnwire_agent.llm.messages.request import encode
+from turnwire_agent.llm.shapes.messages.answer import FINISH_REASONS, decoder
+from turnwire_agent.llm.shapes.messages.request import encode
 
 __all__ = ["FINISH_REASONS", "decoder", "encode"]

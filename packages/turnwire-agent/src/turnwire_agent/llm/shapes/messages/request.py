@@ -2,13 +2,13 @@
 
 from typing import Any, Final
 
-from turnwire_agent.llm.body import written
 from turnwire_agent.llm.losses import Loss
-from turnwire_agent.llm.messages.content import messages_of
-from turnwire_agent.llm.messages.thinking import thinking_of
 from turnwire_agent.llm.model import Model
 from turnwire_agent.llm.request import OneTool, Request
 from turnwire_agent.llm.shape import Encoded
+from turnwire_agent.llm.shapes.body import written
+from turnwire_agent.llm.shapes.messages.content import messages_of
+from turnwire_agent.llm.shapes.messages.thinking import thinking_of
 
 VERSION: Final = ("anthropic-version", "2023-06-01")
 

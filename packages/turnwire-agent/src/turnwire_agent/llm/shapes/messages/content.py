@@ -7,11 +7,11 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
-from turnwire_agent.llm.call_ids import fitting
 from turnwire_agent.llm.losses import Loss
 from turnwire_agent.llm.model import Model
-from turnwire_agent.llm.result_text import result_text
 from turnwire_agent.llm.shape import UnsendableError, native_blocks
+from turnwire_agent.llm.shapes.call_ids import fitting
+from turnwire_agent.llm.shapes.result_text import result_text
 from turnwire_agent.llm.transcript import (
     Assistant,
     File,

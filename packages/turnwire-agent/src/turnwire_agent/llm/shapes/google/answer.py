@@ -1,29 +1,13 @@
-"""`streamGenerateContent`, as Google's models speak it.
-
-A request is a POST of `contents`, each with a role and its parts. An answer is a stream of chunks
-that have the same form: each has the next parts of one candidate. A call comes whole, often without
-an id; what the model thought is text with `thought: true`. The last chunk's candidate has a
-`finishReason`; there is no other terminator, so the answer is whole when the body ends after one.
-
-A native answer is the parts of the model's content. A `thoughtSignature` belongs to the very part
-it came with, though that be an empty one; all parts of an answer go back in one content. A call of
-another model has none: the provider has a word to say so, and refuses the first call without it.
-"""
+"""`streamGenerateContent`: an answer is read."""
 
 import base64
 import binascii
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
-from urllib.parse import quote
 
 import msgspec
 from msgspec import Raw
 
-from turnwire_agent.llm import media
-from turnwire_agent.llm.arguments import is_object, sendable
-from turnwire_agent.llm.blocks import Blocks, Kind
-from turnwire_agent.llm.body import written
-from turnwire_agent.llm.call_ids import AnswerIds
 from turnwire_agent.llm.events import (
     Begun,
     Event,
@@ -39,23 +23,11 @@ from turnwire_agent.llm.events import (
     Usage,
 )
 from turnwire_agent.llm.faults import MESSAGE_CHARS, Fault, of_error
-from turnwire_agent.llm.fields import MalformedError, count, decoded, fields, items, text
-from turnwire_agent.llm.losses import Loss
 from turnwire_agent.llm.model import Model
-from turnwire_agent.llm.request import Effort, OneTool, Request
-from turnwire_agent.llm.result_text import result_text
-from turnwire_agent.llm.shape import Encoded, native_blocks
+from turnwire_agent.llm.shapes.blocks import Blocks, Kind
+from turnwire_agent.llm.shapes.call_ids import AnswerIds
+from turnwire_agent.llm.shapes.fields import MalformedError, count, decoded, fields, items, text
 from turnwire_agent.llm.sse import ServerSentEvent
-from turnwire_agent.llm.transcript import (
-    Assistant,
-    Call,
-    File,
-    Image,
-    Reasoning,
-    Result,
-    Text,
-    User,
-)
 
 FINISH_REASONS: Final[dict[str, FinishReason]] = {
     "STOP": "stop",
@@ -85,142 +57,8 @@ FINISH_REASONS: Final[dict[str, FinishReason]] = {
 }
 """The words of the wire. Any other is `other`, and told as `Finish.raw`."""
 
-THINKING: Final[dict[Effort, dict[str, Any]]] = {
-    "none": {"thinkingBudget": 0},
-    "low": {"includeThoughts": True, "thinkingLevel": "LOW"},
-    "medium": {"includeThoughts": True, "thinkingLevel": "MEDIUM"},
-    "high": {"includeThoughts": True, "thinkingLevel": "HIGH"},
-}
 PLAIN: Final = {"text", "thought"}
 """A part of nothing else is told as it comes, and goes back with its neighbours as one."""
-UNSIGNED: Final = "skip_thought_signature_validator"
-"""The signature of a call that another model made."""
-MODES: Final = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
-
-
-# --- The request ---
-
-
-def encode(model: Model, request: Request) -> Encoded:
-    """Write a request. See `turnwire_agent.llm.shape.Shape`."""
-    losses: list[Loss] = []
-    body: dict[str, Any] = {"contents": list(_contents(model, request, losses))}
-    if request.instructions:
-        body["systemInstruction"] = {"parts": [{"text": request.instructions}]}
-    if request.tools:
-        declared = [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "parametersJsonSchema": tool.schema,
-            }
-            for tool in request.tools
-        ]
-        choice = request.tool_choice
-        calling: dict[str, Any] = {"mode": "ANY"}
-        if isinstance(choice, OneTool):
-            calling["allowedFunctionNames"] = [choice.name]
-        else:
-            calling["mode"] = MODES[choice]
-        body["tools"] = [{"functionDeclarations": declared}]
-        body["toolConfig"] = {"functionCallingConfig": calling}
-        if request.parallel_tools is False:
-            losses.append(Loss("parallel_tools", "dropped", "the wire cannot forbid it"))
-    settings = {
-        "maxOutputTokens": request.max_tokens,
-        "temperature": request.temperature,
-        "topP": request.top_p,
-        "stopSequences": list(request.stop) or None,
-        "thinkingConfig": THINKING[request.effort] if request.effort else None,
-        "responseMimeType": "application/json" if request.answer_schema else None,
-        "responseJsonSchema": request.answer_schema,
-    }
-    if given := {name: value for name, value in settings.items() if value is not None}:
-        body["generationConfig"] = given
-    name = model.name if "/" in model.name else f"models/{model.name}"
-    path = f"/{quote(name)}:streamGenerateContent?alt=sse"
-    return Encoded(path, written(body), losses=tuple(losses))
-
-
-def _contents(model: Model, request: Request, losses: list[Loss]) -> Iterator[dict[str, Any]]:
-    sent_ids: set[str] = set()
-    for number, message in enumerate(request.transcript):
-        where = f"messages[{number}]"
-        parts: Sequence[dict[str, Any] | Raw]
-        if isinstance(message, User):
-            role, parts = "user", [_part(each) for each in message.parts if each != Text("")]
-        elif isinstance(message, Assistant):
-            native = native_blocks(message, model)
-            sent_ids = _ids(native or [])
-            role, parts = "model", native or list(_assistant(message, where, losses))
-        else:
-            role, parts = "user", list(_results(message.results, sent_ids, model, where, losses))
-        if parts:
-            yield {"role": role, "parts": parts}
-
-
-def _ids(native: list[Raw]) -> set[str]:
-    """The ids that the provider gave its calls. It gets no others back."""
-    parts = [msgspec.json.decode(part) for part in native]
-    calls = [part.get("functionCall") for part in parts if isinstance(part, dict)]
-    ids = [call.get("id") for call in calls if isinstance(call, dict)]
-    return {call_id for call_id in ids if isinstance(call_id, str)}
-
-
-def _assistant(message: Assistant, where: str, losses: list[Loss]) -> Iterator[dict[str, Any]]:
-    unsigned = {"thoughtSignature": UNSIGNED}
-    for part in message.parts:
-        if isinstance(part, Text):
-            if part.text:
-                yield {"text": part.text}
-        elif isinstance(part, Call):
-            call = {"name": part.name, "args": _arguments(part, where, losses)}
-            yield {"functionCall": call} | unsigned
-            unsigned = {}
-        elif isinstance(part, Reasoning):
-            losses.append(Loss(f"{where}.reasoning", "dropped", "it is another model's"))
-        else:
-            yield _part(part)
-
-
-def _arguments(call: Call, where: str, losses: list[Loss]) -> Raw:
-    if call.arguments.strip() and not is_object(call.arguments):
-        losses.append(Loss(f"{where}.arguments", "sent as text", "they are no JSON object"))
-    return Raw(sendable(call.arguments).encode())
-
-
-def _results(
-    results: Sequence[Result], sent_ids: set[str], model: Model, where: str, losses: list[Loss]
-) -> Iterator[dict[str, Any]]:
-    shown: list[dict[str, Any]] = []
-    for result in results:
-        key = "output" if result.outcome == "done" else "error"
-        response: dict[str, Any] = {
-            "name": result.name,
-            "response": {key: result_text(result)},
-        }
-        if result.call_id in sent_ids:
-            response["id"] = result.call_id
-        files = [_part(part) for part in result.content if not isinstance(part, Text)]
-        if files and model.quirks.result_images:
-            response["parts"] = files
-        elif files:
-            shown += [{"text": f"From the result of {result.name}:"}, *files]
-        yield {"functionResponse": response}
-    if shown:
-        losses.append(Loss(where, "files sent as a user's", "this model's results have text alone"))
-        yield from shown
-
-
-def _part(part: Text | Image | File) -> dict[str, Any]:
-    if isinstance(part, Text):
-        return {"text": part.text}
-    if part.data:
-        return {"inlineData": {"mimeType": part.media_type, "data": media.encoded(part)}}
-    return {"fileData": {"mimeType": part.media_type, "fileUri": part.url}}
-
-
-# --- The answer ---
 
 
 def decoder(model: Model, made_ids: str = "call") -> "GoogleDecoder":
@@ -379,9 +217,9 @@ def _fields(values: bytes | Raw) -> dict[str, Raw]:
 
 def _usage(usage: dict[str, Any], before: Usage) -> Usage:
     """The figures are those of the answer so far; one that a chunk leaves out stands."""
-    told = count(usage, "candidatesTokenCount")
+    words = count(usage, "candidatesTokenCount")
     thought = count(usage, "thoughtsTokenCount")
-    both = None if told is None and thought is None else (told or 0) + (thought or 0)
+    both = None if words is None and thought is None else (words or 0) + (thought or 0)
     figures = {
         "input": count(usage, "promptTokenCount"),
         "cache_read": count(usage, "cachedContentTokenCount"),
