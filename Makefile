@@ -191,7 +191,7 @@ $(PI)/node_modules/.stamp: $(PI)/package-lock.json
 	@touch $@
 
 .PHONY: .agents
-.agents: $(AGENTS:%=.venv/agents/%/.stamp) .venv/models/.stamp .venv/runtime-witnesses/.recordings $(OTHER_AGENTS:%=.venv/agents/%/.stamp)
+.agents: $(AGENTS:%=.venv/agents/%/.stamp) .venv/models/.stamp $(OTHER_AGENTS:%=.venv/agents/%/.stamp)
 
 TRIED := $(or $(ONLY),$(AGENTS) $(MORE_AGENTS))
 # Minutes each: `make test` leaves them out, wherever they are installed.
@@ -242,9 +242,12 @@ imports: $(STAMP)
 unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (30 s)
 	$(PYTEST) -q -p no:logging -p no:cov -m "not sockets and not long" $(UNIT)
 
+# The modules of the agent runtime without I/O.
+RUNTIME_SOURCE := packages/turnwire-agent/src/turnwire_agent
+PURE := $(RUNTIME_SOURCE)/llm/*.py,$(RUNTIME_SOURCE)/llm/shapes/*,$(RUNTIME_SOURCE)/loop/*,$(RUNTIME_SOURCE)/tools/*
 # Tests that have a target of their own. `guards` counts bytecodes and memory; `e2e`, `chaos` and
 # `soak` need the whole machine; `conform-check` judges by time. So these come last, one at a time.
-OWN := tests/chaos tests/cli/test_conform.py tests/cli/test_pytest_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load tests/proxies tests/runtime/grader tests/runtime/witnesses tests/soak
+OWN := tests/chaos tests/cli/test_conform.py tests/cli/test_pytest_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load tests/proxies tests/runtime tests/soak
 PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py tests/web/routes/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
 # They start processes of `turnwire`, whose imports take twice as long while they are measured.
 PROCESSES := $(patsubst %,tests/cli/test_%.py,verdict supervisor doctor bridge fd_limit commands) tests/lab/test_cli.py \
@@ -262,7 +265,7 @@ UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests
   $(patsubst %,tests/web/server/test_%.py,cors stopping) \
   tests/cli/test_serving.py tests/cli/test_logs.py tests/lab/test_agent_sessions.py tests/lab/test_client.py \
   tests/doctor/test_without_a_turn.py tests/doctor/test_hang_ups.py tests/attacks tests/mutation tests/core/test_promises_seeded.py \
-  tests/chaos/test_fronts.py tests/bench tests/lab tests/docs tests/dashboards tests/models tests/mutants tests/packages tests/runtime/witnesses
+  tests/chaos/test_fronts.py tests/bench tests/lab tests/docs tests/dashboards tests/models tests/mutants tests/packages
 # The ones that take longest are in `make all`, beside what `clients` has.
 THOROUGH := $(patsubst %,tests/agents/test_%.py,conversations demo endings client_endings page) \
   $(patsubst %,tests/attacks/test_%.py,cors_in_chromium logs openapi_fuzz smuggling_through_proxies) \
@@ -291,8 +294,8 @@ check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile -p no:cov -m "not long" $(UNIT) $(WAYS)
 
 # Each step runs, even if one before it failed.
-STEPS ?= tools static waiting measured coverage unmeasured guards browsed
-REST := thorough browsed-rest agent-check conform-check deploy-check examples clean-room witnesses model-check hostile-check clients chaos stores proxies dashboards-check soak
+STEPS ?= tools static waiting measured coverage unmeasured runtime guards browsed
+REST := thorough browsed-rest runtime-judged conform-check deploy-check packaged model-check hostile-check clients chaos stores proxies dashboards-check soak
 
 .PHONY: test
 test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (14 min)
@@ -339,6 +342,16 @@ coverage: $(STAMP)
 .PHONY: unmeasured
 unmeasured: $(STAMP)
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=20 -p no:cov $(filter-out $(LATER),$(UNMEASURED)) $(addprefix --ignore=,$(LATER) $(OWN))
+
+.PHONY: runtime
+runtime: $(STAMP)  ## The agent runtime: its fast tests (30 s)
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile --durations=10 -p no:cov --ignore=$(GRADER) --ignore=$(WITNESSES) tests/runtime
+
+# The same, measured, and the libraries of the providers.
+.PHONY: runtime-covered
+runtime-covered: $(STAMP)
+	COVERAGE_FILE=.coverage-runtime $(PYTEST) -q -n $(WORKERS) --dist loadfile --ignore=$(GRADER) --ignore=$(WITNESSES) tests/runtime --cov=turnwire_agent --cov-report=
+	COVERAGE_FILE=.coverage-runtime $(PY) -m coverage report --skip-covered --include='$(PURE)' --fail-under=100
 
 .PHONY: thorough
 thorough: $(STAMP) tools
@@ -396,6 +409,16 @@ LIBRARY_LOCKS := requirements.txt $(EXTRAS:%=requirements-%.txt) $(patsubst %,re
 .PHONY: clean-room
 clean-room: $(STAMP) .venv/wheels/.stamp  ## Each wheel with each of its extras, installed offline: what is in it, what it needs (1 min)
 	$(PYTEST) -q -p no:cov tests/packages/clean_room_check.py
+
+# Both wait: one for a grader's timers, one for libraries that take seconds to import.
+.PHONY: runtime-judged
+runtime-judged:
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target agent-check runtime-covered witnesses
+
+# Each builds wheels and starts interpreters, and has a folder of its own.
+.PHONY: packaged
+packaged:
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target examples clean-room
 
 .PHONY: agent-check
 agent-check: $(STAMP) .venv/runtime-grader/.stamp  ## llmock breaks the answers of four providers, and finds nothing wrong with how the runtime takes it (2 min)

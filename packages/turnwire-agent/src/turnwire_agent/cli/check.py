@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 
 from turnwire_agent.cli.arguments import Asked, add_model_arguments, asked, tools
-from turnwire_agent.cli.retry_lines import show_retries
+from turnwire_agent.cli.retry_lines import retries_shown
 from turnwire_agent.cli.terminal import fault_line, printable
 from turnwire_agent.llm.call.http import Client, http_client
 from turnwire_agent.llm.call.stream import CallSettings, stream
@@ -53,10 +53,10 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: The arguments do not fit together.
     """
-    show_retries(lambda line: print(printable(line), file=sys.stderr))
     own_tools = tools(arguments.tool)
     models = [asked(name, arguments) for name in arguments.model]
-    return asyncio.run(_look(models, own_tools, arguments))
+    with retries_shown(lambda line: print(printable(line), file=sys.stderr)):
+        return asyncio.run(_look(models, own_tools, arguments))
 
 
 async def _look(models: list[Asked], tools: Tools, arguments: argparse.Namespace) -> int:

@@ -1,7 +1,8 @@
 """Lines that say why an answer takes long."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from turnwire_agent.llm.call.attempt_log import LOGGER
 
@@ -16,10 +17,16 @@ class _Lines(logging.Handler):
             self._show(record.getMessage())
 
 
-def show_retries(show: Callable[[str], None]) -> None:
+@contextmanager
+def retries_shown(show: Callable[[str], None]) -> Iterator[None]:
     """Show each attempt that another one follows. What fails at last is shown by the command.
 
     Args:
         show: Takes a line.
     """
-    LOGGER.handlers[:] = [_Lines(show)]
+    lines = _Lines(show)
+    LOGGER.addHandler(lines)
+    try:
+        yield
+    finally:
+        LOGGER.removeHandler(lines)

@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 from turnwire_agent.cli import tool_calls
 from turnwire_agent.cli.arguments import Asked, add_model_arguments, asked, tools
-from turnwire_agent.cli.retry_lines import show_retries
+from turnwire_agent.cli.retry_lines import retries_shown
 from turnwire_agent.cli.terminal import Terminal, fault_line
 from turnwire_agent.llm.answer import Answer
 from turnwire_agent.llm.call.http import http_client
@@ -48,9 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
     who = asked(arguments.model, arguments)
     own_tools = tools(arguments.tool)
     terminal = Terminal(sys.stdout, sys.stderr, wire=arguments.wire)
-    show_retries(terminal.line)
     turn = _turn(who, own_tools, arguments.prompt, terminal, trust_env=arguments.trust_env)
-    fault = asyncio.run(turn)
+    with retries_shown(terminal.line):
+        fault = asyncio.run(turn)
     if fault:
         terminal.line(f"turnwire-agent try: {fault_line(fault)}")
     return 1 if fault else 0
