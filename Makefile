@@ -204,7 +204,7 @@ agents: $(STAMP) $(PAGE) $(BROWSER) system  ## Record the agents of all framewor
 	PYTHONPATH=tests $(PY) -m agents.record $(ONLY)
 	GOLDEN=rewrite $(PYTEST) -q -p no:cov tests/core/recording/test_golden.py
 	@changed="$$(git status --short -- tests/golden/ag-ui)"; echo "$${changed:-The agents say what they said before.}"
-	FRAMEWORKS="$(TRIED)" $(PYTEST) -q -p no:cov -n 2 --dist loadfile tests/e2e/test_frameworks.py tests/agents/test_clients.py tests/agents/test_approvals.py tests/agents/test_client_endings.py tests/agents/test_endings.py tests/agents/test_local_model.py $(if $(ONLY),,$(SERVED_TESTS))
+	FRAMEWORKS="$(TRIED)" $(PYTEST) -q -p no:cov -n 2 --dist loadfile tests/e2e/test_frameworks.py tests/agents/test_clients.py tests/agents/test_approvals.py tests/agents/test_client_endings.py tests/agents/test_endings.py tests/agents/test_local_model.py tests/agents/test_local_model_runtime.py $(if $(ONLY),,$(SERVED_TESTS))
 
 # AGENT is an example of examples/agents, by its framework or its wire, or `ag-ui`: the lab's own.
 FRAMEWORK := $(patsubst ui-stream,pydantic-ai-chat,$(filter $(AGENTS) $(MORE_AGENTS) $(MODEL) acp ui-stream,$(AGENT)))

@@ -73,6 +73,16 @@ async def test_the_bytes_are_shown_without_the_key(
     assert "\x1b" not in err
 
 
+async def test_an_answer_may_be_bounded() -> None:
+    async with ScriptedServer([WHOLE]) as server:
+        await run(*local(server, "--max-tokens", "20", "Hi"))
+        await run(*local(server, "Hi"))
+
+    bounded, free = (json.loads(asked.body) for asked in server.asked)
+    assert bounded["max_completion_tokens"] == 20
+    assert "max_completion_tokens" not in free
+
+
 async def test_a_key_may_stand_in_a_file(tmp_path: Path) -> None:
     file = tmp_path / "key"
     file.write_text(f"{KEY}\n")

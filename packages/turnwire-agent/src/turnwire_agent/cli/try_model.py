@@ -5,6 +5,8 @@ import asyncio
 import sys
 from contextlib import aclosing
 
+from msgspec import structs
+
 from turnwire_agent.cli import tool_calls
 from turnwire_agent.cli.arguments import Asked, add_model_arguments, asked, tools
 from turnwire_agent.cli.retry_lines import retries_shown
@@ -36,6 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="show the bytes that go out and come in, without the key",
     )
+    parser.add_argument(
+        "--max-tokens",
+        type=int,
+        metavar="N",
+        help="how long each answer may be (default: the provider's bound)",
+    )
     parser.add_argument("prompt", metavar="PROMPT")
 
 
@@ -48,16 +56,15 @@ def run(arguments: argparse.Namespace) -> int:
     who = asked(arguments.model, arguments)
     own_tools = tools(arguments.tool)
     terminal = Terminal(sys.stdout, sys.stderr, wire=arguments.wire)
-    turn = _turn(who, own_tools, arguments.prompt, terminal, trust_env=arguments.trust_env)
     with retries_shown(terminal.line):
-        fault = asyncio.run(turn)
+        fault = asyncio.run(_turn(who, own_tools, arguments, terminal))
     if fault:
         terminal.line(f"turnwire-agent try: {fault_line(fault)}")
     return 1 if fault else 0
 
 
 async def _turn(
-    who: Asked, tools: Tools, prompt: str, terminal: Terminal, *, trust_env: bool
+    who: Asked, tools: Tools, arguments: argparse.Namespace, terminal: Terminal
 ) -> Fault | None:
     """Ask; if the model calls tools, run them and ask once more."""
 
@@ -65,12 +72,13 @@ async def _turn(
         for loss in losses:
             terminal.line(f"{loss.where}: {loss.what}, since {loss.why}")
 
-    transcript: list[Message] = [User((Text(prompt),))]
-    async with http_client(trust_env=trust_env) as client:
+    transcript: list[Message] = [User((Text(arguments.prompt),))]
+    async with http_client(trust_env=arguments.trust_env) as client:
         settings = CallSettings(client=client, tap=terminal.tap, tell_losses=tell)
         prepared = prepare(who.model, tuple(transcript), tools)
         tell(prepared.losses)
-        answer = await _answer(who, prepared, settings, terminal)
+        bound = arguments.max_tokens
+        answer = await _answer(who, prepared, bound, settings, terminal)
         if isinstance(answer, Fault) or not answer.calls:
             return answer if isinstance(answer, Fault) else None
         message = registered(answer, prepared.names)
@@ -80,7 +88,7 @@ async def _turn(
             terminal.line(f"{result.name} {result.outcome}: {' '.join(texts)}")
         transcript += [message, results]
         prepared = prepare(who.model, tuple(transcript), tools)
-        answer = await _answer(who, prepared, settings, terminal, made_ids="again")
+        answer = await _answer(who, prepared, bound, settings, terminal, made_ids="again")
     if isinstance(answer, Fault):
         return answer
     if answer.calls:
@@ -91,13 +99,15 @@ async def _turn(
 async def _answer(
     who: Asked,
     prepared: Prepared,
+    max_tokens: int | None,
     settings: CallSettings,
     terminal: Terminal,
     made_ids: str = "call",
 ) -> Assistant | Fault:
     answer = Answer(who.model)
     last: Event | None = None
-    events = stream(who.model, prepared.request, who.credential, settings, made_ids=made_ids)
+    request = structs.replace(prepared.request, max_tokens=max_tokens)
+    events = stream(who.model, request, who.credential, settings, made_ids=made_ids)
     async with aclosing(events):
         async for event in events:
             terminal.event(event)
