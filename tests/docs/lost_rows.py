@@ -61,4 +61,4 @@ def is_counted(stats: FrameStats, kind: str, becomes: str) -> bool:
     found = re.match(r"`([^`]+)`( of the log line)?", becomes)
     assert found is not None, f"the row for {kind} names no word"
     word, is_field = found.groups()
-    return getattr(stats, word) is not None if is_field else word in stats.left_out
+    return bool(getattr(stats, word)) if is_field else word in stats.left_out

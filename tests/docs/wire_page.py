@@ -32,6 +32,16 @@ INIT: Final[dict[str, Any]] = json.loads(BLOCKS["told: init"])
 def table(heading: str) -> list[list[str]]:
     """The rows of the first table below a heading, its head first."""
     below = TEXT.split(f"{heading}\n", 1)[1]
-    lines = below[below.index("\n| ") + 1 :].split("\n\n", 1)[0].splitlines()
+    return _rows(below[below.index("\n| ") + 1 :])
+
+
+def table_headed(name: str) -> list[list[str]]:
+    """The rows of the table whose first column has this name, its head first."""
+    return _rows(TEXT[TEXT.index(f"\n| {name} |") + 1 :])
+
+
+def _rows(text: str) -> list[list[str]]:
+    """The rows of the table that a text begins with."""
+    lines = text.split("\n\n", 1)[0].splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
     return [rows[0], *rows[2:]]

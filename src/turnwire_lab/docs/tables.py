@@ -32,7 +32,9 @@ from turnwire_lab.docs.lost.acp import ROWS as LOST_ACP
 from turnwire_lab.docs.lost.ag_ui import ROWS as LOST_AG_UI
 from turnwire_lab.docs.lost.openai_chat import ROWS as LOST_OPENAI_CHAT
 from turnwire_lab.docs.lost.openai_responses import ROWS as LOST_OPENAI_RESPONSES
+from turnwire_lab.docs.lost.session_agent import ROWS as LOST_SESSION_AGENT
 from turnwire_lab.docs.lost.ui_stream import ROWS as LOST_UI_STREAM
+from turnwire_lab.docs.lost.v2 import ROWS as LOST_V2
 from turnwire_lab.docs.mapping import rows as mapping_rows
 from turnwire_lab.docs.mappings.acp import rows as mapping_acp_rows
 from turnwire_lab.docs.mappings.ag_ui import rows as mapping_ag_ui_rows
@@ -123,6 +125,16 @@ def lost_openai_responses() -> str:
 def lost_ui_stream() -> str:
     """The same for the chunks of the AI SDK."""
     return _lost(LOST_UI_STREAM)
+
+
+def lost_v2() -> str:
+    """The same for the `v2` wire."""
+    return _lost(LOST_V2)
+
+
+def lost_session_agent() -> str:
+    """The same for the `session-agent` wire."""
+    return _lost(LOST_SESSION_AGENT)
 
 
 def _lost(rows: Iterable[Row]) -> str:
@@ -374,6 +386,8 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "lost-openai-chat": lost_openai_chat,
     "lost-openai-responses": lost_openai_responses,
     "lost-ui-stream": lost_ui_stream,
+    "lost-v-two": lost_v2,
+    "lost-session-agent": lost_session_agent,
     "mapping-openai-chat": mapping_openai_chat,
     "history-openai-chat": history_openai_chat,
     "mapping-openai-responses": mapping_openai_responses,

@@ -185,11 +185,14 @@ def test_other_turns_pong_and_domain_frames_are_no_sign_of_life(frame: bytes) ->
 
 
 @pytest.mark.parametrize("kind", SKIPPED)
-def test_domain_frames_are_known_and_skipped(kind: str) -> None:
+def test_domain_frames_are_known_and_counted_by_their_type(kind: str) -> None:
     made = conversation(*f.running("V"))
+    frame = f.frame(kind, data=7, anything=[1])
 
-    assert made.receive_frame(f.frame(kind, data=7, anything=[1]), 0) is None
+    assert made.receive_frame(frame, 0) is None
     assert (made.frame_stats.malformed, made.frame_stats.unrecognised) == (0, {})
+    assert made.frame_stats.left_out == {kind: 1}
+    assert made.frame_stats.left_out_bytes == len(frame)
 
 
 @pytest.mark.parametrize(

@@ -139,11 +139,14 @@ def test_what_a_frame_of_our_turn_means(frame: bytes, told: str | list[Event] | 
 
 
 @pytest.mark.parametrize("kind", SKIPPED)
-def test_domain_frames_are_known_and_skipped(kind: str) -> None:
+def test_domain_frames_are_known_and_counted_by_their_type(kind: str) -> None:
     made = conversation(f.begin())
+    frame = f.frame(kind, turnId=7, anything=[1])
 
-    assert made.receive_frame(f.frame(kind, turnId=7, anything=[1]), 0) is None
+    assert made.receive_frame(frame, 0) is None
     assert (made.frame_stats.malformed, made.frame_stats.unrecognised) == (0, {})
+    assert made.frame_stats.left_out == {kind: 1}
+    assert made.frame_stats.left_out_bytes == len(frame)
 
 
 @pytest.mark.parametrize("frame", f.NOISE[:6] + f.NOISE[8:10])

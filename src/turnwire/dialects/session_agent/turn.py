@@ -18,6 +18,7 @@ from turnwire.core.rejection import Rejection
 from turnwire.core.requests import PromptRequest
 from turnwire.core.session_group import Member
 from turnwire.core.wire.frame_stats import FrameStats
+from turnwire.core.wire.schema import tag_of
 from turnwire.dialects.session_agent import commands, frames, init, progress, questions
 from turnwire.dialects.session_agent.binding import TurnBinding
 from turnwire.dialects.session_agent.binding.transitions import Stage
@@ -142,6 +143,8 @@ class TurnProtocol(OneConnection):
             return self._progress.delta(frame.content, now)
         if frame is None:
             return None
+        if isinstance(frame, frames.Skipped):
+            self.frame_stats.count_left_out(tag_of(type(frame)), len(raw))
         was_sent = self._binding.stage is Stage.SENT
         decoded = self._guarded(self._interpret, frame, now)
         if was_sent and self._binding.stage is not Stage.SENT:

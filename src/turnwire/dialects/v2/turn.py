@@ -5,7 +5,8 @@ protocols. The wire is described in docs/v2.md. Its peculiarities stay in this p
 
 * every socket of a session gets the frames of every turn (`binding`, `open_turns`);
 * a text delta may come in either of two frame types, or in both (`delta_dedup`);
-* a frame of unknown type is counted and is no error; hydration and domain frames are skipped.
+* a frame of unknown type is counted and is no error; hydration and domain frames are counted
+  by their type, and skipped.
 
 A new frame is a struct and a member of `Read`, in `frames`. mypy then names each `match` that
 lacks it.
@@ -31,6 +32,7 @@ from turnwire.core.session_group import Member
 from turnwire.core.ui_stream.media import is_shown
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.core.wire.lenient import finish_reason
+from turnwire.core.wire.schema import tag_of
 from turnwire.dialects.v2 import commands, init, questions
 from turnwire.dialects.v2.binding import TurnBinding
 from turnwire.dialects.v2.delta_dedup import CHUNK, PART, DeltaDeduplicator
@@ -182,6 +184,7 @@ class TurnProtocol(OneConnection, abc.ABC):
                 self._binding.finish()
                 return Decoded([_turn_finished(frame)])
             case Skipped():
+                self.frame_stats.count_left_out(tag_of(type(frame)), len(raw))
                 return None
             case Status():
                 return ALIVE

@@ -283,6 +283,14 @@ LOSSES: Final[Sequence[Loss]] = (
         },
     ),
     Loss(
+        "what the agent tells of its session, and not of the turn",
+        {
+            "v2": [{"type": "title", "title": "X"}],
+            "session-agent": [{"type": "title", "title": "X"}],
+            "acp": [_update("session_info_update", title="X")],
+        },
+    ),
+    Loss(
         "a frame of a type that is not known",
         {
             "v2": [{"type": "agentPlan"}],
