@@ -244,16 +244,25 @@ class Stream:
             return
         if self.dial_took_s is not None and self.started:
             # Not now: the link, which is in the middle of this dial, is used for the next one.
-            self._loop.call_soon(self._redial_failed, why, status, self._link.dials)
+            late = not self._link.is_dialling  # it had opened before its head came
+            self._loop.call_soon(self._redial_failed, why, status, self._link.dials, late)
             return
         self.dial_failure = why
         self.dial_status, self.retry_after_s = status, retry_after_s
         self._end()
 
-    def _redial_failed(self, why: DialFailure, status: int | None, dial: int) -> None:
+    def _redial_failed(
+        self,
+        why: DialFailure,
+        status: int | None,
+        dial: int,
+        late: bool,  # noqa: FBT001 (a callback's)
+    ) -> None:
         """The protocol may ask for another connection, or wait without one."""
-        if self.turn.outcome is not None or self._link.dials != dial or not self._link.is_dialling:
-            return  # it has opened after all, or was told to have failed before
+        if self.turn.outcome is not None or self._link.dials != dial:
+            return
+        if not (late or self._link.is_dialling):
+            return  # it has opened after all, or is known to have failed
         self._link.close()
         self._handle_or_fail(self._undialled(why))
         if self.turn.outcome is not None:
