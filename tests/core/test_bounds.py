@@ -29,6 +29,7 @@ WHOLE = {
     "turnwire.core.body.prompt": "a prompt's text, whose length is checked",
     "turnwire.core.body.continuation": "an answer of a client, whose length is checked before",
     "turnwire.core.approvals": "what we signed ourselves",
+    "turnwire.core.wire.schema": "the places of an envelope are looked at, and nothing is kept",
 }
 """Modules whose decoders may be of a bare type, each with its reason."""
 
