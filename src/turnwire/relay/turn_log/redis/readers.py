@@ -17,6 +17,7 @@ from turnwire.relay.turn_log.redis.lane import Lane
 from turnwire.relay.turn_log.redis.reader import RedisReader
 from turnwire.relay.turn_log.redis.servers import Call, Servers
 from turnwire.relay.turn_log.redis.writer import LEASE_S
+from turnwire.relay.turn_log.tasks import end
 
 _LOOK_S: Final = 2.0
 _TICK_S: Final = 0.1
@@ -75,8 +76,7 @@ class Readers:
 
     async def aclose(self) -> None:
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
+            await end(self._task)
         for reader in [each for readers in self._readers.values() for each in readers]:
             reader.lose()
 

@@ -43,6 +43,7 @@ from turnwire.relay.turn_log.redis.sessions import RedisSessions
 from turnwire.relay.turn_log.redis.turn import LONG, LOST, WAITING, RedisTurn
 from turnwire.relay.turn_log.redis.writer import LEASE_S, Writer
 from turnwire.relay.turn_log.sessions import KEEP_S
+from turnwire.relay.turn_log.tasks import end
 
 _log = structlog.get_logger("turnwire.turn_log")
 
@@ -234,9 +235,7 @@ class RedisTurnLog:
         if self._taking_back:
             await asyncio.wait(self._taking_back)
         tasks = [task for task in (self._listening, self._taking_mail) if task is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end(*tasks)
         await self._readers.aclose()
         await self._writer.aclose()
         await self._lane.aclose()

@@ -14,6 +14,7 @@ from turnwire.relay.turn_log.redis.patience import ANSWER_S
 from turnwire.relay.turn_log.redis.scripts import Script
 from turnwire.relay.turn_log.redis.servers import Servers
 from turnwire.relay.turn_log.redis.turn import LOST, Batch, RedisTurn
+from turnwire.relay.turn_log.tasks import end
 
 LEASE_S: Final = 6.0
 """A process that was not seen for so long is gone, and its turns with it."""
@@ -156,9 +157,7 @@ class Writer:
 
     async def aclose(self) -> None:
         """Leave the turns that run, so that their readers end at once."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end(*self._tasks)
         for turn in list(self._turns):
             turn.leave()
         await self._flush(list(self._turns))
