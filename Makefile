@@ -15,6 +15,7 @@ SESSION := clients/session
 CLIENT := $(SESSION)/dist/.stamp
 LANGUAGE_MODEL := clients/model
 MASTRA := $(LANGUAGE_MODEL)/tests/mastra
+MODEL_PACKAGE := tests/packages/test_model_package.py
 WEB := src/turnwire_lab/web
 PAGE := $(WEB)/dist/.stamp
 WIDGET := src/turnwire_lab/widget
@@ -89,6 +90,7 @@ $(MASTRA)/node_modules/.stamp: $(MASTRA)/package-lock.json
 .PHONY: model-check
 model-check: $(STAMP) node $(LANGUAGE_MODEL)/node_modules/.stamp $(MASTRA)/node_modules/.stamp  ## The language model for `ai` 5, 6, 7 and Mastra, with the real ones, before a real server (1 min)
 	@cd $(LANGUAGE_MODEL) && npm run --silent test
+	$(PYTEST) -q -p no:cov $(MODEL_PACKAGE)
 
 $(WEB)/node_modules/.stamp: $(WEB)/package-lock.json
 	@echo "Installing the page's packages: a quarter of a minute"
@@ -247,7 +249,7 @@ RUNTIME_SOURCE := packages/turnwire-agent/src/turnwire_agent
 PURE := $(RUNTIME_SOURCE)/llm/*.py,$(RUNTIME_SOURCE)/llm/shapes/*,$(RUNTIME_SOURCE)/loop/*,$(RUNTIME_SOURCE)/tools/*
 # Tests that have a target of their own. `guards` counts bytecodes and memory; `e2e`, `chaos` and
 # `soak` need the whole machine; `conform-check` judges by time. So these come last, one at a time.
-OWN := tests/chaos tests/cli/test_conform.py tests/cli/test_pytest_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load tests/proxies tests/runtime tests/soak
+OWN := tests/chaos tests/cli/test_conform.py tests/cli/test_pytest_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load $(MODEL_PACKAGE) tests/proxies tests/runtime tests/soak
 PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py tests/web/routes/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
 # They start processes of `turnwire`, whose imports take twice as long while they are measured.
 PROCESSES := $(patsubst %,tests/cli/test_%.py,verdict supervisor doctor bridge fd_limit commands) tests/lab/test_cli.py \
