@@ -52,7 +52,7 @@ LEAKY = f"You sent {KEY}, or {KEY[:-1]}".encode()
     [
         sends(response(401, LEAKY, x_echo=f"Bearer {KEY}", set_cookie="session=abc")),
         sends(response(200, LEAKY, content_type="application/json")),
-        sends(response(400, gzip.compress(LEAKY), content_encoding="gzip")),
+        sends(response(400, gzip.compress(LEAKY, mtime=0), content_encoding="gzip")),
         sends(STREAM_HEAD, *(bytes([each]) for each in b"data: " + LEAKY + b"\n\n")),
         sends(STREAM_HEAD + b": " + LEAKY),
         sends(b"HTTP/1.1 " + LEAKY + b"\r\n\r\n"),
