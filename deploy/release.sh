@@ -78,13 +78,13 @@ room() {
   venv=$(mktemp -d "$scratch/venv.XXXX")
   "$python" -m venv --without-pip "$venv"
   pip=("$python" -m pip --quiet --disable-pip-version-check --python "$venv/bin/python")
-  if [[ -n $lock ]]; then
-    "${pip[@]}" install --no-compile --only-binary :all: --require-hashes -r "$lock"
-  fi
+  "${pip[@]}" install --no-compile --only-binary :all: --require-hashes -r "$lock"
   "${pip[@]}" install --no-compile --no-deps --no-index "${wheels[@]/%/-$version-py3-none-any.whl}"
   "${pip[@]}" check
 }
-room "" "$out/turnwire_agent"
+# What the runtime needs is among the libraries of the gateway.
+room requirements-image.txt "$out/turnwire_agent"
+env --ignore-environment "$venv/bin/turnwire-agent" --help > /dev/null
 env --ignore-environment "$venv/bin/python" -c "import turnwire_agent; print(turnwire_agent.__version__)" |
   grep --quiet --fixed-strings --line-regexp "$version"
 room requirements-lab.txt "$out/turnwire" "$out/turnwire_lab"
