@@ -1,6 +1,7 @@
 """What is registered is what can be called, under one name on each wire."""
 
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -39,6 +40,22 @@ def test_a_tool_does_something_once_unless_it_says_otherwise() -> None:
     assert (tool.effect, tool.approval, tool.timeout_s) == (Effect.ONCE, "never", 60.0)
     assert not tool.sequential
     assert tool.call({"path": "x"}, CONTEXT) == ({"path": "x"}, CONTEXT)
+
+
+def test_a_digest_names_the_content_of_a_tool() -> None:
+    first = tool_of(description="Reads.")
+    turned = {"properties": {"token": TEXT, "path": TEXT}, "type": "object"}
+
+    assert len(first.digest) == len(sha256().hexdigest())
+    assert tool_of(description="Reads.", schema=turned, timeout_s=9.0).digest == first.digest
+    changes: list[dict[str, Any]] = [
+        {"name": "write"},
+        {"description": "Reads!"},
+        {"schema": of({"path": TEXT})},
+        {"effect": Effect.SAFE},
+    ]
+    digests = {tool_of(**{"description": "Reads.", **change}).digest for change in changes}
+    assert len(digests | {first.digest}) == len(changes) + 1
 
 
 @pytest.mark.parametrize("name", REAL)

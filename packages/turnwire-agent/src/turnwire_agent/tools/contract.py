@@ -5,9 +5,12 @@ somebody else's.
 """
 
 import enum
+import hashlib
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from typing import Any, Final, Literal
 
+import msgspec
 from msgspec import Struct
 
 from turnwire_agent.tools.arguments import Validate
@@ -39,7 +42,7 @@ class Effect(enum.Enum):
     """What happens to the world when a tool runs twice, for a process that comes after a crash."""
 
     SAFE = "safe"
-    """Nothing: it only reads. It is run again."""
+    """Nothing: it only reads, or leaves what is there as it is. It is run again."""
     KEYED = "keyed"
     """Nothing, if the second run has the key of the first (`Context.key`). It is run again."""
     ONCE = "once"
@@ -56,11 +59,25 @@ class Context(Struct, frozen=True, kw_only=True):
     """When the run is cancelled, in seconds of the event loop's clock."""
 
 
+class Media(Struct, frozen=True):
+    """A picture or a file in what a tool returns."""
+
+    media_type: str
+    """As `image/png`."""
+    data: bytes
+
+
+class Output(Struct, frozen=True):
+    """What a tool returns where text or JSON alone does not do: parts, in their order."""
+
+    parts: tuple[str | Media, ...]
+
+
 Approval = Literal["never", "always"] | Callable[[Any], bool]
 """Whether a person must allow a call. A function decides by the validated arguments."""
 
 
-class Tool(Struct, frozen=True, kw_only=True):
+class Tool(Struct, frozen=True, kw_only=True, dict=True):
     """One tool.
 
     Raises:
@@ -77,7 +94,10 @@ class Tool(Struct, frozen=True, kw_only=True):
     validate: Validate
     """From the JSON text of a call to a value, or to a sentence for the model."""
     call: Callable[[Any, Context], Any]
-    """Called with a validated value. If what it returns is awaitable, await it."""
+    """Called with a validated value. If what it returns is awaitable, await it.
+
+    The result is a text, any value that is JSON, or an `Output`.
+    """
     effect: Effect = Effect.ONCE
     approval: Approval = "never"
     timeout_s: float = TIMEOUT_S
@@ -107,6 +127,17 @@ class Tool(Struct, frozen=True, kw_only=True):
             raise BadToolError(f"tool {self.name!r}: approval is never, always, or a function")
         if unknown := sorted(self.secrets - declared(self.schema)):
             raise BadToolError(f"tool {self.name!r}: {unknown[0]!r} is secret, but no argument")
+
+    @cached_property
+    def digest(self) -> str:
+        """Names the content of the tool: what a person who allowed a call has seen of it.
+
+        It changes with the name, the description, the schema (the order of its keys apart) and the
+        effect, and is the same in every process. An approval that was given to another digest is
+        none.
+        """
+        content = [self.name, self.description, self.schema, self.effect.value]
+        return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()
 
     def needs_approval(self, value: Any) -> bool:
         """Whether a person must allow a call with these validated arguments."""
