@@ -49,11 +49,18 @@ class EventReader:
         if self._rest and b"\n" not in chunk and b"\r" not in chunk and not self._ends_with_cr():
             self._keep(chunk)
             return []
-        text = b"".join((*self._rest, chunk))
+        text = b"".join((*self._rest, chunk)) if self._rest else chunk
         self._rest, self._rest_bytes = [], 0
-        lines = _END_OF_LINE.split(text[:-1] if text.endswith(b"\r") else text)
-        self._keep(lines.pop() + (b"\r" if text.endswith(b"\r") else b""))
-        return [event for line in lines if (event := self._line(line))]
+        if b"\r" not in text:
+            lines = text.split(b"\n")
+            self._keep(lines.pop())
+        elif text.endswith(b"\r"):
+            lines = _END_OF_LINE.split(text[:-1])
+            self._keep(lines.pop() + b"\r")
+        else:
+            lines = _END_OF_LINE.split(text)
+            self._keep(lines.pop())
+        return self._events(lines)
 
     def _ends_with_cr(self) -> bool:
         return self._rest[-1].endswith(b"\r")
@@ -65,24 +72,35 @@ class EventReader:
             if self._rest_bytes > LINE_BYTES:
                 raise TooLongError
 
-    def _line(self, line: bytes) -> ServerSentEvent | None:
-        if self._first:
+    def _events(self, lines: list[bytes]) -> list[ServerSentEvent]:
+        """The events that end with these lines."""
+        if self._first and lines:
             self._first = False
-            line = line.removeprefix(b"\xef\xbb\xbf")
-        if not line:
-            event = None
-            if self._data:
-                name = self._name.decode("utf-8", "replace")
-                event = ServerSentEvent(name, b"\n".join(self._data))
-            self._name, self._data, self._data_bytes = b"", [], 0
-            return event
+            lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
+        events = []
+        for line in lines:
+            if line.startswith(b"data: "):  # nearly every one
+                self._add(line[6:])
+            elif line:
+                self._field(line)
+            else:
+                if self._data:
+                    name = self._name.decode("utf-8", "replace") if self._name else ""
+                    events.append(ServerSentEvent(name, b"\n".join(self._data)))
+                    self._data, self._data_bytes = [], 0
+                self._name = b""
+        return events
+
+    def _field(self, line: bytes) -> None:
         field, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if field == b"data":
-            self._data.append(value)
-            self._data_bytes += len(value) + 1
-            if self._data_bytes > LINE_BYTES:
-                raise TooLongError
+            self._add(value)
         elif field == b"event":
             self._name = value
-        return None
+
+    def _add(self, data: bytes) -> None:
+        self._data.append(data)
+        self._data_bytes += len(data) + 1
+        if self._data_bytes > LINE_BYTES:
+            raise TooLongError

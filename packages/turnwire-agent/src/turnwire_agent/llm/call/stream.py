@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
@@ -87,9 +87,10 @@ async def stream(
     client = settings.client or http_client()
     try:
         call = _Call(model, encoded, credential, settings, client, made_ids)
-        async with aclosing(call.events()) as events:
-            async for event in events:
-                yield event
+        async with aclosing(call.batches()) as batches:
+            async for batch in batches:
+                for event in batch:
+                    yield event
     finally:
         if settings.client is None:
             await client.aclose()
@@ -118,32 +119,36 @@ class _Call:
         self._renewed = False
         self._began = False
 
-    async def events(self) -> AsyncGenerator[Event, None]:
+    async def batches(self) -> AsyncGenerator[Sequence[Event], None]:
+        """The events, those together that came together: a generator costs less by the batch."""
         while True:
             try:
                 granted = await self._credential.headers()
             except CredentialError as error:
-                yield _of_failure(error.failure)
+                yield [_of_failure(error.failure)]
                 return
             self._attempts += 1
             fault: Fault | None = None
-            async with aclosing(self._attempt(granted)) as events:
-                async for event in events:
-                    if isinstance(event, Fault):
-                        fault = event
+            async with aclosing(self._attempt(granted)) as batches:
+                async for batch in batches:
+                    if isinstance(batch[0], Fault):
+                        fault = batch[0]
                     else:
                         self._began = True
-                        yield event
+                        yield batch
             if fault is None:
                 return
             fault = _without_secrets(fault, granted)
             verdict = await self._verdict(fault, granted)
             if verdict:
-                yield verdict
+                yield [verdict]
                 return
 
-    async def _attempt(self, granted: Granted) -> AsyncGenerator[Event, None]:
-        """The events of one attempt. `Begun` comes with the first that is more than that."""
+    async def _attempt(self, granted: Granted) -> AsyncGenerator[Sequence[Event], None]:
+        """The events of one attempt, the last of them alone.
+
+        `Begun` comes with the first that is more than that.
+        """
         settings = self._settings
         encoded = self._encoded
         wire = Tapped(settings.tap, granted.headers)
@@ -155,29 +160,27 @@ class _Call:
                 encoded.body,
             )
         except FailedError as failed:
-            yield failed.fault
+            yield [failed.fault]
             return
         wire.sent(post.head, encoded.body)
         decoder = SHAPES[self._model.shape].decoder(self._model, self._made_ids)
-        begun: list[Event] = []
+        held: list[Event] = []
         ended = False
         try:
             async with aclosing(
                 answer(post, decoder, settings.limits, settings.clock, wire)
             ) as batches:
                 async for batch in batches:
-                    for event in batch:
-                        if isinstance(event, Begun):
-                            begun.append(event)
-                            continue
-                        ended = isinstance(event, Finish | Fault)
-                        if isinstance(event, Finish):
-                            attempt_log.finished(self._model, self._attempts, event)
-                        if begun and not isinstance(event, Fault):
-                            for each in begun:
-                                yield each
-                            begun.clear()
-                        yield event
+                    events = [*held, *batch]
+                    last = events.pop() if isinstance(batch[-1], Finish | Fault) else None
+                    held = [] if isinstance(last, Finish) else _begun_at_the_end(events)
+                    if events:
+                        yield events
+                    if last:
+                        ended = True
+                        if isinstance(last, Finish):
+                            attempt_log.finished(self._model, self._attempts, last)
+                        yield [last]
         finally:
             if not ended:
                 attempt_log.abandoned(self._model, self._attempts)
@@ -212,6 +215,16 @@ class _Call:
         attempt_log.failed(self._model, self._attempts, fault, f"again in {decision.seconds:.3f} s")
         await settings.sleep(decision.seconds)
         return None
+
+
+def _begun_at_the_end(events: list[Event]) -> list[Event]:
+    """Take each `Begun` that nothing follows yet out of some events."""
+    at = len(events)
+    while at and isinstance(events[at - 1], Begun):
+        at -= 1
+    begun = events[at:]
+    del events[at:]
+    return begun
 
 
 def _of_failure(failure: Failure) -> Fault:
