@@ -49,6 +49,8 @@ class Blocks:
         """More of a block, which begins if it is not open. No text is no event."""
         if not text:
             return []
+        if key in self._open:  # as nearly always
+            return [_DELTA[kind](self._open[key][1], text)]
         events = self.start(kind, key)
         events.append(_DELTA[kind](self._open[key][1], text))
         return events

@@ -45,8 +45,11 @@ def items(values: dict[str, Any], key: str) -> list[dict[str, Any]]:
     value = values.get(key)
     if value is None:
         return []
-    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+    if not isinstance(value, list):
         raise MalformedError(key)
+    for each in value:
+        if not isinstance(each, dict):
+            raise MalformedError(key)
     return value
 
 

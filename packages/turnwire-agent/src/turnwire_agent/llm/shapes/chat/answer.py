@@ -122,10 +122,14 @@ class ChatDecoder:
                 events.append(Skipped("choice"))
                 continue
             events += self._delta(fields(choice, "delta"))
-            self._raw = text(choice, "finish_reason")[:64] or self._raw
+            if raw := text(choice, "finish_reason"):
+                self._raw = raw[:64]
         return events
 
     def _delta(self, delta: dict[str, Any]) -> list[Event]:
+        content = delta.get("content")
+        if isinstance(content, str) and _is_alone(delta):
+            return self._text(content)
         events: list[Event] = []
         for name in REASONING:
             if thought := text(delta, name):
@@ -133,7 +137,6 @@ class ChatDecoder:
                 break
         for detail in items(delta, "reasoning_details"):
             self._detail(detail)
-        content = delta.get("content")
         if isinstance(content, list):
             events += self._listed(items(delta, "content"))
         elif content is not None:
@@ -161,9 +164,12 @@ class ChatDecoder:
             pieces.append(text(detail, field))
 
     def _text(self, more: str) -> list[Event]:
+        if not more:
+            return []
         self._texts.append(more)
-        ended = self._blocks.end("reasoning") if more else []
-        return ended + self._blocks.delta("text", "text", more)
+        events = self._blocks.end("reasoning")
+        events += self._blocks.delta("text", "text", more)
+        return events
 
     def _thought(self, more: str) -> list[Event]:
         self._reasoning.append(more)
@@ -260,6 +266,14 @@ class ChatDecoder:
         if self._details:
             message["reasoning_details"] = [_whole(*each) for each in self._details]
         return Raw(msgspec.json.encode([message] if len(message) > 1 else []))
+
+
+def _is_alone(delta: dict[str, Any]) -> bool:
+    """Whether a delta has text and no more, as nearly every one."""
+    for name, value in delta.items():
+        if value is not None and name not in {"content", "role"}:
+            return False
+    return True
 
 
 def _whole(block: dict[str, Any], pieces: list[str]) -> dict[str, Any]:
