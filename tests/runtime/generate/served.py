@@ -11,8 +11,9 @@ from typing import Any
 import httpx
 
 from runtime.llm.call.called import Caller, Key
+from turnwire_agent.access.access import Access, Tokens
+from turnwire_agent.access.file_token import FileToken
 from turnwire_agent.generate import server
-from turnwire_agent.generate.access import Access
 from turnwire_agent.generate.app import Served
 from turnwire_agent.llm.call.http import http_client
 from turnwire_agent.llm.credentials.key_file import KeyFile
@@ -70,14 +71,22 @@ def refused(response: httpx.Response) -> tuple[int, str]:
 async def serving(
     *models: Model,
     token: Path | None = None,
+    tokens: Tokens | None = None,
     loopback: bool = True,
 ) -> AsyncIterator[Program]:
-    """Serve models, the first one as `tiny`, the second as `deep`."""
+    """Serve models, the first one as `tiny`, the second as `deep`.
+
+    Args:
+        models: What is served.
+        token: Has the token that is asked for.
+        tokens: Or else what verifies tokens.
+        loopback: Whether names of other hosts are refused.
+    """
     names = ["tiny", "deep"][: len(models)]
     served = {name: Served(each, Key()) for name, each in zip(names, models, strict=True)}
     listening, _ = server.listener("127.0.0.1:0", has_token=False)
     port = listening.getsockname()[1]
-    access = Access(loopback=loopback, token=KeyFile(token) if token else None)
+    access = Access(loopback=loopback, tokens=FileToken(KeyFile(token)) if token else tokens)
     stopping = asyncio.Event()
     async with http_client() as own:
         running = asyncio.create_task(

@@ -6,20 +6,20 @@ import logging
 import re
 import signal
 import sys
-from pathlib import Path
 from typing import Final
 
+from turnwire_agent.cli.access_arguments import NoTokensError, add_access_arguments, tokens
 from turnwire_agent.cli.arguments import Asked, UsageError, add_provider_arguments, asked
 from turnwire_agent.llm.call.http import http_client
 from turnwire_agent.llm.call.stream import CallSettings
-from turnwire_agent.llm.credentials.key_file import KeyFile
 from turnwire_agent.llm.credentials.port import CredentialError
 
 _DESCRIPTION = """\
 Answers POST /v1/generate: a call of a model for programs that have no key of
 their own, as those of the npm package turnwire-model. Elsewhere than on
-loopback it asks for the bearer token of --token-file. A line of its log is a
-call; prompts, keys and tokens are in none. It ends with SIGTERM or Ctrl-C.
+loopback it asks for a bearer token: that of --token-file, or one that the
+keys of --token-jwks verify. A line of its log is a call; prompts, keys and
+tokens are in none. It ends with SIGTERM or Ctrl-C.
 Exit codes: 0 stopped, 1 cannot listen, 2 wrong usage.
 """
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -42,12 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="HOST:PORT",
         help=f"port 0: any free one (default: {_LISTEN})",
     )
-    parser.add_argument(
-        "--token-file",
-        type=Path,
-        metavar="FILE",
-        help="has the bearer token in its one line; it is read again when it changes",
-    )
+    add_access_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -73,35 +68,42 @@ def _models(arguments: argparse.Namespace) -> dict[str, Asked]:
 
 async def _serve(models: dict[str, Asked], arguments: argparse.Namespace) -> int:
     # The server's libraries take a while to import, which no other command waits for.
+    from turnwire_agent.access.access import Access  # noqa: PLC0415
     from turnwire_agent.generate import server  # noqa: PLC0415
-    from turnwire_agent.generate.access import Access  # noqa: PLC0415
     from turnwire_agent.generate.app import Served  # noqa: PLC0415
 
-    token = KeyFile(arguments.token_file) if arguments.token_file else None
-    try:
-        if token:
-            await token.read()
-        listening, loopback = server.listener(arguments.listen, has_token=token is not None)
-    except (CredentialError, server.CannotListenError) as error:
-        print(f"turnwire-agent generate: {error}", file=sys.stderr)
-        return 1
+    async with http_client(trust_env=arguments.trust_env) as client:
+        try:
+            good = await tokens(arguments, client)
+            listening, loopback = server.listener(arguments.listen, has_token=good is not None)
+        except (CredentialError, NoTokensError, server.CannotListenError) as error:
+            print(f"turnwire-agent generate: {error}", file=sys.stderr)
+            return 1
+        _log()
+        host, port = listening.getsockname()[:2]
+        print(f"listening on http://{f'[{host}]' if ':' in host else host}:{port}", flush=True)
+        access = Access(loopback=loopback, tokens=good)
+        served = {name: Served(who.model, who.credential) for name, who in models.items()}
+        settings = CallSettings(client=client)
+        await server.serve(served, listening, access, settings, _stopping())
+    return 0
+
+
+def _log() -> None:
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s", stream=sys.stderr)
     for library in ("httpx", "httpcore", "uvicorn", "asyncio"):
         logging.getLogger(library).setLevel(logging.WARNING)
-    host, port = listening.getsockname()[:2]
-    print(f"listening on http://{f'[{host}]' if ':' in host else host}:{port}", flush=True)
+
+
+def _stopping() -> asyncio.Event:
+    """Set by the first signal. A second one ends the process at once."""
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
 
     def stop(signal_: signal.Signals) -> None:
         stopping.set()
-        loop.remove_signal_handler(signal_)  # a second one ends it at once
+        loop.remove_signal_handler(signal_)
 
     for each in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(each, stop, each)
-    access = Access(loopback=loopback, token=token)
-    served = {name: Served(who.model, who.credential) for name, who in models.items()}
-    async with http_client(trust_env=arguments.trust_env) as client:
-        settings = CallSettings(client=client)
-        await server.serve(served, listening, access, settings, stopping)
-    return 0
+    return stopping

@@ -18,13 +18,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from turnwire_agent.access.access import Access
+from turnwire_agent.access.refusal import UNKNOWN, Refusal, RefusedError
 from turnwire_agent.generate import log
-from turnwire_agent.generate.access import Access
 from turnwire_agent.generate.answer import Answer
 from turnwire_agent.generate.call import Call, call
 from turnwire_agent.generate.parts import Part, first_part, parts
 from turnwire_agent.generate.question import BadQuestionError, question
-from turnwire_agent.generate.refusal import Refusal, RefusedError
 from turnwire_agent.llm.call.stream import CallSettings, stream
 from turnwire_agent.llm.credentials.port import Credential
 from turnwire_agent.llm.events import Finish
@@ -100,7 +100,7 @@ def _asked(body: bytes, models: Mapping[str, Served]) -> tuple[str, Served, Call
     Raises:
         RefusedError: The body is no question to one of these models.
     """
-    name = log.UNKNOWN
+    name = UNKNOWN
     try:
         asked = question(body)
         served = models.get(asked.model)

@@ -3,8 +3,9 @@
 import logging
 from typing import Final
 
+from turnwire_agent.access.refusal import UNKNOWN
+
 LOGGER: Final = logging.getLogger("turnwire_agent.generate")
-UNKNOWN: Final = "-"
 
 
 def answered(model: str, outcome: str, parts: int, seconds: float) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 import uvicorn
 
-from turnwire_agent.generate.access import Access, is_loopback
+from turnwire_agent.access.access import Access, is_loopback
 from turnwire_agent.generate.app import Served, app
 from turnwire_agent.llm.call.stream import CallSettings
 
@@ -44,7 +44,8 @@ def listener(where: str, *, has_token: bool) -> tuple[socket.socket, bool]:
         raise CannotListenError(f"the host {host!r} is unknown") from None
     loopback = is_loopback(str(address[0]))
     if not loopback and not has_token:
-        raise CannotListenError(f"others than this machine reach {where}: give --token-file")
+        ways = "--token-file or --token-jwks"
+        raise CannotListenError(f"others than this machine reach {where}: give {ways}")
     try:
         listening = socket.create_server(address, family=family, backlog=BACKLOG)
     except OSError as error:

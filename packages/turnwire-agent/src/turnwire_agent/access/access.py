@@ -8,22 +8,39 @@ a name that a page had resolved to 127.0.0.1 is still in `Host`.
 import ipaddress
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Protocol
 
-from turnwire_agent.generate.refusal import Refusal, RefusedError
-from turnwire_agent.llm.credentials.key_file import KeyFile
-from turnwire_agent.llm.credentials.port import CredentialError
-from turnwire_agent.llm.credentials.secret import Secret
+from msgspec import Struct
 
-_CHALLENGE: Final = {"www-authenticate": "Bearer"}
+from turnwire_agent.access.refusal import Refusal, RefusedError
+
+CHALLENGE: Final = {"www-authenticate": "Bearer"}
 
 FROM_A_PAGE: Final = Refusal(HTTPStatus.FORBIDDEN, "Requests of web pages are refused.")
 WRONG_HOST: Final = Refusal(HTTPStatus.FORBIDDEN, "The host is none of this machine's own names.")
-NO_TOKEN: Final = Refusal(HTTPStatus.UNAUTHORIZED, "A bearer token is needed.", _CHALLENGE)
-WRONG_TOKEN: Final = Refusal(HTTPStatus.UNAUTHORIZED, "The bearer token is wrong.", _CHALLENGE)
-TOKEN_UNREADABLE: Final = Refusal(
-    HTTPStatus.SERVICE_UNAVAILABLE, "The server cannot read its token."
-)
+NO_TOKEN: Final = Refusal(HTTPStatus.UNAUTHORIZED, "A bearer token is needed.", CHALLENGE)
+
+
+class Caller(Struct, frozen=True):
+    """Who sent a request that is let in."""
+
+    user: str | None = None
+    """The subject of a signed token; None if nothing in the token names a user."""
+
+
+NOBODY: Final = Caller()
+
+
+class Tokens(Protocol):
+    """Knows which bearer tokens are good."""
+
+    async def caller(self, token: str) -> Caller:
+        """Whose token it is.
+
+        Raises:
+            RefusedError: It is not good, or that cannot be told now.
+        """
+        ...
 
 
 class Access:
@@ -31,15 +48,14 @@ class Access:
 
     Args:
         loopback: Whether only this machine reaches it.
-        token: The file that has the bearer token; it is read again when it changes. None: no token
-            is asked for.
+        tokens: Which tokens are good. None: no token is asked for.
     """
 
-    def __init__(self, *, loopback: bool, token: KeyFile | None) -> None:
+    def __init__(self, *, loopback: bool, tokens: Tokens | None) -> None:
         self._loopback = loopback
-        self._token = token
+        self._tokens = tokens
 
-    async def check(self, headers: Mapping[str, str]) -> None:
+    async def check(self, headers: Mapping[str, str]) -> Caller:
         """Let a request with these headers in.
 
         Raises:
@@ -49,17 +65,12 @@ class Access:
             raise RefusedError(FROM_A_PAGE)
         if self._loopback and not is_own_name(headers.get("host", "")):
             raise RefusedError(WRONG_HOST)
-        if self._token is None:
-            return
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not given:
+        if self._tokens is None:
+            return NOBODY
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not token.strip():
             raise RefusedError(NO_TOKEN)
-        try:
-            token = await self._token.read()
-        except CredentialError:
-            raise RefusedError(TOKEN_UNREADABLE) from None
-        if Secret(given.strip()) != token:
-            raise RefusedError(WRONG_TOKEN)
+        return await self._tokens.caller(token.strip())
 
 
 def is_own_name(host: str) -> bool:

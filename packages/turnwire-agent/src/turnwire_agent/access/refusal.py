@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from http import HTTPStatus
 from types import MappingProxyType
+from typing import Final
 
 from msgspec import Struct
 
-from turnwire_agent.generate.log import UNKNOWN
-
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+
+UNKNOWN: Final = "-"
+"""In place of a name that is not known."""
 
 
 class Refusal(Struct, frozen=True):
