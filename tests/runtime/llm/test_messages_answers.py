@@ -254,6 +254,22 @@ def test_a_call_without_an_id_gets_one() -> None:
     assert events == [ToolInputStart("call-0", "t")]
 
 
+def test_two_calls_of_one_id_are_two_also_when_they_go_back() -> None:
+    events = events_of(
+        *call(0, "c", "a", "{}"),
+        *call(1, "c", "b", '{"n":1}'),
+        *call(2, "c", "a", "{}"),
+    )
+
+    calls = [each for each in events if isinstance(each, ToolCall)]
+    assert calls == [
+        ToolCall("c", "a", "{}"),
+        ToolCall("call-1", "b", '{"n":1}'),
+        ToolCall("call-2", "a", "{}"),
+    ]
+    assert [each["id"] for each in native(events)] == ["c", "call-1", "call-2"]
+
+
 def test_a_call_may_begin_without_an_input() -> None:
     pieces = call(0, "c", "t", '{"a":1}')[1:]
     events = events_of(start(0, "tool_use", id="c", name="t"), *pieces)

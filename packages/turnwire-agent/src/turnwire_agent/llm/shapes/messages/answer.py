@@ -22,6 +22,7 @@ from turnwire_agent.llm.events import (
 from turnwire_agent.llm.faults import Fault, of_error
 from turnwire_agent.llm.model import Model
 from turnwire_agent.llm.shapes.blocks import Blocks
+from turnwire_agent.llm.shapes.call_ids import AnswerIds
 from turnwire_agent.llm.shapes.fields import MalformedError, count, decoded, fields, text
 from turnwire_agent.llm.shapes.messages.content import input_of
 from turnwire_agent.llm.sse import ServerSentEvent
@@ -104,7 +105,7 @@ class MessagesDecoder:
     """Reads one answer."""
 
     def __init__(self, made_ids: str) -> None:
-        self._made_ids = made_ids
+        self._call_ids = AnswerIds(made_ids)
         self._blocks = Blocks()
         self._begun = False
         self._over = False
@@ -159,9 +160,6 @@ class MessagesDecoder:
         if not given:
             raise MalformedError("content_block")
         block = _Block(given, bytes(msgspec.json.decode(data, type=_BlockStart).content_block))
-        if block.kind == "tool_use" and not text(given, "id"):
-            given["id"] = f"{self._made_ids}-{len(self._received)}"
-            block.changed = True
         self._received.append(block)
         self._open[index] = block
         match block.kind:
@@ -171,7 +169,10 @@ class MessagesDecoder:
                 events += self._blocks.start("reasoning", index)
                 events += self._more(index, block, text(given, "thinking"))
             case "tool_use" if name := text(given, "name"):
-                block.call_id = given["id"]
+                block.call_id = self._call_ids.new(text(given, "id"))
+                if block.call_id != given.get("id"):
+                    given["id"] = block.call_id
+                    block.changed = True
                 events.append(ToolInputStart(block.call_id, name))
             case "tool_use":
                 events.append(Skipped("a call without a name"))

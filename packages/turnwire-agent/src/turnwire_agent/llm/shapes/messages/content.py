@@ -4,12 +4,12 @@ import base64
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-import msgspec
 from msgspec import Raw
 
 from turnwire_agent.llm.losses import Loss
 from turnwire_agent.llm.model import Model
 from turnwire_agent.llm.shape import UnsendableError, native_blocks
+from turnwire_agent.llm.shapes.arguments import BROKEN, is_object
 from turnwire_agent.llm.shapes.call_ids import fitting
 from turnwire_agent.llm.shapes.result_text import result_text
 from turnwire_agent.llm.transcript import (
@@ -26,8 +26,6 @@ from turnwire_agent.llm.transcript import (
 CALL_ID_CHARS: Final = 64
 TITLE_CHARS: Final = 500
 IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
-BROKEN: Final = "INVALID_JSON"
-"""An input has to be an object. Text that is none goes back under this name."""
 
 
 def messages_of(model: Model, transcript: Transcript, losses: list[Loss]) -> list[dict[str, Any]]:
@@ -83,11 +81,7 @@ def input_of(arguments: str) -> Raw | dict[str, str]:
     """The input of a call as the wire has it, an object; a dict if it had to be made one."""
     if not arguments.strip():
         return Raw(b"{}")
-    try:
-        msgspec.json.decode(arguments, type=dict[str, Raw])
-    except (ValueError, RecursionError):
-        return {BROKEN: arguments}
-    return Raw(arguments.encode())
+    return Raw(arguments.encode()) if is_object(arguments) else {BROKEN: arguments}
 
 
 def _answered(
