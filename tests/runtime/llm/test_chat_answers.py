@@ -329,3 +329,18 @@ def test_an_error_in_the_stream_is_a_fault_and_the_end() -> None:
 def test_usage_that_is_not_told_is_unknown(told: dict[str, Any], usage: Usage) -> None:
     assert finish(heard(chunk("stop") | {"usage": told})).usage == usage
     assert finish(heard(chunk("stop"))).usage == Usage()
+
+
+def test_usage_that_only_groq_tells_is_read() -> None:
+    groq = {"x_groq": {"id": "r1", "usage": {"prompt_tokens": 7, "completion_tokens": 3}}}
+    begun = chunk(content="a") | {"x_groq": {"id": "r1"}}
+    ended = {"usage": USAGE, "choices": []}
+
+    assert finish(heard(begun, chunk("stop") | groq)).usage == Usage(input=7, output=3)
+    told = Usage(input=10, cache_read=4, output=5, reasoning=2)
+    for chunks in (
+        (chunk("stop") | groq, ended),
+        (ended, chunk("stop") | groq),
+        (chunk("stop") | groq | {"usage": USAGE},),
+    ):
+        assert finish(heard(*chunks)).usage == told

@@ -139,8 +139,8 @@ def test_sources_are_told_and_citations_go_back() -> None:
 
     assert events[3:6] == [
         Source("https://e.com", "E"),
-        Source("https://e.com"),
         Skipped("char_location"),
+        TextEnd("0"),
     ]
     assert native(events) == [{"type": "text", "text": "a", "citations": [page, untitled, place]}]
 

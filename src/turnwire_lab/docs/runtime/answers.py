@@ -27,6 +27,8 @@ _ITEM: Final = {"type": "function_call", "id": "fc", "call_id": "call_1", "name"
 _TOOL_USE: Final = {"type": "tool_use", "id": "call_1", "name": "search", "input": {}}
 
 _PAGES: Final = {"groundingChunks": [{"web": {"uri": "https://example.com", "title": "It"}}]}
+_PAGE: Final = {"url": "https://example.com", "title": "It"}
+_FOUND: Final = [{"url": "https://example.org", "title": "More"}]
 
 SAMPLES: Final[dict[ShapeName, tuple[Any, ...]]] = {
     "chat": (
@@ -35,7 +37,8 @@ SAMPLES: Final[dict[ShapeName, tuple[Any, ...]]] = {
         _chat(_CHAT_CALL),
         _chat(_CHAT_MORE),
         _chat({"audio": {"id": "a"}}),
-        _chat({}, finish_reason="tool_calls"),
+        _chat({"annotations": [{"type": "url_citation", "url_citation": _PAGE}]}),
+        _chat({}, finish_reason="tool_calls") | {"search_results": _FOUND},
         {"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 5}},
         "[DONE]",
     ),
@@ -43,6 +46,11 @@ SAMPLES: Final[dict[ShapeName, tuple[Any, ...]]] = {
         {"type": "response.created", "response": {"id": "r", "model": "model-1"}},
         {"type": "response.reasoning_summary_text.delta", "item_id": "rs", "delta": "Hm"},
         {"type": "response.output_text.delta", "item_id": "msg", "delta": "Hello"},
+        {
+            "type": "response.output_text.annotation.added",
+            "item_id": "msg",
+            "annotation": {"type": "url_citation"} | _PAGE,
+        },
         {"type": "response.output_item.added", "item": _ITEM},
         {"type": "response.function_call_arguments.delta", "item_id": "fc", "delta": '{"q":"x"}'},
         {"type": "response.output_item.done", "item": _ITEM | {"arguments": '{"q":"x"}'}},
@@ -70,6 +78,20 @@ SAMPLES: Final[dict[ShapeName, tuple[Any, ...]]] = {
             "delta": {"type": "input_json_delta", "partial_json": '{"q":"x"}'},
         },
         {"type": "content_block_stop", "index": 1},
+        {
+            "type": "content_block_start",
+            "index": 2,
+            "content_block": {"type": "text", "text": "Hi"},
+        },
+        {
+            "type": "content_block_delta",
+            "index": 2,
+            "delta": {
+                "type": "citations_delta",
+                "citation": {"type": "web_search_result_location"} | _PAGE,
+            },
+        },
+        {"type": "content_block_stop", "index": 2},
         {"type": "ping"},
         {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {}},
         {"type": "message_stop"},

@@ -99,9 +99,10 @@ class FileMade(Struct, frozen=True):
 
 
 class Source(Struct, frozen=True):
-    """The model names where it has something from."""
+    """The model names where it has something from. An answer names each URL once."""
 
     url: str
+    """Of `http:` or `https:`."""
     title: str = ""
 
 

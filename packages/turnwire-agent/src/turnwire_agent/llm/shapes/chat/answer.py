@@ -24,6 +24,7 @@ from turnwire_agent.llm.shapes.arguments import sendable
 from turnwire_agent.llm.shapes.blocks import Blocks
 from turnwire_agent.llm.shapes.call_ids import AnswerIds
 from turnwire_agent.llm.shapes.fields import MalformedError, count, decoded, fields, items, text
+from turnwire_agent.llm.shapes.sources import Sources
 from turnwire_agent.llm.sse import ServerSentEvent
 
 FINISH_REASONS: Final[dict[str, FinishReason]] = {
@@ -45,7 +46,13 @@ REASONING: Final = ("reasoning_content", "reasoning", "reasoning_text")
 REASONING_DETAILS: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
 """Which field of a block of reasoning comes in pieces, by its type."""
 
-_KNOWN: Final = {"role", "content", "refusal", "tool_calls", "reasoning_details", *REASONING}
+PAGES: Final = ("search_results", "citations")
+"""Where a chunk of a server that searches has its pages, those with titles first."""
+
+_KNOWN: Final = {
+    *("role", "content", "refusal", "tool_calls", "reasoning_details", "annotations"),
+    *REASONING,
+}
 
 
 def decoder(model: Model, made_ids: str = "call") -> "ChatDecoder":
@@ -77,6 +84,7 @@ class ChatDecoder:
         self._model = model
         self._call_ids = AnswerIds(made_ids)
         self._blocks = Blocks()
+        self._sources = Sources()
         self._begun = False
         self._over = False
         self._texts: list[str] = []
@@ -117,6 +125,11 @@ class ChatDecoder:
             events.append(Begun(text(chunk, "id"), text(chunk, "model")))
         if chunk.get("usage"):
             self._usage = _usage(fields(chunk, "usage"))
+        elif "x_groq" in chunk and self._usage == Usage():
+            self._usage = _usage(fields(fields(chunk, "x_groq"), "usage"))
+        for name in PAGES:
+            if name in chunk:
+                self._sources.note(chunk[name])
         for choice in items(chunk, "choices"):
             if choice.get("index"):
                 events.append(Skipped("choice"))
@@ -144,6 +157,8 @@ class ChatDecoder:
         if refusal := text(delta, "refusal"):
             self._refused = True
             events += self._text(refusal)
+        for annotation in items(delta, "annotations"):
+            events += self._sources.of(fields(annotation, "url_citation") or annotation)
         for fragment in items(delta, "tool_calls"):
             events += self._blocks.end_all()
             events += self._fragment(fragment)
@@ -237,6 +252,7 @@ class ChatDecoder:
     def _finish(self) -> list[Event]:
         self._over = True
         events = self._blocks.end_all()
+        events += self._sources.noted()
         calls = [call for call in self._calls if call.name]
         events += [Skipped("a call without a name")] * (len(self._calls) - len(calls))
         for call in calls:

@@ -15,7 +15,6 @@ from turnwire_agent.llm.events import (
     Finish,
     FinishReason,
     Skipped,
-    Source,
     ToolCall,
     ToolInputDelta,
     ToolInputEnd,
@@ -27,6 +26,7 @@ from turnwire_agent.llm.model import Model
 from turnwire_agent.llm.shapes.blocks import Blocks, Kind
 from turnwire_agent.llm.shapes.call_ids import AnswerIds
 from turnwire_agent.llm.shapes.fields import MalformedError, count, decoded, fields, items, text
+from turnwire_agent.llm.shapes.sources import Sources
 from turnwire_agent.llm.sse import ServerSentEvent
 
 FINISH_REASONS: Final[dict[str, FinishReason]] = {
@@ -57,6 +57,9 @@ FINISH_REASONS: Final[dict[str, FinishReason]] = {
 }
 """The words of the wire. Any other is `other`, and told as `Finish.raw`."""
 
+PAGES: Final = ("web", "retrievedContext", "maps")
+"""The kinds of `groundingChunks` that have an address."""
+
 PLAIN: Final = {"text", "thought"}
 """A part of nothing else is told as it comes, and goes back with its neighbours as one."""
 
@@ -76,7 +79,7 @@ class GoogleDecoder:
         self._begun = False
         self._over = False
         self._calls = 0
-        self._sources: set[str] = set()
+        self._sources = Sources()
         self._native: list[bytes] = []
         self._plain: list[str] = []
         """Texts of plain parts of one kind, which go back as one."""
@@ -194,11 +197,10 @@ class GoogleDecoder:
     def _grounding(self, metadata: dict[str, Any]) -> list[Event]:
         events: list[Event] = []
         for each in items(metadata, "groundingChunks"):
-            page = fields(each, "web")
-            url = text(page, "uri")
-            if url and url not in self._sources:
-                self._sources.add(url)
-                events.append(Source(url, text(page, "title")))
+            for kind in PAGES:
+                page = fields(each, kind)
+                if url := text(page, "uri"):
+                    events += self._sources.new(url, text(page, "title"))
         return events
 
 

@@ -12,7 +12,6 @@ from turnwire_agent.llm.events import (
     Finish,
     FinishReason,
     Skipped,
-    Source,
     ToolCall,
     ToolInputDelta,
     ToolInputEnd,
@@ -23,8 +22,9 @@ from turnwire_agent.llm.faults import Fault, of_error
 from turnwire_agent.llm.model import Model
 from turnwire_agent.llm.shapes.blocks import Blocks
 from turnwire_agent.llm.shapes.call_ids import AnswerIds
-from turnwire_agent.llm.shapes.fields import MalformedError, count, decoded, fields, text
+from turnwire_agent.llm.shapes.fields import MalformedError, count, decoded, fields, items, text
 from turnwire_agent.llm.shapes.messages.content import input_of
+from turnwire_agent.llm.shapes.sources import Sources
 from turnwire_agent.llm.sse import ServerSentEvent
 
 FINISH_REASONS: Final[dict[str, FinishReason]] = {
@@ -107,6 +107,7 @@ class MessagesDecoder:
     def __init__(self, made_ids: str) -> None:
         self._call_ids = AnswerIds(made_ids)
         self._blocks = Blocks()
+        self._sources = Sources()
         self._begun = False
         self._over = False
         self._received: list[_Block] = []
@@ -165,6 +166,8 @@ class MessagesDecoder:
         match block.kind:
             case "text":
                 events += self._more(index, block, text(given, "text"))
+                for citation in items(given, "citations"):
+                    events += self._sources.of(citation)
             case "thinking" | "redacted_thinking":
                 events += self._blocks.start("reasoning", index)
                 events += self._more(index, block, text(given, "thinking"))
@@ -220,9 +223,7 @@ class MessagesDecoder:
 
     def _cited(self, block: _Block, citation: dict[str, Any]) -> list[Event]:
         block.values["citations"] = [*(block.values.get("citations") or ()), citation]
-        if url := text(citation, "url"):
-            return [Source(url, text(citation, "title"))]
-        return [Skipped(text(citation, "type")[:64])]
+        return self._sources.of(citation)
 
     def _block_stop(self, index: int | None) -> list[Event]:
         """A block is whole, if it is open."""

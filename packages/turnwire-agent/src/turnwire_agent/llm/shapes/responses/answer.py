@@ -12,7 +12,6 @@ from turnwire_agent.llm.events import (
     Finish,
     FinishReason,
     Skipped,
-    Source,
     ToolCall,
     ToolInputDelta,
     ToolInputEnd,
@@ -25,6 +24,7 @@ from turnwire_agent.llm.shapes.arguments import sendable
 from turnwire_agent.llm.shapes.blocks import Blocks, Kind
 from turnwire_agent.llm.shapes.call_ids import AnswerIds
 from turnwire_agent.llm.shapes.fields import MalformedError, count, decoded, fields, items, text
+from turnwire_agent.llm.shapes.sources import Sources
 from turnwire_agent.llm.sse import ServerSentEvent
 
 ARGUMENTS: Final = ("arguments", None)
@@ -101,6 +101,7 @@ class ResponsesDecoder:
     def __init__(self, made_ids: str) -> None:
         self._call_ids = AnswerIds(made_ids)
         self._blocks = Blocks()
+        self._sources = Sources()
         self._items: dict[str | int | None, _Item] = {}
         """By their ids, and by their places."""
         self._begun_items = 0
@@ -224,10 +225,7 @@ class ResponsesDecoder:
         return self._more("reasoning", values, "delta", place)
 
     def _annotation(self, values: dict[str, Any]) -> list[Event]:
-        annotation = fields(values, "annotation")
-        if url := text(annotation, "url"):
-            return [Source(url, text(annotation, "title"))]
-        return [Skipped(text(annotation, "type")[:64])]
+        return self._sources.of(fields(values, "annotation"))
 
     def _arguments(self, values: dict[str, Any]) -> list[Event]:
         item = self._item(values)
@@ -271,6 +269,10 @@ class ResponsesDecoder:
                     events += self._rest(block, known, (place, number), whole, "text")
         for place_of in known.texts:
             events += self._blocks.end((known.number, place_of))
+        for part in items(item, "content") if kind == "message" else ():
+            for annotation in items(part, "annotations"):
+                if annotation.get("url"):
+                    events += self._sources.of(annotation)
         return events
 
     def _end_call(self, known: _Item, item: dict[str, Any]) -> list[Event]:
