@@ -13,6 +13,7 @@ import httpx
 from runtime.llm.call.called import Caller, Key
 from turnwire_agent.access.access import Access, Tokens
 from turnwire_agent.access.file_token import FileToken
+from turnwire_agent.access.listening import listener
 from turnwire_agent.generate import server
 from turnwire_agent.generate.app import Served
 from turnwire_agent.llm.call.http import http_client
@@ -84,7 +85,7 @@ async def serving(
     """
     names = ["tiny", "deep"][: len(models)]
     served = {name: Served(each, Key()) for name, each in zip(names, models, strict=True)}
-    listening, _ = server.listener("127.0.0.1:0", has_token=False)
+    listening, _ = listener("127.0.0.1:0", has_token=False)
     port = listening.getsockname()[1]
     access = Access(loopback=loopback, tokens=FileToken(KeyFile(token)) if token else tokens)
     stopping = asyncio.Event()

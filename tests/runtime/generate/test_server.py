@@ -15,7 +15,7 @@ from runtime.cli.command import run
 from runtime.generate.served import PATH, asked, model, read, serving
 from runtime.llm.call.called import ANSWER, KEY
 from runtime.llm.scripted_server import STREAM_HEAD, ScriptedServer, sends, sends_then_silent
-from turnwire_agent.generate.server import CannotListenError, listener
+from turnwire_agent.access.listening import CannotListenError, listener
 
 Captured = pytest.CaptureFixture[str]
 MODEL = ("generate", "--model", "tiny=ollama:tiny")

@@ -69,14 +69,15 @@ def _models(arguments: argparse.Namespace) -> dict[str, Asked]:
 async def _serve(models: dict[str, Asked], arguments: argparse.Namespace) -> int:
     # The server's libraries take a while to import, which no other command waits for.
     from turnwire_agent.access.access import Access  # noqa: PLC0415
+    from turnwire_agent.access.listening import CannotListenError, listener  # noqa: PLC0415
     from turnwire_agent.generate import server  # noqa: PLC0415
     from turnwire_agent.generate.app import Served  # noqa: PLC0415
 
     async with http_client(trust_env=arguments.trust_env) as client:
         try:
             good = await tokens(arguments, client)
-            listening, loopback = server.listener(arguments.listen, has_token=good is not None)
-        except (CredentialError, NoTokensError, server.CannotListenError) as error:
+            listening, loopback = listener(arguments.listen, has_token=good is not None)
+        except (CredentialError, NoTokensError, CannotListenError) as error:
             print(f"turnwire-agent generate: {error}", file=sys.stderr)
             return 1
         _log()

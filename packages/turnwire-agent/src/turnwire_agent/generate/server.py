@@ -8,7 +8,7 @@ from typing import Final
 
 import uvicorn
 
-from turnwire_agent.access.access import Access, is_loopback
+from turnwire_agent.access.access import Access
 from turnwire_agent.generate.app import Served, app
 from turnwire_agent.llm.call.stream import CallSettings
 
@@ -16,41 +16,6 @@ CALLS_MAX: Final = 1000
 """More at one time are refused with 503."""
 STOPPING_S: Final = 10
 """Answers that take longer are cut when the server stops."""
-BACKLOG: Final = 1024
-_LAST_PORT: Final = 65535
-
-
-class CannotListenError(Exception):
-    """The server does not start. The text is one line."""
-
-
-def listener(where: str, *, has_token: bool) -> tuple[socket.socket, bool]:
-    """Listen at `HOST:PORT`; a port of 0 is any free one.
-
-    Returns:
-        The socket, and whether this machine alone reaches it.
-
-    Raises:
-        CannotListenError: The address is none, it is taken, or others reach it and no token is
-            asked of them.
-    """
-    host, colon, port = where.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
-    if not (host and colon and port.isascii() and port.isdecimal() and int(port) <= _LAST_PORT):
-        raise CannotListenError(f"{where!r} is not HOST:PORT, as 127.0.0.1:8790")
-    try:
-        family, _, _, _, address = socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)[0]
-    except (OSError, UnicodeError):
-        raise CannotListenError(f"the host {host!r} is unknown") from None
-    loopback = is_loopback(str(address[0]))
-    if not loopback and not has_token:
-        ways = "--token-file or --token-jwks"
-        raise CannotListenError(f"others than this machine reach {where}: give {ways}")
-    try:
-        listening = socket.create_server(address, family=family, backlog=BACKLOG)
-    except OSError as error:
-        raise CannotListenError(f"cannot listen at {where}: {error.strerror}") from None
-    return listening, loopback
 
 
 class _Server(uvicorn.Server):
