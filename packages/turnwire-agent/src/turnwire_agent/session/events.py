@@ -37,7 +37,7 @@ class Attachment(Struct, frozen=True):
 # --- prompts ---------------------------------------------------------------------------------
 
 
-class Prompted(Struct, frozen=True, kw_only=True, tag="prompted.1"):
+class Prompted(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="prompted.1"):
     """A prompt was accepted. It waits until its turn begins."""
 
     entry_id: str
@@ -54,16 +54,24 @@ class Prompted(Struct, frozen=True, kw_only=True, tag="prompted.1"):
     at: float = 0.0
 
 
-class PromptTakenBack(Struct, frozen=True, tag="prompt-taken-back.1"):
+class PromptTakenBack(Struct, frozen=True, omit_defaults=True, tag="prompt-taken-back.1"):
     """A prompt that still waited was aborted."""
 
     entry_id: str
 
 
+class PromptRepeated(Struct, frozen=True, omit_defaults=True, tag="prompt-repeated.1"):
+    """The same message came again. It gets the turn of the first one, by both prompt ids."""
+
+    entry_id: str
+    """Of the prompt that came first."""
+    prompt_id: str
+
+
 # --- turns -----------------------------------------------------------------------------------
 
 
-class TurnBegun(Struct, frozen=True, kw_only=True, tag="turn-begun.1"):
+class TurnBegun(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="turn-begun.1"):
     """The turn of a prompt begins. What the prompt replaces leaves the history."""
 
     turn_id: str
@@ -72,14 +80,23 @@ class TurnBegun(Struct, frozen=True, kw_only=True, tag="turn-begun.1"):
     at: float = 0.0
 
 
-class TurnTakenOver(Struct, frozen=True, kw_only=True, tag="turn-taken-over.1"):
+class TurnTakenOver(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="turn-taken-over.1"):
     """The process that ran the turn is gone; the one that writes this goes on with it."""
 
     turn_id: str
     at: float = 0.0
 
 
-class TurnEnded(Struct, frozen=True, kw_only=True, tag="turn-ended.1"):
+class TurnParked(Struct, frozen=True, omit_defaults=True, tag="turn-parked.1"):
+    """Nothing runs any more: the turn waits for answers, and its lease is given up.
+
+    Any later event of the turn ends that.
+    """
+
+    turn_id: str
+
+
+class TurnEnded(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="turn-ended.1"):
     """The turn is over. Whatever it left open is closed by this."""
 
     turn_id: str
@@ -102,7 +119,7 @@ class TurnEnded(Struct, frozen=True, kw_only=True, tag="turn-ended.1"):
 # --- one call of a model ---------------------------------------------------------------------
 
 
-class StepBegun(Struct, frozen=True, kw_only=True, tag="step-begun.1"):
+class StepBegun(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="step-begun.1"):
     """A model is asked. What is told from here on belongs to this attempt."""
 
     turn_id: str
@@ -118,7 +135,7 @@ class StepBegun(Struct, frozen=True, kw_only=True, tag="step-begun.1"):
     at: float = 0.0
 
 
-class StepEnded(Struct, frozen=True, kw_only=True, tag="step-ended.1"):
+class StepEnded(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="step-ended.1"):
     """The answer has its terminator. Its calls may be run from now on.
 
     Models may use an id twice in one turn. All events of calls have ids that are unique in the
@@ -136,7 +153,7 @@ class StepEnded(Struct, frozen=True, kw_only=True, tag="step-ended.1"):
     usage: Usage = Usage()
 
 
-class AttemptLost(Struct, frozen=True, kw_only=True, tag="attempt-lost.1"):
+class AttemptLost(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="attempt-lost.1"):
     """The answer broke off. Nothing of it counts, and no tool of it was run."""
 
     turn_id: str
@@ -145,10 +162,14 @@ class AttemptLost(Struct, frozen=True, kw_only=True, tag="attempt-lost.1"):
     since: int
     why: str
     """A kind of `llm.faults.Fault`, or `died`: the process that asked is gone."""
+    final: bool = False
+    """The call was given up before its answer began: another attempt changes nothing."""
+    retry_after_s: float | None = None
+    """What the provider asks us to wait."""
     usage: Usage | None = None
 
 
-class Compacted(Struct, frozen=True, kw_only=True, tag="compacted.1"):
+class Compacted(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="compacted.1"):
     """The transcript was too long for the model; this one takes its place, for later turns too."""
 
     turn_id: str
@@ -159,19 +180,19 @@ class Compacted(Struct, frozen=True, kw_only=True, tag="compacted.1"):
 # --- what is streamed as it comes ------------------------------------------------------------
 
 
-class TextAdded(Struct, frozen=True, tag="text"):
+class TextAdded(Struct, frozen=True, omit_defaults=True, tag="text"):
     """More text."""
 
     text: str
 
 
-class ReasoningAdded(Struct, frozen=True, tag="reasoning"):
+class ReasoningAdded(Struct, frozen=True, omit_defaults=True, tag="reasoning"):
     """More of what the model thinks, for people to read."""
 
     text: str
 
 
-class InputAdded(Struct, frozen=True, tag="input"):
+class InputAdded(Struct, frozen=True, omit_defaults=True, tag="input"):
     """More of the input of a call, as JSON text; empty when the call begins."""
 
     call_id: str
@@ -179,7 +200,7 @@ class InputAdded(Struct, frozen=True, tag="input"):
     text: str
 
 
-class FileAdded(Struct, frozen=True, tag="file"):
+class FileAdded(Struct, frozen=True, omit_defaults=True, tag="file"):
     """A file that the turn hands out."""
 
     mime: str
@@ -187,7 +208,7 @@ class FileAdded(Struct, frozen=True, tag="file"):
     filename: str | None = None
 
 
-class SourceAdded(Struct, frozen=True, tag="source"):
+class SourceAdded(Struct, frozen=True, omit_defaults=True, tag="source"):
     """A page that the turn refers to."""
 
     source_id: str
@@ -195,7 +216,7 @@ class SourceAdded(Struct, frozen=True, tag="source"):
     title: str = ""
 
 
-class DataSet(Struct, frozen=True, tag="data"):
+class DataSet(Struct, frozen=True, omit_defaults=True, tag="data"):
     """Data of the app's own kind."""
 
     name: str
@@ -204,14 +225,14 @@ class DataSet(Struct, frozen=True, tag="data"):
     transient: bool = False
 
 
-class StatusChanged(Struct, frozen=True, tag="status"):
+class StatusChanged(Struct, frozen=True, omit_defaults=True, tag="status"):
     """What the agent is doing, as `thinking`. Of a long wait it is the only sign of life."""
 
     status: str
     detail: str | None = None
 
 
-class PreliminaryResult(Struct, frozen=True, tag="result"):
+class PreliminaryResult(Struct, frozen=True, omit_defaults=True, tag="result"):
     """How far a call is: a preliminary result, which the next one replaces."""
 
     call_id: str
@@ -231,7 +252,7 @@ Delta = (
 )
 
 
-class Streamed(Struct, frozen=True, tag="streamed.1"):
+class Streamed(Struct, frozen=True, omit_defaults=True, tag="streamed.1"):
     """What came while the commit before was in flight, in order. Neighbours of one kind are one."""
 
     turn_id: str
@@ -241,7 +262,7 @@ class Streamed(Struct, frozen=True, tag="streamed.1"):
 # --- tools -----------------------------------------------------------------------------------
 
 
-class CallBegun(Struct, frozen=True, kw_only=True, tag="call-begun.1"):
+class CallBegun(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="call-begun.1"):
     """A tool is about to run: the intent of an effect."""
 
     turn_id: str
@@ -258,7 +279,7 @@ class CallBegun(Struct, frozen=True, kw_only=True, tag="call-begun.1"):
     at: float = 0.0
 
 
-class CallEnded(Struct, frozen=True, kw_only=True, tag="call-ended.1"):
+class CallEnded(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="call-ended.1"):
     """A call has its outcome. A call that was refused, or never run, ends without `CallBegun`."""
 
     turn_id: str
@@ -278,7 +299,7 @@ class CallEnded(Struct, frozen=True, kw_only=True, tag="call-ended.1"):
 # --- questions -------------------------------------------------------------------------------
 
 
-class QuestionAsked(Struct, frozen=True, kw_only=True, tag="question-asked.1"):
+class QuestionAsked(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="question-asked.1"):
     """A person is asked. A turn that only waits for answers holds no lease, task or socket."""
 
     turn_id: str
@@ -295,9 +316,10 @@ class QuestionAsked(Struct, frozen=True, kw_only=True, tag="question-asked.1"):
     input_hash: str | None = None
     tool_digest: str | None = None
     """Of the tool as it was then. If it changed, the question is asked again."""
+    at: float = 0.0
 
 
-class QuestionClosed(Struct, frozen=True, kw_only=True, tag="question-closed.1"):
+class QuestionClosed(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="question-closed.1"):
     """The first answer, or none in time, or the end of the turn."""
 
     turn_id: str
@@ -305,24 +327,26 @@ class QuestionClosed(Struct, frozen=True, kw_only=True, tag="question-closed.1")
     answer: Raw | None = None
     """None: expired."""
     user_id: str | None = None
+    at: float = 0.0
+    """The time of a turn does not go on while a question of it is open."""
 
 
 # --- the parts of a turn, as the history repeats them ----------------------------------------
 
 
-class TextPart(Struct, frozen=True, tag="text"):
+class TextPart(Struct, frozen=True, omit_defaults=True, tag="text"):
     """A block of text. One of a lost attempt is no part."""
 
     text: str
 
 
-class ReasoningPart(Struct, frozen=True, tag="reasoning"):
+class ReasoningPart(Struct, frozen=True, omit_defaults=True, tag="reasoning"):
     """A block of reasoning."""
 
     text: str
 
 
-class CallPart(Struct, frozen=True, kw_only=True, tag="call"):
+class CallPart(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="call"):
     """A call and how far it is."""
 
     call_id: str
@@ -336,7 +360,7 @@ class CallPart(Struct, frozen=True, kw_only=True, tag="call"):
     error: str | None = None
 
 
-class FilePart(Struct, frozen=True, tag="file"):
+class FilePart(Struct, frozen=True, omit_defaults=True, tag="file"):
     """A file that the turn handed out."""
 
     mime: str
@@ -344,7 +368,7 @@ class FilePart(Struct, frozen=True, tag="file"):
     filename: str | None = None
 
 
-class SourcePart(Struct, frozen=True, tag="source"):
+class SourcePart(Struct, frozen=True, omit_defaults=True, tag="source"):
     """A page that the turn refers to."""
 
     source_id: str
@@ -352,7 +376,7 @@ class SourcePart(Struct, frozen=True, tag="source"):
     title: str = ""
 
 
-class DataPart(Struct, frozen=True, tag="data"):
+class DataPart(Struct, frozen=True, omit_defaults=True, tag="data"):
     """Data of the app's own kind, in its last state."""
 
     name: str
@@ -360,7 +384,7 @@ class DataPart(Struct, frozen=True, tag="data"):
     data_id: str | None = None
 
 
-class QuestionPart(Struct, frozen=True, tag="question"):
+class QuestionPart(Struct, frozen=True, omit_defaults=True, tag="question"):
     """A question and what became of it."""
 
     asked: QuestionAsked
@@ -368,13 +392,28 @@ class QuestionPart(Struct, frozen=True, tag="question"):
     expired: bool = False
 
 
-Part = TextPart | ReasoningPart | CallPart | FilePart | SourcePart | DataPart | QuestionPart
+class StepPart(Struct, frozen=True, omit_defaults=True, tag="step"):
+    """A mark between two parts: a model was called again. It has no position of its own."""
+
+
+Part = (
+    TextPart
+    | ReasoningPart
+    | CallPart
+    | FilePart
+    | SourcePart
+    | DataPart
+    | QuestionPart
+    | StepPart
+)
 
 Event = (
     Prompted
     | PromptTakenBack
+    | PromptRepeated
     | TurnBegun
     | TurnTakenOver
+    | TurnParked
     | TurnEnded
     | StepBegun
     | StepEnded

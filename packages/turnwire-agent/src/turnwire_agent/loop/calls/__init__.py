@@ -1,0 +1,1 @@
+"""One call of a tool: its id, its input, its approval, its effect."""

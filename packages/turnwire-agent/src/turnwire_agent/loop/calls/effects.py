@@ -1,0 +1,31 @@
+"""What the journal knows of the effects of tools. Those of `safe` ones it need not know."""
+
+from urllib.parse import quote
+
+from turnwire_agent.journal.port import Effect
+from turnwire_agent.loop.calls.checked_input import input_hash
+from turnwire_agent.session.events import CallBegun, CallEnded
+
+
+def key(session_id: str, turn_id: str, call_id: str) -> str:
+    """Name a call among all calls: the same in each run, and in every process."""
+    return "/".join(quote(each, safe=":") for each in (session_id, turn_id, call_id))
+
+
+def intent(session_id: str, begun: CallBegun) -> tuple[Effect, ...]:
+    """Return what is written with the intent of a call."""
+    if begun.effect == "safe":
+        return ()
+    call = key(session_id, begun.turn_id, begun.call_id)
+    return (Effect(begun.key, call, input_hash(begun.input), "intent"),)
+
+
+def settled(session_id: str, begun: CallBegun, ended: CallEnded) -> tuple[Effect, ...]:
+    """Return what is written with the outcome of a call that began."""
+    if begun.effect == "safe":
+        return ()
+    call = key(session_id, begun.turn_id, begun.call_id)
+    hashed = input_hash(begun.input)
+    if ended.outcome in {"unknown", "canceled"}:
+        return (Effect(begun.key, call, hashed, "unknown"),)
+    return (Effect(begun.key, call, hashed, "done", bytes(ended.value or b"")),)
