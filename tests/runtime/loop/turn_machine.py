@@ -178,13 +178,13 @@ class Machine:
             del self._calls[run.call_id]
 
     def _model_answers(self, asked: AskModel) -> None:
-        attempt = Attempt(asked, self.agent, since=len(self.shown))
+        names = self.agent.tools.wire(asked.model.shape)
+        attempt = Attempt(asked, self.agent, names, since=len(self.shown))
         for event in self.model(asked):
-            delta = attempt.add(event)
-            if delta is not None:
-                self.shown.append(delta)
+            assert not attempt.is_over
+            self.shown += attempt.add(event)
         self._boundary()
-        self._write(attempt.end())
+        self._write(attempt.outcome())
         self._attempt = None
 
     def _somebody_answers(self) -> None:

@@ -1,7 +1,7 @@
 """One attempt of a model, as it streams: what is shown at once, and how the attempt ends."""
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from turnwire_agent.llm.answer import Answer
@@ -40,17 +40,18 @@ from turnwire_agent.tools.names import WireNames
 class Attempt:
     """Takes the events of one attempt, from the model's stream."""
 
-    def __init__(self, asked: AskModel, agent: Agent, *, since: int) -> None:
+    def __init__(self, asked: AskModel, agent: Agent, names: WireNames, *, since: int) -> None:
         """Begin.
 
         Args:
             asked: What the model was asked.
             agent: The agent that asks.
-            since: How many parts the turn had before.
+            names: Those of the request.
+            since: How many parts the turn had before, as in `StepBegun`.
         """
         self._asked = asked
         self._window = agent.window
-        self._names: WireNames = agent.tools.wire(asked.model.shape)
+        self._names = names
         self._since = since
         self._answer = Answer(asked.model)
         self._ids = CallIds(asked.used_ids)
@@ -60,7 +61,7 @@ class Attempt:
         self._sources = 0
         self._began = False
         self._fault: Fault | None = None
-        self._shown: dict[type, Callable[[Any], Delta | None]] = {
+        self._shown: dict[type, Callable[[Any], Sequence[Delta]]] = {
             TextDelta: self._text,
             ReasoningDelta: self._reasoning,
             ToolInputStart: self._input_start,
@@ -71,28 +72,32 @@ class Attempt:
         }
         """By the type of an event. What is not here is not shown."""
 
-    def add(self, event: Event) -> Delta | None:
-        """Take the next event; return what is shown of it, if anything."""
+    def add(self, event: Event) -> Sequence[Delta]:
+        """Take the next event; return what is shown of it."""
         self._answer.add(event)
         if isinstance(event, Fault):
             self._fault = event
-            return None
+            return ()
         self._began = self._began or not isinstance(event, Begun)
         show = self._shown.get(type(event))
-        return show(event) if show else None
+        return () if show is None else show(event)
 
     @property
-    def is_too_long(self) -> bool:
-        """Whether nothing more of the answer need be read: it has too many characters."""
+    def is_over(self) -> bool:
+        """Whether nothing more of the stream need be read: the answer ended, or is too long."""
+        return bool(self._fault or self._answer.finish) or self._is_too_long
+
+    @property
+    def _is_too_long(self) -> bool:
         return self._chars_left < 0
 
-    def end(self) -> StepEnded | AttemptLost:
+    def outcome(self) -> StepEnded | AttemptLost:
         """Return how the attempt ended. A stream that just stops was truncated."""
         finish = self._answer.finish
         message = self._answer.message()
         if self._fault:
             return self._lost(self._fault.kind, self._fault.retry_after_s)
-        if self.is_too_long:
+        if self._is_too_long:
             return self._lost(words.TOO_LONG)
         if finish is None or message is None:
             return self._lost("truncated")
@@ -122,34 +127,34 @@ class Attempt:
             usage=usage,
         )
 
-    def _text(self, event: TextDelta) -> Delta:
+    def _text(self, event: TextDelta) -> Sequence[Delta]:
         self._chars_left -= len(event.text)
-        return TextAdded(event.text)
+        return (TextAdded(event.text),)
 
-    def _reasoning(self, event: ReasoningDelta) -> Delta:
+    def _reasoning(self, event: ReasoningDelta) -> Sequence[Delta]:
         self._chars_left -= len(event.text)
-        return ReasoningAdded(event.text)
+        return (ReasoningAdded(event.text),)
 
-    def _input_start(self, event: ToolInputStart) -> Delta:
+    def _input_start(self, event: ToolInputStart) -> Sequence[Delta]:
         name = self._tools[event.id] = self._names.tool(event.name) or event.name
-        return InputAdded(self._ids.unique(event.id), name, "")
+        return (InputAdded(self._ids.unique(event.id), name, ""),)
 
-    def _input(self, event: ToolInputDelta) -> Delta:
+    def _input(self, event: ToolInputDelta) -> Sequence[Delta]:
         self._chars_left -= len(event.text)
-        return InputAdded(self._ids.unique(event.id), self._tools[event.id], event.text)
+        return (InputAdded(self._ids.unique(event.id), self._tools[event.id], event.text),)
 
-    def _call(self, event: ToolCall) -> Delta | None:
+    def _call(self, event: ToolCall) -> Sequence[Delta]:
         if event.id in self._tools:
-            return None
+            return ()  # its input came in pieces
         self._chars_left -= len(event.arguments)
         name = self._names.tool(event.name) or event.name
-        return InputAdded(self._ids.unique(event.id), name, event.arguments)
+        return (InputAdded(self._ids.unique(event.id), name, event.arguments),)
 
-    def _file(self, event: FileMade) -> Delta:
+    def _file(self, event: FileMade) -> Sequence[Delta]:
         data = base64.b64encode(event.data).decode()
-        return FileAdded(event.media_type, f"data:{event.media_type};base64,{data}")
+        return (FileAdded(event.media_type, f"data:{event.media_type};base64,{data}"),)
 
-    def _source(self, event: Source) -> Delta:
+    def _source(self, event: Source) -> Sequence[Delta]:
         self._sources += 1
         source_id = f"source-{self._asked.step}-{self._asked.attempt}-{self._sources}"
-        return SourceAdded(source_id, event.url, event.title)
+        return (SourceAdded(source_id, event.url, event.title),)

@@ -84,7 +84,7 @@ class TurnState:
     questions: dict[str, QuestionAsked] = field(default_factory=dict)
     """Those that are open."""
     takeovers: int = 0
-    """Since the turn last got on."""
+    """Since the turn last got on: with an answer of a model, a result, or an answer of a person."""
     reruns: int = 0
     """Attempts and calls that were made again."""
     waited_s: float = 0.0
@@ -186,7 +186,8 @@ class TurnState:
         call.ended = event
         if call.begun is None and event.outcome == "failed":
             self.refused_steps.add(call.step)
-        self.takeovers = 0
+        if event.outcome not in {"unknown", "canceled"}:
+            self.takeovers = 0
 
     def _asked(self, event: QuestionAsked) -> None:
         if not self.questions:
@@ -206,4 +207,5 @@ class TurnState:
             call.closed = event
         if not self.questions:
             self.waited_s += max(0.0, event.at - self._asked_at)
-        self.takeovers = 0
+        if event.answer is not None:
+            self.takeovers = 0
