@@ -319,7 +319,9 @@ class QuestionAsked(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="
     at: float = 0.0
 
 
-class QuestionClosed(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="question-closed.1"):
+class QuestionClosed(
+    Struct, frozen=True, kw_only=True, omit_defaults=True, tag="question-closed.1"
+):
     """The first answer, or none in time, or the end of the turn."""
 
     turn_id: str
@@ -397,14 +399,7 @@ class StepPart(Struct, frozen=True, omit_defaults=True, tag="step"):
 
 
 Part = (
-    TextPart
-    | ReasoningPart
-    | CallPart
-    | FilePart
-    | SourcePart
-    | DataPart
-    | QuestionPart
-    | StepPart
+    TextPart | ReasoningPart | CallPart | FilePart | SourcePart | DataPart | QuestionPart | StepPart
 )
 
 Event = (
