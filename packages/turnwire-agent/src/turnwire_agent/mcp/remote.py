@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
+from turnwire_agent.home_loop import HomeLoop
 from turnwire_agent.mcp import log
 from turnwire_agent.mcp.errors import GoneError, ProtocolError, QuestionError, SilentError
 from turnwire_agent.mcp.listing import Call, Offered, Problem, offered
@@ -69,6 +70,11 @@ class RemoteServer:
         """Let `run` disconnect the server, and end."""
         self._stopped.set()
 
+    @property
+    def connected(self) -> bool:
+        """Whether it is there now."""
+        return self._session is not None
+
     async def tried(self) -> None:
         """Wait until the server is connected and has listed its tools, or was not there."""
         await self._tried.wait()
@@ -121,9 +127,12 @@ class RemoteServer:
 
     def _call_of(self, session: Session) -> Call:
         """Call tools of this connection: one that comes later may have others of their names."""
-        name, timeout_s = self.server.name, self.server.call_s
+        name, timeout_s, home = self.server.name, self.server.call_s, HomeLoop()
 
         async def call(tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+            return await home.run(call_here(tool, arguments))
+
+        async def call_here(tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
             if session is not self._session:
                 raise ToolFailed(f"The server {name!r} of this tool is not connected.")
             try:

@@ -58,8 +58,8 @@ class LibrarySession:
         self._gone = asyncio.Event()
         self._client: Client | None = None
 
-    async def heard(self, message: object) -> None:
-        """Hear what the server says beside its answers."""
+    async def on_message(self, message: object) -> None:
+        """Take what the server says beside its answers."""
         if isinstance(message, ToolListChangedNotification):
             self._changed = True
 
@@ -159,7 +159,7 @@ class connect:  # noqa: N801 (called as a function, by the port)
                 client = Client(
                     transport,
                     read_timeout_seconds=server.connect_s,
-                    message_handler=self._session.heard,
+                    message_handler=self._session.on_message,
                     client_info=Implementation(name="turnwire-agent", version=__version__),
                     cache=None,
                 )
@@ -167,10 +167,8 @@ class connect:  # noqa: N801 (called as a function, by the port)
                 self._stack = stack.pop_all()
         except TimeoutError:
             raise GoneError("it did not answer in time") from None
-        except CredentialError as exc:
-            raise GoneError(str(exc)) from exc
-        except _LOST as exc:
-            raise GoneError(f"no connection ({_kind(exc)})") from exc
+        except (*_LOST, CredentialError) as exc:
+            raise GoneError(_why(exc, "no connection")) from exc
         if self._session.client.protocol_version in MODERN_PROTOCOL_VERSIONS:
             self._listening = asyncio.create_task(self._listen())
         return self._session
@@ -187,20 +185,20 @@ class connect:  # noqa: N801 (called as a function, by the port)
         try:
             await self._stack.__aexit__(kind, error, traceback)
         except _LOST as exc:
-            raise GoneError(f"the connection was lost ({_kind(exc)})") from exc
+            raise GoneError(_why(exc, "the connection was lost")) from exc
 
     async def _listen(self) -> None:
         """Hear of changes, where a server tells them to those alone that ask."""
         with suppress(*_LOST):
             async with self._session.client.listen(tools_list_changed=True) as events:
                 async for _ in events:
-                    await self._session.heard(ToolListChangedNotification())
+                    await self._session.on_message(ToolListChangedNotification())
 
 
-def _kind(exc: BaseException) -> str:
-    """The type of the first error, in the groups that the library packs them into."""
+def _why(exc: BaseException, words: str) -> str:
+    """What the first error says in our words, in the groups that the library packs them into."""
     while isinstance(exc, BaseExceptionGroup):
         exc = exc.exceptions[0]
-    if isinstance(exc, CredentialError):
+    if isinstance(exc, GoneError | CredentialError):
         return str(exc)
-    return type(exc).__name__
+    return f"{words} ({type(exc).__name__})"

@@ -132,9 +132,10 @@ class StdioTransport:
         """End the program: by the end of its input, else by signals."""
         _, _, to_send, _ = self._streams
         to_send.close()
-        if await self._exited():
-            return
-        self._kill(signal.SIGTERM)
+        for step in (signal.SIGTERM, signal.SIGKILL):
+            if await self._exited():
+                return
+            self._kill(step)
         await self._exited()
 
     async def _exited(self) -> bool:
