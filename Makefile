@@ -11,6 +11,9 @@ DASHBOARDS := .venv/.dashboards
 PROXIES := .venv/.proxies
 PEERS := src/turnwire_lab/bench/peers/node
 BENCH := .venv/.bench $(PEERS)/node_modules/.stamp
+READERS := src/turnwire_lab/bench/peers/models
+MODEL_CALLS := .venv/bench/pydantic-ai/.stamp .venv/bench/litellm/.stamp
+BENCH_MODELS = $(PY) -m turnwire_lab bench --only chunks imports --raw build/bench/model-calls --publish docs/pictures/bench/model-calls
 SESSION := clients/session
 CLIENT := $(SESSION)/dist/.stamp
 LANGUAGE_MODEL := clients/model
@@ -483,15 +486,28 @@ browsed-rest: $(E2E) system
 pictures: $(PAGE) $(BROWSER) .venv/agents/langgraph/.stamp system  ## Take docs/pictures/*.png of the page anew
 	PICTURES=docs/pictures $(PYTEST) -q -p no:cov tests/e2e/pictures.py
 
+# Libraries that read a model's answer: their pins collide.
+.venv/bench/%/.stamp: $(READERS)/%.txt
+	@echo "Installing $* for the bench: half a minute"
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
+	@touch $@
+
 $(PEERS)/node_modules/.stamp: $(PEERS)/package-lock.json
 	@cd $(PEERS) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --loglevel=error
 	@touch $@
 
 .PHONY: bench
-bench: $(BENCH) system  ## Measure turnwire and its peers, write table and plots (13 min); QUICK=1: a look (2 min)
+bench: $(BENCH) $(MODEL_CALLS) system  ## Measure turnwire and its peers, write tables and plots (15 min); QUICK=1: a look (2 min)
 	$(PY) -m turnwire_lab bench --raw build/bench \
 	  $(if $(QUICK),--quick,--publish docs/pictures/bench) $(ARGS)
+	$(if $(QUICK)$(ARGS),,$(BENCH_MODELS))
 	$(if $(QUICK),,$(PY) -m turnwire_lab.docs)
+
+.PHONY: bench-models
+bench-models: .venv/.bench $(MODEL_CALLS) system  ## The same for the runtime's calls of models alone: what a chunk and an import take (2 min)
+	$(BENCH_MODELS)
+	$(PY) -m turnwire_lab.docs
 
 .PHONY: system
 system:  ## Install the Debian packages that some suites need, if root; else name them (10 s)
@@ -597,6 +613,9 @@ locks: $(STAMP)  ## Write requirements*.txt anew from the project files
 	$(LOCK) --only-binary :all: $(GRADER)/requirements.in -o $(GRADER)/requirements.txt
 	$(LOCK) --only-binary :all: $(WITNESSES)/requirements.in -o $(WITNESSES)/requirements.txt
 	$(LOCK) --only-binary :all: $(MODELS)/requirements.in -o $(MODELS)/requirements.txt
+	for peer in litellm pydantic-ai; do \
+	  $(LOCK) --only-binary :all: $(READERS)/$$peer.in -o $(READERS)/$$peer.txt || exit; \
+	done
 
 .PHONY: clean
 clean:  ## Remove what the other targets made

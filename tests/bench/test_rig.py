@@ -177,7 +177,7 @@ def test_who_is_not_there_is_left_out_and_named(
     monkeypatch.setattr(contenders, "node", lambda: None)
     run = Run(load_tools, TINY, folder, lambda _: None)
 
-    there = [name for name in (HELPER, TURNWIRE) if run._is_there(name)]
+    there = [name for name in (HELPER, TURNWIRE) if run.is_there(name)]
 
     assert there == [TURNWIRE]
     assert run.absent == {HELPER: "Node is not installed"}

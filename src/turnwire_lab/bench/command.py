@@ -13,7 +13,7 @@ import msgspec
 
 from turnwire_lab.bench import machine, report, rounds
 from turnwire_lab.bench.effort import QUICK, Effort
-from turnwire_lab.bench.modes import MODES, QUICK_MODES
+from turnwire_lab.bench.modes import GATEWAY_MODES, MODES, QUICK_MODES
 from turnwire_lab.bench.run import Run, run_modes
 from turnwire_lab.bench.tools import NotBuiltError, tools
 
@@ -29,7 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         choices=tuple(MODES),
         default=(),
         metavar="MODE",
-        help=f"of {', '.join(MODES)}",
+        help=f"of {', '.join(MODES)}; else all of the gateway's, {len(GATEWAY_MODES)}",
     )
     parser.add_argument("--rounds", type=int, help="of each load (5; quick: 3)")
     parser.add_argument("--seconds", type=float, help="of one round of a burst (0.8; quick: 0.3)")
@@ -75,7 +75,7 @@ def bench(
         loaders = tools(compiler=compiler)
     except NotBuiltError as error:
         return _complain(str(error))
-    names = only or (QUICK_MODES if quick else list(MODES))
+    names = only or (QUICK_MODES if quick else list(GATEWAY_MODES))
     with tempfile.TemporaryDirectory(prefix="turnwire-bench-") as folder:
         run = Run(loaders, effort, Path(folder), _tell, cores)
         run_modes(run, [(name, MODES[name]) for name in names], _tell)

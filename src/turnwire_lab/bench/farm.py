@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self, TypeAlias
+from typing import Final, Self, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -69,9 +69,32 @@ class Spent(Struct, frozen=True):
 
 
 Measured: TypeAlias = tuple[Found, Spent]
+Result = TypeVar("Result")
 
 
-def quietest(measure: Callable[[], Measured], until: float) -> Measured:
+def between(before: Reading, after: Reading, cores: machine.Cores, *, client_s: float = 0) -> Spent:
+    """What lies between two readings. `client_s`: what a client took that neither has."""
+    wall_s = after.at_s - before.at_s
+    gateway_s = after.gateway_s - before.gateway_s
+    rig_s = after.rig_s - before.rig_s + client_s
+    busy = {core: after.busy_s[core] - before.busy_s[core] for core in after.busy_s}
+    if cores.are_apart:
+        foreign = max(
+            sum(busy[core] for core in cores.gateway) - gateway_s,
+            sum(busy[core] for core in cores.rig) - rig_s,
+        )
+    else:
+        foreign = sum(busy.values()) - gateway_s - rig_s
+    return Spent(
+        wall_s=wall_s,
+        gateway_s=gateway_s,
+        rig_s=rig_s,
+        deltas=after.deltas - before.deltas,
+        foreign=max(0.0, foreign - _SLACK_S) / max(wall_s, 0.2),
+    )
+
+
+def quietest(measure: Callable[[], tuple[Result, Spent]], until: float) -> tuple[Result, Spent]:
     """Measure, and again while others disturb it, unless it is later than `until`."""
     best = measure()
     for _ in range(TRIES - 1):
@@ -188,24 +211,7 @@ class Farm:
         )
 
     def spent(self, before: Reading, after: Reading, *, client_s: float = 0) -> Spent:
-        wall_s = after.at_s - before.at_s
-        gateway_s = after.gateway_s - before.gateway_s
-        rig_s = after.rig_s - before.rig_s + client_s
-        busy = {core: after.busy_s[core] - before.busy_s[core] for core in after.busy_s}
-        if self._cores.are_apart:
-            foreign = max(
-                sum(busy[core] for core in self._cores.gateway) - gateway_s,
-                sum(busy[core] for core in self._cores.rig) - rig_s,
-            )
-        else:
-            foreign = sum(busy.values()) - gateway_s - rig_s
-        return Spent(
-            wall_s=wall_s,
-            gateway_s=gateway_s,
-            rig_s=rig_s,
-            deltas=after.deltas - before.deltas,
-            foreign=max(0.0, foreign - _SLACK_S) / max(wall_s, 0.2),
-        )
+        return between(before, after, self._cores, client_s=client_s)
 
     def pss_bytes(self, name: str) -> int:
         return machine.pss_bytes(self._program(name).pid)

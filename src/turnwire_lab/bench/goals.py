@@ -22,6 +22,8 @@ from turnwire_lab.bench.contenders import (
     TURNWIRE,
 )
 from turnwire_lab.bench.figures import LEAST_ROUNDS, Figure, difference, figure, ratio
+from turnwire_lab.bench.model_calls.answers import CHAT, MESSAGES, RESPONSES
+from turnwire_lab.bench.model_calls.readers import LITELLM, OPENAI, PYDANTIC_AI, RUNTIME, imports
 from turnwire_lab.bench.rounds import Rounds
 
 Measure = Callable[[Rounds], Figure | None]
@@ -256,6 +258,31 @@ def _http() -> Iterator[Goal]:
         yield Goal(what, _turn_log_mb(contender), "MB", at_most=20)
 
 
+def _model_calls() -> Iterator[Goal]:
+    """The agent runtime before models."""
+    for wire, case in (
+        ("Chat Completions", CHAT),
+        ("Messages", MESSAGES),
+        ("Responses", RESPONSES),
+    ):
+        cost = _value("chunks", case, "us_per_chunk", RUNTIME)
+        yield Goal(f"Model call, {wire}: CPU/chunk", cost, "µs", at_most=25)
+    cost = _value("chunks", "alone", "us_per_chunk", RUNTIME)
+    yield Goal("… Chat Completions, each chunk in a read of its own", cost, "µs")
+    for name, at_most in ((PYDANTIC_AI, 1 / 8), (LITELLM, 1 / 20), (OPENAI, None)):
+        cost = _rate(CHAT, name, "chunks", "us_per_chunk", RUNTIME)
+        yield Goal(f"Model call: CPU/chunk vs `{name}`", cost, at_most=at_most)
+    for name in (PYDANTIC_AI, LITELLM, OPENAI):
+        cost = _value("chunks", CHAT, "us_per_chunk", name)
+        yield Goal(f"… `{name}`: CPU/chunk", cost, "µs")
+    for module in imports(RUNTIME):
+        seconds = _value("imports", module, "seconds", RUNTIME)
+        yield Goal(f"Import of `{module}`", seconds, "s", at_most=0.3)
+    for name in (PYDANTIC_AI, LITELLM, OPENAI):
+        for module in imports(name):
+            yield Goal(f"… `{module}`", _value("imports", module, "seconds", name), "s")
+
+
 def _turn_log_mb(contender: str) -> Measure:
     """What open streams with a turn log hold more than those without."""
     return lambda rounds: figure(
@@ -276,4 +303,11 @@ def _http_p99(case: str, contender: str) -> Measure:
     )
 
 
-GOALS: Final[Sequence[Goal]] = (*_bursts(), *_paced(), *_turns(), *_rest(), *_http())
+GOALS: Final[Sequence[Goal]] = (
+    *_bursts(),
+    *_paced(),
+    *_turns(),
+    *_rest(),
+    *_http(),
+    *_model_calls(),
+)

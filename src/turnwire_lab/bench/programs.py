@@ -1,10 +1,12 @@
 """Programs that are started, waited for and ended. Nothing else is ended."""
 
+import select
 import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -47,9 +49,12 @@ class Program:
         log: Path,
         environ: Mapping[str, str] | None = None,
         port: int = 0,
+        talks: bool = False,
     ) -> None:
+        """`talks`: it answers a line that it is given with one of its own."""
         self.name = name
         self.port = port
+        self._talks = talks
         self._command = command
         self._on = on
         self._log = log
@@ -77,13 +82,31 @@ class Program:
             return False
         return True
 
+    def ask(self, line: bytes, within_s: float) -> bytes:
+        """Give it a line. Returns its answer.
+
+        Raises:
+            NotStartedError: there is none, in time.
+
+        """
+        output, given = self._process.stdout, self._process.stdin
+        assert output is not None
+        assert given is not None
+        with suppress(BrokenPipeError):
+            given.write(line + b"\n")
+            given.flush()
+        answer = output.readline() if select.select([output], [], [], within_s)[0] else b""
+        if not answer:
+            raise NotStartedError(f"{self.name} gave no answer: {self.output()[-2000:]}")
+        return answer
+
     def __enter__(self) -> Self:
         with self._log.open("wb") as log, pinned(self._on):
             self._process = subprocess.Popen(  # noqa: S603 (the rig names the program)
                 self._command,
                 env={**_clean(), **self._environ},
-                stdin=subprocess.DEVNULL,
-                stdout=log,
+                stdin=subprocess.PIPE if self._talks else subprocess.DEVNULL,
+                stdout=subprocess.PIPE if self._talks else log,
                 stderr=log,
                 start_new_session=True,  # Ctrl-C is ours to pass on
             )
@@ -101,6 +124,10 @@ class Program:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(BrokenPipeError):
+                    pipe.close()
 
 
 def _clean() -> Mapping[str, str]:

@@ -66,10 +66,10 @@ def noise(rounds: Rounds, absent: Mapping[str, str]) -> Sequence[str]:
     return notes
 
 
-def markdown(table: Table | None) -> str:
+def markdown(table: Table | None, nothing: str = NOTHING) -> str:
     """The table in Markdown; for None, a line that there are no figures."""
     if table is None:
-        return NOTHING
+        return nothing
     body = _lines(
         ("Figure", "Goal", "Measured", "Rounds from … to", ""),
         ("---", "---:", "---:", "---:", "---"),

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -14,9 +15,17 @@ from turnwire_lab.bench.effort import Effort
 from turnwire_lab.bench.farm import Farm, Measured, quietest
 from turnwire_lab.bench.load import Found, Load
 from turnwire_lab.bench.machine import Cores
+from turnwire_lab.bench.machine import cores as own_cores
 from turnwire_lab.bench.programs import NotStartedError
 from turnwire_lab.bench.rounds import Round, Rounds, of_load, of_window
 from turnwire_lab.bench.tools import Tools
+
+
+class Named(Protocol):
+    """What has contenders."""
+
+    @property
+    def names(self) -> Sequence[str]: ...
 
 
 class Run:
@@ -31,21 +40,23 @@ class Run:
         cores: Cores | None = None,
     ) -> None:
         self.effort = effort
+        self.folder = folder
+        """For what programs write."""
+        self.cores = cores or own_cores()
+        self.until = effort.until()
+        """After which no round is repeated."""
         self.rounds = Rounds()
         self.absent: dict[str, str] = {}
         """Contenders that could not be started, and why."""
         self._tools = tools
-        self._folder = folder
         self._tell = tell
-        self._cores = cores
-        self._until = effort.until()
 
     def farm(self, *names: str) -> AbstractContextManager[Farm]:
         """Those of them that can be started here."""
-        there = [name for name in names if self._is_there(name)]
-        return Farm(self._tools, there, self._folder, self._cores)
+        there = [name for name in names if self.is_there(name)]
+        return Farm(self._tools, there, self.folder, self.cores)
 
-    def order(self, farm: Farm, times: int | None = None) -> Iterator[tuple[int, str]]:
+    def order(self, farm: Named, times: int | None = None) -> Iterator[tuple[int, str]]:
         """Every contender once a round, in another order each time."""
         for number in range(times or self.effort.rounds):
             for name in random.sample(farm.names, len(farm.names)):
@@ -70,7 +81,7 @@ class Run:
             return farm.run_held(name, load, window_s)
 
         def figures() -> Round:
-            found, spent = quietest(measure, self._until)
+            found, spent = quietest(measure, self.until)
             return Round(
                 mode=mode,
                 case=case,
@@ -102,8 +113,9 @@ class Run:
         """A first look at each contender, which warms it up too."""
         return {name: farm.run(name, load)[0] for name, load in loads.items()}
 
-    def _is_there(self, name: str) -> bool:
-        why = missing(name)
+    def is_there(self, name: str, lacks: Callable[[str], str | None] = missing) -> bool:
+        """Whether a contender can be started. `lacks` says why it cannot."""
+        why = lacks(name)
         if why is not None:
             self.absent[name] = why
         return why is None

@@ -307,6 +307,12 @@ def speed_table() -> str:
     return report.markdown(_measured())
 
 
+def speed_model_calls() -> str:
+    """Every figure of the runtime's calls of models."""
+    table = report.read(ROOT / "docs" / _PICTURES / "model-calls")
+    return report.markdown(table, "No figures yet: `make bench-models` measures them.\n")
+
+
 def speed_pictures() -> str:
     """Every plot."""
     return report.pictures(_measured(), _PICTURES) or report.NOTHING
@@ -407,6 +413,7 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "refusals": refusals,
     "speed": speed,
     "speed-table": speed_table,
+    "speed-model-calls": speed_model_calls,
     "speed-pictures": speed_pictures,
     "prices": prices,
     "memory": memory,

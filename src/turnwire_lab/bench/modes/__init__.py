@@ -4,9 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from turnwire_lab.bench.modes.http import HTTP_MODES
+from turnwire_lab.bench.modes.model_calls import MODEL_CALL_MODES
 from turnwire_lab.bench.modes.websocket import WEBSOCKET_MODES
 from turnwire_lab.bench.run import Mode
 
-MODES: Final[Mapping[str, Mode]] = {**WEBSOCKET_MODES, **HTTP_MODES}
+GATEWAY_MODES: Final[Mapping[str, Mode]] = {**WEBSOCKET_MODES, **HTTP_MODES}
+"""What is measured unless others are named."""
+
+MODES: Final[Mapping[str, Mode]] = {**GATEWAY_MODES, **MODEL_CALL_MODES}
 
 QUICK_MODES: Final[Sequence[str]] = ("burst", "paced", "short")

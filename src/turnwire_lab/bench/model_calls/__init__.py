@@ -1,0 +1,1 @@
+"""Calls of models: what a program that reads a model's answer takes of the processor."""
