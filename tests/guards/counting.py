@@ -9,10 +9,10 @@ import gc
 import os
 import sys
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any, Final
 
 import jwt
@@ -24,8 +24,10 @@ import turnwire
 PACKAGES: Final = (turnwire, websockets, starlette, jwt)
 """Whose code is counted: ours, and what we might call more of. Not the loop's or the log's."""
 
-_FOLDERS: Final = tuple(f"{Path(str(package.__file__)).parent}{os.sep}" for package in PACKAGES)
-"""As their code names them. A part of a path would count more in a folder that has such a name."""
+
+def _folders(packages: Iterable[ModuleType]) -> tuple[str, ...]:
+    """As their code names them: a part of a path would count more in a folder of such a name."""
+    return tuple(f"{Path(str(package.__file__)).parent}{os.sep}" for package in packages)
 
 
 class Count:
@@ -33,9 +35,10 @@ class Count:
 
 
 @contextmanager
-def counted() -> Iterator[Count]:
+def counted(packages: Iterable[ModuleType] = PACKAGES) -> Iterator[Count]:
     """Count the bytecodes that run within, in this thread, in frames that begin within."""
     count = Count()
+    folders = _folders(packages)
     known: dict[str, bool] = {}
 
     def trace(frame: FrameType, event: str, _: object) -> Any:
@@ -45,7 +48,7 @@ def counted() -> Iterator[Count]:
         name = frame.f_code.co_filename
         ours = known.get(name)
         if ours is None:
-            ours = known[name] = name.startswith(_FOLDERS)
+            ours = known[name] = name.startswith(folders)
         if not ours:
             return None
         frame.f_trace_opcodes = True
@@ -62,8 +65,8 @@ def counted() -> Iterator[Count]:
         gc.enable()
 
 
-def opcodes(call: Callable[[], object]) -> int:
-    with counted() as count:
+def opcodes(call: Callable[[], object], packages: Iterable[ModuleType] = PACKAGES) -> int:
+    with counted(packages) as count:
         call()
     return count.opcodes
 
