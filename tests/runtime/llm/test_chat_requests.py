@@ -156,7 +156,10 @@ def test_a_user_has_texts_pictures_and_files() -> None:
     ("file", "why"),
     [
         (File("application/x-foo", b"1"), "messages[1].parts[1]: application/x-foo cannot be sent"),
-        (File("application/pdf", url="https://example.com/a"), "a file by its URL cannot be sent"),
+        (
+            File("application/pdf", url="https://example.com/a"),
+            "application/pdf cannot be sent by its URL",
+        ),
     ],
 )
 def test_what_the_wire_has_no_place_for_is_named(file: File, why: str) -> None:

@@ -82,9 +82,6 @@ def test_what_the_wire_has_no_place_for_is_named(part: File | Image, why: str) -
         encoded(HI, User((Text("secret"), part)))
 
     assert str(error.value) == f"messages[1].parts[1]: {why} this wire"
-    results = Results((Result("c", "t", (Text("x"), part)),))
-    with pytest.raises(UnsendableError, match=r"^messages\[2\]\.results\[0\]\.content\[1\]: "):
-        encoded(HI, Assistant((Call("c", "t"),)), results)
 
 
 def test_whoever_speaks_twice_has_one_message_and_results_come_first() -> None:

@@ -91,6 +91,10 @@ def result(dice: random.Random, call: Call) -> Result:
     content: list[Text | Image | File] = [Text(words(dice))] if dice.random() < 0.9 else []
     if dice.random() < 0.15:
         content.append(Image("image/png", PNG))
+    if dice.random() < 0.05:
+        content.append(File("application/zip", b"PK", name="a.zip"))
+    if dice.random() < 0.05:
+        content.append(File("text/csv", b"a,b"))
     return Result(call.id, call.name, tuple(content), dice.choice(OUTCOMES))
 
 

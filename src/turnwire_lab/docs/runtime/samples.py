@@ -21,6 +21,7 @@ from turnwire_agent.llm.transcript import (
 
 HI: Final = User((Text("Hi"),))
 PICTURE: Final = Image("image/png", b"PNG")
+ZIP: Final = File("application/zip", b"ZIP", name="a.zip")
 CALLED: Final = Assistant((Call("call_1", "search", '{"q":"x"}'),))
 
 PARTS: Final[tuple[tuple[str, tuple[Message, ...]], ...]] = (
@@ -31,12 +32,17 @@ PARTS: Final[tuple[tuple[str, tuple[Message, ...]], ...]] = (
     ("a PDF, its address", (User((File("application/pdf", url="https://example.com/a.pdf"),)),)),
     ("a file of text", (User((File("text/csv", b"a,b"),)),)),
     ("a recording", (User((File("audio/wav", b"WAV"),)),)),
-    ("a file of another type", (User((File("application/zip", b"ZIP"),)),)),
+    ("a file of another type", (User((ZIP,)),)),
     ("an answer's text", (HI, Assistant((Text("Hello"),)), HI)),
     ("another model's reasoning", (HI, Assistant((Reasoning("Hm"), Text("Hello"))), HI)),
     ("a picture that a model made", (HI, Assistant((PICTURE,)), HI)),
     ("a call, and its result", (HI, CALLED, Results((Result("call_1", "search", (Text("It"),)),)))),
     ("a call that failed", (HI, CALLED, Results((Result("call_1", "search", (), "failed"),)))),
+    ("a file of another type, from before", (User((ZIP,)), Assistant((Text("No"),)), HI)),
+    (
+        "a file of another type in a result",
+        (HI, CALLED, Results((Result("call_1", "search", (ZIP,)),))),
+    ),
     ("a picture in a result", (HI, CALLED, Results((Result("call_1", "search", (PICTURE,)),)))),
 )
 """What it is called, and a transcript whose last messages but `HI` are it."""

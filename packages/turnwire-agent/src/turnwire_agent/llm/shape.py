@@ -44,8 +44,9 @@ class Shape(Protocol):
         """Write a request.
 
         Raises:
-            UnsendableError: Something in the transcript cannot be sent on this wire, as a file of
-                a type that it does not have. Nothing was sent.
+            UnsendableError: Something in the last message, which is a user's, cannot be sent on
+                this wire, as a file of a type that it does not have. Nothing was sent. What is in
+                the messages before it never ends a conversation: a text names it, and a loss.
         """
         ...
 

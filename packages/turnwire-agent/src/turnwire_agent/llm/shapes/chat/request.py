@@ -8,13 +8,23 @@ from msgspec import Raw
 from turnwire_agent.llm.losses import Loss
 from turnwire_agent.llm.model import Model
 from turnwire_agent.llm.request import OneTool, Request
-from turnwire_agent.llm.shape import Encoded, UnsendableError, native_blocks
+from turnwire_agent.llm.shape import Encoded, native_blocks
 from turnwire_agent.llm.shapes import media
 from turnwire_agent.llm.shapes.arguments import sendable
 from turnwire_agent.llm.shapes.body import written
 from turnwire_agent.llm.shapes.call_ids import fitting
+from turnwire_agent.llm.shapes.left_out import is_empty, left_out
 from turnwire_agent.llm.shapes.result_text import result_text
-from turnwire_agent.llm.transcript import Assistant, Call, File, Image, Reasoning, Text, User
+from turnwire_agent.llm.transcript import (
+    Assistant,
+    Call,
+    File,
+    Image,
+    Reasoning,
+    Result,
+    Text,
+    User,
+)
 
 CALL_ID_CHARS: Final = 40
 
@@ -77,10 +87,11 @@ def _messages(model: Model, request: Request, losses: list[Loss]) -> Iterator[di
     if request.instructions:
         yield {"role": model.quirks.system_role, "content": request.instructions}
     as_sent = False
+    last = len(request.transcript) - 1
     for number, message in enumerate(request.transcript):
         where = f"messages[{number}]"
         if isinstance(message, User):
-            if content := _content(message.parts, where, losses):
+            if content := _content(message.parts, where, losses, now=number == last):
                 yield {"role": "user", "content": content}
             else:
                 losses.append(Loss(where, "dropped", NOTHING))
@@ -92,21 +103,35 @@ def _messages(model: Model, request: Request, losses: list[Loss]) -> Iterator[di
             elif answer := _assistant(message, where, losses):
                 yield answer
         else:
-            shown: list[Text | Image | File] = []
-            for result in message.results:
-                files = [part for part in result.content if not isinstance(part, Text)]
+            shown: list[dict[str, Any]] = []
+            for at, result in enumerate(message.results):
                 call_id = result.call_id if as_sent else fitting(result.call_id, CALL_ID_CHARS)
-                content = result_text(result)
+                content, files = _result(result, f"{where}.results[{at}]", losses)
                 if files and model.quirks.result_images:
-                    content = _content((Text(result_text(result)), *files), where, losses)
+                    content = [*([_text(content)] if content else []), *files]
                 elif files:
-                    shown += [Text(f"From the result of the call {call_id}:"), *files]
+                    shown += [_text(f"From the result of the call {call_id}:"), *files]
                 yield {"role": "tool", "tool_call_id": call_id, "content": content}
             if shown:
                 losses.append(
                     Loss(where, "files sent as a user's", "a tool's message has text alone")
                 )
-                yield {"role": "user", "content": _content(tuple(shown), where, losses)}
+                yield {"role": "user", "content": shown}
+
+
+def _result(result: Result, where: str, losses: list[Loss]) -> tuple[Any, list[dict[str, Any]]]:
+    """The words of a result, and its files. A file of text is words."""
+    texts, files = [result_text(result)], []
+    for number, part in enumerate(result.content):
+        place = f"{where}.content[{number}]"
+        if isinstance(part, Text) or is_empty(part, place, losses):
+            continue
+        sent = _file(part, place, losses, now=False)
+        if sent["type"] == "text":
+            texts.append(sent["text"])
+        else:
+            files.append(sent)
+    return "\n".join(each for each in texts if each), files
 
 
 def _assistant(message: Assistant, where: str, losses: list[Loss]) -> dict[str, Any] | None:
@@ -135,15 +160,17 @@ def _call(call: Call, where: str, losses: list[Loss]) -> dict[str, Any]:
 
 
 def _content(
-    parts: Sequence[Text | Image | File], where: str, losses: list[Loss]
+    parts: Sequence[Text | Image | File], where: str, losses: list[Loss], *, now: bool = False
 ) -> str | list[dict[str, Any]]:
     """A string if there is one text, which every server takes; else a list of parts."""
     content = []
     for number, part in enumerate(parts):
         if not isinstance(part, Text):
-            content.append(_file(part, f"{where}.parts[{number}]", losses))
+            place = f"{where}.parts[{number}]"
+            if not is_empty(part, place, losses):
+                content.append(_file(part, place, losses, now=now))
         elif part.text:
-            content.append({"type": "text", "text": part.text})
+            content.append(_text(part.text))
     if not content:
         return ""
     if len(content) == 1 and content[0]["type"] == "text":
@@ -151,18 +178,22 @@ def _content(
     return content
 
 
-def _file(part: Image | File, where: str, losses: list[Loss]) -> dict[str, Any]:
-    if isinstance(part, Image):
+def _text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+def _file(part: Image | File, where: str, losses: list[Loss], *, now: bool) -> dict[str, Any]:
+    media_type = media.type_of(part)
+    if media.is_image(part):
         return {"type": "image_url", "image_url": {"url": media.address(part)}}
-    if not part.data:
-        raise UnsendableError(f"{where}: a file by its URL cannot be sent on this wire")
-    if part.media_type in AUDIO:
-        audio = {"data": media.encoded(part), "format": AUDIO[part.media_type]}
+    if part.data and media_type in AUDIO:
+        audio = {"data": media.encoded(part), "format": AUDIO[media_type]}
         return {"type": "input_audio", "input_audio": audio}
-    if part.media_type == "application/pdf":
-        file = {"filename": part.name or "file.pdf", "file_data": media.address(part)}
+    if part.data and media_type == "application/pdf":
+        name = part.name if isinstance(part, File) else ""
+        file = {"filename": name or "file.pdf", "file_data": media.address(part)}
         return {"type": "file", "file": file}
-    if part.media_type.startswith("text/"):
+    if part.data and media_type.startswith("text/"):
         losses.append(Loss(where, "sent as text", "the wire has no files of this type"))
-        return {"type": "text", "text": media.words(part)}
-    raise UnsendableError(f"{where}: {part.media_type} cannot be sent on this wire")
+        return _text(media.words(part))
+    return _text(left_out(part, where, losses, now=now))

@@ -14,6 +14,7 @@ from turnwire_agent.llm.shape import Encoded, native_blocks
 from turnwire_agent.llm.shapes import media
 from turnwire_agent.llm.shapes.arguments import is_object, sendable
 from turnwire_agent.llm.shapes.body import written
+from turnwire_agent.llm.shapes.left_out import is_empty, left_out
 from turnwire_agent.llm.shapes.result_text import result_text
 from turnwire_agent.llm.transcript import (
     Assistant,
@@ -35,6 +36,13 @@ THINKING: Final[dict[Effort, dict[str, Any]]] = {
 
 UNSIGNED: Final = "skip_thought_signature_validator"
 """The signature of a call that another model made."""
+
+TAKEN: Final = frozenset(
+    {"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf"}
+)
+"""Types of files that models of this wire read. For any other a whole request is refused."""
+
+TAKEN_KINDS: Final = ("audio/", "video/", "text/")
 
 MODES: Final = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 
@@ -82,11 +90,13 @@ def encode(model: Model, request: Request) -> Encoded:
 
 def _contents(model: Model, request: Request, losses: list[Loss]) -> Iterator[dict[str, Any]]:
     sent_ids: set[str] = set()
+    last = len(request.transcript) - 1
     for number, message in enumerate(request.transcript):
         where = f"messages[{number}]"
         parts: Sequence[dict[str, Any] | Raw]
         if isinstance(message, User):
-            role, parts = "user", [_part(each) for each in message.parts if each != Text("")]
+            parts = list(_parts(message.parts, f"{where}.parts", losses, now=number == last))
+            role = "user"
         elif isinstance(message, Assistant):
             native = native_blocks(message, model)
             sent_ids = _ids(native or [])
@@ -118,7 +128,7 @@ def _assistant(message: Assistant, where: str, losses: list[Loss]) -> Iterator[d
         elif isinstance(part, Reasoning):
             losses.append(Loss(f"{where}.reasoning", "dropped", "it is another model's"))
         else:
-            yield _part(part)
+            yield from _parts((part,), f"{where}.files", losses)
 
 
 def _arguments(call: Call, where: str, losses: list[Loss]) -> Raw:
@@ -131,15 +141,18 @@ def _results(
     results: Sequence[Result], sent_ids: set[str], model: Model, where: str, losses: list[Loss]
 ) -> Iterator[dict[str, Any]]:
     shown: list[dict[str, Any]] = []
-    for result in results:
+    for at, result in enumerate(results):
         key = "output" if result.outcome == "done" else "error"
+        made = [part for part in result.content if not isinstance(part, Text)]
+        sent = list(_parts(made, f"{where}.results[{at}].files", losses))
+        files = [each for each in sent if "text" not in each]
+        texts = [result_text(result), *(each["text"] for each in sent if "text" in each)]
         response: dict[str, Any] = {
             "name": result.name,
-            "response": {key: result_text(result)},
+            "response": {key: "\n".join(each for each in texts if each)},
         }
         if result.call_id in sent_ids:
             response["id"] = result.call_id
-        files = [_part(part) for part in result.content if not isinstance(part, Text)]
         if files and model.quirks.result_images:
             response["parts"] = files
         elif files:
@@ -150,9 +163,22 @@ def _results(
         yield from shown
 
 
-def _part(part: Text | Image | File) -> dict[str, Any]:
-    if isinstance(part, Text):
-        return {"text": part.text}
+def _parts(
+    parts: Sequence[Text | Image | File], where: str, losses: list[Loss], *, now: bool = False
+) -> Iterator[dict[str, Any]]:
+    for number, part in enumerate(parts):
+        place = f"{where}[{number}]"
+        if isinstance(part, Text):
+            if part.text:
+                yield {"text": part.text}
+        elif not is_empty(part, place, losses):
+            yield _file(part, place, losses, now=now)
+
+
+def _file(part: Image | File, where: str, losses: list[Loss], *, now: bool) -> dict[str, Any]:
+    media_type = media.type_of(part)
+    if media_type not in TAKEN and not media_type.startswith(TAKEN_KINDS):
+        return {"text": left_out(part, where, losses, now=now)}
     if part.data:
-        return {"inlineData": {"mimeType": part.media_type, "data": media.encoded(part)}}
-    return {"fileData": {"mimeType": part.media_type, "fileUri": part.url}}
+        return {"inlineData": {"mimeType": media_type, "data": media.encoded(part)}}
+    return {"fileData": {"mimeType": media_type, "fileUri": part.url}}

@@ -1,6 +1,5 @@
 """A transcript as messages of blocks."""
 
-import base64
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -9,8 +8,10 @@ from msgspec import Raw
 from turnwire_agent.llm.losses import Loss
 from turnwire_agent.llm.model import Model
 from turnwire_agent.llm.shape import UnsendableError, native_blocks
+from turnwire_agent.llm.shapes import media
 from turnwire_agent.llm.shapes.arguments import BROKEN, is_object
 from turnwire_agent.llm.shapes.call_ids import fitting
+from turnwire_agent.llm.shapes.left_out import is_empty, left_out
 from turnwire_agent.llm.shapes.result_text import result_text
 from turnwire_agent.llm.transcript import (
     Assistant,
@@ -25,14 +26,13 @@ from turnwire_agent.llm.transcript import (
 
 CALL_ID_CHARS: Final = 64
 TITLE_CHARS: Final = 500
-IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
 
 def messages_of(model: Model, transcript: Transcript, losses: list[Loss]) -> list[dict[str, Any]]:
     """The field `messages`. Whoever speaks twice has one message; who says nothing has none.
 
     Raises:
-        UnsendableError: A file cannot be sent, or there is nothing in what the user says now. A
+        UnsendableError: In what the user says now, a file cannot be sent, or there is nothing. A
             model that was sent its own last answer would go on with that.
     """
     messages: list[dict[str, Any]] = []
@@ -43,7 +43,8 @@ def messages_of(model: Model, transcript: Transcript, losses: list[Loss]) -> lis
         role = "user"
         content: list[dict[str, Any] | Raw]
         if isinstance(message, User):
-            content = list(_content_of(message.parts, where, losses))
+            now = number == len(transcript) - 1
+            content = list(_content_of(message.parts, where, losses, now=now))
         elif isinstance(message, Assistant):
             role = "assistant"
             native = native_blocks(message, model)
@@ -112,47 +113,46 @@ def _result(
         file
         for number, part in enumerate(result.content)
         if not isinstance(part, Text)
-        for file in _file(part, f"{where}.content[{number}]", losses)
+        for file in _file(part, f"{where}.content[{number}]", losses, now=False)
     ]
     if files:
         block["content"] = [*_content_of((Text(words),), where, losses), *files]
     elif words.strip():
         block["content"] = words
     # What is an error may have words alone. With files, only the words in front say what it is.
-    if result.outcome != "done" and not files:
+    if result.outcome != "done" and all(each["type"] == "text" for each in files):
         block["is_error"] = True
     return block
 
 
 def _content_of(
-    parts: Sequence[Text | Image | File], where: str, losses: list[Loss]
+    parts: Sequence[Text | Image | File], where: str, losses: list[Loss], *, now: bool = False
 ) -> Iterator[dict[str, Any]]:
     for number, part in enumerate(parts):
         if not isinstance(part, Text):
-            yield from _file(part, f"{where}.parts[{number}]", losses)
+            yield from _file(part, f"{where}.parts[{number}]", losses, now=now)
         elif part.text.strip():  # a text of white space alone is refused
             yield {"type": "text", "text": part.text}
 
 
-def _file(part: Image | File, where: str, losses: list[Loss]) -> Iterator[dict[str, Any]]:
-    media_type = part.media_type
+def _file(
+    part: Image | File, where: str, losses: list[Loss], *, now: bool
+) -> Iterator[dict[str, Any]]:
+    media_type = media.type_of(part)
     title = {"title": part.name[:TITLE_CHARS]} if isinstance(part, File) and part.name else {}
     source = {"type": "url", "url": part.url}
     if part.data:
-        encoded = base64.b64encode(part.data).decode()
-        source = {"type": "base64", "media_type": media_type, "data": encoded}
-    if not part.data and not part.url:
-        losses.append(Loss(where, "dropped", "it is empty"))
-    elif media_type in IMAGES or (isinstance(part, Image) and not part.data):
+        source = {"type": "base64", "media_type": media_type, "data": media.encoded(part)}
+    if is_empty(part, where, losses):
+        return
+    if media.is_image(part):
         yield {"type": "image", "source": source}
     elif media_type == "application/pdf":
         yield {"type": "document", "source": source} | title
     elif media_type.startswith("text/") and part.data:
         if media_type != "text/plain":
             losses.append(Loss(where, "sent as text/plain", "the wire has no other texts"))
-        words = part.data.decode("utf-8", "replace")
-        plain = {"type": "text", "media_type": "text/plain", "data": words}
+        plain = {"type": "text", "media_type": "text/plain", "data": media.words(part)}
         yield {"type": "document", "source": plain} | title
     else:
-        by = "" if part.data else " by its URL"
-        raise UnsendableError(f"{where}: {media_type} cannot be sent{by} on this wire")
+        yield {"type": "text", "text": left_out(part, where, losses, now=now)}

@@ -8,13 +8,23 @@ from msgspec import Raw
 from turnwire_agent.llm.losses import Loss
 from turnwire_agent.llm.model import Model
 from turnwire_agent.llm.request import OneTool, Request
-from turnwire_agent.llm.shape import Encoded, UnsendableError, native_blocks
+from turnwire_agent.llm.shape import Encoded, native_blocks
 from turnwire_agent.llm.shapes import media
 from turnwire_agent.llm.shapes.arguments import sendable
 from turnwire_agent.llm.shapes.body import written
 from turnwire_agent.llm.shapes.call_ids import fitting
+from turnwire_agent.llm.shapes.left_out import is_empty, left_out
 from turnwire_agent.llm.shapes.result_text import result_text
-from turnwire_agent.llm.transcript import Assistant, Call, File, Image, Reasoning, Text, User
+from turnwire_agent.llm.transcript import (
+    Assistant,
+    Call,
+    File,
+    Image,
+    Reasoning,
+    Result,
+    Text,
+    User,
+)
 
 CALL_ID_CHARS: Final = 64
 
@@ -68,10 +78,11 @@ def encode(model: Model, request: Request) -> Encoded:
 
 def _items(model: Model, request: Request, losses: list[Loss]) -> Iterator[dict[str, Any] | Raw]:
     as_sent = False
+    last = len(request.transcript) - 1
     for number, message in enumerate(request.transcript):
         where = f"messages[{number}]"
         if isinstance(message, User):
-            if content := _content(message.parts, where, losses):
+            if content := _content(message.parts, where, losses, now=number == last):
                 yield {"type": "message", "role": "user", "content": content}
             else:
                 losses.append(Loss(where, "dropped", "there is nothing in it"))
@@ -80,12 +91,11 @@ def _items(model: Model, request: Request, losses: list[Loss]) -> Iterator[dict[
             as_sent = bool(native)
             yield from native or _assistant(message, where, losses)
         else:
-            for result in message.results:
+            for at, result in enumerate(message.results):
                 call_id = result.call_id if as_sent else fitting(result.call_id, CALL_ID_CHARS)
                 output: object = result_text(result)
-                files = [part for part in result.content if not isinstance(part, Text)]
-                if files:
-                    output = _content((Text(result_text(result)), *files), where, losses)
+                if files := _files(result, f"{where}.results[{at}]", losses):
+                    output = [*_content((Text(result_text(result)),), where, losses), *files]
                 yield {"type": "function_call_output", "call_id": call_id, "output": output}
 
 
@@ -111,26 +121,39 @@ def _assistant(message: Assistant, where: str, losses: list[Loss]) -> Iterator[d
 
 
 def _content(
-    parts: Sequence[Text | Image | File], where: str, losses: list[Loss]
+    parts: Sequence[Text | Image | File], where: str, losses: list[Loss], *, now: bool = False
 ) -> list[dict[str, Any]]:
+    content = []
+    for number, part in enumerate(parts):
+        place = f"{where}.parts[{number}]"
+        if not isinstance(part, Text):
+            if not is_empty(part, place, losses):
+                content.append(_file(part, place, losses, now=now))
+        elif part.text:
+            content.append({"type": "input_text", "text": part.text})
+    return content
+
+
+def _files(result: Result, where: str, losses: list[Loss]) -> list[dict[str, Any]]:
     return [
-        _part(part, f"{where}.parts[{place}]", losses)
-        for place, part in enumerate(parts)
-        if not isinstance(part, Text) or part.text
+        _file(part, place, losses, now=False)
+        for number, part in enumerate(result.content)
+        if not isinstance(part, Text)
+        and not is_empty(part, place := f"{where}.content[{number}]", losses)
     ]
 
 
-def _part(part: Text | Image | File, where: str, losses: list[Loss]) -> dict[str, Any]:
-    if isinstance(part, Text):
-        return {"type": "input_text", "text": part.text}
-    if isinstance(part, Image):
+def _file(part: Image | File, where: str, losses: list[Loss], *, now: bool) -> dict[str, Any]:
+    media_type = media.type_of(part)
+    if media.is_image(part):
         return {"type": "input_image", "image_url": media.address(part), "detail": "auto"}
     if not part.data:
         return {"type": "input_file", "file_url": part.url}
-    if part.media_type == "application/pdf":
-        name = part.name or "file.pdf"
-        return {"type": "input_file", "filename": name, "file_data": media.address(part)}
-    if part.media_type.startswith("text/"):
+    if media_type == "application/pdf":
+        name = part.name if isinstance(part, File) else ""
+        file = {"filename": name or "file.pdf", "file_data": media.address(part)}
+        return {"type": "input_file"} | file
+    if media_type.startswith("text/"):
         losses.append(Loss(where, "sent as text", "the wire has no files of this type"))
         return {"type": "input_text", "text": media.words(part)}
-    raise UnsendableError(f"{where}: {part.media_type} cannot be sent on this wire")
+    return {"type": "input_text", "text": left_out(part, where, losses, now=now)}
