@@ -97,10 +97,7 @@ def test_the_words_stand_in_the_result_itself() -> None:
         {"type": "input_text", "text": WORDS[ZIP]},
     ]
     (block,) = sent(encoded("messages", HI, CALLED, result(*content)))[-1]["content"]
-    assert block["content"] == [
-        {"type": "text", "text": "it"},
-        {"type": "text", "text": WORDS[ZIP]},
-    ]
+    assert block["content"] == words
     (part,) = sent(encoded("google", HI, CALLED, result(*content)))[-1]["parts"]
     assert part["functionResponse"]["response"] == {"output": words}
 

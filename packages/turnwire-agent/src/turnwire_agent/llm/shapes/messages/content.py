@@ -108,19 +108,21 @@ def _result(
 ) -> dict[str, Any]:
     call_id = ids.get(result.call_id) or fitting(result.call_id, CALL_ID_CHARS)
     block: dict[str, Any] = {"type": "tool_result", "tool_use_id": call_id}
-    words = result_text(result)
-    files = [
+    sent = [
         file
         for number, part in enumerate(result.content)
         if not isinstance(part, Text)
         for file in _file(part, f"{where}.content[{number}]", losses, now=False)
     ]
+    files = [each for each in sent if each["type"] != "text"]
+    texts = [result_text(result), *(each["text"] for each in sent if each["type"] == "text")]
+    words = "\n".join(each for each in texts if each)
     if files:
         block["content"] = [*_content_of((Text(words),), where, losses), *files]
     elif words.strip():
         block["content"] = words
     # What is an error may have words alone. With files, only the words in front say what it is.
-    if result.outcome != "done" and all(each["type"] == "text" for each in files):
+    if result.outcome != "done" and not files:
         block["is_error"] = True
     return block
 
