@@ -75,7 +75,7 @@ class AnyEvents(RuleBasedStateMachine):
     )
     def begin(self, *, started: bool, quiet_until: int, native: bool) -> None:
         self.native = native
-        self.translator = Translator(usage=True, preliminary=native)
+        self.translator = Translator(usage=True, native=native)
         self.client = Client(native=native)
         self.said = StreamText(self.client, self.client.texts)
         self.thought = StreamText(self.client, self.client.reasonings)

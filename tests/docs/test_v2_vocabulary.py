@@ -121,6 +121,7 @@ WHOLE: Final[dict[str, Any]] = {
     "message.part.file": {"url": PAGE, "mime": "image/png"},
     "message.part.source": {"url": PAGE, "sourceId": "s1"},
     "message.part.data": {"dataName": "state", "value": 1},
+    "message.part.retract": {"since": 0},
     "message.finalize": {"reason": "end_turn"},
     "chunk": {"messageId": f.OURS, "content": "a"},
     "agentStatus": {"status": "thinking"},

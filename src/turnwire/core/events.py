@@ -99,6 +99,23 @@ class TextSwitch(Struct, frozen=True):
     entered: str
 
 
+class StepStarted(Struct, frozen=True):
+    """The agent calls its model again: the parts that follow belong to another step.
+
+    It ends the open block, as a `TextBreak` does. A step without parts is none.
+    """
+
+
+class PartsRetracted(Struct, frozen=True):
+    """The parts of the turn from the position `since` on are taken back, with their calls.
+
+    The attempt that wrote them was lost. Positions count the parts that stand, from 0: a block of
+    text or of reasoning, a call, a file, a source, a question, data that is not transient.
+    """
+
+    since: int
+
+
 class ToolInputDelta(Struct, frozen=True):
     """A piece of the input of a tool call, as text of JSON. May end with half of a surrogate pair.
 
@@ -211,6 +228,8 @@ class TurnFinished(Struct, frozen=True, kw_only=True):
     `inputTokens`, `outputTokens`, `totalTokens`, `reasoningTokens`, `cachedInputTokens`."""
     cut_short: str | None = None
     """Why an answer that is no error is not whole, such as `length`; None if it is whole."""
+    finish_reason: str | None = None
+    """Why the model stopped, in the agent's word, also of an answer that is whole (`stop`)."""
 
 
 class Queued(Struct, frozen=True):
@@ -229,6 +248,8 @@ Event: TypeAlias = (
     | ReasoningDelta
     | TextBreak
     | TextSwitch
+    | StepStarted
+    | PartsRetracted
     | ToolInputDelta
     | ToolUpdate
     | FilePart

@@ -41,6 +41,10 @@ NATIVE: Final[dict[str, tuple[set[str], set[str]]]] = {
     "tool-approval-request": ({"approvalId", "toolCallId"}, set()),
 }
 """What a client takes beside them that asks for native approvals."""
+RESET: Final = "reset-step"
+"""A type that clients from 7.0.70 on know, which ask for the profile `7.1`."""
+FINISH_REASONS: Final = {"stop", "length", "content-filter", "tool-calls", "error", "other"}
+"""The words of `finishReason` that every client takes that asks for native approvals."""
 _DATA_PART = ({"data"}, {"id", "transient"})
 _DATA_NAME = re.compile(r"data-[A-Za-z0-9_-]{1,64}")
 _PRELIMINARY = "preliminary"
@@ -67,10 +71,13 @@ def need(fact: object, complaint: str) -> None:
         raise BrokenPromiseError(complaint)
 
 
-def check_record(record: bytes, *, named: bool | None = True, native: bool = False) -> Chunk:
+def check_record(
+    record: bytes, *, named: bool | None = True, native: bool = False, resets: bool = False
+) -> Chunk:
     """Read the one chunk of a record. `named`: whether it has an event line; None: it may.
 
     `native`: the client is one that asks for native approvals, and so newer than 5.0.0.
+    `resets`: it is one that knows `reset-step`.
     """
     match = _OPENS.fullmatch(record)
     need(match is not None, f"not an event line and a data line: {record!r}")
@@ -79,7 +86,7 @@ def check_record(record: bytes, *, named: bool | None = True, native: bool = Fal
     data = match[2].decode()
     chunk = _decoded(data)
     kind: str = chunk["type"]
-    known = PORTABLE | NATIVE if native else PORTABLE
+    known = PORTABLE | (NATIVE if native else {}) | ({RESET: (set(), set())} if resets else {})
     need(kind in known or _DATA_NAME.fullmatch(kind), f"unknown type {kind!r}")
     has_name = match[1] is not None
     need(named in {None, has_name}, f"event line {match[1]!r} for {kind}")
@@ -88,6 +95,10 @@ def check_record(record: bytes, *, named: bool | None = True, native: bool = Fal
     must, may = known.get(kind, _DATA_PART)
     if native and kind == "tool-output-available":
         may = may | {_PRELIMINARY}
+    if native and kind == "finish":
+        may = may | {"finishReason"}
+        reason = chunk.get("finishReason", "stop")
+        need(reason in FINISH_REASONS, f"finish.finishReason is {reason!r}")
     fields = chunk.keys() - {"type"}
     need(fields >= must, f"{kind} lacks {must - fields}")
     need(fields <= must | may, f"{kind} has the unknown {fields - must - may}")
@@ -126,10 +137,12 @@ class Client:
     """Reads one stream. `at` is where in the order of a turn it is.
 
     `named`: whether records have an event line; None: they may. `native`: the client is one that
-    asks for native approvals.
+    asks for native approvals. `resets`: it is one that knows `reset-step`.
     """
 
-    def __init__(self, *, named: bool | None = True, native: bool = False) -> None:
+    def __init__(
+        self, *, named: bool | None = True, native: bool = False, resets: bool = False
+    ) -> None:
         self.at = "before"  # between (steps), step, ending, finished, done
         self.verdict: Chunk | None = None
         self.message_id: str | None = None
@@ -162,11 +175,12 @@ class Client:
         comes before the next `start-step` is of that step."""
         self._named = named
         self._native = native
+        self._resets = resets
         self._rest = b""
 
     def next_response(self) -> "Client":
         """Return a client that has this message, and reads a response in which it goes on."""
-        client = Client(named=self._named, native=self._native)
+        client = Client(named=self._named, native=self._native, resets=self._resets)
         client.message_id, client.parts = self.message_id, [dict(part) for part in self.parts]
         client.streamed_text, client.tools = self.streamed_text, dict(self.tools)
         of_calls = [part for part in client.parts if "toolCallId" in part]
@@ -195,7 +209,8 @@ class Client:
                 need(self.at == "finished", f"[DONE] and no finish: {self.at}")
                 self.at = "done"
             elif not record.startswith(b":"):
-                self._take(check_record(record, named=self._named, native=self._native))
+                about: dict[str, Any] = {"native": self._native, "resets": self._resets}
+                self._take(check_record(record, named=self._named, **about))
 
     def close(self) -> None:
         """The body ended."""
@@ -236,6 +251,8 @@ class Client:
                 self.at = "finished"
                 if self.error is None:  # clients hang up at an error
                     self.metadata = chunk.get("messageMetadata", self.metadata)
+            case "step", "reset-step":
+                self._reset()
             case "step", "data-question":
                 self._question(chunk)
             case "step", "file" | "source-url":
@@ -249,6 +266,16 @@ class Client:
                 self._block(kind, chunk)
             case _:
                 raise BrokenPromiseError(f"{kind} {self.at}")
+
+    def _reset(self) -> None:
+        """Forget the parts of the step. Of what was asked, or has an id, more would come."""
+        begin = max(n for n, part in enumerate(self.parts) if part["type"] == "step-start") + 1
+        forgotten, self.parts = self.parts[begin:], self.parts[:begin]
+        for part in forgotten:
+            need(not part["type"].startswith("data-") or "id" not in part, f"reset of {part}")
+            if call := part.get("toolCallId"):
+                need(call not in self.approvals.values(), f"reset of {call}, which is asked about")
+                self.tools[call] = _DONE
 
     def _question(self, chunk: Chunk) -> None:
         known = chunk["id"] in self.questions
@@ -326,16 +353,16 @@ class Client:
         self._calls[call].update(new, providerExecuted=True, state=state)
 
 
-def read(transcript: bytes, *, native: bool = False) -> Client:
+def read(transcript: bytes, *, native: bool = False, resets: bool = False) -> Client:
     """Read a whole stream, with or without event lines.
 
-    `native`: the client is one that asks for native approvals.
+    `native`: the client is one that asks for native approvals. `resets`: it knows `reset-step`.
 
     Raises:
         BrokenPromiseError: it breaks the portable profile or the order of a turn.
 
     """
-    client = Client(named=None, native=native)
+    client = Client(named=None, native=native, resets=resets)
     client.read(transcript)
     client.close()
     while client.parts and client.parts[-1]["type"] == "step-start":

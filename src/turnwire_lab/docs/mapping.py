@@ -54,9 +54,19 @@ def _final(reason: str, **more: Any) -> Frame:
     return {"type": "message.finalize", "reason": reason, **_TURN, **more}
 
 
+_STEP: Final[Frame] = {"type": "message.part.step", **_TURN}
+
+
+def _retract(since: int) -> Frame:
+    return {"type": "message.part.retract", "since": since, **_TURN}
+
+
+_RETRACT: Final = _retract(0)
 _PENDING = _tool("pending")
 _RUNNING = _tool("running", args={"n": 1})
 _DONE = _tool("completed", result=2)
+_PIECE_OF_UPDATE = _tool("pending", argsDelta="{")
+_LENGTH = _final("end_turn", finishReason="length")
 _PRELIMINARY = _tool("running", result=1, preliminary=True)
 _ASKED: Final[Frame] = {"type": "question", "questionId": "q1", "text": "Go?"}
 _APPROVAL: Final[Frame] = {**_ASKED, "kind": "approval", "callId": "c1", "toolName": "bash"}
@@ -83,6 +93,13 @@ _ROWS: Final[Sequence[tuple[str, Sequence[Frame], Frame]]] = (
     ("the first `message.part.tool-input-delta` of a call", [_CREATE, _TEXT], _PIECE),
     ("the next one", [_CREATE, _PIECE], _PIECE),
     ("one after the call's `args`", [_CREATE, _RUNNING], _PIECE),
+    ("`message.part.tool-update` `pending` with `argsDelta`", [_CREATE], _PIECE_OF_UPDATE),
+    ("`message.part.step`", [_CREATE, _TEXT], _STEP),
+    ("… where the step is empty", [_CREATE], _STEP),
+    ("… while a tool runs", [_CREATE, _RUNNING], _STEP),
+    ("`message.part.retract` of text", [_CREATE, _TEXT], _RETRACT),
+    ("… of a call with a piece of its input", [_CREATE, _PIECE], _retract(0)),
+    ("… of nothing", [_CREATE, _TEXT], _retract(1)),
     ("`message.part.file`", [_CREATE, _TEXT], _FILE),
     ("`message.part.source`", [_CREATE, _TEXT], _SOURCE),
     ("… whose `url` is none of `https:`, `http:`", [_CREATE], {**_SOURCE, "url": "javascript:1"}),
@@ -107,6 +124,7 @@ _ROWS: Final[Sequence[tuple[str, Sequence[Frame], Frame]]] = (
     ("… while a tool runs", [_CREATE, _RUNNING], _final("end_turn")),
     ("… `error`", [_CREATE, _TEXT], _final("error", error="out of tokens")),
     ("… `canceled`", [_CREATE, _RUNNING], _final("canceled")),
+    ("… with the `finishReason` `length`", [_CREATE, _TEXT], _LENGTH),
     ("`complete`", [_CREATE, _TEXT], {"type": "complete"}),
     ("`error` before the turn", [], {"type": "error", "message": "no"}),
     ("`error` in mid-turn", [_CREATE, _TEXT], {"type": "error", "message": "no"}),
@@ -120,6 +138,8 @@ _NATIVE_ROWS: Final[Sequence[tuple[str, Sequence[Frame], Frame]]] = (
     ("… in the profiles `6` and `7`", [_CREATE, _RUNNING], _APPROVAL),
     ("… while another tool runs", [_CREATE, _RUNNING, {**_RUNNING, "callId": "c2"}], _APPROVAL),
     ("… in the profiles `6` and `7`", [_CREATE, _RUNNING], _PRELIMINARY),
+    ("… in the profile `7.1`", [_CREATE, _TEXT], _RETRACT),
+    ("… in the profiles `6` and `7`", [_CREATE, _TEXT], _LENGTH),
 )
 """What differs for a client that asks for a profile; each stands below the row of its frame."""
 
@@ -147,7 +167,8 @@ def _records(
     before: Sequence[Frame], frame: Frame, approvals: ApprovalIssuer | None
 ) -> list[dict[str, Any]]:
     conversation = DIALECTS["v2"].prompt(PromptRequest(text="", prompt_id="P"))
-    turn = Turn(conversation, Limits(), UIMessageStream(StreamOptions(approvals=approvals)))
+    options = StreamOptions(approvals=approvals, resets=approvals is not None)
+    turn = Turn(conversation, Limits(), UIMessageStream(options))
     turn.handle(Opened(), 0)
     turn.frames([json.dumps(each).encode() for each in before], 0)
     written = turn.frames([json.dumps(frame).encode()], 0).to_client
@@ -161,4 +182,5 @@ def shown(chunk: dict[str, Any]) -> str:
     flag = next((name for name in ("preliminary", "transient") if chunk.get(name)), None)
     state = f" ({value or flag})" if value or flag else ""
     text = f" “{chunk['errorText']}”" if "errorText" in chunk else ""
-    return f"`{chunk['type']}`{state}{text}"
+    reason = f" ({chunk['finishReason']})" if "finishReason" in chunk else ""
+    return f"`{chunk['type']}`{state}{text}{reason}"

@@ -85,7 +85,7 @@ def test_in_mid_turn(before: list[Event], event: Event, chunks: list[str]) -> No
     [THOUGHT, TextBreak(), ToolInputDelta("c", "bash", "{"), PRELIMINARY, ReplayUncertain()],
 )
 def test_before_the_turn_it_is_nothing(event: Event) -> None:
-    assert Translator(preliminary=True).feed(event) == []
+    assert Translator(native=True).feed(event) == []
 
 
 def test_the_text_after_a_piece_of_an_input_is_a_segment_of_its_own() -> None:
@@ -97,7 +97,7 @@ def test_the_text_after_a_piece_of_an_input_is_a_segment_of_its_own() -> None:
 
 
 def test_a_preliminary_output_goes_to_who_knows_it_and_never_over_a_request() -> None:
-    translator = started(RUNS, preliminary=True)
+    translator = started(RUNS, native=True)
 
     assert brief(translator.feed(PRELIMINARY)) == ["tool-output-available c 1 True"]
     translator.request(ASKED, Approval("c", "bash", Raw(b"{}")), "a1")

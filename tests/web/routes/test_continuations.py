@@ -300,7 +300,7 @@ async def test_a_profile_is_6_or_7(headers: dict[str, str], params: dict[str, st
     async with talk() as t:
         response = await t.post(ask(), headers=headers, **params)
 
-        assert refusal(response) == (400, "bad_request", "The profile is 6 or 7")
+        assert refusal(response) == (400, "bad_request", "The profile is 6, 7 or 7.1")
         assert t.agent.received == []
 
 

@@ -55,6 +55,12 @@ class Remaining:
             PartKind.DATA: client_copy.data,
         }
 
+    def copy(self) -> "Remaining":
+        """Return a copy that later calls of `take` do not change."""
+        copied = Remaining(ClientCopy())
+        copied._counts = self._counts.copy()
+        return copied
+
     def take(self, kind: PartKind, count: int = 1) -> int:
         """Consume `count` units that are about to be sent.
 

@@ -3,18 +3,21 @@
 A call is open from its first phase to its outcome. An agent may repeat a phase of a call that is
 done, or use the id of that call for a new one. The phase `pending` always opens a new call. The
 phase `running` is a repetition in the same row of calls, and opens a new call after that row: text
-ends a row (`_end_row`).
+ends a row (`_end_row`). Parts that are taken back are those since the step began: their calls are
+forgotten.
 """
 
 from collections import OrderedDict
 from typing import Final, TypeAlias, assert_never
 
 from turnwire.core.events import (
+    PartsRetracted,
     Phase,
     Question,
     QuestionClosed,
     ReasoningDelta,
     Replied,
+    StepStarted,
     TextDelta,
     ToolInputDelta,
     ToolUpdate,
@@ -27,9 +30,17 @@ COUNTED_QUESTIONS_MAX: Final = 64
 """Most open questions that are counted."""
 
 WorkEvent: TypeAlias = (
-    ToolUpdate | ToolInputDelta | Question | QuestionClosed | Replied | TextDelta | ReasoningDelta
+    ToolUpdate
+    | ToolInputDelta
+    | Question
+    | QuestionClosed
+    | Replied
+    | TextDelta
+    | ReasoningDelta
+    | StepStarted
+    | PartsRetracted
 )
-"""The events that open or close a call or a question, or end a row of calls."""
+"""The events that open or close calls and questions, or end a row of calls."""
 
 _NONE: Final[OrderedDict[str, int]] = OrderedDict()
 """An empty dict that all turns share until their first call. Entries are never added to it."""
@@ -55,6 +66,8 @@ class OpenWork:
     an output (`OutputProtocol.has_fixed_steps`)."""
     _done = _NONE
     _row = 0
+    _step_row = 0
+    """The first row of the step."""
     _row_has_calls = False
 
     @property
@@ -102,6 +115,14 @@ class OpenWork:
                 self._requested.pop(question_id, None)
             case Replied(question_id):
                 self._requested.pop(question_id, None)
+            case StepStarted():
+                self._row = self._step_row = self._row + 1
+                self._row_has_calls = False
+            case PartsRetracted():
+                for call_id in [call for call, row in self.calls.items() if row >= self._step_row]:
+                    del self.calls[call_id]
+                self._row += 1  # the next attempt may use their ids
+                self._row_has_calls = False
             case _:
                 assert_never(event)
 

@@ -14,6 +14,7 @@ from turnwire.core.events import (
     DataPart,
     Event,
     FilePart,
+    PartsRetracted,
     Question,
     QuestionClosed,
     Queued,
@@ -23,6 +24,7 @@ from turnwire.core.events import (
     ReplayUncertain,
     Replied,
     SourceUrl,
+    StepStarted,
     TextBreak,
     TextDelta,
     TextSwitch,
@@ -80,6 +82,8 @@ def _split_texts(events: Sequence[Event]) -> Iterator[Event]:
                 | ReasoningDelta()
                 | TextBreak()
                 | TextSwitch()
+                | StepStarted()
+                | PartsRetracted()
                 | ToolInputDelta()
                 | ToolUpdate()
                 | FilePart()
@@ -114,6 +118,8 @@ def _size(event: Event) -> int:
             | ReplayFinished()
             | TextBreak()
             | TextSwitch()
+            | StepStarted()
+            | PartsRetracted()
             | FilePart()
             | SourceUrl()
             | AgentStatus()

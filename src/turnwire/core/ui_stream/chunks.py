@@ -30,6 +30,13 @@ class FinishStep(_Chunk, frozen=True, tag="finish-step"):
     pass
 
 
+class ResetStep(_Chunk, frozen=True, tag="reset-step"):
+    """The parts of the step, from its `start-step` on, are taken back. Known from 7.0.70 on.
+
+    Older clients refuse the answer. So it is sent only to clients that name the profile `7.1`.
+    """
+
+
 class TextStart(_Chunk, frozen=True, tag="text-start"):
     id: str
 
@@ -169,13 +176,20 @@ class Abort(_Chunk, frozen=True, tag="abort"):
 
 
 class Finish(_Chunk, frozen=True, tag="finish"):
+    """`finish_reason`, a word that all releases since 6.0.0 know, is not known before 5.0.92.
+
+    So it is sent only to clients that asked for native approvals, which 6.0.0 has.
+    """
+
     message_metadata: Raw | UnsetType = UNSET
+    finish_reason: str | UnsetType = UNSET
 
 
 Chunk: TypeAlias = (
     Start
     | StartStep
     | FinishStep
+    | ResetStep
     | TextStart
     | TextDelta
     | TextEnd

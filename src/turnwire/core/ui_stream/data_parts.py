@@ -1,4 +1,4 @@
-"""Chunks for data of the agent's own kind, such as the state of an app.
+"""Chunks for data of the agent's own kind, such as the state of an app, and for its status.
 
 Use: `DataParts` knows the ids of a turn's parts; `add(part)` returns the chunk.
 
@@ -37,6 +37,14 @@ class DataParts:
         is_known = key in self._ids
         keep(self._ids, key, None, DATA_PARTS_MAX)
         return is_known
+
+
+def status_chunk(status: str, detail: str | None = None) -> chunks.Chunk:
+    """Return the chunk of what the agent is doing."""
+    shown_detail = UNSET if detail is None else safe_json.join_surrogates(detail)
+    return chunks.DataAgentStatus(
+        chunks.StatusData(safe_json.join_surrogates(status), shown_detail)
+    )
 
 
 def part_chunks(part: DataPart) -> list[chunks.DataPart]:

@@ -226,6 +226,7 @@ class _MessageBuilder:
             case (
                 chunks.Start()
                 | chunks.FinishStep()
+                | chunks.ResetStep()
                 | chunks.ToolApprovalRequest()
                 | chunks.ToolInputDelta()
                 | chunks.ToolOutputPreliminary()

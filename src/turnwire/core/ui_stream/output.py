@@ -36,6 +36,8 @@ class StreamOptions(Struct, frozen=True, kw_only=True):
     """What the client has of a continued message."""
     approvals: ApprovalIssuer | None = None
     """Issues the ids of approval requests; None: the gateway has no key to sign them."""
+    resets: bool = False
+    """Whether the client knows `reset-step`."""
     skip: int | None = None
     """How many chunks a client has that counts its chunks; None: it does not count them."""
 
@@ -74,7 +76,8 @@ class UIMessageStream:
         if options.skip is None:
             self._translator = Translator(
                 usage=options.usage,
-                preliminary=options.is_native,
+                native=options.is_native,
+                resets=options.resets,
                 taken_id=options.taken_id,
                 client_copy=options.client_copy,
             )

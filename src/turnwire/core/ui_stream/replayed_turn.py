@@ -20,6 +20,7 @@ class ReplayedTurn:
         """Whether the client has everything that the current events describe: nothing is sent."""
         self._client_copy = client_copy
         self._remaining = Remaining(client_copy)
+        self._before_step = Remaining(client_copy)
         self._late_inputs: dict[str, chunks.Chunk] = {}
         """Inputs of calls that have none in the client's copy, by the client's id."""
         self._late_outcomes: dict[str, chunks.Chunk] = {}
@@ -31,6 +32,14 @@ class ReplayedTurn:
         """Data parts with an id, by type and id: the client may have an older state of each."""
         self._late_bytes = 0
         """Bytes of data in `_late_data`."""
+
+    def mark_step(self) -> None:
+        """Note that a step begins: the client may forget what comes of it."""
+        self._before_step = self._remaining.copy()
+
+    def reset_step(self) -> None:
+        """Note that the client has forgotten the parts of the step."""
+        self._remaining = self._before_step.copy()
 
     def take(self, kind: PartKind, count: int = 1) -> int:
         """Return how many of the next `count` units the client has (see `Remaining.take`)."""
@@ -56,6 +65,7 @@ class ReplayedTurn:
                     chunks.Start()
                     | chunks.StartStep()
                     | chunks.FinishStep()
+                    | chunks.ResetStep()
                     | chunks.TextStart()
                     | chunks.TextDelta()
                     | chunks.TextEnd()

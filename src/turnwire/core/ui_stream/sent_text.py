@@ -77,6 +77,12 @@ class _TrimmedRun:
         self.core = _Run()
         self._space = ""
 
+    def copy(self) -> "_TrimmedRun":
+        """Return a copy that later calls of `add` do not change."""
+        copied = _TrimmedRun()
+        copied.core, copied._space = self.core.copy(), self._space
+        return copied
+
     def add(self, text: str) -> None:
         if not self.core.chars:
             text = text.lstrip()
@@ -99,6 +105,7 @@ class SentText:
         "_since_restart",
         "_since_tool",
         "_space",
+        "_step",
         "_whole",
         "contradicted_chars",
     )
@@ -115,6 +122,8 @@ class SentText:
         """The text sent since the turn was started over; None if it was not."""
         self._space = ""
         """The white space at the end of the whole text."""
+        self._step: tuple[int, SentText] | None = None
+        """The last step that was marked: its position, and the text before it."""
         self.contradicted_chars = 0
         """How long the final text is that does not go on with what was sent, if there was one."""
 
@@ -124,6 +133,37 @@ class SentText:
         self._batch_chars += len(text)
         if self._batch_chars > _SETTLE_CHARS:
             self._settle()
+
+    def mark_step(self, position: int) -> None:
+        """Record that a step begins, at this position among the parts that the agent told."""
+        self._step = position, self.copy()
+
+    def retracted(self, since: int) -> "SentText":
+        """Return what stands when the parts from the position `since` on are taken back.
+
+        The final text then lacks their text. What was sent before is known for the begin of the
+        turn and that of the last step. After any other position, as after `start_over`.
+        """
+        if since == 0:
+            return SentText()
+        if self._step is None or self._step[0] != since:
+            self.start_over()
+            return self
+        stands = self._step[1].copy()
+        stands.mark_step(since)
+        return stands
+
+    def copy(self) -> "SentText":
+        """Return a copy that later calls do not change: the text that was sent until now."""
+        self._settle()
+        copied = SentText()
+        copied._whole = self._whole.copy()
+        is_whole = self._since_tool is self._whole
+        copied._since_tool = copied._whole if is_whole else self._since_tool.copy()
+        copied._earlier, copied._space = self._earlier, self._space
+        since = self._since_restart
+        copied._since_restart = None if since is None else since.copy()
+        return copied
 
     def mark_tool(self) -> None:
         """Record that a tool chunk was sent: the text that follows is a new segment."""

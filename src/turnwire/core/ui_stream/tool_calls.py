@@ -28,6 +28,7 @@ from turnwire.core.bounds import INPUT_BYTES_MAX
 from turnwire.core.events import Phase, ToolInputDelta, ToolUpdate
 from turnwire.core.ui_stream import chunks
 from turnwire.core.ui_stream.streamed_input import StreamedInput
+from turnwire.core.ui_stream.told_parts import ToldParts
 
 CALLS_MAX = 4_096
 """Most calls that are open at once; when another one begins, the oldest is settled.
@@ -57,6 +58,7 @@ class _Call:
         "count",
         "input_digest",
         "name",
+        "position",
         "sends_deltas",
         "shown_id",
         "stage",
@@ -64,11 +66,13 @@ class _Call:
         "streamed",
     )
 
-    def __init__(self, call_id: str, shown_id: str, name: str, count: int) -> None:
+    def __init__(self, call_id: str, shown_id: str, name: str, count: int, position: int) -> None:
         self.call_id = call_id
         self.shown_id = shown_id
         self.name = name
         self.count = count
+        self.position = position
+        """Its position among the parts that the agent told."""
         self.stage: _Stage | None = None
         self.input_digest: bytes | None = None
         """Digest of the agent's input; None while the agent has sent no input."""
@@ -102,6 +106,7 @@ class Calls:
         "_streamed_bytes",
         "inputs_at_client",
         "step_has_calls",
+        "told",
     )
 
     def __init__(self) -> None:
@@ -116,6 +121,8 @@ class Calls:
         """Bytes of the pieces of inputs that are kept, in all calls."""
         self._step = 0
         self.step_has_calls = False
+        self.told = ToldParts()
+        """The parts of the turn, calls and others."""
 
     @property
     def open(self) -> int:
@@ -124,7 +131,29 @@ class Calls:
 
     def next_step(self) -> None:
         self._step += 1
+        self.forget_step()
+
+    def forget_step(self) -> None:
+        """The step begins, or begins again: it has no calls and no other parts."""
         self.step_has_calls = False
+        self.told.begin_step()
+
+    def start_over(self) -> None:
+        """The turn continues under another id: what it told before is never taken back."""
+        for call in (*self._open.values(), *self._done.values()):
+            call.position = -1
+        self.told.start_over()
+
+    def retract(self, since: int, error_text: str) -> list[chunks.Chunk]:
+        """Forget the calls from the position `since` on: their ids may be used for new ones.
+
+        Returns the chunks that end those of them that are open.
+        """
+        lost = [call for call in self._open.values() if call.position >= since]
+        ended = [chunk for call in lost for chunk in self._settle_call(call, error_text)]
+        for call_id in [each for each, call in self._done.items() if call.position >= since]:
+            del self._done[call_id]
+        return ended
 
     def update(self, event: ToolUpdate) -> list[chunks.Chunk]:
         """Return the chunks for a phase of a call; none if the phase is a repetition."""
@@ -285,7 +314,8 @@ class Calls:
         while (shown_id := _numbered(call_id, count)) in self._shown_ids:
             count += 1
         self._count = max(self._count, count if self._count > _SHOWN_MAX else 0)
-        call = _Call(event.call_id, shown_id, safe_json.join_surrogates(event.tool_name), count)
+        name = safe_json.join_surrogates(event.tool_name)
+        call = _Call(event.call_id, shown_id, name, count, self.told.add())
         self._open[event.call_id] = call
         if len(self._shown_ids) < _SHOWN_MAX:
             self._shown_ids[shown_id] = None

@@ -5,7 +5,7 @@ ends the message with an error of the gateway, `pause()` ends it at requests for
 
 Rule 1: this module makes every decision about which chunks are sent, and in what order,
 with the modules that it uses (`blocks`, `tool_calls`, `questions`, `media`, `data_parts`,
-`sent_text` and `replayed_turn`).
+`told_parts`, `sent_text`, `replayed_turn` and `finish`).
 
 Rule 2: no I/O, no clock, no log, no wire format. The same events give the same
 chunks, so that a recorded turn can be replayed on any machine.
@@ -25,7 +25,8 @@ client model in tests/core/test_promises.py:
     P2  a block is opened once, closed once, and only written in between
     P3  a tool output follows that tool's input, and comes at most once; pieces of the input come
         before the input, preliminary outputs before the output
-    P4  the text sent is the text received, in order, once
+    P4  the text sent is the text received, in order, once; text that is taken back was text of its
+        own, which clients of the profile `7.1` show no more
     P5  no tool call is left without an outcome, except at `pause`: the calls that wait for an
         approval get theirs in the stream that continues the turn
     P6  the stream never ends without `finish`: a silent end looks like success
@@ -34,22 +35,22 @@ client model in tests/core/test_promises.py:
 import enum
 from typing import ClassVar, assert_never
 
-import msgspec
-from msgspec import UNSET, Raw
+from msgspec import Raw
 
 from turnwire.core import events, safe_json
 from turnwire.core.body.client_copy import ClientCopy, PartKind
 from turnwire.core.events import Phase, Reason
 from turnwire.core.ui_stream import chunks, media
 from turnwire.core.ui_stream.blocks import Block, Kind, LeftBlocks
-from turnwire.core.ui_stream.data_parts import DataParts, part_chunks
+from turnwire.core.ui_stream.data_parts import DataParts, part_chunks, status_chunk
+from turnwire.core.ui_stream.finish import last_chunks
 from turnwire.core.ui_stream.questions import Questions
 from turnwire.core.ui_stream.replayed_turn import ReplayedTurn
 from turnwire.core.ui_stream.sent_text import SentText
 from turnwire.core.ui_stream.tool_calls import NO_RESULT, Calls
 
 CANCELED = "Canceled"
-TURN_FAILED = "Turn failed"
+TAKEN_BACK = "Taken back"
 
 
 class State(enum.Enum):
@@ -68,12 +69,11 @@ _NO_BLOCKS = dict.fromkeys(Kind, 0)
 class Translator:
     """One UI message, from `start` to `finish`.
 
-    `usage` puts the agent's token counts into the metadata of `finish`, where the reason of an
-    answer that is not whole always stands. `preliminary`: the client
-    knows preliminary outputs of tools, which 5.0.0 refuses.
-    `taken_id` is the id of the user's message: a client overwrites that message
-    if the answer has the same id. `client_copy` says how much the client has of the message
-    that a continued turn belongs to.
+    `usage` puts the agent's token counts into the metadata of `finish`. `native`: the client is
+    6.0.0 or newer, and knows preliminary outputs of tools and finish reasons, which 5.0.0 refuses.
+    `resets`: it is 7.0.70 or newer, and knows `reset-step`. `taken_id` is the id of the user's
+    message: a client overwrites that message if the answer has the same id. `client_copy` says how
+    much the client has of the message that a continued turn belongs to.
     """
 
     has_fixed_steps: ClassVar[bool] = False
@@ -92,7 +92,8 @@ class Translator:
         self,
         *,
         usage: bool = False,
-        preliminary: bool = False,
+        native: bool = False,
+        resets: bool = False,
         taken_id: str | None = None,
         client_copy: ClientCopy | None = None,
     ) -> None:
@@ -101,7 +102,8 @@ class Translator:
         self.calls = Calls()
         self.questions = Questions()
         self._usage = usage
-        self._preliminary = preliminary
+        self._native = native
+        self._resets = resets
         self._taken_id = taken_id
         if client_copy is not None:
             self._client_copy = client_copy
@@ -143,6 +145,7 @@ class Translator:
         ):
             return self.feed(question)
         new = self._card(approval)
+        self.calls.told.add_lasting()
         call_id = self.calls.open_id(approval.call_id)
         if call_id is None:
             new += self.questions.ask(question)
@@ -163,6 +166,7 @@ class Translator:
         """
         if question.question_id in self._client_copy.pending or not self._shows(approval):
             return self.feed(question)
+        self.calls.told.add_lasting()
         new = self._close_blocks() if self.calls.is_done(approval.call_id) else self._card(approval)
         return [] if self._is_silent else new
 
@@ -211,6 +215,7 @@ class Translator:
             case events.TurnStarted(turn_id) if is_streaming:
                 self._turn_id = safe_json.join_surrogates(turn_id)
                 self.sent_text.start_over()
+                self.calls.start_over()
                 return []
             case events.TurnStarted(turn_id):
                 return self._start(turn_id)
@@ -223,14 +228,9 @@ class Translator:
             case events.ReasoningDelta(text) if is_streaming:
                 return self._write(_REASONING, text)
             case events.AgentStatus(status, detail):
-                sent_detail = UNSET if detail is None else safe_json.join_surrogates(detail)
-                return [
-                    chunks.DataAgentStatus(
-                        chunks.StatusData(safe_json.join_surrogates(status), sent_detail)
-                    )
-                ]
+                return [status_chunk(status, detail)]
             case events.Queued():
-                return [chunks.DataAgentStatus(chunks.StatusData("queued"))]
+                return [status_chunk("queued")]
             case events.ToolInputDelta() if is_streaming:
                 return self._after_tool(self.calls.add_input(event))
             case events.TextBreak() if is_streaming:
@@ -243,11 +243,15 @@ class Translator:
                 return [*part_chunks(event)]
             case events.DataPart() if is_streaming:
                 return self._data(event)
-            case events.Question() if is_streaming:
-                return [*self._close_blocks(), *self.questions.ask(event)]
+            case events.StepStarted() if is_streaming:
+                return self._begin_step()
+            case events.PartsRetracted(since) if is_streaming:
+                return self._retract(since)
             case events.Question():
-                # The question is shown at once: the turn may not begin before it is answered.
-                return [*self._start(None), *self.questions.ask(event)]
+                # It is shown at once: the turn may not begin before it is answered.
+                before = self._close_blocks() if is_streaming else self._start(None)
+                self.calls.told.add_lasting()
+                return [*before, *self.questions.ask(event)]
             case events.QuestionClosed() if is_streaming:
                 return self._between_blocks(self.questions.close(event))
             case events.ReplayStarted(turn_id) if not is_streaming:
@@ -269,6 +273,8 @@ class Translator:
                 | events.ReasoningDelta()
                 | events.TextBreak()
                 | events.TextSwitch()
+                | events.StepStarted()
+                | events.PartsRetracted()
                 | events.ToolInputDelta()
                 | events.ToolUpdate()
                 | events.FilePart()
@@ -318,6 +324,50 @@ class Translator:
         in_step, self._in_step = self._in_step, False
         return [chunks.FinishStep()] if in_step else []
 
+    def _next_step(self) -> list[chunks.Chunk]:
+        self.calls.next_step()
+        finished, self._in_step = self._finish_step(), True
+        return [*finished, chunks.StartStep()]
+
+    def _begin_step(self) -> list[chunks.Chunk]:
+        """Begin a step that the agent named; if a call is open, with the next text behind it."""
+        closing, told = self._close_blocks(), self.calls.told
+        self.sent_text.mark_step(told.count)
+        if self._replay is not None:
+            self._replay.mark_step()
+        told.end_block()
+        if told.is_step_empty or self._has_open_calls:
+            return closing
+        return [*closing, *self._next_step()]
+
+    def _retract(self, since: int) -> list[chunks.Chunk]:
+        """Take back the parts from the position `since` on; those of the whole step by a reset.
+
+        A client that knows no reset keeps them, and the next attempt has a step of its own.
+        """
+        closing, told = self._close_blocks(), self.calls.told
+        if since >= told.count:
+            return closing
+        is_sent = self._replay is None or self._replay.is_silent
+        is_whole_step = self._in_step and since <= told.step_since and not told.holds_lasting
+        open_calls = self.calls.retract(since, TAKEN_BACK)
+        told.retract(since)
+        self.sent_text = self.sent_text.retracted(since)
+        if self._resets and is_sent and is_whole_step:
+            self.calls.forget_step()
+            if self._replay is not None:
+                self._replay.reset_step()
+            return [*closing, chunks.ResetStep()]
+        return [*closing, *open_calls, *([] if self._has_open_calls else self._next_step())]
+
+    @property
+    def _has_open_calls(self) -> bool:
+        """Whether an open call keeps the next step from beginning.
+
+        Clients from 2026 on would show a second card for it, which stays open forever.
+        """
+        return not self.has_fixed_steps and self.calls.open > 0
+
     def _skip_sent(self, kind: Kind, text: str) -> str:
         """When a turn is continued: return the part of `text` that the client does not have."""
         if self._replay is None:
@@ -330,6 +380,7 @@ class Translator:
         return text[skipped:]
 
     def _media(self, event: events.FilePart | events.SourceUrl) -> list[chunks.Chunk]:
+        self.calls.told.add()
         parts = media.part_chunks(event)
         if parts and self._replay is not None and self._replay.take(media.part_kind(event)):
             return []
@@ -342,6 +393,7 @@ class Translator:
         for chunk in part_chunks(part):
             if self._data_parts.add(chunk):
                 return [chunk]
+            (self.calls.told.add_lasting if chunk.id else self.calls.told.add)()
             if chunk.id or self._replay is None or not self._replay.take(PartKind.DATA):
                 return self._between_blocks([chunk])
         return []
@@ -376,19 +428,14 @@ class Translator:
         return [chunks.TextDelta(block.id, delta)]
 
     def _open_block(self, kind: Kind) -> tuple[list[chunks.Chunk], Block]:
-        """Open a block, in a new step if all calls of the current step have an outcome.
-
-        If a new step began while a call is open, clients from 2026 on would show
-        a second card for the call, which stays open forever.
-        """
-        begins_step = self.calls.step_has_calls and (self.has_fixed_steps or not self.calls.open)
+        """Open a block, in a new step if all calls of the current step have an outcome."""
+        begins_step = self.calls.step_has_calls and not self._has_open_calls
         others = self._left
         is_beside = self._block is None and others is not None and others.kind is kind
         opening = [] if is_beside and not begins_step else self._close_blocks()
         if begins_step:
-            self.calls.next_step()
-            opening += [*self._finish_step(), chunks.StartStep()]
-            self._in_step = True
+            opening += self._next_step()
+        self.calls.told.add_block(kind)
         block = self._block = Block(kind, self._turn_id, self._blocks[kind])
         self._blocks[kind] += 1
         if kind is _TEXT:
@@ -425,13 +472,12 @@ class Translator:
 
     def _tool(self, event: events.ToolUpdate) -> list[chunks.Chunk]:
         parts = self.calls.update(event)
-        if event.preliminary and not self._may_send_preliminary(event.call_id):
+        if not event.preliminary:
+            return self._after_tool(parts)
+        # A preliminary output would hide the request for an approval of its call.
+        if not self._native or self.questions.is_requested(self.calls.open_id(event.call_id)):
             parts = [part for part in parts if not isinstance(part, chunks.ToolOutputPreliminary)]
         return self._after_tool(parts)
-
-    def _may_send_preliminary(self, call_id: str) -> bool:
-        """Whether the client knows preliminary outputs. One would hide the call's approval."""
-        return self._preliminary and not self.questions.is_requested(self.calls.open_id(call_id))
 
     def _after_tool(self, tool_chunks: list[chunks.Chunk]) -> list[chunks.Chunk]:
         parts = self._between_blocks(tool_chunks)
@@ -440,9 +486,8 @@ class Translator:
         return parts
 
     def _end(self, end: events.TurnFinished) -> list[chunks.Chunk]:
-        reason = end.reason
         if self.state is _STREAMING:
-            unanswered = CANCELED if reason is Reason.CANCELED else NO_RESULT
+            unanswered = CANCELED if end.reason is Reason.CANCELED else NO_RESULT
             closing: list[chunks.Chunk] = [
                 *self._close_blocks(),
                 *self.questions.expire(),
@@ -452,24 +497,4 @@ class Translator:
         else:
             closing = [chunks.Start()]
         self.state = _CLOSED
-        match reason:
-            case Reason.END_TURN:
-                verdict: list[chunks.Chunk] = []
-            case Reason.CANCELED:
-                verdict = [chunks.Abort()]
-            case Reason.ERROR:
-                verdict = [chunks.Error(safe_json.error_text(end.error, TURN_FAILED))]
-            case _:
-                assert_never(reason)
-        return [*closing, *verdict, self._finish(end)]
-
-    def _finish(self, end: events.TurnFinished) -> chunks.Chunk:
-        if end.cut_short is None and not self._usage:
-            return chunks.Finish()
-        metadata: list[bytes] = []
-        if end.cut_short is not None:
-            text = safe_json.join_surrogates(end.cut_short)
-            metadata.append(b'"finishReason":' + msgspec.json.encode(text))
-        if self._usage and end.usage is not None and bytes(end.usage).startswith(b"{"):
-            metadata.append(b'"usage":' + bytes(safe_json.sanitize(end.usage)))
-        return chunks.Finish(Raw(b"{%b}" % b",".join(metadata)) if metadata else UNSET)
+        return [*closing, *last_chunks(end, usage=self._usage, native=self._native)]

@@ -237,6 +237,8 @@ class ContinuationProtocol(ResumeProtocol):
                 | events.ReasoningDelta()
                 | events.TextBreak()
                 | events.TextSwitch()
+                | events.StepStarted()
+                | events.PartsRetracted()
                 | events.ToolInputDelta()
                 | events.ToolUpdate()
                 | events.FilePart()

@@ -8,10 +8,10 @@ mypy then names each `match` that lacks it.
 """
 
 from collections.abc import Callable
-from typing import Any, Final, Literal, TypeAlias, Union, assert_never
+from typing import Annotated, Any, Final, Literal, TypeAlias, Union, assert_never
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Meta, Raw, Struct
 
 from turnwire.core import safe_json
 from turnwire.core.bounds import ChannelName, DataName, HandedOn, Id, SomeId, Word
@@ -105,6 +105,24 @@ class ToolUpdate(_Frame, frozen=True, tag="message.part.tool-update"):
     result: Raw = Raw()
     error: Raw = Raw()
     preliminary: bool | None = None
+    args_delta: HandedOn | None = None
+
+
+Position: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
+"""The position of a part among the parts of its turn that stand, from 0."""
+
+
+class Step(_Frame, frozen=True, tag="message.part.step"):
+    """The agent calls its model again."""
+
+    turn_id: Id
+
+
+class Retract(_Frame, frozen=True, tag="message.part.retract"):
+    """The parts of a turn from `since` on are taken back: the attempt that wrote them was lost."""
+
+    turn_id: Id
+    since: Position
 
 
 class File(_Frame, frozen=True, tag="message.part.file"):
@@ -140,6 +158,7 @@ class Finalize(_Frame, frozen=True, tag="message.finalize"):
     final_text: Raw = Raw()
     error: Raw = Raw()
     usage: Raw = Raw()
+    finish_reason: Raw = Raw()
 
 
 class Unnamed(_Frame, frozen=True):
@@ -196,8 +215,8 @@ TurnEnd: TypeAlias = Finalize | Complete | AgentError
 QuestionEnd: TypeAlias = QuestionResolved | QuestionExpired
 """The frames that close a question."""
 
-Content: TypeAlias = ReasoningDelta | ToolInputDelta | ToolUpdate | File | Source | Data
-"""The frames that add to the message of a turn, except for text."""
+Content: TypeAlias = ReasoningDelta | ToolInputDelta | File | Source | Data | Step
+"""The frames that are one event of a turn each, except for text."""
 
 Read: TypeAlias = (
     Init
@@ -205,6 +224,8 @@ Read: TypeAlias = (
     | TextDelta
     | ChunkDelta
     | Content
+    | ToolUpdate
+    | Retract
     | TurnEnd
     | AgentStatus
     | Question
@@ -245,6 +266,8 @@ def _restore_halves(frame: Read, loose: Any) -> Read:
             return msgspec.structs.replace(frame, delta=loose["delta"])
         case ChunkDelta():
             return msgspec.structs.replace(frame, content=loose["content"])
+        case ToolUpdate(args_delta=str()):
+            return msgspec.structs.replace(frame, args_delta=loose["argsDelta"])
         case (
             Init()
             | MessageCreate()
@@ -252,6 +275,8 @@ def _restore_halves(frame: Read, loose: Any) -> Read:
             | File()
             | Source()
             | Data()
+            | Step()
+            | Retract()
             | Finalize()
             | Complete()
             | AgentStatus()

@@ -1,6 +1,6 @@
-"""The `init` frame: the entries of a session, and the events of each turn among them.
+"""The `init` frame: the entries of a session.
 
-`entries` and `each_entry` decode the session of an `init`; `turn_events` makes
+`entries` and `each_entry` decode the session of an `init`; `past_turn` makes
 the events of one entry. Decoding is lenient: an entry or a part of an unexpected
 shape is left out, and does not hide the rest.
 
@@ -16,9 +16,8 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from turnwire.core import events, safe_json
+from turnwire.core import safe_json
 from turnwire.core.bounds import (
-    FEW,
     FIELDS_MAX,
     MANY,
     PARTS_MAX,
@@ -27,18 +26,13 @@ from turnwire.core.bounds import (
     SomeId,
     Word,
 )
-from turnwire.core.events import Event, Phase, Reason
 from turnwire.core.requests import DEFAULT_CHANNEL, Channel
 from turnwire.core.wire import lenient
 from turnwire.core.wire.census import census
-from turnwire.dialects.v2 import questions
 from turnwire.dialects.v2.frames import HALF_FIELD, Init, decode, named_channel
 
 _STEP: Final = 256
 """Entries and parts that are read in one step. The parts of one entry are never split."""
-
-_PIECE: Final = 1_048_576
-"""Characters of the longest text that goes into one event."""
 
 _CENSUS_LIMITS: Final = {
     # The frame, its session, the session's messages, a message, its parts.
@@ -118,6 +112,7 @@ class Part(Struct, frozen=True, rename="camel"):
     data_name: Raw = Raw()
     data_id: Raw = Raw()
     value: Raw = Raw()
+    since: Raw = Raw()
     half: Annotated[int, Meta(ge=0, le=0xDBFF)] = msgspec.field(name=HALF_FIELD, default=0)
     """The high surrogate that `text` or `input_text` ends with; the low one may come in the next
     delta."""
@@ -150,7 +145,6 @@ _decode_session = msgspec.json.Decoder(_Session).decode
 _decode_entry = msgspec.json.Decoder(Entry).decode
 _decode_part = msgspec.json.Decoder(Part).decode
 _decode_count = msgspec.json.Decoder(int).decode
-_decode_fields = msgspec.json.Decoder(Annotated[dict[str, Raw], FEW]).decode
 
 
 def entries(session: Raw) -> list[Entry]:
@@ -161,6 +155,11 @@ def entries(session: Raw) -> list[Entry]:
 def each_entry(session: Raw) -> Iterator[Entry]:
     """The entries of a session, oldest first; each is decoded when the caller gets to it."""
     return lenient.each(_decode_entry, _messages(session))
+
+
+def part(raw: Raw) -> Part | None:
+    """A part of an entry; None if it cannot be decoded."""
+    return lenient.field(_decode_part, raw)
 
 
 def parts(entry: Entry, *, backwards: bool = False) -> Iterator[Part]:
@@ -298,101 +297,3 @@ def prompt_text(entry: Entry) -> str:
     return "".join(
         safe_json.string(part.text) or "" for part in parts(entry) if part.type == "text"
     )
-
-
-def turn_events(entry: Entry) -> Iterator[Event]:
-    """The events of a turn, without its start. `TurnFinished` is the last one if it is over."""
-    reason: Reason | None = None
-    error: str | None = None
-    finished_calls: dict[str, Raw] = {}
-    """Calls with an outcome: the part of each, by call id."""
-    for raw in entry.parts:
-        try:
-            part = _decode_part(raw)
-        except msgspec.DecodeError:
-            continue
-        match part.type:
-            case "finish":
-                reason = lenient.finish_reason(part.reason)
-            case "error":
-                error = safe_json.error_message(part.message)
-            case "question":
-                yield from _question_events(part, raw)
-            case "tool-call":
-                yield from _call_events(part, raw, finished_calls)
-            case _:
-                yield from _content_events(part)
-    if reason is not None:
-        yield events.TurnFinished(reason=reason, error=error)
-
-
-def _content_events(part: Part) -> Iterator[Event]:
-    match part.type:
-        case "text":
-            yield from map(events.TextDelta, _pieces(_text(part.text, part.half)))
-        case "reasoning":
-            yield from map(events.ReasoningDelta, _pieces(_text(part.text, part.half)))
-        case "file" if file := part.file:
-            yield events.FilePart(*file)
-        case "source" if url := safe_json.string(part.url):
-            source_id, title = safe_json.short_string(part.source_id), safe_json.string(part.title)
-            yield events.SourceUrl(source_id or "", url, title)
-        case "data" if (name := safe_json.short_string(part.data_name)) and part.value:
-            yield events.DataPart(name, safe_json.short_string(part.data_id) or None, part.value)
-
-
-def _call_events(part: Part, raw: Raw, finished_calls: dict[str, Raw]) -> Iterator[Event]:
-    """The state of a call. As in a live turn, its id may be used again once the call is over."""
-    call_id = safe_json.short_string(part.call_id)
-    try:
-        phase = Phase(safe_json.string(part.status))
-    except ValueError:
-        return
-    if not call_id:
-        return
-    name = safe_json.short_string(part.tool_name) or ""
-    finished = finished_calls.pop(call_id, None)
-    if finished is not None and bytes(finished) != bytes(raw):
-        yield events.ToolUpdate(call_id=call_id, tool_name=name, phase=Phase.PENDING)
-    if phase.is_over:
-        finished_calls[call_id] = raw
-    input_text = _text(part.input_text, part.half)
-    if input_text and not part.args:
-        yield events.ToolInputDelta(call_id, name, input_text)
-    yield events.ToolUpdate(
-        call_id=call_id,
-        tool_name=name,
-        phase=phase,
-        args=part.args or None,
-        result=part.result or None,
-        error=safe_json.error_message(part.error),
-        preliminary=bytes(part.preliminary) == b"true",
-    )
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """The text; a very long one in pieces of `_PIECE`, so that no step takes long."""
-    for start in range(0, len(text) or 1, _PIECE):
-        yield text[start : start + _PIECE]
-
-
-def _text(text: Raw, half: int) -> str:
-    """A text of a part, with the half of a surrogate pair that it ends with."""
-    return (safe_json.string(text) or "") + (chr(half) if half else "")
-
-
-def _question_events(part: Part, raw: Raw) -> Iterator[Event]:
-    question_id = part.valid_question_id
-    if not question_id:
-        return
-    try:
-        payload = _decode_fields(raw)
-    except msgspec.ValidationError:  # more fields than a question may have
-        return
-    for field in ("type", "answer", "expired"):
-        payload.pop(field, None)
-    yield questions.question(question_id, payload)
-    if part.answer:
-        yield events.QuestionClosed(question_id, answer=part.answer)
-    elif part.is_expired:
-        yield events.QuestionClosed(question_id, expired=True)

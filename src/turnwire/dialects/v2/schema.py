@@ -43,8 +43,8 @@ SCHEMA: Final = WireSchema(
     },
     types={
         "init.session.messages.parts": names(
-            "text reasoning tool-call question finish error file source data"
+            "text reasoning tool-call question finish error file source data step retract"
         )
     },
-    kept=names("promptsQueued dataName"),
+    kept=names("promptsQueued dataName since finishReason"),
 )

@@ -31,9 +31,8 @@ from turnwire.core.requests import DEFAULT_CHANNEL, Channel, PromptRequest
 from turnwire.core.session_group import Member
 from turnwire.core.ui_stream.media import is_shown
 from turnwire.core.wire.frame_stats import FrameStats
-from turnwire.core.wire.lenient import finish_reason
 from turnwire.core.wire.schema import tag_of
-from turnwire.dialects.v2 import commands, init, questions
+from turnwire.dialects.v2 import commands, content, init, questions
 from turnwire.dialects.v2.binding import TurnBinding
 from turnwire.dialects.v2.delta_dedup import CHUNK, PART, DeltaDeduplicator
 from turnwire.dialects.v2.frames import (
@@ -41,7 +40,6 @@ from turnwire.dialects.v2.frames import (
     AgentStatus,
     ChunkDelta,
     Complete,
-    Content,
     Data,
     File,
     Finalize,
@@ -54,9 +52,11 @@ from turnwire.dialects.v2.frames import (
     QuestionResolved,
     Read,
     ReasoningDelta,
+    Retract,
     Skipped,
     Source,
     Status,
+    Step,
     TextDelta,
     ToolInputDelta,
     ToolUpdate,
@@ -182,7 +182,7 @@ class TurnProtocol(OneConnection, abc.ABC):
                 return self._turn_created(frame)
             case Finalize(turn_id) if turn_id == ours:
                 self._binding.finish()
-                return Decoded([_turn_finished(frame)])
+                return Decoded([content.turn_finished(frame)])
             case Skipped():
                 self.frame_stats.count_left_out(tag_of(type(frame)), len(raw))
                 return None
@@ -237,12 +237,16 @@ class TurnProtocol(OneConnection, abc.ABC):
             case (
                 ReasoningDelta(turn_id)
                 | ToolInputDelta(turn_id)
-                | ToolUpdate(turn_id)
                 | File(turn_id)
                 | Source(turn_id)
                 | Data(turn_id)
+                | Step(turn_id)
             ) if turn_id == ours:
-                return Decoded([self._counted(_content_event(frame))])
+                return Decoded([self._counted(content.content_event(frame))])
+            case ToolUpdate(turn_id) if turn_id == ours:
+                return Decoded(content.call_events(frame))
+            case Retract(turn_id, since) if turn_id == ours:
+                return Decoded([self._retracted(since)])
             case Finalize(turn_id):
                 self._other_turn_ended(turn_id, None)
                 return self._drop_foreign()
@@ -251,6 +255,8 @@ class TurnProtocol(OneConnection, abc.ABC):
             case TextDelta(turn_id) | ReasoningDelta(turn_id) | ToolInputDelta(turn_id):
                 return self._drop_foreign(turn_id)
             case ToolUpdate(turn_id) | File(turn_id) | Source(turn_id) | Data(turn_id):
+                return self._drop_foreign(turn_id)
+            case Step(turn_id) | Retract(turn_id):
                 return self._drop_foreign(turn_id)
             case _:
                 assert_never(frame)
@@ -262,6 +268,11 @@ class TurnProtocol(OneConnection, abc.ABC):
             what = f"{kind} with a URL that no client is sent"
             self.frame_stats.count_left_out(what, len(event.url))
         return event
+
+    def _retracted(self, since: int) -> Event:
+        """An attempt was lost. The next one may repeat its text, in either type of frame."""
+        self._deduplicator = DeltaDeduplicator(self.frame_stats)
+        return events.PartsRetracted(since)
 
     def _turn_created(self, create: MessageCreate) -> Decoded | None:
         """A turn was created: ours, ours started over, or another one."""
@@ -356,38 +367,3 @@ class PromptProtocol(TurnProtocol):
         if self.abort_scope is not AbortScope.OURS:
             return ()
         return [commands.abort(self._request, self._binding.turn_id)]
-
-
-def _content_event(frame: Content) -> Event:
-    match frame:
-        case ReasoningDelta(delta=delta):
-            return events.ReasoningDelta(delta)
-        case ToolUpdate():
-            return events.ToolUpdate(
-                call_id=frame.call_id,
-                tool_name=frame.tool_name,
-                phase=frame.status,
-                args=frame.args or None,
-                result=frame.result or None,
-                error=safe_json.error_message(frame.error),
-                preliminary=bool(frame.preliminary),
-            )
-        case ToolInputDelta(_, call_id, tool_name, delta):
-            return events.ToolInputDelta(call_id, tool_name, delta)
-        case File(_, url, mime):
-            return events.FilePart(url, mime)
-        case Source(_, source_id, url, title):
-            return events.SourceUrl(source_id, url, title)
-        case Data(_, name, value, data_id, transient):
-            return events.DataPart(name, data_id or None, value, transient=bool(transient))
-        case _:
-            assert_never(frame)
-
-
-def _turn_finished(finalize: Finalize) -> Event:
-    return events.TurnFinished(
-        reason=finish_reason(finalize.reason),
-        final_text=safe_json.string(finalize.final_text),
-        error=safe_json.error_message(finalize.error),
-        usage=finalize.usage or None,
-    )

@@ -2,7 +2,8 @@
 
 A request does not carry the version of its AI SDK. The author of an app names the profile in the
 header `x-turnwire-profile` or in the query. `6` and `7` mean the same here: approvals are requested
-natively (`core.approvals`), under ids that the gateway signs and verifies.
+natively (`core.approvals`), under ids that the gateway signs and verifies. `7.1` is for 7.0.70 and
+newer, which also take back the parts of a step (`reset-step`).
 """
 
 import asyncio
@@ -24,7 +25,8 @@ from turnwire.web.routes.endpoint import RequestContext
 
 HEADER: Final = b"x-turnwire-profile"
 QUERY: Final = "profile"
-NATIVE: Final = frozenset({"6", "7"})
+NATIVE: Final = frozenset({"6", "7", "7.1"})
+RESETS: Final = "7.1"
 
 _NOT_YOURS: Final = "The approval is not one that you were asked for here"
 
@@ -59,17 +61,26 @@ def approvals(
     )
 
 
-def _is_native(settings: Settings, context: RequestContext) -> bool:
+def knows_resets(context: RequestContext, *, counts_chunks: bool = False) -> bool:
+    """Return whether the client of this stream knows `reset-step`."""
+    return not counts_chunks and RESETS in _profiles(context)
+
+
+def _profiles(context: RequestContext) -> Collection[str]:
+    """Return the profiles that the request names."""
     request = context.request
     header_values = request.headers(HEADER)
     if not header_values and not request.scope["query_string"]:
-        return False
-    profiles = {value.decode("latin-1") for value in header_values}
-    profiles.update(request.query.getlist(QUERY))
+        return ()
+    return {*(value.decode("latin-1") for value in header_values), *request.query.getlist(QUERY)}
+
+
+def _is_native(settings: Settings, context: RequestContext) -> bool:
+    profiles = _profiles(context)
     if not profiles:
         return False
-    if len(profiles) > 1 or not profiles <= NATIVE:
-        raise BadRequest("The profile is 6 or 7")
+    if len(profiles) > 1 or not NATIVE.issuperset(profiles):
+        raise BadRequest("The profile is 6, 7 or 7.1")
     if not settings.signing_keys:
         raise BadRequest("This gateway offers no profile: it has no keys to sign approvals with")
     return True

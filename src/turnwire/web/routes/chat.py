@@ -169,6 +169,7 @@ class Chat(Endpoint):
             app_context.stream_options,
             taken_id=prompt_request.client_message_id,
             approvals=approvals,
+            resets=approval_profile.knows_resets(context, counts_chunks=workflow is not None),
             skip=None if workflow is None else workflow.skip,
         )
         policy = limits.on_disconnect
@@ -307,7 +308,10 @@ class Chat(Endpoint):
         )
         limits = hold_for_init(limits, resume_request.init_s)
         options = msgspec.structs.replace(
-            app_context.stream_options, client_copy=continuation.client_copy, approvals=approvals
+            app_context.stream_options,
+            client_copy=continuation.client_copy,
+            approvals=approvals,
+            resets=approval_profile.knows_resets(context),
         )
         # An agent that has no conversation of its own cannot know what was answered already.
         replies = resume_request.replies if has_conversation else ()

@@ -66,6 +66,7 @@ async def stream_rest(
         app_context.stream_options,
         client_copy=continuation.client_copy,
         approvals=approval_profile.approvals(app_context, context),
+        resets=approval_profile.knows_resets(context),
     )
     del continuation
     key = chat_key(context.session_key, channel)

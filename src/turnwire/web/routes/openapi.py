@@ -136,9 +136,9 @@ _CURSOR = _query(
 )
 _PROFILE = _query(
     "profile",
-    {"enum": ["6", "7"]},
-    "What the client knows beyond the portable profile: native approvals (AI SDK 6 and 7); also "
-    "as the header `x-turnwire-profile`",
+    {"enum": ["6", "7", "7.1"]},
+    "What the client knows beyond the portable profile: native approvals (AI SDK 6 and 7) and "
+    "`reset-step` (7.1: 7.0.70 and newer); also as the header `x-turnwire-profile`",
 )
 
 _STREAM = {

@@ -76,6 +76,7 @@ class Resume(OperationEndpoint):
         options = msgspec.structs.replace(
             app_context.stream_options,
             approvals=approvals,
+            resets=approval_profile.knows_resets(context, counts_chunks=workflow is not None),
             skip=None if workflow is None else workflow.skip,
         )
         headers = () if workflow is None else workflow.headers
