@@ -1,4 +1,4 @@
-"""The command line: `try`, `check`, `generate`."""
+"""The command line: `serve`, `try`, `check`, `generate`."""
 
 import argparse
 import sys
@@ -6,11 +6,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from turnwire_agent import __version__
-from turnwire_agent.cli import check, generate, try_model
+from turnwire_agent.cli import check, generate, serve, try_model
 from turnwire_agent.cli.arguments import UsageError
 
 WRONG_USAGE: Final = 2
-_COMMANDS: Final = {"try": try_model, "check": check, "generate": generate}
+_COMMANDS: Final = {
+    "serve": serve,
+    "try": try_model,
+    "check": check,
+    "generate": generate,
+}
 INTERRUPTED: Final = 130
 """As a shell tells of a program that SIGINT ended."""
 
@@ -42,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"turnwire-agent {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    serve.add_arguments(commands.add_parser("serve", help="serve an agent to a gateway"))
     try_model.add_arguments(commands.add_parser("try", help="send one prompt, show the answer"))
     check.add_arguments(commands.add_parser("check", help="say whether keys and tools are fit"))
     generate.add_arguments(commands.add_parser("generate", help="answer programs, over HTTP"))

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 from turnwire_agent.llm.credentials.api_key import ApiKey, NoKey
 from turnwire_agent.llm.credentials.key_file import KeyFile
@@ -56,7 +56,7 @@ def add_provider_arguments(parser: argparse.ArgumentParser) -> None:
     """Where the models are, and with which key."""
     parser.add_argument(
         "--base-url",
-        type=_base_url,
+        type=base_url,
         metavar="URL",
         help="another server than the provider's. It is sent no key but one that you name",
     )
@@ -110,22 +110,32 @@ def asked(name: str, arguments: argparse.Namespace) -> Asked:
     return Asked(model, ApiKey(KeyVariable(variable), header), f"the variable {variable}")
 
 
-def tools(names: Iterable[str]) -> Tools:
+def search_this_folder() -> None:
+    """Find modules in the folder that the command stands in, before all others."""
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+
+
+def tools(named: Iterable[Any]) -> Tools:
     """The tools that a command line names. The folder that it stands in is searched first.
+
+    Args:
+        named: As `MODULE:FUNCTION`; in Python also a tool or a function.
 
     Raises:
         UsageError: One is not there, or is no tool.
     """
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+    search_this_folder()
     try:
-        return Tools(_tool(name) for name in names)
+        return Tools(_tool(each) for each in named)
     except BadToolError as error:
         raise UsageError(str(error)) from error
 
 
-def _tool(name: str) -> Tool:
+def _tool(name: Any) -> Tool:
+    if not isinstance(name, str):
+        return _made(name, repr(name))
     module_name, colon, attribute = name.partition(":")
     if not (module_name and colon and attribute):
         raise UsageError(f"{name!r} is not MODULE:FUNCTION")
@@ -135,6 +145,10 @@ def _tool(name: str) -> Tool:
         raise UsageError(f"{name}: {error}") from error
     except AttributeError as error:
         raise UsageError(f"{name}: the module has no {attribute!r}") from error
+    return _made(found, name)
+
+
+def _made(found: Any, name: str) -> Tool:
     if isinstance(found, Tool):
         return found
     if not callable(found):
@@ -142,7 +156,12 @@ def _tool(name: str) -> Tool:
     return tool(found)
 
 
-def _base_url(value: str) -> str:
+def base_url(value: str) -> str:
+    """Check where a server is.
+
+    Raises:
+        ArgumentTypeError: it is no such URL.
+    """
     if not _BASE_URL.fullmatch(value):
         message = f"{value!r} is not http(s)://HOST/PATH, without a user or a query"
         raise argparse.ArgumentTypeError(message)

@@ -4,12 +4,12 @@ import argparse
 import asyncio
 import logging
 import re
-import signal
 import sys
 from typing import Final
 
 from turnwire_agent.cli.access_arguments import NoTokensError, add_access_arguments, tokens
 from turnwire_agent.cli.arguments import Asked, UsageError, add_provider_arguments, asked
+from turnwire_agent.cli.signals import stopped_by_signals
 from turnwire_agent.llm.call.http import http_client
 from turnwire_agent.llm.call.stream import CallSettings
 from turnwire_agent.llm.credentials.port import CredentialError
@@ -86,7 +86,7 @@ async def _serve(models: dict[str, Asked], arguments: argparse.Namespace) -> int
         access = Access(loopback=loopback, tokens=good)
         served = {name: Served(who.model, who.credential) for name, who in models.items()}
         settings = CallSettings(client=client)
-        await server.serve(served, listening, access, settings, _stopping())
+        await server.serve(served, listening, access, settings, stopped_by_signals())
     return 0
 
 
@@ -94,17 +94,3 @@ def _log() -> None:
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s", stream=sys.stderr)
     for library in ("httpx", "httpcore", "uvicorn", "asyncio"):
         logging.getLogger(library).setLevel(logging.WARNING)
-
-
-def _stopping() -> asyncio.Event:
-    """Set by the first signal. A second one ends the process at once."""
-    stopping = asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    def stop(signal_: signal.Signals) -> None:
-        stopping.set()
-        loop.remove_signal_handler(signal_)
-
-    for each in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(each, stop, each)
-    return stopping

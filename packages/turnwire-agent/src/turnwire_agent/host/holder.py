@@ -1,0 +1,300 @@
+"""The holder of a session: takes what it is asked for, runs its turns, and gives the lease up.
+
+It exists on one replica at a time, and only while something is to be done. A turn that waits for a
+person has none.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+from uuid import uuid4
+
+from turnwire_agent.host.commands import AbortCommand, AnswerCommand, wanted
+from turnwire_agent.host.driver import Driver, Ended, Parked
+from turnwire_agent.host.live_session import LiveSession
+from turnwire_agent.host.settings import HostSettings
+from turnwire_agent.host.turn import HostTurn
+from turnwire_agent.host.writer import Extra, Writer
+from turnwire_agent.journal.port import Journal, Lease, LeaseLostError
+from turnwire_agent.session.events import (
+    Event,
+    Prompted,
+    PromptTakenBack,
+    QuestionClosed,
+    TurnBegun,
+    TurnEnded,
+    TurnParked,
+    TurnTakenOver,
+)
+from turnwire_agent.session.transcript import messages_of, transcript_for
+from turnwire_agent.tools.run.raised import described
+
+LOGGER: Final = logging.getLogger("turnwire_agent.host")
+FAILED: Final = "The agent failed."
+
+
+class Holder:
+    """Holds the lease of one session."""
+
+    def __init__(
+        self,
+        live: LiveSession,
+        lease: Lease,
+        *,
+        journal: Journal,
+        driver: Driver,
+        settings: HostSettings,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._live = live
+        self._is_lost = False
+        self._journal = journal
+        self._driver = driver
+        self._settings = settings
+        self._clock = clock
+        self._writer = Writer(journal, lease, committed=live.apply, lost=self._lose)
+        self._woken = asyncio.Event()
+        self._leaving = False
+        self._turn: HostTurn | None = None
+        self._task: asyncio.Task[Ended | Parked] | None = None
+
+    def wake(self) -> None:
+        """Say that there may be commands."""
+        self._woken.set()
+
+    def leave(self) -> None:
+        """Stop working, as soon as it can be: whoever claims the session next goes on with it."""
+        self._leaving = True
+        self._woken.set()
+
+    def lose(self) -> None:
+        """Say that somebody else has the lease."""
+        self._lose(LeaseLostError("the lease was not renewed"))
+
+    async def run(self) -> None:
+        """Work until nothing is left to do, the lease is lost, or `leave`.
+
+        Raises:
+            LeaseLostError: somebody else has the session, or the store is not there.
+            UnavailableError: of the store.
+            NewerEventError: a newer program has written here.
+            NewerCommandError: a newer program asks for something here.
+
+        """
+        await self._live.catch_up()
+        try:
+            if (running := self._live.state.running) and not running.parked:
+                await self._write([TurnTakenOver(turn_id=running.turn_id, at=self._clock())])
+            while not self._leaving:
+                self._woken.clear()
+                await self._take_commands()
+                await self._expire_questions()
+                if self._task is not None and self._task.done():
+                    await self._end_turn()
+                    continue
+                if self._task is None and not await self._begin():
+                    await self._release()
+                    return
+                await self._wait()
+            await self._hand_over()
+        finally:
+            await self._drop()
+
+    # --- what the session is asked for -------------------------------------------------------
+
+    async def _take_commands(self) -> None:
+        for each in await self._journal.commands(self._live.id):
+            match wanted(each):
+                case Prompted() as prompted:
+                    await self._write([prompted], take=[each.id])
+                case AbortCommand() as abort:
+                    await self._abort(abort, each.id)
+                case AnswerCommand() as answer:
+                    await self._answer(answer, each.id)
+
+    async def _abort(self, abort: AbortCommand, command: str) -> None:
+        state = self._live.state
+        running = state.running
+        if running and running.goes_by(abort.turn_id, abort.prompt_id):
+            await self._stop(command)
+            return
+        waiting = state.waiting(abort.prompt_id) if abort.prompt_id else None
+        events = [PromptTakenBack(waiting.entry_id)] if waiting else []
+        await self._write(events, take=[command])
+
+    async def _answer(self, answer: AnswerCommand, command: str) -> None:
+        running = self._live.state.running
+        events: list[Event] = []
+        if running and (asked := running.open_question(answer.question_id, answer.turn_id)):
+            events.append(
+                QuestionClosed(
+                    turn_id=running.turn_id,
+                    question_id=asked.question_id,
+                    answer=answer.answer,
+                    user_id=answer.user_id,
+                )
+            )
+        await self._write(events, take=[command])
+        if events and self._turn is not None:
+            self._turn.notify()
+
+    async def _expire_questions(self) -> None:
+        running = self._live.state.running
+        if running is None:
+            return
+        now = self._clock()
+        events = [
+            QuestionClosed(turn_id=running.turn_id, question_id=asked.question_id)
+            for asked in running.open_questions
+            if asked.expires_at is not None and asked.expires_at <= now
+        ]
+        if events:
+            await self._write(events)
+            if self._turn is not None:
+                self._turn.notify()
+
+    # --- turns -------------------------------------------------------------------------------
+
+    async def _begin(self) -> bool:
+        """Begin the next turn, or go on with the one that runs. False: there is nothing to do."""
+        state = self._live.state
+        if state.running is None:
+            if not state.queue:
+                return False
+            begun = TurnBegun(
+                turn_id=f"turn-{uuid4().hex}", entry_id=state.queue[0].entry_id, at=self._clock()
+            )
+            await self._write([begun])
+        running = state.running
+        if running is None or running.parked:
+            return False
+        self._turn = HostTurn(
+            self._live.id,
+            running,
+            transcript_for(state, running),
+            writer=self._writer,
+            pending_bytes=self._settings.pending_bytes,
+        )
+        self._task = asyncio.create_task(self._drive(self._turn))
+        self._task.add_done_callback(lambda _: self._woken.set())
+        return True
+
+    async def _drive(self, turn: HostTurn) -> Ended | Parked:
+        try:
+            return await self._driver.turn(turn)
+        except LeaseLostError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a driver raises, its turn ends
+            LOGGER.error(  # noqa: TRY400 - never with its text: that may be a prompt
+                "turn: session=%s turn=%s outcome=raised %s",
+                turn.session_id,
+                turn.turn_id,
+                described(error),
+            )
+            return Ended(reason="error", finish_reason="error", error=FAILED)
+
+    async def _end_turn(self) -> None:
+        assert self._task is not None
+        assert self._turn is not None
+        ended = self._task.result()
+        self._turn.end()
+        self._task, turn, self._turn = None, self._turn, None
+        if isinstance(ended, Parked):
+            await self._writer.flush()
+            running = self._live.state.running
+            # A question that was closed in between: the driver has something to do again.
+            if running and running.open_questions and not turn.was_notified:
+                await self._write([TurnParked(turn.turn_id)])
+            return
+        await self._write_end(ended)
+
+    async def _stop(self, command: str) -> None:
+        """End the turn that runs, now. What it runs has a moment to end, too."""
+        task = self._task
+        if self._turn is not None:
+            self._turn.end()
+        if task is not None:
+            task.cancel()
+        await self._write_end(Ended(reason="canceled", finish_reason="other"), take=[command])
+        self._task = self._turn = None
+        if task is not None:
+            await self._wait_for(task)
+
+    async def _write_end(self, ended: Ended, take: Sequence[str] = ()) -> None:
+        await self._writer.flush()
+        running = self._live.state.running
+        assert running is not None
+        parts = running.parts_at_end(ended.reason)
+        end = TurnEnded(
+            turn_id=running.turn_id,
+            reason=ended.reason,
+            finish_reason=ended.finish_reason,
+            error=ended.error,
+            usage=ended.usage,
+            lost_usage=ended.lost_usage,
+            parts=parts,
+            messages=messages_of(running.events, parts),
+            at=self._clock(),
+        )
+        await self._writer.write([end], Extra(take=take, settle=True))
+
+    # --- the end of a hold -------------------------------------------------------------------
+
+    async def _release(self) -> None:
+        """Give the lease up."""
+        await self._writer.write([], Extra(release=True, wake_at=self._next_expiry()))
+
+    async def _hand_over(self) -> None:
+        """Leave a turn as it is, for whoever claims the session next: at once."""
+        if self._turn is not None:
+            self._turn.end()
+        if self._task is not None:
+            self._task.cancel()
+            await self._wait_for(self._task)
+            self._task = None
+        await self._writer.flush()
+        await self._writer.write([], Extra(release=True, wake_at=0.0))
+
+    async def _drop(self) -> None:
+        if self._turn is not None:
+            self._turn.end()
+        if self._task is not None:
+            self._task.cancel()
+            await self._wait_for(self._task)
+        await self._writer.end()
+
+    def _lose(self, error: Exception) -> None:
+        LOGGER.warning("session: session=%s outcome=lease-lost: %s", self._live.id, error)
+        self._is_lost = True
+        if self._task is not None:
+            self._task.cancel()
+        self._woken.set()
+
+    async def _wait(self) -> None:
+        """Until a driver is done, a command may have come, or a question expires."""
+        expires_at = self._next_expiry()
+        timeout = None if expires_at is None else max(0.0, expires_at - self._clock())
+        try:
+            async with asyncio.timeout(timeout):
+                await self._woken.wait()
+        except TimeoutError:
+            pass
+        if self._is_lost:
+            raise LeaseLostError
+
+    def _next_expiry(self) -> float | None:
+        """When the first of the open questions expires."""
+        running = self._live.state.running
+        asked = running.open_questions if running else ()
+        return min((each.expires_at for each in asked if each.expires_at is not None), default=None)
+
+    async def _wait_for(self, task: asyncio.Task[Ended | Parked]) -> None:
+        """Give a cancelled driver its moment. One that takes longer is left alone."""
+        await asyncio.wait([task], timeout=self._settings.stop_s)
+        if not task.done():
+            LOGGER.error("turn: session=%s outcome=driver-does-not-end", self._live.id)
+
+    async def _write(self, events: Sequence[Event], take: Sequence[str] = ()) -> None:
+        await self._writer.write(events, Extra(take=take))

@@ -1,0 +1,102 @@
+"""A session on this replica: what is committed of it, and the sockets that follow it.
+
+Every replica serves every socket. What the sockets are sent comes from the journal alone, by the
+same function on the replica that writes and on any other.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from websockets.asyncio.server import ServerConnection, broadcast
+
+from turnwire_agent.journal.port import Journal
+from turnwire_agent.session.codec import event_of
+from turnwire_agent.session.events import Event
+from turnwire_agent.session.state import SessionState
+from turnwire_agent.v2.frames import Frames, joined
+from turnwire_agent.v2.init import init_frame
+
+PAGE: Final = 1_000
+"""Rows that are read at once."""
+
+
+class LiveSession:
+    """Follows the journal of one session.
+
+    Rule: state and sockets change together, with no await in between. So a socket that joins at any
+    moment finds in its `init` exactly what the others have been sent.
+    """
+
+    def __init__(
+        self, session_id: str, journal: Journal, frames: Frames, *, socket_bytes: int
+    ) -> None:
+        self.id = session_id
+        self.state = SessionState()
+        self.head = 0
+        self._journal = journal
+        self._frames = frames
+        self._socket_bytes = socket_bytes
+        self._sockets: dict[ServerConnection, str | None] = {}
+        self._reading = asyncio.Lock()
+        self._opened = False
+
+    @property
+    def sockets(self) -> Mapping[ServerConnection, str | None]:
+        """Who follows, and which user that is."""
+        return self._sockets
+
+    def join(self, socket: ServerConnection, user_id: str | None) -> None:
+        """Send where the session stands, and from now on all that comes."""
+        broadcast([socket], init_frame(self.id, self.state, self._frames), text=True)
+        self._broadcast(joined(user_id))
+        self._sockets[socket] = user_id
+
+    def leave(self, socket: ServerConnection) -> None:
+        """Send nothing more."""
+        self._sockets.pop(socket, None)
+
+    def send(self, socket: ServerConnection, frame: bytes) -> None:
+        """Send something to one socket."""
+        broadcast([socket], frame, text=True)
+
+    def apply(self, events: Sequence[Event], head: int) -> None:
+        """Take events that are committed, and send them on."""
+        self.head = head
+        for event in events:
+            frames = self._frames.of(event, self.state)
+            self.state.apply(event)
+            for frame in frames:
+                self._broadcast(frame)
+
+    def hang_up(self) -> None:
+        """Close all sockets: nothing more can be told of this session."""
+        for socket in self._sockets:
+            socket.transport.abort()
+
+    async def catch_up(self) -> None:
+        """Read what others have written since.
+
+        Raises:
+            UnavailableError: of the store.
+            NewerEventError: a newer program has written here.
+
+        """
+        async with self._reading:
+            while True:
+                # Of turns that are over, their end says all that a first look needs.
+                rows = await self._journal.read(
+                    self.id, after=self.head, details=self._opened, limit=PAGE
+                )
+                for row in rows:
+                    if row.seq > self.head:
+                        self.apply([event_of(row.kind, row.body)], row.seq)
+                if len(rows) < PAGE:
+                    self._opened = True
+                    return
+
+    def _broadcast(self, frame: bytes) -> None:
+        for socket in self._sockets:
+            if socket.transport.get_write_buffer_size() > self._socket_bytes:
+                socket.transport.abort()
+        broadcast(self._sockets, frame, text=True)

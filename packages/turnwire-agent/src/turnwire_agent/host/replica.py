@@ -1,0 +1,238 @@
+"""One process that serves sessions: which it follows, which it holds, which wait for somebody."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager, suppress
+from typing import Final, Self
+from uuid import uuid4
+
+from turnwire_agent.host.commands import NewerCommandError, Wanted, command
+from turnwire_agent.host.driver import Driver
+from turnwire_agent.host.holder import Holder
+from turnwire_agent.host.live_session import LiveSession
+from turnwire_agent.host.settings import HostSettings
+from turnwire_agent.journal.port import Journal, LeaseLostError, UnavailableError
+from turnwire_agent.session.codec import NewerEventError
+from turnwire_agent.v2.frames import Frames
+
+LOGGER: Final = logging.getLogger("turnwire_agent.host")
+RETRY_MAX_S: Final = 10.0
+
+
+class FullError(Exception):
+    """This replica has as many sessions as it may."""
+
+
+class _Session:
+    """What this replica has of one session."""
+
+    def __init__(self, live: LiveSession) -> None:
+        self.live = live
+        self.users = 0
+        """Sockets and tasks that need it."""
+        self.holder: Holder | None = None
+        self.holding: asyncio.Task[None] | None = None
+        self.following: asyncio.Task[None] | None = None
+        self.again = False
+        """Whether something came while a claim was on its way."""
+
+
+class Replica:
+    """Sessions by id. It is entered and left with `async with`."""
+
+    def __init__(
+        self, journal: Journal, driver: Driver, frames: Frames, settings: HostSettings
+    ) -> None:
+        self.owner = uuid4().hex
+        """The name of this process in leases."""
+        self._journal = journal
+        self._driver = driver
+        self._frames = frames
+        self._settings = settings
+        self._sessions: dict[str, _Session] = {}
+        self._closing = False
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        await self._journal.start()
+        self._tasks = [
+            asyncio.create_task(self._renew()),
+            asyncio.create_task(self._sweep()),
+        ]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Give up all leases: other replicas go on with the turns at once."""
+        self._closing = True
+        for task in self._tasks:
+            task.cancel()
+        holding = [each.holding for each in self._sessions.values() if each.holding]
+        for each in self._sessions.values():
+            if each.holder:
+                each.holder.leave()
+        if holding:
+            await asyncio.wait(holding, timeout=self._settings.stop_s * 3)
+        for each in list(self._sessions.values()):
+            for running in (each.holding, each.following):
+                if running is not None:
+                    running.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._journal.aclose()
+
+    @asynccontextmanager
+    async def session(self, session_id: str) -> AsyncIterator[LiveSession]:
+        """Follow a session, as long as it is needed. It is up to date when this begins.
+
+        Raises:
+            FullError: there are too many.
+            UnavailableError: of the store.
+            NewerEventError: a newer program has written in this session.
+
+        """
+        session = self._sessions.get(session_id)
+        if session is None:
+            if len(self._sessions) >= self._settings.sessions:
+                raise FullError
+            live = LiveSession(
+                session_id, self._journal, self._frames, socket_bytes=self._settings.socket_bytes
+            )
+            session = self._sessions[session_id] = _Session(live)
+        session.users += 1
+        try:
+            await session.live.catch_up()
+            if session.following is None:
+                session.following = asyncio.create_task(self._follow(session))
+            yield session.live
+        finally:
+            session.users -= 1
+            self._forget(session)
+
+    async def put(self, session_id: str, id_: str, wanted: Wanted) -> None:
+        """Ask a session for something. It is committed when this returns.
+
+        Raises:
+            TooManyCommandsError: the session has too many.
+            UnavailableError: of the store. Whether it was asked is not known.
+
+        """
+        await self._journal.put(session_id, command(id_, wanted))
+        self._consider(session_id)
+
+    def _consider(self, session_id: str) -> None:
+        """Something may be to be done in a session: wake its holder, or become it."""
+        session = self._sessions.get(session_id)
+        if session is None:
+            if len(self._sessions) >= self._settings.sessions:
+                return  # it is due, and looked for again
+            live = LiveSession(
+                session_id, self._journal, self._frames, socket_bytes=self._settings.socket_bytes
+            )
+            session = self._sessions[session_id] = _Session(live)
+        if session.holder is not None:
+            session.holder.wake()
+        elif session.holding is not None:
+            session.again = True
+        elif not self._closing and self._held() < self._settings.turns:
+            session.users += 1
+            session.holding = asyncio.create_task(self._hold(session))
+        else:
+            self._forget(session)
+
+    async def _hold(self, session: _Session) -> None:
+        """Claim a session, and work until nothing is left to do or somebody else has it."""
+        delay = self._settings.retry_s
+        try:
+            while not self._closing:
+                session.again = False
+                try:
+                    if not await self._hold_once(session):
+                        return
+                    delay = self._settings.retry_s
+                except (LeaseLostError, UnavailableError) as error:
+                    # The lease may still be ours, and is prolonged with the others: so it must be
+                    # claimed again, or given up.
+                    LOGGER.warning("session: session=%s outcome=retry: %s", session.live.id, error)
+                    await asyncio.sleep(delay)
+                    delay = min(2 * delay, RETRY_MAX_S)
+        except (NewerEventError, NewerCommandError) as error:
+            LOGGER.critical("session: session=%s outcome=refused: %s", session.live.id, error)
+        finally:
+            session.holding = None
+            session.users -= 1
+            self._forget(session)
+
+    async def _hold_once(self, session: _Session) -> bool:
+        """Returns whether something may be left to do."""
+        id_ = session.live.id
+        lease = await self._journal.claim(id_, self.owner, self._settings.lease_s)
+        if lease is None:
+            return False
+        session.holder = Holder(
+            session.live,
+            lease,
+            journal=self._journal,
+            driver=self._driver,
+            settings=self._settings,
+        )
+        try:
+            await session.holder.run()
+        finally:
+            session.holder = None
+        return session.again or bool(await self._journal.commands(id_))
+
+    async def _follow(self, session: _Session) -> None:
+        """Read what others write, for those who follow."""
+        async with aclosing(self._journal.follow(session.live.id)) as changes:
+            async for change in changes:
+                if session.holder is not None:
+                    if change.commands:
+                        session.holder.wake()
+                    continue
+                try:
+                    await session.live.catch_up()
+                except UnavailableError as error:
+                    LOGGER.warning("session: session=%s: %s", session.live.id, error)
+                except NewerEventError as error:
+                    LOGGER.critical(
+                        "session: session=%s outcome=refused: %s", session.live.id, error
+                    )
+                    session.live.hang_up()
+                    return
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(self._settings.lease_s / 3)
+            holding = {id_: each.holder for id_, each in self._sessions.items() if each.holder}
+            try:
+                ours = await self._journal.renew(self.owner, self._settings.lease_s)
+            except UnavailableError as error:
+                LOGGER.warning("leases: outcome=not-renewed: %s", error)
+                continue
+            for id_, holder in holding.items():
+                if id_ not in ours:
+                    holder.lose()
+            for id_ in ours - holding.keys():
+                self._consider(id_)
+
+    async def _sweep(self) -> None:
+        """Look for sessions that nobody holds and that wait: their process died, or was full."""
+        while True:
+            await asyncio.sleep(min(1.0, self._settings.lease_s / 4))
+            if self._held() >= self._settings.turns:
+                continue
+            with suppress(UnavailableError):
+                for session_id in await self._journal.due():
+                    self._consider(session_id)
+
+    def _held(self) -> int:
+        return sum(each.holding is not None for each in self._sessions.values())
+
+    def _forget(self, session: _Session) -> None:
+        """Keep nothing of a session that nobody needs."""
+        if session.users:
+            return
+        if session.following is not None:
+            session.following.cancel()
+        if self._sessions.get(session.live.id) is session:
+            del self._sessions[session.live.id]

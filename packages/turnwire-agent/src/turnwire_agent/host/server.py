@@ -1,0 +1,201 @@
+"""The WebSocket server: one session for each socket, as `v2` has it."""
+
+import logging
+import re
+import socket as sockets
+from contextlib import AsyncExitStack, suppress
+from typing import Final, Self
+from urllib.parse import parse_qs, unquote, urlsplit
+from uuid import uuid4
+
+import msgspec
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+from websockets.frames import CloseCode
+from websockets.http11 import Request, Response
+
+from turnwire_agent.access.access import Access, Caller
+from turnwire_agent.access.refusal import RefusedError
+from turnwire_agent.host.commands import AbortCommand, AnswerCommand, Wanted
+from turnwire_agent.host.live_session import LiveSession
+from turnwire_agent.host.replica import FullError, Replica
+from turnwire_agent.host.settings import HostSettings
+from turnwire_agent.journal.port import TooManyCommandsError, UnavailableError
+from turnwire_agent.session.codec import NewerEventError
+from turnwire_agent.session.events import Prompted
+from turnwire_agent.v2.frames import PONG, refused
+from turnwire_agent.v2.requests import Abort, Answer, Ping, Prompt, parse
+
+LOGGER: Final = logging.getLogger("turnwire_agent.host")
+PATH: Final = re.compile(r"/api/sessions/([^/]+)/(ws|access)")
+SESSION_ID: Final = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9_.:-]{1,128}")
+USER_MAX: Final = 512
+"""Most characters of a user's id."""
+CLOSE_S: Final = 1.0
+TOO_MANY: Final = "Too many prompts wait"
+NOT_KEPT: Final = "The prompt could not be kept"
+
+
+class HostServer:
+    """Sockets of gateways. It is entered and left with `async with`."""
+
+    def __init__(
+        self,
+        replica: Replica,
+        listening: sockets.socket,
+        access: Access,
+        settings: HostSettings,
+    ) -> None:
+        self._replica = replica
+        self._listening = listening
+        self._access = access
+        self._settings = settings
+        self._stack = AsyncExitStack()
+        self._server: Server | None = None
+        self._callers: dict[ServerConnection, Caller] = {}
+
+    async def __aenter__(self) -> Self:
+        await self._stack.enter_async_context(self._replica)
+        self._server = await serve(
+            self._serve,
+            sock=self._listening,
+            process_request=self._admit,
+            compression=None,
+            max_size=self._settings.frame_bytes,
+            close_timeout=CLOSE_S,
+            # A gateway that does not read for a while is patient, not dead: TCP and the bound of
+            # what waits for a socket end those that are.
+            ping_interval=None,
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Take no more prompts, give up the leases, and close the sockets."""
+        assert self._server is not None
+        self._server.close(close_connections=False)
+        await self._stack.aclose()
+        self._server.close(code=CloseCode.SERVICE_RESTART)
+        await self._server.wait_closed()
+
+    async def _admit(self, socket: ServerConnection, request: Request) -> Response | None:
+        """Answer plainly, or let a socket open."""
+        session_id, route, role = _asked_for(request)
+        if not SESSION_ID.fullmatch(session_id):
+            return socket.respond(404, "no such session\n")
+        if len(request.headers.get_all("authorization")) > 1:
+            return socket.respond(400, "two tokens\n")
+        headers = {name.lower(): value for name, value in request.headers.raw_items()}
+        try:
+            caller = await self._access.check(headers)
+        except RefusedError as refused:
+            response = socket.respond(refused.refusal.status, f"{refused.refusal.message}\n")
+            for name, value in refused.refusal.headers.items():
+                response.headers[name] = value
+            return response
+        user = caller.user or _named_user(headers)
+        if route == "access":
+            return _json(socket, {"role": "collaborator", "userId": user})
+        if role != "client":
+            return socket.respond(400, "role must be client\n")
+        if len(self._callers) >= self._settings.sockets:
+            return socket.respond(503, "too many sockets\n")
+        self._callers[socket] = Caller(user)
+        return None
+
+    async def _serve(self, socket: ServerConnection) -> None:
+        """Serve one socket to its end."""
+        assert socket.request is not None
+        user = self._callers.get(socket, Caller()).user
+        session_id = _asked_for(socket.request)[0]
+        # Many small frames: without this they would wait for each other's acknowledgment.
+        tcp = socket.transport.get_extra_info("socket")
+        tcp.setsockopt(sockets.IPPROTO_TCP, sockets.TCP_NODELAY, 1)
+        try:
+            async with self._replica.session(session_id) as live:
+                live.join(socket, user)
+                try:
+                    with suppress(ConnectionClosed):
+                        async for data in socket:
+                            await self._take(live, socket, user, data)
+                finally:
+                    live.leave(socket)
+        except FullError:
+            await socket.close(CloseCode.TRY_AGAIN_LATER)
+        except UnavailableError as error:
+            LOGGER.warning("session: session=%s outcome=unavailable: %s", session_id, error)
+            await socket.close(CloseCode.TRY_AGAIN_LATER)
+        except NewerEventError as error:
+            LOGGER.critical("session: session=%s outcome=refused: %s", session_id, error)
+            await socket.close(CloseCode.INTERNAL_ERROR)
+        finally:
+            self._callers.pop(socket, None)
+
+    async def _take(
+        self, live: LiveSession, socket: ServerConnection, user: str | None, data: str | bytes
+    ) -> None:
+        """Ask the session for what a frame asks."""
+        match parse(data):
+            case Prompt() as prompt:
+                await self._prompt(live, socket, user, prompt)
+            case Abort(turn_id=turn_id, prompt_id=prompt_id):
+                wanted = AbortCommand(turn_id=turn_id, prompt_id=prompt_id or None, user_id=user)
+                await self._put(live, wanted)
+            case Answer(question_id=question_id, answer=answer, turn_id=turn_id):
+                await self._put(
+                    live,
+                    AnswerCommand(
+                        question_id=question_id, answer=answer, turn_id=turn_id, user_id=user
+                    ),
+                )
+            case Ping():
+                live.send(socket, PONG)
+            case None:
+                pass  # what makes no sense changes nothing
+
+    async def _prompt(
+        self, live: LiveSession, socket: ServerConnection, user: str | None, prompt: Prompt
+    ) -> None:
+        if len(live.state.queue) >= self._settings.queue:
+            live.send(socket, refused(TOO_MANY, prompt.prompt_id))
+            return
+        prompted = Prompted(
+            entry_id=f"prompt-{uuid4().hex}",
+            prompt_id=prompt.prompt_id,
+            client_message_id=prompt.client_message_id,
+            user_id=user,
+            channel=prompt.channel,
+            content=prompt.content,
+            attachments=prompt.attachments,
+            regenerate=prompt.regenerate,
+            edit=prompt.edit,
+        )
+        try:
+            await self._put(live, prompted, f"prompt-{prompt.prompt_id or uuid4().hex}")
+        except (TooManyCommandsError, UnavailableError) as error:
+            LOGGER.warning("prompt: session=%s outcome=not-kept: %s", live.id, error)
+            live.send(socket, refused(NOT_KEPT, prompt.prompt_id))
+
+    async def _put(self, live: LiveSession, wanted: Wanted, id_: str = "") -> None:
+        await self._replica.put(live.id, id_ or uuid4().hex, wanted)
+
+
+def _asked_for(request: Request) -> tuple[str, str, str]:
+    """Session id, route and role; an id that no session has, for a path that is not ours."""
+    parts = urlsplit(request.path)
+    found = PATH.fullmatch(parts.path)
+    if found is None:
+        return "", "", ""
+    role = parse_qs(parts.query).get("role", ["client"])[-1]
+    return unquote(found[1]), found[2], role
+
+
+def _named_user(headers: dict[str, str]) -> str | None:
+    """The user that the gateway names, who has checked that."""
+    return unquote(headers.get("x-turnwire-user", ""))[:USER_MAX] or None
+
+
+def _json(socket: ServerConnection, body: object) -> Response:
+    response = socket.respond(200, msgspec.json.encode(body).decode())
+    del response.headers["content-type"]
+    response.headers["content-type"] = "application/json"
+    return response
