@@ -8,6 +8,7 @@ its choice the process dies: what it had in hand is gone, and another one folds 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from msgspec import Raw
 
@@ -34,6 +35,7 @@ from turnwire_agent.session.events import (
 
 PROMPT: Transcript = (User((Text("Hi"),)),)
 ROUNDS_MAX = 5_000
+EventT = TypeVar("EventT")
 
 
 class DiedError(Exception):
@@ -91,7 +93,7 @@ class Machine:
         """What the process has in hand."""
         return Running(attempt=self._attempt is not None, calls=frozenset(self._calls))
 
-    def of(self, kind: type) -> list[Event]:
+    def of(self, kind: type[EventT]) -> list[EventT]:
         """The events of one kind."""
         return [event for event in self.journal if isinstance(event, kind)]
 
