@@ -31,7 +31,7 @@ class RunningTurn:
         self.turn_id = begun.turn_id
         self.exchange = exchange
         self.events: list[Event] = [begun]
-        """All events of the turn so far, oldest first."""
+        """The events of the turn so far without what was streamed, oldest first."""
         self.parts = Parts()
         """Their number is `StepBegun.since` of a step that begins now."""
         self.parked = False
@@ -66,7 +66,8 @@ class RunningTurn:
 
     def apply(self, event: Event) -> None:
         """Take the next event of this turn, but those that begin and end it."""
-        self.events.append(event)
+        if not isinstance(event, Streamed):
+            self.events.append(event)
         self.parked = isinstance(event, TurnParked)
         match event:
             case Streamed(deltas=deltas):

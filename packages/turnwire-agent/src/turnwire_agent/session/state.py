@@ -18,6 +18,8 @@ from turnwire_agent.session.parts import closed
 from turnwire_agent.session.running import RunningTurn
 from turnwire_agent.session.turn_messages import messages_of
 
+__all__ = ["RunningTurn", "SessionState"]
+
 
 class SessionState:
     """A session. One turn runs at a time; the other prompts wait in their order."""

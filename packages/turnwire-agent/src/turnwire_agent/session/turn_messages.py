@@ -79,6 +79,8 @@ class _Outcomes:
 def _of_steps(steps: Iterable[StepEnded], outcomes: _Outcomes) -> Transcript:
     messages: list[Message] = []
     for step in steps:
+        if not (step.message.parts or step.message.native):
+            continue  # no provider takes an empty answer back
         messages.append(step.message)
         # Models may use an id twice: those of the turn are unique.
         messages += outcomes.results(dict(zip(step.call_ids, step.message.calls, strict=False)))

@@ -1,6 +1,6 @@
 """`init`: where a session stands, for a socket that joins."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, assert_never
 
 from msgspec import UNSET, UnsetType
@@ -61,7 +61,15 @@ def init_of(session_id: str, state: SessionState, frames: Frames) -> wire.Init:
     )
 
 
-def parts_of(parts: Iterable[Part | Retracted], frames: Frames) -> Iterator[wire.Part]:
+def all_parts(exchange: Exchange, state: SessionState) -> Sequence[Part | Retracted]:
+    """The parts of a turn: of one that runs also those that were taken back."""
+    running = state.running
+    if running is not None and running.exchange is exchange:
+        return running.parts.log()
+    return exchange.parts
+
+
+def parts_of(parts: Iterable[Part | Retracted], frames: Frames) -> Iterator[wire.TurnPart]:
     """The parts of a turn, as `init` has them."""
     for part in parts:
         match part:
@@ -106,16 +114,13 @@ def _entries(exchange: Exchange, state: SessionState, frames: Frames) -> Iterato
     prompt = exchange.prompt
     prompt_id = exchange.prompt_ids[0] if exchange.prompt_ids else UNSET
     if exchange.turn_id is not None:
-        running = state.running
-        is_running = running is not None and running.exchange is exchange
-        parts = running.parts.log() if running is not None and is_running else exchange.parts
         yield wire.Entry(
             id=exchange.turn_id,
             role="assistant",
             prompt_id=prompt_id,
             channel_type=prompt.channel.type,
             channel_id=prompt.channel.id,
-            parts=(*parts_of(parts, frames), *_end(exchange)),
+            parts=(*parts_of(all_parts(exchange, state), frames), *_end(exchange)),
         )
     text = (wire.TextPart(prompt.content),) if prompt.content else ()
     yield wire.Entry(

@@ -208,7 +208,7 @@ class FinishPart(Frame, frozen=True, tag="finish"):
     reason: str
 
 
-Part = (
+TurnPart = (
     TextPart
     | ReasoningPart
     | CallPart
@@ -218,9 +218,10 @@ Part = (
     | StepPart
     | RetractPart
     | Question
-    | ErrorPart
-    | FinishPart
 )
+"""What a turn is made of."""
+
+Part = TurnPart | ErrorPart | FinishPart
 
 
 class Entry(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
