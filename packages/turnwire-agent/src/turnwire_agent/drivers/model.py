@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
-from msgspec import Raw
+from msgspec import UNSET, Raw
 from msgspec.structs import replace
 
 from turnwire_agent.drivers.heartbeat import Heartbeat
@@ -182,7 +182,7 @@ class _Loop:
         ended = action.ended(
             outcome.kind,
             tuple(_content(part) for part in outcome.parts),
-            None if outcome.value is None else Raw(outcome.value),
+            UNSET if outcome.value is None else Raw(outcome.value),
             outcome.error,
         )
         await turn.write(ended, effects=action.settled(ended))

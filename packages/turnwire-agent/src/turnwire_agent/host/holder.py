@@ -198,7 +198,11 @@ class Holder:
     async def _end_turn(self) -> None:
         assert self._task is not None
         assert self._turn is not None
-        ended = self._task.result()
+        if self._task.cancelled():
+            # Nobody here has cancelled it, or the lease is lost: then nothing more is written.
+            ended: Ended | Parked = Ended(reason="error", finish_reason="error", error=FAILED)
+        else:
+            ended = self._task.result()
         self._turn.end()
         self._task, turn, self._turn = None, self._turn, None
         if isinstance(ended, Parked):

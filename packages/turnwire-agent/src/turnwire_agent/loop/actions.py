@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from turnwire_agent.journal.port import Effect
 from turnwire_agent.llm.events import Usage
@@ -97,7 +97,7 @@ class RunCall(Struct, frozen=True, kw_only=True):
         self,
         outcome: Outcome,
         content: tuple[Text | Image | File, ...] = (),
-        value: Raw | None = None,
+        value: Raw | UnsetType = UNSET,
         error: str | None = None,
     ) -> CallEnded:
         """Return the outcome of the call."""

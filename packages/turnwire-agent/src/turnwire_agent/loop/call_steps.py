@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from msgspec import Raw
+from msgspec import UNSET, Raw, UnsetType
 
 from turnwire_agent.journal.port import Effect
 from turnwire_agent.llm.transcript import Outcome
@@ -74,7 +74,7 @@ def _plan(
     if closed and not approvals.approved(closed.answer):
         return refused(state.turn_id, call, "denied", approvals.refusal(closed.answer))
     is_approved = asked is not None and asked.tool_digest == tool.digest
-    fresh = _checked(call, tool, asked.input if asked and is_approved else None)
+    fresh = _checked(call, tool, asked.input if asked and is_approved else UNSET)
     if fresh.problem is not None:
         return refused(state.turn_id, call, "failed", fresh.problem)
     if (fresh.asks or asked) and not is_approved:
@@ -82,11 +82,11 @@ def _plan(
     return _run(state, call, tool, fresh)
 
 
-def _checked(call: CallState, tool: Tool, allowed: Raw | None) -> CheckedInput:
+def _checked(call: CallState, tool: Tool, allowed: Raw | UnsetType) -> CheckedInput:
     """Check the input of a call once in this process: the one that a person allowed, if any."""
     memo = call.checked
-    if memo is None or (allowed is not None and memo.input != allowed):
-        memo = checked(tool, call.call.arguments) if allowed is None else of_json(tool, allowed)
+    if memo is None or (allowed is not UNSET and memo.input != allowed):
+        memo = checked(tool, call.call.arguments) if allowed is UNSET else of_json(tool, allowed)
         call.checked = memo
     return memo
 
@@ -103,7 +103,7 @@ def _again(state: TurnState, call: CallState, tool: Tool | None) -> CallEnded | 
 
 
 def _run(state: TurnState, call: CallState, tool: Tool, fresh: CheckedInput) -> RunCall:
-    assert fresh.input is not None
+    assert fresh.input is not UNSET
     begun = call.begun
     return RunCall(
         session_id=state.session_id,
@@ -123,7 +123,7 @@ def _question(
     """Ask a person whether a call is allowed, with the input that will be run."""
     memo = call.checked
     assert memo
-    assert memo.input is not None
+    assert memo.input is not UNSET
     again = f"-{call.questions + 1}" if call.questions else ""
     return QuestionAsked(
         turn_id=state.turn_id,

@@ -1,5 +1,7 @@
 """How a turn ends: what it leaves open is closed."""
 
+from msgspec import UNSET
+
 from turnwire_agent.journal.port import Effect
 from turnwire_agent.llm.transcript import Outcome, Text
 from turnwire_agent.loop import words
@@ -86,5 +88,5 @@ def refused(turn_id: str, call: CallState, outcome: Outcome, why: str) -> CallEn
         outcome=outcome,
         content=(Text(why),),
         error=why,
-        input=call.checked.input if call.checked and not call.begun else None,
+        input=call.checked.input if call.checked and not call.begun else UNSET,
     )

@@ -7,6 +7,8 @@ nothing here.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from msgspec import UNSET
+
 from turnwire_agent.llm.transcript import Call, Message, Result, Results, Transcript
 from turnwire_agent.loop.calls.checked_input import CheckedInput
 from turnwire_agent.session.events import (
@@ -207,5 +209,5 @@ class TurnState:
             call.closed = event
         if not self.questions:
             self.waited_s += max(0.0, event.at - self._asked_at)
-        if event.answer is not None:
+        if event.answer is not UNSET:
             self.takeovers = 0

@@ -4,11 +4,10 @@ A row has a kind, with its version, and a body of compact JSON. A process that f
 not know refuses the session: it would have to guess what the session is.
 """
 
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 import msgspec
-from msgspec import Raw, Struct
-from msgspec.structs import replace
+from msgspec import Struct
 
 from turnwire_agent.session.events import (
     AttemptLost,
@@ -110,47 +109,7 @@ def event_of(kind: str, body: bytes) -> Event:
     if decoder is None:
         raise NewerEventError(kind)
     try:
-        return _with_nulls(decoder.decode(body), body)
+        event: Event = decoder.decode(body)
     except (msgspec.DecodeError, RecursionError):
         raise BrokenEventError(kind) from None
-
-
-# msgspec reads `null` in a field of the type `Raw | None` as None. But `null` is an answer and a
-# result like any other, and None says that there is none. Fields that are None are not written. So
-# a field that is there with `null` had it as its value.
-
-
-class _Values(Struct):
-    """The fields of events and of parts that may be JSON or nothing. An empty `Raw` is absent."""
-
-    answer: Raw = Raw()
-    input: Raw = Raw()
-    value: Raw = Raw()
-    asked: "_Values | None" = None
-    parts: "list[_Values]" = []
-
-
-_decode_values: Final = msgspec.json.Decoder(_Values).decode
-_NULL: Final = b"null"
-
-
-def _with_nulls(event: Event, body: bytes) -> Event:
-    if _NULL not in body:
-        return event
-    restored: Event = _restored(event, _decode_values(body))
-    return restored
-
-
-def _restored(holder: Any, values: _Values) -> Any:
-    changed: dict[str, Any] = {}
-    for name in holder.__struct_fields__:
-        match name:
-            case "parts":
-                changed[name] = tuple(map(_restored, holder.parts, values.parts))
-            case "asked" if values.asked is not None:
-                changed[name] = _restored(holder.asked, values.asked)
-            case "answer" | "input" | "value" if bytes(getattr(values, name)) == _NULL:
-                changed[name] = Raw(_NULL)
-            case _:
-                pass
-    return replace(holder, **changed)
+    return event

@@ -10,7 +10,7 @@ the session: see `codec`.
 
 from typing import Literal
 
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from turnwire_agent.llm.events import Usage
 from turnwire_agent.llm.transcript import Assistant, File, Image, Outcome, Text, Transcript
@@ -288,11 +288,11 @@ class CallEnded(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="call
     outcome: Outcome
     content: tuple[Text | Image | File, ...] = ()
     """For the model."""
-    value: Raw | None = None
-    """For people, as JSON; None: `content`."""
+    value: Raw | UnsetType = UNSET
+    """For people, as JSON; unset: `content`."""
     error: str | None = None
     """For people, if the outcome is not `done`: fixed words, or those of `ToolFailed`."""
-    input: Raw | None = None
+    input: Raw | UnsetType = UNSET
     """Of a call that never began, where it is JSON."""
 
 
@@ -311,7 +311,7 @@ class QuestionAsked(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="
     call_id: str | None = None
     """Of the call that waits for approval; without one it is no approval."""
     tool: str | None = None
-    input: Raw | None = None
+    input: Raw | UnsetType = UNSET
     """The validated input of that call. On approval this runs."""
     input_hash: str | None = None
     tool_digest: str | None = None
@@ -326,8 +326,8 @@ class QuestionClosed(
 
     turn_id: str
     question_id: str
-    answer: Raw | None = None
-    """None: expired."""
+    answer: Raw | UnsetType = UNSET
+    """Unset: expired."""
     user_id: str | None = None
     at: float = 0.0
     """The time of a turn does not go on while a question of it is open."""
@@ -356,8 +356,8 @@ class CallPart(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="call"
     status: Literal["pending", "running", "completed", "error"] = "pending"
     input_text: str = ""
     """The pieces so far, until `input` is known."""
-    input: Raw | None = None
-    value: Raw | None = None
+    input: Raw | UnsetType = UNSET
+    value: Raw | UnsetType = UNSET
     preliminary: bool = False
     error: str | None = None
 
@@ -390,7 +390,7 @@ class QuestionPart(Struct, frozen=True, omit_defaults=True, tag="question"):
     """A question and what became of it."""
 
     asked: QuestionAsked
-    answer: Raw | None = None
+    answer: Raw | UnsetType = UNSET
     expired: bool = False
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Final, assert_never
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 from msgspec.structs import replace
 
 from turnwire_agent.llm.transcript import File, Image, Outcome, Text
@@ -225,14 +225,14 @@ class Parts:
         call = self.call(ended.call_id) or CallPart(call_id=ended.call_id, tool=ended.tool)
         if not is_open(call):
             return
-        if call.input is None and ended.input is not None:
+        if call.input is UNSET and ended.input is not UNSET:
             call = replace(call, input=ended.input, input_text="")
         if ended.outcome == "done":
             value = shown_value(ended)
             call = replace(call, status="completed", value=value, preliminary=False)
         else:
             error = shown_error(ended)
-            call = replace(call, status="error", value=None, preliminary=False, error=error)
+            call = replace(call, status="error", value=UNSET, preliminary=False, error=error)
         self._put_call(call)
 
     def ask(self, asked: QuestionAsked) -> None:
@@ -270,11 +270,11 @@ class Parts:
         elif isinstance(slot.part, _Input):  # else the input is whole
             slot.part.pieces.append(delta.text)
 
-    def _run(self, call_id: str, tool: str, call_input: Raw | None) -> None:
+    def _run(self, call_id: str, tool: str, call_input: Raw | UnsetType) -> None:
         call = self.call(call_id) or CallPart(call_id=call_id, tool=tool)
         if is_open(call):
             call = replace(call, status="running")
-            if call_input is not None:
+            if call_input is not UNSET:
                 call = replace(call, input=call_input, input_text="")
             self._put_call(call)
 
@@ -319,7 +319,7 @@ def is_open(part: Part) -> bool:
     """Whether this is a call without an outcome, or a question that still waits."""
     if isinstance(part, CallPart):
         return part.status in {"pending", "running"}
-    return isinstance(part, QuestionPart) and part.answer is None and not part.expired
+    return isinstance(part, QuestionPart) and part.answer is UNSET and not part.expired
 
 
 def closed(parts: Iterable[Part], reason: Reason) -> tuple[Part, ...]:
@@ -335,7 +335,7 @@ def open_call_error(reason: Reason) -> str:
 
 def shown_value(ended: CallEnded) -> Raw:
     """The result of a call for people, as JSON."""
-    if ended.value is not None:
+    if ended.value is not UNSET:
         return ended.value
     if all(isinstance(part, Text) for part in ended.content):
         return _json("\n".join(part.text for part in ended.content if isinstance(part, Text)))
@@ -366,10 +366,10 @@ def _json(value: object) -> Raw:
 
 def _settled(part: Part, error: str) -> Part:
     if isinstance(part, CallPart):
-        return replace(part, status="error", value=None, preliminary=False, error=error)
+        return replace(part, status="error", value=UNSET, preliminary=False, error=error)
     assert isinstance(part, QuestionPart)
-    return _closed(part, None)
+    return _closed(part, UNSET)
 
 
-def _closed(part: QuestionPart, answer: Raw | None) -> QuestionPart:
-    return replace(part, answer=answer, expired=answer is None)
+def _closed(part: QuestionPart, answer: Raw | UnsetType) -> QuestionPart:
+    return replace(part, answer=answer, expired=answer is UNSET)

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from msgspec import UNSET
+
 from turnwire_agent.llm.transcript import (
     Assistant,
     Call,
@@ -100,7 +102,7 @@ def _of_parts(parts: Iterable[Part], outcomes: _Outcomes) -> Transcript:
             case ReasoningPart(text):
                 words = Reasoning(text)
             case CallPart(call_id=call_id, tool=tool, input=arguments):
-                written = "{}" if arguments is None else bytes(arguments).decode()
+                written = "{}" if arguments is UNSET else bytes(arguments).decode()
                 answers[-1].append(Call(call_id, tool, written))
                 continue
             case _:

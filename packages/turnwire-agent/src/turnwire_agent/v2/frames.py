@@ -71,9 +71,9 @@ class Frames:
         """
         return [wire.encoded(frame) for frame in self._frames(event, state)]
 
-    def args(self, tool: str, call_input: Raw | None) -> Raw | UnsetType:
+    def args(self, tool: str, call_input: Raw | UnsetType) -> Raw | UnsetType:
         """The input of a call for people."""
-        return UNSET if call_input is None else shown_input(call_input, self._secrets(tool))
+        return UNSET if call_input is UNSET else shown_input(call_input, self._secrets(tool))
 
     def shows_pieces(self, tool: str) -> bool:
         """Whether people may see the input of this tool while a model writes it."""
@@ -82,7 +82,7 @@ class Frames:
     def question(
         self,
         asked: QuestionAsked,
-        answer: Raw | None = None,
+        answer: Raw | UnsetType = UNSET,
         *,
         expired: bool = False,
     ) -> wire.Question:
@@ -98,7 +98,7 @@ class Frames:
             call_id=asked.call_id,
             tool_name=asked.tool,
             args=self.args(tool, asked.input),
-            answer=UNSET if answer is None else answer,
+            answer=answer,
             expired=expired,
         )
 
@@ -139,7 +139,7 @@ class Frames:
             case CallEnded(call_id=call_id):
                 call = parts.call(call_id)
                 if call is None or is_open(call):
-                    yield self._ended(event, has_input=call is not None and call.input is not None)
+                    yield self._ended(event, has_input=call is not None and call.input is not UNSET)
             case QuestionAsked():
                 yield from self._asked(event, running)
             case QuestionClosed(question_id=question_id, answer=answer):
@@ -287,8 +287,8 @@ def tokens(usage: Usage) -> wire.Tokens:
     )
 
 
-def _closed(turn_id: str, question_id: str, answer: Raw | None) -> wire.Frame:
-    if answer is None:
+def _closed(turn_id: str, question_id: str, answer: Raw | UnsetType) -> wire.Frame:
+    if answer is UNSET:
         return wire.QuestionExpired(question_id, turn_id)
     return wire.QuestionResolved(question_id, turn_id, answer)
 

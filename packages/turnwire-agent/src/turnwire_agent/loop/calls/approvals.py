@@ -1,7 +1,7 @@
 """What a person's answer to a question of approval means."""
 
 import msgspec
-from msgspec import Raw
+from msgspec import UNSET, Raw, UnsetType
 
 from turnwire_agent.loop import words
 
@@ -9,7 +9,7 @@ _YES = frozenset({"approve", "approved", "allow", "yes"})
 _NO = frozenset({"", "deny", "denied", "reject", "rejected", "no"})
 
 
-def approved(answer: Raw | None) -> bool:
+def approved(answer: Raw | UnsetType) -> bool:
     """Whether a person allows the call. Only a plain yes is one, however a gateway spells it."""
     match _value(answer):
         case bool(yes) | {"approved": bool(yes)}:
@@ -20,9 +20,9 @@ def approved(answer: Raw | None) -> bool:
             return False
 
 
-def refusal(answer: Raw | None) -> str:
-    """Say to the model why its call is not run. None: nobody answered."""
-    if answer is None:
+def refusal(answer: Raw | UnsetType) -> str:
+    """Say to the model why its call is not run. Unset: nobody answered."""
+    if answer is UNSET:
         return words.EXPIRED
     match _value(answer):
         case {"reason": str(reason)}:
@@ -35,8 +35,8 @@ def refusal(answer: Raw | None) -> str:
     return f"{words.DENIED} The reason: {reason}" if reason else words.DENIED
 
 
-def _value(answer: Raw | None) -> object:
+def _value(answer: Raw | UnsetType) -> object:
     try:
-        return msgspec.json.decode(answer) if answer is not None else None
+        return None if answer is UNSET else msgspec.json.decode(answer)
     except msgspec.DecodeError:
         return None

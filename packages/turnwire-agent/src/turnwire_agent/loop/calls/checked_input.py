@@ -4,7 +4,7 @@ import hashlib
 from typing import Any, Final
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from turnwire_agent.tools.arguments import Invalid, decoded
 from turnwire_agent.tools.contract import Tool
@@ -19,8 +19,8 @@ class CheckedInput(Struct, frozen=True, kw_only=True):
     """For the model: why the call is not run."""
     value: Any = None
     """What the tool is called with."""
-    input: Raw | None = None
-    """The JSON of the arguments, each key once; None if they are no JSON object."""
+    input: Raw | UnsetType = UNSET
+    """The JSON of the arguments, each key once; unset if they are no JSON object."""
     asks: bool = False
     """Whether a person must allow the call."""
 
