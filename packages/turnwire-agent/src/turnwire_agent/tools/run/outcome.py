@@ -9,6 +9,8 @@ from turnwire_agent.tools.contract import Media, Output
 
 TEXT_MAX: Final = 256 * 1024
 """Most characters of a result that a model is sent. What is beyond is left out, and it says so."""
+VALUE_MAX: Final = 8 * 1024 * 1024
+"""Most bytes of the JSON that people are shown. Of a larger one they see what the model does."""
 MEDIA_MAX: Final = 8 * 1024 * 1024
 """Most bytes of all pictures and files of one result."""
 
@@ -26,7 +28,7 @@ class ToolOutcome(Struct, frozen=True, kw_only=True):
     parts: tuple[str | Media, ...] = ()
     """For the model."""
     value: bytes | None = None
-    """For people: JSON, if the tool returned a value that is no text."""
+    """For people: JSON, if it says more than `parts`."""
     error: str | None = None
     """For people, unless it is done: fixed words, or those of `ToolFailed`."""
 
@@ -43,14 +45,14 @@ def done(result: Any) -> ToolOutcome:
             return failed(LARGE)
         parts = tuple(_short(p) if isinstance(p, str) else p for p in result.parts)
         return ToolOutcome(kind="done", parts=parts)
-    if isinstance(result, str):
-        return ToolOutcome(kind="done", parts=(_short(result),))
+    if isinstance(result, str) and len(result) <= TEXT_MAX:
+        return ToolOutcome(kind="done", parts=(result,))
     try:
         value = msgspec.json.encode(result)
     except (TypeError, ValueError, RecursionError, UnicodeError):
         return failed(NO_RESULT)
-    text = _short(value.decode())
-    return ToolOutcome(kind="done", parts=(text,), value=value if len(value) <= TEXT_MAX else None)
+    text = _short(result if isinstance(result, str) else value.decode())
+    return ToolOutcome(kind="done", parts=(text,), value=value if len(value) <= VALUE_MAX else None)
 
 
 def _short(text: str) -> str:
