@@ -352,3 +352,21 @@ async def test_the_log_has_a_line_for_each_attempt_and_nothing_of_what_was_said(
     ]
     for canary in (KEY, PROMPT, "new-key", "canary-answer"):
         assert canary not in caplog.text
+
+
+async def test_an_answer_that_came_whole_and_is_not_read_to_its_end_is_abandoned(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """All of it is in one read; what is in the log is how far it was heard."""
+    caplog.set_level(logging.INFO, "turnwire_agent.llm.call")
+    async with (
+        ScriptedServer([WHOLE]) as server,
+        aclosing(stream(model(server.url), REQUEST, Key())) as events,
+    ):
+        assert isinstance(await anext(events), Begun)
+        async for event in events:
+            if isinstance(event, TextDelta):
+                break
+
+    outcomes = [each.getMessage().partition("outcome=")[2] for each in caplog.records]
+    assert outcomes == ["abandoned"]
