@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from msgspec import Raw
+from msgspec import UNSET, Raw
 
 from runtime.loop.scenarios import MODEL, TOOLS
 from runtime.loop.turn_machine import PROMPT
@@ -136,7 +136,7 @@ def closed(call_id: str, reply: bytes | None = b"true", at: float = NOW) -> Ques
     return QuestionClosed(
         turn_id="t",
         question_id=f"t-{call_id}",
-        answer=None if reply is None else Raw(reply),
+        answer=UNSET if reply is None else Raw(reply),
         at=at,
     )
 

@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+from msgspec import Raw
+
 from runtime.loop.turn_machine import PROMPT, Machine, begun, ended
 from turnwire_agent.llm.transcript import Call
 from turnwire_agent.loop import words
@@ -92,13 +94,13 @@ def nobody_runs_what_nobody_allowed(machine: Machine) -> None:
     asked: dict[str, QuestionAsked] = {}
     for event in machine.journal:
         match event:
-            case QuestionAsked(call_id=str(call_id), input=input_) if input_ is not None:
+            case QuestionAsked(call_id=str(call_id)):
                 assert call_id not in {each.call_id for each in asked.values()}
                 asked[event.question_id] = event
             case QuestionClosed() if event.question_id in asked:
                 question = asked[event.question_id]
                 if approved(event.answer):
-                    assert question.input is not None
+                    assert isinstance(question.input, Raw)
                     allowed[str(question.call_id)] = bytes(question.input)
             case CallBegun():
                 if event.tool == "mail.send" or event.call_id in {

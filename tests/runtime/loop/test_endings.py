@@ -1,0 +1,63 @@
+from msgspec import UNSET, Raw
+
+from runtime.loop.journal import AGENT, NOW, answer, began, done, question, state, step
+from turnwire_agent.llm.transcript import Text
+from turnwire_agent.loop import words
+from turnwire_agent.loop.actions import Running
+from turnwire_agent.loop.decide import decide
+from turnwire_agent.loop.endings import stopped
+from turnwire_agent.loop.prepare import repaired
+from turnwire_agent.session.events import CallEnded, QuestionClosed
+
+FIND = ("find", '{"n":1}')
+CHARGE = ("charge", '{"n":1}')
+MAIL = ("mail.send", '{"n":1}')
+
+
+def test_a_turn_that_is_stopped_leaves_nothing_open() -> None:
+    events = (
+        step(),
+        answer(FIND, CHARGE, CHARGE, MAIL, FIND),
+        question("c3"),
+        began("c0", "find"),
+        done("c0"),
+        began("c1", "charge"),
+        began("c2", "charge"),
+    )
+    folded = state(*events)
+    end = stopped(folded, Running(calls=frozenset({"c1"})), NOW + 5)
+
+    assert (end.reason, end.finish_reason, end.error) == ("canceled", "other", None)
+    assert [
+        (event.call_id, event.outcome, event.content)
+        for event in end.events
+        if isinstance(event, CallEnded)
+    ] == [
+        ("c1", "canceled", (Text(words.STOPPED),)),
+        ("c2", "unknown", (Text(words.UNKNOWN),)),
+        ("c3", "canceled", (Text(words.NOT_RUN),)),
+        ("c4", "canceled", (Text(words.NOT_RUN),)),
+    ]
+    assert end.events[-1] == QuestionClosed(turn_id="t", question_id="t-c3", at=NOW + 5)
+    assert [(effect.key, effect.state) for effect in end.effects] == [
+        ("s/t/c1", "unknown"),
+        ("s/t/c2", "unknown"),
+    ]
+    for event in end.events:
+        folded.apply(event)
+    assert folded.open_calls == []
+    assert folded.questions == {}
+    assert repaired(folded.transcript) == folded.transcript
+
+
+def test_a_call_that_never_began_keeps_its_input_if_that_was_read() -> None:
+    folded = state(step(), answer(FIND, MAIL))
+    decide(folded, AGENT, Running(), NOW)
+    [first, second] = [
+        e for e in stopped(folded, Running(), NOW).events if isinstance(e, CallEnded)
+    ]
+
+    assert first.input == second.input == Raw(b'{"n":1}')
+    [unread] = stopped(state(step(), answer(FIND)), Running(), NOW).events
+    assert isinstance(unread, CallEnded)
+    assert unread.input is UNSET
