@@ -60,6 +60,8 @@ class Agent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     journal_file: str | None = None
     """Has the address of the journal in its one line, since that may hold a password."""
     listen: str = "127.0.0.1:8765"
+    metrics: str | None = None
+    """`HOST:PORT` of a server for Prometheus; everybody who reaches it may read it."""
     token_file: str | None = None
     """Has the bearer token that gateways send."""
     token_jwks: str | None = None

@@ -6,6 +6,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import get_args
 
+from prometheus_client import start_http_server
+
 from turnwire_agent.access.access import Access
 from turnwire_agent.access.listening import CannotListenError, listener
 from turnwire_agent.cli.access_arguments import NoTokensError, tokens
@@ -60,6 +62,8 @@ async def served(agent: Agent) -> AsyncIterator[tuple[str, int]]:
             frames = Frames(secrets_of(own))
             replica = Replica(open_journal(_journal(agent)), driver, frames, agent.host)
             access = Access(loopback=loopback, tokens=good)
+            if agent.metrics:
+                stack.callback(_metrics(agent.metrics))
             await stack.enter_async_context(HostServer(replica, listening, access, agent.host))
         except (
             BadServerError,
@@ -112,6 +116,22 @@ async def _model_driver(
         compaction=agent.compaction,
         servers=servers,
     )
+
+
+def _metrics(where: str) -> Callable[[], None]:
+    """Serve metrics in a thread; return what ends that."""
+    host, _, port = where.rpartition(":")
+    try:
+        server, thread = start_http_server(int(port), host)
+    except (OSError, ValueError) as error:
+        raise CannotServeError(f"metrics cannot be served at {where}: {error}") from None
+
+    def stop() -> None:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+    return stop
 
 
 def secrets_of(tools: Tools) -> Callable[[str], frozenset[str]]:

@@ -11,6 +11,7 @@ from typing import Final
 from msgspec import UNSET, Raw
 from msgspec.structs import replace
 
+from turnwire_agent import metrics
 from turnwire_agent.drivers.heartbeat import Heartbeat
 from turnwire_agent.host.driver import Ended, Parked, Turn
 from turnwire_agent.llm.call.stream import DEFAULTS, CallSettings, stream
@@ -23,7 +24,7 @@ from turnwire_agent.loop.prepare import prepare
 from turnwire_agent.loop.streaming import Attempt
 from turnwire_agent.loop.turn_state import TurnState
 from turnwire_agent.mcp.servers import McpServers
-from turnwire_agent.session.events import Compacted, StatusChanged
+from turnwire_agent.session.events import AttemptLost, Compacted, StatusChanged
 from turnwire_agent.tools.contract import Media
 from turnwire_agent.tools.run.raised import described
 from turnwire_agent.tools.run.runner import ToolRunner
@@ -169,7 +170,10 @@ class _Loop:
                 if attempt.is_over:
                     break
                 await turn.drain()
-        await turn.write(attempt.outcome())
+        outcome = attempt.outcome()
+        why = outcome.why if isinstance(outcome, AttemptLost) else "ended"
+        metrics.MODEL_ATTEMPTS.labels(why).inc()
+        await turn.write(outcome)
 
     async def _call(self, action: RunCall) -> None:
         turn = self._turn

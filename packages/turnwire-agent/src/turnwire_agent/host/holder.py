@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 from uuid import uuid4
 
+from turnwire_agent import metrics
 from turnwire_agent.host.commands import AbortCommand, AnswerCommand, wanted
 from turnwire_agent.host.driver import Driver, Ended, Parked
 from turnwire_agent.host.live_session import LiveSession
@@ -86,6 +87,7 @@ class Holder:
         await self._live.catch_up()
         try:
             if (running := self._live.state.running) and not running.parked:
+                metrics.TAKEOVERS.inc()
                 await self._write([TurnTakenOver(turn_id=running.turn_id, at=self._clock())])
             while not self._leaving:
                 self._woken.clear()
@@ -183,7 +185,8 @@ class Holder:
 
     async def _drive(self, turn: HostTurn) -> Ended | Parked:
         try:
-            return await self._driver.turn(turn)
+            with metrics.TURNS_RUNNING.track_inprogress():
+                return await self._driver.turn(turn)
         except LeaseLostError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a driver raises, its turn ends
@@ -211,6 +214,7 @@ class Holder:
             # A question that was closed in between: the driver has something to do again.
             if running and running.open_questions and not turn.was_notified:
                 await self._write([TurnParked(turn.turn_id)])
+                metrics.TURNS_PARKED.inc()
             return
         await self._write_end(ended)
 
@@ -243,6 +247,7 @@ class Holder:
             at=self._clock(),
         )
         await self._writer.write([end], Extra(take=take, settle=True))
+        metrics.TURNS.labels(ended.reason).inc()
 
     # --- the end of a hold -------------------------------------------------------------------
 
@@ -270,6 +275,7 @@ class Holder:
         await self._writer.end()
 
     def _lose(self, error: Exception) -> None:
+        metrics.LEASES_LOST.inc()
         LOGGER.warning("session: session=%s outcome=lease-lost: %s", self._live.id, error)
         self._is_lost = True
         if self._task is not None:
@@ -298,6 +304,7 @@ class Holder:
         """Give a cancelled driver its moment. One that takes longer is left alone."""
         await asyncio.wait([task], timeout=self._settings.stop_s)
         if not task.done():
+            metrics.DRIVERS_ABANDONED.inc()
             LOGGER.error("turn: session=%s outcome=driver-does-not-end", self._live.id)
 
     async def _write(self, events: Sequence[Event], take: Sequence[str] = ()) -> None:

@@ -7,13 +7,14 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Final, Self
 from uuid import uuid4
 
+from turnwire_agent import metrics
 from turnwire_agent.host.commands import NewerCommandError, Wanted, command
 from turnwire_agent.host.driver import Driver
 from turnwire_agent.host.holder import Holder
 from turnwire_agent.host.live_session import LiveSession
 from turnwire_agent.host.settings import HostSettings
 from turnwire_agent.journal.port import Journal, LeaseLostError, UnavailableError
-from turnwire_agent.session.codec import NewerEventError
+from turnwire_agent.session.codec import BrokenEventError, NewerEventError
 from turnwire_agent.v2.frames import Frames
 
 LOGGER: Final = logging.getLogger("turnwire_agent.host")
@@ -155,7 +156,7 @@ class Replica:
                     LOGGER.warning("session: session=%s outcome=retry: %s", session.live.id, error)
                     await asyncio.sleep(delay)
                     delay = min(2 * delay, RETRY_MAX_S)
-        except (NewerEventError, NewerCommandError) as error:
+        except (BrokenEventError, NewerEventError, NewerCommandError) as error:
             LOGGER.critical("session: session=%s outcome=refused: %s", session.live.id, error)
         finally:
             session.holding = None
@@ -176,7 +177,8 @@ class Replica:
             settings=self._settings,
         )
         try:
-            await session.holder.run()
+            with metrics.SESSIONS_HELD.track_inprogress():
+                await session.holder.run()
         finally:
             session.holder = None
         return session.again or bool(await self._journal.commands(id_))
@@ -193,7 +195,7 @@ class Replica:
                     await session.live.catch_up()
                 except UnavailableError as error:
                     LOGGER.warning("session: session=%s: %s", session.live.id, error)
-                except NewerEventError as error:
+                except (BrokenEventError, NewerEventError) as error:
                     LOGGER.critical(
                         "session: session=%s outcome=refused: %s", session.live.id, error
                     )

@@ -14,6 +14,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
+from turnwire_agent import metrics
 from turnwire_agent.access.access import Access, Caller
 from turnwire_agent.access.refusal import RefusedError
 from turnwire_agent.host.commands import AbortCommand, AnswerCommand, Wanted
@@ -21,7 +22,7 @@ from turnwire_agent.host.live_session import LiveSession
 from turnwire_agent.host.replica import FullError, Replica
 from turnwire_agent.host.settings import HostSettings
 from turnwire_agent.journal.port import TooManyCommandsError, UnavailableError
-from turnwire_agent.session.codec import NewerEventError
+from turnwire_agent.session.codec import BrokenEventError, NewerEventError
 from turnwire_agent.session.events import Prompted
 from turnwire_agent.v2.frames import PONG, refused
 from turnwire_agent.v2.requests import Abort, Answer, Ping, Prompt, parse
@@ -104,6 +105,10 @@ class HostServer:
 
     async def _serve(self, socket: ServerConnection) -> None:
         """Serve one socket to its end."""
+        with metrics.SOCKETS.track_inprogress():
+            await self._converse(socket)
+
+    async def _converse(self, socket: ServerConnection) -> None:
         assert socket.request is not None
         user = self._callers.get(socket, Caller()).user
         session_id = _asked_for(socket.request)[0]
@@ -124,7 +129,7 @@ class HostServer:
         except UnavailableError as error:
             LOGGER.warning("session: session=%s outcome=unavailable: %s", session_id, error)
             await socket.close(CloseCode.TRY_AGAIN_LATER)
-        except NewerEventError as error:
+        except (BrokenEventError, NewerEventError) as error:
             LOGGER.critical("session: session=%s outcome=refused: %s", session_id, error)
             await socket.close(CloseCode.INTERNAL_ERROR)
         finally:
@@ -156,6 +161,7 @@ class HostServer:
         self, live: LiveSession, socket: ServerConnection, user: str | None, prompt: Prompt
     ) -> None:
         if len(live.state.queue) >= self._settings.queue:
+            metrics.REFUSED_PROMPTS.labels("queue").inc()
             live.send(socket, refused(TOO_MANY, prompt.prompt_id))
             return
         prompted = Prompted(
@@ -173,6 +179,7 @@ class HostServer:
             await self._put(live, prompted, f"prompt-{prompt.prompt_id or uuid4().hex}")
         except (TooManyCommandsError, UnavailableError) as error:
             LOGGER.warning("prompt: session=%s outcome=not-kept: %s", live.id, error)
+            metrics.REFUSED_PROMPTS.labels("journal").inc()
             live.send(socket, refused(NOT_KEPT, prompt.prompt_id))
 
     async def _put(self, live: LiveSession, wanted: Wanted, id_: str = "") -> None:

@@ -5,9 +5,11 @@ nobody else tells of them.
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from turnwire_agent import metrics
 from turnwire_agent.host.streamed import joined, size_of
 from turnwire_agent.journal.port import (
     Effect,
@@ -191,6 +193,7 @@ class Writer:
         writes = [each for each in batch if isinstance(each, _Write)]
         extras = [each.extra for each in writes]
         failure: Exception | None = None
+        began = time.monotonic()
         encoded = [encode(event) for event in events]
         try:
             appended = await self._journal.append(
@@ -205,10 +208,12 @@ class Writer:
         except (KeyTakenError, LeaseLostError, UnavailableError) as error:
             failure = error
         else:
+            metrics.COMMIT_SECONDS.observe(time.monotonic() - began)
             self._committed([each.event for each in encoded], appended.head)
         self._size -= sum(each.size for each in batch if isinstance(each, _Added))
         self._room.set()
         if isinstance(failure, UnavailableError):
+            metrics.JOURNAL_ERRORS.inc()
             failure = LeaseLostError(str(failure))
         for write in writes:
             write.end(failure)

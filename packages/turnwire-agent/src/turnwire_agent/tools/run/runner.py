@@ -4,6 +4,7 @@ import asyncio
 import logging
 from typing import Any, Final
 
+from turnwire_agent import metrics
 from turnwire_agent.tools.contract import Context, Tool, ToolFailed
 from turnwire_agent.tools.run import outcome
 from turnwire_agent.tools.run.outcome import ToolOutcome
@@ -53,8 +54,11 @@ class ToolRunner:
         if not running.done.done():
             self._end(tool, running)
             LOGGER.warning("tool: name=%s outcome=timeout seconds=%.3f", tool.name, tool.timeout_s)
+            metrics.TOOL_RUNS.labels("timeout").inc()
             return outcome.failed(outcome.TOO_LONG)
-        return _outcome(tool, running.done)
+        ended = _outcome(tool, running.done)
+        metrics.TOOL_RUNS.labels(ended.kind).inc()
+        return ended
 
     def _end(self, tool: Tool, running: ToolRun) -> None:
         running.cancel()
@@ -66,6 +70,7 @@ class ToolRunner:
         await asyncio.wait([running.done], timeout=self._grace_s)
         if not running.done.done():
             self.abandoned += 1
+            metrics.TOOLS_ABANDONED.inc()
             LOGGER.warning("tool: name=%s outcome=abandoned", tool.name)
 
 
