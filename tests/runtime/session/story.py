@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
-from msgspec import Raw
+from msgspec import UNSET, Raw, UnsetType
 
 from turnwire_agent.llm.events import Usage
 from turnwire_agent.llm.transcript import Assistant, Call, Outcome, Reasoning, Text, User
@@ -231,7 +231,7 @@ class Story:
     def _run(self, call_id: str, tool: str, call_input: Any) -> Iterator[Event]:
         turn_id = self._turn_id
         if self._chance(0.2):
-            yield self._ended(call_id, tool, self._dice.choice((None, raw(call_input))))
+            yield self._ended(call_id, tool, self._dice.choice((UNSET, raw(call_input))))
             return
         if self._chance(0.3):
             asked = QuestionAsked(
@@ -248,7 +248,7 @@ class Story:
             yield TurnParked(turn_id)
             yield self._closed(asked)
             if self._chance(0.4):
-                yield self._ended(call_id, tool, None)
+                yield self._ended(call_id, tool, UNSET)
                 return
         for run in range(self._dice.choice((1, 1, 1, 2))):
             yield CallBegun(
@@ -264,9 +264,9 @@ class Story:
             yield Streamed(turn_id, (PreliminaryResult(call_id, tool, self._value()),))
         if not self._orderly and self._chance(0.5):
             yield from self._streamed([self._shown(), TextAdded("meanwhile")])
-        yield self._ended(call_id, tool, None)
+        yield self._ended(call_id, tool, UNSET)
 
-    def _ended(self, call_id: str, tool: str, call_input: Raw | None) -> CallEnded:
+    def _ended(self, call_id: str, tool: str, call_input: Raw | UnsetType) -> CallEnded:
         outcome = self._dice.choice(OUTCOMES)
         has_value = outcome == "done" and self._chance(0.6)
         return CallEnded(
@@ -275,13 +275,13 @@ class Story:
             tool=tool,
             outcome=outcome,
             content=(Text("for the model"),),
-            value=self._value() if has_value else None,
+            value=self._value() if has_value else UNSET,
             error="No paper" if outcome == "failed" else None,
             input=call_input,
         )
 
     def _closed(self, asked: QuestionAsked) -> QuestionClosed:
-        answer = raw(self._dice.choice((True, False, None, "yes"))) if self._chance(0.8) else None
+        answer = raw(self._dice.choice((True, False, None, "yes"))) if self._chance(0.8) else UNSET
         return QuestionClosed(
             turn_id=self._turn_id, question_id=asked.question_id, answer=answer, user_id="ann"
         )

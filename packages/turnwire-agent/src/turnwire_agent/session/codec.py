@@ -101,8 +101,8 @@ def event_of(kind: str, body: bytes) -> Event:
     """Read an event.
 
     Raises:
-        NewerEventError: the kind or its version is not known.
-        BrokenEventError: the body is not of this kind.
+        NewerEventError: its kind or version is not known.
+        BrokenEventError: its body is not of this kind.
 
     """
     decoder = _DECODERS.get(kind)

@@ -32,6 +32,8 @@ class Exchange:
     """What a request may name to mean this prompt or its turn."""
     reason: Reason | None = None
     """How the turn ended; None: it has not."""
+    finish_reason: str = ""
+    """Why its answer is no longer."""
     error: str | None = None
     """Why it failed, for people."""
     parts: tuple[Part, ...] = ()
@@ -54,6 +56,7 @@ class Exchange:
     def end(self, ended: TurnEnded, parts: tuple[Part, ...], messages: Transcript) -> None:
         """The turn is over."""
         self.reason, self.error = ended.reason, ended.error
+        self.finish_reason = ended.finish_reason
         self.parts, self.messages = parts, messages
 
 

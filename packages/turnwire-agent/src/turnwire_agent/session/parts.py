@@ -39,6 +39,7 @@ from turnwire_agent.session.events import (
     TextAdded,
     TextPart,
 )
+from turnwire_agent.session.mended import mended
 
 PARTS_MAX: Final = 4_096
 """Most parts of a turn. Beyond these, files, sources and data are told, and not repeated."""
@@ -197,7 +198,11 @@ class Parts:
         return bool(self._standing) and not isinstance(self._standing[-1].part, StepPart)
 
     def take_back(self, since: int) -> None:
-        """Remove the parts from this position on. Their ids may come again."""
+        """Remove the parts from this position on.
+
+        The ids of calls and of data may come again. A question that was taken back stays known: its
+        answer is kept where clients have seen it.
+        """
         self._open = None
         if since >= self._count:
             return
@@ -211,9 +216,6 @@ class Parts:
         self._count = since
         standing = {id(slot) for slot in self._standing}
         self._calls = {key: slot for key, slot in self._calls.items() if id(slot) in standing}
-        self._questions = {
-            key: slot for key, slot in self._questions.items() if id(slot) in standing
-        }
         self._data = {key: slot for key, slot in self._data.items() if id(slot) in standing}
 
     def begin_call(self, begun: CallBegun) -> None:
@@ -361,7 +363,10 @@ def _outline(part: Text | Image | File) -> dict[str, str]:
 
 
 def _json(value: object) -> Raw:
-    return Raw(msgspec.json.encode(value))
+    try:
+        return Raw(msgspec.json.encode(value))
+    except UnicodeEncodeError:
+        return Raw(msgspec.json.encode(mended(value)))
 
 
 def _settled(part: Part, error: str) -> Part:

@@ -34,7 +34,8 @@ def repeated(
     for part in parts_of(all_parts(exchange, state), frames):
         found += _frames(part, turn_id)
     if exchange.reason is not None:
-        found.append(wire.Finalize(turn_id, exchange.reason, error=exchange.error))
+        end = wire.Finalize(turn_id, exchange.reason, exchange.finish_reason, exchange.error)
+        found.append(end)
         found.append(wire.Complete(turn_id, UNSET if prompt_id is None else prompt_id))
     return [wire.encoded(frame) for frame in found]
 
