@@ -38,9 +38,7 @@ class Blocks:
         self._begun = 0
 
     def start(self, kind: Kind, key: Hashable) -> list[Event]:
-        """Begin a block, unless it is open."""
-        if key in self._open:
-            return []
+        """Begin a block that is not open."""
         self._open[key] = (kind, str(self._begun))
         self._begun += 1
         return [_START[kind](self._open[key][1])]
@@ -49,9 +47,7 @@ class Blocks:
         """More of a block, which begins if it is not open. No text is no event."""
         if not text:
             return []
-        if key in self._open:  # as nearly always
-            return [_DELTA[kind](self._open[key][1], text)]
-        events = self.start(kind, key)
+        events = [] if key in self._open else self.start(kind, key)
         events.append(_DELTA[kind](self._open[key][1], text))
         return events
 
