@@ -11,13 +11,17 @@ command is deleted in the transaction that appends what it led to.
 Times are seconds since 1970, by the clock of the store: one clock for all replicas.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct
 
 COMMANDS_MAX = 1_000
 """Most commands of one session that nobody has taken yet."""
+
+TAKEN_IDS_MIN = 1_000
+"""Ids of taken commands that are kept for each session: the newest, this many or up to
+`COMMANDS_MAX` more. An older one that is put again is a new command."""
 
 
 class LeaseLostError(Exception):
@@ -63,7 +67,7 @@ class Command(Struct, frozen=True):
 
     id: str
     """Of whoever asks. A second command with the id of an earlier one of this session is the same
-    command, also if the earlier one was taken already."""
+    command, also if the earlier one was taken already (see `TAKEN_IDS_MIN`)."""
     kind: str
     body: bytes
     number: int = 0
@@ -100,12 +104,21 @@ class Appended(Struct, frozen=True):
     """Number of the last row of the session."""
 
 
+class Change(Struct, frozen=True):
+    """What may be new in a session. A store that does not know which says both."""
+
+    rows: bool = True
+    commands: bool = True
+
+
 class Journal(Protocol):
     """A store of sessions.
 
     Every method but `follow` is one transaction: all of it happened, or nothing. A caller that is
-    cancelled does not cancel the transaction: it is finished or undone as a whole. Every method may
-    raise `UnavailableError`.
+    cancelled does not cancel the transaction: it is finished or undone as a whole. What one caller
+    asks for one session is done in the order of the calls. Every method may raise
+    `UnavailableError`, and `ValueError` for an id, owner or key that `ids.checked` does not let
+    pass.
     """
 
     async def start(self) -> None:
@@ -174,7 +187,7 @@ class Journal(Protocol):
         Args:
             lease: Of the writer.
             rows: Any number, none too. Their `seq` and `epoch` are not read.
-            take: Ids of commands that are taken by this.
+            take: Ids of commands that are taken by this. One that is not there is ignored.
             effects: Each is written over an older one with the same key *and* the same `call`.
             settle: Detail rows up to the last of `rows` are not needed any more.
             release: Give the lease up. The session is due at once if commands are left.
@@ -198,9 +211,12 @@ class Journal(Protocol):
     async def sessions(self, *, after: str = "", limit: int = 100) -> Sequence[str]:
         """Return ids of sessions in their order, for lists."""
 
-    def follow(self, session: str) -> AsyncIterator[None]:
+    def follow(self, session: str) -> AsyncGenerator[Change, None]:
         """Yield whenever the session may have new rows or new commands, once at the beginning too.
 
-        Several changes may be one yield. Changes by other processes come within 200 ms. The
-        iterator ends with the journal; close it (`aclosing`) when it is not needed any more.
+        Several changes may be one. Those by other processes come within 200 ms. The iterator ends
+        with the journal; close it (`aclosing`) when it is not needed any more.
+
+        The holder of a session follows it too, and looks for commands only after a change that
+        may have some: a store that can tell its own appends from commands does.
         """

@@ -1,0 +1,112 @@
+"""What the two threads do with transactions: commit them together, or read."""
+
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from turnwire_agent.journal.port import NewerSchemaError, UnavailableError
+from turnwire_agent.journal.sql.transactions import Transaction
+from turnwire_agent.journal.sqlite import schema
+from turnwire_agent.journal.sqlite.file import JournalFile
+from turnwire_agent.journal.sqlite.thread import Job, Waiting
+
+T = TypeVar("T")
+
+
+class Work:
+    """Runs jobs on the connection of a thread.
+
+    Args:
+        file: What the connection is to.
+        clock: Seconds since 1970, the same for all processes of the machine.
+
+    """
+
+    def __init__(self, file: JournalFile, clock: Callable[[], float] = time.time) -> None:
+        self._file = file
+        self._clock = clock
+
+    def commit(
+        self, database: sqlite3.Connection, first: Job[Any], waiting: Waiting
+    ) -> Sequence[Job[Any]]:
+        """Run jobs in one transaction, each in a savepoint: one that fails undoes itself alone."""
+        try:
+            database.execute("begin immediate")
+        except sqlite3.Error as error:
+            # All that is queued by now has waited for the same lock.
+            return self._undone(database, [first, *waiting()], error)
+        jobs = [first, *waiting()]
+        try:
+            self._check(database)
+            for job in jobs:
+                self._run_one(database, job)
+            database.execute("commit")
+        except (sqlite3.Error, NewerSchemaError, UnavailableError) as error:
+            return self._undone(database, jobs, error)
+        return jobs
+
+    def read(
+        self, database: sqlite3.Connection, first: Job[Any], waiting: Waiting
+    ) -> Sequence[Job[Any]]:
+        """Run jobs that change nothing. Each sees one state of the whole journal."""
+        jobs = [first, *waiting()]
+        for job in jobs:
+            try:
+                database.execute("begin")
+                self._check(database)
+                job.succeed(self._result(database, job.transaction))
+                database.execute("commit")
+            except (sqlite3.Error, NewerSchemaError, UnavailableError) as error:
+                self._undone(database, [job], error)
+        return jobs
+
+    def _run_one(self, database: sqlite3.Connection, job: Job[Any]) -> None:
+        database.execute("savepoint one")
+        try:
+            job.succeed(self._result(database, job.transaction))
+        except sqlite3.Error as error:
+            if not database.in_transaction:
+                raise  # SQLite has undone them all, as it does when the disk is full
+            job.fail(self._file.unavailable(error))
+        except Exception as error:  # noqa: BLE001 (whatever it decides; the others go on)
+            job.fail(error)
+        if job.failed:
+            database.execute("rollback to one")
+        database.execute("release one")
+
+    def _result(self, database: sqlite3.Connection, transaction: Transaction[T]) -> T:
+        now = self._clock()
+        try:
+            queries = next(transaction)
+            while True:
+                queries = transaction.send(
+                    [
+                        database.execute(
+                            query.statement, {**query.parameters, "now": now}
+                        ).fetchall()
+                        for query in queries
+                    ]
+                )
+        except StopIteration as ended:
+            result: T = ended.value
+            return result
+
+    def _check(self, database: sqlite3.Connection) -> None:
+        schema.check(database)
+        self._file.check()
+
+    def _undone(
+        self, database: sqlite3.Connection, jobs: Sequence[Job[Any]], error: Exception
+    ) -> Sequence[Job[Any]]:
+        """Undo what is left of the transaction. Each caller gets an exception of its own."""
+        with suppress(sqlite3.Error):
+            if database.in_transaction:
+                database.execute("rollback")
+        for job in jobs:
+            if isinstance(error, sqlite3.Error):
+                job.fail(self._file.unavailable(error))
+            else:
+                job.fail(type(error)(*error.args))
+        return jobs

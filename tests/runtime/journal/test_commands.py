@@ -1,0 +1,102 @@
+"""Commands: each once, in their order, taken with what they led to."""
+
+import asyncio
+
+import pytest
+
+from runtime.journal.stores import Store, claimed, command, row
+from turnwire_agent.journal.port import (
+    COMMANDS_MAX,
+    TAKEN_IDS_MIN,
+    Journal,
+    LeaseLostError,
+    TooManyCommandsError,
+)
+
+
+async def test_commands_come_in_the_order_of_their_arrival(store: Store) -> None:
+    first, second = await store.open(), await store.open()
+
+    assert await first.put("s", command("z", b"1"))
+    assert await second.put("s", command("a", b"2"))
+    assert await first.put("other", command("z", b"3"))
+
+    found = await first.commands("s")
+    assert [(each.number, each.id, each.kind, each.body) for each in found] == [
+        (1, "z", "prompt", b"1"),
+        (2, "a", "prompt", b"2"),
+    ]
+
+
+async def test_a_known_id_is_the_same_command_also_once_it_is_taken(journal: Journal) -> None:
+    await journal.put("s", command("c", b"first"))
+
+    assert not await journal.put("s", command("c", b"second"))
+    (found,) = await journal.commands("s")
+    assert found.body == b"first"
+
+    await journal.append(await claimed(journal, "s"), [row()], take=["c"])
+    assert list(await journal.commands("s")) == []
+    assert not await journal.put("s", command("c", b"third"))
+    assert list(await journal.commands("s")) == []
+    await journal.put("s", command("d"))
+    assert [each.number for each in await journal.commands("s")] == [2]
+
+
+async def test_a_command_that_was_not_there_is_not_taken(journal: Journal) -> None:
+    await journal.put("s", command("c"))
+
+    appended = await journal.append(await claimed(journal, "s"), [row()], take=["never", "c", "c"])
+
+    assert appended.head == 1
+    assert await journal.put("s", command("never"))
+
+
+async def test_a_lost_lease_takes_nothing(journal: Journal) -> None:
+    await journal.put("s", command("c"))
+    lost = await claimed(journal, "s")
+    await claimed(journal, "s")
+
+    with pytest.raises(LeaseLostError):
+        await journal.append(lost, [row()], take=["c"])
+
+    assert [each.id for each in await journal.commands("s")] == ["c"]
+    assert await journal.read("s") == []
+
+
+async def test_a_session_has_room_for_so_many_commands(journal: Journal) -> None:
+    for number in range(COMMANDS_MAX):
+        await journal.put("s", command(f"c{number}"))
+
+    with pytest.raises(TooManyCommandsError):
+        await journal.put("s", command("more"))
+    assert not await journal.put("s", command("c7"))  # the one that was put is no more than it was
+    assert len(await journal.commands("s")) == COMMANDS_MAX
+
+    await journal.append(await claimed(journal, "s"), [], take=["c0"])
+    assert await journal.put("s", command("more"))
+
+
+async def test_ids_of_taken_commands_are_kept_the_newest_of_them(journal: Journal) -> None:
+    lease = await claimed(journal, "s")
+    await journal.put("s", command("waits"))
+    for start in range(0, 4_000, 500):
+        ids = [f"c{number}" for number in range(start, start + 500)]
+        await asyncio.gather(*(journal.put("s", command(each)) for each in ids))
+        await journal.append(lease, [], take=ids)
+
+    assert [each.id for each in await journal.commands("s")] == ["waits"]
+    newest = [f"c{number}" for number in range(4_000 - TAKEN_IDS_MIN, 4_000)]
+    assert not any(await asyncio.gather(*(journal.put("s", command(each)) for each in newest)))
+    assert await journal.put("s", command("c0"))
+
+
+async def test_the_same_command_put_by_many_at_once_is_one(store: Store) -> None:
+    journals = [await store.open(), await store.open()]
+
+    new = await asyncio.gather(
+        *(journals[number % 2].put("s", command("c")) for number in range(40))
+    )
+
+    assert sum(new) == 1
+    assert [each.number for each in await journals[0].commands("s")] == [1]
