@@ -50,7 +50,7 @@ def request_of(operation: HttpOperation, arguments: Mapping[str, Any]) -> HttpRe
                 filled[each.name] = _joined(each, value)
             case "query":
                 query += _pairs(each, value)
-            case "header":
+            case _:
                 headers[each.name] = _header(each, _joined(each, value))
     segments = [_segment(operation, segment, filled) for segment in path.split("/")]
     target = "/".join(segments) + (f"?{'&'.join(query)}" if query else "")

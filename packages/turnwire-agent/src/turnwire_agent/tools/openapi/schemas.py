@@ -4,6 +4,7 @@ What they refer to comes along as `$defs`. 3.0 has words of its own (`nullable`,
 flags); both versions have words that say nothing of a request.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -21,6 +22,8 @@ _DROPPED: Final = frozenset(
     }
 )
 _REFUSED: Final = ("$dynamicRef", "$recursiveRef", "$id", "id$")
+_OTHER: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+"""Characters that a name in a reference would have to be escaped for."""
 _FLAGS: Final[Mapping[str, str]] = {
     "exclusiveMaximum": "maximum",
     "exclusiveMinimum": "minimum",
@@ -92,7 +95,7 @@ class Schemas:
             looked_up(self._document, reference)
             if len(self._names) == DEFINITIONS_MAX:
                 raise UnsupportedError("schema", f"more than {DEFINITIONS_MAX} schemas")
-            last = reference.rpartition("/")[2]
+            last = _OTHER.sub("_", reference.rpartition("/")[2])
             taken = set(self._names.values())
             name, number = last, 1
             while name in taken:

@@ -1,0 +1,1 @@
+"""Calls the operations of OpenAPI documents, by HTTP."""
