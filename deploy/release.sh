@@ -87,7 +87,7 @@ room requirements-image.txt "$out/turnwire_agent"
 env --ignore-environment "$venv/bin/turnwire-agent" --help > /dev/null
 env --ignore-environment "$venv/bin/python" -c "import turnwire_agent; print(turnwire_agent.__version__)" |
   grep --quiet --fixed-strings --line-regexp "$version"
-room requirements-lab.txt "$out/turnwire" "$out/turnwire_lab"
+room requirements-lab.txt "$out/turnwire" "$out/turnwire_agent" "$out/turnwire_lab"
 env --ignore-environment "$venv/bin/turnwire-lab" --help > /dev/null
 room requirements-image.txt "$out/turnwire"
 env --ignore-environment "$venv/bin/turnwire" --help > /dev/null

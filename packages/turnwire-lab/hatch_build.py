@@ -1,4 +1,4 @@
-"""What the wheel depends on: turnwire of the same version, and the libraries of pyproject.toml.
+"""What the wheel depends on: ours of the same version, and the libraries of pyproject.toml.
 
 An sdist has the answer in its PKG-INFO, and hatchling does not ask there.
 """
@@ -17,4 +17,5 @@ class Dependencies(MetadataHookInterface):
         """Set the one dynamic field but the version, which hatchling has set."""
         project = tomllib.loads((Path(self.root) / "pyproject.toml").read_text(encoding="utf-8"))
         libraries = project["dependency-groups"]["libraries"]
-        metadata["dependencies"] = [f"turnwire=={metadata['version']}", *libraries]
+        ours = [f"{name}=={metadata['version']}" for name in ("turnwire", "turnwire-agent")]
+        metadata["dependencies"] = [*ours, *libraries]

@@ -133,7 +133,7 @@ def test_an_sdist_holds_files_alone_and_none_of_the_other_packages(built: Path, 
     assert {path[1] for path, _ in inside if path[0] == "src"} == {name}
 
 
-def test_the_lab_needs_turnwire_of_its_own_version_and_the_gateway_needs_no_lab(
+def test_the_lab_needs_both_others_of_its_own_version_and_they_need_none(
     built: Path,
 ) -> None:
     gateway, lab, agent = (
@@ -142,14 +142,16 @@ def test_the_lab_needs_turnwire_of_its_own_version_and_the_gateway_needs_no_lab(
     )
 
     libraries = project("turnwire_lab")["dependency-groups"]["libraries"]
-    assert lab == {f"turnwire=={__version__}", *libraries}
-    assert not [each for each in gateway if each.startswith("turnwire")]
+    ours = {f"turnwire=={__version__}", f"turnwire-agent=={__version__}"}
+    assert lab == {*ours, *libraries}
+    assert not [each for each in gateway | agent if each.startswith("turnwire")]
     without_extras = {each for each in agent if "extra ==" not in each}
     assert without_extras == {
         "httpx<1,>=0.28",
         "msgspec>=0.22",
         "starlette<2,>=1.0",
         "uvicorn<1,>=0.40",
+        "websockets<18,>=17.4",
     }
 
 

@@ -41,5 +41,5 @@ async def test_another_key_is_refused_and_not_shown(key: str) -> None:
 def test_without_the_package_its_name_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cryptography.fernet", None)
 
-    with pytest.raises(ImportError, match="package `cryptography`, which is not installed"):
+    with pytest.raises(ImportError, match=r"pip install 'turnwire-agent\[sealed\]'"):
         importlib.reload(fernet)

@@ -1,4 +1,4 @@
-"""Encryption of stored tokens with the package `cryptography`, which is an extra.
+"""Encryption of stored tokens with the package `cryptography`, which is the extra `sealed`.
 
 Nothing else of the runtime imports this module. Who wants a seal does so:
 
@@ -16,7 +16,7 @@ try:
     from cryptography.fernet import Fernet, InvalidToken
 except ImportError:
     raise ImportError(
-        "Stored tokens are sealed with the package `cryptography`, which is not installed."
+        "stored tokens are sealed with pip install 'turnwire-agent[sealed]'"
     ) from None
 
 
