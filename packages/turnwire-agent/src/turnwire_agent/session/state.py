@@ -76,8 +76,10 @@ class SessionState:
         return running if running is not None and running.turn_id == turn_id else None
 
     def _end(self, running: RunningTurn, ended: TurnEnded) -> None:
-        # A journal that is read without its details has the parts and the messages here alone.
-        parts = closed(ended.parts, ended.reason) or running.parts_at_end(ended.reason)
-        messages = ended.messages or messages_of(running.events, parts)
-        running.exchange.end(ended, parts, messages)
+        parts, messages = ended.parts, ended.messages
+        # A journal that is read without its details has these here alone.
+        if not parts and not messages:
+            parts = running.parts_now()
+            messages = messages_of(running.events, closed(parts, ended.reason))
+        running.exchange.end(ended, closed(parts, ended.reason), messages)
         self.running = None

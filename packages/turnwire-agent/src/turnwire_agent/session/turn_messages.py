@@ -41,13 +41,15 @@ def messages_of(events: Iterable[Event], parts: Sequence[Part] = ()) -> Transcri
 
     """
     after: list[Event] = []
+    asks_models = False
     for event in events:
+        asks_models = asks_models or isinstance(event, StepBegun | StepEnded | Compacted)
         if isinstance(event, Compacted):
             after.clear()
         else:
             after.append(event)
     outcomes = _Outcomes(after, parts)
-    if any(isinstance(event, StepBegun | StepEnded) for event in after):
+    if asks_models:
         return _of_steps((each for each in after if isinstance(each, StepEnded)), outcomes)
     return _of_parts(parts, outcomes)
 
