@@ -1,4 +1,4 @@
-"""The tables of the pages about models, by their names."""
+"""The tables of the pages about models and tools, by their names."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -7,6 +7,7 @@ from typing import Final
 from turnwire_agent.llm.model import ShapeName
 from turnwire_agent.llm.providers import PROVIDERS
 from turnwire_agent.llm.shapes import SHAPES
+from turnwire_agent.tools.openapi.unsupported import UNSUPPORTED
 from turnwire_lab.docs.runtime import answers, becomes
 
 Table = Callable[[Iterable[str], Iterable[Iterable[str]]], str]
@@ -20,6 +21,7 @@ def tables(table: Table) -> dict[str, Callable[[], str]]:
     """
     made: dict[str, Callable[[], str]] = {
         "models-providers": lambda: table(PROVIDER_HEAD, _providers()),
+        "tools-openapi-unsupported": lambda: table(("Name", "What it is"), _unsupported()),
         "models-survival": lambda: table(("Made by", "Asked", "What it gets"), becomes.survival()),
     }
     for shape in SHAPES:
@@ -35,6 +37,11 @@ def _providers() -> Iterable[tuple[str, str, str, str]]:
     for name, provider in PROVIDERS.items():
         key = f"`{provider.key_variable}`" if provider.key_variable else ""
         yield f"`{name}`", f"`{provider.shape}`", f"`{provider.base_url}`", key
+
+
+def _unsupported() -> Iterable[tuple[str, str]]:
+    for name, what in UNSUPPORTED.items():
+        yield f"`{name}`", what
 
 
 def _request(table: Table, shape: ShapeName) -> str:
