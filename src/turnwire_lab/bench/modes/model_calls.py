@@ -22,6 +22,8 @@ _CHUNKS_PER_S: Final = 5_000
 _GAP_US: Final = 500
 """Longer than a chunk takes that comes alone."""
 _IMPORT_S: Final = 60.0
+_PATIENCE_S: Final = 40.0
+"""From the beginning of a mode on, after which no round is repeated: some take seconds."""
 _PEERS_ROUNDS: Final = 3
 """Of imports that take seconds."""
 
@@ -34,6 +36,7 @@ def chunks(run: Run) -> None:
     ours = {**peers, MESSAGES: (MESSAGES, plan), RESPONSES: (RESPONSES, plan)}
     ours |= {"alone": (CHAT, alone)}
     with Stand(run, _there(run)) as stand:
+        until = _until(run)
         loads = {
             (name, case): (wire, each, _times(run, stand, name, wire, each))
             for name in stand.names
@@ -42,7 +45,7 @@ def chunks(run: Run) -> None:
         for number, chosen in run.order(stand):
             for (name, case), load in loads.items():
                 if name == chosen:
-                    measure = partial(_round, run, stand, case, number, name, *load)
+                    measure = partial(_round, stand, until, case, number, name, *load)
                     run.add("chunks", case, number, name, measure)
 
 
@@ -51,11 +54,14 @@ def imports(run: Run) -> None:
     found = [(name, module) for name in _there(run) for module in readers.imports(name)]
     for name, module in found:
         _seconds(run, name, module)  # or the first round would compile them
+    until = _until(run)
     for number in range(run.effort.rounds):
         for name, module in found:
             if name != RUNTIME and number >= _PEERS_ROUNDS:
                 continue
-            run.add("imports", module, number, name, partial(_import, run, number, name, module))
+            run.add(
+                "imports", module, number, name, partial(_import, run, until, number, name, module)
+            )
 
 
 def _there(run: Run) -> Sequence[str]:
@@ -69,10 +75,21 @@ def _times(run: Run, stand: Stand, name: str, wire: str, plan: Plan) -> int:
     return max(1, round(run.effort.seconds / (time.monotonic() - began)))
 
 
+def _until(run: Run) -> float:
+    return min(run.until, time.monotonic() + _PATIENCE_S)
+
+
 def _round(
-    run: Run, stand: Stand, case: str, number: int, name: str, wire: str, plan: Plan, times: int
+    stand: Stand,
+    until: float,
+    case: str,
+    number: int,
+    name: str,
+    wire: str,
+    plan: Plan,
+    times: int,
 ) -> Round:
-    fault, spent = quietest(lambda: stand.measure(name, wire, plan, times), run.until)
+    fault, spent = quietest(lambda: stand.measure(name, wire, plan, times), until)
     return Round(
         mode="chunks",
         case=case,
@@ -84,8 +101,7 @@ def _round(
     )
 
 
-def _import(run: Run, number: int, name: str, module: str) -> Round:
-    until = run.until if name == RUNTIME else 0  # of what takes seconds no round is repeated
+def _import(run: Run, until: float, number: int, name: str, module: str) -> Round:
     seconds, spent = quietest(lambda: _seconds(run, name, module), until)
     return Round(
         mode="imports",
