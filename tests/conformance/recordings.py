@@ -51,14 +51,14 @@ def recording(seed: int) -> list[bytes]:
         reason = dice.choice(("end_turn", "error", "canceled"))
         error = dice.choice(({}, {"error": "boom\x1b"}, {"error": ""}))
         usage = {"usage": {"promptTokens": 1, "completionTokens": 2, "totalTokens": 3}}
-        frames.append(
-            _json({"type": "message.finalize", **OURS, "reason": reason, **error, **usage})
-        )
+        why = dice.choice(({}, {"finishReason": "stop"}, {"finishReason": "max-steps"}))
+        end = {"type": "message.finalize", **OURS, "reason": reason, **error, **usage, **why}
+        frames.append(_json(end))
     return frames
 
 
 def _something(dice: Random) -> Iterator[bytes]:
-    match dice.randrange(16):
+    match dice.randrange(18):
         case 0 | 1 | 2:
             text = "".join(dice.choices(PIECES, k=dice.randrange(4)))
             spellings = dice.choice((("chunk",), ("text-delta",), ("chunk", "text-delta")))
@@ -109,6 +109,11 @@ def _something(dice: Random) -> Iterator[bytes]:
             data = {"dataName": name, **part_id, "transient": dice.random() < 0.3}
             value = dice.choice(VALUES)
             yield _json({"type": "message.part.data", "turnId": TURN, **data, "value": value})
+        case 15:
+            yield _json({"type": "message.part.step", "turnId": TURN})
+        case 16:
+            since = dice.randrange(4)
+            yield _json({"type": "message.part.retract", "turnId": TURN, "since": since})
         case _:
             yield _json(
                 {"type": "message.part.text-delta", "turnId": "turn-9", "delta": "not ours"}
@@ -128,6 +133,8 @@ def _tool(dice: Random) -> dict[str, Any]:
             frame[name] = dice.choice(VALUES)
     if dice.random() < 0.5:
         frame["preliminary"] = True
+    if dice.random() < 0.3:
+        frame["argsDelta"] = dice.choice(('{"a":', "1}", "\ud83d"))
     if dice.random() < 0.5:
         frame["error"] = dice.choice(("", "it broke", "\0"))
     return frame

@@ -64,6 +64,8 @@ class AnyEvents(RuleBasedStateMachine):
         self.thought = StreamText(self.client, self.client.reasonings)
         self.steps = 0
         self.quiet_until = 0
+        self.is_retracted = False
+        """Whether parts were taken back: then the final text has less than was sent."""
         self.is_interleaved = False
         """Whether the agent told several texts at once: then it cannot repeat them as one."""
         self.expected_end: str | None = None
@@ -71,12 +73,13 @@ class AnyEvents(RuleBasedStateMachine):
     @initialize(
         started=st.sampled_from([True, True, True, False]),
         quiet_until=st.integers(0, 20),
-        native=st.booleans(),
+        profile=st.sampled_from(["portable", "7", "7.1"]),
     )
-    def begin(self, *, started: bool, quiet_until: int, native: bool) -> None:
-        self.native = native
-        self.translator = Translator(usage=True, native=native)
-        self.client = Client(native=native)
+    def begin(self, *, started: bool, quiet_until: int, profile: str) -> None:
+        self.native = native = profile != "portable"
+        resets = profile == "7.1"
+        self.translator = Translator(usage=True, native=native, resets=resets)
+        self.client = Client(native=native, resets=resets)
         self.said = StreamText(self.client, self.client.texts)
         self.thought = StreamText(self.client, self.client.reasonings)
         self.quiet_until = quiet_until
@@ -120,6 +123,22 @@ class AnyEvents(RuleBasedStateMachine):
         self.feed(events.TextBreak())
         assert before - len(self.client.open_blocks) in {0, 1}
         assert self.translator.text_block is None
+
+    @rule()
+    def begin_step(self) -> None:
+        self.feed(events.StepStarted())
+        assert not self.client.open_blocks
+
+    @rule(since=st.integers(0, 4))
+    def retract(self, since: int) -> None:
+        questions = dict(self.client.questions)
+        before = len(self.client.parts)
+        self.feed(events.PartsRetracted(since))
+        self.is_retracted = self.is_retracted or self.streaming
+        assert not self.client.open_blocks
+        assert self.client.questions == questions
+        if since == 0 and self.native and len(self.client.parts) < before:
+            assert self.client.parts[-1]["type"] == "step-start"
 
     @rule(left=KEYS, entered=KEYS)
     def switch_text(self, left: str, entered: str) -> None:
@@ -219,7 +238,7 @@ class AnyEvents(RuleBasedStateMachine):
     def finish(self, reason: Reason, error: str, tail: str, kind: int) -> None:
         whole, since, before = self.said.whole, self.said.since_last_block, dict(self.client.texts)
         final = [None, whole + tail, "another story" + tail, None][kind]
-        heard = self.streaming and not self.is_interleaved
+        heard = self.streaming and not self.is_interleaved and not self.is_retracted
         self.feed(
             events.TurnFinished(
                 reason=reason, error=error, final_text=final, usage=Raw(b'{"totalTokens":1}')

@@ -76,6 +76,8 @@ class AnyFrames(RuleBasedStateMachine):
         self.told = [0, 0]
         self.turn_id = f.OURS
         self.final: str | None = None
+        self.is_retracted = False
+        """Whether parts were taken back: then the final text has less than was sent."""
 
     @initialize(quiet_until=st.integers(0, 25), begun=st.sampled_from([True, True, False]))
     def open(self, *, quiet_until: int, begun: bool) -> None:
@@ -145,6 +147,21 @@ class AnyFrames(RuleBasedStateMachine):
     def write_input(self, call: str, text: str) -> None:
         self.receive_frame(f.tool_input(text, call, turn=self.turn_id))
 
+    @rule(call=CALLS, status=STATUSES, text=TEXT)
+    def write_input_with_state(self, call: str, status: str, text: str) -> None:
+        self.receive_frame(f.tool(status, call, turn=self.turn_id, argsDelta=text))
+
+    @rule()
+    def begin_step(self) -> None:
+        self.receive_frame(f.step(self.turn_id))
+
+    @rule(since=st.integers(0, 3))
+    def retract(self, since: int) -> None:
+        if self.running and not self.client_left:
+            self.told = [max(self.told)] * 2
+            self.is_retracted = True
+        self.receive_frame(f.retract(since, self.turn_id))
+
     @rule(call=CALLS, fields=VALUES)
     def preview(self, call: str, fields: dict[str, Any]) -> None:
         shown = {"result": 1, **fields}
@@ -168,7 +185,7 @@ class AnyFrames(RuleBasedStateMachine):
     def say_noise(self, noise: bytes) -> None:
         self.receive_frame(noise)
 
-    @rule(turn=OTHERS, what=st.integers(0, 9), text=TEXT)
+    @rule(turn=OTHERS, what=st.integers(0, 11), text=TEXT)
     def say_of_another(self, turn: str, what: int, text: str) -> None:
         said = (
             f.create(turn, promptId="p0"),
@@ -181,6 +198,8 @@ class AnyFrames(RuleBasedStateMachine):
             f.reasoning("secret", turn),
             f.tool_input("secret", turn=turn),
             f.data("secret", turn),
+            f.step(turn),
+            f.retract(0, turn),
         )[what]
         if what == 0 and turn not in self.ended:  # no turn begins after its end
             self.others.add(turn)
@@ -229,14 +248,14 @@ class AnyFrames(RuleBasedStateMachine):
             case 0 | 1:
                 self.receive_frame(f.finalize(self.turn_id, reason, error="boom"))
             case 2:
-                whole = self.said.whole + "tail"
+                whole = None if self.is_retracted else self.said.whole + "tail"
                 self.final = whole if self.running and not self.client_left else None
                 self.receive_frame(f.finalize(self.turn_id, reason, finalText=whole))
             case 3:
                 self.receive_frame(f.frame("error", message="boom"))
             case 4:
-                self.receive_frame(f.frame("complete"))
                 self.others.clear()
+                self.receive_frame(f.frame("complete"))
             case 5:
                 self.do(self.turn.handle(AgentLeft(), self.now))
             case 6:

@@ -6,7 +6,7 @@ import pytest
 
 from support import v2_frames as f
 from support.form import either
-from support.v2_pool import ENDINGS, OTHER_FRAMES, TEXTS, TOLD
+from support.v2_pool import ENDINGS, OTHER_FRAMES, RETRACTED, TEXTS, TOLD
 from turnwire.core.requests import PromptRequest
 from turnwire.core.turn.inputs import AgentLeft, ClientLeft, Drain, Held, Opened, Tick
 from turnwire.core.turn.limits import Limits
@@ -44,6 +44,8 @@ def play(seed: int) -> None:
             else:
                 said += word
             told[spelling] += len(word.encode("utf-16-le")) // 2
+        elif frame in RETRACTED:
+            told = [max(told)] * 2
         client.read(turn.frames([frame], now).to_client)
         if client.text != said:
             raise BrokenPromiseError(f"{client.text!r} for {said!r}")

@@ -63,6 +63,8 @@ _ID_FIELDS: Final[Mapping[str, tuple[Json, tuple[str, ...]]]] = {
         {"turnId": TURN, "dataName": "d", "dataId": "d", "value": 1},
         ("turnId", "dataName", "dataId"),
     ),
+    "message.part.step": ({"turnId": TURN}, ("turnId",)),
+    "message.part.retract": ({"turnId": TURN, "since": 0}, ("turnId",)),
     "message.part.source": (
         {"turnId": TURN, "sourceId": "s", "url": "https://a.example/"},
         ("turnId", "sourceId"),

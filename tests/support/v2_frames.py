@@ -55,6 +55,14 @@ def data(value: Any = 1, turn: str = OURS, **fields: Any) -> bytes:
     return frame("message.part.data", turnId=turn, **{"dataName": "state", "value": value} | fields)
 
 
+def step(turn: str = OURS) -> bytes:
+    return frame("message.part.step", turnId=turn)
+
+
+def retract(since: Any = 0, turn: str = OURS) -> bytes:
+    return frame("message.part.retract", turnId=turn, since=since)
+
+
 def file(url: str = "data:image/png;base64,QQ==", turn: str = OURS, **fields: Any) -> bytes:
     return frame("message.part.file", turnId=turn, url=url, mime="image/png", **fields)
 

@@ -22,6 +22,10 @@ VALUE: dict[str, Any] = {
 NO_VALUE: dict[str, Any] = {}
 
 
+RETRACTED = (f.retract(0), f.retract(1), f.retract(3))
+"""Behind these, neither frame type repeats text of the other from before them."""
+
+
 OTHER_FRAMES = (
     *f.NOISE,
     *(
@@ -48,6 +52,8 @@ OTHER_FRAMES = (
     *(f.tool_input(text) for text in ('{"a":', "1}", "", "\ud83d")),
     *(f.tool_input("x", "c2"), f.tool_input("secret", turn="turn-9")),
     *(f.tool("running", result=result, preliminary=True) for result in (1, "\u2028")),
+    *(f.tool(status, call="c1", argsDelta='{"a') for status in ("pending", "running", "error")),
+    *(f.step(), f.step(), f.step("turn-9"), *RETRACTED, f.retract(turn="turn-9")),
     *(f.data(), f.data(dataId="d"), f.data(2, dataId="d"), f.data(dataId="d", transient=True)),
     *(f.data(dataName="question"), f.data(turn="turn-9")),
     *(f.frame(f"question.{how}", questionId="q1") for how in ("resolved", "expired")),
@@ -59,6 +65,7 @@ OTHER_FRAMES = (
 ENDINGS = (
     *(f.finalize(reason=reason) for reason in ("end_turn", "error", "canceled", "?")),
     *(f.frame("complete"), f.frame("error", error="boom"), f.finalize(finalText="another")),
+    *(f.finalize(finishReason=reason) for reason in ("stop", "length", "?", 7)),
     *(b"left", b"late", b"drain", b"gone", b"overflow"),
 )
 

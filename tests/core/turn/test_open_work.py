@@ -14,6 +14,7 @@ from turnwire.core.events import (
     Approval,
     DataPart,
     Event,
+    PartsRetracted,
     Phase,
     Question,
     QuestionClosed,
@@ -22,6 +23,7 @@ from turnwire.core.events import (
     ReplayStarted,
     Replied,
     SourceUrl,
+    StepStarted,
     TextBreak,
     TextDelta,
     TextSwitch,
@@ -51,7 +53,7 @@ EVENTS: list[WorkEvent] = [
     *(ToolInputDelta("c1", "t", "{"), ToolInputDelta("c2", "t", "")),
     *(TextDelta("x"), TextDelta(""), TextDelta("\ud83d"), ReasoningDelta("x"), ReasoningDelta("")),
     *(Question("q1", Raw(b"{}")), Question("q2", Raw(b"{}"))),
-    *(QuestionClosed("q1"), QuestionClosed("q2", expired=True)),
+    *(QuestionClosed("q1"), QuestionClosed("q2", expired=True), StepStarted()),
 ]
 
 
@@ -118,6 +120,28 @@ def test_they_are_those_that_the_client_is_shown(stream: str, seed: int) -> None
 
 def call(number: int, phase: Phase = Phase.RUNNING) -> ToolUpdate:
     return ToolUpdate(call_id=f"c{number}", tool_name="t", phase=phase)
+
+
+def test_the_calls_of_an_attempt_that_is_taken_back_are_forgotten() -> None:
+    work = OpenWork()
+    for event in (call(1), StepStarted(), call(1, Phase.COMPLETED), StepStarted(), call(2)):
+        work.take(event)
+    work.take(call(3, Phase.COMPLETED))
+
+    work.take(PartsRetracted(1))
+
+    assert not work.calls
+    work.take(call(3))  # the next attempt may use the ids of the lost one
+    assert list(work.calls) == ["c3"]
+
+
+def test_a_call_of_an_earlier_step_is_not() -> None:
+    work = OpenWork()
+    work.has_fixed_rows = True
+    for event in (call(1), StepStarted(), call(2), PartsRetracted(1)):
+        work.take(event)
+
+    assert list(work.calls) == ["c1"]
 
 
 TEXT = TextDelta("text")

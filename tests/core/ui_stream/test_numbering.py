@@ -103,7 +103,7 @@ class Agent:
         self.kept.append([*self.kept[-1], end])
 
     def _act(self) -> None:
-        match self.dice.randrange(9):
+        match self.dice.randrange(11):
             case 0 | 1:
                 self._say("text", events.TextDelta)
             case 2:
@@ -119,6 +119,11 @@ class Agent:
                 self._share_data()
             case 7:
                 self.dice.choice((self._preview, self._whisper))()
+            case 8:
+                self._parts.append({"kind": "mark", "event": events.StepStarted()})
+                self._tell(events.StepStarted())
+            case 9:
+                self._take_back()
             case _:
                 part = events.FilePart(f"https://example.com/{len(self.live)}", "image/png")
                 self._parts.append({"kind": "file", "event": part})
@@ -166,6 +171,17 @@ class Agent:
             self._parts.append(part)
         self._tell(part["event"])
 
+    def _take_back(self) -> None:
+        """An attempt is lost. Its parts are kept until the end of the turn."""
+        standing = [part for part in self._parts if part["kind"] != "mark" and "lost" not in part]
+        since = self.dice.randint(0, len(standing))
+        for part in standing[since:]:
+            part["lost"] = True
+        self._open = [part for part in self._open if part["kind"] != "call" or "lost" not in part]
+        event = events.PartsRetracted(since)
+        self._parts.append({"kind": "mark", "event": event})
+        self._tell(event)
+
     def _ask(self) -> None:
         part = {"kind": "question", "id": f"q{len(self.live)}", "closed": False}
         self._parts.append(part)
@@ -191,7 +207,7 @@ class Agent:
             match part["kind"]:
                 case "text" | "reasoning":
                     kept.append(part["event"](part["text"]))
-                case "file" | "data":
+                case "file" | "data" | "mark":
                     kept.append(part["event"])
                 case "call":
                     kept.append(_update(part, part["phase"]))

@@ -3,8 +3,8 @@
 A call is open from its first phase to its outcome. An agent may repeat a phase of a call that is
 done, or use the id of that call for a new one. The phase `pending` always opens a new call. The
 phase `running` is a repetition in the same row of calls, and opens a new call after that row: text
-ends a row (`_end_row`). Parts that are taken back are those since the step began: their calls are
-forgotten.
+and steps end a row (`_end_row`). Where parts are taken back, the calls since the last step are
+forgotten: an attempt that is lost is one of a step.
 """
 
 from collections import OrderedDict
@@ -67,7 +67,7 @@ class OpenWork:
     _done = _NONE
     _row = 0
     _step_row = 0
-    """The first row of the step."""
+    """The row in which the last step began that the agent named."""
     _row_has_calls = False
 
     @property
@@ -116,8 +116,10 @@ class OpenWork:
             case Replied(question_id):
                 self._requested.pop(question_id, None)
             case StepStarted():
-                self._row = self._step_row = self._row + 1
-                self._row_has_calls = False
+                if self.has_fixed_rows or not self.calls:
+                    self._row += 1
+                    self.has_text = self._row_has_calls = False
+                self._step_row = self._row
             case PartsRetracted():
                 for call_id in [call for call, row in self.calls.items() if row >= self._step_row]:
                     del self.calls[call_id]

@@ -28,8 +28,8 @@ class ToldParts:
 
     @property
     def is_step_empty(self) -> bool:
-        """Whether the agent told nothing since the step began."""
-        return self.count == self.step_since
+        """Whether nothing was told since the step began."""
+        return self.count == self.step_since and not self.holds_lasting
 
     def add(self) -> int:
         """Count a part that is no block. Returns its position."""
@@ -48,9 +48,10 @@ class ToldParts:
             self.add()
             self._block = kind
 
-    def end_block(self) -> None:
-        """Note that text which follows is a part of its own."""
+    def end_block(self) -> int:
+        """Note that text which follows is a part of its own. Returns its position."""
         self._block = None
+        return self.count
 
     def begin_step(self) -> None:
         """Note that the parts which follow are of another step."""

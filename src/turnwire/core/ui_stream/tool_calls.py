@@ -129,6 +129,11 @@ class Calls:
         """The number of calls without an outcome."""
         return len(self._open)
 
+    @property
+    def is_step_empty(self) -> bool:
+        """Whether the step has no parts, also none that were taken back."""
+        return self.told.is_step_empty and not self.step_has_calls
+
     def next_step(self) -> None:
         self._step += 1
         self.forget_step()
@@ -145,7 +150,7 @@ class Calls:
         self.told.start_over()
 
     def retract(self, since: int, error_text: str) -> list[chunks.Chunk]:
-        """Forget the calls from the position `since` on: their ids may be used for new ones.
+        """Forget the parts from the position `since` on: ids of their calls may be used for new ones.
 
         Returns the chunks that end those of them that are open.
         """
@@ -153,6 +158,7 @@ class Calls:
         ended = [chunk for call in lost for chunk in self._settle_call(call, error_text)]
         for call_id in [each for each, call in self._done.items() if call.position >= since]:
             del self._done[call_id]
+        self.told.retract(since)
         return ended
 
     def update(self, event: ToolUpdate) -> list[chunks.Chunk]:

@@ -331,14 +331,15 @@ class Translator:
 
     def _begin_step(self) -> list[chunks.Chunk]:
         """Begin a step that the agent named; if a call is open, with the next text behind it."""
-        closing, told = self._close_blocks(), self.calls.told
-        self.sent_text.mark_step(told.count)
+        closing = self._close_blocks()
+        self.sent_text.mark_step(self.calls.told.end_block())
         if self._replay is not None:
             self._replay.mark_step()
-        told.end_block()
-        if told.is_step_empty or self._has_open_calls:
-            return closing
-        return [*closing, *self._next_step()]
+        if not self._has_open_calls and self.calls.is_step_empty:
+            self.calls.next_step()
+        elif not self._has_open_calls:
+            closing += self._next_step()
+        return closing
 
     def _retract(self, since: int) -> list[chunks.Chunk]:
         """Take back the parts from the position `since` on; those of the whole step by a reset.
@@ -351,7 +352,6 @@ class Translator:
         is_sent = self._replay is None or self._replay.is_silent
         is_whole_step = self._in_step and since <= told.step_since and not told.holds_lasting
         open_calls = self.calls.retract(since, TAKEN_BACK)
-        told.retract(since)
         self.sent_text = self.sent_text.retracted(since)
         if self._resets and is_sent and is_whole_step:
             self.calls.forget_step()

@@ -13,7 +13,7 @@ from turnwire.core.events import find_open_questions
 from turnwire.core.operations import Answered
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import AnswerRequest
-from turnwire.dialects.v2 import commands, frames, init, past_turn
+from turnwire.dialects.v2 import commands, frames, init, progress
 from turnwire.dialects.v2.operation import Operation
 from turnwire.dialects.v2.questions import TurnRef
 
@@ -65,7 +65,7 @@ class AnswerOperation(Operation):
 
     def _rejection(self, turn: init.Entry) -> Rejection | None:
         """Why this turn's question does not take the answer; None if it does."""
-        question = find_open_questions(past_turn.turn_events(turn)).get(self._question_id)
+        question = find_open_questions(progress.turn_events(turn)).get(self._question_id)
         if question is None:  # its part cannot become an event, so its content is unknown
             return Rejection.UNKNOWN
         # A resumed stream has the id of the turn's message in place of the turn's id.

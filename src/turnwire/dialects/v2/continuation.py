@@ -12,7 +12,7 @@ from turnwire.core import events
 from turnwire.core.agent import AbortScope, Decoded
 from turnwire.core.events import Question, find_open_questions
 from turnwire.core.rejection import Rejection
-from turnwire.dialects.v2 import commands, init, past_turn
+from turnwire.dialects.v2 import commands, init, progress
 from turnwire.dialects.v2.resume import ResumeProtocol
 
 
@@ -48,7 +48,7 @@ class ContinuationProtocol(ResumeProtocol):
         return Rejection.CLOSED
 
     def _replay(self, running: init.Entry) -> Decoded | Rejection:
-        replayed = list(self._track_questions(past_turn.turn_events(running)))
+        replayed = list(self._track_questions(progress.turn_events(running)))
         # A resumed stream has the id of the turn's message in place of the turn's id.
         turn_ids = {running.id, self._message_id(running.id)}
         if not self._resume_request.terms.admit(self._resume_request.user_id, self._asker):

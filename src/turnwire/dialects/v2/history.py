@@ -8,7 +8,7 @@ from turnwire.core.body.attachments import Attachment
 from turnwire.core.operations import History, HistoryPrompt, HistoryTurn
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import Channel, HistoryRequest
-from turnwire.dialects.v2 import frames, init, past_turn
+from turnwire.dialects.v2 import frames, init, progress
 from turnwire.dialects.v2.init import Entry
 from turnwire.dialects.v2.operation import Operation
 
@@ -70,7 +70,7 @@ def _with_message_ids(entries: list[Entry], channel: Channel) -> Iterator[tuple[
 
 def _message(message_id: str, entry: Entry) -> HistoryPrompt | HistoryTurn:
     if entry.role != "user":
-        return HistoryTurn(message_id, past_turn.history_events(entry), entry.prompt_id)
+        return HistoryTurn(message_id, progress.history_events(entry), entry.prompt_id)
     files = [
         Attachment(mime=file[1], url=file[0], filename=safe_json.string(part.filename))
         for part in init.parts(entry)

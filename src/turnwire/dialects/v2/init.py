@@ -1,6 +1,6 @@
 """The `init` frame: the entries of a session.
 
-`entries` and `each_entry` decode the session of an `init`; `past_turn` makes
+`entries` and `each_entry` decode the session of an `init`; `progress` makes
 the events of one entry. Decoding is lenient: an entry or a part of an unexpected
 shape is left out, and does not hide the rest.
 

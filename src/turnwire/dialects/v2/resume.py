@@ -15,7 +15,7 @@ from turnwire.core.events import Event
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import ResumeRequest
 from turnwire.core.session_group import Member
-from turnwire.dialects.v2 import init, past_turn
+from turnwire.dialects.v2 import init, progress
 from turnwire.dialects.v2.frames import InitData
 from turnwire.dialects.v2.turn import TurnProtocol
 
@@ -97,7 +97,7 @@ class ResumeProtocol(TurnProtocol):
     def _replay(self, running: init.Entry) -> Decoded | Rejection:
         """The events of the running turn so far, or why the request is rejected."""
         started = events.TurnStarted(self._message_id(running.id))
-        return Decoded([started, *self._track_questions(past_turn.turn_events(running))])
+        return Decoded([started, *self._track_questions(progress.turn_events(running))])
 
     def _track_questions(self, replayed: Iterable[Event]) -> Iterator[Event]:
         """Pass the events on. Keep question ids: the frame that closes one need not name a turn."""

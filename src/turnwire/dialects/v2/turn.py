@@ -32,7 +32,7 @@ from turnwire.core.session_group import Member
 from turnwire.core.ui_stream.media import is_shown
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.core.wire.schema import tag_of
-from turnwire.dialects.v2 import commands, content, init, questions
+from turnwire.dialects.v2 import commands, init, progress, questions
 from turnwire.dialects.v2.binding import TurnBinding
 from turnwire.dialects.v2.delta_dedup import CHUNK, PART, DeltaDeduplicator
 from turnwire.dialects.v2.frames import (
@@ -182,7 +182,7 @@ class TurnProtocol(OneConnection, abc.ABC):
                 return self._turn_created(frame)
             case Finalize(turn_id) if turn_id == ours:
                 self._binding.finish()
-                return Decoded([content.turn_finished(frame)])
+                return Decoded([progress.turn_finished(frame)])
             case Skipped():
                 self.frame_stats.count_left_out(tag_of(type(frame)), len(raw))
                 return None
@@ -242,9 +242,9 @@ class TurnProtocol(OneConnection, abc.ABC):
                 | Data(turn_id)
                 | Step(turn_id)
             ) if turn_id == ours:
-                return Decoded([self._counted(content.content_event(frame))])
+                return Decoded([self._counted(progress.content_event(frame))])
             case ToolUpdate(turn_id) if turn_id == ours:
-                return Decoded(content.call_events(frame))
+                return Decoded(progress.call_events(frame))
             case Retract(turn_id, since) if turn_id == ours:
                 return Decoded([self._retracted(since)])
             case Finalize(turn_id):

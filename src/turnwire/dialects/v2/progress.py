@@ -1,11 +1,11 @@
-"""The events of a turn that `init` shows: of one that runs, and of one that is over.
+"""The events of a turn: of its live frames, and of its parts in `init`.
 
 A lost attempt of a running turn stays among the parts, with the mark that takes it back: so a
 client that reads the turn again, or goes on with it, counts the same parts as one that saw it live.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Final
+from typing import Annotated, Final, assert_never
 
 import msgspec
 from msgspec import Raw
@@ -15,8 +15,22 @@ from turnwire.core.bounds import FEW
 from turnwire.core.events import Event, Phase, Reason
 from turnwire.core.wire import lenient
 from turnwire.dialects.v2 import init, questions
-from turnwire.dialects.v2.frames import Position
+from turnwire.dialects.v2.frames import (
+    Content,
+    Data,
+    File,
+    Finalize,
+    Position,
+    ReasoningDelta,
+    Source,
+    Step,
+    ToolInputDelta,
+    ToolUpdate,
+)
 from turnwire.dialects.v2.init import Entry, Part
+
+_WHOLE: Final = "stop"
+"""The `finishReason` of an answer that is whole."""
 
 _MARK_BYTES: Final = 256
 """The longest part that may be a `retract`."""
@@ -26,6 +40,56 @@ _PIECE: Final = 1_048_576
 
 _decode_fields = msgspec.json.Decoder(Annotated[dict[str, Raw], FEW]).decode
 _decode_position = msgspec.json.Decoder(Position).decode
+
+
+def content_event(frame: Content) -> Event:
+    """The event of a frame that is one."""
+    match frame:
+        case ReasoningDelta(delta=delta):
+            return events.ReasoningDelta(delta)
+        case ToolInputDelta(_, call_id, tool_name, delta):
+            return events.ToolInputDelta(call_id, tool_name, delta)
+        case File(_, url, mime):
+            return events.FilePart(url, mime)
+        case Source(_, source_id, url, title):
+            return events.SourceUrl(source_id, url, title)
+        case Data(_, name, value, data_id, transient):
+            return events.DataPart(name, data_id or None, value, transient=bool(transient))
+        case Step():
+            return events.StepStarted()
+        case _:
+            assert_never(frame)
+
+
+def call_events(frame: ToolUpdate) -> list[Event]:
+    """The state of a call, and the piece of its input that may come with it."""
+    update = events.ToolUpdate(
+        call_id=frame.call_id,
+        tool_name=frame.tool_name,
+        phase=frame.status,
+        args=frame.args or None,
+        result=frame.result or None,
+        error=safe_json.error_message(frame.error),
+        preliminary=bool(frame.preliminary),
+    )
+    if frame.args_delta is None:
+        return [update]
+    piece = events.ToolInputDelta(frame.call_id, frame.tool_name, frame.args_delta)
+    # In any other state the input is whole: the piece is the last one.
+    return [update, piece] if frame.status is Phase.PENDING else [piece, update]
+
+
+def turn_finished(finalize: Finalize) -> Event:
+    """The end of a turn."""
+    stopped_by = safe_json.short_string(finalize.finish_reason) or None
+    return events.TurnFinished(
+        reason=lenient.finish_reason(finalize.reason),
+        final_text=safe_json.string(finalize.final_text),
+        error=safe_json.error_message(finalize.error),
+        usage=finalize.usage or None,
+        cut_short=None if stopped_by == _WHOLE else stopped_by,
+        finish_reason=stopped_by,
+    )
 
 
 def history_events(entry: Entry) -> Iterator[Event]:

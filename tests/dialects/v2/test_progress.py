@@ -10,7 +10,7 @@ from msgspec import Raw
 from turnwire.core import events
 from turnwire.core.events import Event, Phase, Reason
 from turnwire.dialects.v2.init import entries
-from turnwire.dialects.v2.past_turn import turn_events
+from turnwire.dialects.v2.progress import turn_events
 
 Json = dict[str, Any]
 FINISH: Json = {"type": "finish", "reason": "end_turn"}
