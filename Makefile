@@ -255,7 +255,7 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (30 s)
 
 # The modules of the agent runtime without I/O.
 RUNTIME_SOURCE := packages/turnwire-agent/src/turnwire_agent
-PURE := $(RUNTIME_SOURCE)/llm/*.py,$(RUNTIME_SOURCE)/llm/shapes/*,$(RUNTIME_SOURCE)/loop/*,$(RUNTIME_SOURCE)/tools/*
+PURE := $(RUNTIME_SOURCE)/llm/*.py,$(RUNTIME_SOURCE)/llm/shapes/*,$(RUNTIME_SOURCE)/loop/*,$(RUNTIME_SOURCE)/tools/*,$(RUNTIME_SOURCE)/session/*,$(RUNTIME_SOURCE)/v2/*
 # Tests that have a target of their own. `guards` counts bytecodes and memory; `e2e`, `chaos` and
 # `soak` need the whole machine; `conform-check` judges by time. So these come last, one at a time.
 OWN := tests/chaos tests/cli/test_conform.py tests/cli/test_pytest_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load $(MODEL_PACKAGE) tests/proxies tests/runtime tests/soak

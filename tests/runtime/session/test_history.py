@@ -4,7 +4,16 @@ from random import Random
 
 import pytest
 
-from turnwire_agent.session.events import Channel, Prompted, TextPart, TurnBegun, TurnEnded
+from turnwire_agent.session import history
+from turnwire_agent.session.events import (
+    Attachment,
+    Channel,
+    FilePart,
+    Prompted,
+    TextPart,
+    TurnBegun,
+    TurnEnded,
+)
 from turnwire_agent.session.history import (
     EXCHANGES_MAX,
     PROMPT_IDS_MAX,
@@ -43,15 +52,15 @@ def begin(found: History) -> Exchange:
     return exchange
 
 
-def end(exchange: Exchange, reason: str = "end_turn") -> None:
+def end(found: History, exchange: Exchange, reason: str = "end_turn") -> None:
     ended = TurnEnded(turn_id=exchange.turn_id or "", reason=reason)  # type: ignore[arg-type]
-    exchange.end(ended, (TextPart("a"),), ())
+    found.end(exchange, ended, (TextPart("a"), FilePart("a/b", "data:,x")), ())
 
 
 def answered(*prompts: Prompted) -> History:
     found = asked(*prompts)
     while found.queue:
-        end(begin(found))
+        end(found, begin(found))
     return found
 
 
@@ -72,7 +81,7 @@ def test_a_prompt_waits_until_its_turn_begins() -> None:
 
     assert (exchange.turn_id, exchange.is_over) == ("t1", False)
     assert [each.prompt.entry_id for each in found.queue] == ["e2"]
-    end(exchange)
+    end(found, exchange)
     assert exchange.is_over
 
 
@@ -165,7 +174,7 @@ def test_a_history_is_that_of_the_lab() -> None:
             reason = dice.choice(("end_turn", "error"))
             lab_turn.parts.append(LabEnded(reason))  # type: ignore[arg-type]
             ours.add(ours_prompt)
-            end(begin(ours), reason)
+            end(ours, begin(ours), reason)
 
             listed = [name for each in ours for name in (each.prompt.entry_id, each.turn_id)]
             assert listed == [entry.id for entry in theirs], seed
@@ -178,7 +187,7 @@ def test_a_message_that_waits_or_runs_or_ended_well_is_known() -> None:
     assert found.same_message(again) is found.queue[0]
     running = begin(found)
     assert found.same_message(again) is running
-    end(running)
+    end(found, running)
     assert found.same_message(again) is running
     assert found.same_message(prompt(9, "m1", channel=SLACK)) is None
     assert found.same_message(prompt(9, "m3")) is None
@@ -187,7 +196,7 @@ def test_a_message_that_waits_or_runs_or_ended_well_is_known() -> None:
 @pytest.mark.parametrize("reason", ["error", "canceled"])
 def test_a_message_whose_turn_came_to_nothing_may_be_asked_again(reason: str) -> None:
     found = asked(prompt(1, "m1"))
-    end(begin(found), reason)
+    end(found, begin(found), reason)
 
     assert found.same_message(prompt(9, "m1")) is None
     found.add(prompt(2, "m1"))
@@ -249,7 +258,7 @@ def test_what_waits_or_runs_is_never_forgotten() -> None:
     assert len(ids(found)) == EXCHANGES_MAX + 11
     assert all(each.is_shown for each in found)
 
-    end(running)
+    end(found, running)
     found.add(prompt(EXCHANGES_MAX + 11))
 
     assert len(ids(found)) == EXCHANGES_MAX + 11
@@ -260,8 +269,24 @@ def test_a_history_takes_no_more_memory_than_its_bound() -> None:
     found = answered(*(prompt(number) for number in range(EXCHANGES_MAX)))
     for number in range(5):
         found.add(prompt(EXCHANGES_MAX + number))
-        end(begin(found))
+        end(found, begin(found))
 
     assert len(ids(found)) == EXCHANGES_MAX
     assert ids(found)[0] == "e5"
     assert [each.prompt.entry_id for each in reversed(found)] == ids(found)[::-1]
+
+
+def test_files_of_the_oldest_turns_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = Attachment("a/b", "data:,0123456789", "f")
+    monkeypatch.setattr(history, "FILES_MAX", 4 * len(file.url))
+    found = answered(*(prompt(number, attachments=(file, file)) for number in range(3)))
+    found.add(prompt(3, attachments=(file,) * 9))
+
+    assert [each.files_size for each in found] == [0, 0, 0, 9 * len(file.url)]
+    found.remove(found.queue[0])
+    found.add(prompt(4, attachments=(file,)))
+
+    first = next(iter(found))
+    assert first.prompt.attachments == (Attachment("a/b", "", "f"),) * 2
+    assert first.parts == (TextPart("a"), FilePart("a/b", ""))
+    assert found.queue[0].prompt.attachments == (file,)

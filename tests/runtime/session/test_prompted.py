@@ -46,8 +46,8 @@ def test_a_file_without_content_is_named_and_not_left_out(broken: str) -> None:
     named = message(Attachment("image/png", broken, "a.png"))
     unnamed = message(Attachment("image/png", broken))
 
-    assert named == User((Text("(A file could not be read: a.png)"),))
-    assert unnamed == User((Text("(A file could not be read: image/png)"),))
+    assert named == User((Text("(The content of a file is missing: a.png.)"),))
+    assert unnamed == User((Text("(The content of a file is missing: image/png.)"),))
 
 
 def test_a_prompt_without_content_is_no_empty_message() -> None:

@@ -15,7 +15,7 @@ HELLO = (
     e.Prompted(entry_id="e1", prompt_id="p1", client_message_id="m1", content="hi"),
     e.TurnBegun(turn_id="t1", entry_id="e1"),
 )
-STORIES = 60
+STORIES = 20
 
 
 def test_a_journal_without_its_details_is_the_same_session() -> None:

@@ -111,7 +111,7 @@ def test_within_a_turn_a_model_is_sent_what_the_turn_has_added() -> None:
 
 
 def test_each_result_belongs_to_a_call_of_the_answer_before_it() -> None:
-    for seed in range(60):
+    for seed in range(30):
         state = SessionState()
         for event in Story(seed, orderly=False).events():
             state.apply(event)

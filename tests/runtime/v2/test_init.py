@@ -190,6 +190,17 @@ def test_the_oldest_files_have_no_url(monkeypatch: pytest.MonkeyPatch) -> None:
     assert prompt["parts"][1] == {"type": "file", "mime": "image/png", "filename": "a.png"}
 
 
+def test_a_file_that_is_forgotten_is_listed() -> None:
+    file = e.Streamed("t1", (e.FileAdded("a/b", "data:,x"),))
+    state = folded((*BEGUN, file, e.TurnEnded(turn_id="t1", reason="end_turn")))
+    next(iter(state.history)).forget_files()
+
+    prompt, turn = json.loads(init_frame("s1", state, Frames()))["session"]["messages"]
+
+    assert prompt["parts"][1] == {"type": "file", "mime": "image/png", "filename": "a.png"}
+    assert turn["parts"][0] == {"type": "file", "mime": "a/b"}
+
+
 def test_what_is_forgotten_is_not_repeated() -> None:
     events: list[e.Event] = []
     for number in range(300):
@@ -218,7 +229,7 @@ def test_no_secret_is_ever_shown() -> None:
         return frozenset({"path", "token"})
 
     frames, state = Frames(token), SessionState()
-    for seed in range(40):
+    for seed in range(15):
         for event in Story(seed, orderly=False).events():
             shown = b"".join(frames.of(event, state))
             state.apply(event)

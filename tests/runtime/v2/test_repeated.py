@@ -51,6 +51,23 @@ def test_a_turn_that_is_over_ends_again() -> None:
     ]
 
 
+def test_a_file_that_is_too_old_is_not_repeated() -> None:
+    state = folded(
+        (
+            e.Prompted(entry_id="e1"),
+            e.TurnBegun(turn_id="t1", entry_id="e1"),
+            e.Streamed("t1", (e.FileAdded("a/b", "data:,x"), e.TextAdded("a"))),
+            e.TurnEnded(turn_id="t1", reason="end_turn"),
+        )
+    )
+    (exchange,) = state.history
+    assert len(repeated(exchange, AGAIN, state, FRAMES)) == 5
+
+    exchange.forget_files()
+
+    assert len(repeated(exchange, AGAIN, state, FRAMES)) == 4
+
+
 def test_a_prompt_without_an_id_gets_its_turn_too() -> None:
     state = folded((e.Prompted(entry_id="e1"), e.TurnBegun(turn_id="t1", entry_id="e1")))
     ended = folded(
@@ -71,7 +88,7 @@ def test_a_prompt_without_an_id_gets_its_turn_too() -> None:
 def test_whoever_asks_again_has_the_same_message() -> None:
     """At any moment of a turn: what was, once more, and then what comes."""
     turns = 0
-    for seed in range(25):
+    for seed in range(15):
         state, sent, heads = folded(()), [b""], [(0, [b""])]
         for event in Story(seed).events():
             if isinstance(event, e.TurnBegun):
@@ -87,9 +104,11 @@ def test_whoever_asks_again_has_the_same_message() -> None:
                 continue
             channel = Channel(exchange.prompt.channel.type, exchange.prompt.channel.id)
             stayed = judged.sent("p0", channel, sent, resets=True)
+            if any(b"message.part.retract" in frame for frame in sent):
+                del heads[-1]  # once the turn is over, a lost attempt is not repeated
             for count, head in heads[:: max(1, len(heads) // 3)]:
                 found = judged.sent(AGAIN, channel, [*head, *sent[count:]], resets=True)
                 assert found.parts == stayed.parts, (seed, exchange.turn_id, count)
             exchange.prompt_ids.clear()
             turns += 1
-    assert turns > 50
+    assert turns > 30

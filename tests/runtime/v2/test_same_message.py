@@ -15,7 +15,7 @@ from turnwire_agent.session.state import SessionState
 from turnwire_agent.v2.frames import Frames
 from turnwire_agent.v2.init import init_frame
 
-STORIES = 50
+STORIES = 30
 
 
 def no_secrets(_tool: str) -> frozenset[str]:

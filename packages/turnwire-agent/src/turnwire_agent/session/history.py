@@ -6,9 +6,11 @@ turn begins. So the two are one exchange.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Final
 
 from turnwire_agent.llm.transcript import Transcript
+from turnwire_agent.session import files
 from turnwire_agent.session.events import Channel, Part, Prompted, Reason, TurnBegun, TurnEnded
 
 SHOWN_MAX: Final = 200
@@ -16,6 +18,10 @@ SHOWN_MAX: Final = 200
 
 EXCHANGES_MAX: Final = 1_000
 """Most exchanges that are kept in memory, for models too. The journal keeps all."""
+
+FILES_MAX: Final = 64 * 1024 * 1024
+"""Most characters and bytes of files that are kept in memory. Of more, those of the oldest turns
+are forgotten, and models are sent a word in their place."""
 
 PROMPT_IDS_MAX: Final = 64
 """Most prompt ids of a message that comes again and again. Of more, the oldest is forgotten."""
@@ -42,6 +48,8 @@ class Exchange:
     """If the turn has compacted the transcript: all that models are sent before `messages`."""
     messages: Transcript = ()
     """Of a turn that is over: what models are sent of it."""
+    files_size: int = 0
+    """Characters and bytes of all files in it."""
     is_shown: bool = True
     """Whether `init` repeats it."""
 
@@ -53,11 +61,12 @@ class Exchange:
         """Whether a client that has this prompt calls it so: by its own id, or by ours."""
         return name is not None and name in {self.prompt.client_message_id, self.prompt.entry_id}
 
-    def end(self, ended: TurnEnded, parts: tuple[Part, ...], messages: Transcript) -> None:
-        """The turn is over."""
-        self.reason, self.error = ended.reason, ended.error
-        self.finish_reason = ended.finish_reason
-        self.parts, self.messages = parts, messages
+    def forget_files(self) -> None:
+        """Drop the content of all files."""
+        self.prompt = files.prompt_without_files(self.prompt)
+        self.parts = files.parts_without_files(self.parts)
+        self.messages = files.messages_without_files(self.messages)
+        self.files_size = 0
 
 
 class History:
@@ -82,7 +91,8 @@ class History:
     def add(self, prompt: Prompted) -> None:
         """A prompt was accepted."""
         prompt_ids = [] if prompt.prompt_id is None else [prompt.prompt_id]
-        self._exchanges.append(Exchange(prompt, prompt_ids=prompt_ids))
+        size = files.size_of(prompt)
+        self._exchanges.append(Exchange(prompt, prompt_ids=prompt_ids, files_size=size))
         self._forget()
 
     def waiting(self, entry_id: str) -> Exchange | None:
@@ -106,6 +116,20 @@ class History:
         gone = self.replaced_by(exchange.prompt)
         self._exchanges = [each for each in self._exchanges if each not in gone]
         exchange.turn_id = begun.turn_id
+        self._forget()
+
+    def end(
+        self,
+        exchange: Exchange,
+        ended: TurnEnded,
+        parts: tuple[Part, ...],
+        messages: Transcript,
+    ) -> None:
+        """A turn is over. `parts` and `messages` are all of it."""
+        exchange.reason, exchange.error = ended.reason, ended.error
+        exchange.finish_reason = ended.finish_reason
+        exchange.parts, exchange.messages = parts, messages
+        exchange.files_size = files.size_of(exchange.prompt, parts, messages)
         self._forget()
 
     def replaced_by(self, prompt: Prompted) -> list[Exchange]:
@@ -142,8 +166,15 @@ class History:
             del self._exchanges[0]
         shown = [each for each in self._exchanges if each.is_shown]
         entries = sum(1 if each.turn_id is None else 2 for each in shown)
-        for each in shown:
-            if entries <= SHOWN_MAX or not each.is_over:
-                break
+        too_many = shown[: max(0, (entries - SHOWN_MAX + 1) // 2)]
+        for each in takewhile(_is_over, too_many):
             each.is_shown, each.parts = False, ()
-            entries -= 2
+        room = FILES_MAX
+        for each in reversed(self._exchanges):
+            room -= each.files_size
+            if room < 0 and each.is_over:
+                each.forget_files()
+
+
+def _is_over(exchange: Exchange) -> bool:
+    return exchange.is_over

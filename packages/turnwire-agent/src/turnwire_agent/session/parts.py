@@ -149,14 +149,6 @@ class Parts:
         slot = self._calls.get(call_id)
         return slot is None or isinstance(slot.part, _Input)
 
-    def question(self, question_id: str) -> QuestionPart | None:
-        """A question as it is; None if it is unknown, or was taken back."""
-        slot = self._questions.get(question_id)
-        if slot is None:
-            return None
-        assert isinstance(slot.part, QuestionPart)
-        return slot.part
-
     def open_calls(self) -> list[CallPart]:
         """The calls without an outcome, in the order of their beginnings."""
         calls = (slot.written() for slot in self._calls.values())
@@ -207,12 +199,8 @@ class Parts:
         if since >= self._count:
             return
         self._log.append(Retracted(since))
-        position = -1
-        for place, slot in enumerate(self._standing):
-            position += not isinstance(slot.part, StepPart)
-            if position == since:
-                del self._standing[place:]
-                break
+        places = [n for n, slot in enumerate(self._standing) if not isinstance(slot.part, StepPart)]
+        del self._standing[places[since] :]
         self._count = since
         standing = {id(slot) for slot in self._standing}
         self._calls = {key: slot for key, slot in self._calls.items() if id(slot) in standing}

@@ -7,12 +7,10 @@ from urllib.parse import unquote_to_bytes
 
 from turnwire_agent.llm.transcript import File, Image, Text, User
 from turnwire_agent.session.events import Attachment, Prompted
+from turnwire_agent.session.files import missing
 
 EMPTY: Final = "(The message is empty.)"
 """In the place of a prompt without any content: no provider takes an empty message."""
-
-UNREADABLE: Final = "(A file could not be read: {name})"
-"""In the place of an attachment whose URL has no content."""
 
 _DATA: Final = "data:"
 _BASE64: Final = ";base64"
@@ -27,13 +25,13 @@ def user_message(prompt: Prompted) -> User:
 
 def _attached(attachment: Attachment) -> Text | Image | File:
     name, url = attachment.filename or "", attachment.url
-    if url[: len(_DATA)].lower() != _DATA:
+    if url and url[: len(_DATA)].lower() != _DATA:
         if attachment.mime.startswith("image/"):
             return Image(attachment.mime, url=url)
         return File(attachment.mime, url=url, name=name)
     content = _content(url)
     if content is None:
-        return Text(UNREADABLE.format(name=name or attachment.mime))
+        return missing(name or attachment.mime)
     if attachment.mime.startswith("image/"):
         return Image(attachment.mime, content)
     return File(attachment.mime, content, name=name)

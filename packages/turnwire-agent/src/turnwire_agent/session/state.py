@@ -81,5 +81,5 @@ class SessionState:
         if not parts and not messages:
             parts = running.parts_now()
             messages = messages_of(running.events, closed(parts, ended.reason))
-        running.exchange.end(ended, closed(parts, ended.reason), messages)
+        self.history.end(running.exchange, ended, closed(parts, ended.reason), messages)
         self.running = None

@@ -1,6 +1,7 @@
 """What models are sent: the transcript before a turn, and within it."""
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from turnwire_agent.llm.transcript import Message, Transcript
 from turnwire_agent.session.events import Compacted, Event
@@ -15,9 +16,8 @@ __all__ = ["messages_of", "transcript_for", "transcript_now"]
 def transcript_for(state: SessionState, running: RunningTurn) -> Transcript:
     """All that was before a turn on its channel, and its prompt as the last message."""
     messages: list[Message] = []
-    for each in state.history.of(running.prompt.channel):
-        if each is running.exchange:
-            break
+    exchanges = state.history.of(running.prompt.channel)
+    for each in takewhile(lambda each: each is not running.exchange, exchanges):
         if each.compacted is None:
             messages.append(user_message(each.prompt))
         else:

@@ -80,7 +80,7 @@ def parts_of(parts: Iterable[Part | Retracted], frames: Frames) -> Iterator[wire
             case CallPart():
                 yield _call(part, frames)
             case FilePart(mime, url, filename):
-                yield wire.FilePart(mime, url, filename)
+                yield wire.FilePart(mime, url or None, filename)
             case SourcePart(source_id, url, title):
                 yield wire.SourcePart(source_id, url, title)
             case DataPart(name, value, data_id):
@@ -132,7 +132,10 @@ def _entries(exchange: Exchange, state: SessionState, frames: Frames) -> Iterato
         channel_type=prompt.channel.type,
         channel_id=prompt.channel.id,
         queued=exchange.turn_id is None,
-        parts=(*text, *(wire.FilePart(a.mime, a.url, a.filename) for a in prompt.attachments)),
+        parts=(
+            *text,
+            *(wire.FilePart(a.mime, a.url or None, a.filename) for a in prompt.attachments),
+        ),
     )
 
 
