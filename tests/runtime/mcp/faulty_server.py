@@ -13,7 +13,18 @@ from pathlib import Path
 from typing import Any, Final
 
 OPTIONS: Final[dict[str, Any]] = json.loads(sys.argv[2])
-TOOLS: Final = ("echo", "hang", "die", "change", "long", "refuse", "nonsense", "env", "fail")
+TOOLS: Final = (
+    "echo",
+    "hang",
+    "die",
+    "change",
+    "long",
+    "refuse",
+    "nonsense",
+    "env",
+    "fail",
+    "sleep",
+)
 TEXT: Final = {"type": "object", "properties": {"text": {"type": "string"}}}
 CHANGED: Final = {"type": "object", "properties": {"text": {"type": "integer"}}}
 
@@ -68,6 +79,8 @@ class Server:
                 error(asked, -32603, "canary-of-the-server")
             case "nonsense":
                 result(asked, {"content": 5})
+            case "sleep":
+                signal.pause()  # and reads no more
             case "env":
                 texts(asked, json.dumps(dict(os.environ)))
             case "fail":

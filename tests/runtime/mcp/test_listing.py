@@ -62,6 +62,24 @@ def test_hints_count_for_trusted_servers_alone(hints: Any, trusted: bool, effect
     assert tool.effect is effect
 
 
+def test_the_operator_chooses_tools_and_who_must_allow_them() -> None:
+    tools = [{**READ, "name": name} for name in ("read", "write", "list")]
+
+    seen = listed(
+        *tools,
+        only=frozenset({"read", "write", "delete"}),
+        approval="never",
+        approvals={"write": "always", "move": "always"},
+    )
+
+    assert [(each.name, each.approval) for each in seen.tools] == [
+        ("files.read", "never"),
+        ("files.write", "always"),
+    ]
+    why = "the settings name it, and it is not there"
+    assert seen.problems == (Problem("files", "delete", why), Problem("files", "move", why))
+
+
 def test_a_tool_that_changed_has_another_digest() -> None:
     (first,) = listed(READ).tools
     (same,) = listed(READ).tools

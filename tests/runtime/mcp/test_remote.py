@@ -75,6 +75,12 @@ async def test_old_tools_stay_where_a_new_listing_fails() -> None:
             "its tools are not listed: no listing in time"
         ]
 
+        fake.raises, fake.tools = None, [{**READ, "name": "write"}]
+        after = await server.offer()
+        assert [tool.name for tool in after.tools] == ["files.write"]
+        assert after.problems == ()
+        assert (await server.offer(), fake.listings) == (after, 3)
+
 
 async def test_a_server_that_is_gone_fails_by_name_and_comes_back() -> None:
     fake = FakeServer([READ])

@@ -46,6 +46,17 @@ async def test_a_call_has_a_time_and_is_cancelled_when_it_is_over(faulty: Faulty
         assert await called(tools, "faulty.echo") == "{}"
 
 
+async def test_a_server_that_does_not_read_keeps_nobody(faulty: Faulty) -> None:
+    """What does not fit into its pipe is not written, and waits no longer than an answer would."""
+    async with McpServers([faulty.server(settings={"call_s": 0.5})]) as servers:
+        tools = (await servers.snapshot()).tools
+        with pytest.raises(ToolFailed, match="did not answer"):
+            await called(tools, "faulty.sleep")
+        for _ in range(3):
+            with pytest.raises(ToolFailed, match="did not answer"):
+                await called(tools, "faulty.echo", text="x" * 1_000_000)
+
+
 async def test_a_changed_listing_is_seen_by_the_next_snapshot_alone(faulty: Faulty) -> None:
     async with McpServers([faulty.server()]) as servers:
         before = (await servers.snapshot()).tools

@@ -118,6 +118,8 @@ def test_the_key_of_a_call_takes_the_place_of_the_parameter() -> None:
     keyed = read(operation, method="post", policy={"keyed": frozenset({"pay"})})
 
     assert keyed.parameters == ()
+    reading = read(operation, policy={"keyed": frozenset({"pay"})})
+    assert [each.name for each in reading.parameters] == ["Idempotency-Key"]
     assert [each.name for each in read(operation, method="post").parameters] == ["Idempotency-Key"]
 
 
@@ -143,6 +145,10 @@ def test_two_parameters_of_one_name_are_two_arguments() -> None:
 
     assert [each.argument for each in operation.parameters] == ["id", "id_query", "body"]
     assert operation.body == "body_json"
+    parameters = [{**ID, "name": "id_query"}, ID, {**ID, "in": "query"}]
+    operation = read({"parameters": parameters}, path="/{id}/{id_query}")
+    arguments = [each.argument for each in operation.parameters]
+    assert arguments == ["id_query", "id", "id_query_2"]
 
 
 def test_headers_that_the_standard_takes_for_none_are_none() -> None:

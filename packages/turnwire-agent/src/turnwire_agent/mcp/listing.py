@@ -41,6 +41,11 @@ def offered(server: Server, listed: Sequence[Json], call: Call) -> Offered:
     It takes as long as the schemas are large, so an event loop calls it in a thread.
     """
     tools, problems = dict[str, Tool](), list[Problem]()
+    names = {str(each.get("name")) for each in listed}
+    for missing in sorted({*(server.only or ()), *server.approvals} - names):
+        problems.append(Problem(server.name, missing, "the settings name it, and it is not there"))
+    if server.only is not None:
+        listed = [each for each in listed if each.get("name") in server.only]
     for each in listed[: server.bounds.tools]:
         name = each.get("name")
         try:
@@ -92,7 +97,7 @@ def _tool(server: Server, listed: Json, call: Call) -> Tool:
         validate=validate,
         call=run,
         effect=_effect(server, listed.get("annotations")),
-        approval=server.approval,
+        approval=server.approvals.get(name, server.approval),
         timeout_s=server.call_s,
     )
 

@@ -37,6 +37,7 @@ class RemoteServer:
         self._session: Session | None = None
         self._offered = Offered()
         self._listing = asyncio.Lock()
+        self._stale = False
         self._stopped = asyncio.Event()
         self._tried = asyncio.Event()
         self._why = "it is not connected yet"
@@ -90,8 +91,9 @@ class RemoteServer:
             gone = Problem(self.server.name, "", f"the server is not connected: {self._why}")
             return Offered(self._offered.tools, (gone, *self._offered.problems))
         async with self._listing:
-            if session.changed():
+            if session.changed() or self._stale:
                 problem = await self._list(session)
+                self._stale = problem is not None
                 if problem:
                     return Offered(self._offered.tools, (problem, *self._offered.problems))
         return self._offered

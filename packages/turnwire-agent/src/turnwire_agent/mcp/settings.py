@@ -80,8 +80,12 @@ class Server(Struct, frozen=True, kw_only=True):
     trusted: bool = False
     """Whether its hints count: tools that are read-only or idempotent are `Effect.SAFE` then. All
     tools of any other server are `Effect.ONCE`, since anybody can write a hint."""
+    only: frozenset[str] | None = None
+    """Names at the server of the tools that are wanted; None: all."""
     approval: Approval = "never"
-    """Of each of its tools."""
+    """Of each of its tools that is not in `approvals`."""
+    approvals: Mapping[str, Approval] = {}
+    """By names at the server."""
     call_s: float = TIMEOUT_S
     """Longest call."""
     connect_s: float = CONNECT_S

@@ -106,11 +106,16 @@ class LibrarySession:
             params=CallToolRequestParams(name=name, arguments=dict(arguments))
         )
         try:
-            # Not `call_tool`, which checks the result by patterns of the server's: one of them can
-            # keep the event loop busy for ever.
-            result = await self.client.session.send_request(
-                request, _RESULT, request_read_timeout_seconds=timeout_s
-            )
+            # The library's own limit begins when the request is written: a server that does not
+            # read would never reach it.
+            async with asyncio.timeout(timeout_s):
+                # Not `call_tool`, which checks the result by patterns of the server's: one of them
+                # can keep the event loop busy for ever.
+                result = await self.client.session.send_request(
+                    request, _RESULT, request_read_timeout_seconds=timeout_s + 1
+                )
+        except TimeoutError:
+            raise SilentError("no answer in time") from None
         except _LOST as exc:
             raise self._failed(exc) from exc
         if isinstance(result, InputRequiredResult):

@@ -25,6 +25,8 @@ PLAIN_VARIABLES: Final = (
 """Variables that every program gets, if this process has them. None of them is a secret."""
 EXIT_S: Final = 2.0
 """How long a program may take to end after its input ended, and again after SIGTERM."""
+WAITING_MAX: Final = 16
+"""Most messages that wait for a program that does not read. Who stops a call waits for none."""
 
 _POLL_S: Final = 0.01
 _Streams = tuple[
@@ -64,7 +66,7 @@ class StdioTransport:
         except (OSError, ValueError) as exc:
             raise GoneError(f"its program cannot be started ({type(exc).__name__})") from exc
         received, to_read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        to_send, sent = anyio.create_memory_object_stream[SessionMessage](0)
+        to_send, sent = anyio.create_memory_object_stream[SessionMessage](WAITING_MAX)
         self._streams = (received, to_read, to_send, sent)
         self._tasks = [
             asyncio.create_task(self._read(received)),

@@ -170,7 +170,7 @@ class _Reader:
         for each in parameters.merged(self._document, *lists):
             if parameters.is_ignored(each):
                 continue
-            if parameters.is_key(each) and self._name in self._policy.keyed:
+            if parameters.is_key(each) and self._effect() is Effect.KEYED:
                 continue  # the key of the call is sent
             try:
                 one = parameters.read(each, self._document, self._schemas, list(properties))

@@ -64,8 +64,11 @@ def merged(document: Json, *lists: Any) -> list[Json]:
 
 def argument_name(name: str, location: str, taken: Iterable[str]) -> str:
     """Return a name that no other argument has: a path and a query may have one of one name."""
-    names = set(taken)
-    return name if name not in names else f"{name}_{location}"
+    names, candidate, number = set(taken), name, 1
+    while candidate in names:
+        candidate = f"{name}_{location}" if number == 1 else f"{name}_{location}_{number}"
+        number += 1
+    return candidate
 
 
 def is_ignored(parameter: Json) -> bool:
