@@ -49,7 +49,8 @@ class LiveSession:
     def join(self, socket: ServerConnection, user_id: str | None) -> None:
         """Send where the session stands, and from now on all that comes."""
         broadcast([socket], init_frame(self.id, self.state, self._frames), text=True)
-        self._broadcast(joined(user_id))
+        if user_id is not None:
+            self._broadcast(joined(user_id))
         self._sockets[socket] = user_id
 
     def leave(self, socket: ServerConnection) -> None:

@@ -1,0 +1,118 @@
+"""Several replicas, one journal: each serves all sessions, one holds each."""
+
+import asyncio
+
+from runtime.host.hosted import QUICK, Scripted, echo, hosted, words
+from turnwire_agent.host.driver import Ended, Parked, Turn
+from turnwire_agent.journal.memory import MemoryJournal
+from turnwire_agent.session.events import (
+    QuestionAsked,
+    QuestionClosed,
+    TextAdded,
+    TurnTakenOver,
+)
+
+
+class Shared(MemoryJournal):
+    """A journal that several replicas have, and that none of them closes."""
+
+    async def aclose(self) -> None:
+        return
+
+
+async def test_a_follower_at_another_replica_gets_each_word_once() -> None:
+    journal = Shared()
+    async with (
+        hosted(Scripted(echo), journal) as here,
+        hosted(Scripted(echo), journal) as there,
+        here.socket() as one,
+        there.socket() as two,
+    ):
+        frames = await one.turn("one two three")
+        assert await two.rest() == frames
+        assert words(await two.turn("four", "p2")) == "four "
+        assert words(await one.rest("p2")) == "four "
+
+
+async def test_a_stop_and_an_answer_reach_the_holder_from_any_replica() -> None:
+    async def answer(turn: Turn) -> Ended:
+        turn.add(TextAdded("so far"))
+        if turn.prompt.content == "wait":
+            await asyncio.Event().wait()
+        asked = QuestionAsked(turn_id=turn.turn_id, question_id="q1", text="Which?")
+        await turn.write(asked)
+        await turn.changed()
+        closed = turn.events[-1]
+        assert isinstance(closed, QuestionClosed)
+        turn.add(TextAdded(f" {bytes(closed.answer).decode()} by {closed.user_id}"))  # type: ignore[arg-type]
+        return Ended()
+
+    journal = Shared()
+    async with (
+        hosted(Scripted(answer), journal) as here,
+        hosted(Scripted(answer), journal) as there,
+        here.socket() as one,
+        there.socket(x_turnwire_user="ann") as two,
+    ):
+        await one.ask("wait")
+        turn = await two.until("message.part.text-delta")
+        await two.send("abort", turnId=turn["turnId"])
+        assert (await one.until("message.finalize"))["reason"] == "canceled"
+
+        await one.ask("ask", "p2")
+        await two.until("question")
+        await two.send("answer", questionId="q1", answer={"of": 2})
+        assert words(await one.rest("p2")).endswith('so far {"of": 2} by ann')
+
+
+async def test_a_replica_that_stops_hands_its_turn_over_at_once() -> None:
+    async def answer(turn: Turn) -> Ended:
+        if isinstance(turn.events[-1], TurnTakenOver):
+            turn.add(TextAdded(" and on"))
+            return Ended()
+        turn.add(TextAdded("so far"))
+        await asyncio.Event().wait()
+        return Ended()
+
+    journal = Shared()
+    patient = QUICK.__class__(lease_s=30, stop_s=0.3)
+    async with hosted(Scripted(answer), journal, patient) as there, there.socket() as two:
+        async with hosted(Scripted(answer), journal, patient) as here, here.socket() as one:
+            await one.ask("hello")
+            await two.until("message.part.text-delta")
+        frames = await two.rest()
+        assert words(two.seen) == "so far and on"
+        assert frames[-2]["reason"] == "end_turn"
+
+
+async def test_a_turn_that_waits_for_a_person_is_held_by_nobody() -> None:
+    calls = 0
+
+    async def answer(turn: Turn) -> Ended | Parked:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            asked = QuestionAsked(turn_id=turn.turn_id, question_id="q1", text="Which?")
+            await turn.write(asked)
+            return Parked()
+        assert isinstance(turn.events[-1], QuestionClosed)
+        turn.add(TextAdded("thanks"))
+        return Ended()
+
+    journal = Shared()
+    async with hosted(Scripted(answer), journal) as here, here.socket() as one:
+        await one.ask("hello")
+        await one.until("question")
+    # Nobody is there: the lease is free.
+    lease = await journal.claim("s1", "somebody", 0.01)
+    assert lease is not None
+    await asyncio.sleep(0.02)
+    async with hosted(Scripted(answer), journal) as there, there.socket() as two:
+        assert two.seen[0]["data"]["runnerBusy"] is True
+        await two.send("answer", questionId="q1", answer="both")
+        frames = await two.rest()
+        assert words(frames) == "thanks"
+        assert calls == 2
+        assert not any(
+            row.kind.startswith("turn-taken-over") for row in await journal.read("s1", details=True)
+        )
