@@ -62,7 +62,7 @@ TOOLS: Final = {
     "dev": names(
         "coverage hatchling hypothesis import-linter jsonschema jsonschema-rs mcp "
         "mypy openapi-spec-validator opentelemetry-api opentelemetry-exporter-otlp-proto-http "
-        "opentelemetry-sdk pytest pytest-asyncio pytest-cov pytest-timeout pytest-xdist redis ruff "
+        "opentelemetry-sdk psycopg pytest pytest-asyncio pytest-cov pytest-timeout pytest-xdist redis ruff "
         "uv"
     ),
 }

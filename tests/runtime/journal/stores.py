@@ -7,6 +7,7 @@ from typing import Protocol, TypeVar
 
 from turnwire_agent.journal.memory import MemoryJournal
 from turnwire_agent.journal.port import Command, Journal, Lease, Row
+from turnwire_agent.journal.postgres.journal import PostgresJournal
 from turnwire_agent.journal.sqlite.journal import SqliteJournal
 
 T = TypeVar("T")
@@ -46,6 +47,20 @@ class SqliteStore:
 
     async def open(self) -> Journal:
         journal = SqliteJournal(self.path, synchronous="normal")
+        await journal.start()
+        self._closing.push_async_callback(journal.aclose)
+        return journal
+
+
+class PostgresStore:
+    shared = True
+
+    def __init__(self, closing: AsyncExitStack, url: str) -> None:
+        self._closing = closing
+        self.url = url
+
+    async def open(self) -> Journal:
+        journal = PostgresJournal(self.url, connections=4)
         await journal.start()
         self._closing.push_async_callback(journal.aclose)
         return journal

@@ -5,13 +5,13 @@ import asyncio
 import pytest
 
 from runtime.journal.stores import Store, claimed, command, row
+from turnwire_agent.journal import memory
 from turnwire_agent.journal.port import (
-    COMMANDS_MAX,
-    TAKEN_IDS_MIN,
     Journal,
     LeaseLostError,
     TooManyCommandsError,
 )
+from turnwire_agent.journal.sql import transactions
 
 
 async def test_commands_come_in_the_order_of_their_arrival(store: Store) -> None:
@@ -64,30 +64,44 @@ async def test_a_lost_lease_takes_nothing(journal: Journal) -> None:
     assert await journal.read("s") == []
 
 
+FEW = 20
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bounds of 20, where a store takes minutes to reach 1,000 on a busy machine."""
+    monkeypatch.setattr(memory, "COMMANDS_MAX", FEW)
+    monkeypatch.setattr(memory, "TAKEN_IDS_MIN", FEW)
+    monkeypatch.setattr(transactions, "COMMANDS_MAX", FEW)
+    monkeypatch.setattr(transactions, "TAKEN_IDS_MIN", FEW)
+
+
+@pytest.mark.usefixtures("few")
 async def test_a_session_has_room_for_so_many_commands(journal: Journal) -> None:
-    for number in range(COMMANDS_MAX):
+    for number in range(FEW):
         await journal.put("s", command(f"c{number}"))
 
     with pytest.raises(TooManyCommandsError):
         await journal.put("s", command("more"))
     assert not await journal.put("s", command("c7"))  # the one that was put is no more than it was
-    assert len(await journal.commands("s")) == COMMANDS_MAX
+    assert len(await journal.commands("s")) == FEW
 
     await journal.append(await claimed(journal, "s"), [], take=["c0"])
     assert await journal.put("s", command("more"))
 
 
+@pytest.mark.usefixtures("few")
 async def test_ids_of_taken_commands_are_kept_the_newest_of_them(journal: Journal) -> None:
     lease = await claimed(journal, "s")
     await journal.put("s", command("waits"))
-    for start in range(0, 4_000, 500):
-        ids = [f"c{number}" for number in range(start, start + 500)]
+    for start in range(0, 3 * FEW, 5):
+        ids = [f"c{number}" for number in range(start, start + 5)]
         await asyncio.gather(*(journal.put("s", command(each)) for each in ids))
         await journal.append(lease, [], take=ids)
 
     assert [each.id for each in await journal.commands("s")] == ["waits"]
-    newest = [f"c{number}" for number in range(4_000 - TAKEN_IDS_MIN, 4_000)]
-    assert not any(await asyncio.gather(*(journal.put("s", command(each)) for each in newest)))
+    newest = [f"c{number}" for number in range(2 * FEW, 3 * FEW)]
+    assert not any([await journal.put("s", command(each)) for each in newest])
     assert await journal.put("s", command("c0"))
 
 

@@ -44,8 +44,9 @@ returning number
 """
 
 WAITING: Final = """
-select count(*) from journal_command where session = :session and not taken
+select count(*) from journal_command where session = :session and not taken and number > 0
 """
+"""With the number, though all are above 0: SQLite then counts in the index of those that wait."""
 
 COMMANDS: Final = """
 select id, kind, body, number from journal_command
@@ -102,7 +103,9 @@ returning key
 
 RELEASE: Final = """
 update journal_session set owner = null, due_at = case
-    when exists (select 1 from journal_command where session = :session and not taken)
+    when exists (
+        select 1 from journal_command where session = :session and not taken and number > 0
+    )
     then :now else :wake_at
 end
 where id = :session

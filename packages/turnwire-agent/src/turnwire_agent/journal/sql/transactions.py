@@ -5,7 +5,7 @@ each of them returned. What it raises undoes all of it.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from turnwire_agent.journal.port import (
     COMMANDS_MAX,
@@ -40,9 +40,6 @@ class Query(NamedTuple):
 Transaction = Generator[Sequence[Query], Sequence[Rows], T]
 Begin = Callable[[], Transaction[T]]
 """Makes the generator of a transaction."""
-
-NUMBERS_KEPT: Final = COMMANDS_MAX + TAKEN_IDS_MIN
-"""The newest numbers of a session whose ids are kept. At most `COMMANDS_MAX` of them wait."""
 
 
 def read(session: str, *, after: int, details: bool, limit: int) -> Transaction[Sequence[Row]]:
@@ -141,8 +138,10 @@ def append(
         for seq, row in enumerate(rows, head - len(rows) + 1)
     ]
     queries += [Query(sql.TAKE, {"session": session, "id": each}) for each in take]
-    if take and arrivals > NUMBERS_KEPT:
-        queries.append(Query(sql.FORGET, {"session": session, "number": arrivals - NUMBERS_KEPT}))
+    # Numbers have no gaps, and at most COMMANDS_MAX of those behind this one wait.
+    forgotten = arrivals - COMMANDS_MAX - TAKEN_IDS_MIN
+    if take and forgotten > 0:
+        queries.append(Query(sql.FORGET, {"session": session, "number": forgotten}))
     if release:
         queries.append(Query(sql.RELEASE, {"session": session, "wake_at": wake_at}))
     # In the order of their keys: two sessions that want the same keys do not wait for each other.

@@ -1,0 +1,107 @@
+"""A connection to Postgres that never waits for ever, and what its errors mean."""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from turnwire_agent.journal.port import UnavailableError
+
+APPLICATION: Final = "turnwire-agent"
+
+
+class Address:
+    """Where the database is, and how long anything there may take.
+
+    Args:
+        conninfo: A URL or what libpq takes else. Its own settings count: TLS, several hosts.
+        timeout_s: Most seconds of a transaction, and of opening a connection.
+
+    """
+
+    def __init__(self, conninfo: str, timeout_s: float) -> None:
+        self._conninfo = conninfo
+        self.timeout_s = timeout_s
+
+    async def connect(self) -> AsyncConnection[Any]:
+        """Open a connection on which each statement is a transaction of its own.
+
+        Raises:
+            psycopg.Error: it cannot be opened.
+            UnavailableError: nobody answers.
+
+        """
+        settings: dict[str, Any] = {
+            # Of several hosts, the one that takes writes; a standby alone is refused at once.
+            "target_session_attrs": "read-write",
+            "connect_timeout": max(2, round(self.timeout_s)),
+            "application_name": APPLICATION,
+            **conninfo_to_dict(self._conninfo),
+        }
+        connection = await AsyncConnection.connect(make_conninfo(**settings), autocommit=True)
+        try:
+            async with self.in_time(connection):
+                await connection.execute(
+                    "select set_config('default_transaction_isolation', 'read committed', false), "
+                    "set_config('statement_timeout', %(statement)s, false), "
+                    # So long a process that was stopped in a transaction holds its locks.
+                    "set_config('idle_in_transaction_session_timeout', %(idle)s, false)",
+                    {
+                        "statement": f"{round(self.timeout_s * 1_000)}ms",
+                        "idle": f"{round(self.timeout_s * 500)}ms",
+                    },
+                )
+        except BaseException:
+            sever(connection)
+            raise
+        return connection
+
+    @asynccontextmanager
+    async def in_time(self, connection: AsyncConnection[Any]) -> AsyncGenerator[None, None]:
+        """Cut the connection if the server takes longer than it may: it may not be there any more.
+
+        Not a cancellation: psycopg would ask the server to cancel, and wait for it.
+
+        Raises:
+            UnavailableError: it was cut.
+
+        """
+        cut = asyncio.Event()
+
+        def give_up() -> None:
+            cut.set()
+            sever(connection)
+
+        timer = asyncio.get_running_loop().call_later(self.timeout_s + 1, give_up)
+        try:
+            yield
+        except psycopg.Error:
+            if cut.is_set():
+                raise UnavailableError("Postgres does not answer in time.") from None
+            raise
+        finally:
+            timer.cancel()
+
+
+def sever(connection: AsyncConnection[Any]) -> None:
+    """End a connection without waiting for the server. Whoever uses it gets an error at once."""
+    with suppress(psycopg.Error, OSError):
+        end = socket.socket(fileno=os.dup(connection.pgconn.socket))
+        try:
+            end.shutdown(socket.SHUT_RDWR)
+        finally:
+            end.close()
+
+
+def unavailable(error: psycopg.Error) -> UnavailableError:
+    """Say what happened, without any content: the server's own text may quote a row."""
+    code = f", {error.sqlstate}" if error.sqlstate else ""
+    return UnavailableError(
+        f"The journal in Postgres cannot be used ({type(error).__name__}{code})."
+    )
