@@ -81,7 +81,7 @@ async def test_a_tool_that_raises_gives_the_model_generic_words(
     @tool
     def refuses(what: str) -> str:
         """Refuse."""
-        raise ToolFailed("Paper is out.")
+        raise ToolFailed(f"No paper for {what}.")
 
     scripts = [
         calls(("c1", "broken", '{"what": "x"}'), ("c2", "refuses", '{"what": "x"}')),
@@ -89,7 +89,7 @@ async def test_a_tool_that_raises_gives_the_model_generic_words(
     ]
     async with playing(scripts, [broken, refuses]) as play, play.host.socket() as socket:
         frames = await socket.turn("Go")
-        assert results(frames) == {"c1": "The tool failed.", "c2": "Paper is out."}
+        assert results(frames) == {"c1": "The tool failed.", "c2": "No paper for x."}
         async with play.host.socket() as later:
             assert CANARY not in str(later.seen)
         assert CANARY not in str(socket.seen)
@@ -215,7 +215,7 @@ async def test_the_key_of_a_call_is_its_own() -> None:
     def pay(amount: int, context: Context) -> str:
         """Pay."""
         keys.append(context.key)
-        return "paid"
+        return f"paid {amount}"
 
     scripts = [
         calls(("c1", "pay", '{"amount": 1}'), ("c2", "pay", '{"amount": 1}')),
