@@ -17,7 +17,7 @@ from turnwire_agent.host.server import HostServer
 from turnwire_agent.host.settings import HostSettings
 from turnwire_agent.journal.memory import MemoryJournal
 from turnwire_agent.journal.port import Journal
-from turnwire_agent.session.events import TextAdded
+from turnwire_agent.session.deltas import TextAdded
 from turnwire_agent.v2.frames import Frames
 
 QUICK = HostSettings(lease_s=0.6, stop_s=0.3, retry_s=0.05)

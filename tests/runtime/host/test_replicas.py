@@ -5,12 +5,8 @@ import asyncio
 from runtime.host.hosted import QUICK, Scripted, echo, hosted, words
 from turnwire_agent.host.driver import Ended, Parked, Turn
 from turnwire_agent.journal.memory import MemoryJournal
-from turnwire_agent.session.events import (
-    QuestionAsked,
-    QuestionClosed,
-    TextAdded,
-    TurnTakenOver,
-)
+from turnwire_agent.session.deltas import TextAdded
+from turnwire_agent.session.events import QuestionAsked, QuestionClosed, TurnTakenOver
 
 
 class Shared(MemoryJournal):

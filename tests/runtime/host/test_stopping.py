@@ -6,7 +6,7 @@ import pytest
 
 from runtime.host.hosted import Hosted, Scripted, hosted, words
 from turnwire_agent.host.driver import Ended, Turn
-from turnwire_agent.session.events import TextAdded
+from turnwire_agent.session.deltas import TextAdded
 
 
 async def for_ever(turn: Turn) -> Ended:

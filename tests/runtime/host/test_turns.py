@@ -4,7 +4,7 @@ import asyncio
 
 from runtime.host.hosted import Scripted, echo, hosted, words
 from turnwire_agent.host.driver import Ended, Turn
-from turnwire_agent.session.events import TextAdded
+from turnwire_agent.session.deltas import TextAdded
 
 
 async def test_a_prompt_gets_its_turn() -> None:

@@ -30,13 +30,13 @@ from turnwire_agent.loop.actions import AskModel, Compact, End, Park, RunCall, R
 from turnwire_agent.loop.agent import Agent
 from turnwire_agent.loop.decide import decide, due_at
 from turnwire_agent.loop.limits import Limits
+from turnwire_agent.session.deltas import TextAdded
 from turnwire_agent.session.events import (
     Compacted,
     Event,
     QuestionClosed,
     StepBegun,
     Streamed,
-    TextAdded,
     TurnEnded,
 )
 

@@ -32,16 +32,15 @@ from turnwire_agent.loop.actions import AskModel
 from turnwire_agent.loop.agent import Agent
 from turnwire_agent.loop.limits import Limits
 from turnwire_agent.loop.streaming import Attempt
-from turnwire_agent.session.events import (
-    AttemptLost,
+from turnwire_agent.session.deltas import (
     Delta,
     FileAdded,
     InputAdded,
     ReasoningAdded,
     SourceAdded,
-    StepEnded,
     TextAdded,
 )
+from turnwire_agent.session.events import AttemptLost, StepEnded
 
 USAGE = Usage(10, None, None, 5)
 FINISH = Finish("stop", "end_turn", USAGE, Raw(b"[]"))

@@ -20,11 +20,11 @@ from turnwire_agent.loop.decide import decide
 from turnwire_agent.loop.prepare import repaired
 from turnwire_agent.loop.streaming import Attempt
 from turnwire_agent.loop.turn_state import TurnState
+from turnwire_agent.session.deltas import Delta
 from turnwire_agent.session.events import (
     CallBegun,
     CallEnded,
     Compacted,
-    Delta,
     Event,
     QuestionAsked,
     QuestionClosed,

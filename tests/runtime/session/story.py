@@ -9,6 +9,17 @@ from msgspec import UNSET, Raw, UnsetType
 
 from turnwire_agent.llm.events import Usage
 from turnwire_agent.llm.transcript import Assistant, Call, Outcome, Reasoning, Text, User
+from turnwire_agent.session.deltas import (
+    DataSet,
+    Delta,
+    FileAdded,
+    InputAdded,
+    PreliminaryResult,
+    ReasoningAdded,
+    SourceAdded,
+    StatusChanged,
+    TextAdded,
+)
 from turnwire_agent.session.events import (
     Attachment,
     AttemptLost,
@@ -16,25 +27,16 @@ from turnwire_agent.session.events import (
     CallEnded,
     Channel,
     Compacted,
-    DataSet,
-    Delta,
     Event,
-    FileAdded,
-    InputAdded,
-    PreliminaryResult,
     Prompted,
     PromptRepeated,
     PromptTakenBack,
     QuestionAsked,
     QuestionClosed,
     Reason,
-    ReasoningAdded,
-    SourceAdded,
-    StatusChanged,
     StepBegun,
     StepEnded,
     Streamed,
-    TextAdded,
     TurnBegun,
     TurnEnded,
     TurnParked,

@@ -9,6 +9,7 @@ from msgspec import Raw
 
 from runtime.session.story import Story
 from turnwire_agent.llm.transcript import Assistant, File, Native, Text
+from turnwire_agent.session import deltas as d
 from turnwire_agent.session import events as e
 from turnwire_agent.session.codec import (
     BrokenEventError,
@@ -42,7 +43,7 @@ def test_every_event_of_a_session_comes_back() -> None:
         e.CallEnded(turn_id="t1", call_id="c1", tool="t", outcome="done", value=Raw(b"[null]")),
         e.CallEnded(turn_id="t1", call_id="c1", tool="t", outcome="done", error="null"),
         e.CallBegun(turn_id="t1", call_id="c1", tool="t", key="k", effect="once", input=NULL),
-        e.Streamed("t1", (e.DataSet("state", NULL), e.PreliminaryResult("c1", "t", NULL))),
+        e.Streamed("t1", (d.DataSet("state", NULL), d.PreliminaryResult("c1", "t", NULL))),
         e.TurnEnded(
             turn_id="t1",
             reason="end_turn",
@@ -132,16 +133,16 @@ def test_a_newer_field_is_no_reason_to_refuse() -> None:
 
 
 def test_half_of_a_character_is_replaced_and_the_event_says_so() -> None:
-    event = e.Streamed("t1", (e.TextAdded("a\ud83d"), e.DataSet("x", Raw(b"1"))))
+    event = e.Streamed("t1", (d.TextAdded("a\ud83d"), d.DataSet("x", Raw(b"1"))))
 
     encoded = encode(event)
 
-    assert encoded.event == e.Streamed("t1", (e.TextAdded("a\ufffd"), e.DataSet("x", Raw(b"1"))))
+    assert encoded.event == e.Streamed("t1", (d.TextAdded("a\ufffd"), d.DataSet("x", Raw(b"1"))))
     assert event_of(encoded.kind, encoded.body) == encoded.event
 
 
 def test_an_event_that_can_be_written_stays_the_same_object() -> None:
-    event = e.Streamed("t1", (e.TextAdded("\U0001f600"),))
+    event = e.Streamed("t1", (d.TextAdded("\U0001f600"),))
 
     assert encode(event).event is event
 

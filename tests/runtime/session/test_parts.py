@@ -7,28 +7,30 @@ import pytest
 from msgspec import UNSET, Raw, UnsetType
 
 from turnwire_agent.llm.transcript import File, Image, Outcome, Text
+from turnwire_agent.session.deltas import (
+    DataSet,
+    Delta,
+    FileAdded,
+    InputAdded,
+    PreliminaryResult,
+    ReasoningAdded,
+    SourceAdded,
+    StatusChanged,
+    TextAdded,
+)
 from turnwire_agent.session.events import (
     CallBegun,
     CallEnded,
     CallPart,
     DataPart,
-    DataSet,
-    Delta,
-    FileAdded,
     FilePart,
-    InputAdded,
     Part,
-    PreliminaryResult,
     QuestionAsked,
     QuestionClosed,
     QuestionPart,
-    ReasoningAdded,
     ReasoningPart,
-    SourceAdded,
     SourcePart,
-    StatusChanged,
     StepPart,
-    TextAdded,
     TextPart,
 )
 from turnwire_agent.session.parts import (

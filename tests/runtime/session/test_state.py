@@ -8,6 +8,7 @@ from msgspec import Raw
 from runtime.session.session_facts import facts, folded
 from runtime.session.story import Story
 from turnwire_agent.llm.transcript import Assistant, Text
+from turnwire_agent.session import deltas as d
 from turnwire_agent.session import events as e
 from turnwire_agent.session.codec import encode, event_of, row_of
 
@@ -79,7 +80,7 @@ def test_an_end_closes_what_is_open() -> None:
     state = folded(
         (
             *HELLO,
-            e.Streamed("t1", (e.InputAdded("c1", "t", "{}"),)),
+            e.Streamed("t1", (d.InputAdded("c1", "t", "{}"),)),
             e.QuestionAsked(turn_id="t1", question_id="q1", text="?"),
             e.TurnEnded(turn_id="t1", reason="canceled"),
         )
@@ -112,7 +113,7 @@ def test_an_end_that_says_what_the_turn_was_is_believed() -> None:
     "stray",
     [
         e.TurnEnded(turn_id="t9", reason="end_turn"),
-        e.Streamed("t9", (e.TextAdded("x"),)),
+        e.Streamed("t9", (d.TextAdded("x"),)),
         e.TurnBegun(turn_id="t9", entry_id="e2"),
         e.TurnBegun(turn_id="t9", entry_id="e9"),
         e.PromptTakenBack("e1"),
@@ -131,7 +132,7 @@ def test_what_is_of_nothing_that_runs_or_waits_changes_nothing(stray: e.Event) -
 def test_what_is_of_a_turn_that_is_over_changes_nothing() -> None:
     events = (*HELLO, e.TurnEnded(turn_id="t1", reason="end_turn"))
     late: tuple[e.Event, ...] = (
-        e.Streamed("t1", (e.TextAdded("x"),)),
+        e.Streamed("t1", (d.TextAdded("x"),)),
         e.TurnEnded(turn_id="t1", reason="canceled"),
     )
 
@@ -188,7 +189,7 @@ def test_an_abort_names_a_turn_or_its_prompt(
 def test_a_turn_keeps_its_events_but_not_what_was_streamed() -> None:
     rest: tuple[e.Event, ...] = (
         e.StepBegun(turn_id="t1", step=0),
-        e.Streamed("t1", (e.TextAdded("x"),)),
+        e.Streamed("t1", (d.TextAdded("x"),)),
         e.TurnTakenOver(turn_id="t1"),
     )
     running = folded((*HELLO, *rest)).running
@@ -234,7 +235,7 @@ def test_an_open_question_is_found_by_its_id_and_turn(
 
 
 def test_a_turn_says_its_parts_at_any_moment() -> None:
-    running = folded((*HELLO, e.Streamed("t1", (e.TextAdded("x"),)))).running
+    running = folded((*HELLO, e.Streamed("t1", (d.TextAdded("x"),)))).running
     assert running is not None
 
     assert running.parts_now() == running.parts_at_end("end_turn") == (e.TextPart("x"),)

@@ -11,6 +11,7 @@ from runtime.session.session_facts import folded
 from turnwire.dialects.v2.frames import AgentStatus
 from turnwire_agent.llm.events import Usage
 from turnwire_agent.llm.transcript import Assistant, Outcome, Text
+from turnwire_agent.session import deltas as d
 from turnwire_agent.session import events as e
 from turnwire_agent.v2 import frames as frames_module
 from turnwire_agent.v2.frames import PONG, Frames, joined, refused, tokens
@@ -63,7 +64,7 @@ def of(
     return [json.loads(frame) for frame in writer.of(event, folded(before))]
 
 
-def streamed(*deltas: e.Delta) -> e.Streamed:
+def streamed(*deltas: d.Delta) -> e.Streamed:
     return e.Streamed("t1", deltas)
 
 
@@ -75,18 +76,18 @@ def ended(outcome: Outcome = "done", **fields: Any) -> e.CallEnded:
 @pytest.mark.parametrize(
     ("delta", "frame"),
     [
-        (e.TextAdded("a"), {"type": "message.part.text-delta", "delta": "a"}),
-        (e.ReasoningAdded("a"), {"type": "message.part.reasoning-delta", "delta": "a"}),
+        (d.TextAdded("a"), {"type": "message.part.text-delta", "delta": "a"}),
+        (d.ReasoningAdded("a"), {"type": "message.part.reasoning-delta", "delta": "a"}),
         (
-            e.FileAdded("a/b", "data:,x"),
+            d.FileAdded("a/b", "data:,x"),
             {"type": "message.part.file", "mime": "a/b", "url": "data:,x"},
         ),
         (
-            e.FileAdded("a/b", "data:,x", "f"),
+            d.FileAdded("a/b", "data:,x", "f"),
             {"type": "message.part.file", "mime": "a/b", "url": "data:,x", "filename": "f"},
         ),
         (
-            e.SourceAdded("s1", "https://a.example/", "A"),
+            d.SourceAdded("s1", "https://a.example/", "A"),
             {
                 "type": "message.part.source",
                 "sourceId": "s1",
@@ -95,11 +96,11 @@ def ended(outcome: Outcome = "done", **fields: Any) -> e.CallEnded:
             },
         ),
         (
-            e.DataSet("state", Raw(b"null")),
+            d.DataSet("state", Raw(b"null")),
             {"type": "message.part.data", "dataName": "state", "value": None},
         ),
         (
-            e.DataSet("state", Raw(b"[1]"), "d1", transient=True),
+            d.DataSet("state", Raw(b"[1]"), "d1", transient=True),
             {
                 "type": "message.part.data",
                 "dataName": "state",
@@ -109,30 +110,30 @@ def ended(outcome: Outcome = "done", **fields: Any) -> e.CallEnded:
             },
         ),
         (
-            e.StatusChanged("tool_calling", "bash"),
+            d.StatusChanged("tool_calling", "bash"),
             {"type": "agentStatus", "status": "tool_calling", "detail": "bash"},
         ),
         (
-            e.StatusChanged("waiting for a quota"),
+            d.StatusChanged("waiting for a quota"),
             {"type": "agentStatus", "status": "thinking", "detail": "waiting for a quota"},
         ),
         (
-            e.StatusChanged("waits", "60 s"),
+            d.StatusChanged("waits", "60 s"),
             {"type": "agentStatus", "status": "thinking", "detail": "waits: 60 s"},
         ),
     ],
 )
-def test_what_is_streamed_is_sent_as_it_is(delta: e.Delta, frame: Json) -> None:
+def test_what_is_streamed_is_sent_as_it_is(delta: d.Delta, frame: Json) -> None:
     assert of(streamed(delta)) == [frame | {"turnId": "t1"}]
-    assert of(streamed(delta, e.TextAdded(""), e.ReasoningAdded(""))) == [frame | {"turnId": "t1"}]
+    assert of(streamed(delta, d.TextAdded(""), d.ReasoningAdded(""))) == [frame | {"turnId": "t1"}]
 
 
 def test_nothing_is_sent_of_an_empty_text() -> None:
-    assert of(streamed(e.TextAdded(""))) == []
+    assert of(streamed(d.TextAdded(""))) == []
 
 
 def test_half_of_a_character_is_replaced() -> None:
-    (frame,) = of(streamed(e.TextAdded("a\ud83d")))
+    (frame,) = of(streamed(d.TextAdded("a\ud83d")))
 
     assert frame["delta"] == "a\ufffd"
 
@@ -186,7 +187,7 @@ def test_whoever_waits_for_a_prompt_that_was_taken_back_hears_of_it() -> None:
         e.TurnTakenOver(turn_id="t1"),
         e.TurnParked("t1"),
         e.QuestionClosed(turn_id="t1", question_id="q9"),
-        e.Streamed("t9", (e.TextAdded("x"),)),
+        e.Streamed("t9", (d.TextAdded("x"),)),
         e.TurnEnded(turn_id="t9", reason="end_turn"),
     ],
     ids=lambda event: type(event).__name__,
@@ -203,7 +204,7 @@ def test_a_second_turn_does_not_begin_while_one_runs() -> None:
 
 def test_a_step_behind_something_is_marked() -> None:
     step = e.StepBegun(turn_id="t1", step=1, since=1)
-    text = streamed(e.TextAdded("a"))
+    text = streamed(d.TextAdded("a"))
 
     assert of(step, (*BEGUN, text)) == [{"type": "message.part.step", "turnId": "t1"}]
     assert of(step, (*BEGUN, text, step)) == []
@@ -211,13 +212,13 @@ def test_a_step_behind_something_is_marked() -> None:
 
 def test_a_lost_attempt_is_taken_back() -> None:
     lost = e.AttemptLost(turn_id="t1", step=0, attempt=0, since=1, why="truncated")
-    before = (*BEGUN, streamed(e.TextAdded("a"), e.ReasoningAdded("b")))
+    before = (*BEGUN, streamed(d.TextAdded("a"), d.ReasoningAdded("b")))
 
     assert of(lost, before) == [{"type": "message.part.retract", "turnId": "t1", "since": 1}]
 
 
 def test_the_input_of_a_call_comes_in_pieces() -> None:
-    event = streamed(*(e.InputAdded("c1", "read", text) for text in ("", '{"pa', 'th":1}')))
+    event = streamed(*(d.InputAdded("c1", "read", text) for text in ("", '{"pa', 'th":1}')))
     about = {"turnId": "t1", "callId": "c1", "toolName": "read"}
     piece = {"type": "message.part.tool-input-delta", **about}
 
@@ -230,14 +231,14 @@ def test_the_input_of_a_call_comes_in_pieces() -> None:
 
 
 def test_of_a_secret_input_no_pieces_are_sent() -> None:
-    event = streamed(e.InputAdded("c1", "bash", '{"token":"canary"}'))
+    event = streamed(d.InputAdded("c1", "bash", '{"token":"canary"}'))
 
     assert of(event) == [UPDATE | {"status": "pending"}]
 
 
 def test_pieces_that_come_too_late_are_not_sent() -> None:
-    piece = e.InputAdded("c1", "read", "x")
-    result = e.PreliminaryResult("c1", "read", Raw(b"1"))
+    piece = d.InputAdded("c1", "read", "x")
+    result = d.PreliminaryResult("c1", "read", Raw(b"1"))
     about = {"turnId": "t1", "callId": "c1", "toolName": "read"}
     shown = {"status": "running", "result": 1, "preliminary": True}
 
@@ -246,7 +247,7 @@ def test_pieces_that_come_too_late_are_not_sent() -> None:
 
 
 def test_a_preliminary_result_of_a_call_that_is_over_is_not_sent() -> None:
-    event = streamed(e.PreliminaryResult("c1", "bash", Raw(b"1")))
+    event = streamed(d.PreliminaryResult("c1", "bash", Raw(b"1")))
 
     assert of(event, (*BEGUN, RUN)) == [
         UPDATE | {"status": "running", "result": 1, "preliminary": True}

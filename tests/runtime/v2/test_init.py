@@ -8,6 +8,7 @@ from msgspec import Raw
 
 from runtime.session.session_facts import folded
 from runtime.session.story import Story
+from turnwire_agent.session import deltas as d
 from turnwire_agent.session import events as e
 from turnwire_agent.session.state import SessionState
 from turnwire_agent.v2 import init as init_module
@@ -106,14 +107,14 @@ def test_parts_are_those_of_the_wire() -> None:
     streamed = e.Streamed(
         "t1",
         (
-            e.TextAdded("a"),
-            e.ReasoningAdded("b"),
-            e.FileAdded("a/b", "data:,x", "f"),
-            e.SourceAdded("s1", "https://a.example/", "A"),
-            e.DataSet("state", Raw(b"1"), "d1"),
-            e.InputAdded("c2", "read", '{"pa'),
-            e.InputAdded("c3", "bash", '{"token":"canary'),
-            e.PreliminaryResult("c4", "read", Raw(b"1")),
+            d.TextAdded("a"),
+            d.ReasoningAdded("b"),
+            d.FileAdded("a/b", "data:,x", "f"),
+            d.SourceAdded("s1", "https://a.example/", "A"),
+            d.DataSet("state", Raw(b"1"), "d1"),
+            d.InputAdded("c2", "read", '{"pa'),
+            d.InputAdded("c3", "bash", '{"token":"canary'),
+            d.PreliminaryResult("c4", "read", Raw(b"1")),
         ),
     )
 
@@ -159,7 +160,7 @@ def test_parts_are_those_of_the_wire() -> None:
 def test_a_lost_attempt_is_repeated_while_the_turn_runs_and_not_behind_its_end() -> None:
     step = e.StepBegun(turn_id="t1", step=1, since=1)
     lost = e.AttemptLost(turn_id="t1", step=1, attempt=0, since=1, why="died")
-    text = [e.Streamed("t1", (e.TextAdded(text),)) for text in ("a", "b", "c")]
+    text = [e.Streamed("t1", (d.TextAdded(text),)) for text in ("a", "b", "c")]
     events = (text[0], step, text[1], lost, step, text[2])
     a, b, c = ({"type": "text", "text": text} for text in ("a", "b", "c"))
     mark = {"type": "step"}
@@ -180,7 +181,7 @@ def test_a_turn_that_failed_says_why() -> None:
 
 def test_the_oldest_files_have_no_url(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(init_module, "FILE_CHARACTERS", 2 * len(PNG))
-    file = e.Streamed("t1", (e.FileAdded("image/png", PNG, "b.png"),))
+    file = e.Streamed("t1", (d.FileAdded("image/png", PNG, "b.png"),))
     last = e.Prompted(entry_id="e2", attachments=(e.Attachment("image/png", PNG),))
 
     prompt, turn, newest = messages(*BEGUN, file, last)
@@ -191,7 +192,7 @@ def test_the_oldest_files_have_no_url(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_file_that_is_forgotten_is_listed() -> None:
-    file = e.Streamed("t1", (e.FileAdded("a/b", "data:,x"),))
+    file = e.Streamed("t1", (d.FileAdded("a/b", "data:,x"),))
     state = folded((*BEGUN, file, e.TurnEnded(turn_id="t1", reason="end_turn")))
     next(iter(state.history)).forget_files()
 
@@ -217,7 +218,7 @@ def test_what_is_forgotten_is_not_repeated() -> None:
 
 
 def test_half_of_a_character_is_replaced() -> None:
-    text = e.Streamed("t1", (e.TextAdded("\ud83d"), e.SourceAdded("s", "https://a.example/")))
+    text = e.Streamed("t1", (d.TextAdded("\ud83d"), d.SourceAdded("s", "https://a.example/")))
 
     assert parts(text)[0] == {"type": "text", "text": "\ufffd"}
 

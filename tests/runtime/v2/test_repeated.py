@@ -7,6 +7,7 @@ from runtime.session.session_facts import folded
 from runtime.session.story import Story
 from runtime.v2 import judged
 from turnwire.core.requests import Channel
+from turnwire_agent.session import deltas as d
 from turnwire_agent.session import events as e
 from turnwire_agent.v2.frames import Frames
 from turnwire_agent.v2.repeated import repeated
@@ -56,7 +57,7 @@ def test_a_file_that_is_too_old_is_not_repeated() -> None:
         (
             e.Prompted(entry_id="e1"),
             e.TurnBegun(turn_id="t1", entry_id="e1"),
-            e.Streamed("t1", (e.FileAdded("a/b", "data:,x"), e.TextAdded("a"))),
+            e.Streamed("t1", (d.FileAdded("a/b", "data:,x"), d.TextAdded("a"))),
             e.TurnEnded(turn_id="t1", reason="end_turn"),
         )
     )

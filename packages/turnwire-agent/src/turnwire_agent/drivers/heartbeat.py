@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from turnwire_agent.session.events import Delta, StatusChanged
+from turnwire_agent.session.deltas import Delta, StatusChanged
 
 EVERY_S: Final = 20.0
 """Longest silence. Gateways wait for two minutes, unless they are told otherwise."""

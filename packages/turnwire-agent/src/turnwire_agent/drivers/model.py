@@ -24,7 +24,8 @@ from turnwire_agent.loop.prepare import prepare
 from turnwire_agent.loop.streaming import Attempt
 from turnwire_agent.loop.turn_state import TurnState
 from turnwire_agent.mcp.servers import McpServers
-from turnwire_agent.session.events import AttemptLost, Compacted, StatusChanged
+from turnwire_agent.session.deltas import StatusChanged
+from turnwire_agent.session.events import AttemptLost, Compacted
 from turnwire_agent.tools.contract import Media
 from turnwire_agent.tools.run.raised import described
 from turnwire_agent.tools.run.runner import ToolRunner

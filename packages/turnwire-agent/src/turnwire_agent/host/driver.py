@@ -12,7 +12,8 @@ from msgspec import Struct
 from turnwire_agent.journal.port import Effect
 from turnwire_agent.llm.events import Usage
 from turnwire_agent.llm.transcript import Transcript
-from turnwire_agent.session.events import Delta, Event, Prompted, Reason
+from turnwire_agent.session.deltas import Delta
+from turnwire_agent.session.events import Event, Prompted, Reason
 
 
 class Ended(Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from turnwire_agent.session.events import Delta, InputAdded, ReasoningAdded, TextAdded
+from turnwire_agent.session.deltas import Delta, InputAdded, ReasoningAdded, TextAdded
 
 
 def joined(deltas: Sequence[Delta]) -> tuple[Delta, ...]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from turnwire_agent.host.writer import Extra, Writer
 from turnwire_agent.journal.port import Effect, LeaseLostError
 from turnwire_agent.llm.transcript import Transcript
-from turnwire_agent.session.events import Delta, Event, Prompted
+from turnwire_agent.session.deltas import Delta
+from turnwire_agent.session.events import Event, Prompted
 from turnwire_agent.session.running import RunningTurn
 
 

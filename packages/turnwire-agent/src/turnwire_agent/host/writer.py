@@ -21,7 +21,8 @@ from turnwire_agent.journal.port import (
     UnavailableError,
 )
 from turnwire_agent.session.codec import encode
-from turnwire_agent.session.events import Delta, Event, Streamed
+from turnwire_agent.session.deltas import Delta
+from turnwire_agent.session.events import Event, Streamed
 
 BATCH_MAX = 1_000
 """Most writes in one transaction."""

@@ -24,16 +24,15 @@ from turnwire_agent.loop.agent import Agent
 from turnwire_agent.loop.calls.ids import CallIds
 from turnwire_agent.loop.finish import finish_overflows
 from turnwire_agent.loop.prepare import registered
-from turnwire_agent.session.events import (
-    AttemptLost,
+from turnwire_agent.session.deltas import (
     Delta,
     FileAdded,
     InputAdded,
     ReasoningAdded,
     SourceAdded,
-    StepEnded,
     TextAdded,
 )
+from turnwire_agent.session.events import AttemptLost, StepEnded
 from turnwire_agent.tools.names import WireNames
 
 

@@ -14,29 +14,31 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from msgspec.structs import replace
 
 from turnwire_agent.llm.transcript import File, Image, Outcome, Text
+from turnwire_agent.session.deltas import (
+    DataSet,
+    Delta,
+    FileAdded,
+    InputAdded,
+    PreliminaryResult,
+    ReasoningAdded,
+    SourceAdded,
+    StatusChanged,
+    TextAdded,
+)
 from turnwire_agent.session.events import (
     CallBegun,
     CallEnded,
     CallPart,
     DataPart,
-    DataSet,
-    Delta,
-    FileAdded,
     FilePart,
-    InputAdded,
     Part,
-    PreliminaryResult,
     QuestionAsked,
     QuestionClosed,
     QuestionPart,
     Reason,
-    ReasoningAdded,
     ReasoningPart,
-    SourceAdded,
     SourcePart,
-    StatusChanged,
     StepPart,
-    TextAdded,
     TextPart,
 )
 from turnwire_agent.session.mended import mended
