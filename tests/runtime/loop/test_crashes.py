@@ -8,7 +8,7 @@ from turnwire_agent.loop import words
 
 
 @given(SCENARIOS)
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 def test_a_turn_keeps_its_promises(scenario: Scenario) -> None:
     keeps(scenario.machine().run())
 

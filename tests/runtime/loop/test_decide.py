@@ -228,13 +228,15 @@ def test_a_transcript_that_is_too_long_is_made_shorter_once() -> None:
     assert (over.reason, over.finish_reason) == ("error", "context")
 
 
-def test_after_a_shorter_transcript_faults_are_counted_anew() -> None:
+def test_a_shorter_transcript_does_not_make_more_faults_allowed() -> None:
     agent = replace(AGENT, compacts=True)
     faults = [event for at in range(2) for event in (step(0, at), lost("truncated", at))]
     overflow = (step(0, 2), lost("context-overflow", 2))
     shorter = (*faults, *overflow, Compacted(turn_id="t", transcript=SHORTER))
 
-    assert ask(*shorter, step(0, 3), lost("truncated", 3), agent=agent).attempt == 4
+    assert ask(*shorter, agent=agent).attempt == 3
+    over = end(*shorter, step(0, 3), lost("truncated", 3), agent=agent)
+    assert over.error == words.LOSSES["truncated"]
 
 
 def test_each_step_may_have_its_transcript_made_shorter() -> None:

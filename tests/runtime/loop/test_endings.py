@@ -5,7 +5,7 @@ from turnwire_agent.llm.transcript import Text
 from turnwire_agent.loop import words
 from turnwire_agent.loop.actions import Running
 from turnwire_agent.loop.decide import decide
-from turnwire_agent.loop.endings import stopped
+from turnwire_agent.loop.endings import ending, failing
 from turnwire_agent.loop.prepare import repaired
 from turnwire_agent.session.events import CallEnded, QuestionClosed
 
@@ -14,7 +14,7 @@ CHARGE = ("charge", '{"n":1}')
 MAIL = ("mail.send", '{"n":1}')
 
 
-def test_a_turn_that_is_stopped_leaves_nothing_open() -> None:
+def test_a_turn_that_ends_leaves_nothing_open() -> None:
     events = (
         step(),
         answer(FIND, CHARGE, CHARGE, MAIL, FIND),
@@ -25,9 +25,9 @@ def test_a_turn_that_is_stopped_leaves_nothing_open() -> None:
         began("c2", "charge"),
     )
     folded = state(*events)
-    end = stopped(folded, Running(calls=frozenset({"c1"})), NOW + 5)
+    end = ending(folded, Running(calls=frozenset({"c1"})), failing("Why."), NOW + 5)
 
-    assert (end.reason, end.finish_reason, end.error) == ("canceled", "other", None)
+    assert (end.reason, end.finish_reason, end.error) == ("error", "error", "Why.")
     assert [
         (event.call_id, event.outcome, event.content)
         for event in end.events
@@ -54,10 +54,12 @@ def test_a_call_that_never_began_keeps_its_input_if_that_was_read() -> None:
     folded = state(step(), answer(FIND, MAIL))
     decide(folded, AGENT, Running(), NOW)
     [first, second] = [
-        e for e in stopped(folded, Running(), NOW).events if isinstance(e, CallEnded)
+        e
+        for e in ending(folded, Running(), failing("Why."), NOW).events
+        if isinstance(e, CallEnded)
     ]
 
     assert first.input == second.input == Raw(b'{"n":1}')
-    [unread] = stopped(state(step(), answer(FIND)), Running(), NOW).events
+    [unread] = ending(state(step(), answer(FIND)), Running(), failing("Why."), NOW).events
     assert isinstance(unread, CallEnded)
     assert unread.input is UNSET

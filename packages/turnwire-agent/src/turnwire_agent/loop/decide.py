@@ -5,19 +5,14 @@ its outcome; a call runs only when its answer is whole; nothing of an answer tha
 what a tool does once is begun once.
 """
 
-from typing import Final
-
 from turnwire_agent.llm import faults
 from turnwire_agent.loop import call_steps, words
 from turnwire_agent.loop.actions import Action, AskModel, Compact, End, Park, Running, Write
 from turnwire_agent.loop.agent import Agent
 from turnwire_agent.loop.endings import ending, failing
 from turnwire_agent.loop.finish import Meaning, meaning
-from turnwire_agent.loop.turn_state import TurnState
+from turnwire_agent.loop.turn_state import DIED, OVERFLOW, TurnState
 from turnwire_agent.session.events import AttemptLost, QuestionClosed
-
-DIED: Final = "died"
-"""Why an attempt is lost whose process is gone."""
 
 
 def decide(state: TurnState, agent: Agent, running: Running, now: float) -> tuple[Action, ...]:
@@ -127,8 +122,8 @@ def _model(
     """Ask the model, unless its last attempt says that this is no use."""
     lost = state.lost
     can_compact = agent.compacts and not state.has_compacted
-    if lost and lost.why == "context-overflow":
-        end = ending(state, running, failing(words.LOSSES["context-overflow"], "context"), now)
+    if lost and lost.why == OVERFLOW:
+        end = ending(state, running, failing(words.LOSSES[OVERFLOW], "context"), now)
         return Compact(transcript=state.transcript, otherwise=end) if can_compact else end
     if lost and lost.why != DIED:
         is_final = lost.final or lost.why not in faults.TRANSIENT

@@ -18,10 +18,6 @@ def failing(error: str, finish_reason: str = "error") -> Meaning:
     return Meaning("error", finish_reason, error)
 
 
-STOPPED = Meaning("canceled", "other")
-"""Somebody stopped the turn."""
-
-
 def ending(state: TurnState, running: Running, meaning: Meaning, now: float) -> End:
     """Return how a turn ends, whatever it is at.
 
@@ -50,11 +46,6 @@ def ending(state: TurnState, running: Running, meaning: Meaning, now: float) -> 
         usage=total(step.usage for step in state.steps),
         lost_usage=total(lost.usage for lost in state.losses),
     )
-
-
-def stopped(state: TurnState, running: Running, now: float) -> End:
-    """Return how a turn ends that somebody stopped. The arguments are those of `ending`."""
-    return ending(state, running, STOPPED, now)
 
 
 def closed(turn_id: str, call: CallState, *, is_ours: bool) -> CallEnded:

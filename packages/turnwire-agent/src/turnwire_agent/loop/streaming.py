@@ -24,6 +24,7 @@ from turnwire_agent.loop.agent import Agent
 from turnwire_agent.loop.calls.ids import CallIds
 from turnwire_agent.loop.finish import finish_overflows
 from turnwire_agent.loop.prepare import registered
+from turnwire_agent.loop.turn_state import OVERFLOW
 from turnwire_agent.session.deltas import (
     Delta,
     FileAdded,
@@ -101,7 +102,7 @@ class Attempt:
         if finish is None or message is None:
             return self._lost("truncated")
         if self._asked.retries_overflow and finish_overflows(finish, self._window):
-            return self._lost("context-overflow", usage=finish.usage)
+            return self._lost(OVERFLOW, usage=finish.usage)
         return StepEnded(
             turn_id=self._asked.turn_id,
             step=self._asked.step,

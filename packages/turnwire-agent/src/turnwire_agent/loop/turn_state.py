@@ -6,10 +6,11 @@ nothing here.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from msgspec import UNSET
 
-from turnwire_agent.llm.transcript import Call, Message, Result, Results, Transcript
+from turnwire_agent.llm.transcript import Call, Transcript
 from turnwire_agent.loop.calls.checked_input import CheckedInput
 from turnwire_agent.session.events import (
     AttemptLost,
@@ -25,6 +26,12 @@ from turnwire_agent.session.events import (
     TurnEnded,
     TurnTakenOver,
 )
+from turnwire_agent.session.turn_messages import messages_of
+
+DIED: Final = "died"
+"""Why an attempt is lost whose process is gone."""
+OVERFLOW: Final = "context-overflow"
+"""Why one is lost whose transcript was too long."""
 
 
 @dataclass(slots=True)
@@ -75,7 +82,7 @@ class TurnState:
     """How the last attempt of the next step ended. None: there was none yet, or the transcript
     became shorter since."""
     faults: int = 0
-    """Attempts of the next step that ended in a fault, since the transcript became shorter."""
+    """Attempts of the next step that ended in another fault than an overflow."""
     has_compacted: bool = False
     """Whether the transcript was made shorter for the next step."""
     losses: list[AttemptLost] = field(default_factory=list)
@@ -93,8 +100,8 @@ class TurnState:
     """How long questions were open, those that are open now apart."""
     _asked_at: float = 0.0
     """Since when a question is open."""
-    _base_steps: int = 0
-    """How many answers `before` has in it, since the transcript was made shorter."""
+    _added: list[Event] = field(default_factory=list)
+    """The answers and outcomes that `before` does not have."""
 
     def apply(self, event: Event) -> None:
         """Take the next event of the turn. The second of two that cannot both be is ignored."""
@@ -140,22 +147,11 @@ class TurnState:
     @property
     def transcript(self) -> Transcript:
         """What a model is sent, with the ids of the model. A call without an outcome has none."""
-        messages: list[Message] = list(self.before)
-        for step in self.steps[self._base_steps :]:
-            if not (step.message.parts or step.message.native):
-                continue  # no provider takes an empty answer back
-            messages.append(step.message)
-            results = [
-                Result(call.id, call.name, ended.content, ended.outcome)
-                for call, call_id in zip(step.message.calls, step.call_ids, strict=True)
-                if (ended := self.calls[call_id].ended)
-            ]
-            if results:
-                messages.append(Results(tuple(results)))
-        return tuple(messages)
+        return (*self.before, *messages_of(self._added))
 
     def _step_ended(self, event: StepEnded) -> None:
         self.steps.append(event)
+        self._added.append(event)
         calls = zip(event.call_ids, event.message.calls, strict=True)
         for position, (call_id, call) in enumerate(calls):
             self.calls[call_id] = CallState(call_id, call, event.step, position)
@@ -170,15 +166,14 @@ class TurnState:
         self.losses.append(event)
         self.attempt = None
         self.lost = event
-        self.faults += event.why != "died"
+        self.faults += event.why not in {DIED, OVERFLOW}
         self.reruns += 1
 
     def _compacted(self, event: Compacted) -> None:
         self.before = event.transcript
-        self._base_steps = len(self.steps)
+        self._added.clear()
         self.has_compacted = True
         self.lost = None
-        self.faults = 0
         self.takeovers = 0
 
     def _call_ended(self, event: CallEnded) -> None:
@@ -186,6 +181,7 @@ class TurnState:
         if call is None or call.ended:
             return
         call.ended = event
+        self._added.append(event)
         if call.begun is None and event.outcome == "failed":
             self.refused_steps.add(call.step)
         if event.outcome not in {"unknown", "canceled"}:
