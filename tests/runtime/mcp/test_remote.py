@@ -157,10 +157,20 @@ async def test_a_server_that_was_there_for_long_is_tried_again_soon(
     assert waits == {0.001}
 
 
+class Slow(FakeServer):
+    """It does not answer, and does not end."""
+
+    async def __aenter__(self) -> FakeSession:
+        self.connected.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
 async def test_nobody_waits_for_a_task_that_has_ended() -> None:
-    server = RemoteServer(SERVER, FakeServer(reachable=False))
+    slow = Slow()
+    server = RemoteServer(SERVER, slow)
     task = asyncio.create_task(server.run())
-    await asyncio.sleep(0)
+    await slow.connected.wait()
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 

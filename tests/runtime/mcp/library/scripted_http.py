@@ -17,6 +17,10 @@ class ScriptedHttp:
     instead: dict[str, bytes] = field(default_factory=dict)
     token: str = ""
     """What is in the header of a client that may come in; empty: anybody may."""
+    text: str = "done"
+    """The result of its tool."""
+    streams: bool = False
+    """It answers a call by an event."""
 
     def __post_init__(self) -> None:
         self.server = ScriptedServer([self._answer])
@@ -48,7 +52,7 @@ class ScriptedHttp:
             case "tools/list":
                 return self.result({"tools": [ECHO]})
             case "tools/call":
-                return self.result({"content": [{"type": "text", "text": "done"}]})
+                return self.result({"content": [{"type": "text", "text": self.text}]})
             case "":
                 return response(405)
             case _ if "id" in json.loads(asked.body):
@@ -61,6 +65,9 @@ class ScriptedHttp:
     def _json(self, message: dict[str, Any], **headers: str) -> bytes:
         asked = json.loads(self.server.asked[-1].body)
         whole = {"jsonrpc": "2.0", "id": asked["id"], **message}
+        if self.streams and asked["method"] == "tools/call":
+            event = f"data: {json.dumps(whole)}\n\n".encode()
+            return response(200, event, content_type="text/event-stream")
         return response(200, whole, content_type="application/json", **headers)
 
 

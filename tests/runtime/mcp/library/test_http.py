@@ -98,24 +98,19 @@ async def test_nobody_listens_there() -> None:
     assert problem.why == "the server is not connected: no connection (ConnectError)"
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        response(200, b'"' + b"x" * 20_000 + b'"', content_type="application/json"),
-        head(200, {"content-type": "text/event-stream", "connection": "close"})
-        + b"data: "
-        + b"x" * 20_000
-        + b"\n\n",
-    ],
-)
-async def test_an_answer_that_is_too_long_is_no_result(answer: bytes) -> None:
-    scripted = ScriptedHttp({"tools/call": answer})
+@pytest.mark.parametrize("streams", [False, True])
+async def test_an_answer_that_is_too_long_is_no_result(streams: bool) -> None:  # noqa: FBT001
+    scripted = ScriptedHttp(streams=streams)
     async with (
         scripted.server,
-        McpServers([endpoint(scripted, message_bytes=10_000)]) as servers,
+        McpServers([endpoint(scripted, message_bytes=10_000)], backoff_s=0.01) as servers,
     ):
+        tools = (await servers.snapshot()).tools
+        scripted.text = "x" * 9_000
+        assert await called(tools, "web.echo") == scripted.text
+        scripted.text = "x" * 11_000
         with pytest.raises((McpResultError, ToolFailed)):
-            await called((await servers.snapshot()).tools, "web.echo")
+            await called(tools, "web.echo")
 
 
 async def test_an_answer_that_is_packed_is_not_unpacked() -> None:
