@@ -15,8 +15,8 @@ pytestmark = [pytest.mark.sockets, pytest.mark.long]
 MOST_PACKAGES: Final = 14
 
 ALONE: Final = names(
-    "anyio certifi click h11 httpcore httpx idna msgspec starlette turnwire-agent "
-    "typing-extensions uvicorn websockets"
+    "anyio certifi click h11 httpcore httpx idna msgspec prometheus-client starlette "
+    "turnwire-agent typing-extensions uvicorn websockets"
 )
 """All that an install of turnwire-agent without extras has."""
 
@@ -28,6 +28,8 @@ EXTRAS: Final[Mapping[str, set[str]]] = {
         "opentelemetry-api pydantic pydantic-core pyjwt python-multipart referencing rpds-py "
         "sse-starlette truststore typing-inspection"
     ),
+    "postgres": {"psycopg", "psycopg-binary"},
+    "postgres": {"psycopg", "psycopg-binary"},
     "schema": {"jsonschema-rs"},
     "sealed": OF_CRYPTOGRAPHY,
     "tokens": OF_CRYPTOGRAPHY | {"pyjwt"},
@@ -39,6 +41,8 @@ NEEDY: Final = {
     "turnwire_agent.access.key_set_source": "pyjwt",
     "turnwire_agent.access.public_keys": "pyjwt",
     "turnwire_agent.access.signed_tokens": "pyjwt",
+    "turnwire_agent.journal.postgres": "psycopg",
+    "turnwire_agent.journal.postgres": "psycopg",
     "turnwire_agent.llm.credentials.fernet": "cryptography",
     "turnwire_agent.mcp.library": "mcp",
 }

@@ -62,8 +62,8 @@ TOOLS: Final = {
     "dev": names(
         "coverage hatchling hypothesis import-linter jsonschema jsonschema-rs mcp "
         "mypy openapi-spec-validator opentelemetry-api opentelemetry-exporter-otlp-proto-http "
-        "opentelemetry-sdk psycopg pytest pytest-asyncio pytest-cov pytest-timeout pytest-xdist redis ruff "
-        "uv"
+        "opentelemetry-sdk psycopg pytest pytest-asyncio pytest-cov pytest-timeout pytest-xdist "
+        "redis ruff uv"
     ),
 }
 """What each extra asks for that turnwire's own tests and tools need. It may bring more."""
