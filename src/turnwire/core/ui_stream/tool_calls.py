@@ -150,9 +150,9 @@ class Calls:
         self.told.start_over()
 
     def retract(self, since: int, error_text: str) -> list[chunks.Chunk]:
-        """Forget the parts from the position `since` on: ids of their calls may be used for new ones.
+        """Forget the parts from the position `since` on. Ids of their calls may be used anew.
 
-        Returns the chunks that end those of them that are open.
+        Returns the chunks that end those calls that are open.
         """
         lost = [call for call in self._open.values() if call.position >= since]
         ended = [chunk for call in lost for chunk in self._settle_call(call, error_text)]

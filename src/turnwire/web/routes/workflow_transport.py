@@ -64,8 +64,9 @@ class WorkflowClient(Struct, frozen=True):
             return None
         output = UIMessageStream(msgspec.structs.replace(options, skip=self.skip))
         turn = matching[-1]
+        told = turn.events if turn.told is None else turn.told
         records = bytearray()
-        for number, event in enumerate(itertools.chain([TurnStarted(turn.turn_id)], turn.events)):
+        for number, event in enumerate(itertools.chain([TurnStarted(turn.turn_id)], told)):
             records += output.feed(event, 0.0)
             if number % _STEP == 0:
                 yield

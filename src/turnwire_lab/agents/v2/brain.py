@@ -28,7 +28,7 @@ from turnwire_lab.agents.common.skills import (
     tell_time,
 )
 from turnwire_lab.agents.common.wording import counted
-from turnwire_lab.agents.v2 import dialogue, files, story
+from turnwire_lab.agents.v2 import dialogue, files, model, story
 from turnwire_lab.agents.v2.frames import Prompt
 from turnwire_lab.agents.v2.turn import Turn
 
@@ -44,6 +44,8 @@ TRY: Final = (
     "- `ask me: tea or coffee?`, `ask free text`, `ask two things` and `ask quickly`\n"
     "  need an answer\n"
     "- `approve 12*7` and `approve two things` need your approval\n"
+    "- `lose an attempt`, `write a query about resume`, `take two steps` and `stop short` show\n"
+    "  what a turn of a model is made of\n"
     "- `send me a file`, `send me a picture` and `cite a source` give you something, and\n"
     "  `describe these files` looks at what you attach\n"
     "- `be slow`, `hang`, `flood 5000` and `say nothing` try a client's patience\n"
@@ -135,6 +137,10 @@ SKILLS: Final[Skills[Turn]] = (
     ),
     (pattern(r"\bbe slow\b"), dawdle),
     (pattern(r"\btell me a long story\b"), tell_story),
+    (pattern(r"\blose an attempt\b"), model.lose_attempt),
+    (pattern(r"\bwrite a query about (?P<query>.+)"), model.write_input),
+    (pattern(r"\btake two steps\b"), model.take_steps),
+    (pattern(r"\bstop short\b(?P<steps> after too many steps)?"), model.stop_short),
     (pattern(r"\bask (?:me )?two things\b"), dialogue.ask_two_things),
     (pattern(r"\bask (?:me )?quickly\b(?P<about>.*)"), dialogue.ask_quickly),
     (pattern(r"\bask (?:me )?free(?:ly| text)?\b(?: about)?(?P<about>.*)"), dialogue.ask_freely),

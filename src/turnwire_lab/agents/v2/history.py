@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from turnwire_lab.agents.common.frames import Json
 from turnwire_lab.agents.v2.frames import Prompt
-from turnwire_lab.agents.v2.parts import Ended, File, Part, TextBlock
+from turnwire_lab.agents.v2.parts import Ended, File, Part, TextBlock, standing
 
 ENTRIES: Final = 200
 """Older ones are forgotten, since a demo may run for weeks."""
@@ -45,7 +45,8 @@ class Entry:
 
     @property
     def text(self) -> str:
-        return "".join(p.text for p in self.parts if isinstance(p, TextBlock) and p.kind == "text")
+        stands = standing(self.parts)
+        return "".join(p.text for p in stands if isinstance(p, TextBlock) and p.kind == "text")
 
     def written(self) -> Json:
         waits = {"queued": True} if self.queued else {}

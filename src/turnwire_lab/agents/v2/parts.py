@@ -46,6 +46,8 @@ class Called:
     args: Json | None = None
     result: Any = None
     error: str | None = None
+    input_text: str = ""
+    """The pieces of the input so far, joined."""
 
     def fields(self) -> Json:
         """As both the part and the frame spell it: what is not known yet is left out."""
@@ -59,7 +61,8 @@ class Called:
         return fields
 
     def written(self) -> Json:
-        return {"type": "tool-call", **self.fields()}
+        pieces = self.input_text if self.args is None else ""
+        return {"type": "tool-call", **self.fields()} | ({"inputText": pieces} if pieces else {})
 
 
 @dataclass(slots=True)
@@ -165,4 +168,39 @@ class Failed:
         return {"type": "error", "message": self.error}
 
 
-Part = TextBlock | Called | Question | File | Source | Ended | Failed
+@dataclass(slots=True)
+class StepBegan:
+    """The model was called again here. It has no position."""
+
+    def written(self) -> Json:
+        return {"type": "step"}
+
+
+@dataclass(slots=True)
+class Retracted:
+    """An attempt was lost here: what it told from the position `since` on is taken back."""
+
+    since: int
+
+    def written(self) -> Json:
+        return {"type": "retract", "since": self.since}
+
+
+Part = TextBlock | Called | Question | File | Source | Ended | Failed | StepBegan | Retracted
+
+
+def standing(parts: Sequence[Part]) -> list[Part]:
+    """The parts that were not taken back, with the steps between them."""
+    kept: list[Part] = []
+    for part in parts:
+        if isinstance(part, Retracted):
+            positions = [n for n, each in enumerate(kept) if not isinstance(each, StepBegan)]
+            del kept[positions[part.since] if part.since < len(positions) else len(kept) :]
+        else:
+            kept.append(part)
+    return kept
+
+
+def position(parts: Sequence[Part]) -> int:
+    """How many parts stand: the position of the next one."""
+    return sum(not isinstance(part, StepBegan) for part in standing(parts))

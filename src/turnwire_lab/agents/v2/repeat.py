@@ -14,7 +14,9 @@ from turnwire_lab.agents.v2.parts import (
     File,
     Part,
     Question,
+    Retracted,
     Source,
+    StepBegan,
     TextBlock,
 )
 
@@ -40,7 +42,8 @@ def _frames(part: Part, entry: Entry, spellings: Sequence[Spelling]) -> Iterator
             if "text-delta" in spellings:
                 yield {"type": "message.part.text-delta", **turn, "delta": text}
         case Called():
-            yield {"type": "message.part.tool-update", **turn, **part.fields()}
+            delta = {"argsDelta": part.input_text} if part.args is None and part.input_text else {}
+            yield {"type": "message.part.tool-update", **turn, **part.fields(), **delta}
         case Question():
             yield {"type": "question", **part.fields()}
             closed = {"questionId": part.id, **turn}
@@ -52,6 +55,10 @@ def _frames(part: Part, entry: Entry, spellings: Sequence[Spelling]) -> Iterator
             yield {"type": "message.part.file", **turn, **part.fields()}
         case Source():
             yield {"type": "message.part.source", **turn, **part.fields()}
+        case StepBegan():
+            yield {"type": "message.part.step", **turn}
+        case Retracted(since=since):
+            yield {"type": "message.part.retract", **turn, "since": since}
         case Failed():
             pass  # the end says why, too
         case Ended(reason=reason):

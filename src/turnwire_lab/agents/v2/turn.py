@@ -24,8 +24,12 @@ from turnwire_lab.agents.v2.parts import (
     File,
     Question,
     Reason,
+    Retracted,
     Source,
+    StepBegan,
     TextBlock,
+    position,
+    standing,
 )
 
 
@@ -55,6 +59,9 @@ class Turn:
         self._now = now
         self._tell = tell
         self._deltas = 0
+        self._thoughts = 0
+        self.finish_reason: str | None = None
+        """Why the model stopped, if the end of the turn says so."""
         origin = prompt.channel.fields()
         if habits.prompt_ids and prompt.prompt_id is not None:
             origin["promptId"] = prompt.prompt_id
@@ -81,6 +88,7 @@ class Turn:
     async def think(self, text: str) -> None:
         for piece in pieces(text):
             self._block("reasoning").pieces.append(piece)
+            self._thoughts += 1
             self._tell({"type": "message.part.reasoning-delta", "turnId": self.id, "delta": piece})
             await self.pause()
 
@@ -99,17 +107,52 @@ class Turn:
                     delta = {"type": "message.part.text-delta", "turnId": self.id, "delta": piece}
                     self._tell(delta)
 
-    async def use(self, tool_name: str, args: Json, *, approval: str | None = None) -> Any:
-        """Run a tool and return its result. Clients get `ToolFailed` before it is raised.
+    def begin_step(self) -> int:
+        """Say that the model is called again. Returns the position of what it tells."""
+        self.entry.close()
+        self.entry.parts.append(StepBegan())
+        self._tell({"type": "message.part.step", "turnId": self.id})
+        return position(self.entry.parts)
 
-        `approval` is the question that has to be approved before the tool runs.
-        """
+    def retract(self, since: int) -> None:
+        """Take back what was told from the position `since` on: the attempt was lost."""
+        self.entry.close()
+        self.entry.parts.append(Retracted(since))
+        self._tell({"type": "message.part.retract", "turnId": self.id, "since": since})
+
+    async def write_input(self, tool_name: str, text: str) -> Called:
+        """Begin a call with the text of its input, in pieces as a model writes it."""
         self.entry.close()
         call = Called(_new_id("call"), tool_name)
         self.entry.parts.append(call)
         self.status("tool_calling", tool_name)
-        self._tell_tool(call)
-        await self.pause()
+        for piece in pieces(text):
+            call.input_text += piece
+            update = {"type": "message.part.tool-update", "turnId": self.id, **call.fields()}
+            self._tell(update | {"argsDelta": piece})
+            await self.pause()
+        return call
+
+    async def use(
+        self,
+        tool_name: str,
+        args: Json,
+        *,
+        approval: str | None = None,
+        call: Called | None = None,
+    ) -> Any:
+        """Run a tool and return its result. Clients get `ToolFailed` before it is raised.
+
+        `approval` is the question that has to be approved before the tool runs. `call` is one
+        whose input was written already.
+        """
+        self.entry.close()
+        if call is None:
+            call = Called(_new_id("call"), tool_name)
+            self.entry.parts.append(call)
+            self.status("tool_calling", tool_name)
+            self._tell_tool(call)
+            await self.pause()
         call.status, call.args = "running", args
         self._tell_tool(call)
         await self.pause()
@@ -161,7 +204,7 @@ class Turn:
     def end(self, reason: Reason, error: str | None = None) -> None:
         self.asking.give_up()
         self.entry.close()
-        for part in self.entry.parts:
+        for part in standing(self.entry.parts):
             if isinstance(part, Called) and part.status in {"pending", "running"}:
                 part.status, part.error = "error", "Canceled"
         if error is not None:
@@ -173,6 +216,8 @@ class Turn:
             frame["finalText"] = text
         if error is not None:
             frame["error"] = error
+        if self.finish_reason is not None:
+            frame["finishReason"] = self.finish_reason
         self._tell(frame | {"usage": self._usage()})
         if error is not None:
             self.status("error", error)
@@ -227,7 +272,8 @@ class Turn:
         """Words for tokens: made up, but the same every time."""
         prompt, completion = len(self.prompt.content.split()), self._deltas
         total = prompt + completion
-        return {"promptTokens": prompt, "completionTokens": completion, "totalTokens": total}
+        used = {"promptTokens": prompt, "completionTokens": completion, "totalTokens": total}
+        return used | {"cachedInputTokens": prompt // 2, "reasoningTokens": self._thoughts}
 
 
 def _new_id(kind: str) -> str:
