@@ -149,6 +149,7 @@ def test_the_lab_needs_both_others_of_its_own_version_and_they_need_none(
     assert without_extras == {
         "httpx<1,>=0.28",
         "msgspec>=0.22",
+        "prometheus-client>=0.26",
         "starlette<2,>=1.0",
         "uvicorn<1,>=0.40",
         "websockets<18,>=17.4",
