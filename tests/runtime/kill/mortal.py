@@ -1,0 +1,192 @@
+"""An agent that dies where it is told to: at a commit, or wherever its event loop is.
+
+It is forked from a process that has imported all of it, so that a death costs a moment. The loop
+counts its rounds from the first prompt on: between two rounds every task stands at an await.
+"""
+
+import asyncio
+import os
+import selectors
+import signal
+import sys
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from runtime.kill.world import act
+from runtime.llm.call.called import Key, model
+from turnwire_agent.access.access import Access
+from turnwire_agent.access.listening import listener
+from turnwire_agent.drivers.model import ModelDriver
+from turnwire_agent.host.replica import Replica
+from turnwire_agent.host.server import HostServer
+from turnwire_agent.host.settings import HostSettings
+from turnwire_agent.journal.open import open_journal
+from turnwire_agent.journal.port import Appended, Change, Command, Journal, Lease, Row
+from turnwire_agent.llm.call.stream import CallSettings
+from turnwire_agent.llm.retry import Retries
+from turnwire_agent.loop.agent import Agent
+from turnwire_agent.tools.contract import Context, Tools
+from turnwire_agent.tools.contract import Effect as Policy
+from turnwire_agent.tools.functions import tool
+from turnwire_agent.tools.run.runner import ToolRunner
+from turnwire_agent.tools.run.tool_thread import ToolThread
+from turnwire_agent.v2.frames import Frames
+
+LEASE_S = 0.3
+
+
+@dataclass(frozen=True)
+class Death:
+    """Where to die. 0: nowhere."""
+
+    before_commit: int = 0
+    after_commit: int = 0
+    at_round: int = 0
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class MortalLoop(asyncio.SelectorEventLoop):
+    """Dies at the beginning of one of its rounds."""
+
+    def __init__(self, at_round: int) -> None:
+        super().__init__(selectors.DefaultSelector())
+        self._at_round = at_round
+        self.counts = False
+        self.rounds = 0
+
+    def _run_once(self) -> None:
+        if self.counts:
+            self.rounds += 1
+            if self.rounds == self._at_round:
+                die()
+        super()._run_once()  # type: ignore[misc] # the loop's own
+
+
+class MortalJournal:
+    """Dies before or after one of its transactions. It counts from the first command on."""
+
+    def __init__(self, journal: Journal, death: Death, loop: MortalLoop, report: int) -> None:
+        self._journal = journal
+        self._death = death
+        self._loop = loop
+        self._report = report
+        self._commits = 0
+        self._counts = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._journal, name)
+
+    def follow(self, session: str) -> AsyncGenerator[Change, None]:
+        return self._journal.follow(session)
+
+    async def put(self, session: str, command: Command) -> bool:
+        self._counts = self._loop.counts = True
+        self._before()
+        new = await self._journal.put(session, command)
+        self._after()
+        return new
+
+    async def claim(self, session: str, owner: str, lease_s: float) -> Lease | None:
+        self._before()
+        lease = await self._journal.claim(session, owner, lease_s)
+        self._after()
+        return lease
+
+    async def append(self, lease: Lease, rows: Sequence[Row], **more: Any) -> Appended:
+        self._before()
+        appended = await self._journal.append(lease, rows, **more)
+        self._after()
+        return appended
+
+    def _before(self) -> None:
+        self._commits += self._counts
+        if self._counts and self._commits == self._death.before_commit:
+            die()
+
+    def _after(self) -> None:
+        if self._counts and self._commits == self._death.after_commit:
+            die()
+        os.pwrite(self._report, f"{self._commits:9d} {self._loop.rounds:9d}".encode(), 0)
+
+
+def tools_of(world: Path) -> Tools:
+    """One tool of each policy, and one that a person must allow."""
+
+    @tool(effect=Policy.SAFE)
+    async def read(what: str, context: Context) -> str:
+        """Read."""
+        act(world, "read", context.key)
+        return f"read {what}"
+
+    @tool(effect=Policy.KEYED)
+    async def pay(what: str, context: Context) -> str:
+        """Pay."""
+        act(world, "pay", context.key)
+        await asyncio.sleep(0.002)
+        return f"paid {what}"
+
+    @tool(effect=Policy.ONCE)
+    async def mail(what: str, context: Context) -> str:
+        """Send mail."""
+        await asyncio.sleep(0.002)
+        act(world, "mail", context.key)
+        await asyncio.sleep(0.002)
+        return f"sent {what}"
+
+    @tool(effect=Policy.ONCE, approval="always")
+    async def erase(what: str, context: Context) -> str:
+        """Erase."""
+        act(world, "erase", context.key)
+        return f"erased {what}"
+
+    return Tools([read, pay, mail, erase])
+
+
+async def serve(
+    port: int, journal_url: str, provider: str, world: Path, death: Death, report: int
+) -> None:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, MortalLoop)
+    journal: Any = MortalJournal(open_journal(journal_url), death, loop, report)
+    settings = HostSettings(lease_s=LEASE_S, retry_s=0.02, stop_s=0.3)
+    driver = ModelDriver(
+        agent=Agent(model=model(provider), tools=tools_of(world)),
+        credential=Key(),
+        tools=ToolRunner(ToolThread()),
+        calls=CallSettings(retries=Retries(first_wait_s=0.01)),
+    )
+    listening, loopback = listener(f"127.0.0.1:{port}", has_token=False)
+    replica = Replica(journal, driver, Frames(), settings)
+    async with HostServer(replica, listening, Access(loopback=loopback, tokens=None), settings):
+        os.write(sys.stdout.fileno(), f"serves {os.getpid()}\n".encode())
+        await asyncio.Event().wait()
+
+
+def run(port: int, journal_url: str, provider: str, world: str, report: str, death: Death) -> None:
+    file = os.open(report, os.O_RDWR | os.O_CREAT, 0o600)
+    with asyncio.Runner(loop_factory=lambda: MortalLoop(death.at_round)) as runner:
+        runner.run(serve(port, journal_url, provider, Path(world), death, file))
+
+
+def main() -> None:
+    """Fork an agent for each line of standard input: its arguments as JSON."""
+    import json  # noqa: PLC0415
+
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the dead are nobody's concern
+    for line in sys.stdin:
+        if os.fork():
+            continue
+        os.close(0)
+        arguments = json.loads(line)
+        port, journal, provider, world, report = arguments["run"]
+        run(port, journal, provider, world, report, Death(**arguments["death"]))
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
