@@ -29,7 +29,6 @@ EXTRAS: Final[Mapping[str, set[str]]] = {
         "sse-starlette truststore typing-inspection"
     ),
     "postgres": {"psycopg", "psycopg-binary"},
-    "postgres": {"psycopg", "psycopg-binary"},
     "schema": {"jsonschema-rs"},
     "sealed": OF_CRYPTOGRAPHY,
     "tokens": OF_CRYPTOGRAPHY | {"pyjwt"},
@@ -41,7 +40,6 @@ NEEDY: Final = {
     "turnwire_agent.access.key_set_source": "pyjwt",
     "turnwire_agent.access.public_keys": "pyjwt",
     "turnwire_agent.access.signed_tokens": "pyjwt",
-    "turnwire_agent.journal.postgres": "psycopg",
     "turnwire_agent.journal.postgres": "psycopg",
     "turnwire_agent.llm.credentials.fernet": "cryptography",
     "turnwire_agent.mcp.library": "mcp",
