@@ -21,7 +21,7 @@ LOCAL = ("--base-url", "http://127.0.0.1:9/v1", "--shape", "chat")
         ((*TRY, "x:y", "--shape", "soap", "Hi"), "invalid choice: 'soap'"),
         ((*TRY, "x:y", *LOCAL), "the following arguments are required: PROMPT"),
         ((*TRY, "x:y", *LOCAL, "--key-file", "a", "--key-variable", "b", "Hi"), "not allowed with"),
-        ((*TRY, "x:y", *LOCAL, "--tool", "json", "Hi"), "'json' is not MODULE:FUNCTION"),
+        ((*TRY, "x:y", *LOCAL, "--tool", "json", "Hi"), "'json' is not MODULE:NAME"),
         ((*TRY, "x:y", *LOCAL, "--tool", "json:dumbs", "Hi"), "the module has no 'dumbs'"),
         ((*TRY, "x:y", *LOCAL, "--tool", "no_such:a", "Hi"), "No module named 'no_such'"),
         ((*TRY, "x:y", *LOCAL, "--tool", "json:__doc__", "Hi"), "json:__doc__ is no function"),

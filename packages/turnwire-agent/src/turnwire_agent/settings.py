@@ -1,18 +1,24 @@
 """What an agent is: one object in Python, or one file in TOML. Each field is a flag, too."""
 
+import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 from msgspec import Struct
 
 from turnwire_agent.host.settings import HostSettings
+from turnwire_agent.llm.model import ShapeName
 from turnwire_agent.loop.limits import Limits
 
 FILE_MAX: Final = 1024 * 1024
 """Most bytes of a file of settings."""
+LEEWAY_MAX_S: Final = 300.0
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
+_JOURNAL: Final = re.compile(r"memory|sqlite:.+|postgres(ql)?://.+", re.DOTALL)
 
 
 class SettingsError(ValueError):
@@ -23,43 +29,103 @@ class McpServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An MCP server whose tools the model may call."""
 
     command: str | None = None
+    """A program on this machine that is the server."""
     arguments: tuple[str, ...] = ()
+    """What the program is started with."""
     inherited: tuple[str, ...] = ()
-    """Names of variables of the environment that the program gets."""
+    """Names of variables of the environment that the program gets. It gets no others."""
     url: str | None = None
     """Instead of `command`: a server that is reached by HTTP."""
     key_file: str | None = None
     """Has the bearer token for `url`."""
     trusted: bool = False
     """Whether its hints about its tools count."""
-    approval: str = "never"
-    """`never` or `always`."""
+    only: tuple[str, ...] | None = None
+    """Names at the server of the tools that the model may call. None: all."""
+    approval: Literal["never", "always"] = "never"
+    """Whether a person must allow a call of its tools: `never` or `always`."""
+
+    def __post_init__(self) -> None:
+        """Refuse what names no server.
+
+        Raises:
+            SettingsError: it names two, or none.
+
+        """
+        if (self.command is None) == (self.url is None):
+            raise SettingsError("an MCP server has a command, or a url")
+        if self.command is not None and self.key_file is not None:
+            raise SettingsError("a key_file is for the url of an MCP server")
+
+
+class Api(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An API whose operations the model may call, by its OpenAPI document."""
+
+    document: str
+    """A file of JSON: OpenAPI 3.0 or 3.1."""
+    address: str
+    """Where the API is. The document does not decide that: it would decide who gets the key."""
+    key_file: str | None = None
+    """Has the key that goes with each request."""
+    key_variable: str | None = None
+    """The variable of the environment that has it."""
+    key_header: str | None = None
+    """The header that the key goes into. None: `Authorization: Bearer …`."""
+    only: tuple[str, ...] | None = None
+    """Operations that are tools. None: all that can be."""
+    keyed: tuple[str, ...] = ()
+    """Operations that take an `Idempotency-Key`, and do nothing when a key comes again."""
+    approval: Literal["never", "always"] = "never"
+    """Whether a person must allow a call of an operation that changes something."""
+
+    def __post_init__(self) -> None:
+        """Refuse two keys.
+
+        Raises:
+            SettingsError: there are two.
+
+        """
+        if self.key_file is not None and self.key_variable is not None:
+            raise SettingsError("the key of an API is in key_file, or in key_variable")
 
 
 class Agent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One agent: what gives its answers, where it keeps its sessions, and who may speak to it."""
+    """One agent: what gives its answers, where it keeps its sessions, and who may speak to it.
+
+    Raises:
+        SettingsError: a field does not fit. In a file it is read as a ValidationError.
+
+    """
 
     model: str = ""
     """`PROVIDER:MODEL`, as `anthropic:claude-sonnet-4-5`."""
     instructions: str = ""
+    """What the model is told before each conversation."""
     tools: tuple[Any, ...] = ()
-    """Tools, functions, or their names as `MODULE:FUNCTION`."""
-    mcp: dict[str, McpServer] = {}
+    """What the model may call, as `MODULE:NAME` of a function, an operation, or a list of them. In
+    Python also these themselves."""
+    mcp: Mapping[str, McpServer] = {}
+    """MCP servers by name."""
+    openapi: Mapping[str, Api] = {}
+    """APIs by name."""
     base_url: str | None = None
     """Another server than the provider's. It is sent no key but one that is named."""
-    shape: str | None = None
-    """The wire to speak: `chat`, `messages`, `responses`, `google`. Default: the provider's."""
+    shape: ShapeName | None = None
+    """The wire to speak: `chat`, `messages`, `responses`, `google`. None: the provider's."""
     key_file: str | None = None
+    """Has the key of the provider. None: the variable that has it by custom."""
     key_variable: str | None = None
+    """The variable of the environment that has the key of the provider."""
     trust_env: bool = False
     """Use the proxies and certificates that the environment names."""
     window: int | None = None
     """How many tokens the model takes. None: only the provider knows."""
     journal: str = "sqlite:turnwire-agent.db"
-    """`memory`, `sqlite:PATH`, or `postgres://…` (then `journal_file` may have it)."""
+    """`memory`, `sqlite:PATH`, or `postgres://…` (that may have a password: see `journal_file`)."""
     journal_file: str | None = None
     """Has the address of the journal in its one line, since that may hold a password."""
     listen: str = "127.0.0.1:8765"
+    """`HOST:PORT`. Port 0: any free one. Elsewhere than on loopback a token is needed."""
     metrics: str | None = None
     """`HOST:PORT` of a server for Prometheus; everybody who reaches it may read it."""
     token_file: str | None = None
@@ -67,18 +133,51 @@ class Agent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     token_jwks: str | None = None
     """URL or file of the keys that sign the tokens that gateways forward."""
     token_issuer: str | None = None
+    """The `iss` that a forwarded token must have; empty: any."""
     token_audience: str | None = None
+    """The `aud` that a forwarded token must have; empty: any."""
     token_leeway_s: float = 10.0
+    """How far the issuer's clock may be from ours, 300 at most."""
     limits: Limits = Limits()
+    """How far a turn may go."""
     host: HostSettings = HostSettings()
+    """How the server behaves, and its bounds."""
     driver: Any = None
-    """In Python alone: a `host.driver.Driver` that gives the answers instead of a model."""
+    """In Python alone: a `turnwire_agent.Driver` that gives the answers instead of a model."""
     compaction: Any = None
     """In Python alone: an async function that makes a transcript shorter that is too long for the
     model, or returns None."""
 
+    def __post_init__(self) -> None:
+        """Refuse what no server can be started with."""
+        tools: object = self.tools
+        if isinstance(tools, str) or not isinstance(tools, Iterable):
+            raise SettingsError("tools: a list of tools")
+        if self.shape is not None and self.shape not in get_args(ShapeName):
+            raise SettingsError(f"shape: one of {', '.join(get_args(ShapeName))}")
+        if self.window is not None and self.window < 1:
+            raise SettingsError("window: at least 1")
+        if not _JOURNAL.fullmatch(self.journal):
+            raise SettingsError("journal: memory, sqlite:PATH or postgres://HOST/DATABASE")
+        if self.key_file is not None and self.key_variable is not None:
+            raise SettingsError("the key of the provider is in key_file, or in key_variable")
+        if self.token_file is not None and self.token_jwks is not None:
+            raise SettingsError("tokens are checked by token_file, or by token_jwks")
+        if not 0 <= self.token_leeway_s <= LEEWAY_MAX_S:
+            raise SettingsError(f"token_leeway_s: 0 to {LEEWAY_MAX_S:g}")
+        for name in (*self.mcp, *self.openapi):
+            if not _NAME.fullmatch(name):
+                raise SettingsError(f"{name[:60]!a}: a name has 1 to 32 letters, digits, _ and -")
+        for name in self.host.__struct_fields__:
+            if not getattr(self.host, name) > 0:
+                raise SettingsError(f"host.{name}: more than 0")
+
 
 PYTHON_ONLY: Final = frozenset({"driver", "compaction"})
+GROUPS: Final = frozenset({"limits", "host"})
+"""Fields with fields of their own."""
+NAMED: Final = frozenset({"mcp", "openapi"})
+"""Fields with groups of the operator's own names."""
 
 
 def from_file(path: Path) -> Agent:
@@ -91,7 +190,7 @@ def from_file(path: Path) -> Agent:
     try:
         if path.stat().st_size > FILE_MAX:
             raise SettingsError(f"{path} is longer than {FILE_MAX} bytes")
-        values = tomllib.loads(path.read_text())
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError(f"{path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -101,7 +200,7 @@ def from_file(path: Path) -> Agent:
     return from_values(values, str(path))
 
 
-def from_values(values: dict[str, Any], where: str) -> Agent:
+def from_values(values: Mapping[str, Any], where: str) -> Agent:
     """Make settings of plain values; `where` says in an error where they are from.
 
     Raises:
@@ -113,21 +212,5 @@ def from_values(values: dict[str, Any], where: str) -> Agent:
     except msgspec.ValidationError as error:
         raise SettingsError(f"{where}: {error}") from None
     if not all(isinstance(each, str) for each in agent.tools):
-        raise SettingsError(f"{where}: a tool is MODULE:FUNCTION - at `$.tools`")
+        raise SettingsError(f"{where}: a tool is MODULE:NAME - at `$.tools`")
     return agent
-
-
-def fields_with_flags() -> Sequence[tuple[str, Any]]:
-    """Return each field as a flag and its type, those of `limits` and `host` with a prefix."""
-    found: list[tuple[str, Any]] = []
-    for field in msgspec.structs.fields(Agent):
-        if field.name in PYTHON_ONLY | {"mcp", "tools"}:
-            continue
-        if isinstance(field.type, type) and issubclass(field.type, Struct):
-            found += [
-                (f"{field.name}.{inner.name}", inner.type)
-                for inner in msgspec.structs.fields(field.type)
-            ]
-        else:
-            found.append((field.name, field.type))
-    return found

@@ -1,4 +1,4 @@
-"""The command line: `serve`, `try`, `check`, `generate`."""
+"""The command line: `serve`, `try`, `check`, `sessions`, `replay`, `generate`."""
 
 import argparse
 import sys
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from turnwire_agent import __version__
-from turnwire_agent.cli import check, generate, serve, try_model
+from turnwire_agent.cli import check, generate, replay, serve, sessions, try_model
 from turnwire_agent.cli.arguments import UsageError
 
 WRONG_USAGE: Final = 2
@@ -14,13 +14,16 @@ _COMMANDS: Final = {
     "serve": serve,
     "try": try_model,
     "check": check,
+    "sessions": sessions,
+    "replay": replay,
     "generate": generate,
 }
 INTERRUPTED: Final = 130
 """As a shell tells of a program that SIGINT ended."""
 
 _DESCRIPTION: Final = """\
-Calls models of any provider over one road. Keys come from the variables that
+An agent behind a turnwire gateway: its turns survive the process that runs
+them. Models of any provider over one road; keys come from the variables that
 people have set already (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY).
 """
 
@@ -49,6 +52,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     serve.add_arguments(commands.add_parser("serve", help="serve an agent to a gateway"))
     try_model.add_arguments(commands.add_parser("try", help="send one prompt, show the answer"))
-    check.add_arguments(commands.add_parser("check", help="say whether keys and tools are fit"))
+    check.add_arguments(commands.add_parser("check", help="say whether an agent is fit"))
+    sessions.add_arguments(commands.add_parser("sessions", help="show what a journal has"))
+    replay.add_arguments(commands.add_parser("replay", help="write the frames of a session"))
     generate.add_arguments(commands.add_parser("generate", help="answer programs, over HTTP"))
     return parser

@@ -5,7 +5,9 @@ import difflib
 import importlib
 import re
 import sys
-from collections.abc import Iterable
+import traceback
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, get_args
 
@@ -18,6 +20,7 @@ from turnwire_agent.llm.model import Model, Quirks, ShapeName
 from turnwire_agent.llm.providers import PROVIDERS
 from turnwire_agent.tools.contract import BadToolError, Tool, Tools
 from turnwire_agent.tools.functions import tool
+from turnwire_agent.tools.operations import Operation, operation_tools
 
 _BASE_URL: Final = re.compile(r"https?://[^/?#@\s]+(/[^?#\s]*)?")
 
@@ -47,8 +50,8 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         "--tool",
         action="append",
         default=[],
-        metavar="MODULE:FUNCTION",
-        help="the model may call it; may be repeated",
+        metavar="MODULE:NAME",
+        help="the model may call it: a function, an operation, a list; may be repeated",
     )
 
 
@@ -121,39 +124,60 @@ def tools(named: Iterable[Any]) -> Tools:
     """The tools that a command line names. The folder that it stands in is searched first.
 
     Args:
-        named: As `MODULE:FUNCTION`; in Python also a tool or a function.
+        named: As `MODULE:NAME`, of a function, an operation, or several of them; in Python also
+            these themselves.
 
     Raises:
         UsageError: One is not there, or is no tool.
     """
     search_this_folder()
     try:
-        return Tools(_tool(each) for each in named)
+        return Tools(chain.from_iterable(map(_named, named)))
     except BadToolError as error:
         raise UsageError(str(error)) from error
 
 
-def _tool(name: Any) -> Tool:
-    if not isinstance(name, str):
-        return _made(name, repr(name))
+def imported(name: str) -> Any:
+    """What `MODULE:NAME` is. The folder that the command stands in is searched first.
+
+    Raises:
+        UsageError: It is not there, or its module cannot be imported. In one line.
+    """
     module_name, colon, attribute = name.partition(":")
     if not (module_name and colon and attribute):
-        raise UsageError(f"{name!r} is not MODULE:FUNCTION")
+        raise UsageError(f"{name!r} is not MODULE:NAME")
+    search_this_folder()
     try:
-        found = getattr(importlib.import_module(module_name), attribute)
+        module = importlib.import_module(module_name)
     except ImportError as error:
         raise UsageError(f"{name}: {error}") from error
+    except Exception as error:  # whatever a module of somebody else raises
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        problem = " ".join(f"{type(error).__name__}: {error}".split())
+        raise UsageError(f"{name}: {problem} ({place.filename}, line {place.lineno})") from error
+    try:
+        return getattr(module, attribute)
     except AttributeError as error:
         raise UsageError(f"{name}: the module has no {attribute!r}") from error
-    return _made(found, name)
 
 
-def _made(found: Any, name: str) -> Tool:
-    if isinstance(found, Tool):
-        return found
-    if not callable(found):
-        raise UsageError(f"{name} is no function")
-    return tool(found)
+def _named(name: Any) -> Iterator[Tool]:
+    return _made(imported(name), name) if isinstance(name, str) else _made(name, repr(name))
+
+
+def _made(found: Any, name: str) -> Iterator[Tool]:
+    match found:
+        case Tool():
+            yield found
+        case Operation():
+            yield from operation_tools([found])
+        case list() | tuple() | Tools():
+            for each in found:
+                yield from _named(each)
+        case _ if callable(found):
+            yield tool(found)
+        case _:
+            raise UsageError(f"{name} is no function")
 
 
 def base_url(value: str) -> str:

@@ -1,4 +1,4 @@
-"""`turnwire-agent check`: whether keys are found, what schemas lose, and with --try an answer."""
+"""`turnwire-agent check`: whether models, or all of an agent, could be served here."""
 
 import argparse
 import asyncio
@@ -7,7 +7,8 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 
-from turnwire_agent.cli.arguments import Asked, add_model_arguments, asked, tools
+from turnwire_agent.cli.agent.arguments import add_agent, settings
+from turnwire_agent.cli.arguments import Asked, UsageError, add_model_arguments, asked, tools
 from turnwire_agent.cli.retry_lines import retries_shown
 from turnwire_agent.cli.terminal import fault_line, printable
 from turnwire_agent.llm.call.http import Client, http_client
@@ -19,13 +20,16 @@ from turnwire_agent.llm.providers import PROVIDERS
 from turnwire_agent.llm.request import Request
 from turnwire_agent.llm.transcript import Text, User
 from turnwire_agent.loop.prepare import prepare
-from turnwire_agent.tools.contract import Tools
+from turnwire_agent.settings import Agent
+from turnwire_agent.tools.contract import Tool, Tools
 
 _DESCRIPTION = """\
 Says for each model whether its key is found, and where, and what of the tools'
 schemas its provider is not sent as a rule. With --try it also asks each model
-for one word, which costs a few tokens. Without --model it says which providers
-have their keys. Exit codes: 0 all is well, 1 something is not, 2 wrong usage.
+for one word, which costs a few tokens. Of an agent it also says what its tools
+are, those of MCP servers and OpenAPI documents too, and whether its journal is
+there. Without an agent or a model it says which providers have their keys.
+Exit codes: 0 all is well, 1 something is not, 2 wrong usage or settings.
 """
 _TRIAL = Request(
     transcript=(User((Text("Say yes."),)),),
@@ -41,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", action="append", default=[], metavar="PROVIDER:MODEL", help="may be repeated"
     )
+    add_agent(parser)
     add_model_arguments(parser)
     parser.add_argument(
         "--try", dest="trial", action="store_true", help="ask each model for one word"
@@ -53,10 +58,46 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: The arguments do not fit together.
     """
-    own_tools = tools(arguments.tool)
-    models = [asked(name, arguments) for name in arguments.model]
     with retries_shown(lambda line: print(printable(line), file=sys.stderr)):
+        if arguments.agent:
+            return asyncio.run(_look_at_agent(_agent(arguments), arguments))
+        own_tools = tools(arguments.tool)
+        models = [asked(name, arguments) for name in arguments.model]
         return asyncio.run(_look(models, own_tools, arguments))
+
+
+def _agent(arguments: argparse.Namespace) -> Agent:
+    """The agent, with the flags for models as those of its settings."""
+    if len(arguments.model) > 1:
+        raise UsageError("an agent has one model")
+    given = vars(arguments) | {
+        "model": arguments.model[0] if arguments.model else None,
+        "key_file": arguments.key_file and str(arguments.key_file),
+        "trust_env": arguments.trust_env or None,
+    }
+    return settings(argparse.Namespace(**given))
+
+
+async def _look_at_agent(agent: Agent, arguments: argparse.Namespace) -> int:
+    from turnwire_agent.cli.agent.checked import looked_at  # noqa: PLC0415 (takes a while to import)
+    from turnwire_agent.cli.agent.parts import model_of  # noqa: PLC0415
+
+    own_tools: list[Tool] = []
+    well = True
+    async with http_client(trust_env=agent.trust_env) as client:
+        async for finding in looked_at(agent, client, own_tools):
+            well = _show(finding.part, finding.text, good=finding.good) and well
+        if agent.driver is None:
+            who = model_of(agent)
+            every = Tools(own_tools)
+            async for good, line in _model(who, every, client, trial=arguments.trial):
+                well = _show(who.name, line, good=good) and well
+    return 0 if well else 1
+
+
+def _show(part: str, text: str, *, good: bool) -> bool:
+    print(f"{part}: {printable(text)}", file=sys.stdout if good else sys.stderr)
+    return good
 
 
 async def _look(models: list[Asked], tools: Tools, arguments: argparse.Namespace) -> int:
@@ -68,8 +109,7 @@ async def _look(models: list[Asked], tools: Tools, arguments: argparse.Namespace
     async with http_client(trust_env=arguments.trust_env) as client:
         for who in models:
             async for good, line in _model(who, tools, client, trial=arguments.trial):
-                well = well and good
-                print(f"{who.name}: {printable(line)}", file=sys.stdout if good else sys.stderr)
+                well = _show(who.name, line, good=good) and well
     return 0 if well else 1
 
 

@@ -2,24 +2,13 @@
 
 import argparse
 import asyncio
-import importlib
 import logging
 import sys
 from contextlib import AsyncExitStack
-from pathlib import Path
-from typing import Any
 
-import msgspec
-
-from turnwire_agent.cli.arguments import UsageError, search_this_folder
+from turnwire_agent.cli.agent.arguments import add_settings, settings
 from turnwire_agent.cli.signals import stopped_by_signals
-from turnwire_agent.settings import (
-    Agent,
-    SettingsError,
-    fields_with_flags,
-    from_file,
-    from_values,
-)
+from turnwire_agent.settings import Agent
 
 _DESCRIPTION = """\
 Serves the sessions of an agent to a turnwire gateway (TURNWIRE_DIALECT=v2). Turns
@@ -27,29 +16,13 @@ are kept in a journal: if this process dies, the next one that serves the same
 journal goes on with them. Each field of the settings is a flag, too, and the
 flag counts. It ends with SIGTERM or Ctrl-C; turns that run then are given to
 whoever serves the journal next.
-Exit codes: 0 stopped, 1 cannot start, 2 wrong usage.
+Exit codes: 0 stopped, 1 cannot start, 2 wrong usage or settings.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = _DESCRIPTION
-    parser.add_argument(
-        "agent",
-        nargs="?",
-        metavar="AGENT.TOML|MODULE:NAME",
-        help="a file of settings, or an `Agent` in Python; without it the flags say all",
-    )
-    parser.add_argument(
-        "--tool",
-        action="append",
-        default=[],
-        metavar="MODULE:FUNCTION",
-        help="the model may call it; may be repeated",
-    )
-    for name, _ in fields_with_flags():
-        parser.add_argument(
-            f"--{name.replace('.', '-').replace('_', '-')}", dest=name, metavar="VALUE"
-        )
+    add_settings(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -58,63 +31,25 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: The settings do not fit together.
     """
-    try:
-        agent = settings(arguments)
-    except SettingsError as error:
-        raise UsageError(str(error)) from error
+    return serve(settings(arguments))
+
+
+def serve(agent: Agent) -> int:
+    """Serve an agent until SIGTERM or SIGINT; it makes an event loop, and sets up the log.
+
+    Returns:
+        0: it was stopped. 1: it cannot start; a line on standard error says why.
+
+    Raises:
+        UsageError: The settings do not fit together.
+    """
     return asyncio.run(_serve(agent))
 
 
-def settings(arguments: argparse.Namespace) -> Agent:
-    """The settings that a command line means.
-
-    Raises:
-        SettingsError: One does not fit.
-        UsageError: There is no such agent.
-    """
-    agent = _named(arguments.agent) if arguments.agent else Agent()
-    given = vars(arguments)
-    flags: dict[str, Any] = {}
-    for name, _ in fields_with_flags():
-        if (value := given[name]) is None:
-            continue
-        group, dot, inner = name.partition(".")
-        if dot:
-            flags.setdefault(group, {})[inner] = value
-        else:
-            flags[name] = value
-    changed = from_values(flags, "the command line")
-    replaced: dict[str, Any] = {}
-    for name, value in flags.items():
-        new = getattr(changed, name)
-        if isinstance(value, dict):
-            changes = {key: getattr(new, key) for key in value}
-            new = msgspec.structs.replace(getattr(agent, name), **changes)
-        replaced[name] = new
-    tools = (*agent.tools, *arguments.tool)
-    return msgspec.structs.replace(agent, tools=tools, **replaced)
-
-
-def _named(name: str) -> Agent:
-    if name.endswith(".toml"):
-        return from_file(Path(name))
-    module, colon, attribute = name.partition(":")
-    if not (module and colon and attribute):
-        raise UsageError(f"{name!r} is neither FILE.toml nor MODULE:NAME")
-    search_this_folder()
-    try:
-        found = getattr(importlib.import_module(module), attribute)
-    except ImportError as error:
-        raise UsageError(f"{name}: {error}") from error
-    except AttributeError as error:
-        raise UsageError(f"{name}: the module has no {attribute!r}") from error
-    if not isinstance(found, Agent):
-        raise UsageError(f"{name} is no turnwire_agent.Agent")
-    return found
-
-
 async def _serve(agent: Agent) -> int:
-    from turnwire_agent.cli import serving  # noqa: PLC0415 (takes a while to import)
+    # What a server needs takes a while to import, which no other command waits for.
+    from turnwire_agent.cli.agent.parts import CannotServeError  # noqa: PLC0415
+    from turnwire_agent.cli.serving import served  # noqa: PLC0415
 
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s", stream=sys.stderr)
     for library in ("httpx", "httpcore", "websockets", "asyncio"):
@@ -122,8 +57,8 @@ async def _serve(agent: Agent) -> int:
     stopping = stopped_by_signals()
     async with AsyncExitStack() as stack:
         try:
-            host, port = await stack.enter_async_context(serving.served(agent))
-        except (serving.CannotServeError, SettingsError) as error:
+            host, port = await stack.enter_async_context(served(agent))
+        except CannotServeError as error:
             print(f"turnwire-agent serve: {error}", file=sys.stderr)
             return 1
         where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

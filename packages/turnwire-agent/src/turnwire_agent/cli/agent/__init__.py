@@ -1,0 +1,1 @@
+"""An agent on a command line: which one it is, and what it is made of."""
