@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -12,8 +12,15 @@ from turnwire_agent.mcp.remote import McpResultError
 from turnwire_agent.mcp.servers import McpServers
 from turnwire_agent.mcp.settings import Bounds
 from turnwire_agent.tools.contract import ToolFailed
+from turnwire_agent.tools.run.runner import ToolRunner
+from turnwire_agent.tools.run.tool_thread import ToolThread
 
 pytestmark = pytest.mark.sockets
+WORDS: Final = {
+    "faulty.echo": "{}",
+    "faulty.fail": "no",
+    "faulty.refuse": "The tool failed.",
+}
 
 
 @pytest.fixture
@@ -34,6 +41,25 @@ async def test_who_cancels_a_call_cancels_it_at_the_server(faulty: Faulty) -> No
         (call,), (cancelled,) = faulty.asked("tools/call"), faulty.asked("notifications/cancelled")
         assert cancelled["params"]["requestId"] == call["id"]
         assert await called(tools, "faulty.echo") == "{}"
+
+
+async def test_a_turn_that_is_stopped_stops_the_tool_at_its_server(faulty: Faulty) -> None:
+    """A turn runs its tools in a thread of theirs, and never waits for one that it stopped."""
+    thread = ToolThread()
+    async with McpServers([faulty.server()]) as servers:
+        tools = (await servers.snapshot()).tools
+        runner = ToolRunner(thread)
+        for name in ("faulty.echo", "faulty.fail", "faulty.refuse"):
+            ended = await runner.run(tool_of(tools, name), {}, call_id="c1", key="k1")
+            assert ended.parts == (WORDS[name],)
+        hanging = runner.run(tool_of(tools, "faulty.hang"), {}, call_id="c2", key="k2")
+        task = asyncio.create_task(hanging)
+        await until(lambda: len(faulty.asked("tools/call")) == 4)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await until(lambda: faulty.asked("notifications/cancelled"))
+    thread.close()
 
 
 async def test_a_call_has_a_time_and_is_cancelled_when_it_is_over(faulty: Faulty) -> None:
