@@ -76,3 +76,33 @@ async def test_what_the_driver_raises_is_told_to_nobody() -> None:
             assert "canary" not in str(later.seen)
         again = await socket.turn("hello", "p2")
         assert again[-1]["type"] == "complete"
+
+
+async def test_the_same_message_again_gets_the_turn_that_it_began() -> None:
+    go_on = asyncio.Event()
+    turns = 0
+
+    async def answer(turn: Turn) -> Ended:
+        nonlocal turns
+        turns += 1
+        turn.add(TextAdded("first "))
+        await go_on.wait()
+        turn.add(TextAdded("second"))
+        return Ended()
+
+    async with hosted(Scripted(answer)) as host, host.socket() as one:
+        await one.ask("hello", "p1", clientMessageId="m1")
+        await one.until("message.part.text-delta")
+        async with host.socket() as two, host.socket() as three:
+            await two.ask("hello", "p2", clientMessageId="m1")
+            again = await two.until("message.create", promptId="p2")
+            assert again["turnId"] == one.seen[1]["turnId"]
+            go_on.set()
+            await two.until("message.finalize")
+            assert words(two.seen) == "first second"
+            await three.until("message.finalize")
+            assert "p2" not in str(three.seen)
+        async with host.socket() as four:
+            frames = await four.turn("hello", "p3", clientMessageId="m1")
+            assert words(frames) == "first second"
+        assert turns == 1

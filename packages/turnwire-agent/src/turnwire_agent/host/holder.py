@@ -22,6 +22,7 @@ from turnwire_agent.journal.port import Journal, Lease, LeaseLostError
 from turnwire_agent.session.events import (
     Event,
     Prompted,
+    PromptRepeated,
     PromptTakenBack,
     QuestionClosed,
     TurnBegun,
@@ -110,11 +111,19 @@ class Holder:
         for each in await self._journal.commands(self._live.id):
             match wanted(each):
                 case Prompted() as prompted:
-                    await self._write([prompted], take=[each.id])
+                    await self._prompt(prompted, each.id)
                 case AbortCommand() as abort:
                     await self._abort(abort, each.id)
                 case AnswerCommand() as answer:
                     await self._answer(answer, each.id)
+
+    async def _prompt(self, prompted: Prompted, command: str) -> None:
+        """Accept a prompt, unless its client sent the same message again: it has its turn."""
+        same = self._live.state.same_message(prompted)
+        event: Event = prompted
+        if same is not None and prompted.prompt_id is not None:
+            event = PromptRepeated(same.prompt.entry_id, prompted.prompt_id)
+        await self._write([event], take=[command])
 
     async def _abort(self, abort: AbortCommand, command: str) -> None:
         state = self._live.state

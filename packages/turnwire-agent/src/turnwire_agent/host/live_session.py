@@ -12,10 +12,11 @@ from websockets.asyncio.server import ServerConnection, broadcast
 
 from turnwire_agent.journal.port import Journal
 from turnwire_agent.session.codec import event_of
-from turnwire_agent.session.events import Event
+from turnwire_agent.session.events import Event, Prompted, PromptRepeated
 from turnwire_agent.session.state import SessionState
 from turnwire_agent.v2.frames import Frames, joined
 from turnwire_agent.v2.init import init_frame
+from turnwire_agent.v2.repeated import repeated
 
 PAGE: Final = 1_000
 """Rows that are read at once."""
@@ -38,6 +39,8 @@ class LiveSession:
         self._frames = frames
         self._socket_bytes = socket_bytes
         self._sockets: dict[ServerConnection, str | None] = {}
+        self._asked: dict[str, ServerConnection] = {}
+        """Which socket sent a prompt, by its prompt id, as long as the socket is here."""
         self._reading = asyncio.Lock()
         self._opened = False
 
@@ -56,6 +59,11 @@ class LiveSession:
     def leave(self, socket: ServerConnection) -> None:
         """Send nothing more."""
         self._sockets.pop(socket, None)
+        self._asked = {id_: each for id_, each in self._asked.items() if each is not socket}
+
+    def asks(self, socket: ServerConnection, prompt_id: str) -> None:
+        """Note who sent a prompt: if it was sent before, the earlier turn is repeated to them."""
+        self._asked[prompt_id] = socket
 
     def send(self, socket: ServerConnection, frame: bytes) -> None:
         """Send something to one socket."""
@@ -69,6 +77,10 @@ class LiveSession:
             self.state.apply(event)
             for frame in frames:
                 self._broadcast(frame)
+            if isinstance(event, PromptRepeated):
+                self._repeat(event)
+            elif isinstance(event, Prompted):
+                self._asked.pop(event.prompt_id or "", None)
 
     def hang_up(self) -> None:
         """Close all sockets: nothing more can be told of this session."""
@@ -95,6 +107,15 @@ class LiveSession:
                 if len(rows) < PAGE:
                     self._opened = True
                     return
+
+    def _repeat(self, event: PromptRepeated) -> None:
+        """Send the turn that a prompt has already to the socket that sent it again."""
+        socket = self._asked.pop(event.prompt_id, None)
+        exchange = self.state.history.by_entry(event.entry_id)
+        if socket is None or exchange is None or exchange.turn_id is None:
+            return
+        for frame in repeated(exchange, event.prompt_id, self.state, self._frames):
+            self.send(socket, frame)
 
     def _broadcast(self, frame: bytes) -> None:
         for socket in self._sockets:

@@ -175,6 +175,8 @@ class HostServer:
             regenerate=prompt.regenerate,
             edit=prompt.edit,
         )
+        if prompt.prompt_id is not None:
+            live.asks(socket, prompt.prompt_id)
         try:
             await self._put(live, prompted, f"prompt-{prompt.prompt_id or uuid4().hex}")
         except (TooManyCommandsError, UnavailableError) as error:

@@ -99,6 +99,10 @@ class History:
         """The prompt with this id, if it waits."""
         return next((each for each in self.queue if each.prompt.entry_id == entry_id), None)
 
+    def by_entry(self, entry_id: str) -> Exchange | None:
+        """The exchange of a prompt, waiting or not."""
+        return next((each for each in self if each.prompt.entry_id == entry_id), None)
+
     def repeat(self, entry_id: str, prompt_id: str) -> None:
         """A prompt came again, with another prompt id."""
         for each in self._exchanges:
