@@ -42,7 +42,6 @@ async def test_a_session_wakes_at_its_time(journal: Journal) -> None:
     lease = await claimed(journal, "s")
 
     await journal.append(lease, [row()], release=True, wake_at=time.time() + 0.05)
-    assert await journal.due() == []
 
     assert await eventually(journal.due) == ["s"]
 

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import pytest_asyncio
@@ -55,7 +55,12 @@ def commits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many transactions each commit of the next journal has."""
     counts: list[int] = []
     deliver = thread._deliver
-    monkeypatch.setattr(thread, "_deliver", lambda jobs: (counts.append(len(jobs)), deliver(jobs)))
+
+    def counted(jobs: Sequence[thread.Job[Any]]) -> None:
+        counts.append(len(jobs))
+        deliver(jobs)
+
+    monkeypatch.setattr(thread, "_deliver", counted)
     return counts
 
 
@@ -218,15 +223,70 @@ def blocked_file(path: Path) -> Any:
     return closing(database)
 
 
-async def test_each_setting_of_synchronous_is_set(tmp_path: Path) -> None:
-    found = []
-    for synchronous in ("full", "normal"):
-        journal = SqliteJournal(tmp_path / f"{synchronous}.db", synchronous=synchronous)  # type: ignore[arg-type]
-        await journal.start()
-        found.append(await journal._writer.submit(asked("pragma synchronous")))
-        await journal.aclose()
+@pytest.mark.parametrize(("synchronous", "level"), [("full", 2), ("normal", 1)])
+async def test_each_setting_of_synchronous_is_set(
+    path: Path, synchronous: Literal["full", "normal"], level: int
+) -> None:
+    journal = SqliteJournal(path, synchronous=synchronous)
+    await journal.start()
 
-    assert found == [2, 1]
+    assert await journal._writer.submit(asked("pragma synchronous")) == level
+    await journal.aclose()
+
+
+async def test_a_caller_that_is_gone_is_not_told_of_a_failure(
+    journal: SqliteJournal, path: Path
+) -> None:
+    lost = await claimed(journal, "s")
+    await claimed(journal, "s")
+    with blocked(path):
+        writing = asyncio.create_task(journal.append(lost, [row()]))
+        await asyncio.sleep(0)
+        writing.cancel()
+
+    assert await journal.read("s") == []
+    with pytest.raises(LeaseLostError):
+        await journal.append(lost, [row()])
+
+
+async def test_a_reader_that_cannot_be_opened_ends_the_writer(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = SqliteJournal(path)
+
+    def refuse() -> sqlite3.Connection:
+        raise UnavailableError("no more files")
+
+    monkeypatch.setattr(journal._reader, "_connect", refuse)
+    with pytest.raises(UnavailableError, match="no more files"):
+        await journal.start()
+
+    assert not journal._writer._thread.is_alive()
+
+
+async def test_a_file_that_is_blocked_for_longer_is_unavailable_from_the_start(path: Path) -> None:
+    with blocked_file(path), pytest.raises(UnavailableError, match="SQLITE_BUSY"):
+        await SqliteJournal(path, busy_s=0.05).start()
+
+
+async def test_a_program_whose_loop_is_closed_does_not_hang(path: Path) -> None:
+    """Nobody closed the journal: its threads have nobody to tell."""
+
+    async def leave() -> SqliteJournal:
+        journal = SqliteJournal(path)
+        await journal.start()
+        lease = await claimed(journal, "s")
+        waiting = asyncio.create_task(journal.append(lease, [row()]))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        return journal
+
+    journal = await asyncio.to_thread(asyncio.run, leave())
+    journal._writer._queue.put(None)
+    journal._reader._queue.put(None)
+    await asyncio.to_thread(journal._writer._thread.join, 20)
+
+    assert not journal._writer._thread.is_alive()
 
 
 def asked(statement: str) -> Any:

@@ -123,27 +123,6 @@ def append(
     if not fence:
         raise LeaseLostError
     ((head, arrivals),) = fence
-    queries = [
-        Query(
-            sql.WRITE,
-            {
-                "session": session,
-                "seq": seq,
-                "epoch": lease.epoch,
-                "kind": row.kind,
-                "body": row.body,
-                "detail": row.detail,
-            },
-        )
-        for seq, row in enumerate(rows, head - len(rows) + 1)
-    ]
-    queries += [Query(sql.TAKE, {"session": session, "id": each}) for each in take]
-    # Numbers have no gaps, and at most COMMANDS_MAX of those behind this one wait.
-    forgotten = arrivals - COMMANDS_MAX - TAKEN_IDS_MIN
-    if take and forgotten > 0:
-        queries.append(Query(sql.FORGET, {"session": session, "number": forgotten}))
-    if release:
-        queries.append(Query(sql.RELEASE, {"session": session, "wake_at": wake_at}))
     # In the order of their keys: two sessions that want the same keys do not wait for each other.
     recorded = [
         Query(
@@ -158,10 +137,31 @@ def append(
         )
         for each in sorted(effects, key=lambda each: each.key)
     ]
-    queries += recorded
+    written = [
+        Query(
+            sql.WRITE,
+            {
+                "session": session,
+                "seq": seq,
+                "epoch": lease.epoch,
+                "kind": row.kind,
+                "body": row.body,
+                "detail": row.detail,
+            },
+        )
+        for seq, row in enumerate(rows, head - len(rows) + 1)
+    ]
+    queries = recorded + written
+    queries += [Query(sql.TAKE, {"session": session, "id": each}) for each in take]
+    # Numbers have no gaps, and at most COMMANDS_MAX of those behind this one wait.
+    forgotten = arrivals - COMMANDS_MAX - TAKEN_IDS_MIN
+    if take and forgotten > 0:
+        queries.append(Query(sql.FORGET, {"session": session, "number": forgotten}))
+    if release:
+        queries.append(Query(sql.RELEASE, {"session": session, "wake_at": wake_at}))
     if queries:
         answers = yield queries
-        if not all(answers[len(queries) - len(recorded) :]):
+        if not all(answers[: len(recorded)]):
             raise KeyTakenError
     return Appended(head)
 
