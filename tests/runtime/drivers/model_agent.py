@@ -9,6 +9,7 @@ from runtime.host.hosted import QUICK, Frame, Hosted, hosted
 from runtime.llm.call.called import Key, chunk, model
 from runtime.llm.scripted_server import STREAM_HEAD, Script, ScriptedServer, sends
 from runtime.llm.streams import sse
+from turnwire_agent.drivers.answers import ProviderAnswers
 from turnwire_agent.drivers.model import Compaction, ModelDriver
 from turnwire_agent.host.settings import HostSettings
 from turnwire_agent.journal.port import Journal
@@ -60,13 +61,15 @@ async def playing(
                 window=window,
                 compacts=compaction is not None,
             ),
-            credential=Key(),
-            tools=runner,
-            calls=CallSettings(
-                limits=CallLimits(read_s=2.0),
-                retries=Retries(first_wait_s=0.01),
-                random=lambda: 0.5,
+            answers=ProviderAnswers(
+                Key(),
+                CallSettings(
+                    limits=CallLimits(read_s=2.0),
+                    retries=Retries(first_wait_s=0.01),
+                    random=lambda: 0.5,
+                ),
             ),
+            tools=runner,
             compaction=compaction,
         )
         try:

@@ -18,6 +18,7 @@ from runtime.kill.world import act
 from runtime.llm.call.called import Key, model
 from turnwire_agent.access.access import Access
 from turnwire_agent.access.listening import listener
+from turnwire_agent.drivers.answers import ProviderAnswers
 from turnwire_agent.drivers.model import ModelDriver
 from turnwire_agent.host.replica import Replica
 from turnwire_agent.host.server import HostServer
@@ -156,9 +157,8 @@ async def serve(
     settings = HostSettings(lease_s=LEASE_S, retry_s=0.02, stop_s=0.3)
     driver = ModelDriver(
         agent=Agent(model=model(provider), tools=tools_of(world)),
-        credential=Key(),
+        answers=ProviderAnswers(Key(), CallSettings(retries=Retries(first_wait_s=0.01))),
         tools=ToolRunner(ToolThread()),
-        calls=CallSettings(retries=Retries(first_wait_s=0.01)),
     )
     listening, loopback = listener(f"127.0.0.1:{port}", has_token=False)
     replica = Replica(journal, driver, Frames(), settings)

@@ -17,6 +17,7 @@ from turnwire_agent.cli.agent.parts import (
     tokens_of,
     tools_of,
 )
+from turnwire_agent.drivers.answers import ProviderAnswers
 from turnwire_agent.drivers.model import ModelDriver
 from turnwire_agent.host.driver import Driver
 from turnwire_agent.host.replica import Replica
@@ -87,9 +88,8 @@ async def _model_driver(agent: Agent, own: Tools, client: Client, stack: AsyncEx
             window=agent.window,
             compacts=agent.compaction is not None,
         ),
-        credential=who.credential,
+        answers=ProviderAnswers(who.credential, CallSettings(client=client)),
         tools=ToolRunner(thread),
-        calls=CallSettings(client=client),
         compaction=agent.compaction,
         servers=servers,
     )

@@ -12,10 +12,9 @@ from msgspec import UNSET, Raw
 from msgspec.structs import replace
 
 from turnwire_agent import metrics
+from turnwire_agent.drivers.answers import Answers
 from turnwire_agent.drivers.heartbeat import Heartbeat
 from turnwire_agent.host.driver import Ended, Parked, Turn
-from turnwire_agent.llm.call.stream import DEFAULTS, CallSettings, stream
-from turnwire_agent.llm.credentials.port import Credential
 from turnwire_agent.llm.transcript import File, Image, Text, Transcript
 from turnwire_agent.loop.actions import AskModel, Compact, End, Park, RunCall, Running, Write
 from turnwire_agent.loop.agent import Agent
@@ -40,12 +39,11 @@ STOPPING_S: Final = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelDriver:
-    """One agent: a model, its tools, and the key to it."""
+    """One agent: what answers, and its tools."""
 
     agent: Agent
-    credential: Credential
+    answers: Answers
     tools: ToolRunner
-    calls: CallSettings = DEFAULTS
     compaction: Compaction | None = None
     servers: McpServers | None = None
     """Servers whose tools the model may call beside those of `agent`."""
@@ -156,13 +154,7 @@ class _Loop:
         agent = self._agent
         prepared = prepare(action.model, action.transcript, agent.tools, agent.instructions)
         attempt = Attempt(action, agent, prepared.names, since=since)
-        answer = stream(
-            action.model,
-            prepared.request,
-            driver.credential,
-            driver.calls,
-            made_ids=action.made_ids,
-        )
+        answer = driver.answers.stream(action, prepared, turn.write)
         async with aclosing(answer) as events:
             async for event in events:
                 for delta in attempt.add(event):
