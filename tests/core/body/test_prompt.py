@@ -245,6 +245,7 @@ def test_a_body_without_a_prompt_is_refused_with_the_reason(given: bytes, reason
     assert refused.value.public == reason
 
 
+@pytest.mark.no_cover  # megabytes, of which short bodies reach every line
 @pytest.mark.parametrize(
     ("piece", "fits"),
     [
@@ -271,6 +272,7 @@ def test_a_large_body_of_brackets_takes_no_seconds(*, piece: bytes, fits: bool) 
     assert time.process_time() - began < 10
 
 
+@pytest.mark.no_cover  # megabytes, of which short bodies reach every line
 @pytest.mark.long
 @pytest.mark.attack("16 MiB of brackets", "400; the nesting is measured without recursion")
 def test_sixteen_mebibytes_of_brackets_take_no_seconds() -> None:

@@ -81,6 +81,7 @@ def content_of(answer: Client) -> list[Json]:
     return [*texts, *open_turns]
 
 
+@pytest.mark.no_cover  # hundreds of turns; the cases below reach the same lines
 @pytest.mark.parametrize("approvals", [None, REQUESTS], ids=["portable", "native"])
 def test_whoever_comes_back_to_an_orderly_turn_has_the_same_message(
     approvals: ApprovalIssuer | None,
@@ -91,6 +92,7 @@ def test_whoever_comes_back_to_an_orderly_turn_has_the_same_message(
             assert (resumed.message_id, resumed.error) == (f.OURS, undisturbed.error), seed
 
 
+@pytest.mark.no_cover  # hundreds of turns; the cases below reach the same lines
 def test_whoever_comes_back_to_any_turn_is_told_all_of_it_once() -> None:
     for seed in range(TURNS):
         for undisturbed, resumed in cuts(seed, orderly=False):

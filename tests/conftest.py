@@ -1,0 +1,56 @@
+"""What a run costs before its first test: each worker collects all of them."""
+
+import gc
+import pkgutil
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+# jsonschema would build 38 grammars as it is imported, for which each worker needs seconds. They
+# are for the formats `iri` and `iri-reference`, which none of our schemas has.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
+
+_LEFT_OUT: Final = set[Path]()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session: pytest.Session) -> Iterator[Any]:
+    """Collect without measuring coverage, which would double the time."""
+    options = session.config.option
+    _LEFT_OUT.update(Path(path).absolute() for path in options.ignore or ())
+    options.ignore = None
+    packages = getattr(options, "cov_source", None)
+    tracer = sys.gettrace()
+    if not packages or tracer is None:
+        return (yield)
+    for package in packages:
+        _import_all(package)
+    sys.settrace(None)
+    try:
+        return (yield)
+    finally:
+        sys.settrace(tracer)
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Look once for each path; pytest would compare each with each `--ignore`."""
+    return collection_path in _LEFT_OUT or None
+
+
+def pytest_collection_finish() -> None:
+    """All tests stay to the end: the collector need not look at them again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+def _import_all(package: str) -> None:
+    """Import what is measured while it is: most lines of a module run as it is imported."""
+    for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
+        if not module.name.endswith("__main__"):
+            with suppress(ImportError):  # of an extra that is not installed
+                import_module(module.name)
