@@ -111,6 +111,8 @@ def _shown(facts: dict[str, object]) -> Iterator[str]:
     yield f"{str(facts.pop('kind')).partition('.')[0]:<16}"
     if at := facts.pop("at", None):
         yield str(at)
+    if "entry" not in facts:
+        facts.pop("turn", None)  # that of the last `turn-begun`
     for name, value in facts.items():
         text = json.dumps(value, ensure_ascii=False) if _is_quoted(value) else str(value)
         yield f"{name.replace(' ', '-')}={text if len(text) <= SHOWN else text[:SHOWN] + '…'}"
@@ -118,4 +120,9 @@ def _shown(facts: dict[str, object]) -> Iterator[str]:
 
 def _is_quoted(value: object) -> bool:
     """Whether a value has spaces or shape."""
-    return not isinstance(value, str | int | float) or " " in str(value) or "\n" in str(value)
+    return (
+        isinstance(value, bool)
+        or not isinstance(value, str | int | float)
+        or " " in str(value)
+        or "\n" in str(value)
+    )
