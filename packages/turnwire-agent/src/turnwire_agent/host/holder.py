@@ -72,8 +72,9 @@ class Holder:
         self._woken.set()
 
     def lose(self) -> None:
-        """Say that somebody else has the lease."""
-        self._lose(LeaseLostError("the lease was not renewed"))
+        """Say that somebody else has the lease, unless it was given up meanwhile."""
+        if self._writer.is_good:
+            self._lose(LeaseLostError("the lease was not renewed"))
 
     async def run(self) -> None:
         """Work until nothing is left to do, the lease is lost, or `leave`.

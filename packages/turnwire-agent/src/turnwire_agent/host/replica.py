@@ -212,7 +212,8 @@ class Replica:
                 LOGGER.warning("leases: outcome=not-renewed: %s", error)
                 continue
             for id_, holder in holding.items():
-                if id_ not in ours:
+                session = self._sessions.get(id_)
+                if id_ not in ours and session is not None and session.holder is holder:
                     holder.lose()
             for id_ in ours - holding.keys():
                 self._consider(id_)
