@@ -132,7 +132,12 @@ FAULTS: Final = (
     _fault("others run beside a sequential tool", "call_steps:_startable", without(ast.If)),
     _fault("any number of tools runs at once", "call_steps:_startable", all_at_once),
     _fault("whatever a person answers is a yes", "calls.approvals:approved", always),
-    _fault("a rule of approval that fails is a no", "calls.checked_input:_asks", a_failure_is_a_no),
+    _fault(
+        "a rule of approval that fails is a no",
+        "calls.checked_input:_asks",
+        a_failure_is_a_no,
+        RULES,
+    ),
     _fault("a rule of approval is not asked", "calls.checked_input:_asks", never),
     _fault(
         "the last answer of a person counts", "turn_state:TurnState._closed", the_last_counts, RULES

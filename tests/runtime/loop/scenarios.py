@@ -99,6 +99,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     limits: Limits
     window: int | None
     compacts: bool
+    tick_s: float
 
     def machine(self, *, deaths: Sequence[int] = ()) -> Machine:
         """Return a new run of it, which dies at these boundaries."""
@@ -116,6 +117,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
             outcome=self._outcome,
             choose=chance.randrange,
             deaths=frozenset(deaths),
+            tick_s=self.tick_s,
         )
 
     def _stream(self, asked: AskModel) -> list[Event]:
@@ -193,4 +195,5 @@ SCENARIOS = st.builds(
     ),
     window=st.sampled_from([None, None, 100]),
     compacts=st.booleans(),
+    tick_s=st.sampled_from([0.0, 0.0, 150.0]),
 )

@@ -13,6 +13,7 @@ from typing import TypeVar
 from msgspec import Raw
 
 from turnwire_agent.llm.events import Event as ModelEvent
+from turnwire_agent.llm.events import Finish
 from turnwire_agent.llm.transcript import Text, Transcript, User
 from turnwire_agent.loop.actions import AskModel, Compact, End, Park, RunCall, Running, Write
 from turnwire_agent.loop.agent import Agent
@@ -22,6 +23,7 @@ from turnwire_agent.loop.streaming import Attempt
 from turnwire_agent.loop.turn_state import TurnState
 from turnwire_agent.session.deltas import Delta
 from turnwire_agent.session.events import (
+    AttemptLost,
     CallBegun,
     CallEnded,
     Compacted,
@@ -34,7 +36,7 @@ from turnwire_agent.session.events import (
 )
 
 PROMPT: Transcript = (User((Text("Hi"),)),)
-ROUNDS_MAX = 5_000
+ROUNDS_MAX = 500
 EventT = TypeVar("EventT")
 
 
@@ -57,6 +59,8 @@ class Machine:
     deaths: frozenset[int] = frozenset()
     """Numbers of the boundaries at which the process dies."""
     now: float = 1_000.0
+    tick_s: float = 0.0
+    """How long each round takes."""
     journal: list[Event] = field(default_factory=list)
     shown: list[Delta] = field(default_factory=list)
     asked: list[AskModel] = field(default_factory=list)
@@ -114,6 +118,7 @@ class Machine:
             self._boundary()
 
     def _round(self) -> None:
+        self.now += self.tick_s
         actions = decide(self.state, self.agent, self.running, self.now)
         assert len({type(action) for action in actions}) <= 1
         if not actions:
@@ -182,11 +187,14 @@ class Machine:
     def _model_answers(self, asked: AskModel) -> None:
         names = self.agent.tools.wire(asked.model.shape)
         attempt = Attempt(asked, self.agent, names, since=len(self.shown))
-        for event in self.model(asked):
+        events = self.model(asked)
+        for event in events:
             assert not attempt.is_over
             self.shown += attempt.add(event)
+        outcome = attempt.outcome()
+        assert isinstance(outcome, AttemptLost) or isinstance(events[-1], Finish)
         self._boundary()
-        self._write(attempt.outcome())
+        self._write(outcome)
         self._attempt = None
 
     def _somebody_answers(self) -> None:
