@@ -91,3 +91,24 @@ def test_a_target_that_a_page_names_exists(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
 
     assert set(re.findall(r"`make ([a-z-]+)(?:`| [A-Z])", text)) <= NAMED
+
+
+def test_what_a_step_leaves_out_another_target_runs() -> None:
+    files = set[str]()
+    for folder, folders, names in os.walk(ROOT / "tests"):
+        folders[:] = [name for name in folders if name != "node_modules"]
+        here = Path(folder).relative_to(ROOT)
+        files |= {f"{here}/{name}" for name in names if re.fullmatch(r"test_.+\.py", name)}
+    told = make("-n", "-k", *STEPS.split(), *REST.split(), "agents", "load").stdout
+    ran = set[str]()
+    for line in re.findall(r"-m pytest (.+(?:\\\n.+)*)", told):
+        words = [word.removesuffix("/") for word in line.split()]
+        left = {word.removeprefix("--ignore=") for word in words if word.startswith("--ignore=")}
+        named = {word for word in words if word.startswith("tests/")} or {"tests" if left else ""}
+        ran |= {each for each in files if _below(each, named) and not _below(each, left)}
+
+    assert files - ran == set()
+
+
+def _below(file: str, named: set[str]) -> bool:
+    return any(file == name or file.startswith(f"{name}/") for name in named)
