@@ -54,6 +54,25 @@ class TalksAfterTheEnd(Sound):
             yield {"type": DELTA, "turnId": frame["turnId"], "delta": "one more thing"}
 
 
+class TakesNothingBack(Sound):
+    """A lost attempt stays."""
+
+    def changed(self, frame: Json) -> Iterator[Json]:
+        if frame["type"] != "message.part.retract":
+            yield frame
+
+
+class RepeatsALostAttempt(Sound):
+    """Its final text is all that was ever told."""
+
+    told = ""
+
+    def changed(self, frame: Json) -> Iterator[Json]:
+        self.told += frame["delta"] if frame["type"] == DELTA else ""
+        is_lost = frame["type"] == "message.finalize" and "line to the model" in self.told
+        yield frame | {"finalText": self.told} if is_lost else frame
+
+
 class HoldsTextBack(Sound):
     """All deltas of a turn come as one."""
 

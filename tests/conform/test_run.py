@@ -35,7 +35,7 @@ def test_every_scenario_says_what_it_costs() -> None:
 @pytest.mark.parametrize(
     ("wire", "only", "turns"),
     [
-        ("v2", (), 16),
+        ("v2", (), 17),
         ("ag-ui", (), 10),
         ("v2", ("one-turn", "history", "quiet-after-the-end"), 1),
         ("ag-ui", ("hang-up-aborts", "restart"), 0),

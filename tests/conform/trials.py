@@ -35,6 +35,7 @@ PROMPTS = Prompts(
     question="ask me: tea or coffee?",
     big_output=BIG,
     quiet="be slow",
+    lost_attempt="lose an attempt",
 )
 
 

@@ -65,6 +65,8 @@ def features_of(chunk: dict[str, Any]) -> Iterator[Feature]:
             yield Feature.FILES_MADE
         case {"type": "source-url"}:
             yield Feature.SOURCES
+        case {"type": "tool-output-error", "errorText": "Taken back"}:
+            yield Feature.RETRACTS
         case {"type": "finish", "messageMetadata": {"usage": _}}:
             yield Feature.USAGE
         case _:

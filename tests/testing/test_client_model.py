@@ -87,6 +87,44 @@ def test_a_request_for_an_approval_is_about_a_call_that_waits(chunks: tuple[Chun
         read(step(*chunks), native=True)
 
 
+RESET: Final[Chunk] = {"type": "reset-step"}
+
+
+def test_a_step_is_reset_for_a_client_that_knows_it() -> None:
+    again = [each | {"toolCallId": "c2"} for each in (CALL, OUTPUT)]
+    client = read(step(OPEN, DELTA, CLOSE, CALL, RESET, *again), native=True, resets=True)
+
+    assert [part.get("toolCallId", part["type"]) for part in client.parts] == ["step-start", "c2"]
+    with pytest.raises(BrokenPromiseError, match="unknown type"):
+        read(step(RESET), native=True)
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        (OPEN, DELTA, RESET, CLOSE),
+        (CALL, RESET, OUTPUT),
+        (CALL, REQUEST, RESET),
+        ({"type": "data-state", "data": 1, "id": "d"}, RESET),
+    ],
+    ids=["an open block", "an outcome", "a request", "data with an id"],
+)
+def test_more_of_what_was_reset_is_found(chunks: tuple[Chunk, ...]) -> None:
+    with pytest.raises(BrokenPromiseError):
+        read(step(*chunks), native=True, resets=True)
+
+
+@pytest.mark.parametrize("reason", ["stop", "length", "other"])
+def test_a_client_that_asked_for_a_profile_takes_a_finish_reason(reason: str) -> None:
+    finish = FINISH | {"finishReason": reason}
+
+    assert read(stream([START, finish]), native=True).at == "done"
+    with pytest.raises(BrokenPromiseError, match="finishReason"):
+        read(stream([START, finish]))
+    with pytest.raises(BrokenPromiseError, match="finishReason"):
+        read(stream([START, FINISH | {"finishReason": "max-steps"}]), native=True)
+
+
 def test_a_message_goes_on_in_the_next_response() -> None:
     first = read(step(OPEN, DELTA, CLOSE, CALL, REQUEST), native=True)
 

@@ -75,7 +75,7 @@ export class Session<C extends AbstractChat<UIMessage>> {
     this.#options = options;
     this.#endpoint = new Endpoint(`${url}/api/sessions/${encodeURIComponent(session)}`, send);
     this.#history = new History(this.#endpoint, options.memory);
-    const headers: Record<string, string> = nativeApprovals ? { "x-turnwire-profile": "7" } : {};
+    const headers: Record<string, string> = nativeApprovals ? { "x-turnwire-profile": "7.1" } : {};
     this.#line = new Line(
       { api: this.#endpoint.url("chat"), send, headers, silenceMs, slots, sendsAll: () => this.#history.isOurs },
       {

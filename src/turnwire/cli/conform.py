@@ -81,6 +81,7 @@ def add_arguments(conform: argparse.ArgumentParser) -> None:
         ("--question-prompt", "makes it ask its user"),
         ("--big-output-prompt", "makes a tool return 5 MB or more"),
         ("--quiet-prompt", "makes it silent for longer than --idle, before it ends the turn"),
+        ("--lost-attempt-prompt", "makes a call of its model break, and be made again"),
     ):
         conform.add_argument(option, default="", metavar="PROMPT", help=effect)
     conform.add_argument("--restart", default="", metavar="CMD", help="restarts the agent")
@@ -167,6 +168,7 @@ def _given(arguments: argparse.Namespace, settings: Settings) -> Given:
         question=arguments.question_prompt,
         big_output=arguments.big_output_prompt,
         quiet=arguments.quiet_prompt,
+        lost_attempt=arguments.lost_attempt_prompt,
     )
     choices = Choices(
         is_long=arguments.long, restart=arguments.restart, abort_seen=arguments.abort_seen

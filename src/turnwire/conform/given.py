@@ -35,6 +35,7 @@ class Prompts(Struct, frozen=True, kw_only=True):
     question: str = ""
     big_output: str = ""
     quiet: str = ""
+    lost_attempt: str = ""
 
 
 class Choices(Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from turnwire.conform.bench import Bench
 from turnwire.conform.given import Given, Shared
+from turnwire.core.agent import Feature
 from turnwire.core.operations import OperationName
 
 Need: TypeAlias = Callable[[Given], str | None]
@@ -59,6 +60,15 @@ def prompt(field: str) -> Need:
     def need(given: Given) -> str | None:
         option = f"--{field.replace('_', '-')}-prompt"
         return None if getattr(given.prompts, field) else f"no {option} was given"
+
+    return need
+
+
+def feature(wanted: Feature, lack: str) -> Need:
+    """The wire must have this feature. `lack` says that it has not."""
+
+    def need(given: Given) -> str | None:
+        return None if wanted in given.dialect.features else lack
 
     return need
 

@@ -52,6 +52,8 @@ class Feature(enum.Enum):
     """The agent names the web pages that it used."""
     USAGE = enum.auto()
     """The agent counts the tokens of a turn."""
+    RETRACTS = enum.auto()
+    """The agent takes back the parts of an attempt that was lost."""
 
 
 class AbortScope(enum.Enum):

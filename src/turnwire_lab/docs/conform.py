@@ -20,6 +20,7 @@ _ALL: Final = Prompts(
     question="p",
     big_output="p",
     quiet="p",
+    lost_attempt="p",
 )
 _ALLOWED: Final = Choices(is_long=True, restart="true", abort_seen="true")
 

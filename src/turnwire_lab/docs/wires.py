@@ -24,6 +24,7 @@ _FEATURES: Final = {
     Feature.FILES_MADE: "files of the agent",
     Feature.SOURCES: "sources",
     Feature.USAGE: "token counts",
+    Feature.RETRACTS: "lost attempts, taken back",
 }
 _OPERATIONS: Final = {
     OperationName.RESUME: "resume",

@@ -38,6 +38,8 @@ FAULTS: dict[type[f.Sound], str] = {
     f.FailsWithItsTool: "failing-tool",
     f.CutsBigResults: "big-tool-output",
     f.DropsTheLineAtBigResults: "big-tool-output",
+    f.TakesNothingBack: "lost-attempt",
+    f.RepeatsALostAttempt: "lost-attempt",
     f.KillsTheFirst: "two-prompts",
     f.DropsTheSecond: "two-prompts",
     f.IgnoresAborts: "hang-up-aborts",

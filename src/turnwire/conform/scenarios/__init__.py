@@ -9,6 +9,7 @@ from typing import Final
 
 from turnwire.conform.scenario import Scenario
 from turnwire.conform.scenarios import (
+    attempts,
     beginning,
     lasting,
     resuming,
@@ -21,7 +22,7 @@ from turnwire.conform.scenarios import (
 SCENARIOS: Final[Mapping[str, Scenario]] = MappingProxyType(
     {
         scenario.name: scenario
-        for module in (beginning, telling, tools, together, stopping, resuming, lasting)
+        for module in (beginning, telling, tools, attempts, together, stopping, resuming, lasting)
         for scenario in module.SCENARIOS
     }
 )

@@ -25,7 +25,7 @@ class Acp:
     operations = frozenset({OperationName.HISTORY})
     idle_s = 300.0
     """In seconds. A model that thinks, or a command that runs, may be silent for minutes."""
-    features = frozenset(Feature) - {Feature.TOOL_INPUT}
+    features = frozenset(Feature) - {Feature.TOOL_INPUT, Feature.RETRACTS}
     schema = SCHEMA
     keeps_history = True
     names_sessions = True

@@ -27,7 +27,7 @@ class AgUi:
     name = "ag-ui"
     transport = "http"
     operations = frozenset[OperationName]()
-    features = frozenset(Feature) - {Feature.FILES_MADE, Feature.SOURCES}
+    features = frozenset(Feature) - {Feature.FILES_MADE, Feature.SOURCES, Feature.RETRACTS}
     idle_s = 300.0
     """In seconds. A model that thinks, or a node of a graph, may be silent for minutes."""
     schema = SCHEMA

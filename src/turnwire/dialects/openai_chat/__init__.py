@@ -25,7 +25,7 @@ class OpenAiChat:
     name = "openai-chat"
     transport = "http"
     operations = frozenset[OperationName]()
-    features = frozenset(Feature) - {Feature.QUESTIONS, Feature.APPROVALS}
+    features = frozenset(Feature) - {Feature.QUESTIONS, Feature.APPROVALS, Feature.RETRACTS}
     idle_s = 300.0
     """In seconds. A model that thinks, or a tool of an agent, may be silent for minutes."""
     schema = SCHEMA

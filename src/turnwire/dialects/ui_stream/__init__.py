@@ -25,7 +25,7 @@ class UiStream:
     name = "ui-stream"
     transport = "http"
     operations = frozenset[OperationName]()
-    features = frozenset(Feature) - {Feature.QUESTIONS, Feature.USAGE}
+    features = frozenset(Feature) - {Feature.QUESTIONS, Feature.USAGE, Feature.RETRACTS}
     idle_s = 300.0
     """In seconds. A model that thinks, or a tool that runs, may be silent for minutes."""
     schema = SCHEMA
