@@ -261,7 +261,30 @@ async def test_a_reader_that_cannot_be_opened_ends_the_writer(
     with pytest.raises(UnavailableError, match="no more files"):
         await journal.start()
 
+    await asyncio.to_thread(journal._writer._thread.join, 20)
     assert not journal._writer._thread.is_alive()
+
+
+async def test_a_read_that_fails_fails_alone(journal: SqliteJournal) -> None:
+    await claimed(journal, "s")
+
+    outcomes = await asyncio.gather(
+        journal.read("s", limit=2**64), journal.sessions(), return_exceptions=True
+    )
+
+    assert isinstance(outcomes[0], OverflowError)
+    assert outcomes[1] == ["s"]
+
+
+async def test_a_journal_is_opened_and_read_while_somebody_is_stopped_in_a_write(
+    journal: SqliteJournal, path: Path
+) -> None:
+    await claimed(journal, "s")
+    with blocked(path):
+        another = SqliteJournal(path, busy_s=0.05)
+        await another.start()
+        assert await another.sessions() == ["s"]
+        await another.aclose()
 
 
 async def test_a_file_that_is_blocked_for_longer_is_unavailable_from_the_start(path: Path) -> None:

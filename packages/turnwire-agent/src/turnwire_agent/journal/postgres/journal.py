@@ -178,6 +178,5 @@ class PostgresJournal:
         """Look only while no notification comes."""
         if self._listener.listening:
             return None
-        return await self._lanes.submit(
-            None, partial(transactions.positions, followed), alone=True, repeatable=True
-        )
+        # All of them in one round trip, as in any transaction.
+        return await self._lanes.submit(None, partial(transactions.positions, followed))

@@ -52,7 +52,7 @@ class Listener:
     async def run(self) -> None:
         """Listen, and again when the connection breaks, until it is cancelled."""
         while True:
-            with suppress(psycopg.Error, UnavailableError):
+            with suppress(psycopg.Error, OSError, UnavailableError):
                 connection = await self._address.connect()
                 try:
                     await self._listen(connection)

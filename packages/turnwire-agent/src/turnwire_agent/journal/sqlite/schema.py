@@ -89,20 +89,27 @@ def check(database: sqlite3.Connection) -> None:
 def make(database: sqlite3.Connection) -> None:
     """Make the tables in a file that has none, under the write lock.
 
+    A file that has them is opened without that lock: somebody may be stopped while holding it.
+
     Raises:
         NewerSchemaError: a newer program made them.
         UnavailableError: it is the file of another program.
 
     """
-    database.execute("begin immediate")
-    ((found,),) = database.execute("select count(*) from sqlite_schema").fetchall()
-    if not found:
-        for statement in TABLES:
-            database.execute(statement)
-        database.execute(f"pragma application_id = {APPLICATION}")
-        database.execute(f"pragma user_version = {VERSION}")
-    database.execute("commit")
+    if _empty(database):
+        database.execute("begin immediate")
+        if _empty(database):  # and nobody was faster
+            for statement in TABLES:
+                database.execute(statement)
+            database.execute(f"pragma application_id = {APPLICATION}")
+            database.execute(f"pragma user_version = {VERSION}")
+        database.execute("commit")
     ((application,),) = database.execute("pragma application_id").fetchall()
     if application != APPLICATION:
         raise UnavailableError("The file is of another program: it is not touched.")
     check(database)
+
+
+def _empty(database: sqlite3.Connection) -> bool:
+    ((found,),) = database.execute("select count(*) from sqlite_schema").fetchall()
+    return not found

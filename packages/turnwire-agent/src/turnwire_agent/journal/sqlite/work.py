@@ -58,7 +58,7 @@ class Work:
                 self._check(database)
                 job.succeed(self._result(database, job.transaction))
                 database.execute("commit")
-            except (sqlite3.Error, NewerSchemaError, UnavailableError) as error:
+            except Exception as error:  # noqa: BLE001 (whatever it is; the others go on)
                 self._undone(database, [job], error)
         return jobs
 
@@ -108,5 +108,5 @@ class Work:
             if isinstance(error, sqlite3.Error):
                 job.fail(self._file.unavailable(error))
             else:
-                job.fail(type(error)(*error.args))
+                job.fail(type(error)(*error.args) if len(jobs) > 1 else error)
         return jobs
