@@ -1,19 +1,56 @@
 """What an operator can measure of a host: counters, gauges and times, for Prometheus.
 
-Labels have fixed words alone, so that their number has a bound. No metric has a session, a user, a
-prompt or a tool's name in it.
+Labels have fixed words alone, so that their number has a bound, and each word has its series from
+the start, at 0: the first time that something happens is a rise, too. No metric has a session, a
+user, a prompt or a tool's name in it.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from prometheus_client import Counter, Gauge, Histogram
+
+TURN_REASONS: Final = ("end_turn", "error", "canceled")
+REFUSED_REASONS: Final = ("queue", "journal")
+TOOL_OUTCOMES: Final = ("done", "failed", "canceled", "timeout")
+ATTEMPT_OUTCOMES: Final = (
+    "ended",
+    "bad-request",
+    "unauthorized",
+    "forbidden",
+    "not-found",
+    "too-large",
+    "context-overflow",
+    "rate-limited",
+    "quota",
+    "overloaded",
+    "server",
+    "connection",
+    "timeout",
+    "truncated",
+    "malformed",
+    "refused",
+    "too-long",
+)
+"""`ended`, the kinds of faults of a model, and that an answer is longer than it may be."""
+
+
+def _counter(name: str, text: str, label: str, words: Sequence[str]) -> Counter:
+    """A counter that has a series for each word."""
+    counter = Counter(name, text, [label])
+    for word in words:
+        counter.labels(word)
+    return counter
+
 
 TURNS_RUNNING: Final = Gauge("turnwire_agent_turns_running", "Turns that run in this process now.")
 SESSIONS_HELD: Final = Gauge(
     "turnwire_agent_sessions_held", "Sessions whose lease this process has now."
 )
 SOCKETS: Final = Gauge("turnwire_agent_sockets", "Open sockets of gateways.")
-TURNS: Final = Counter("turnwire_agent_turns_total", "Turns that ended.", ["reason"])
+TURNS: Final = _counter(
+    "turnwire_agent_turns_total", "Turns that ended, by reason.", "reason", TURN_REASONS
+)
 TURNS_PARKED: Final = Counter(
     "turnwire_agent_turns_parked_total", "Times that a turn began to wait for a person alone."
 )
@@ -32,20 +69,27 @@ COMMIT_SECONDS: Final = Histogram(
     "From the moment a transaction is given to the journal until it is committed.",
     buckets=(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5),
 )
-REFUSED_PROMPTS: Final = Counter(
-    "turnwire_agent_refused_prompts_total", "Prompts that were not accepted.", ["why"]
+REFUSED_PROMPTS: Final = _counter(
+    "turnwire_agent_refused_prompts_total",
+    "Prompts that were not accepted: too many of the session wait, or the journal did not take it.",
+    "reason",
+    REFUSED_REASONS,
 )
-MODEL_ATTEMPTS: Final = Counter(
+MODEL_ATTEMPTS: Final = _counter(
     "turnwire_agent_model_attempts_total",
     "Answers of models: `ended`, or the kind of fault that lost them.",
-    ["outcome"],
+    "outcome",
+    ATTEMPT_OUTCOMES,
 )
-TOOL_RUNS: Final = Counter("turnwire_agent_tool_runs_total", "Runs of tools.", ["outcome"])
+TOOL_RUNS: Final = _counter(
+    "turnwire_agent_tool_runs_total", "Runs of tools, by outcome.", "outcome", TOOL_OUTCOMES
+)
 TOOLS_ABANDONED: Final = Counter(
     "turnwire_agent_tools_abandoned_total",
     "Tools that were cancelled, and still ran a second later.",
 )
 DRIVERS_ABANDONED: Final = Counter(
     "turnwire_agent_drivers_abandoned_total",
-    "Drivers that were cancelled, and still ran a second later.",
+    "Drivers that were cancelled, and still ran after `host.stop_s`.",
 )
+BUILD_INFO: Final = Gauge("turnwire_agent_build_info", "The running version.", ["version"])

@@ -5,6 +5,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from prometheus_client import start_http_server
 
+import turnwire_agent
+from turnwire_agent import metrics
 from turnwire_agent.access.access import Access
 from turnwire_agent.access.listening import CannotListenError, listener
 from turnwire_agent.cli.access_arguments import NoTokensError
@@ -98,6 +100,7 @@ async def _model_driver(agent: Agent, own: Tools, client: Client, stack: AsyncEx
 def _metrics(where: str) -> Callable[[], None]:
     """Serve metrics in a thread; return what ends that."""
     host, _, port = where.rpartition(":")
+    metrics.BUILD_INFO.labels(turnwire_agent.__version__).set(1)
     try:
         server, thread = start_http_server(int(port), host)
     except (OSError, OverflowError, ValueError) as error:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager
 from typing import Final, Self
 from uuid import uuid4
 
@@ -12,6 +12,7 @@ from turnwire_agent.host.commands import NewerCommandError, Wanted, command
 from turnwire_agent.host.driver import Driver
 from turnwire_agent.host.holder import Holder
 from turnwire_agent.host.live_session import LiveSession
+from turnwire_agent.host.probes import Probes
 from turnwire_agent.host.settings import HostSettings
 from turnwire_agent.journal.port import Journal, LeaseLostError, UnavailableError
 from turnwire_agent.session.codec import BrokenEventError, NewerEventError
@@ -47,6 +48,7 @@ class Replica:
     ) -> None:
         self.owner = uuid4().hex
         """The name of this process in leases."""
+        self.probes = Probes(journal)
         self._journal = journal
         self._driver = driver
         self._frames = frames
@@ -153,6 +155,8 @@ class Replica:
                 except (LeaseLostError, UnavailableError) as error:
                     # The lease may still be ours, and is prolonged with the others: so it must be
                     # claimed again, or given up.
+                    if isinstance(error, UnavailableError):
+                        metrics.JOURNAL_ERRORS.inc()
                     LOGGER.warning("session: session=%s outcome=retry: %s", session.live.id, error)
                     await asyncio.sleep(delay)
                     delay = min(2 * delay, RETRY_MAX_S)
@@ -194,6 +198,7 @@ class Replica:
                 try:
                     await session.live.catch_up()
                 except UnavailableError as error:
+                    metrics.JOURNAL_ERRORS.inc()
                     LOGGER.warning("session: session=%s: %s", session.live.id, error)
                 except (BrokenEventError, NewerEventError) as error:
                     LOGGER.critical(
@@ -209,6 +214,7 @@ class Replica:
             try:
                 ours = await self._journal.renew(self.owner, self._settings.lease_s)
             except UnavailableError as error:
+                metrics.JOURNAL_ERRORS.inc()
                 LOGGER.warning("leases: outcome=not-renewed: %s", error)
                 continue
             for id_, holder in holding.items():
@@ -224,9 +230,13 @@ class Replica:
             await asyncio.sleep(min(1.0, self._settings.lease_s / 4))
             if self._held() >= self._settings.turns:
                 continue
-            with suppress(UnavailableError):
-                for session_id in await self._journal.due():
-                    self._consider(session_id)
+            try:
+                due = await self._journal.due()
+            except UnavailableError:
+                metrics.JOURNAL_ERRORS.inc()
+                continue
+            for session_id in due:
+                self._consider(session_id)
 
     def _held(self) -> int:
         return sum(each.holding is not None for each in self._sessions.values())

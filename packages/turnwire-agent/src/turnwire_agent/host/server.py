@@ -80,6 +80,9 @@ class HostServer:
 
     async def _admit(self, socket: ServerConnection, request: Request) -> Response | None:
         """Answer plainly, or let a socket open."""
+        probed = await self._replica.probes.status(urlsplit(request.path).path)
+        if probed is not None:
+            return socket.respond(probed, "")
         session_id, route, role = _asked_for(request)
         if not SESSION_ID.fullmatch(session_id):
             return socket.respond(404, "no such session\n")
@@ -127,6 +130,7 @@ class HostServer:
         except FullError:
             await socket.close(CloseCode.TRY_AGAIN_LATER)
         except UnavailableError as error:
+            metrics.JOURNAL_ERRORS.inc()
             LOGGER.warning("session: session=%s outcome=unavailable: %s", session_id, error)
             await socket.close(CloseCode.TRY_AGAIN_LATER)
         except (BrokenEventError, NewerEventError) as error:
@@ -182,6 +186,8 @@ class HostServer:
         except (TooManyCommandsError, UnavailableError) as error:
             LOGGER.warning("prompt: session=%s outcome=not-kept: %s", live.id, error)
             metrics.REFUSED_PROMPTS.labels("journal").inc()
+            if isinstance(error, UnavailableError):
+                metrics.JOURNAL_ERRORS.inc()
             live.send(socket, refused(NOT_KEPT, prompt.prompt_id))
 
     async def _put(self, live: LiveSession, wanted: Wanted, id_: str = "") -> None:

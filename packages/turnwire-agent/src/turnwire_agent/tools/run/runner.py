@@ -50,6 +50,7 @@ class ToolRunner:
             await asyncio.wait([running.done], timeout=tool.timeout_s)
         except asyncio.CancelledError:
             self._end(tool, running)
+            metrics.TOOL_RUNS.labels("canceled").inc()
             raise
         if not running.done.done():
             self._end(tool, running)
