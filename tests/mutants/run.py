@@ -27,6 +27,8 @@ from mutants.fault import Fault
 ROOT: Final = Path(__file__).parents[2]
 PROPERTIES: Final = sorted((ROOT / "tests/core").glob("test_promises*.py"))
 TABLES: Final = [ROOT / "tests/core", ROOT / "tests/dialects"]
+PROFILED: Final = [ROOT / "tests/core", ROOT / "tests/runtime/loop"]
+"""Who know the profile of hypothesis."""
 PROPERTIES_LEAST: Final = 8
 """So many faults must be noticed by the property tests alone."""
 PARALLEL: Final = int(os.environ.get("PARALLEL", "2"))
@@ -49,7 +51,7 @@ def noticed(*tests: str, fault: Fault | None = None) -> bool:
 
     """
     options = ["-x", "-q", "-m", "not long", "-p", "no:cacheprovider", "-p", "no:cov"]
-    if str(ROOT / "tests/core") in tests or str(PROPERTIES[0]) in tests:  # who know the profile
+    if any(Path(test).is_relative_to(folder) for test in tests for folder in PROFILED):
         options += ["--hypothesis-profile", "verdict"]
     if fault is not None:
         options += ["-p", "mutants.planting", "--planted", fault.name]

@@ -7,7 +7,6 @@ from msgspec import Raw
 from runtime.loop.turn_machine import PROMPT, Machine, begun, ended
 from turnwire_agent.llm.transcript import Call
 from turnwire_agent.loop import words
-from turnwire_agent.loop.calls.approvals import approved
 from turnwire_agent.loop.prepare import repaired
 from turnwire_agent.loop.usage import total
 from turnwire_agent.session.events import (
@@ -21,6 +20,9 @@ from turnwire_agent.session.events import (
 )
 from turnwire_agent.tools.arguments import Valid
 from turnwire_agent.tools.contract import Effect
+
+YES = {b"true", b'{"approved":true}', b'"approve"'}
+"""Those answers of `scenarios.ANSWERS` that allow a call."""
 
 
 def keeps(machine: Machine) -> None:
@@ -99,7 +101,7 @@ def nobody_runs_what_nobody_allowed(machine: Machine) -> None:
                 asked[event.question_id] = event
             case QuestionClosed() if event.question_id in asked:
                 question = asked[event.question_id]
-                if approved(event.answer):
+                if isinstance(event.answer, Raw) and bytes(event.answer) in YES:
                     assert isinstance(question.input, Raw)
                     allowed[str(question.call_id)] = bytes(question.input)
             case CallBegun():
