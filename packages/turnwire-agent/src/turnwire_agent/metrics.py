@@ -86,7 +86,7 @@ TOOL_RUNS: Final = _counter(
 )
 TOOLS_ABANDONED: Final = Counter(
     "turnwire_agent_tools_abandoned_total",
-    "Tools that were cancelled, and still ran a second later.",
+    "Async tools that were cancelled, and still ran a second later.",
 )
 DRIVERS_ABANDONED: Final = Counter(
     "turnwire_agent_drivers_abandoned_total",
