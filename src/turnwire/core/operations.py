@@ -54,7 +54,7 @@ class HistoryTurn(Struct, frozen=True):
     events: Iterable[Event]
     prompt_id: str | None = None
     """The prompt that the turn answers, if the agent names it."""
-    told: Iterable[Event] | None = None
+    all_events: Iterable[Event] | None = None
     """The events as the agent told them, with all that it took back; None: it took nothing back."""
 
 

@@ -9,7 +9,7 @@ from mutants.wrong import nothing_is_done
 
 _TRANSLATOR: Final = "turnwire.core.ui_stream.translator:Translator"
 _CALLS: Final = "turnwire.core.ui_stream.tool_calls:Calls"
-_TOLD: Final = "turnwire.core.ui_stream.told_parts:ToldParts"
+_TOLD: Final = "turnwire.core.ui_stream.part_count:PartCount"
 _TEXT: Final = "turnwire.core.ui_stream.sent_text:SentText"
 
 _ATTEMPTS: Final = ("core/ui_stream/test_attempts.py",)

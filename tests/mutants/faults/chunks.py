@@ -103,12 +103,12 @@ FAULTS: Final = (
     Fault("a call of an earlier response gets pieces", f"{_CALLS}.stop_deltas", nothing_is_done),
     Fault(
         "a client that refuses preliminary outputs gets them",
-        f"{_TRANSLATOR}._may_send_preliminary",
+        f"{_TRANSLATOR}._tool",
         unasked(1),
     ),
     Fault(
         "a preliminary output hides the request for an approval",
-        f"{_TRANSLATOR}._may_send_preliminary",
+        f"{_TRANSLATOR}._tool",
         unasked(2),
     ),
     Fault(

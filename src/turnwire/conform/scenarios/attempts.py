@@ -28,10 +28,10 @@ async def takes_lost_attempts_back(bench: Bench) -> Sequence[str]:
     with bench.playing(bench.given.prompts.lost_attempt) as play:
         await play.to_end(bench.patience.turn_s)
     expect_completed(play, "the turn with a lost attempt")
-    told = [each.event for each in play.timed_events]
+    all_events = [each.event for each in play.timed_events]
     if not play.events(PartsRetracted):
         raise FailedError("nothing was taken back")
-    stands = standing_text(told)
+    stands = standing_text(all_events)
     notes = ["the lost attempt had no text"] * (_words(stands) == _words(play.text))
     finish = play.finish
     final = None if finish is None else finish.final_text

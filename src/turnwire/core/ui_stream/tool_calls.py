@@ -27,8 +27,8 @@ from turnwire.core import safe_json
 from turnwire.core.bounds import INPUT_BYTES_MAX
 from turnwire.core.events import Phase, ToolInputDelta, ToolUpdate
 from turnwire.core.ui_stream import chunks
+from turnwire.core.ui_stream.part_count import PartCount
 from turnwire.core.ui_stream.streamed_input import StreamedInput
-from turnwire.core.ui_stream.told_parts import ToldParts
 
 CALLS_MAX = 4_096
 """Most calls that are open at once; when another one begins, the oldest is settled.
@@ -105,8 +105,8 @@ class Calls:
         "_step",
         "_streamed_bytes",
         "inputs_at_client",
+        "parts",
         "step_has_calls",
-        "told",
     )
 
     def __init__(self) -> None:
@@ -121,7 +121,7 @@ class Calls:
         """Bytes of the pieces of inputs that are kept, in all calls."""
         self._step = 0
         self.step_has_calls = False
-        self.told = ToldParts()
+        self.parts = PartCount()
         """The parts of the turn, calls and others."""
 
     @property
@@ -132,7 +132,7 @@ class Calls:
     @property
     def is_step_empty(self) -> bool:
         """Whether the step has no parts, also none that were taken back."""
-        return self.told.is_step_empty and not self.step_has_calls
+        return self.parts.is_step_empty and not self.step_has_calls
 
     def next_step(self) -> None:
         self._step += 1
@@ -141,13 +141,13 @@ class Calls:
     def forget_step(self) -> None:
         """The step begins, or begins again: it has no calls and no other parts."""
         self.step_has_calls = False
-        self.told.begin_step()
+        self.parts.begin_step()
 
     def start_over(self) -> None:
         """The turn continues under another id: what it told before is never taken back."""
         for call in (*self._open.values(), *self._done.values()):
             call.position = -1
-        self.told.start_over()
+        self.parts.start_over()
 
     def retract(self, since: int, error_text: str) -> list[chunks.Chunk]:
         """Forget the parts from the position `since` on. Ids of their calls may be used anew.
@@ -158,7 +158,7 @@ class Calls:
         ended = [chunk for call in lost for chunk in self._settle_call(call, error_text)]
         for call_id in [each for each, call in self._done.items() if call.position >= since]:
             del self._done[call_id]
-        self.told.retract(since)
+        self.parts.retract(since)
         return ended
 
     def update(self, event: ToolUpdate) -> list[chunks.Chunk]:
@@ -321,7 +321,7 @@ class Calls:
             count += 1
         self._count = max(self._count, count if self._count > _SHOWN_MAX else 0)
         name = safe_json.join_surrogates(event.tool_name)
-        call = _Call(event.call_id, shown_id, name, count, self.told.add())
+        call = _Call(event.call_id, shown_id, name, count, self.parts.add())
         self._open[event.call_id] = call
         if len(self._shown_ids) < _SHOWN_MAX:
             self._shown_ids[shown_id] = None

@@ -5,7 +5,7 @@ ends the message with an error of the gateway, `pause()` ends it at requests for
 
 Rule 1: this module makes every decision about which chunks are sent, and in what order,
 with the modules that it uses (`blocks`, `tool_calls`, `questions`, `media`, `data_parts`,
-`told_parts`, `sent_text`, `replayed_turn` and `finish`).
+`part_count`, `sent_text`, `replayed_turn` and `finish`).
 
 Rule 2: no I/O, no clock, no log, no wire format. The same events give the same
 chunks, so that a recorded turn can be replayed on any machine.
@@ -145,7 +145,7 @@ class Translator:
         ):
             return self.feed(question)
         new = self._card(approval)
-        self.calls.told.add_lasting()
+        self.calls.parts.add_lasting()
         call_id = self.calls.open_id(approval.call_id)
         if call_id is None:
             new += self.questions.ask(question)
@@ -166,7 +166,7 @@ class Translator:
         """
         if question.question_id in self._client_copy.pending or not self._shows(approval):
             return self.feed(question)
-        self.calls.told.add_lasting()
+        self.calls.parts.add_lasting()
         new = self._close_blocks() if self.calls.is_done(approval.call_id) else self._card(approval)
         return [] if self._is_silent else new
 
@@ -250,7 +250,7 @@ class Translator:
             case events.Question():
                 # It is shown at once: the turn may not begin before it is answered.
                 before = self._close_blocks() if is_streaming else self._start(None)
-                self.calls.told.add_lasting()
+                self.calls.parts.add_lasting()
                 return [*before, *self.questions.ask(event)]
             case events.QuestionClosed() if is_streaming:
                 return self._between_blocks(self.questions.close(event))
@@ -332,7 +332,7 @@ class Translator:
     def _begin_step(self) -> list[chunks.Chunk]:
         """Begin a step that the agent named; if a call is open, with the next text behind it."""
         closing = self._close_blocks()
-        self.sent_text.mark_step(self.calls.told.end_block())
+        self.sent_text.mark_step(self.calls.parts.end_block())
         if self._replay is not None:
             self._replay.mark_step()
         if not self._has_open_calls and self.calls.is_step_empty:
@@ -346,11 +346,11 @@ class Translator:
 
         A client that knows no reset keeps them, and the next attempt has a step of its own.
         """
-        closing, told = self._close_blocks(), self.calls.told
-        if since >= told.count:
+        closing, parts = self._close_blocks(), self.calls.parts
+        if since >= parts.count:
             return closing
         is_sent = self._replay is None or self._replay.is_silent
-        is_whole_step = self._in_step and since <= told.step_since and not told.holds_lasting
+        is_whole_step = self._in_step and since <= parts.step_since and not parts.holds_lasting
         open_calls = self.calls.retract(since, TAKEN_BACK)
         self.sent_text = self.sent_text.retracted(since)
         if self._resets and is_sent and is_whole_step:
@@ -380,7 +380,7 @@ class Translator:
         return text[skipped:]
 
     def _media(self, event: events.FilePart | events.SourceUrl) -> list[chunks.Chunk]:
-        self.calls.told.add()
+        self.calls.parts.add()
         parts = media.part_chunks(event)
         if parts and self._replay is not None and self._replay.take(media.part_kind(event)):
             return []
@@ -393,7 +393,7 @@ class Translator:
         for chunk in part_chunks(part):
             if self._data_parts.add(chunk):
                 return [chunk]
-            (self.calls.told.add_lasting if chunk.id else self.calls.told.add)()
+            (self.calls.parts.add_lasting if chunk.id else self.calls.parts.add)()
             if chunk.id or self._replay is None or not self._replay.take(PartKind.DATA):
                 return self._between_blocks([chunk])
         return []
@@ -435,7 +435,7 @@ class Translator:
         opening = [] if is_beside and not begins_step else self._close_blocks()
         if begins_step:
             opening += self._next_step()
-        self.calls.told.add_block(kind)
+        self.calls.parts.add_block(kind)
         block = self._block = Block(kind, self._turn_id, self._blocks[kind])
         self._blocks[kind] += 1
         if kind is _TEXT:

@@ -70,8 +70,8 @@ def _with_message_ids(entries: list[Entry], channel: Channel) -> Iterator[tuple[
 
 def _message(message_id: str, entry: Entry) -> HistoryPrompt | HistoryTurn:
     if entry.role != "user":
-        told = progress.turn_events(entry)
-        return HistoryTurn(message_id, progress.history_events(entry), entry.prompt_id, told)
+        all_events = progress.turn_events(entry)
+        return HistoryTurn(message_id, progress.history_events(entry), entry.prompt_id, all_events)
     files = [
         Attachment(mime=file[1], url=file[0], filename=safe_json.string(part.filename))
         for part in init.parts(entry)

@@ -64,9 +64,9 @@ class WorkflowClient(Struct, frozen=True):
             return None
         output = UIMessageStream(msgspec.structs.replace(options, skip=self.skip))
         turn = matching[-1]
-        told = turn.events if turn.told is None else turn.told
+        all_events = turn.events if turn.all_events is None else turn.all_events
         records = bytearray()
-        for number, event in enumerate(itertools.chain([TurnStarted(turn.turn_id)], told)):
+        for number, event in enumerate(itertools.chain([TurnStarted(turn.turn_id)], all_events)):
             records += output.feed(event, 0.0)
             if number % _STEP == 0:
                 yield

@@ -8,7 +8,7 @@ from turnwire_agent.llm.model import ShapeName
 from turnwire_agent.llm.providers import PROVIDERS
 from turnwire_agent.llm.shapes import SHAPES
 from turnwire_agent.tools.openapi.unsupported import UNSUPPORTED
-from turnwire_lab.docs.runtime import answers, becomes, journal
+from turnwire_lab.docs.runtime import answers, becomes, journal, metrics
 
 Table = Callable[[Iterable[str], Iterable[Iterable[str]]], str]
 
@@ -22,6 +22,7 @@ def tables(table: Table) -> dict[str, Callable[[], str]]:
     made: dict[str, Callable[[], str]] = {
         "models-providers": lambda: table(PROVIDER_HEAD, _providers()),
         "tools-openapi-unsupported": lambda: table(("Name", "What it is"), _unsupported()),
+        "agent-metrics": lambda: table(metrics.HEAD, metrics.rows()),
         "journal-tables": journal.every_table,
         "journal-statements": journal.every_statement,
         "models-survival": lambda: table(("Made by", "Asked", "What it gets"), becomes.survival()),

@@ -11,7 +11,7 @@ attempt ended, and nothing that stands is taken from it.
 from turnwire.core.ui_stream.blocks import Kind
 
 
-class ToldParts:
+class PartCount:
     """The count of the parts that stand, and where the current step began."""
 
     __slots__ = ("_block", "count", "holds_lasting", "step_since")
