@@ -1,7 +1,8 @@
 """An agent that dies where it is told to: at a commit, or wherever its event loop is.
 
-It is forked from a process that has imported all of it, so that a death costs a moment. The loop
-counts its rounds from the first prompt on: between two rounds every task stands at an await.
+Or it is stopped there: it does not know that it was away when it goes on. It is forked from a
+process that has imported all of it, so that a death costs a moment. The loop counts its rounds from
+the first prompt on: between two rounds every task stands at an await.
 """
 
 import asyncio
@@ -24,7 +25,15 @@ from turnwire_agent.host.replica import Replica
 from turnwire_agent.host.server import HostServer
 from turnwire_agent.host.settings import HostSettings
 from turnwire_agent.journal.open import open_journal
-from turnwire_agent.journal.port import Appended, Change, Command, Journal, Lease, Row
+from turnwire_agent.journal.port import (
+    Appended,
+    Change,
+    Command,
+    Journal,
+    Lease,
+    LeaseLostError,
+    Row,
+)
 from turnwire_agent.llm.call.stream import CallSettings
 from turnwire_agent.llm.retry import Retries
 from turnwire_agent.loop.agent import Agent
@@ -45,26 +54,28 @@ class Death:
     before_commit: int = 0
     after_commit: int = 0
     at_round: int = 0
+    stops: bool = False
+    """SIGSTOP instead of SIGKILL: whoever sees it may let the agent go on."""
 
-
-def die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
+    def come(self) -> None:
+        """Die, or stand still for a while."""
+        os.kill(os.getpid(), signal.SIGSTOP if self.stops else signal.SIGKILL)
 
 
 class MortalLoop(asyncio.SelectorEventLoop):
     """Dies at the beginning of one of its rounds."""
 
-    def __init__(self, at_round: int) -> None:
+    def __init__(self, death: Death) -> None:
         super().__init__(selectors.DefaultSelector())
-        self._at_round = at_round
+        self._death = death
         self.counts = False
         self.rounds = 0
 
     def _run_once(self) -> None:
         if self.counts:
             self.rounds += 1
-            if self.rounds == self._at_round:
-                die()
+            if self.rounds == self._death.at_round:
+                self._death.come()
         super()._run_once()  # type: ignore[misc] # the loop's own
 
 
@@ -77,6 +88,8 @@ class MortalJournal:
         self._loop = loop
         self._report = report
         self._commits = 0
+        self._refused = 0
+        """Writes that came too late: somebody else held the session by then."""
         self._counts = False
 
     def __getattr__(self, name: str) -> Any:
@@ -100,19 +113,28 @@ class MortalJournal:
 
     async def append(self, lease: Lease, rows: Sequence[Row], **more: Any) -> Appended:
         self._before()
-        appended = await self._journal.append(lease, rows, **more)
+        try:
+            appended = await self._journal.append(lease, rows, **more)
+        except LeaseLostError:
+            self._refused += 1
+            self._tell()
+            raise
         self._after()
         return appended
 
     def _before(self) -> None:
         self._commits += self._counts
         if self._counts and self._commits == self._death.before_commit:
-            die()
+            self._death.come()
 
     def _after(self) -> None:
         if self._counts and self._commits == self._death.after_commit:
-            die()
-        os.pwrite(self._report, f"{self._commits:9d} {self._loop.rounds:9d}".encode(), 0)
+            self._death.come()
+        self._tell()
+
+    def _tell(self) -> None:
+        counts = (self._commits, self._loop.rounds, self._refused)
+        os.pwrite(self._report, " ".join(f"{each:9d}" for each in counts).encode(), 0)
 
 
 def tools_of(world: Path) -> Tools:
@@ -145,7 +167,14 @@ def tools_of(world: Path) -> Tools:
         act(world, "erase", context.key)
         return f"erased {what}"
 
-    return Tools([read, pay, mail, erase])
+    @tool(effect=Policy.ONCE)
+    async def stall(what: str, context: Context) -> str:
+        """Do something, and never end."""
+        act(world, "stall", context.key)
+        await asyncio.Event().wait()
+        return what
+
+    return Tools([read, pay, mail, erase, stall])
 
 
 async def serve(
@@ -169,14 +198,24 @@ async def serve(
 
 def run(port: int, journal_url: str, provider: str, world: str, report: str, death: Death) -> None:
     file = os.open(report, os.O_RDWR | os.O_CREAT, 0o600)
-    with asyncio.Runner(loop_factory=lambda: MortalLoop(death.at_round)) as runner:
+    with asyncio.Runner(loop_factory=lambda: MortalLoop(death)) as runner:
         runner.run(serve(port, journal_url, provider, Path(world), death, file))
+
+
+def plant() -> None:
+    """Plant the fault that this run of the tests is about, if there is one: see `mutants`."""
+    if name := os.environ.get("PLANTED"):
+        from mutants.every import FAULTS  # noqa: PLC0415
+        from mutants.fault import planted  # noqa: PLC0415
+
+        planted(next(fault for fault in FAULTS if fault.name == name)).__enter__()
 
 
 def main() -> None:
     """Fork an agent for each line of standard input: its arguments as JSON."""
     import json  # noqa: PLC0415
 
+    plant()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the dead are nobody's concern
     for line in sys.stdin:
         if os.fork():

@@ -10,15 +10,26 @@ from runtime.llm.scripted_server import STREAM_HEAD, Connection, ScriptedServer
 from runtime.llm.streams import sse
 
 WORDS = tuple(f"word{number} " for number in range(6))
+STAY = "stay"
+"""A prompt whose answer does not end."""
+
+
+def wanted_by(prompt: str) -> list[str]:
+    """The tools that are called for a prompt: those of each step, joined by `+`."""
+    return prompt.split()[1:] if prompt.startswith("use ") else []
+
+
+def prompt_of(messages: list[dict[str, Any]]) -> tuple[int, str]:
+    """The last prompt, and where it is."""
+    last = max(place for place, each in enumerate(messages) if each["role"] == "user")
+    content = messages[last]["content"]
+    return last, content if isinstance(content, str) else content[0]["text"]
 
 
 def answer(messages: list[dict[str, Any]]) -> list[Any]:
     """The chunks of an answer: by the last prompt, and how many results came after it."""
-    last = max(place for place, each in enumerate(messages) if each["role"] == "user")
-    prompt = str(messages[last]["content"])
-    if isinstance(messages[last]["content"], list):
-        prompt = messages[last]["content"][0]["text"]
-    wanted = prompt.split()[1:] if prompt.startswith("use ") else []
+    last, prompt = prompt_of(messages)
+    wanted = wanted_by(prompt)
     done = sum(each["role"] == "tool" for each in messages[last:])
     if done < len(wanted):
         group = wanted[done].split("+")
@@ -43,10 +54,14 @@ def answer(messages: list[dict[str, Any]]) -> list[Any]:
 
 
 async def _script(connection: Connection, body: bytes) -> None:
+    messages = json.loads(body)["messages"]
+    stays = prompt_of(messages)[1] == STAY
     await connection.send(STREAM_HEAD)
-    for each in [*answer(json.loads(body)["messages"]), "[DONE]"]:
+    for each in [*answer(messages)[: -1 if stays else None], *([] if stays else ["[DONE]"])]:
         await connection.send(sse(each))
         await asyncio.sleep(0.001)
+    if stays:
+        await connection.until_gone()
 
 
 class Provider(ScriptedServer):
