@@ -17,6 +17,7 @@ from turnwire_agent.journal.port import (
     NewerSchemaError,
     UnavailableError,
 )
+from turnwire_agent.journal.postgres import listening
 from turnwire_agent.journal.postgres.journal import PostgresJournal
 from turnwire_lab.process import free_port
 
@@ -184,55 +185,76 @@ async def test_our_own_process_that_is_stopped_in_a_transaction_is_ended(
     await connection.close()
 
 
+NO_MORE_LISTENING = "select pg_terminate_backend(pid) from pg_stat_activity where query ~ '^listen'"
+
+
 async def test_followers_are_woken_while_nobody_can_listen(
-    journal: PostgresJournal, server: PostgresServer
+    journal: PostgresJournal, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(listening, "AGAIN_S", 3_600)
     async with opened(server) as there:
+        await until_listening(journal)
         lease = await claimed(there, "s")
+        await asyncio.to_thread(server.ask, NO_MORE_LISTENING)
+        await until(lambda: not journal._listener.listening)
 
         async def rows() -> bool:
             return len(await journal.read("s")) > count
 
-        await until_listening(journal)
-        for count in range(4):
-            await asyncio.to_thread(
-                server.ask,
-                "select pg_terminate_backend(pid) from pg_stat_activity where query ~ '^listen'",
-            )
+        for count in range(3):
             following = asyncio.create_task(woken(journal, "s", rows))
             await asyncio.sleep(0)
-            with suppress(UnavailableError):
-                await there.append(lease, [row()])
-            if len(await there.read("s")) == count:
-                await there.append(lease, [row()])
+            await there.append(lease, [row()])
             await following
+
+
+async def test_who_listens_again_looks_for_what_was_missed(
+    journal: PostgresJournal, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listening, "AGAIN_S", 0.05)
+    _, polling = journal._background
+    polling.cancel()
+    async with opened(server) as there, aclosing(journal.follow("s")) as changes:
+        await until_listening(journal)
+        await anext(changes)
+        await asyncio.to_thread(server.ask, NO_MORE_LISTENING)
+        await until(lambda: not journal._listener.listening)
+        await there.append(await claimed(there, "s"), [row()])
+
+        assert (await anext(changes)).rows
         await until_listening(journal)
 
 
 async def until_listening(journal: PostgresJournal) -> None:
-    async def listening() -> bool:
+    async def listens() -> bool:
         await asyncio.sleep(0.01)
         return journal._listener.listening
 
-    await eventually(listening)
+    await eventually(listens)
 
 
 async def test_a_follower_is_not_woken_by_the_notification_of_its_own_write(
-    journal: PostgresJournal, server: PostgresServer
+    journal: PostgresJournal, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lease = await claimed(journal, "s")
-    async with opened(server) as there, aclosing(journal.follow("s")) as changes:
-        await until_listening(journal)
+    async with opened(server) as there, aclosing(journal.follow("other")) as changes:
         other = await claimed(there, "other")
+        await until_listening(journal)
         await anext(changes)
-        async with aclosing(journal.follow("other")) as later:
-            await anext(later)
-            await journal.append(lease, [row()])
-            await anext(changes)
-            await there.append(other, [row()])
-            await anext(later)  # its notification comes behind the one of ours
-            (follower,) = journal._followers._followers["s"]
-            assert not follower.changed.is_set()
+        woken: list[str] = []
+        wake = journal._followers.wake
+
+        def counted(session: str, *, rows: bool = False, commands: bool = False) -> None:
+            woken.append(session)
+            wake(session, rows=rows, commands=commands)
+
+        monkeypatch.setattr(journal._followers, "wake", counted)
+        await journal.append(lease, [row()])
+        await journal.put("s", command("c"))
+        await there.append(other, [row()])
+        await anext(changes)  # its notification comes behind those of ours
+
+        assert woken == ["s", "s", "other"]
 
 
 async def test_a_server_that_is_not_there_is_unavailable_and_its_password_is_not_told() -> None:

@@ -292,6 +292,23 @@ async def test_a_file_that_is_blocked_for_longer_is_unavailable_from_the_start(p
         await SqliteJournal(path, busy_s=0.05).start()
 
 
+async def test_a_file_whose_mode_somebody_else_changes_is_waited_for(path: Path) -> None:
+    """SQLite refuses a second one at once, without the time that it was given."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("begin exclusive")
+        with pytest.raises(UnavailableError, match="SQLITE_BUSY"):
+            await SqliteJournal(path, busy_s=0.05).start()
+        journal = SqliteJournal(path, busy_s=20)
+        starting = asyncio.create_task(journal.start())
+        await asyncio.sleep(0.05)
+        assert not starting.done()
+        other.execute("rollback")
+        await starting
+
+    await claimed(journal, "s")
+    await journal.aclose()
+
+
 async def test_a_program_whose_loop_is_closed_does_not_hang(path: Path) -> None:
     """Nobody closed the journal: its threads have nobody to tell."""
 

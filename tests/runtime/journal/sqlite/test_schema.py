@@ -86,6 +86,19 @@ async def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     await journal.aclose()
 
 
+def test_who_is_slower_finds_the_tables_made(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It looked before the other one had the lock."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        schema.make(database)
+        looked = iter([True, False])
+        monkeypatch.setattr(schema, "_empty", lambda _: next(looked))
+
+        schema.make(database)
+
+        assert next(looked, None) is None
+        assert not database.in_transaction
+
+
 @pytest.mark.parametrize(
     ("statement", "way"),
     [

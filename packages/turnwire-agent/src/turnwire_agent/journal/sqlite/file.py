@@ -53,16 +53,13 @@ class JournalFile:
             database = sqlite3.connect(
                 self._path, timeout=self._busy_s, isolation_level=None, check_same_thread=False
             )
+            try:
+                self._set_up(database)
+            except BaseException:
+                database.close()
+                raise
         except sqlite3.Error as error:
             raise self.unavailable(error) from None
-        try:
-            self._set_up(database)
-        except sqlite3.Error as error:
-            database.close()
-            raise self.unavailable(error) from None
-        except BaseException:
-            database.close()
-            raise
         return database
 
     def check(self) -> None:
