@@ -86,6 +86,17 @@ HEALTHY: Final = {
     "turnwire_stopping_seconds": always(0),
     "turnwire_stopping_limit_seconds": always(55),
     "turnwire_worker_restarts_total": always(0),
+    'turnwire_agent_build_info{version="1"}': always(1),
+    "turnwire_agent_journal_errors_total": always(0),
+    "turnwire_agent_leases_lost_total": always(0),
+    "turnwire_agent_takeovers_total": always(0),
+    'turnwire_agent_commit_seconds_bucket{le="0.25"}': each(600),
+    'turnwire_agent_commit_seconds_bucket{le="1"}': each(600),
+    'turnwire_agent_commit_seconds_bucket{le="+Inf"}': each(600),
+    'turnwire_agent_model_attempts_total{outcome="ended"}': each(60),
+    'turnwire_agent_model_attempts_total{outcome="overloaded"}': always(0),
+    "turnwire_agent_tools_abandoned_total": always(0),
+    "turnwire_agent_drivers_abandoned_total": always(0),
 }
 
 
@@ -103,6 +114,9 @@ _SILENT: Final = 'turnwire_streams_total{outcome="silent"}'
 _UNREACHABLE: Final = 'turnwire_streams_total{outcome="unreachable"}'
 _INTERNAL: Final = 'turnwire_refusals_total{code="internal"}'
 _BUILD: Final = 'turnwire_build_info{version="1"}'
+_RUNTIME: Final = 'turnwire_agent_build_info{version="1"}'
+_COMMITS: Final = 'turnwire_agent_commit_seconds_bucket{le="0.25"}'
+_OVERLOADED: Final = 'turnwire_agent_model_attempts_total{outcome="overloaded"}'
 _NOT_FETCHED: Final = 'turnwire_jwks_fetches_total{result="failed"}'
 _LAG: Final = 'turnwire_event_loop_lag_seconds_bucket{le="0.1"}'
 
@@ -247,5 +261,43 @@ CASES: Final = (
         "TurnwireRateStoreFailing",
         fires={"turnwire_rate_store_failures_total": each(1)},
         quiet={"turnwire_rate_store_failures_total": always(4)},
+    ),
+    Case(
+        "TurnwireRuntimeDown",
+        fires={"up": "1x100 0x20", _BUILD: "1x100 stale", _RUNTIME: "1x100 stale"},
+        quiet={f"{OTHER}up": always(0)},
+    ),
+    Case(
+        "TurnwireRuntimeJournalFailing",
+        fires={"turnwire_agent_journal_errors_total": each(20)},
+        quiet={"turnwire_agent_journal_errors_total": "0x118 9 9"},  # it answers again
+    ),
+    Case(
+        "TurnwireRuntimeLeasesLost",
+        fires={"turnwire_agent_leases_lost_total": "0x115 0+2x5"},
+        quiet={"turnwire_agent_leases_lost_total": "0x115 2x5"},  # a process that hung once
+    ),
+    Case(
+        "TurnwireRuntimeTakeovers",
+        fires={"turnwire_agent_takeovers_total": each(1)},
+        quiet={"turnwire_agent_takeovers_total": "0x108 400x12"},  # a restart
+    ),
+    Case(
+        "TurnwireRuntimeCommitsSlow",
+        fires={_COMMITS: each(590)},
+        quiet={_COMMITS: each(599)},
+    ),
+    Case(
+        "TurnwireRuntimeAttemptsFailing",
+        fires={_OVERLOADED: each(12)},
+        quiet={_OVERLOADED: each(4)},
+    ),
+    Case(
+        "TurnwireRuntimeAbandoned",
+        fires={
+            "turnwire_agent_tools_abandoned_total": "0x110 3x10",
+            "turnwire_agent_drivers_abandoned_total": "0x110 2x10",
+        },
+        quiet={"turnwire_agent_tools_abandoned_total": "0x110 2x10"},
     ),
 )

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from dashboards.prometheus import SCRAPE_S, Prometheus
 from dashboards.rig import PROCESSES, Rig
+from dashboards.runtime import Runtime
 from dashboards.traffic import Crowd
 from gateway.needed import program
 from turnwire.core.turn.outcome import Outcome
@@ -69,6 +70,10 @@ RISEN: Final = (
     "turnwire_streams_active",
     "turnwire_workers",
     "turnwire_worker_restarts_total",
+    'turnwire_agent_turns_total{reason="end_turn"}',
+    'turnwire_agent_model_attempts_total{outcome="ended"}',
+    'turnwire_agent_model_attempts_total{outcome="truncated"}',
+    "turnwire_agent_commit_seconds_count",
 )
 """What the traffic makes more than nothing."""
 
@@ -107,12 +112,19 @@ async def _watched(folder: Path) -> Seen:
     (folder / "recordings").mkdir()
     async with (
         Rig(folder / "recordings") as rig,
+        Runtime(folder) as runtime,
         Prometheus(
-            folder, [f"127.0.0.1:{gateway._metrics_port}" for gateway in rig.all]
+            folder,
+            [
+                *(f"127.0.0.1:{gateway._metrics_port}" for gateway in rig.all),
+                f"127.0.0.1:{runtime.metrics_port}",
+            ],
         ) as prometheus,
     ):
         crowd, began = Crowd(rig), time.time()
         await prometheus_has(prometheus, f"count(turnwire_build_info) == {PROCESSES}")
+        await prometheus_has(prometheus, "turnwire_agent_build_info == 1")
+        await runtime.turns()
         await crowd.keys()
         if PICTURE:
             await asyncio.gather(crowd.murmur(_tide, MINUTE_S), _now_and_then(crowd))
@@ -247,6 +259,9 @@ def test_alerts_see_what_was_wrong_and_nothing_else(seen: Seen) -> None:
         "TurnwireStreamsNearLimit",
         "TurnwireHeldBytesNearLimit",
         "TurnwireDescriptorsNearLimit",
+        "TurnwireRuntimeDown",
+        "TurnwireRuntimeJournalFailing",
+        "TurnwireRuntimeAbandoned",
     }
 
 

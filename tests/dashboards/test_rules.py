@@ -21,6 +21,7 @@ from turnwire_lab.dashboards.alert import RUNBOOK
 from turnwire_lab.dashboards.alerts import ALERTS
 from turnwire_lab.dashboards.panels import ROWS
 from turnwire_lab.dashboards.recording import RECORDS
+from turnwire_lab.docs.runtime.metrics import METRICS
 
 RULES = [ROOT / "rules" / name for name in ("recording.yml", "alerts.yml")]
 
@@ -144,7 +145,8 @@ def test_every_metric_is_on_the_dashboard_and_every_name_is_a_metric() -> None:
     registry = CollectorRegistry()
     Telemetry(registry)
     _Supervisor(Settings(), [], registry)
-    known = {f"{family.name}{SUFFIX.get(family.type, '')}" for family in registry.collect()}
+    families = [*registry.collect(), *(each for metric in METRICS for each in metric.collect())]
+    known = {f"{family.name}{SUFFIX.get(family.type, '')}" for family in families}
     asked = " ".join(query.expr for row in ROWS for each in row.panels for query in each.queries)
     records = {record.name for record in RECORDS}
     exprs = [record.expr for record in RECORDS]

@@ -3,6 +3,7 @@
 from typing import Final
 
 from turnwire_lab.dashboards.alert import Alert, Condition, Severity
+from turnwire_lab.dashboards.conditions import all_of, over, rises
 from turnwire_lab.dashboards.recording import (
     ABORT_SHARE,
     ERROR_SHARE,
@@ -11,23 +12,12 @@ from turnwire_lab.dashboards.recording import (
     UNREACHABLE_SHARE,
     UNRECOGNISED,
 )
+from turnwire_lab.dashboards.runtime.alerts import RUNTIME
 from turnwire_lab.dashboards.slo import LEVELS, TURNS, TURNS_LEAST
 
 _INSTANCE: Final = "job, instance"
 _OURS: Final = "and on (job, instance) turnwire_build_info"
 _ENOUGH: Final = Condition(TURNS, ">", TURNS_LEAST)
-
-
-def _all(*conditions: Condition) -> tuple[tuple[Condition, ...], ...]:
-    return (conditions,)
-
-
-def _over(value: str, threshold: float) -> tuple[tuple[Condition, ...], ...]:
-    return _all(Condition(value, ">", threshold))
-
-
-def _rises(metric: str, window: str, by: str = "job") -> str:
-    return f"sum by ({by}) (increase({metric}[{window}]))"
 
 
 def _share_of_requests(code: str) -> str:
@@ -39,7 +29,7 @@ _UP: Final = (
     Alert(
         "TurnwireAbsent",
         Severity.CRITICAL,
-        _all(Condition("sum(turnwire_build_info) or vector(0)", "<", 1)),
+        all_of(Condition("sum(turnwire_build_info) or vector(0)", "<", 1)),
         "5m",
         "No turnwire reports metrics",
         "Nothing is known of any gateway: none runs, or none is scraped.",
@@ -48,7 +38,9 @@ _UP: Final = (
     Alert(
         "TurnwireInstanceDown",
         Severity.WARNING,
-        _all(Condition("up and on (job, instance) max_over_time(turnwire_build_info[1h])", "<", 1)),
+        all_of(
+            Condition("up and on (job, instance) max_over_time(turnwire_build_info[1h])", "<", 1)
+        ),
         "2m",
         "{{ $labels.instance }} does not report metrics",
         "It did within the last hour, and is still in the list of targets.",
@@ -57,7 +49,7 @@ _UP: Final = (
     Alert(
         "TurnwireDrainStuck",
         Severity.CRITICAL,
-        _over("turnwire_stopping_seconds / turnwire_stopping_limit_seconds", 1),
+        over("turnwire_stopping_seconds / turnwire_stopping_limit_seconds", 1),
         "0s",
         "{{ $labels.instance }} does not stop",
         "It has been stopping for longer than its settings allow (the value is the share used).",
@@ -67,10 +59,10 @@ _UP: Final = (
     Alert(
         "TurnwireCrashed",
         Severity.WARNING,
-        _over(
-            _rises('turnwire_refusals_total{code="internal"}', "10m")
+        over(
+            rises('turnwire_refusals_total{code="internal"}', "10m")
             + " + "
-            + _rises('turnwire_streams_total{outcome="crashed"}', "10m"),
+            + rises('turnwire_streams_total{outcome="crashed"}', "10m"),
             0,
         ),
         "0s",
@@ -81,7 +73,7 @@ _UP: Final = (
     Alert(
         "TurnwireWorkersDying",
         Severity.WARNING,
-        _over("increase(turnwire_worker_restarts_total[10m])", 3),
+        over("increase(turnwire_worker_restarts_total[10m])", 3),
         "0s",
         "Workers of {{ $labels.instance }} die again and again",
         "Workers that died and were replaced within ten minutes.",
@@ -94,7 +86,7 @@ _TURNS: Final = (
     Alert(
         "TurnwireErrorRate",
         Severity.WARNING,
-        _all(Condition(ERROR_SHARE, ">", 0.05), _ENOUGH),
+        all_of(Condition(ERROR_SHARE, ">", 0.05), _ENOUGH),
         "5m",
         "More than 5 % of streams end in an error",
         "Share of streams whose client got an error, over five minutes.",
@@ -103,7 +95,7 @@ _TURNS: Final = (
     Alert(
         "TurnwireServerAborts",
         Severity.WARNING,
-        _all(Condition(ABORT_SHARE, ">", 0.01), _ENOUGH),
+        all_of(Condition(ABORT_SHARE, ">", 0.01), _ENOUGH),
         "15m",
         "More than 1 % of streams are ended by the gateway",
         "Share of streams that an error of the line or a limit ended, over five minutes.",
@@ -112,7 +104,7 @@ _TURNS: Final = (
     Alert(
         "TurnwireFirstByteSlow",
         Severity.WARNING,
-        _all(Condition(FIRST_BYTE_P99, ">", 0.5), _ENOUGH),
+        all_of(Condition(FIRST_BYTE_P99, ">", 0.5), _ENOUGH),
         "10m",
         "One stream in a hundred waits for more than 500 ms for its first byte",
         "Time to the first byte of 99 in 100 streams, over five minutes.",
@@ -125,7 +117,7 @@ _AGENT: Final = (
     Alert(
         "TurnwireDialFailures",
         Severity.INFO,
-        _over(_rises('turnwire_dial_failures_total{reason!="status"}', "5m", "job, reason"), 0),
+        over(rises('turnwire_dial_failures_total{reason!="status"}', "5m", "job, reason"), 0),
         "0s",
         "Connections to the agent failed to open ({{ $labels.reason }})",
         "Within five minutes, answers with an HTTP status not counted.",
@@ -135,7 +127,7 @@ _AGENT: Final = (
     Alert(
         "TurnwireAgentUnreachable",
         Severity.CRITICAL,
-        _over(UNREACHABLE_SHARE, 0.5),
+        over(UNREACHABLE_SHARE, 0.5),
         "2m",
         "The agent cannot be reached",
         "Share of streams whose agent could not be dialled, over five minutes.",
@@ -144,7 +136,7 @@ _AGENT: Final = (
     Alert(
         "TurnwireUnknownFrames",
         Severity.WARNING,
-        _over(f"increase({UNRECOGNISED}[15m])", 0),
+        over(f"increase({UNRECOGNISED}[15m])", 0),
         "0s",
         "The agent sends frames of unknown types",
         "Within 15 minutes; they are dropped. The agent's wire has drifted.",
@@ -154,7 +146,7 @@ _AGENT: Final = (
     Alert(
         "TurnwireMalformedFrames",
         Severity.WARNING,
-        _over(_rises("turnwire_frames_malformed_total", "15m"), 0),
+        over(rises("turnwire_frames_malformed_total", "15m"), 0),
         "0s",
         "The agent sends frames that make no sense",
         "Frames that are not JSON, or of a known type with wrong fields, within 15 minutes.",
@@ -163,7 +155,7 @@ _AGENT: Final = (
     Alert(
         "TurnwireTurnsTooLong",
         Severity.INFO,
-        _over(_rises("turnwire_turn_log_too_long_total", "15m"), 0),
+        over(rises("turnwire_turn_log_too_long_total", "15m"), 0),
         "0s",
         "Turns are too long for the turn log",
         "Turns within 15 minutes that outgrew their room in the log, and cannot be resumed.",
@@ -172,7 +164,7 @@ _AGENT: Final = (
     Alert(
         "TurnwireTurnLogFailing",
         Severity.WARNING,
-        _over(_rises("turnwire_turn_log_failures_total", "10m"), 0),
+        over(rises("turnwire_turn_log_failures_total", "10m"), 0),
         "5m",
         "The Redis of the turn log does not answer",
         "Failures within ten minutes; turns go on meanwhile, and cannot be resumed.",
@@ -184,7 +176,7 @@ _SATURATION: Final = (
     Alert(
         "TurnwireStreamsNearLimit",
         Severity.WARNING,
-        _over("turnwire_streams_admitted / turnwire_streams_limit", 0.8),
+        over("turnwire_streams_admitted / turnwire_streams_limit", 0.8),
         "5m",
         "{{ $labels.instance }} has nearly as many streams as it may have",
         "Share of TURNWIRE_MAX_STREAMS; at 100 % new ones are answered 503.",
@@ -194,7 +186,7 @@ _SATURATION: Final = (
     Alert(
         "TurnwireHeldBytesNearLimit",
         Severity.WARNING,
-        _over("turnwire_held_bytes / turnwire_held_bytes_limit", 0.8),
+        over("turnwire_held_bytes / turnwire_held_bytes_limit", 0.8),
         "1m",
         "{{ $labels.instance }} holds nearly as many bytes as it may hold",
         "Share of TURNWIRE_HELD_BYTES; at 100 % streams that would hold more are ended.",
@@ -204,7 +196,7 @@ _SATURATION: Final = (
     Alert(
         "TurnwireDescriptorsNearLimit",
         Severity.WARNING,
-        _over(f"process_open_fds / process_max_fds {_OURS}", 0.8),
+        over(f"process_open_fds / process_max_fds {_OURS}", 0.8),
         "5m",
         "{{ $labels.instance }} has nearly as many descriptors open as it may have",
         "Share of the limit (`nofile`); a stream needs two.",
@@ -214,7 +206,7 @@ _SATURATION: Final = (
     Alert(
         "TurnwireLoopLags",
         Severity.WARNING,
-        _over(LAG_P99, 0.1),
+        over(LAG_P99, 0.1),
         "5m",
         "The event loop of {{ $labels.instance }} lags",
         "How late one in a hundred of its timers comes; every stream waits as long.",
@@ -224,7 +216,7 @@ _SATURATION: Final = (
     Alert(
         "TurnwireLoopHangs",
         Severity.CRITICAL,
-        _over("turnwire_event_loop_late_seconds", 5),
+        over("turnwire_event_loop_late_seconds", 5),
         "30s",
         "The event loop of {{ $labels.instance }} stands still",
         "No stream of this process gets a byte, and /healthz does not answer.",
@@ -234,7 +226,7 @@ _SATURATION: Final = (
     Alert(
         "TurnwireCpuBusy",
         Severity.WARNING,
-        _over(f"rate(process_cpu_seconds_total[5m]) {_OURS}", 0.85),
+        over(f"rate(process_cpu_seconds_total[5m]) {_OURS}", 0.85),
         "10m",
         "{{ $labels.instance }} uses nearly all of its processor",
         "Share of one core, which is all that a process can use.",
@@ -247,7 +239,7 @@ _DOOR: Final = (
     Alert(
         "TurnwireUsersLimited",
         Severity.INFO,
-        _over(_share_of_requests("too_many_streams|too_many_turns"), 0.05),
+        over(_share_of_requests("too_many_streams|too_many_turns"), 0.05),
         "10m",
         "More than 5 % of requests are answered 429",
         "Share of requests over the limits of their user.",
@@ -256,7 +248,7 @@ _DOOR: Final = (
     Alert(
         "TurnwireUnauthorized",
         Severity.WARNING,
-        _over(_share_of_requests("unauthorized"), 0.25),
+        over(_share_of_requests("unauthorized"), 0.25),
         "10m",
         "More than a quarter of requests are answered 401",
         "Share of requests whose token is not taken.",
@@ -265,7 +257,7 @@ _DOOR: Final = (
     Alert(
         "TurnwireJwksFailing",
         Severity.WARNING,
-        _over(_rises('turnwire_jwks_fetches_total{result="failed"}', "10m"), 0),
+        over(rises('turnwire_jwks_fetches_total{result="failed"}', "10m"), 0),
         "5m",
         "The key set cannot be fetched",
         "Fetches that failed within ten minutes; the last set stays in use.",
@@ -274,10 +266,10 @@ _DOOR: Final = (
     Alert(
         "TurnwireJwksStale",
         Severity.CRITICAL,
-        _all(
+        all_of(
             Condition("turnwire_jwks_age_seconds", ">", 3600),
             Condition(
-                _rises('turnwire_jwks_fetches_total{result="failed"}', "10m", _INSTANCE), ">", 0
+                rises('turnwire_jwks_fetches_total{result="failed"}', "10m", _INSTANCE), ">", 0
             ),
         ),
         "5m",
@@ -289,7 +281,7 @@ _DOOR: Final = (
     Alert(
         "TurnwireAccessFailing",
         Severity.CRITICAL,
-        _over(
+        over(
             'sum by (job) (rate(turnwire_access_check_seconds_count{result="failed"}[5m]))'
             " / sum by (job) (rate(turnwire_access_check_seconds_count[5m]))",
             0.05,
@@ -302,7 +294,7 @@ _DOOR: Final = (
     Alert(
         "TurnwireRateStoreFailing",
         Severity.WARNING,
-        _over(_rises("turnwire_rate_store_failures_total", "10m"), 0),
+        over(rises("turnwire_rate_store_failures_total", "10m"), 0),
         "5m",
         "The Redis of the turn rates cannot be asked",
         "Failed requests within ten minutes; no rate is counted meanwhile.",
@@ -310,4 +302,4 @@ _DOOR: Final = (
     ),
 )
 
-ALERTS: Final = (*_UP, *_TURNS, *_AGENT, *_SATURATION, *_DOOR)
+ALERTS: Final = (*_UP, *_TURNS, *_AGENT, *_SATURATION, *_DOOR, *RUNTIME)

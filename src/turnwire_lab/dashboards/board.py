@@ -18,6 +18,8 @@ HEIGHT: Final = {"timeseries": 8, "stat": 4}
 _SOURCE: Final = models.DataSourceRef("prometheus", "${datasource}")
 _ALERTS: Final = {alert.name: alert for alert in ALERTS}
 _RED: Final = "red"
+_OURS: Final = '__name__=~"turnwire_build_info|turnwire_agent_build_info"'
+"""Of gateways, and of agents that run on the agent runtime."""
 
 
 def grafana() -> str:
@@ -35,8 +37,8 @@ def grafana() -> str:
         .with_variable(
             dashboard.DatasourceVariable("datasource").label("Source").type("prometheus")
         )
-        .with_variable(_label("job", "turnwire_build_info"))
-        .with_variable(_label("instance", 'turnwire_build_info{job=~"$job"}'))
+        .with_variable(_label("job", f"{{{_OURS}}}"))
+        .with_variable(_label("instance", f'{{{_OURS},job=~"$job"}}'))
         .with_variable(
             dashboard.TextBoxVariable("runbook")
             .label("Runbook")

@@ -23,6 +23,9 @@ UNREACHABLE_SHARE: Final = "job:turnwire_streams_unreachable:ratio_rate5m"
 FIRST_BYTE_P99: Final = "job:turnwire_time_to_first_byte_seconds:p99_5m"
 LAG_P99: Final = "instance:turnwire_event_loop_lag_seconds:p99_5m"
 UNRECOGNISED: Final = "instance:turnwire_frames_unrecognised:sum"
+ATTEMPTS: Final = "job:turnwire_agent_model_attempts:increase1h"
+ATTEMPTS_LOST: Final = "job:turnwire_agent_model_attempts_lost:ratio_rate5m"
+COMMIT_P99: Final = "job:turnwire_agent_commit_seconds:p99_5m"
 
 RECORDS: Final = (
     Record(
@@ -62,4 +65,20 @@ RECORDS: Final = (
         "begin above 0, and its increase would lack that first count.",
     ),
     *(record for level in LEVELS for record in level.records),
+    Record(
+        ATTEMPTS,
+        "sum by (job) (increase(turnwire_agent_model_attempts_total[1h]))",
+        "Answers that the agent runtime asked models for in an hour.",
+    ),
+    Record(
+        ATTEMPTS_LOST,
+        'sum by (job) (rate(turnwire_agent_model_attempts_total{outcome!="ended"}[5m]))\n/\n'
+        "sum by (job) (rate(turnwire_agent_model_attempts_total[5m]))",
+        "Share of answers of models that a fault lost, at the agent runtime.",
+    ),
+    Record(
+        COMMIT_P99,
+        _p99("turnwire_agent_commit_seconds"),
+        "Time in which 99 of 100 commits to the journal of the agent runtime were done.",
+    ),
 )

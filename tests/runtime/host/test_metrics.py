@@ -214,6 +214,38 @@ async def test_a_session_that_cannot_be_read_is_an_error_of_the_journal() -> Non
         assert moved.now() == [1]
 
 
+async def test_what_a_follower_cannot_read_is_an_error_of_the_journal() -> None:
+    class Unreadable:
+        """Another process's end of the journal."""
+
+        refuses = False
+
+        def __init__(self, journal: MemoryJournal) -> None:
+            self._journal = journal
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._journal, name)
+
+        async def read(self, session: str, **more: Any) -> Sequence[Row]:
+            if self.refuses:
+                raise UnavailableError("it is not there")
+            return await self._journal.read(session, **more)
+
+    journal = MemoryJournal()
+    seen: Any = Unreadable(journal)
+    moved = Moved("journal_errors_total")
+    async with (
+        hosted(Scripted(echo), seen) as there,
+        hosted(Scripted(echo), journal) as here,
+        there.socket(),
+        here.socket() as socket,
+    ):
+        seen.refuses = True
+        await socket.turn("Hi")
+        await until(lambda: moved.now()[0] >= 1)
+        seen.refuses = False
+
+
 async def test_a_prompt_that_is_refused_is_counted_by_its_reason() -> None:
     journal = Failing()
     moved = Moved(

@@ -1,0 +1,1 @@
+"""The row and the alerts of the agent runtime, `turnwire-agent`."""
