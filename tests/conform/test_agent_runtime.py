@@ -19,8 +19,8 @@ from turnwire.conform.scenarios.telling import UNICODE
 from turnwire_agent.host.settings import HostSettings
 from turnwire_agent.tools.contract import Effect, ToolFailed
 from turnwire_agent.tools.functions import tool
-from turnwire_lab.agents.v2.driver import ScriptedDriver
 from turnwire_lab.agents.v2.frames import Habits
+from turnwire_lab.agents.v2.hosted.driver import ScriptedDriver
 
 pytestmark = pytest.mark.sockets
 URL = "ws://127.0.0.1:{port}/api/sessions/{{session_id}}/ws?role=client"

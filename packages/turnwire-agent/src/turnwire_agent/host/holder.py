@@ -146,6 +146,7 @@ class Holder:
                     question_id=asked.question_id,
                     answer=answer.answer,
                     user_id=answer.user_id,
+                    at=self._clock(),
                 )
             )
         await self._write(events, take=[command])
@@ -158,7 +159,7 @@ class Holder:
             return
         now = self._clock()
         events = [
-            QuestionClosed(turn_id=running.turn_id, question_id=asked.question_id)
+            QuestionClosed(turn_id=running.turn_id, question_id=asked.question_id, at=now)
             for asked in running.open_questions
             if asked.expires_at is not None and asked.expires_at <= now
         ]

@@ -1,0 +1,1 @@
+"""The agent of this package, in the host of the agent runtime."""
