@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from gateway.postgres_server import PostgresServer
 from gateway.waiting import until
-from runtime.journal.stores import claimed, command, eventually, row, woken
+from runtime.journal.stores import claimed, command, eventually, row
 from turnwire_agent.journal.port import (
     Journal,
     LeaseLostError,
@@ -198,14 +198,16 @@ async def test_followers_are_woken_while_nobody_can_listen(
         await asyncio.to_thread(server.ask, NO_MORE_LISTENING)
         await until(lambda: not journal._listener.listening)
 
-        async def rows() -> bool:
-            return len(await journal.read("s")) > count
-
-        for count in range(3):
-            following = asyncio.create_task(woken(journal, "s", rows))
-            await asyncio.sleep(0)
-            await there.append(lease, [row()])
-            await following
+        async with aclosing(journal.follow("s")) as changes:
+            await anext(changes)
+            await journal._poller.look()
+            for number in range(3):
+                await there.append(lease, [row()])
+                while len(await journal.read("s")) <= number:
+                    await anext(changes)
+                await there.put("s", command(f"c{number}"))
+                while not (await anext(changes)).commands:
+                    pass
 
 
 async def test_who_listens_again_looks_for_what_was_missed(
@@ -266,6 +268,24 @@ async def test_a_server_that_is_not_there_is_unavailable_and_its_password_is_not
 
     assert "canary" not in f"{refused.value} {refused.value!r} {journal!r}"
     assert refused.value.__cause__ is None
+
+
+async def test_a_caller_that_is_cancelled_while_it_connects_leaves_no_connection(
+    server: PostgresServer,
+) -> None:
+    for part in range(30):
+        starting = asyncio.create_task(PostgresJournal(server.url())._address.connect())
+        await asyncio.sleep(part / 2_000)
+        starting.cancel()
+        await asyncio.wait([starting])
+        if not starting.cancelled():
+            await starting.result().close()
+
+    def ended() -> bool:
+        count = "select count(*) from pg_stat_activity where application_name = 'turnwire-agent'"
+        return server.ask(count) == "0"
+
+    await until(ended)
 
 
 async def test_a_server_that_takes_no_writes_is_unavailable(server: PostgresServer) -> None:

@@ -1,10 +1,12 @@
 """What is asked for, and when, to notice the writes of other processes."""
 
 import asyncio
+import threading
 from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 
 from runtime.journal.stores import claimed, row
+from turnwire_agent.journal.sql.transactions import Transaction
 from turnwire_agent.journal.sqlite.journal import SqliteJournal
 
 
@@ -13,6 +15,12 @@ async def opened(path: Path, closing: AsyncExitStack) -> SqliteJournal:
     await journal.start()
     closing.push_async_callback(journal.aclose)
     return journal
+
+
+def waiting(go_on: threading.Event) -> Transaction[None]:
+    """Keeps the thread that reads busy."""
+    go_on.wait()
+    yield []
 
 
 async def test_who_begins_to_follow_while_others_are_asked_for_misses_nothing(
@@ -26,10 +34,13 @@ async def test_who_begins_to_follow_while_others_are_asked_for_misses_nothing(
         lease = await claimed(there, "s")
         async with aclosing(here.follow("other")) as first, aclosing(here.follow("s")) as later:
             await anext(first)
+            go_on = threading.Event()
+            here._reader.submit(waiting(go_on))
             asking = asyncio.create_task(here._positions(("other",)))
             await asyncio.sleep(0)
             await anext(later)
             await there.append(lease, [row()])
+            go_on.set()
             assert await asking == []
 
             assert await here._positions(("other", "s")) == [("s", 1, 0)]

@@ -58,7 +58,7 @@ class Address:
                     },
                 )
         except BaseException:
-            sever(connection)
+            await connection.close()
             raise
         return connection
 
