@@ -73,7 +73,8 @@ class HostServer:
     async def __aexit__(self, *_: object) -> None:
         """Take no more prompts, give up the leases, and close the sockets."""
         assert self._server is not None
-        self._server.close(close_connections=False)
+        # Not its `close`, which counts once, and would wait for gateways to leave.
+        self._server.server.close()
         await self._stack.aclose()
         self._server.close(code=CloseCode.SERVICE_RESTART)
         await self._server.wait_closed()
