@@ -83,7 +83,7 @@ def _of_apis(apis: Mapping[str, OpenApi]) -> list[Finding]:
     for name, api in apis.items():
         found.append(_good(f"openapi {name}", f"{len(api.tools)} operations are tools"))
         found += [
-            _good(f"openapi {name}", f"{each.operation} is no tool, or not whole: {each.why}")
+            _good(f"openapi {name}", f"{each.operation} is none, or not whole: {each.why}")
             for each in api.refusals
         ]
     return found

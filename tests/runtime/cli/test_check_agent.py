@@ -1,0 +1,165 @@
+import json
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from runtime.cli.command import run
+from runtime.cli.kept_session import keep
+from runtime.cli.serve_process import TESTS
+from runtime.llm.call.called import ANSWER
+from runtime.llm.scripted_server import STREAM_HEAD, ScriptedServer, response, sends
+
+Captured = pytest.CaptureFixture[str]
+FAULTY: Final = TESTS / "runtime/mcp/faulty_server.py"
+SHOP: Final = {
+    "openapi": "3.1.0",
+    "info": {"title": "Shop", "version": "1"},
+    "paths": {"/orders": {"get": {"operationId": "orders"}, "trace": {}}},
+}
+
+
+def write(name: str, text: str) -> None:
+    """Write a file where the command stands."""
+    Path(name).write_text(text)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The command stands in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+async def test_all_of_an_agent_is_looked_at(folder: Path, capsys: Captured) -> None:
+    write("shop.json", json.dumps(SHOP))
+    write(
+        "agent.toml",
+        f"""
+model = "ollama:tiny"
+tools = ["runtime.cli.offered:operations", "runtime.cli.odd_tool:odd"]
+[mcp.files]
+command = "{sys.executable}"
+arguments = ["{FAULTY}", "{folder / "calls"}", "{{}}"]
+only = ["echo"]
+approval = "always"
+[openapi.shop]
+document = "shop.json"
+address = "https://shop.example"
+""",
+    )
+
+    assert await run("check", "agent.toml") == 0
+    out, errors = capsys.readouterr()
+    listed = "orders.ship (once), odd (once), shop.orders (safe), files.echo (once, asks a person)"
+    assert errors == ""
+    assert out.splitlines()[:6] == [
+        "openapi shop: 1 operations are tools",
+        "openapi shop: TRACE /orders is none, or not whole: TRACE (method: OPTIONS and TRACE)",
+        "mcp files: has 1 tools",
+        f"tools: {listed}",
+        "journal: turnwire-agent.db will be made",
+        "ollama:tiny: speaks chat with http://127.0.0.1:11434/v1",
+    ]
+    assert "tools.odd#/properties/word: pattern is not sent as a rule" in out
+    assert list(folder.glob("*.db")) == []
+
+
+async def test_what_is_not_there_is_told_and_the_rest_is_looked_at(capsys: Captured) -> None:
+    write(
+        "agent.toml",
+        'model = "openai:gpt"\njournal = "sqlite:no/such.db"\ntoken_file = "nowhere"\n'
+        '[mcp.files]\ncommand = "/no/such/program"\n',
+    )
+
+    assert await run("check", "agent.toml") == 1
+    out, errors = capsys.readouterr()
+    assert out.splitlines() == ["openai:gpt: speaks chat with https://api.openai.com/v1"]
+    lines = errors.splitlines()
+    assert [line.partition(":")[0] for line in lines] == [
+        *("mcp files", "journal", "tokens", "openai"),
+    ]
+    assert "no folder no" in lines[1]
+    assert "OPENAI_API_KEY is not set" in lines[3]
+
+
+async def test_a_document_that_is_not_there_is_told(capsys: Captured) -> None:
+    flags = ("--model", "ollama:tiny", "--journal", "memory")
+    write("agent.toml", '[openapi.a]\ndocument = "none.json"\naddress = "http://a"\n')
+
+    assert await run("check", "agent.toml", *flags) == 1
+    out, errors = capsys.readouterr()
+    assert errors == "tools: none.json: No such file or directory\n"
+    assert "journal: in memory: sessions end with the process" in out
+
+
+async def test_a_journal_that_is_there_is_opened(capsys: Captured) -> None:
+    await keep(Path("kept.db"))
+    write("other.db", "no database, but a text that is longer than a header of one" * 9)
+    write("agent.toml", 'model = "ollama:tiny"\n')
+
+    assert await run("check", "agent.toml", "--journal", "sqlite:kept.db") == 0
+    assert "journal: reachable\n" in capsys.readouterr().out
+    assert await run("check", "agent.toml", "--journal", "sqlite:other.db") == 1
+    assert "journal: The journal other.db cannot be used" in capsys.readouterr().err
+
+
+async def test_an_agent_with_a_driver_of_its_own_has_no_model(
+    folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(folder))
+    write(
+        "driven.py",
+        "from turnwire_agent import Agent\nagent = Agent(driver=object(), journal='memory')\n",
+    )
+
+    assert await run("check", "driven:agent") == 0
+    assert capsys.readouterr().out == "journal: in memory: sessions end with the process\n"
+
+
+async def test_a_trial_asks_the_model_of_the_agent(capsys: Captured) -> None:
+    write("agent.toml", 'model = "local:tiny"\nshape = "chat"\njournal = "memory"\n')
+    refused = sends(response(401, {"error": "no"}))
+    async with ScriptedServer([sends(STREAM_HEAD + ANSWER), refused]) as server:
+        flags = ("agent.toml", "--base-url", server.url, "--try")
+        assert await run("check", *flags) == 0
+        assert "local:tiny: answers (stop)" in capsys.readouterr().out
+        assert await run("check", *flags) == 1
+        assert "local:tiny: unauthorized (401): no" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("agent.toml",), "agent.toml: No such file or directory"),
+        (("agent",), "'agent' is neither FILE.toml nor MODULE:NAME"),
+        (("json:dumps",), "json:dumps is no turnwire_agent.Agent"),
+        (("json:nothing",), "the module has no 'nothing'"),
+        (("broken:agent",), "broken:agent: ZeroDivisionError: division by zero ("),
+        (("unfit:agent",), "shape: one of chat, messages"),
+        (("plain.toml",), "an agent needs a model"),
+        (("plain.toml", "--model", "a:b", "--model", "c:d"), "an agent has one model"),
+        (("plain.toml", "--model", "ollama:x", "--tool", "runtime.cli.offered:SHIP"), "no 'SHIP'"),
+        (("named.toml",), "API 'a': the address of an API is http:// or https://"),
+    ],
+)
+async def test_settings_that_do_not_fit_are_one_line_and_exit_code_2(
+    folder: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    words: str,
+) -> None:
+    monkeypatch.syspath_prepend(str(folder))
+    write("broken.py", "1 / 0\n")
+    write("unfit.py", "from turnwire_agent import Agent\nagent = Agent(shape='soap')\n")
+    write("plain.toml", 'journal = "memory"\n')
+    write("shop.json", json.dumps(SHOP))
+    write("named.toml", '[openapi.a]\ndocument = "shop.json"\naddress = "a"\n')
+
+    assert await run("check", *arguments) == 2
+    errors = capsys.readouterr().err
+    assert words in errors
+    assert errors.startswith("turnwire-agent check: ")
+    assert errors.count("\n") == 1
