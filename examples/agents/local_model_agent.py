@@ -16,6 +16,8 @@ import xllamacpp
 
 WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
 CONTEXT = 8192
+THREADS = 1
+"""Several wait for each other, and on a busy machine that takes longer than the work."""
 AT_ONCE = 2
 """So many answers are made side by side; they share the context."""
 
@@ -36,6 +38,8 @@ def main() -> None:
     params.model.path = weights()
     params.n_ctx = CONTEXT
     params.n_parallel = AT_ONCE
+    params.cpuparams.n_threads = THREADS
+    params.cpuparams_batch.n_threads = THREADS
     params.hostnames = ["127.0.0.1"]
     params.port = parser.parse_args().port
     server = xllamacpp.Server(params)

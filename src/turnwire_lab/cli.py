@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Collection, Sequence
 from importlib.metadata import version
+from pathlib import Path
 
 from turnwire.cli.arguments import parse_arguments
 from turnwire_lab.agents.ag_ui.server import AgUiAgent
@@ -44,6 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
                 if asked.opaque and (asked.wire == "ag-ui" or asked.framework):
                     print("turnwire-lab demo: --opaque: this agent knows no users", file=sys.stderr)
                     return 2
+                if asked.model and (asked.wire != "v2" or asked.framework or asked.opaque):
+                    print("turnwire-lab demo: --model: its agent is the runtime", file=sys.stderr)
+                    return 2
                 return run(
                     demo(
                         port=asked.port,
@@ -55,6 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                         wire=asked.wire,
                         revision=asked.revision,
                         framework=asked.framework,
+                        model=asked.model,
+                        folder=asked.folder,
                         opaque=asked.opaque,
                         by_make=BY_MAKE in os.environ,
                     )
@@ -136,6 +142,16 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
         "--framework",
         choices=(*FRAMEWORKS, *SHOWN_TOO),
         help="this example of examples/agents instead of the lab's own agent",
+    )
+    command.add_argument(
+        "--model",
+        help="a model behind turnwire-agent, whose process may be killed: PROVIDER:MODEL, with its "
+        "key in the environment, or local",
+    )
+    command.add_argument(
+        "--folder",
+        type=Path,
+        help="with --model: where its sessions stay (turnwire-lab in XDG_STATE_HOME)",
     )
     command.add_argument(
         "--opaque",

@@ -6,6 +6,7 @@ import shutil
 import signal
 import sys
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Final
 
 from turnwire_lab.agents.ag_ui import brain
@@ -20,6 +21,8 @@ from turnwire_lab.agents.v2.frames import Habits
 from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.embed.site import BUILT, Site
 from turnwire_lab.gateway import Gateway, GatewayDown, PortTaken
+from turnwire_lab.runtime import steering
+from turnwire_lab.runtime.process import RuntimeAgent, state_folder
 from turnwire_lab.stage import SESSION, Agent, Prompts, Stage, new_token
 
 __all__ = ["banner", "demo", "new_token"]
@@ -37,6 +40,11 @@ TRIES: Final = (
     "  make the tool fail | make the turn fail | say 5000 deltas | hang\n"
     "  tell me a long story | ask me: tea or coffee? | approve 12*7 | send me a picture"
 )
+WITHOUT_MODEL: Final = (
+    "turnwire demo: an AI SDK chat with a small agent that has no model behind it.\n"
+    "With a model, and an agent whose process may be killed: make demo MODEL=local, or\n"
+    "MODEL=anthropic:claude-sonnet-4-5 with its key in the environment."
+)
 PROMPT: Final = (
     '{"messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"what is 12*7?"}]}]}'
 )
@@ -53,12 +61,15 @@ async def demo(
     wire: str = "v2",
     revision: Revision = "V",
     framework: str | None = None,
+    model: str | None = None,
+    folder: Path | None = None,
     opaque: bool = False,
     by_make: bool = False,
 ) -> int:
     """Run until canceled; 1 if something does not start, or the gateway was stopped.
 
-    `framework` is that of an agent in `examples/agents`, which has a wire of its own.
+    `framework` is that of an agent in `examples/agents`, which has a wire of its own. `model` is
+    `local` or PROVIDER:MODEL, behind the agent runtime; its sessions stay in `folder`.
     """
     agent: Agent
     prompts: Prompts = ()
@@ -66,6 +77,9 @@ async def demo(
         agent = FrameworkAgent(framework, port=agent_port, log=None, offline=False)
         wire = agent.wire
         prompts = LOCAL_PROMPTS if framework == LOCAL_MODEL else PROMPTS
+    elif model is not None:
+        agent = RuntimeAgent(model, folder=folder or state_folder(), port=agent_port)
+        prompts = steering.PROMPTS
     elif wire == "ag-ui":
         agent = AgUiAgent(AgUiHabits(pace_s=pace_s), port=agent_port)
         prompts = brain.PROMPTS
@@ -99,7 +113,12 @@ async def demo(
         page = None if stage.page is None else stage.page.url
         site = None if stage.site is None else stage.site.origin
         tries = " | ".join(prompt for prompt, _ in prompts) or TRIES
-        print(banner(stage.gateway.url, agent.url, stage.token, page, site, tries), flush=True)
+        head = WITHOUT_MODEL
+        if isinstance(agent, FrameworkAgent | RuntimeAgent):
+            head = f"turnwire demo: an AI SDK chat before {agent.title}."
+        print(
+            banner(stage.gateway.url, agent.url, stage.token, page, site, tries, head), flush=True
+        )
         stage.gateway.tell_log()
         return await _supervised(stage.gateway)
 
@@ -124,6 +143,7 @@ def banner(
     page: str | None,
     site: str | None,
     tries: str = TRIES,
+    head: str = WITHOUT_MODEL,
 ) -> str:
     curl = shlex.join(
         [
@@ -141,7 +161,7 @@ def banner(
     chat = f"TURNWIRE_LAB_TOKEN={token} {command} chat --url {url} --session {SESSION}"
     return "\n".join(
         [
-            "turnwire demo: an AI SDK chat with a small agent that has no model behind it.",
+            head,
             "",
             f"  page     {page or NO_PAGE}",
             f"  gateway  {url}  (POST /api/sessions/{SESSION}/chat)",

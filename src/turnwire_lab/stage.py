@@ -8,6 +8,7 @@ import secrets
 import time
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -21,8 +22,9 @@ from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.embed.site import Site
 from turnwire_lab.gateway import Gateway, GatewayDown
 from turnwire_lab.page.serving import BUILT, Page, Setup
+from turnwire_lab.runtime.process import RuntimeAgent
 from turnwire_lab.service import Service
-from turnwire_lab.wiretap.harm import FAULTS, Harm
+from turnwire_lab.wiretap.harm import FAULTS, KILLED, Fault, Harm
 from turnwire_lab.wiretap.http_line import HttpLine
 from turnwire_lab.wiretap.line import Line
 from turnwire_lab.wiretap.wire import Wire
@@ -37,7 +39,7 @@ PATIENCE: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Shorter than in production, so that a visitor sees in seconds how a fault ends."""
 
-Agent = AgUiAgent | FrameworkAgent | ReferenceAgent | SessionAgent
+Agent = AgUiAgent | FrameworkAgent | ReferenceAgent | RuntimeAgent | SessionAgent
 Prompts = tuple[tuple[str, str], ...]
 """What a visitor may ask, and what comes of it."""
 
@@ -78,7 +80,7 @@ class Stage(Service):
         """Start all of it.
 
         Raises:
-            AgentDown: the agent of a framework does not start.
+            AgentDown: the agent of a framework, or the runtime, does not start.
             GatewayDown: the gateway does not start.
             OSError: the agent cannot listen; page and site choose another port.
 
@@ -88,7 +90,10 @@ class Stage(Service):
         self._key = key
         self.token = self.new_token()
         await stack.enter_async_context(self.agent)
-        wire, harm = Wire(), Harm(self._restart.set)
+        wire = Wire()
+        killable = self.agent if isinstance(self.agent, RuntimeAgent) else None
+        kill = None if killable is None else partial(_kill, killable, wire)
+        harm = Harm(self._restart.set, kill)
         line: HttpLine | Line
         if self.agent.url.startswith("http:"):
             line = HttpLine(self.agent.url, wire, harm)
@@ -128,16 +133,21 @@ class Stage(Service):
         return VISITOR if self._opaque else new_token(self._key, life_s)
 
     def _setup(self) -> Setup:
-        floods = isinstance(self.agent, ReferenceAgent | SessionAgent)
+        agent = self.agent
         return Setup(
             token=self.token,
             session=SESSION,
             wire=self._wire,
-            agent=self.agent.title if isinstance(self.agent, FrameworkAgent) else "",
+            agent=agent.title if isinstance(agent, FrameworkAgent | RuntimeAgent) else "",
             prompts=self._prompts,
-            # What makes a client slow is a flood, which such an agent is not asked for.
-            faults=tuple(each for each in FAULTS if floods or each != "slow-client"),
+            faults=self._faults(),
         )
+
+    def _faults(self) -> tuple[Fault, ...]:
+        # What makes a client slow is a flood, which other agents are not asked for.
+        floods = isinstance(self.agent, ReferenceAgent | SessionAgent)
+        faults = tuple(each for each in FAULTS if floods or each != "slow-client")
+        return (KILLED, *faults) if isinstance(self.agent, RuntimeAgent) else faults
 
     def _gateway_settings(self) -> dict[str, str]:
         settings = {
@@ -165,6 +175,12 @@ class Stage(Service):
         while await self._restart.wait():
             self._restart.clear()
             await self.gateway.restart()
+
+
+def _kill(agent: RuntimeAgent, wire: Wire, session: str) -> None:
+    """Kill the agent's process in the view of a session."""
+    agent.tell = partial(wire.note, session)
+    agent.kill()
 
 
 async def _ended(task: asyncio.Task[None]) -> None:

@@ -1,4 +1,4 @@
-"""What can go wrong on purpose, once for the next prompt of a session."""
+"""What can go wrong on purpose: once for the next prompt of a session, or at once."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,8 +11,12 @@ Fault = Literal[
     "agent-babbles",
     "slow-client",
     "gateway-restarts",
+    "agent-killed",
 ]
-FAULTS: Final[tuple[Fault, ...]] = get_args(Fault)
+FAULTS: Final[tuple[Fault, ...]] = tuple(each for each in get_args(Fault) if each != "agent-killed")
+"""Those that every agent can meet."""
+KILLED: Final[Fault] = "agent-killed"
+"""Of an agent whose process the demo may kill. It happens at once, whatever runs."""
 
 AFTER: Final = 12
 """Frames of text that pass unharmed: by then an answer is in the middle."""
@@ -33,13 +37,20 @@ BABBLE: Final = (
 class Harm:
     """Which fault is to happen to whom, and what must be done for it elsewhere."""
 
-    def __init__(self, restart: Callable[[], None]) -> None:
+    def __init__(
+        self, restart: Callable[[], None], kill: Callable[[str], None] | None = None
+    ) -> None:
         self.restart = restart
+        self._kill = kill
         self._next: dict[str, Fault] = {}
         self._waiting: dict[str, asyncio.Event] = {}
 
     def plan(self, session: str, fault: Fault) -> None:
-        self._next[session] = fault
+        """Let it happen to the next prompt of the session; to the agent's process, at once."""
+        if fault != KILLED:
+            self._next[session] = fault
+        elif self._kill is not None:
+            self._kill(session)
 
     def take(self, session: str, *, of_client: bool) -> Fault | None:
         """The fault that was planned, if it is this side's to play; then it is spent."""

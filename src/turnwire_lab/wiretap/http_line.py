@@ -129,7 +129,7 @@ class HttpLine(Service):
             case "gateway-restarts":
                 self._wire.note(exchange.session, "the gateway restarts", exchange.run)
                 self._harm.restart()
-            case "slow-client":
+            case "slow-client" | "agent-killed":
                 raise AssertionError("not a fault of this line")
             case _:
                 assert_never(fault)

@@ -163,7 +163,7 @@ class Line(Service):
             case "gateway-restarts":
                 self._wire.note(talk.session, "the gateway restarts", talk.run)
                 self._harm.restart()
-            case "slow-client":
+            case "slow-client" | "agent-killed":
                 raise AssertionError("not a fault of this line")
             case _:
                 assert_never(fault)

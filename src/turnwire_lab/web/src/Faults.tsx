@@ -1,3 +1,6 @@
+import type { UIMessage } from "@ai-sdk/react";
+import { isToolUIPart } from "ai";
+
 import { useView } from "./App";
 import type { Conversation } from "./conversation";
 import { type Fault, plan, type Setup } from "./lab";
@@ -36,12 +39,21 @@ const PLAYS: Record<Fault, Play> = {
     what: "It stops reading while the agent floods. Once all buffers are full, the gateway waits 6 s and lets go of it.",
     prompt: "flood 60000 and hang",
   },
+  "agent-killed": {
+    name: "Kill the agent's process",
+    what: "SIGKILL in the middle of a tool, at once where a turn runs. The next process goes on with the same turn.",
+    prompt: "survey the pages for journal",
+  },
   "gateway-restarts": {
     name: "Gateway restarts",
     what: "In mid-turn. The next process knows nothing, asks the agent, and goes on.",
     prompt: STORY,
   },
 };
+
+// A tool that runs so long is in its middle.
+const MIDDLE_MS = 1500;
+const LOOK_MS = 100;
 
 // Agents of other wires have no turn but the one that a connection carries.
 const ONE_CONNECTION: Partial<Record<Fault, string>> = {
@@ -58,6 +70,14 @@ function whatOf({ wire }: Setup, fault: Fault): string {
 export function Faults({ setup, conversation }: { setup: Setup; conversation: Conversation }) {
   const { recovering } = useView(conversation);
   const play = async (fault: Fault) => {
+    if (fault === "agent-killed") {
+      if (!conversation.busy) {
+        void conversation.send({ text: PLAYS[fault].prompt });
+        if (!(await inMidTool(conversation))) return;
+      }
+      await plan(setup, conversation.session, fault);
+      return;
+    }
     if (conversation.busy || conversation.asking) await conversation.stop();
     await plan(setup, conversation.session, fault);
     void conversation.send({ text: PLAYS[fault].prompt });
@@ -81,4 +101,20 @@ export function Faults({ setup, conversation }: { setup: Setup; conversation: Co
       </ul>
     </details>
   );
+}
+
+/** Wait for a tool of the newest answer to be in its middle; false: the turn ended before. */
+async function inMidTool(conversation: Conversation): Promise<boolean> {
+  let since: number | null = null;
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    if (!conversation.busy && !conversation.asking && !conversation.getState().recovering) return false;
+    const running = conversation.chat.messages.at(-1)?.parts.some(runs) ?? false;
+    since = running ? (since ?? performance.now()) : null;
+    if (since !== null && performance.now() - since >= MIDDLE_MS) return true;
+  }
+}
+
+function runs(part: UIMessage["parts"][number]): boolean {
+  return isToolUIPart(part) && part.state === "input-available";
 }

@@ -6,7 +6,8 @@ export type Fault =
   | "agent-floods"
   | "agent-babbles"
   | "slow-client"
-  | "gateway-restarts";
+  | "gateway-restarts"
+  | "agent-killed";
 
 export interface Setup {
   token: string;

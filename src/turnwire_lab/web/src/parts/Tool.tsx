@@ -1,6 +1,8 @@
 import type { ToolCallMessagePartProps } from "@assistant-ui/react";
 import { useEffect, useRef, useState } from "react";
 
+import { useView } from "../App";
+import { useConversationHere } from "../context";
 import { Icon } from "../Icon";
 import { Approval } from "./Approval";
 
@@ -8,23 +10,28 @@ const TICK_MS = 100;
 // Less would be shown as no time at all.
 const SHOWN_S = 0.05;
 
-type State = "waiting" | "running" | "done" | "failed" | "denied" | "canceled";
+type State = "writing" | "waiting" | "running" | "interrupted" | "done" | "failed" | "denied" | "canceled";
 const WORDS: Record<State, string> = {
+  writing: "writing its input",
   waiting: "needs approval",
   running: "running",
+  interrupted: "interrupted",
   done: "done",
   failed: "failed",
   denied: "denied",
   canceled: "canceled",
 };
+// The gateway's words for a call whose stream broke off. The turn may go on, and the call with it.
+const NO_RESULT = "No result";
 // What a call that nothing was wrong with ends with: its agent's words, and the gateway's.
 const UNDONE: Record<string, State> = { Denied: "denied", Canceled: "canceled" };
 
 export function Tool(props: ToolCallMessagePartProps) {
-  const { toolName, toolCallId, args, result, isError, approval } = props;
+  const { toolName, toolCallId, args, argsText, result, isError, approval } = props;
   const over = result !== undefined;
   const asks = !over && approval !== undefined && approval.approved === undefined;
-  const state: State = over ? stateOf(props) : asks ? "waiting" : "running";
+  const { recovering } = useView(useConversationHere());
+  const state: State = over ? stateOf(props, recovering) : asks ? "waiting" : isWhole(argsText) ? "running" : "writing";
   const seconds = useSeconds(state === "running");
   return (
     <section className="tool" data-tool={toolName} data-tool-state={state} data-call={toolCallId}>
@@ -35,7 +42,7 @@ export function Tool(props: ToolCallMessagePartProps) {
           <span className="hint">{oneLine(args)}</span>
           <span className="state">
             {WORDS[state]}
-            {seconds !== null && seconds >= SHOWN_S && state !== "waiting" ? ` · ${seconds.toFixed(1)} s` : ""}
+            {seconds !== null && seconds >= SHOWN_S && state !== "waiting" && state !== "writing" ? ` · ${seconds.toFixed(1)} s` : ""}
           </span>
           <Icon name="chevron" />
         </summary>
@@ -97,10 +104,23 @@ function oneLine(args: unknown): string {
     .join(", ");
 }
 
-function stateOf({ result, isError, approval }: ToolCallMessagePartProps): State {
+/** Whether the model has written all of it: until then its last brackets are missing. */
+function isWhole(argsText: string): boolean {
+  try {
+    JSON.parse(argsText);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function stateOf({ result, isError, approval }: ToolCallMessagePartProps, recovering: boolean): State {
   // Some agents report what a denial came to as a result like any other.
   if (approval?.approved === false) return "denied";
-  return isError ? (UNDONE[failureOf(result)] ?? "failed") : "done";
+  if (!isError) return "done";
+  const failure = failureOf(result);
+  if (recovering && failure === NO_RESULT) return "interrupted";
+  return UNDONE[failure] ?? "failed";
 }
 
 function failureOf(result: unknown): string {
