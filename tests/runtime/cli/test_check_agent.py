@@ -63,7 +63,7 @@ address = "https://shop.example"
         "ollama:tiny: speaks chat with http://127.0.0.1:11434/v1",
     ]
     assert "tools.odd#/properties/word: pattern is not sent as a rule" in out
-    assert list(folder.glob("*.db")) == []
+    assert not (folder / "turnwire-agent.db").exists()
 
 
 async def test_what_is_not_there_is_told_and_the_rest_is_looked_at(capsys: Captured) -> None:

@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
+from msgspec import Struct
+
 from turnwire_agent.llm.model import ShapeName
 from turnwire_agent.llm.providers import PROVIDERS
 from turnwire_agent.llm.shapes import SHAPES
 from turnwire_agent.tools.openapi.unsupported import UNSUPPORTED
-from turnwire_lab.docs.runtime import answers, becomes, journal, metrics
+from turnwire_lab.docs.runtime import agent_settings, answers, becomes, journal, metrics
 
 Table = Callable[[Iterable[str], Iterable[Iterable[str]]], str]
 
@@ -27,6 +29,8 @@ def tables(table: Table) -> dict[str, Callable[[], str]]:
         "journal-statements": journal.every_statement,
         "models-survival": lambda: table(("Made by", "Asked", "What it gets"), becomes.survival()),
     }
+    for name, (prefix, kind) in agent_settings.KINDS.items():
+        made[name] = partial(_settings, table, prefix, kind)
     for shape in SHAPES:
         made[f"models-request-{shape}"] = partial(_request, table, shape)
         made[f"models-answer-{shape}"] = partial(_answer, table, shape)
@@ -45,6 +49,10 @@ def _providers() -> Iterable[tuple[str, str, str, str]]:
 def _unsupported() -> Iterable[tuple[str, str]]:
     for name, what in UNSUPPORTED.items():
         yield f"`{name}`", what
+
+
+def _settings(table: Table, prefix: str, kind: type[Struct]) -> str:
+    return table(agent_settings.HEAD, agent_settings.rows(prefix, kind))
 
 
 def _request(table: Table, shape: ShapeName) -> str:
