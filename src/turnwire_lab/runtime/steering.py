@@ -103,13 +103,13 @@ def steered(body: Json) -> Steered:
     rule = _rule(prompt, schemas)
     limits: Json = {"max_tokens": ANSWER_MAX, "temperature": 0.2}
     if rule is None:
-        told = _plain(messages)
+        asked = _plain(messages)
     elif results:
-        told = _about(rule, prompt, results)
-        limits |= {"max_tokens": SENTENCE_MAX, "stop": ["\n"]}
+        asked = _about(rule, prompt, results)
+        limits |= {"max_tokens": SENTENCE_MAX, "temperature": 0, "stop": ["\n"]}
     else:
         return Steered(rest | _arguments(rule, prompt, schemas[rule.tool]), rule.tool)
-    return Steered(rest | limits | {"messages": told}, None)
+    return Steered(rest | limits | {"messages": asked}, None)
 
 
 def as_call(chunk: Json, tool: str, *, first: bool) -> Json:

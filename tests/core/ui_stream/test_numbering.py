@@ -254,7 +254,6 @@ def cut_off(agent: Agent, cuts: int) -> Counting:
     return client
 
 
-@pytest.mark.no_cover  # any turns and cuts; the other cases reach the same lines
 @each_seed(400)
 def test_a_client_that_was_cut_off_holds_what_it_would_have_held(seed: int) -> None:
     agent = Agent(random.Random(seed))  # noqa: S311 - the same turn every time
@@ -328,7 +327,6 @@ def test_a_block_ends_after_the_last_of_its_words() -> None:
     ]
 
 
-@pytest.mark.no_cover  # megabytes, of which short texts reach every line
 def test_a_word_of_megabytes_is_read_once() -> None:
     """To look for its end anew for each piece of it would take hours."""
     told = Renumbering().take([chunks.TextDelta("t0", "w" * 2_000_000)])
@@ -374,13 +372,6 @@ def test_an_end_before_the_turn_began() -> None:
     gateway = Numbered()
 
     assert gateway.fail("Broken") == [chunks.Start(), chunks.Error("Broken"), chunks.Finish()]
-
-
-@pytest.mark.no_cover  # megabytes, of which short texts reach every line
-def test_a_long_text_without_a_space_is_read_once() -> None:
-    pieces = Renumbering().take([chunks.TextDelta("t", "x" * 3_000_000)])
-
-    assert len(pieces) == 3_000_000 // PIECE_MAX
 
 
 @pytest.mark.parametrize("skip", [0, 3, 6])
