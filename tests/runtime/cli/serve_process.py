@@ -48,11 +48,14 @@ class Served:
 
 
 async def started(
-    *arguments: str, folder: Path, variables: Mapping[str, str] | None = None
+    *arguments: str,
+    folder: Path,
+    variables: Mapping[str, str] | None = None,
+    python: str = sys.executable,
 ) -> Process:
     """Start a command in a folder, with no variable of ours but these."""
     return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "turnwire_agent", *arguments),
+        *(python, "-m", "turnwire_agent", *arguments),
         cwd=folder,
         env={"PYTHONPATH": str(TESTS), **(variables or {})},
         stdout=PIPE,
@@ -72,11 +75,16 @@ async def ended(
 
 @asynccontextmanager
 async def serving(
-    *arguments: str, folder: Path, variables: Mapping[str, str] | None = None
+    *arguments: str,
+    folder: Path,
+    variables: Mapping[str, str] | None = None,
+    python: str = sys.executable,
 ) -> AsyncIterator[Served]:
     """Serve on a free port, unless the arguments name one."""
     where = () if "--listen" in arguments else ("--listen", "127.0.0.1:0")
-    process = await started("serve", *arguments, *where, folder=folder, variables=variables)
+    process = await started(
+        "serve", *arguments, *where, folder=folder, variables=variables, python=python
+    )
     assert process.stdout
     assert process.stderr
     try:

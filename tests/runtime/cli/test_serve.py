@@ -168,34 +168,28 @@ async def test_metrics_are_served(tmp_path: Path) -> None:
     assert b"turnwire_agent_turns_running 0.0" in answer
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words_"),
-    [
-        (("--model", "openai:gpt"), "No key: the variable OPENAI_API_KEY is not set."),
-        (("--model", "ollama:x", "--journal", "sqlite:no/such/folder.db"), "cannot be opened"),
-        (("--model", "ollama:x", "--token-file", "nowhere"), "nowhere"),
-        (
-            ("--model", "ollama:x", "--listen", f"{EVERYWHERE}0"),
-            "give --token-file or --token-jwks",
-        ),
-        (("--model", "ollama:x", "--metrics", "127.0.0.1:no"), "metrics cannot be served"),
-        (("--model", "ollama:x", "--journal-file", "nowhere"), "nowhere: No such file"),
-        (
-            ("--model", "ollama:x", "--openapi", 'a={document="b", address="http://c"}'),
-            "b: No such file",
-        ),
-    ],
-)
-async def test_what_cannot_start_is_one_line_and_exit_code_1(
-    tmp_path: Path, arguments: tuple[str, ...], words_: str
-) -> None:
-    listen = () if "--listen" in arguments else ("--listen", "127.0.0.1:0")
-    code, out, errors = await ended("serve", *arguments, *listen, folder=tmp_path)
+async def test_what_cannot_start_is_one_line_and_exit_code_1(tmp_path: Path) -> None:
+    local = ("--model", "ollama:tiny")
+    cases: dict[tuple[str, ...], str] = {
+        ("--model", "openai:gpt"): "No key: the variable OPENAI_API_KEY is not set.",
+        (*local, "--journal", "sqlite:no/such/folder.db"): "cannot be opened",
+        (*local, "--token-file", "nowhere"): "nowhere",
+        (*local, "--listen", f"{EVERYWHERE}0"): "give --token-file or --token-jwks",
+        (*local, "--metrics", "127.0.0.1:no"): "metrics cannot be served",
+        (*local, "--journal-file", "nowhere"): "nowhere: No such file",
+        (*local, "--openapi", 'a={document="b", address="http://c"}'): "b: No such file",
+    }
 
-    assert (code, out) == (1, "")
-    assert words_ in errors
-    assert errors.startswith("turnwire-agent serve: ")
-    assert errors.count("\n") == 1
+    async def serve(arguments: tuple[str, ...]) -> tuple[int, str, str]:
+        listen = () if "--listen" in arguments else ("--listen", "127.0.0.1:0")
+        return await ended("serve", *arguments, *listen, folder=tmp_path)
+
+    outcomes = await asyncio.gather(*map(serve, cases))
+    for (code, out, errors), because in zip(outcomes, cases.values(), strict=True):
+        assert (code, out) == (1, ""), errors
+        assert because in errors
+        assert errors.startswith("turnwire-agent serve: ")
+        assert errors.count("\n") == 1
 
 
 async def test_a_port_that_is_taken_is_one_line(tmp_path: Path) -> None:
