@@ -1,4 +1,7 @@
-"""Exit 0 if the gateway of this container answers `/healthz`. Needs nothing but Python."""
+"""Exit 0 if the server of this container answers `/healthz`. Needs nothing but Python.
+
+Without an argument it is the gateway, where its variables say. The argument is the port of another.
+"""
 
 import http.client
 import os
@@ -10,7 +13,7 @@ _HERE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (as
 def main() -> int:
     """Ask once. A proxy of the environment is not used, since `http.client` knows of none."""
     host = os.environ.get("TURNWIRE_HOST", "127.0.0.1")
-    port = int(os.environ.get("TURNWIRE_PORT", "8787"))
+    port = int(sys.argv[1] if sys.argv[1:] else os.environ.get("TURNWIRE_PORT", "8787"))
     connection = http.client.HTTPConnection(_HERE.get(host, host), port, timeout=2)
     try:
         connection.request("GET", "/healthz")

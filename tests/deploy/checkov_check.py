@@ -12,9 +12,9 @@ pytestmark = pytest.mark.timeout(180)
 
 def test_checkov_finds_nothing_but_what_is_excepted(tmp_path: Path) -> None:
     checkov = tool("checkov", venv=ROOT / ".venv/checkov")
-    rendered = tmp_path / "production.json"
+    rendered = tmp_path / "with-agent.json"
     rendered.write_text(
-        json.dumps({"apiVersion": "v1", "kind": "List", "items": manifests("production")})
+        json.dumps({"apiVersion": "v1", "kind": "List", "items": manifests("with-agent")})
     )
     config = KUBERNETES / "checkov.yaml"
 

@@ -52,8 +52,8 @@ def one(kind: str, name: str, of: Sequence[Json]) -> Json:
     return found
 
 
-def compose() -> Json:
-    return msgspec.yaml.decode((DEPLOY / "compose.yaml").read_bytes(), type=Json)
+def compose(name: str = "compose.yaml") -> Json:
+    return msgspec.yaml.decode((DEPLOY / name).read_bytes(), type=Json)
 
 
 def env_file(path: Path) -> dict[str, str]:

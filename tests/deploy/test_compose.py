@@ -1,4 +1,4 @@
-"""compose.yaml follows the specification, and what it mounts and starts is there."""
+"""The Compose files follow the specification, and what they mount and start is there."""
 
 import re
 import shlex
@@ -14,24 +14,27 @@ from turnwire.config.settings import Settings
 
 pytestmark = pytest.mark.timeout(180)  # some of these tools take seconds to start
 
+FILES: Final = ("compose.yaml", "compose-agent.yaml")
 CHECK: Final = ("--builtin-schema", "vendor.compose-spec")
 
 
-def test_it_follows_the_specification(tmp_path: Path) -> None:
-    broken = tmp_path / "compose.yaml"
-    text = (DEPLOY / "compose.yaml").read_text(encoding="utf-8")
+@pytest.mark.parametrize("file", FILES)
+def test_it_follows_the_specification(tmp_path: Path, file: str) -> None:
+    broken = tmp_path / file
+    text = (DEPLOY / file).read_text(encoding="utf-8")
     broken.write_text(text.replace("depends_on:", "depend_on:"), encoding="utf-8")
 
-    code, out, _ = run([tool("check-jsonschema"), *CHECK, DEPLOY / "compose.yaml", broken])
+    code, out, _ = run([tool("check-jsonschema"), *CHECK, DEPLOY / file, broken])
 
     assert code == 1
     assert str(broken) in out
-    assert str(DEPLOY / "compose.yaml") not in out, out
+    assert str(DEPLOY / file) not in out, out
 
 
 @pytest.mark.parametrize("name", ["gateway", "gateway2"])
-def test_gateways_are_hardened_and_have_time_to_stop(name: str) -> None:
-    gateway = compose()["services"][name]
+@pytest.mark.parametrize("file", FILES)
+def test_gateways_are_hardened_and_have_time_to_stop(file: str, name: str) -> None:
+    gateway = compose(file)["services"][name]
     values = gateway["environment"]
 
     assert gateway["read_only"]
@@ -48,8 +51,9 @@ def test_gateways_are_hardened_and_have_time_to_stop(name: str) -> None:
     assert gateway["ulimits"]["nofile"]["soft"] > 2 * Settings().max_streams
 
 
-def test_all_is_there_that_it_names() -> None:
-    given = compose()
+@pytest.mark.parametrize("file", FILES)
+def test_all_is_there_that_it_names(file: str) -> None:
+    given = compose(file)
     stages = re.findall(
         r"^FROM .* AS (\S+)$", (DEPLOY / "docker/Dockerfile").read_text("utf-8"), re.MULTILINE
     )
@@ -63,12 +67,17 @@ def test_all_is_there_that_it_names() -> None:
             assert source in given["volumes"] or (DEPLOY / source).exists(), mount
         assert set(service["networks"]) <= given["networks"].keys()
         assert set(service.get("depends_on", ())) <= given["services"].keys()
+        assert set(service.get("secrets", ())) <= given.get("secrets", {}).keys()
+        assert service["read_only"]
+        assert service["cap_drop"] == ["ALL"]
+        assert service["security_opt"] == ["no-new-privileges:true"]
         # Nothing is offered to other machines.
         assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ())), name
 
 
-def test_nginx_starts_with_its_file_and_the_gateways_in_it(tmp_path: Path) -> None:
-    shell = compose()["services"]["nginx"]["command"][-1]
+@pytest.mark.parametrize("file", FILES)
+def test_nginx_starts_with_its_file_and_the_gateways_in_it(tmp_path: Path, file: str) -> None:
+    shell = compose(file)["services"]["nginx"]["command"][-1]
     words: list[Any] = shlex.split(shell.partition(">")[0])
     assert words.pop() == "/turnwire.conf"
 

@@ -45,8 +45,8 @@ def test_every_lock_of_the_image_is_hashed_and_agrees_with_the_others() -> None:
         assert text.count("--hash=sha256:") >= len(found) > 0
         return found
 
-    runtime, image, lab, otel = (
-        pins(f"requirements{of}.txt") for of in ("", "-image", "-lab", "-otel")
+    runtime, image, lab, otel, agent = (
+        pins(f"requirements{of}.txt") for of in ("", "-image", "-lab", "-otel", "-agent")
     )
 
     assert runtime.items() <= image.items() <= lab.items()
@@ -55,6 +55,8 @@ def test_every_lock_of_the_image_is_hashed_and_agrees_with_the_others() -> None:
     # pip takes both at once where they agree.
     assert all(image.get(name, version) == version for name, version in otel.items())
     assert {"redis"} <= image.keys() - runtime.keys()
+    assert {"httpx", "psycopg[binary]", "pyjwt[crypto]"} <= agent.keys()
+    assert all(lab.get(name, version) == version for name, version in agent.items())
 
 
 @pytest.mark.sockets

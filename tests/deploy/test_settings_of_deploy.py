@@ -41,28 +41,37 @@ def test_no_file_names_a_variable_that_is_none() -> None:
 
 def sets(folder: Path) -> dict[str, dict[str, str]]:
     """Each way's variables, with its files of secrets in a folder."""
-    services = compose()["services"]
     kubernetes: dict[str, dict[str, str]] = {}
-    for overlay in ("base", "production"):
-        (config,) = (each for each in manifests(overlay) if each["kind"] == "ConfigMap")
-        kubernetes[overlay] = config["data"]
-    unit = (DEPLOY / "systemd/turnwire.service").read_text(encoding="utf-8")
-    of_unit = dict(re.findall(r"^Environment=(TURNWIRE_\w+)=(\S+)$", unit, re.MULTILINE))
+    for overlay in ("base", "production", "with-agent"):
+        (kubernetes[overlay],) = (
+            each["data"]
+            for each in manifests(overlay)
+            if each["kind"] == "ConfigMap" and "TURNWIRE_ENABLED" in each["data"]
+        )
+    systemd = env_file(DEPLOY / "systemd/turnwire.env") | of_unit("turnwire.service")
     found = {
-        "compose": services["gateway"]["environment"],
-        "systemd": env_file(DEPLOY / "systemd/turnwire.env") | of_unit,
+        "compose": compose()["services"]["gateway"]["environment"],
+        "compose-agent": compose("compose-agent.yaml")["services"]["gateway"]["environment"],
+        "systemd": systemd,
+        "systemd-agent": systemd | of_unit("turnwire.service.d/agent.conf"),
         **kubernetes,
     }
     algorithm_key = {"ES256": PUBLIC}
     for name, values in found.items():
         key = algorithm_key.get(values.get("TURNWIRE_JWT_ALGORITHM", ""), KEY)
-        secrets = {"jwt_key": key, "signing_keys": SIGNING}
+        secrets = {"jwt_key": key, "signing_keys": SIGNING, "agent_token": "a-token-of-a-test"}
         for variable_of in [each for each in values if each.endswith("_FILE")]:
             path = folder / name / Path(values[variable_of]).name
             path.parent.mkdir(exist_ok=True)
             path.write_text(secrets[path.name], encoding="utf-8")
             values[variable_of] = str(path)
     return found
+
+
+def of_unit(name: str) -> dict[str, str]:
+    """The variables that a file of a unit sets."""
+    text = (DEPLOY / "systemd" / name).read_text(encoding="utf-8")
+    return dict(re.findall(r"^Environment=(TURNWIRE_\w+)=(\S+)$", text, re.MULTILINE))
 
 
 PUBLIC: Final = """-----BEGIN PUBLIC KEY-----
@@ -84,7 +93,8 @@ async def test_each_set_passes_the_check_and_is_turned_on(tmp_path: Path) -> Non
 def test_where_there_are_several_processes_no_session_is_said_to_be_in_one(tmp_path: Path) -> None:
     said = {name: values.get("TURNWIRE_SESSIONS") for name, values in sets(tmp_path).items()}
 
-    assert said == {"compose": "apart", "systemd": None, "base": "apart", "production": "apart"}
+    several = ("compose", "compose-agent", "base", "production", "with-agent")
+    assert said == {"systemd": None, "systemd-agent": None} | dict.fromkeys(several, "apart")
 
 
 @pytest.mark.sockets
