@@ -60,6 +60,27 @@ async def test_an_append_of_the_holder_is_no_reason_to_look_for_commands(journal
     assert sum(change.commands for change in changes) <= 3
 
 
+async def test_what_the_holder_appends_does_not_wake_it(journal: Journal) -> None:
+    lease = await claimed(journal, "s")
+    changes: list[Change] = []
+
+    async def follow() -> None:
+        async for change in journal.follow("s", lease.owner):
+            changes.append(change)  # noqa: PERF401 (it is looked at before the end)
+
+    following = asyncio.create_task(follow())
+    for _ in range(60):
+        await journal.append(lease, [row()])
+        await asyncio.sleep(0.002)
+    before = len(changes)
+    await journal.put("s", command("c"))
+    await until(lambda: len(changes) > before)
+    following.cancel()
+
+    # The first, and those of a store that looks while an append is on its way back.
+    assert before < 15
+
+
 async def test_a_change_through_another_journal_wakes(store: Store) -> None:
     here, there = await store.open(), await store.open()
     lease = await claimed(there, "s")

@@ -17,6 +17,22 @@ async def test_changes_before_it_looks_are_one() -> None:
         assert await anext(changes) == Change(rows=True, commands=True)
 
 
+async def test_an_owner_is_not_told_what_it_wrote_itself() -> None:
+    followers = Followers()
+    async with (
+        aclosing(followers.follow("s", "ours")) as own,
+        aclosing(followers.follow("s")) as other,
+    ):
+        await anext(own)
+        await anext(other)
+        followers.wake("s", rows=True, by="ours")
+        assert await anext(other) == Change(rows=True, commands=False)
+        followers.wake("s", commands=True)
+        assert await anext(own) == Change(rows=False, commands=True)
+        followers.wake("s", rows=True, by="theirs")
+        assert await anext(own) == Change(rows=True, commands=False)
+
+
 async def test_all_are_woken_when_nobody_knows_what_was_missed() -> None:
     followers = Followers()
     async with aclosing(followers.follow("s")) as one, aclosing(followers.follow("t")) as other:

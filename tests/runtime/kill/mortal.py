@@ -34,17 +34,19 @@ from turnwire_agent.journal.port import (
     LeaseLostError,
     Row,
 )
+from turnwire_agent.journal.postgres.journal import PostgresJournal
+from turnwire_agent.llm.call.http import http_client
 from turnwire_agent.llm.call.stream import CallSettings
 from turnwire_agent.llm.retry import Retries
 from turnwire_agent.loop.agent import Agent
-from turnwire_agent.tools.contract import Context, Tools
+from turnwire_agent.tools.contract import Context, Tool, Tools
 from turnwire_agent.tools.contract import Effect as Policy
 from turnwire_agent.tools.functions import tool
 from turnwire_agent.tools.run.runner import ToolRunner
 from turnwire_agent.tools.run.tool_thread import ToolThread
 from turnwire_agent.v2.frames import Frames
 
-LEASE_S = 0.3
+LEASE_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,8 @@ class MortalJournal:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._journal, name)
 
-    def follow(self, session: str) -> AsyncGenerator[Change, None]:
-        return self._journal.follow(session)
+    def follow(self, session: str, owner: str = "") -> AsyncGenerator[Change, None]:
+        return self._journal.follow(session, owner)
 
     async def put(self, session: str, command: Command) -> bool:
         self._counts = self._loop.counts = True
@@ -137,7 +139,7 @@ class MortalJournal:
         os.pwrite(self._report, " ".join(f"{each:9d}" for each in counts).encode(), 0)
 
 
-def tools_of(world: Path) -> Tools:
+def tools_of(world: Path) -> tuple[Tool, ...]:
     """One tool of each policy, and one that a person must allow."""
 
     @tool(effect=Policy.SAFE)
@@ -174,7 +176,7 @@ def tools_of(world: Path) -> Tools:
         await asyncio.Event().wait()
         return what
 
-    return Tools([read, pay, mail, erase, stall])
+    return read, pay, mail, erase, stall
 
 
 async def serve(
@@ -182,11 +184,17 @@ async def serve(
 ) -> None:
     loop = asyncio.get_running_loop()
     assert isinstance(loop, MortalLoop)
-    journal: Any = MortalJournal(open_journal(journal_url), death, loop, report)
+    store = (
+        PostgresJournal(journal_url, connections=2)  # many agents share one server
+        if journal_url.startswith("postgres")
+        else open_journal(journal_url)
+    )
+    journal: Any = MortalJournal(store, death, loop, report)
     settings = HostSettings(lease_s=LEASE_S, retry_s=0.02, stop_s=0.3)
+    calls = CallSettings(client=http_client(), retries=Retries(first_wait_s=0.01))
     driver = ModelDriver(
-        agent=Agent(model=model(provider), tools=tools_of(world)),
-        answers=ProviderAnswers(Key(), CallSettings(retries=Retries(first_wait_s=0.01))),
+        agent=Agent(model=model(provider), tools=Tools(tools_of(world))),
+        answers=ProviderAnswers(Key(), calls),
         tools=ToolRunner(ToolThread()),
     )
     listening, loopback = listener(f"127.0.0.1:{port}", has_token=False)

@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from websockets.asyncio.server import ServerConnection, broadcast
+from websockets.protocol import State
 
+from turnwire_agent.host.text_frames import text_frame
 from turnwire_agent.journal.port import Journal
 from turnwire_agent.session.codec import event_of
 from turnwire_agent.session.events import Event, Prompted, PromptRepeated
@@ -118,7 +120,11 @@ class LiveSession:
             self.send(socket, frame)
 
     def _broadcast(self, frame: bytes) -> None:
+        """Send a frame to all. It is framed once: what a server sends is not masked."""
+        framed = text_frame(frame)
         for socket in self._sockets:
-            if socket.transport.get_write_buffer_size() > self._socket_bytes:
-                socket.transport.abort()
-        broadcast(self._sockets, frame, text=True)
+            transport = socket.transport
+            if transport.get_write_buffer_size() > self._socket_bytes:
+                transport.abort()
+            elif socket.state is State.OPEN:
+                transport.write(framed)

@@ -189,7 +189,7 @@ class Replica:
 
     async def _follow(self, session: _Session) -> None:
         """Read what others write, for those who follow."""
-        async with aclosing(self._journal.follow(session.live.id)) as changes:
+        async with aclosing(self._journal.follow(session.live.id, self.owner)) as changes:
             async for change in changes:
                 if session.holder is not None:
                     if change.commands:

@@ -1,14 +1,20 @@
 """What is streamed between two commits, as few deltas as it can be."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from turnwire_agent.session.deltas import Delta, InputAdded, ReasoningAdded, TextAdded
+
+_WORDS: Final = (TextAdded, ReasoningAdded, InputAdded)
 
 
 def joined(deltas: Sequence[Delta]) -> tuple[Delta, ...]:
     """Return the same text in the same order, neighbours of one block as one delta."""
     if len(deltas) == 1:
         return (deltas[0],)
+    kinds = set(map(type, deltas))
+    if len(kinds) == 1 and kinds <= {TextAdded, ReasoningAdded}:  # nearly always
+        return (_one(deltas),)
     runs: list[list[Delta]] = []
     for delta in deltas:
         if runs and _continues(runs[-1][-1], delta):
@@ -20,7 +26,7 @@ def joined(deltas: Sequence[Delta]) -> tuple[Delta, ...]:
 
 def size_of(delta: Delta) -> int:
     """Return about how many bytes a delta has in memory."""
-    if isinstance(delta, TextAdded | ReasoningAdded | InputAdded):
+    if isinstance(delta, _WORDS):
         return len(delta.text) + 64
     return (
         sum(len(bytes(v) if isinstance(v, bytes | memoryview) else str(v)) for v in _values(delta))
@@ -40,7 +46,7 @@ def _continues(before: Delta, delta: Delta) -> bool:
     return False
 
 
-def _one(run: list[Delta]) -> Delta:
+def _one(run: Sequence[Delta]) -> Delta:
     first = run[0]
     if len(run) == 1:
         return first

@@ -47,7 +47,8 @@ class HostTurn:
             self._writer.add(self.turn_id, delta)
 
     async def drain(self) -> None:
-        await self._writer.room(self._pending_bytes)
+        if self._writer.size > self._pending_bytes:
+            await self._writer.room(self._pending_bytes)
 
     async def write(self, *events: Event, effects: Sequence[Effect] = ()) -> None:
         if self._over:

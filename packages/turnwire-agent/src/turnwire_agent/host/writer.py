@@ -6,12 +6,13 @@ nobody else tells of them.
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from turnwire_agent import metrics
 from turnwire_agent.host.streamed import joined, size_of
 from turnwire_agent.journal.port import (
+    Appended,
     Effect,
     Journal,
     KeyTakenError,
@@ -100,6 +101,10 @@ class Writer:
         self._size = 0
         self._room = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        """Commits, from the first write to the end of the lease."""
+        self._wanted: asyncio.Future[None] | None = None
+        """What that task waits for while there is nothing to commit."""
+        self._committing = False
         self._ended = False
 
     @property
@@ -120,6 +125,11 @@ class Writer:
         last.size += size
         self._size += size
         self._work()
+
+    @property
+    def size(self) -> int:
+        """About how many bytes wait."""
+        return self._size
 
     async def room(self, most: int) -> None:
         """Wait until at most `most` bytes wait, or nothing is written any more."""
@@ -151,7 +161,7 @@ class Writer:
             LeaseLostError: not all of it was.
 
         """
-        if self._waiting or self._task is not None:
+        if self._waiting or self._committing:
             await self.write([])
         elif self._ended:
             raise LeaseLostError
@@ -163,18 +173,33 @@ class Writer:
             await asyncio.wait([self._task])
 
     def _work(self) -> None:
-        if self._task is None:
+        if self._wanted is not None:
+            if not self._wanted.done():
+                self._wanted.set_result(None)
+        elif self._task is None or self._task.done():
             self._task = asyncio.create_task(self._commit_all())
 
     async def _commit_all(self) -> None:
-        try:
-            while self._waiting and not self._ended:
+        loop = asyncio.get_running_loop()
+        while not self._ended:
+            if not self._waiting:
+                self._wanted = loop.create_future()
+                try:
+                    await self._wanted
+                finally:
+                    self._wanted = None
+                continue
+            self._committing = True
+            try:
                 await self._commit(self._next())
-        finally:
-            self._task = None
+            finally:
+                self._committing = False
 
     def _next(self) -> list[_Write | _Added]:
         """What the next transaction has in it."""
+        if len(self._waiting) == 1:
+            batch, self._waiting = self._waiting, []
+            return batch
         batch = [self._waiting[0]]
         if not (isinstance(batch[0], _Write) and batch[0].is_alone):
             for each in self._waiting[1:BATCH_MAX]:
@@ -186,32 +211,27 @@ class Writer:
 
     async def _commit(self, batch: Sequence[_Write | _Added]) -> None:
         events: list[Event] = []
+        writes: list[_Write] = []
+        size = 0
         for each in batch:
             if isinstance(each, _Added):
                 events.append(Streamed(each.turn_id, joined(each.deltas)))
+                size += each.size
             else:
                 events += each.events
-        writes = [each for each in batch if isinstance(each, _Write)]
-        extras = [each.extra for each in writes]
+                writes.append(each)
         failure: Exception | None = None
         began = time.monotonic()
         encoded = [encode(event) for event in events]
+        rows = [Row(each.kind, each.body, each.detail) for each in encoded]
         try:
-            appended = await self._journal.append(
-                self.lease,
-                [Row(each.kind, each.body, each.detail) for each in encoded],
-                take=[command for extra in extras for command in extra.take],
-                effects=[effect for extra in extras for effect in extra.effects],
-                settle=any(extra.settle for extra in extras),
-                release=any(extra.release for extra in extras),
-                wake_at=next((e.wake_at for e in extras if e.release), None),
-            )
+            appended = await self._append(rows, [each.extra for each in writes])
         except (KeyTakenError, LeaseLostError, UnavailableError) as error:
             failure = error
         else:
             metrics.COMMIT_SECONDS.observe(time.monotonic() - began)
             self._committed([each.event for each in encoded], appended.head)
-        self._size -= sum(each.size for each in batch if isinstance(each, _Added))
+        self._size -= size
         self._room.set()
         if isinstance(failure, UnavailableError):
             metrics.JOURNAL_ERRORS.inc()
@@ -220,8 +240,21 @@ class Writer:
             write.end(failure)
         if isinstance(failure, LeaseLostError):
             self._give_up(failure)
-        elif any(extra.release for extra in extras):
+        elif any(write.extra.release for write in writes):
             self._give_up(LeaseLostError("the lease was given up"), tell=False)
+
+    def _append(self, rows: Sequence[Row], extras: Sequence[Extra]) -> Awaitable[Appended]:
+        if not extras:  # nearly always: what is streamed
+            return self._journal.append(self.lease, rows)
+        return self._journal.append(
+            self.lease,
+            rows,
+            take=[command for extra in extras for command in extra.take],
+            effects=[effect for extra in extras for effect in extra.effects],
+            settle=any(extra.settle for extra in extras),
+            release=any(extra.release for extra in extras),
+            wake_at=next((e.wake_at for e in extras if e.release), None),
+        )
 
     def _give_up(self, failure: Exception, *, tell: bool = True) -> None:
         if self._ended:
@@ -232,5 +265,7 @@ class Writer:
             if isinstance(each, _Write):
                 each.end(failure)
         self._room.set()
+        if self._wanted is not None:
+            self._work()
         if tell:
             self._lost(failure)

@@ -9,7 +9,8 @@ from turnwire_agent.journal.port import Change
 class _Follower:
     """What one follower has not been told yet."""
 
-    def __init__(self) -> None:
+    def __init__(self, owner: str) -> None:
+        self.owner = owner
         self.changed = asyncio.Event()
         self.rows = False
         self.commands = False
@@ -34,9 +35,15 @@ class Followers:
         self._closed = False
         self._wanted = asyncio.Event()
 
-    async def follow(self, session: str) -> AsyncGenerator[Change, None]:
-        """Yield at once, then after each `wake`; several may be one. It ends with `close`."""
-        follower = _Follower()
+    async def follow(self, session: str, owner: str = "") -> AsyncGenerator[Change, None]:
+        """Yield at once, then after each `wake`; several may be one. It ends with `close`.
+
+        Args:
+            session: Which.
+            owner: Who follows: a `wake` by the same owner is not told.
+
+        """
+        follower = _Follower(owner)
         follower.wake(rows=True, commands=True)
         self._followers.setdefault(session, set()).add(follower)
         self._wanted.set()
@@ -54,10 +61,13 @@ class Followers:
             if not self._followers:
                 self._wanted.clear()
 
-    def wake(self, session: str, *, rows: bool = False, commands: bool = False) -> None:
-        """Say what of the session may have changed."""
+    def wake(
+        self, session: str, *, rows: bool = False, commands: bool = False, by: str = ""
+    ) -> None:
+        """Say what of the session may have changed, and which owner did that, if it is known."""
         for follower in self._followers.get(session, ()):
-            follower.wake(rows=rows, commands=commands)
+            if not by or follower.owner != by:
+                follower.wake(rows=rows, commands=commands)
 
     def wake_all(self) -> None:
         """Say that any session may have changed: nobody knows what was missed."""

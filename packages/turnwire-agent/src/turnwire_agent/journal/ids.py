@@ -21,7 +21,7 @@ def checked(*ids: str) -> None:
     for each in ids:
         if not 0 < len(each) <= ID_MAX:
             raise ValueError(f"An id has 1 to {ID_MAX} characters, not {len(each)}.")
-        if "\0" in each or not _has_utf8(each):
+        if "\0" in each or not (each.isascii() or _has_utf8(each)):
             raise ValueError("An id holds a character that no store keeps.")
 
 

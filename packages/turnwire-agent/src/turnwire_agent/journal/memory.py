@@ -136,12 +136,12 @@ class MemoryJournal:
         found = self._sessions.get(lease.session)
         if found is None or (found.owner, found.epoch) != (lease.owner, lease.epoch):
             raise LeaseLostError
-        recorded = self._recorded(effects)
+        recorded = self._recorded(effects) if effects else {}
         self._changed(lease.session)
         self._effects |= recorded
         found.keys |= recorded.keys()
-        for row in rows:
-            found.rows.append(replace(row, seq=len(found.rows) + 1, epoch=lease.epoch))
+        for seq, row in enumerate(rows, len(found.rows) + 1):
+            found.rows.append(Row(row.kind, row.body, row.detail, seq, lease.epoch))
         for each in take:
             if found.commands.pop(each, None) is not None:
                 found.taken[each] = None
@@ -152,7 +152,7 @@ class MemoryJournal:
         if release:
             found.owner = None
             found.due_at = self._clock() if found.commands else wake_at
-        self._followers.wake(lease.session, rows=True)
+        self._followers.wake(lease.session, rows=True, by=lease.owner)
         return Appended(len(found.rows))
 
     async def effect(self, key: str) -> Effect | None:
@@ -173,9 +173,9 @@ class MemoryJournal:
         self._check()
         return sorted(id_ for id_ in self._sessions if id_ > after)[:limit]
 
-    def follow(self, session: str) -> AsyncGenerator[Change, None]:
+    def follow(self, session: str, owner: str = "") -> AsyncGenerator[Change, None]:
         self._check(session)
-        return self._followers.follow(session)
+        return self._followers.follow(session, owner)
 
     def _check(self, *ids: str) -> None:
         if not self._open:

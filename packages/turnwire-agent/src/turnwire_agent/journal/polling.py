@@ -50,16 +50,24 @@ class Poller:
             self._move(session, head, arrivals)
         self._seen = {each: at for each, at in self._seen.items() if each in set(followed)}
 
-    def advance(self, session: str, *, head: int = 0, arrivals: int = 0) -> None:
-        """Wake followers because of a write of this process. `look` does not do it again."""
-        if session in self._seen:
-            self._move(session, head, arrivals)
-        else:
-            self._followers.wake(session, rows=head > 0, commands=arrivals > 0)
+    def advance(self, session: str, *, head: int = 0, arrivals: int = 0, by: str = "") -> None:
+        """Wake followers because of a write of this process. `look` does not do it again.
 
-    def _move(self, session: str, head: int, arrivals: int) -> None:
+        Args:
+            session: Which.
+            head: The number of its last row, if rows were written.
+            arrivals: That of its last command, if one was.
+            by: The owner who wrote rows.
+
+        """
+        if session in self._seen:
+            self._move(session, head, arrivals, by)
+        else:
+            self._followers.wake(session, rows=head > 0, commands=arrivals > 0, by=by)
+
+    def _move(self, session: str, head: int, arrivals: int, by: str = "") -> None:
         seen_head, seen_arrivals = self._seen.get(session, (-1, -1))
         self._seen[session] = max(head, seen_head), max(arrivals, seen_arrivals)
         rows, commands = head > seen_head, arrivals > seen_arrivals
         if rows or commands:
-            self._followers.wake(session, rows=rows, commands=commands)
+            self._followers.wake(session, rows=rows, commands=commands, by=by)

@@ -211,11 +211,15 @@ class Journal(Protocol):
     async def sessions(self, *, after: str = "", limit: int = 100) -> Sequence[str]:
         """Return ids of sessions in their order, for lists."""
 
-    def follow(self, session: str) -> AsyncGenerator[Change, None]:
+    def follow(self, session: str, owner: str = "") -> AsyncGenerator[Change, None]:
         """Yield whenever the session may have new rows or new commands, once at the beginning too.
 
         Several changes may be one. Those by other processes come within 200 ms. The iterator ends
         with the journal; close it (`aclosing`) when it is not needed any more.
+
+        Args:
+            session: Which.
+            owner: Who follows. Its own appends need not be told to it: what it writes, it knows.
 
         The holder of a session follows it too, and looks for commands only after a change that
         may have some: a store that can tell its own appends from commands does.

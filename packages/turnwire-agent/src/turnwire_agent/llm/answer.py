@@ -1,5 +1,7 @@
 """An answer as a message of the transcript, from the events of its stream."""
 
+from typing import Final
+
 from turnwire_agent.llm.events import (
     Event,
     FileMade,
@@ -15,6 +17,8 @@ from turnwire_agent.llm.transcript import Assistant, Call, File, Image, Native, 
 
 _Part = Text | Reasoning | Call | Image | File
 
+_WORDS: Final = (TextDelta, ReasoningDelta)
+
 
 class Answer:
     """Gathers one stream. It has a message only when the stream has its `Finish`."""
@@ -28,7 +32,7 @@ class Answer:
 
     def add(self, event: Event) -> None:
         """Take the next event of the stream."""
-        if isinstance(event, TextDelta | ReasoningDelta):
+        if isinstance(event, _WORDS):
             self._words[event.id][1].append(event.text)
         elif isinstance(event, TextStart | ReasoningStart):
             kind = Text if isinstance(event, TextStart) else Reasoning

@@ -132,7 +132,7 @@ class PostgresJournal:
                     settle=settle,
                     notification=notification(ROWS, lease.session),
                 ),
-                then=lambda appended: self._poller.advance(lease.session, head=appended.head),
+                then=lambda appended: self._advance(lease, appended),
                 alone=True,
             )
         return await self._lanes.submit(
@@ -147,7 +147,7 @@ class PostgresJournal:
                 release=release,
                 wake_at=wake_at,
             ),
-            then=lambda appended: self._poller.advance(lease.session, head=appended.head),
+            then=lambda appended: self._advance(lease, appended),
             last=lambda _: notification(ROWS, lease.session),
         )
 
@@ -170,9 +170,12 @@ class PostgresJournal:
             repeatable=True,
         )
 
-    def follow(self, session: str) -> AsyncGenerator[Change, None]:
+    def follow(self, session: str, owner: str = "") -> AsyncGenerator[Change, None]:
         checked(session)
-        return self._followers.follow(session)
+        return self._followers.follow(session, owner)
+
+    def _advance(self, lease: Lease, appended: Appended) -> None:
+        self._poller.advance(lease.session, head=appended.head, by=lease.owner)
 
     async def _positions(self, followed: Sequence[str]) -> Sequence[Position] | None:
         """Look only while no notification comes."""

@@ -119,7 +119,7 @@ class SqliteJournal:
                 release=release,
                 wake_at=wake_at,
             ),
-            lambda appended: self._poller.advance(lease.session, head=appended.head),
+            lambda appended: self._advance(lease, appended),
         )
 
     async def effect(self, key: str) -> Effect | None:
@@ -132,9 +132,12 @@ class SqliteJournal:
     async def sessions(self, *, after: str = "", limit: int = 100) -> Sequence[str]:
         return await self._reader.submit(transactions.sessions(after=after, limit=limit))
 
-    def follow(self, session: str) -> AsyncGenerator[Change, None]:
+    def follow(self, session: str, owner: str = "") -> AsyncGenerator[Change, None]:
         checked(session)
-        return self._followers.follow(session)
+        return self._followers.follow(session, owner)
+
+    def _advance(self, lease: Lease, appended: Appended) -> None:
+        self._poller.advance(lease.session, head=appended.head, by=lease.owner)
 
     async def _positions(self, followed: Sequence[str]) -> Sequence[Position] | None:
         version, found = await self._reader.submit(_moved(self._version, followed))

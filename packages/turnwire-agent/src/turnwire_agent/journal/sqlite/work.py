@@ -40,6 +40,9 @@ class Work:
         jobs = [first, *waiting()]
         try:
             self._check(database)
+            if len(jobs) == 1:
+                self._run_alone(database, first)
+                return jobs
             for job in jobs:
                 self._run_one(database, job)
             database.execute("commit")
@@ -61,6 +64,16 @@ class Work:
             except Exception as error:  # noqa: BLE001 (whatever it is; the others go on)
                 self._undone(database, [job], error)
         return jobs
+
+    def _run_alone(self, database: sqlite3.Connection, job: Job[Any]) -> None:
+        """Run the only job of a transaction: to undo it is to undo all."""
+        try:
+            job.succeed(self._result(database, job.transaction))
+        except sqlite3.Error:
+            raise
+        except Exception as error:  # noqa: BLE001 (whatever it decides)
+            job.fail(error)
+        database.execute("rollback" if job.failed else "commit")
 
     def _run_one(self, database: sqlite3.Connection, job: Job[Any]) -> None:
         database.execute("savepoint one")
