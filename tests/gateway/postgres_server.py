@@ -26,6 +26,10 @@ def server_program(name: str) -> str:
     return str(versions[-1] / name)
 
 
+GUARD: Final = 'read -r _; kill -QUIT "$(head -n 1 "$1/data/postmaster.pid")"; rm -rf "$1"'
+"""Ends the server when the tests end, however they end: then what it reads is closed."""
+
+
 class PostgresServer:
     """`with PostgresServer() as postgres:` listens on `postgres.port` until it is harmed.
 
@@ -103,6 +107,13 @@ class PostgresServer:
     def __enter__(self) -> Self:
         initdb = server_program("initdb")
         self._folder = Path(tempfile.mkdtemp(prefix="postgres-"))
+        self._guard = subprocess.Popen(
+            ["sh", "-c", GUARD, "sh", str(self._folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         if self._user:
             shutil.chown(self._folder, self._user, self._user)
         # A locale whose order of words is not that of code points.
@@ -135,7 +146,7 @@ class PostgresServer:
         if self._process.poll() is None:
             self.unpause()
             self.kill()
-        shutil.rmtree(self._folder)
+        self._guard.communicate()
 
     def _processes(self) -> Sequence[int]:
         """Its main process, and those it started."""
