@@ -33,11 +33,11 @@ async def judge(story: Story, scene: Scene) -> None:
     """Check all that is promised."""
     at_last = turns(story.told[-1][0])
     assert list(at_last) == [*scene.ids, LAST], "a turn is doubled or lost"
-    assert at_last[LAST][-1]["reason"] == "end_turn", "the session is not usable"
+    assert at_last[LAST][-1]["reason"] == "end_turn", f"not usable any more: {at_last[LAST]}"
     for prompt, prompt_id in zip(scene.prompts, scene.ids, strict=True):
         _judge_turn(scene, prompt, at_last[prompt_id])
     _judge_world(story, scene, [part for parts in at_last.values() for part in parts])
-    _judge_told(story, scene)
+    _judge_told(story)
     await _judge_journal(story)
 
 
@@ -76,7 +76,7 @@ def _judge_world(story: Story, scene: Scene, parts: list[Frame]) -> None:
             assert len(set(keys)) == len(ours), f"{name} has another key in another run"
 
 
-def _judge_told(story: Story, scene: Scene) -> None:
+def _judge_told(story: Story) -> None:
     first, second = story.told[:2]
     last = story.told[-1][0]
     ids = {each["promptId"]: each["id"] for each in _answers(last)}
@@ -90,24 +90,41 @@ def _judge_told(story: Story, scene: Scene) -> None:
     }
     for each in _answers(last):
         assert reasons.get(each["id"], each["parts"][-1]["reason"]) == each["parts"][-1]["reason"]
-    shown = history(json.dumps(last).encode(), WEB)
-    answers = [each for each in shown if each["role"] == "assistant"]
-    for prompt_id, message in zip([*scene.ids, LAST], answers, strict=True):
-        client = _client(second, prompt_id, ids[prompt_id])
+    for prompt_id, message in messages_of(last).items():
+        client = client_of(second, prompt_id, ids[prompt_id])
         if client is None:
             continue
         if "tool-erase" in {part.get("type") for part in message["parts"]}:
             # The response to a client ends where a person is asked for approval.
             assert text_of(message["parts"]).startswith(text_of(client.parts))
             continue
-        assert content_of(client.parts) == content_of(message["parts"]), (
+        assert content(client.parts) == content_of(message["parts"]), (
             f"a client sees {client.parts}, and others {message}"
         )
     for later in story.told[3:]:
         assert turns(later[0]) == turns(last) or LAST not in turns(later[0]), "agents disagree"
 
 
-def _client(frames: list[Frame], prompt_id: str, turn_id: str) -> Client | None:
+def messages_of(init: Frame) -> dict[str, Frame]:
+    """The answers that a client loads, by prompt id."""
+    shown = {each["id"]: each for each in history(json.dumps(init).encode(), WEB)}
+    return {each["promptId"]: shown[each["id"]] for each in _answers(init)}
+
+
+def history_by_prompt(init: Frame) -> dict[str, list[Frame]]:
+    """What the answers say that a client loads, by prompt id."""
+    return {key: content(each["parts"]) for key, each in messages_of(init).items()}
+
+
+def content(parts: list[Frame]) -> list[Frame]:
+    """What a message says. A call that was taken back and made again has a new id at a client."""
+    for part in parts:
+        if "toolCallId" in part:
+            part["toolCallId"] = part["toolCallId"].partition("#")[0]
+    return content_of(parts)
+
+
+def client_of(frames: list[Frame], prompt_id: str, turn_id: str) -> Client | None:
     """What a client has in the end that came back, or that asked again; None: it came too late."""
     written = [json.dumps(each).encode() for each in frames]
     if frames[0]["data"].get("runningTurnId") == turn_id:
