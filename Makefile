@@ -264,10 +264,10 @@ PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py t
 PROCESSES := $(patsubst %,tests/cli/test_%.py,verdict supervisor doctor bridge fd_limit commands) tests/lab/test_cli.py \
   tests/lab/session_agent/test_session_agent_cli.py $(patsubst %,tests/docs/test_%.py,examples readme v2_agent)
 # Turns by the hundred and bodies of megabytes: the other tests of the core reach all that these do.
-MANY := tests/dialects/test_long_frames.py $(patsubst %,tests/core/test_%.py,promises_text promises_frames approval_promises) \
+MANY := $(patsubst %,tests/core/test_%.py,promises_text promises_frames approval_promises) \
   $(patsubst %,tests/core/%.py,recording/test_golden turn_log/test_same_turn body/test_prompt_any wire/test_census) \
   $(patsubst %,tests/core/turn/test_%.py,lanes turn_portions turn_unsound) \
-  $(patsubst %,tests/dialects/%.py,session_agent/test_snapshots session_agent/test_resume_anywhere test_continued_inputs test_features) \
+  $(patsubst %,tests/dialects/%.py,session_agent/test_snapshots session_agent/test_resume_anywhere test_features) \
   $(patsubst %,tests/testing/test_%.py,suite array_frames)
 # These run without measuring coverage, which would double the work of Python: they are about the
 # lab, or run almost only code that the other tests run too. Few lines of the gateway are reached by

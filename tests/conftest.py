@@ -20,16 +20,14 @@ _LEFT_OUT: Final = set[Path]()
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection(session: pytest.Session) -> Iterator[Any]:
-    """Collect without measuring coverage, which would double the time."""
+    """Collect the tests of the gateway without measuring coverage, which would double the time."""
     options = session.config.option
     _LEFT_OUT.update(Path(path).absolute() for path in options.ignore or ())
     options.ignore = None
-    packages = getattr(options, "cov_source", None)
     tracer = sys.gettrace()
-    if not packages or tracer is None:
+    if tracer is None or getattr(options, "cov_source", None) != ["turnwire"]:
         return (yield)
-    for package in packages:
-        _import_all(package)
+    _import_all("turnwire")
     sys.settrace(None)
     try:
         return (yield)
@@ -40,6 +38,22 @@ def pytest_collection(session: pytest.Session) -> Iterator[Any]:
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Look once for each path; pytest would compare each with each `--ignore`."""
     return collection_path in _LEFT_OUT or None
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[Any]:
+    """Do not measure what is marked so.
+
+    In a worker two measure, since coverage starts with each process, and pytest-cov stops its own.
+    """
+    tracer = sys.gettrace()
+    if tracer is None or item.get_closest_marker("no_cover") is None:
+        return (yield)
+    sys.settrace(None)
+    try:
+        return (yield)
+    finally:
+        sys.settrace(tracer)
 
 
 def pytest_collection_finish() -> None:

@@ -114,6 +114,15 @@ def test_what_cannot_be_read_of_an_envelope_is_counted(
 SPLIT: FrameDecoder[Say | Done] = frame_decoder(Say, Done, split=lambda frame: (frame[1], frame[2]))
 
 
+def test_decoders_of_the_same_kinds_may_read_other_envelopes() -> None:
+    moved = frame_decoder(Say, Done, split=lambda frame: (frame[0], frame[1]))
+    renamed = frame_decoder(Say, Done, inside="told")
+
+    assert moved.read(b'["done",{"count":2}]', FrameStats()) == Done(2)
+    assert renamed.read(b'{"told":{"type":"done","count":2}}', FrameStats()) == Done(2)
+    assert SPLIT.read(b'[1,"done",{"count":2}]', FrameStats()) == Done(2)
+
+
 @pytest.mark.parametrize(
     ("frame", "read"),
     [

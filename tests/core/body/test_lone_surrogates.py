@@ -57,7 +57,6 @@ def test_what_is_repaired_is_what_a_decoder_makes_of_it(pieces: list[bytes], ste
     assert len(mended) == len(data)
 
 
-@pytest.mark.no_cover  # very many; a few reach every line
 def test_very_many_halves_are_replaced_in_steps() -> None:
     data = HIGH * 100_000
     steps = find_in_steps(data)

@@ -41,7 +41,6 @@ def name(path: Path) -> str:
     return f"{path.parent.name}/{path.stem}"
 
 
-@pytest.mark.no_cover  # all recordings; the cases below reach the same lines
 @pytest.mark.parametrize("path", RECORDINGS, ids=name)
 def test_a_recording_replays_byte_for_byte(path: Path) -> None:
     stream, recording = run(path)

@@ -95,7 +95,6 @@ class Begins(Scripted):
         return Decoded()
 
 
-@pytest.mark.no_cover  # any turns; each line has its own case below
 @pytest.mark.parametrize("stream", STREAMS)
 @each_seed(400)
 def test_they_are_those_that_the_client_is_shown(stream: str, seed: int) -> None:

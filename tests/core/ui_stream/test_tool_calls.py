@@ -140,7 +140,6 @@ def test_values_and_names_are_made_harmless() -> None:
     assert output["output"] == ["\u2028"]
 
 
-@pytest.mark.no_cover  # thousands of calls; a few reach every line
 @pytest.mark.parametrize("oldest", [PENDING, RUNNING], ids=["pending", "running"])
 def test_a_call_stays_open_however_many_begin_and_end_beside_it(oldest: ToolUpdate) -> None:
     calls = Calls()
@@ -188,7 +187,6 @@ def test_of_too_many_open_at_once_the_oldest_is_settled(
     assert calls.open == CALLS_MAX
 
 
-@pytest.mark.no_cover  # thousands of calls; a few reach every line
 def test_no_id_of_a_card_comes_twice_in_however_long_a_turn() -> None:
     """Also where the agent's own ids look like ours."""
     calls = Calls()
@@ -210,7 +208,6 @@ def test_no_id_of_a_card_comes_twice_in_however_long_a_turn() -> None:
     assert len(calls._done) == CALLS_MAX
 
 
-@pytest.mark.no_cover  # thousands of calls; a few reach every line
 def test_a_call_id_used_again_and_again_costs_neither_memory_nor_time() -> None:
     calls = Calls()
     began = time.process_time()
