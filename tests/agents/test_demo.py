@@ -1,10 +1,12 @@
 """The demo before agents of examples/agents, by their wires, and the lab's own over HTTP."""
 
 import asyncio
+import os
 import re
 import subprocess
 import sys
 from asyncio.subprocess import PIPE, Process
+from pathlib import Path
 
 import httpx
 import pytest
@@ -13,6 +15,7 @@ from gateway.needed import lacking
 from turnwire_lab.agents.frameworks.catalog import (
     ACP,
     FRAMEWORKS,
+    LOCAL_MODEL,
     OTHER_AGENTS,
     PROMPTS,
     ROOT,
@@ -26,7 +29,7 @@ MAKEFILE = ROOT / "Makefile"
 PORTS = ("--port", "0", "--metrics-port", "0", "--page-port", "0", "--site-port", "0")
 
 
-def made(agent: str) -> subprocess.CompletedProcess[str]:
+def made(agent: str, model: str = "") -> subprocess.CompletedProcess[str]:
     """What `make demo` would do."""
     return subprocess.run(
         # Even with `-n`, make runs each line that has a `$(MAKE)`.
@@ -37,6 +40,7 @@ def made(agent: str) -> subprocess.CompletedProcess[str]:
             f"--file={MAKEFILE}",
             "demo",
             f"AGENT={agent}",
+            f"MODEL={model}",
             "MAKE=echo",
         ],
         cwd=ROOT,
@@ -107,6 +111,44 @@ def test_make_installs_and_starts_the_agent_that_it_is_told(
     installed = set(re.findall(r" \.venv/agents/(\S+)/\.stamp", told))
     assert installed == ({environment} if environment else set())
     assert told.split(" -m turnwire_lab demo ")[1].strip() == option
+
+
+@pytest.mark.parametrize(
+    ("model", "environment"), [("local", {LOCAL_MODEL}), ("anthropic:claude-sonnet-4-5", set())]
+)
+def test_make_starts_the_runtime_with_the_model_that_it_is_told(
+    model: str, environment: set[str]
+) -> None:
+    told = made("", model).stdout
+    assert set(re.findall(r" \.venv/agents/(\S+)/\.stamp", told)) == environment
+    assert told.split(" -m turnwire_lab demo ")[1].strip() == f"--model {model}"
+
+
+@pytest.mark.parametrize(
+    "other", [("--wire", "ag-ui"), ("--framework", "langgraph"), ("--opaque",)]
+)
+def test_a_model_is_that_of_the_runtime_alone(
+    other: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", "--model", "local", *other]) == 2
+    assert "its agent is the runtime" in capsys.readouterr().err
+
+
+@pytest.mark.sockets
+async def test_a_model_without_its_key_is_one_line(tmp_path: Path) -> None:
+    environ = {k: v for k, v in os.environ.items() if k != "ANTHROPIC_API_KEY"}
+    program = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "turnwire_lab", "demo", *PORTS),
+        *("--model", "anthropic:claude-sonnet-4-5", "--folder", str(tmp_path)),
+        stdout=PIPE,
+        stderr=PIPE,
+        env=environ,
+    )
+    out, errors = await program.communicate()
+    assert (program.returncode, out) == (1, b"")
+    (line,) = errors.decode().splitlines()
+    assert line.startswith("turnwire-lab demo: anthropic:claude-sonnet-4-5 needs a key: ")
+    assert "ANTHROPIC_API_KEY" in line
 
 
 def test_make_tells_whom_it_knows() -> None:

@@ -11,6 +11,8 @@ from e2e.conftest import NewTalk
 from e2e.talking import Talk
 from turnwire_lab.agents.frameworks.agent import FrameworkAgent
 from turnwire_lab.agents.frameworks.catalog import PROMPTS
+from turnwire_lab.runtime.process import LOCAL, RuntimeAgent
+from turnwire_lab.runtime.steering import PROMPTS as MODEL_PROMPTS
 from turnwire_lab.stage import Stage
 
 SIZE = {"width": 1360, "height": 850}
@@ -75,3 +77,24 @@ async def test_a_picture_before_an_agent_of_langgraph(browser: Browser) -> None:
         asked = talk.page.locator(".rows [data-kind=tool-approval-request] button")
         await asked.click()
         await talk.page.screenshot(path=FOLDER / "page-langgraph.png")
+
+
+async def test_pictures_of_an_agent_whose_process_is_killed(
+    browser: Browser, tmp_path: Path
+) -> None:
+    agent = RuntimeAgent(LOCAL, folder=tmp_path)
+    async with (
+        Stage(agent, prompts=MODEL_PROMPTS) as stage,
+        Talk(browser, stage, "killed", **LOOKS) as talk,
+    ):
+        page = talk.page
+        await page.get_by_text("Break something").click()
+        await page.locator("[data-fault=agent-killed]").click()
+        await expect(talk.tool).to_have_attribute("data-tool-state", "interrupted", timeout=60_000)
+        await page.screenshot(path=FOLDER / "page-agent-killed.png")
+        await talk.tool.locator("summary").click()
+        await expect(talk.tool).to_have_attribute("data-tool-state", "done", timeout=60_000)
+        await talk.until_idle()
+        note = page.locator(".rows [data-lane=note] button").last
+        await note.scroll_into_view_if_needed()
+        await page.screenshot(path=FOLDER / "page-agent-went-on.png")

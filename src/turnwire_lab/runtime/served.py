@@ -61,9 +61,9 @@ async def survey(word: Word) -> Any:
         await asyncio.sleep(SURVEY_S)
     return {
         "word": word,
-        "pages": len(pages),
         "times": sum(counts.values()),
         "top_page": max(counts, key=lambda name: counts[name], default=None),
+        "pages": len(pages),
     }
 
 

@@ -48,9 +48,9 @@ class SteeredModel(Service):
         except httpx.TransportError:
             return JSONResponse({"error": {"message": "The model is not there."}}, 503)
         if answer.is_error:
-            told = await answer.aread()
+            refusal = await answer.aread()
             await answer.aclose()
-            return Response(told, answer.status_code, media_type="application/json")
+            return Response(refusal, answer.status_code, media_type="application/json")
         return StreamingResponse(_events(answer, tool), media_type="text/event-stream")
 
 

@@ -35,8 +35,8 @@ RULES: Final = (
         re.compile(r"\bsurvey\b", re.IGNORECASE),
         "survey the pages for hats",
         '{"word":"hats"}',
-        '{"word":"hats","pages":9,"times":5,"top_page":"shop.md"}',
-        "hats is there 5 times in 9 pages, most often in shop.md.",
+        '{"word":"hats","times":5,"top_page":"shop.md","pages":9}',
+        "hats is there 5 times, most often in shop.md.",
     ),
     Rule(
         "write_note",

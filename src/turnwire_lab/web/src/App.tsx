@@ -86,6 +86,7 @@ export function App({ setup }: { setup: Setup }) {
       />
       <Sidebar
         agentName={setup.agent}
+        wire={setup.wire}
         sessions={sessions}
         current={current}
         onChoose={choose}

@@ -3,13 +3,14 @@ import type { SessionEntry } from "./sessions";
 
 interface Props {
   agentName: string;
+  wire: string;
   sessions: SessionEntry[];
   current: string;
   onChoose: (id: string) => void;
   onNew: () => void;
 }
 
-export function Sidebar({ agentName, sessions, current, onChoose, onNew }: Props) {
+export function Sidebar({ agentName, wire, sessions, current, onChoose, onNew }: Props) {
   return (
     <nav id="sessions" className="sidebar" aria-label="Sessions">
       <button type="button" className="new" onClick={onNew}>
@@ -34,7 +35,7 @@ export function Sidebar({ agentName, sessions, current, onChoose, onNew }: Props
       <p className="about">
         {agentName === ""
           ? "A small agent without a model, behind a real gateway. Its tools really run; nothing leaves this machine."
-          : `An agent of ${agentName}, behind a real gateway. What was said is kept in this browser.`}
+          : `An agent of ${agentName}, behind a real gateway. What was said is kept ${wire === "v2" ? "by the agent, in its journal" : "in this browser"}.`}
       </p>
     </nav>
   );
