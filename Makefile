@@ -366,12 +366,12 @@ unmeasured: $(STAMP)
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=20 -p no:cov $(filter-out $(LATER),$(UNMEASURED)) $(addprefix --ignore=,$(LATER) $(OWN))
 
 .PHONY: runtime
-runtime: $(STAMP) system $(if $(shell command -v npm),$(MCP)/node_modules/.stamp)  ## The agent runtime: its fast tests (30 s)
+runtime: $(STAMP) system .venv/agents/pydantic-ai/.stamp $(if $(shell command -v npm),$(MCP)/node_modules/.stamp)  ## The agent runtime: its fast tests (30 s)
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile --durations=10 -p no:cov --ignore=$(GRADER) --ignore=$(WITNESSES) tests/runtime
 
 # The same, measured, and the libraries of the providers.
 .PHONY: runtime-covered
-runtime-covered: $(STAMP) system $(MCP)/node_modules/.stamp
+runtime-covered: $(STAMP) system .venv/agents/pydantic-ai/.stamp $(MCP)/node_modules/.stamp
 	COVERAGE_FILE=.coverage-runtime $(PYTEST) -q -n $(WORKERS) --dist loadfile --ignore=$(GRADER) --ignore=$(WITNESSES) tests/runtime --cov=turnwire_agent --cov-report=
 	COVERAGE_FILE=.coverage-runtime $(PY) -m coverage report --skip-covered --include='$(PURE)' --fail-under=100
 

@@ -144,6 +144,9 @@ class Agent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How the server behaves, and its bounds."""
     driver: Any = None
     """In Python alone: a `turnwire_agent.Driver` that gives the answers instead of a model."""
+    answers: Any = None
+    """In Python alone: what gives the loop its answers instead of a model, as
+    `PydanticAiAnswers(agent)`. The loop runs the tools that are named here, and keeps to limits."""
     compaction: Any = None
     """In Python alone: an async function that makes a transcript shorter that is too long for the
     model, or returns None."""
@@ -159,6 +162,8 @@ class Agent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise SettingsError("window: at least 1")
         if not _JOURNAL.fullmatch(self.journal):
             raise SettingsError("journal: memory, sqlite:PATH or postgres://HOST/DATABASE")
+        if (self.answers is not None) + (self.driver is not None) + bool(self.model) > 1:
+            raise SettingsError("one of model, answers and driver")
         if self.key_file is not None and self.key_variable is not None:
             raise SettingsError("the key of the provider is in key_file, or in key_variable")
         if self.token_file is not None and self.token_jwks is not None:
@@ -173,7 +178,7 @@ class Agent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 raise SettingsError(f"host.{name}: more than 0")
 
 
-PYTHON_ONLY: Final = frozenset({"driver", "compaction"})
+PYTHON_ONLY: Final = frozenset({"answers", "driver", "compaction"})
 GROUPS: Final = frozenset({"limits", "host"})
 """Fields with fields of their own."""
 NAMED: Final = frozenset({"mcp", "openapi"})

@@ -87,7 +87,7 @@ async def _look_at_agent(agent: Agent, arguments: argparse.Namespace) -> int:
     async with http_client(trust_env=agent.trust_env) as client:
         async for finding in looked_at(agent, client, own_tools):
             well = _show(finding.part, finding.text, good=finding.good) and well
-        if agent.driver is None:
+        if agent.driver is None and agent.answers is None:
             who = model_of(agent)
             every = Tools(own_tools)
             async for good, line in _model(who, every, client, trial=arguments.trial):

@@ -19,7 +19,7 @@ from turnwire_agent.cli.agent.parts import (
     tokens_of,
     tools_of,
 )
-from turnwire_agent.drivers.answers import ProviderAnswers
+from turnwire_agent.drivers.answers import Answers, ProviderAnswers
 from turnwire_agent.drivers.model import ModelDriver
 from turnwire_agent.host.driver import Driver
 from turnwire_agent.host.replica import Replica
@@ -76,21 +76,26 @@ async def served(agent: Agent) -> AsyncIterator[tuple[str, int]]:
 
 
 async def _model_driver(agent: Agent, own: Tools, client: Client, stack: AsyncExitStack) -> Driver:
-    who = model_of(agent)
-    await who.credential.headers()  # a key that is not there is told before the first turn
+    answers: Answers
+    if agent.answers is not None:
+        model, answers = agent.answers.model, agent.answers
+    else:
+        who = model_of(agent)
+        await who.credential.headers()  # a key that is not there is told before the first turn
+        model, answers = who.model, ProviderAnswers(who.credential, CallSettings(client=client))
     servers = await servers_of(agent, stack)
     thread = ToolThread()
     stack.callback(thread.close)
     return ModelDriver(
         agent=Asking(
-            model=who.model,
+            model=model,
             tools=own,
             instructions=agent.instructions,
             limits=agent.limits,
             window=agent.window,
             compacts=agent.compaction is not None,
         ),
-        answers=ProviderAnswers(who.credential, CallSettings(client=client)),
+        answers=answers,
         tools=ToolRunner(thread),
         compaction=agent.compaction,
         servers=servers,
