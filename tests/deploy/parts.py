@@ -1,6 +1,7 @@
 """The files of deploy/, read, and the tools that look at them."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -16,6 +17,13 @@ DEPLOY: Final = ROOT / "deploy"
 KUBERNETES: Final = DEPLOY / "kubernetes"
 
 Json = dict[str, Any]
+
+NO_NEW_CODE: Final = """\
+import ctypes, os, sys
+assert ctypes.CDLL(None).prctl(65, 1, 0, 0, 0) == 0  # PR_SET_MDWE: MemoryDenyWriteExecute=
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""Runs a program that can make no code at run time. It needs a kernel of 6.3 or later."""
 
 
 def tool(name: str, *, venv: Path = Path(sys.prefix)) -> str:
@@ -61,6 +69,12 @@ def env_file(path: Path) -> dict[str, str]:
     lines = (line.strip() for line in path.read_text(encoding="utf-8").splitlines())
     pairs = (line.split("=", 1) for line in lines if line and not line.startswith("#"))
     return {name: value for name, value in pairs}  # noqa: C416 (mypy wants pairs)
+
+
+def of_unit(name: str) -> dict[str, str]:
+    """The variables of the gateway that a file of deploy/systemd sets."""
+    text = (DEPLOY / "systemd" / name).read_text(encoding="utf-8")
+    return dict(re.findall(r"^Environment=(TURNWIRE_\w+)=(\S+)$", text, re.MULTILINE))
 
 
 def as_json(text: str) -> Any:

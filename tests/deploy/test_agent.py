@@ -222,9 +222,9 @@ def test_systemd_knows_every_key(unit: Path) -> None:
     drop_in = unit.with_name("turnwire.service.d") / "agent.conf"
     drop_in.write_text(drop_in.read_text().replace("LoadCredential=", "LoadCredentials="))
     unit.write_text(unit.read_text().replace("LimitNOFILE=", "LimitNOFILES="))
-    _, _, told = run([program("systemd-analyze"), "verify", unit, gateway])
-    assert "LimitNOFILES" in told
-    assert "LoadCredentials" in told
+    _, _, errors = run([program("systemd-analyze"), "verify", unit, gateway])
+    assert "LimitNOFILES" in errors
+    assert "LoadCredentials" in errors
 
 
 def test_little_is_exposed(unit: Path) -> None:

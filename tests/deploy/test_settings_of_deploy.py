@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from deploy.parts import DEPLOY, compose, env_file, manifests
+from deploy.parts import DEPLOY, compose, env_file, manifests, of_unit
 from gateway.process import command
 from turnwire.config.settings import LAB_PREFIX, SECRETS, Settings, variable
 
@@ -66,12 +66,6 @@ def sets(folder: Path) -> dict[str, dict[str, str]]:
             path.write_text(secrets[path.name], encoding="utf-8")
             values[variable_of] = str(path)
     return found
-
-
-def of_unit(name: str) -> dict[str, str]:
-    """The variables that a file of a unit sets."""
-    text = (DEPLOY / "systemd" / name).read_text(encoding="utf-8")
-    return dict(re.findall(r"^Environment=(TURNWIRE_\w+)=(\S+)$", text, re.MULTILINE))
 
 
 PUBLIC: Final = """-----BEGIN PUBLIC KEY-----

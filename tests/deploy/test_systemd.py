@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from deploy.parts import DEPLOY, env_file, run
+from deploy.parts import DEPLOY, NO_NEW_CODE, env_file, run
 from gateway.agent import ScriptedAgent
 from gateway.clients import ask, is_whole, new_client
 from gateway.needed import program
@@ -21,12 +21,6 @@ pytestmark = pytest.mark.timeout(180)
 UNIT: Final = DEPLOY / "systemd/turnwire.service"
 EXPOSURE: Final = 15
 """Tenths of systemd's scale from 0 to 10. What is left: it is on the network, and sees files."""
-
-NO_NEW_CODE: Final = """\
-import ctypes, os, sys
-assert ctypes.CDLL(None).prctl(65, 1, 0, 0, 0) == 0  # PR_SET_MDWE: MemoryDenyWriteExecute=
-os.execv(sys.argv[1], sys.argv[1:])
-"""
 
 
 @pytest.fixture(name="unit")
