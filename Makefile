@@ -14,6 +14,7 @@ BENCH := .venv/.bench $(PEERS)/node_modules/.stamp
 READERS := src/turnwire_lab/bench/peers/models
 MODEL_CALLS := .venv/bench/pydantic-ai/.stamp .venv/bench/litellm/.stamp
 BENCH_MODELS = $(PY) -m turnwire_lab bench --only chunks imports --raw build/bench/model-calls --publish docs/pictures/bench/model-calls
+BENCH_AGENT = $(PY) -m turnwire_lab bench --only agent-loop agent-turns agent-memory agent-open --rounds 3 --raw build/bench/agent-loop --publish docs/pictures/bench/agent-loop
 SESSION := clients/session
 CLIENT := $(SESSION)/dist/.stamp
 LANGUAGE_MODEL := clients/model
@@ -517,15 +518,21 @@ $(PEERS)/node_modules/.stamp: $(PEERS)/package-lock.json
 	@touch $@
 
 .PHONY: bench
-bench: $(BENCH) $(if $(QUICK)$(ARGS),,$(MODEL_CALLS)) system  ## Measure turnwire and its peers, write tables and plots (15 min); QUICK=1: a look (2 min)
+bench: $(BENCH) $(if $(QUICK)$(ARGS),,$(MODEL_CALLS)) system  ## Measure turnwire and its peers, write tables and plots (17 min); QUICK=1: a look (2 min)
 	$(PY) -m turnwire_lab bench --raw build/bench \
 	  $(if $(QUICK),--quick,--publish docs/pictures/bench) $(ARGS)
 	$(if $(QUICK)$(ARGS),,$(BENCH_MODELS))
+	$(if $(QUICK)$(ARGS),,$(BENCH_AGENT))
 	$(if $(QUICK),,$(PY) -m turnwire_lab.docs)
 
 .PHONY: bench-models
 bench-models: .venv/.bench $(MODEL_CALLS) system  ## The same for the runtime's calls of models alone: what a chunk and an import take (2 min)
 	$(BENCH_MODELS)
+	$(PY) -m turnwire_lab.docs
+
+.PHONY: bench-agent
+bench-agent: .venv/.bench $(MODEL_CALLS) system  ## The same for the runtime's turns and sessions: CPU, latency, memory (2 min)
+	$(BENCH_AGENT)
 	$(PY) -m turnwire_lab.docs
 
 .PHONY: system

@@ -5,6 +5,16 @@ from typing import Final
 
 from msgspec import Struct
 
+from turnwire_lab.bench.agent_loop.cases import (
+    IDLE,
+    JOURNALS,
+    KILLED,
+    MEMORY,
+    PARKED,
+    RUNNING,
+    SESSIONS_CASE,
+    TURNS_CASE,
+)
 from turnwire_lab.bench.contenders import (
     AG_UI,
     AG_UI_LOGGED,
@@ -283,6 +293,38 @@ def _model_calls() -> Iterator[Goal]:
             yield Goal(f"… `{module}`", _value("imports", module, "seconds", name), "s")
 
 
+def _agent_loop() -> Iterator[Goal]:
+    """The agent runtime before a gateway, with each of its journals on this machine."""
+    for journal in JOURNALS:
+        cost = _value("agent-loop", "burst", "us_per_chunk", journal)
+        yield Goal(f"Loop, journal in {journal}: CPU/chunk, to the socket", cost, "µs", at_most=25)
+    for name, at_most in ((PYDANTIC_AI, 1 / 8), (LITELLM, 1 / 20)):
+        cost = _rate("burst", name, "agent-loop", "us_per_chunk", MEMORY)
+        yield Goal(f"… vs `{name}`, which only reads it", cost, at_most=at_most)
+    for journal in JOURNALS:
+        for point, at_most_ms in (("p50", None), ("p99", 10)):
+            late = _value("agent-turns", TURNS_CASE, f"added_{point}_ms", journal)
+            what = f"{TURNS_CASE}, journal in {journal}: added latency {point}"
+            yield Goal(what, late, "ms", at_most=at_most_ms)
+        cost = _value("agent-turns", TURNS_CASE, "us_per_chunk", journal)
+        yield Goal(f"… CPU/chunk, journal in {journal}", cost, "µs")
+    for case, what, at_most in (
+        (RUNNING, "Memory of a turn that runs, its socket too", 60),
+        (PARKED, "Memory of a turn that waits for a person", 5),
+        (IDLE, "Memory of a session that is idle", 1),
+    ):
+        held = _value("agent-memory", case, "kb_per_turn", RUNTIME)
+        yield Goal(what, held, "KB", at_most=at_most)
+    opened = _value("agent-open", SESSIONS_CASE, "median_ms", RUNTIME)
+    yield Goal("Opening one of 10,000 sessions of 100 messages", opened, "ms", at_most=20)
+    worst = _value("agent-open", SESSIONS_CASE, "worst_ms", RUNTIME)
+    yield Goal("… the slowest of 20", worst, "ms")
+    recovered = _value("agent-open", KILLED, "s_after_lease", RUNTIME)
+    yield Goal(
+        "A turn goes on after SIGKILL: after the end of its lease", recovered, "s", at_most=1
+    )
+
+
 def _turn_log_mb(contender: str) -> Measure:
     """What open streams with a turn log hold more than those without."""
     return lambda rounds: figure(
@@ -310,4 +352,5 @@ GOALS: Final[Sequence[Goal]] = (
     *_rest(),
     *_http(),
     *_model_calls(),
+    *_agent_loop(),
 )

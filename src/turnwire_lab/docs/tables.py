@@ -313,6 +313,12 @@ def speed_model_calls() -> str:
     return report.markdown(table, "No figures yet: `make bench-models` measures them.\n")
 
 
+def speed_agent_loop() -> str:
+    """Every figure of the runtime's turns and sessions."""
+    table = report.read(ROOT / "docs" / _PICTURES / "agent-loop")
+    return report.markdown(table, "No figures yet: `make bench-agent` measures them.\n")
+
+
 def speed_pictures() -> str:
     """Every plot."""
     return report.pictures(_measured(), _PICTURES) or report.NOTHING
@@ -414,6 +420,7 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "speed": speed,
     "speed-table": speed_table,
     "speed-model-calls": speed_model_calls,
+    "speed-agent-loop": speed_agent_loop,
     "speed-pictures": speed_pictures,
     "prices": prices,
     "memory": memory,
